@@ -1,0 +1,102 @@
+import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
+import { ApiError, serviceUnavailable } from '../errors.ts';
+import { type Escrow, type LockedJob, PriceChangedError } from '../ledger/escrow.ts';
+import type { Slot } from '../routing/slots.ts';
+import type { WorkerDirectory } from '../routing/workerDirectory.ts';
+import type { Catalog } from '../services/catalog.ts';
+import type { KeyAndAccount } from '../statements/keyAndAccount.ts';
+import type { ModelRow } from '../statements/models.ts';
+import { assertAffordable, type Quote, quote } from './quote.ts';
+
+/** How long a request may wait for a worker's slot before it is told to come back. */
+const SLOT_WAIT_MS = 2_000;
+
+export interface AdmissionServices {
+  catalog: Catalog;
+  directory: WorkerDirectory;
+  escrow: Escrow;
+  nowSeconds: () => bigint;
+}
+
+/** A request whose credits are locked and whose first worker is reserved. */
+export interface Admitted {
+  job: LockedJob;
+  slot: Slot;
+}
+
+/**
+ * Everything that can refuse a request, in the order in which clients are told, and then the lock:
+ * nothing is locked for a request that could have been refused before.
+ *
+ * @throws ApiError
+ */
+export async function admit(
+  services: AdmissionServices,
+  options: { key: KeyAndAccount; request: ChatCompletionRequest; clientGone: AbortSignal },
+): Promise<Admitted> {
+  const { directory } = services;
+  const { key, request, clientGone } = options;
+  const quoted = quote(findModel(services, request.model), request);
+  assertAffordable(quoted, key.available_credits ?? 0n);
+  const slot = await directory.reserve({
+    modelAddress: quoted.model.address,
+    except: new Set(),
+    waitMs: SLOT_WAIT_MS,
+    signal: clientGone,
+  });
+  if (!slot) throw noWorkers(directory, quoted.model);
+  try {
+    return { slot, job: await lockJob(services, { wallet: key.wallet, request, quoted }) };
+  } catch (error) {
+    slot.release();
+    throw error;
+  }
+}
+
+function findModel(services: AdmissionServices, modelId: string): ModelRow {
+  const model = services.catalog.find(modelId);
+  const isRetired = model?.retires_at != null && model.retires_at <= services.nowSeconds();
+  if (model && !isRetired) return model;
+  throw new ApiError('model_not_found', `No model has the id '${modelId}'.`, { param: 'model' });
+}
+
+/** Locks at the quoted price; quotes once more when it has changed meanwhile. */
+async function lockJob(
+  services: AdmissionServices,
+  options: { wallet: string; request: ChatCompletionRequest; quoted: Quote },
+): Promise<LockedJob> {
+  const { escrow, catalog } = services;
+  const { wallet, request, quoted } = options;
+  try {
+    return await escrow.lock(wallet, quoted);
+  } catch (error) {
+    if (!(error instanceof PriceChangedError)) throw error;
+  }
+  await catalog.refresh();
+  try {
+    return await escrow.lock(wallet, quote(findModel(services, request.model), request));
+  } catch (error) {
+    if (!(error instanceof PriceChangedError)) throw error;
+    throw serviceUnavailable('The price is changing; try again.', error);
+  }
+}
+
+/** Seconds: a busy pool frees slots soon; one that answers nobody takes longer to come back. */
+const RETRY_AFTER_BUSY = 2;
+const RETRY_AFTER_SILENT = 10;
+const RETRY_AFTER_UNHOSTED = 30;
+
+function noWorkers(directory: WorkerDirectory, model: ModelRow): ApiError {
+  const isBusy = directory.active(model.address).length > 0;
+  const isHosted = directory.isHosted(model.address);
+  const retryAfterSeconds = isBusy
+    ? RETRY_AFTER_BUSY
+    : isHosted
+      ? RETRY_AFTER_SILENT
+      : RETRY_AFTER_UNHOSTED;
+  return new ApiError(
+    'no_workers_available',
+    isBusy ? `All workers of ${model.id} are busy.` : `No worker of ${model.id} can be reached.`,
+    { retryAfterSeconds, details: { model: model.id, retry_after: retryAfterSeconds } },
+  );
+}

@@ -1,0 +1,255 @@
+import { createHash } from 'node:crypto';
+import type { Response } from 'express';
+import { estimateOutputTokens } from '../../runtime/tokens.ts';
+import { delay } from '../../runtime/wait.ts';
+import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
+import { creditsNumber, sha256Text } from '../contracts/views.ts';
+import { type ApiError, toApiError } from '../errors.ts';
+import type { JobEnd, LockedJob } from '../ledger/escrow.ts';
+import type { JobWatch } from '../services/jobWatch.ts';
+import type { JobProgress } from '../statements/jobs.ts';
+import type { KeyAndAccount } from '../statements/keyAndAccount.ts';
+import { type AdmissionServices, admit } from './admission.ts';
+import { type AnswerServices, answerJob } from './answer.ts';
+import type { AttemptEnd, ProvenAnswer } from './attempt.ts';
+import {
+  createPlainDelivery,
+  createStreamDelivery,
+  type Delivery,
+  type Settlement,
+} from './delivery.ts';
+import { contextExceeded, jobTimeout, workerFailed } from './endings.ts';
+import { createStages, type Stages } from './stages.ts';
+
+export interface CompletionServices extends AdmissionServices, AnswerServices {
+  watch: JobWatch;
+  publicUrl: string;
+  /** Signs that this text was delivered; see the delivery receipt in SECURITY.md. */
+  signReceipt: (job: LockedJob, outputHash: Uint8Array) => string;
+}
+
+export interface Completions {
+  /** Answers one request, from its price to its settlement. @throws ApiError before any lock */
+  complete(options: {
+    key: KeyAndAccount;
+    request: ChatCompletionRequest;
+    response: Response;
+  }): Promise<void>;
+  /** Resolves when every job under way has ended, on the ledger too. */
+  drain(): Promise<void>;
+}
+
+/** A plain answer waits this long for its settlement and for the mirror to show it. */
+const PLAIN_SETTLEMENT_WAIT_MS = 10_000;
+/** A finished stream is held open this long for its trailers. */
+const STREAM_SETTLEMENT_WAIT_MS = 3_000;
+/** How long an error waits for the mirror, so that the job can be read as it is told. */
+const ENDING_WAIT_MS = 3_000;
+/** How long a time-out waits for its refund before it is told without one. */
+const REFUND_WAIT_MS = 15_000;
+
+const FINAL_STATUSES = new Set(['settled', 'failed', 'refunded', 'disputed']);
+const isFinal = (progress: JobProgress): boolean => FINAL_STATUSES.has(progress.status);
+
+/** The request path: admit, lock, answer, prove, settle, deliver. */
+export function createCompletions(services: CompletionServices): Completions {
+  const { escrow, watch, clock, logger, publicUrl } = services;
+  const running = new Set<Promise<unknown>>();
+
+  /** Work that goes on whether or not its client stays; its failure leaves the job to the keeper. */
+  function inBackground<Result>(
+    job: LockedJob,
+    work: Promise<Result>,
+  ): Promise<Result | undefined> {
+    const guarded = work.catch((error: unknown) => {
+      logger.error({ msg: 'Left a job to the keeper', job_id: job.id, err: error });
+      return undefined;
+    });
+    running.add(guarded);
+    void guarded.finally(() => running.delete(guarded));
+    return guarded;
+  }
+
+  /** Waits for the mirror to show the job's end; undefined when it does not in time. */
+  async function mirrored(
+    job: LockedJob,
+    end: JobEnd,
+    waitMs: number,
+  ): Promise<JobProgress | undefined> {
+    if (end.signature) await watch.hint(end.signature);
+    return watch.waitFor(job.address.toBase58(), isFinal, waitMs);
+  }
+
+  async function settleAnswer(
+    job: LockedJob,
+    answer: ProvenAnswer,
+    countedTokens: number,
+    stages: Stages,
+  ): Promise<{ end: JobEnd; progress: JobProgress | undefined }> {
+    const settled = await escrow.settle(job, answer, countedTokens);
+    const end = settled.status === 'overdue' ? await refundWhenDue(job) : settled;
+    stages.mark('settle');
+    const progress = await mirrored(job, end, PLAIN_SETTLEMENT_WAIT_MS);
+    stages.mark('mirror');
+    return { end, progress };
+  }
+
+  async function deliverAnswer(
+    job: LockedJob,
+    answer: ProvenAnswer,
+    context: { delivery: Delivery; response: Response; stages: Stages; isStream: boolean },
+  ): Promise<void> {
+    const { delivery, response, stages, isStream } = context;
+    const countedTokens = Math.min(estimateOutputTokens(answer.text), job.tokenLimit);
+    const completion_tokens = Math.min(answer.proof.completionTokens, countedTokens);
+    const prompt_tokens = answer.proof.promptTokens;
+    const total_tokens = prompt_tokens + completion_tokens;
+    const settling = inBackground(job, settleAnswer(job, answer, countedTokens, stages));
+    delivery.finish(answer.finishReason, { prompt_tokens, completion_tokens, total_tokens });
+
+    const waitMs = isStream ? STREAM_SETTLEMENT_WAIT_MS : PLAIN_SETTLEMENT_WAIT_MS;
+    const known = await within(waitMs, settling);
+    if (!isStream && known && known.end.status !== 'settled') {
+      return delivery.fail(endingError(job, known.end, known.progress));
+    }
+    if (!response.headersSent) response.set('server-timing', stages.header());
+    const outputHash = createHash('sha256').update(answer.text, 'utf8').digest();
+    delivery.settled({
+      ...settlementOf(known),
+      outputHash: sha256Text(outputHash.toString('hex')),
+      deliveryReceipt: services.signReceipt(job, outputHash),
+    });
+  }
+
+  async function refundWhenDue(job: LockedJob): Promise<JobEnd> {
+    await clock.waitUntil(job.deadlines.refundableAt);
+    return escrow.refund(job);
+  }
+
+  /** Ends a job that nobody is charged for, and says how it ended. */
+  async function endUnpaid(
+    job: LockedJob,
+    end: Exclude<AttemptEnd, { kind: 'proven' }>,
+  ): Promise<ApiError> {
+    if (end.kind === 'overdue') {
+      const refunding = inBackground(job, refundWhenDue(job));
+      await clock.waitUntil(job.deadlines.refundableAt);
+      const refunded = await within(REFUND_WAIT_MS, refunding);
+      if (!refunded) return jobTimeout(job, null);
+      return endingError(job, refunded, await mirrored(job, refunded, ENDING_WAIT_MS));
+    }
+    const reason = end.kind === 'failed' ? end.reason : failureReasons[end.kind];
+    const failed = await escrow.fail(job, reason);
+    const progress = await mirrored(job, failed, ENDING_WAIT_MS);
+    if (end.kind === 'context_exceeded') {
+      return contextExceeded(job, failed.signature ?? progress?.refund_tx ?? null);
+    }
+    return endingError(job, failed, progress);
+  }
+
+  async function run(
+    job: LockedJob,
+    options: Parameters<typeof answerJob>[1],
+    context: { delivery: Delivery; response: Response; stages: Stages; isStream: boolean },
+  ): Promise<void> {
+    try {
+      const end = await answerJob(services, options);
+      context.stages.mark('worker');
+      if (end.kind === 'proven') return await deliverAnswer(job, end.answer, context);
+      context.delivery.fail(await endUnpaid(job, end));
+    } catch (error) {
+      logger.error({ msg: 'Failed to run a job', job_id: job.id, err: error });
+      void inBackground(job, escrow.fail(job, 'worker_error'));
+      context.delivery.fail(toApiError(error));
+    }
+  }
+
+  return {
+    async complete({ key, request, response }) {
+      const clientGone = abortWhenLeft(response);
+      const stages = createStages();
+      const { job, slot } = await admit(services, { key, request, clientGone });
+      stages.mark('lock');
+      response.set({ 'x-svc-job-id': job.id, 'x-svc-tx-signature': job.escrowTx });
+
+      const isStream = request.stream ?? false;
+      const identity = {
+        jobId: job.id,
+        modelId: job.model.id,
+        created: Number(job.lockedAtLatest),
+      };
+      const includeUsage = request.stream_options?.include_usage ?? false;
+      const delivery = isStream
+        ? createStreamDelivery({ response, identity, publicUrl, includeUsage })
+        : createPlainDelivery({ response, identity, publicUrl });
+      const options = {
+        job,
+        slot,
+        delivery,
+        clientGone,
+        chat: chatForWorker(request),
+        keepPartial: isStream,
+      };
+      await inBackground(job, run(job, options, { delivery, response, stages, isStream }));
+    },
+    async drain() {
+      while (running.size > 0) await Promise.all(running);
+    },
+  };
+}
+
+const failureReasons = {
+  context_exceeded: 'worker_error',
+  client_gone: 'client_gone',
+} as const;
+
+function endingError(job: LockedJob, end: JobEnd, progress: JobProgress | undefined): ApiError {
+  const refundTx = end.signature ?? progress?.refund_tx ?? null;
+  return end.status === 'refunded' ? jobTimeout(job, refundTx) : workerFailed(job, refundTx);
+}
+
+function settlementOf(
+  known: { end: JobEnd; progress: JobProgress | undefined } | undefined,
+): Pick<Settlement, 'settlementTx' | 'creditsRemaining'> {
+  if (known?.end.status !== 'settled') return { settlementTx: null, creditsRemaining: null };
+  const { end, progress } = known;
+  return {
+    settlementTx: end.signature ?? progress?.settlement_tx ?? null,
+    creditsRemaining: progress ? creditsNumber(progress.available_credits) : null,
+  };
+}
+
+/** The fields of the request that matter to an engine; limits and streaming are the protocol's. */
+function chatForWorker(request: ChatCompletionRequest): Record<string, unknown> {
+  const { model, messages, temperature, top_p, stop, seed } = request;
+  const { frequency_penalty, presence_penalty } = request;
+  return {
+    model,
+    messages,
+    temperature,
+    top_p,
+    stop,
+    seed,
+    frequency_penalty,
+    presence_penalty,
+  };
+}
+
+/** Aborts when the client closes its connection before its answer was sent. */
+function abortWhenLeft(response: Response): AbortSignal {
+  const controller = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) controller.abort();
+  });
+  return controller.signal;
+}
+
+async function within<Result>(ms: number, work: Promise<Result>): Promise<Result | undefined> {
+  const timer = new AbortController();
+  const late = delay(ms, timer.signal).then(() => undefined);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    timer.abort();
+  }
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { addressSetting } from '../runtime/address.ts';
+import { booleanSetting, parseEnvironment, portSetting } from '../runtime/config.ts';
+import { keypairListSetting, keypairSetting } from '../runtime/keypair.ts';
+
+const countSetting = (fallback: number) => z.coerce.number().int().positive().default(fallback);
+
+const environmentSchema = z.object({
+  HOST: z.string().default('127.0.0.1'),
+  PORT: portSetting.default(8080),
+  PUBLIC_URL: z.url().optional(),
+  TLS_CERT: z.string().optional(),
+  TLS_KEY: z.string().optional(),
+  SVC_ALLOW_PLAIN_HTTP: booleanSetting.default(false),
+  SVC_ALLOW_LOOPBACK: booleanSetting.default(false),
+  SVC_TRUSTED_PROXY_HOPS: z.coerce.number().int().min(0).default(0),
+  SVC_BURST_REQUESTS: countSetting(1_000),
+  SVC_BURST_REFILL_PER_SECOND: countSetting(200),
+  SVC_BURST_REFUSED_KEYS: countSetting(50),
+  SVC_BURST_REFUSED_KEYS_REFILL_PER_SECOND: countSetting(5),
+  DATABASE_URL: z.string(),
+  SOLANA_RPC_URL: z.url(),
+  SOLANA_WS_URL: z.url().optional(),
+  HELIUS_API_KEY: z.string().optional(),
+  SVC_PROGRAM_ID: addressSetting.optional(),
+  SVC_COMMITMENT: z.enum(['confirmed', 'finalized']).default('confirmed'),
+  SVC_GATEWAY: addressSetting,
+  SVC_SIGNER_KEY: keypairSetting,
+  SVC_FEE_PAYER_KEYS: keypairListSetting,
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+});
+
+/** The API process's settings; every variable is described in `.env.example`. */
+export type ApiConfig = z.infer<typeof environmentSchema>;
+
+/** @throws ConfigError naming each variable that is missing or malformed */
+export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Readonly<ApiConfig> {
+  return parseEnvironment(environmentSchema, environment);
+}

@@ -1,0 +1,200 @@
+/**
+ * Every error code a client can receive: its HTTP status, its type, and what its documentation says.
+ * The one statement of the table; the renderer, the documentation page and the tests read it.
+ */
+export const errorTable = {
+  invalid_request: {
+    status: 400,
+    type: 'invalid_request_error',
+    meaning: 'The request is malformed or a field has an invalid value; `param` names the field.',
+  },
+  model_not_found: {
+    status: 400,
+    type: 'invalid_request_error',
+    meaning: 'No model has this id. GET /v1/models lists the models that can be used.',
+  },
+  context_length_exceeded: {
+    status: 400,
+    type: 'invalid_request_error',
+    meaning: "The messages hold more tokens than the model's context window.",
+  },
+  missing_api_key: {
+    status: 401,
+    type: 'authentication_error',
+    meaning: 'The request carries no `Authorization: Bearer` header.',
+  },
+  invalid_api_key: {
+    status: 401,
+    type: 'authentication_error',
+    meaning: 'The key does not exist or was revoked.',
+  },
+  insufficient_credits: {
+    status: 402,
+    type: 'payment_error',
+    meaning:
+      'The available balance is below what the request has to lock. ' +
+      '`details.affordable_max_tokens` is the largest `max_tokens` the balance covers, 0 if none.',
+  },
+  key_suspended: {
+    status: 403,
+    type: 'permission_error',
+    meaning: 'The key is suspended for a policy violation or an abuse flag.',
+  },
+  spending_limit_exceeded: {
+    status: 403,
+    type: 'permission_error',
+    meaning:
+      'The wallet limits what this service may lock per job or per day, and this is above it.',
+  },
+  spender_not_set: {
+    status: 403,
+    type: 'permission_error',
+    meaning: 'The wallet has not made this service a spender of its credit account.',
+  },
+  job_not_found: {
+    status: 404,
+    type: 'not_found_error',
+    meaning: 'The wallet of this key has no such job.',
+  },
+  route_not_found: {
+    status: 404,
+    type: 'not_found_error',
+    meaning: 'This path, or this method on it, does not exist.',
+  },
+  rate_limit_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    meaning: 'Too many requests from one address in a short time; wait for `Retry-After` seconds.',
+  },
+  internal_error: {
+    status: 500,
+    type: 'server_error',
+    meaning: 'An error on our side. Nothing is charged for a job that did not settle.',
+  },
+  worker_failed: {
+    status: 500,
+    type: 'server_error',
+    meaning:
+      'No worker produced a proven answer. The job failed and its credits are back. Safe to retry.',
+  },
+  no_workers_available: {
+    status: 503,
+    type: 'capacity_error',
+    meaning:
+      'No worker can take the request now. Nothing was locked; wait `details.retry_after` s.',
+  },
+  service_unavailable: {
+    status: 503,
+    type: 'server_error',
+    meaning: 'The ledger or the database cannot be reached, or locks are paused. Safe to retry.',
+  },
+  job_timeout: {
+    status: 504,
+    type: 'timeout_error',
+    meaning: 'No worker finished within 120 seconds; the credits are back. Safe to repeat.',
+  },
+} as const satisfies Record<string, { status: number; type: string; meaning: string }>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+export interface ApiErrorOptions {
+  /** The request field at fault. */
+  param?: string;
+  /** Code-specific facts; amounts as JSON numbers. */
+  details?: Record<string, unknown>;
+  /** Seconds for the `Retry-After` header. */
+  retryAfterSeconds?: number;
+  /** Sent as `x-should-retry: false`: repeating silently would only cost the client time. */
+  shouldRetry?: false;
+  /** Overrides the table's status: an unknown model is 400 in a body and 404 in a path. */
+  status?: 404;
+  cause?: unknown;
+}
+
+/** An error that a client may see. Everything else becomes a bare `internal_error`. */
+export class ApiError extends Error {
+  override name = 'ApiError';
+  readonly code: ErrorCode;
+  readonly options: ApiErrorOptions;
+
+  constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.options = options;
+  }
+
+  get status(): number {
+    return this.options.status ?? errorTable[this.code].status;
+  }
+}
+
+/** The body every error has, in a response and in a stream's error event alike. */
+export interface ErrorBody {
+  error: {
+    code: ErrorCode;
+    message: string;
+    type: string;
+    param: string | null;
+    docs: string;
+    details?: Record<string, unknown>;
+  };
+}
+
+/** @param publicUrl the service root that clients use, for the documentation link */
+export function errorBody(error: ApiError, publicUrl: string): ErrorBody {
+  const { param, details, status } = error.options;
+  return {
+    error: {
+      code: error.code,
+      message: error.message,
+      type: status === 404 ? 'not_found_error' : errorTable[error.code].type,
+      param: param ?? null,
+      docs: `${publicUrl}/docs/errors#${error.code}`,
+      ...(details && { details }),
+    },
+  };
+}
+
+/** The headers that belong to an error besides its body. */
+export function errorHeaders(error: ApiError): Record<string, string> {
+  const { retryAfterSeconds, shouldRetry } = error.options;
+  return {
+    ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
+    ...(shouldRetry === false && { 'x-should-retry': 'false' }),
+  };
+}
+
+/**
+ * What a client is told about any thrown value: an ApiError as it is; a lost database or ledger as
+ * a 503 that is safe to retry; the rest as an `internal_error` that says nothing of its inside.
+ */
+export function toApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  if (isUnavailable(thrown)) return serviceUnavailable('A part of the service is away.', thrown);
+  return new ApiError('internal_error', 'Something went wrong on our side.', { cause: thrown });
+}
+
+export function serviceUnavailable(message: string, cause?: unknown): ApiError {
+  return new ApiError('service_unavailable', message, { retryAfterSeconds: 5, cause });
+}
+
+/** PostgreSQL: connection exceptions (08), insufficient resources (53), shutdown (57P). */
+const unavailableSqlState = /^(08|53|57P)/;
+const unavailableSystemCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+]);
+
+function isUnavailable(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  if (thrown.name === 'LedgerUnavailableError') return true;
+  // pg's pool reports its own connection time-out and a cut connection without any code.
+  if (/^(timeout exceeded when trying to connect|Connection terminated)/.test(thrown.message)) {
+    return true;
+  }
+  const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
+  return unavailableSystemCodes.has(code) || unavailableSqlState.test(code);
+}

@@ -1,0 +1,78 @@
+import type { Connection } from '@solana/web3.js';
+import type { Addresses } from '../../programs/client/addresses.ts';
+import { createBatcher } from '../../programs/client/sender/batcher.ts';
+import { createLedgerClock } from '../../programs/client/sender/ledgerClock.ts';
+import { createSender } from '../../programs/client/sender/sender.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { ApiConfig } from '../config.ts';
+import {
+  ACKNOWLEDGE_COMPUTE_UNITS_MAX,
+  EXIT_COMPUTE_UNITS_MAX,
+  LOCK_COMPUTE_UNITS_MAX,
+} from './computeUnits.ts';
+import type { LedgerContext } from './context.ts';
+
+/** How many fit one transaction. */
+const LOCKS_MAX = 6;
+const ACKNOWLEDGEMENTS_MAX = 12;
+const EXITS_MAX = 12;
+/** A quick answer carries its acknowledgement along in the settlement and saves a transaction. */
+const ACKNOWLEDGEMENT_LINGER_MS = 1_000;
+
+/** Opens everything the API needs to read and move jobs on the ledger. */
+export async function connectLedger(options: {
+  config: ApiConfig;
+  connection: Connection;
+  addresses: Addresses;
+  logger: Logger;
+}): Promise<{ context: LedgerContext; close(): void }> {
+  const { config, connection, addresses, logger } = options;
+  const commitment = config.SVC_COMMITMENT;
+  const clock = createLedgerClock({ connection });
+  await clock.ready;
+  const sender = createSender({
+    connection,
+    commitment,
+    logger,
+    feePayers: config.SVC_FEE_PAYER_KEYS,
+  });
+  const context: LedgerContext = {
+    connection,
+    commitment,
+    addresses,
+    gateway: config.SVC_GATEWAY,
+    signer: config.SVC_SIGNER_KEY,
+    sender,
+    clock,
+    logger,
+    locks: createBatcher({
+      sender,
+      maxInstructions: LOCKS_MAX,
+      lingerMs: 0,
+      computeUnitLimitEach: LOCK_COMPUTE_UNITS_MAX,
+    }),
+    acknowledgements: createBatcher({
+      sender,
+      maxInstructions: ACKNOWLEDGEMENTS_MAX,
+      lingerMs: ACKNOWLEDGEMENT_LINGER_MS,
+      sendsWhenIdle: false,
+      computeUnitLimitEach: ACKNOWLEDGE_COMPUTE_UNITS_MAX,
+    }),
+    exits: createBatcher({
+      sender,
+      maxInstructions: EXITS_MAX,
+      lingerMs: 0,
+      computeUnitLimitEach: EXIT_COMPUTE_UNITS_MAX,
+    }),
+  };
+  return {
+    context,
+    close() {
+      clock.close();
+      for (const batcher of [context.locks, context.acknowledgements, context.exits]) {
+        batcher.close();
+      }
+      sender.close();
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import type { PublicKey } from '@solana/web3.js';
+import type { FailureReason, JobStatus } from '../../programs/client/vocabulary.ts';
+import type { ProvenAnswer } from '../completion/attempt.ts';
+import type { JobDeadlines } from '../completion/deadlines.ts';
+import type { Quote } from '../completion/quote.ts';
+import type { ModelRow } from '../statements/models.ts';
+
+/** A job whose credits are locked, and what the API keeps of it while it runs. */
+export interface LockedJob {
+  /** `job_…` */
+  id: string;
+  address: PublicKey;
+  creditAccount: PublicKey;
+  wallet: string;
+  model: ModelRow;
+  tokenLimit: number;
+  lockCredits: bigint;
+  escrowTx: string;
+  lockedAtLatest: bigint;
+  deadlines: JobDeadlines;
+}
+
+/**
+ * Where a job stands after an instruction that was to move it. The signature is null when somebody
+ * else's transaction moved it; the mirror knows that one.
+ */
+export interface JobEnd {
+  status: JobStatus;
+  signature: string | null;
+}
+
+export type SettleEnd =
+  | JobEnd
+  /** Too late to sign for settlement; only the refund is left. */
+  | { status: 'overdue' };
+
+/** The price at the lock was not the quoted one. */
+export class PriceChangedError extends Error {
+  override name = 'PriceChangedError';
+}
+
+/**
+ * What the API does on the ledger. Every uncertain outcome is decided by reading the Job, never by
+ * a timer.
+ */
+export interface Escrow {
+  /**
+   * Locks the quoted credits for a new job.
+   * @throws ApiError when the ledger refuses or does not confirm in time
+   * @throws PriceChangedError
+   */
+  lock(wallet: string, quoted: Quote): Promise<LockedJob>;
+  /** Announces which worker is asked; sent within a second unless the settlement carries it. */
+  acknowledge(job: LockedJob, workerAddress: string, attempt: number): void;
+  /** Proves and settles in one transaction, again until it is decided or too late. */
+  settle(job: LockedJob, answer: ProvenAnswer, countedTokens: number): Promise<SettleEnd>;
+  fail(job: LockedJob, reason: Exclude<FailureReason, 'none'>): Promise<JobEnd>;
+  /** To be called once the ledger's time allows it. */
+  refund(job: LockedJob): Promise<JobEnd>;
+}

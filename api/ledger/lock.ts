@@ -1,0 +1,155 @@
+import { PublicKey } from '@solana/web3.js';
+import { fetchCreditAccount } from '../../programs/client/accounts.ts';
+import { jobLock } from '../../programs/client/instructions/index.ts';
+import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
+import type { Outcome } from '../../programs/client/sender/outcome.ts';
+import { delay } from '../../runtime/wait.ts';
+import { jobDeadlines } from '../completion/deadlines.ts';
+import { insufficientCredits, type Quote } from '../completion/quote.ts';
+import { ApiError, serviceUnavailable } from '../errors.ts';
+import { actor, type LedgerContext, readJob } from './context.ts';
+import { type LockedJob, PriceChangedError } from './escrow.ts';
+import { failJob } from './exits.ts';
+
+/** A client is told to come back after this; the transaction goes on being watched. */
+const CONFIRMATION_WAIT_MS = 10_000;
+/** A constant of the program; it is copied into every Job. */
+const JOB_TIMEOUT_SECONDS = 120n;
+
+/**
+ * Locks credits for a new job of the wallet.
+ *
+ * @throws ApiError, PriceChangedError
+ */
+export async function lockJob(
+  context: LedgerContext,
+  wallet: string,
+  quoted: Quote,
+): Promise<LockedJob> {
+  const { addresses, clock, logger } = context;
+  const owner = new PublicKey(wallet);
+  const creditAccount = addresses.creditAccount(owner);
+  const { programId } = addresses;
+  const { bytes, address } = createJobId({ nowMs: clock.nowMs(), creditAccount, programId });
+  const lockedAtEarliest = clock.nowSeconds();
+  const job = (escrowTx: string): LockedJob => {
+    const lockedAtLatest = clock.nowSeconds() + 1n;
+    return {
+      id: formatJobId(bytes),
+      address,
+      creditAccount,
+      wallet,
+      model: quoted.model,
+      tokenLimit: quoted.tokenLimit,
+      lockCredits: quoted.lockCredits,
+      escrowTx,
+      lockedAtLatest,
+      deadlines: jobDeadlines({
+        lockedAtEarliest,
+        lockedAtLatest,
+        timeoutSeconds: JOB_TIMEOUT_SECONDS,
+      }),
+    };
+  };
+
+  const sent = context.locks.add({
+    // Whoever pays the fee pays the Job's rent, too, and so needs no second signature.
+    instructions: (feePayer) => [
+      jobLock({
+        ...actor(context),
+        payer: feePayer,
+        wallet: owner,
+        modelId: quoted.model.id,
+        jobId: bytes,
+        tokenLimit: quoted.tokenLimit,
+        maxCredits: quoted.lockCredits,
+      }),
+    ],
+    signers: [context.signer],
+    key: wallet,
+  });
+  const timer = new AbortController();
+  const outcome = await Promise.race([sent, delay(CONFIRMATION_WAIT_MS, timer.signal)]);
+  timer.abort();
+  if (outcome) return decide(context, outcome, { job, wallet, quoted, address });
+
+  // Nobody waits for this job any more: should its lock still land, it is taken back at once.
+  void sent
+    .then((late) => decide(context, late, { job, wallet, quoted, address }))
+    .then((locked) => failJob(context, locked, 'lock_late'))
+    .catch((error: unknown) => {
+      if (error instanceof ApiError || error instanceof PriceChangedError) return;
+      logger.error({
+        msg: 'Left a late lock to the keeper',
+        job_id: formatJobId(bytes),
+        err: error,
+      });
+    });
+  throw serviceUnavailable('The ledger did not confirm the lock in time.');
+}
+
+async function decide(
+  context: LedgerContext,
+  outcome: Outcome,
+  attempt: {
+    job: (escrowTx: string) => LockedJob;
+    wallet: string;
+    quoted: Quote;
+    address: PublicKey;
+  },
+): Promise<LockedJob> {
+  switch (outcome.status) {
+    case 'confirmed':
+      return attempt.job(outcome.signature);
+    case 'rejected':
+      throw await refusal(context, outcome, attempt);
+    case 'expired': {
+      const landed = await readJob(context, attempt.address, outcome.slot);
+      if (landed) return attempt.job(outcome.signature);
+      throw serviceUnavailable('The ledger did not take the lock.');
+    }
+  }
+}
+
+/** What a client is told of the program's refusal. */
+async function refusal(
+  context: LedgerContext,
+  outcome: Extract<Outcome, { status: 'rejected' }>,
+  attempt: { wallet: string; quoted: Quote },
+): Promise<Error> {
+  const { quoted, wallet } = attempt;
+  const { error } = outcome;
+  switch (error?.name) {
+    case 'InsufficientCredits':
+      return insufficientCredits(quoted, await availableCredits(context, wallet));
+    case 'PriceChanged':
+    case 'TokenLimitTooLarge':
+      return new PriceChangedError();
+    case 'JobLimitExceeded':
+    case 'DayLimitExceeded':
+      return new ApiError(
+        'spending_limit_exceeded',
+        error.name === 'JobLimitExceeded'
+          ? "This request is above the wallet's limit for one job."
+          : "This request is above what is left of the wallet's limit for today.",
+      );
+    case 'SpenderNotSet':
+    case 'Unauthorized':
+      return new ApiError('spender_not_set', "The wallet's spender is not this service.");
+    case 'ModelRetired':
+      return new ApiError('model_not_found', 'This model is retired.', { param: 'model' });
+    case 'LocksPaused':
+    case 'GatewayStopped':
+      return serviceUnavailable('New jobs are paused.');
+    default:
+      return serviceUnavailable('The ledger refused the lock.', new Error(`refused as ${error.name}`));
+  }
+}
+
+async function availableCredits(context: LedgerContext, wallet: string): Promise<bigint> {
+  const { connection, commitment, addresses } = context;
+  const { programId } = addresses;
+  const address = addresses.creditAccount(new PublicKey(wallet));
+  const account = await fetchCreditAccount(connection, address, { commitment, programId });
+  return account?.availableCredits ?? 0n;
+}

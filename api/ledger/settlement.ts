@@ -1,0 +1,89 @@
+import { PublicKey } from '@solana/web3.js';
+import { jobProve, jobSettle } from '../../programs/client/instructions/index.ts';
+import { ed25519Instruction, proofMessage } from '../../programs/client/proof.ts';
+import { JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
+import type { ProvenAnswer } from '../completion/attempt.ts';
+import type { Acknowledgements } from './acknowledgements.ts';
+import { SETTLEMENT_COMPUTE_UNITS_MAX } from './computeUnits.ts';
+import { actor, type LedgerContext, readJob } from './context.ts';
+import type { LockedJob, SettleEnd } from './escrow.ts';
+import { failJob } from './exits.ts';
+
+/**
+ * Proves and settles in one transaction, which carries the acknowledgement too when that is not
+ * confirmed yet. An expired transaction is sent again while there is time; a refused one is decided
+ * by what the Job says.
+ */
+export async function settleJob(
+  context: LedgerContext,
+  acknowledgements: Acknowledgements,
+  options: { job: LockedJob; answer: ProvenAnswer; countedTokens: number },
+): Promise<SettleEnd> {
+  const { clock, logger, sender } = context;
+  const { job, answer, countedTokens } = options;
+  const delivered = { hash: answer.proof.outputHash, countedTokens };
+
+  while (clock.nowSeconds() < job.deadlines.proofDueAt) {
+    const outcome = await sender.send({
+      instructions: settlementInstructions(context, acknowledgements, options),
+      signers: [context.signer],
+      computeUnitLimit: SETTLEMENT_COMPUTE_UNITS_MAX,
+    });
+    if (outcome.status === 'confirmed') return { status: 'settled', signature: outcome.signature };
+    const found = await readJob(context, job.address, outcome.slot);
+    const status = found ? word(JOB_STATUSES, found.status) : 'settled';
+    if (status !== 'pending' && status !== 'processing' && status !== 'settling') {
+      return { status, signature: null };
+    }
+    if (outcome.status === 'expired') continue;
+    if (clock.nowSeconds() >= job.deadlines.proofDueAt) break;
+    logger.error({ msg: 'The ledger refused a settlement', job_id: job.id, err: outcome.error });
+    // In `settling` the worker proved another text than it delivered.
+    return failJob(
+      context,
+      job,
+      status === 'settling' ? 'output_mismatch' : 'worker_error',
+      delivered,
+    );
+  }
+  return { status: 'overdue' };
+}
+
+function settlementInstructions(
+  context: LedgerContext,
+  acknowledgements: Acknowledgements,
+  options: { job: LockedJob; answer: ProvenAnswer; countedTokens: number },
+) {
+  const { job, answer, countedTokens } = options;
+  const { proof, slot, attempt } = answer;
+  const { programId } = context.addresses;
+  const worker = new PublicKey(slot.worker.address);
+  const acknowledgement = acknowledgements.collect(job);
+  const before = acknowledgement ? [acknowledgement] : [];
+  return [
+    ...before,
+    ed25519Instruction({
+      publicKey: new PublicKey(slot.worker.proof_key),
+      signature: proof.signature,
+      message: proofMessage({ programId, job: job.address, worker, attempt, ...proof }),
+    }),
+    jobProve({
+      programId,
+      job: job.address,
+      worker,
+      ed25519InstructionIndex: before.length,
+      outputHash: proof.outputHash,
+      promptTokens: proof.promptTokens,
+      completionTokens: proof.completionTokens,
+    }),
+    jobSettle({
+      ...actor(context),
+      job: job.address,
+      creditAccount: job.creditAccount,
+      worker,
+      workerPayout: new PublicKey(slot.worker.payout),
+      deliveredHash: proof.outputHash,
+      countedTokens,
+    }),
+  ];
+}

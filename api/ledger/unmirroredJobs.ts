@@ -1,0 +1,90 @@
+import { type Connection, PublicKey } from '@solana/web3.js';
+import { fetchJob } from '../../programs/client/accounts.ts';
+import type { Addresses } from '../../programs/client/addresses.ts';
+import { parseJobId } from '../../programs/client/jobId.ts';
+import type { Job } from '../../programs/client/types.ts';
+import { DISPUTE_OUTCOMES, JOB_STATUSES, TIERS, word } from '../../programs/client/vocabulary.ts';
+import type { Catalog } from '../services/catalog.ts';
+import type { JobRow } from '../statements/jobs.ts';
+
+/** Finds jobs on the ledger that the mirror has not seen yet. */
+export interface UnmirroredJobs {
+  find(key: { wallet: string; jobId: string }): Promise<JobRow | undefined>;
+}
+
+export function createUnmirroredJobs(options: {
+  connection: Connection;
+  addresses: Addresses;
+  commitment: 'confirmed' | 'finalized';
+  catalog: Catalog;
+}): UnmirroredJobs {
+  const { connection, addresses, commitment, catalog } = options;
+  return {
+    async find({ wallet, jobId }) {
+      const bytes = parseJobId(jobId);
+      if (!bytes) return undefined;
+      const address = addresses.job(addresses.creditAccount(new PublicKey(wallet)), bytes);
+      const { programId } = addresses;
+      const job = await fetchJob(connection, address, { commitment, programId });
+      if (!job) return undefined;
+      const [lock] = (await connection.getSignaturesForAddress(address, {}, commitment)).slice(-1);
+      const model = catalog.list().find((one) => one.address === job.model.toBase58());
+      if (!lock || !model) return undefined;
+      return rowOf(job, {
+        jobId,
+        address: address.toBase58(),
+        modelId: model.id,
+        escrow: { signature: lock.signature, slot: BigInt(lock.slot) },
+      });
+    },
+  };
+}
+
+/** The account in the mirror's terms. Signatures other than the lock's are not on the account. */
+function rowOf(
+  job: Job,
+  known: {
+    jobId: string;
+    address: string;
+    modelId: string;
+    escrow: { signature: string; slot: bigint };
+  },
+): JobRow {
+  const after = (seconds: number): bigint | null =>
+    seconds === 0 ? null : job.lockedAt + BigInt(seconds);
+  const status = word(JOB_STATUSES, job.status);
+  const isProven = job.outputHash.some((byte) => byte !== 0);
+  const isDisputed = job.clientHash.some((byte) => byte !== 0);
+  const isEnded = !['pending', 'processing', 'settling'].includes(status);
+  const endedAt = isEnded ? job.lockedAt + BigInt(job.endedAfterSeconds) : null;
+  const disputedAt = isDisputed ? after(job.disputedAfterSeconds) : null;
+  return {
+    address: known.address,
+    job_id: known.jobId,
+    status,
+    outcome: job.outcome === 0 ? null : word(DISPUTE_OUTCOMES, job.outcome),
+    model_id: known.modelId,
+    tier: word(TIERS, job.tier),
+    worker: job.worker.equals(PublicKey.default) ? null : job.worker.toBase58(),
+    charged_credits: job.chargedCredits,
+    output_hash: isProven ? Buffer.from(job.outputHash).toString('hex') : null,
+    prompt_tokens: isProven ? BigInt(job.promptTokens) : null,
+    completion_tokens: isProven ? BigInt(job.completionTokens) : null,
+    counted_tokens: status === 'settled' ? BigInt(job.countedTokens) : null,
+    locked_at: job.lockedAt,
+    ended_at: endedAt,
+    settled_at: status === 'settled' || isDisputed ? endedAt : null,
+    dispute_window_seconds: job.disputeWindowSeconds,
+    escrow_tx: known.escrow.signature,
+    escrow_slot: known.escrow.slot,
+    settlement_tx: null,
+    settlement_slot: null,
+    refund_tx: null,
+    client_hash: isDisputed ? Buffer.from(job.clientHash).toString('hex') : null,
+    dispute_tx: null,
+    disputed_at: disputedAt,
+    arbitration_ends_at:
+      disputedAt === null ? null : disputedAt + BigInt(job.arbitrationWindowSeconds),
+    resolution_tx: null,
+  };
+}

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import https from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Express } from 'express';
+import { ConfigError } from '../runtime/config.ts';
+import type { ApiConfig } from './config.ts';
+import { refuseMalformed } from './middleware/renderError.ts';
+
+/** A request's body must arrive in this time; answers may take as long as a job may. */
+const REQUEST_TIMEOUT_MS = 60_000;
+const HEADERS_TIMEOUT_MS = 15_000;
+/** Above the idle time of common proxies, so that they are the ones to close. */
+const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+
+const loopbackHosts = new Set(['127.0.0.1', '::1', 'localhost']);
+
+export interface Listening {
+  server: http.Server | https.Server;
+  /** Where it listens, with the port that the system chose when the configured one is 0. */
+  url: string;
+}
+
+/**
+ * Opens the port: with HTTPS when a certificate is configured; with plain HTTP only where nobody can
+ * listen in: on loopback, or behind a proxy that the operator vouches for.
+ *
+ * @throws ConfigError when plain HTTP would leave this machine unasked
+ */
+export async function listen(config: ApiConfig): Promise<Listening> {
+  const { HOST, PORT, TLS_CERT, TLS_KEY, SVC_ALLOW_PLAIN_HTTP } = config;
+  const hasTls = TLS_CERT !== undefined && TLS_KEY !== undefined;
+  if (!hasTls && !loopbackHosts.has(HOST) && !SVC_ALLOW_PLAIN_HTTP) {
+    throw new ConfigError(
+      'Keys would travel in clear: set TLS_CERT and TLS_KEY, or SVC_ALLOW_PLAIN_HTTP=true behind a proxy.',
+    );
+  }
+  const limits = {
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+  };
+  const server = hasTls
+    ? https.createServer({ ...limits, cert: readFileSync(TLS_CERT), key: readFileSync(TLS_KEY) })
+    : http.createServer(limits);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(PORT, HOST, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  const host = HOST.includes(':') ? `[${HOST}]` : HOST;
+  const url = `${hasTls ? 'https' : 'http'}://${host}:${port}`;
+  return { server, url };
+}
+
+/** Hands what arrives to the app, which is made after the port is known: errors link to it. */
+export function serve(server: Listening['server'], app: Express, publicUrl: string): void {
+  server.on('request', app);
+  server.on('clientError', refuseMalformed(publicUrl));
+}
+
+/** Stops accepting, and resolves when the last response has ended. */
+export function closeServer(server: http.Server | https.Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
+}

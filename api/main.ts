@@ -1,0 +1,6 @@
+import { loadConfig } from './config.ts';
+import { startApi } from './startApi.ts';
+
+const api = await startApi(loadConfig());
+process.stdout.write(`${JSON.stringify({ ready: true, url: api.url })}\n`);
+api.shutdown.onSignals();

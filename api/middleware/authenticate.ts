@@ -1,0 +1,57 @@
+import type { RequestHandler, Response } from 'express';
+import type { Database } from '../../runtime/postgres.ts';
+import { ApiError } from '../errors.ts';
+import { hashKey } from '../services/keys.ts';
+import { type KeyAndAccount, selectKeyAndAccount } from '../statements/keyAndAccount.ts';
+import type { BurstLimit } from './burstLimit.ts';
+
+const KEY_FORMAT = /^svc_live_[A-Za-z0-9]{32}$/;
+
+/**
+ * Admits requests that carry a live key. Refusals are limited apart from other requests, so that
+ * guessing keys is slow and never uses up what a proxy's honest clients share.
+ */
+export function authenticate(options: {
+  database: Database;
+  refusals: BurstLimit;
+}): RequestHandler {
+  const { database, refusals } = options;
+  return async (request, response, next) => {
+    refusals.check(request);
+    try {
+      response.locals.key = await findKey(database, request.get('authorization'));
+    } catch (error) {
+      if (error instanceof ApiError) refusals.take(request);
+      throw error;
+    }
+    next();
+  };
+}
+
+/** The key and account that `authenticate` has put on this response. */
+export function authenticated(response: Response): KeyAndAccount {
+  return response.locals.key as KeyAndAccount;
+}
+
+async function findKey(
+  database: Database,
+  authorization: string | undefined,
+): Promise<KeyAndAccount> {
+  const [scheme, key] = authorization?.split(/ +/, 2) ?? [];
+  if (scheme?.toLowerCase() !== 'bearer' || !key) {
+    throw new ApiError(
+      'missing_api_key',
+      'No API key was sent. Send it as `Authorization: Bearer <API_KEY>`.',
+    );
+  }
+  const found = KEY_FORMAT.test(key)
+    ? await selectKeyAndAccount(database, hashKey(key))
+    : undefined;
+  if (!found || found.status === 'revoked') {
+    throw new ApiError('invalid_api_key', 'The API key does not exist or was revoked.');
+  }
+  if (found.status === 'suspended') {
+    throw new ApiError('key_suspended', 'The API key is suspended.');
+  }
+  return found;
+}

@@ -1,0 +1,47 @@
+import type { RequestHandler } from 'express';
+import type { Database } from '../../runtime/postgres.ts';
+import { modelView } from '../contracts/views.ts';
+import { ApiError } from '../errors.ts';
+import type { WorkerDirectory } from '../routing/workerDirectory.ts';
+import type { Catalog } from '../services/catalog.ts';
+import type { ModelRow } from '../statements/models.ts';
+import { selectMedianLatencies } from '../statements/workers.ts';
+
+export interface ModelServices {
+  database: Database;
+  catalog: Catalog;
+  directory: WorkerDirectory;
+}
+
+async function modelViewer(services: ModelServices) {
+  const medians = await selectMedianLatencies(services.database);
+  return (model: ModelRow) =>
+    modelView(model, {
+      activeWorkers: services.directory.active(model.address).length,
+      medianLatencyMs: medians.get(model.id) ?? 0,
+    });
+}
+
+/** GET /v1/models: the models that at least one worker hosts. */
+export function listModels(services: ModelServices): RequestHandler {
+  return async (_request, response) => {
+    const view = await modelViewer(services);
+    const data = services.catalog.list().map(view);
+    response.json({ object: 'list', data: data.filter(({ svc }) => svc.active_workers > 0) });
+  };
+}
+
+/** GET /v1/models/{model_id}: any model of the catalog, hosted at present or not. */
+export function getModel(services: ModelServices): RequestHandler<{ model_id: string }> {
+  return async (request, response) => {
+    const model = services.catalog.find(request.params.model_id);
+    if (!model) {
+      throw new ApiError('model_not_found', 'No model has this id.', {
+        status: 404,
+        param: 'model_id',
+      });
+    }
+    const view = await modelViewer(services);
+    response.json(view(model));
+  };
+}

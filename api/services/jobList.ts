@@ -1,0 +1,60 @@
+import type { Database } from '../../runtime/postgres.ts';
+import type { JobListQuery } from '../contracts/jobList.ts';
+import { type JobView, jobView } from '../contracts/views.ts';
+import { ApiError } from '../errors.ts';
+import {
+  type JobCursor,
+  selectJob,
+  selectJobsAfter,
+  selectJobsBefore,
+} from '../statements/jobs.ts';
+
+export interface JobList {
+  object: 'list';
+  data: JobView[];
+  has_more: boolean;
+  next_cursor: string | null;
+}
+
+/**
+ * One page of a wallet's jobs, always newest first. Paging goes on in the direction it was asked in:
+ * `next_cursor` is the page's oldest job for `before` (or none), its newest for `after` alone.
+ *
+ * @throws ApiError `invalid_request` when a cursor names no job of the wallet
+ */
+export async function listJobs(
+  database: Database,
+  wallet: string,
+  query: JobListQuery,
+): Promise<JobList> {
+  const before = await findCursor(database, wallet, 'before', query.before);
+  const after = await findCursor(database, wallet, 'after', query.after);
+  const filter = { wallet, rows: query.limit + 1, status: query.status, modelId: query.model };
+
+  const rows = after
+    ? await selectJobsAfter(database, filter, after, before)
+    : await selectJobsBefore(database, filter, before);
+  const page = rows.slice(0, query.limit);
+  const has_more = rows.length > page.length;
+  const last = page.at(-1);
+  return {
+    object: 'list',
+    data: (after ? page.reverse() : page).map(jobView),
+    has_more,
+    next_cursor: has_more && last ? last.job_id : null,
+  };
+}
+
+async function findCursor(
+  database: Database,
+  wallet: string,
+  param: 'before' | 'after',
+  jobId: string | undefined,
+): Promise<JobCursor | undefined> {
+  if (jobId === undefined) return undefined;
+  const job = await selectJob(database, { wallet, jobId });
+  if (!job) {
+    throw new ApiError('invalid_request', `'${param}' names no job of this wallet.`, { param });
+  }
+  return job;
+}

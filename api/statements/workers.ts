@@ -1,0 +1,55 @@
+import type { Database } from '../../runtime/postgres.ts';
+
+/** A worker that the program lets us acknowledge: active, staked, not unstaking. */
+export interface WorkerRow {
+  address: string;
+  proof_key: string;
+  payout: string;
+  endpoint: string;
+  /** Addresses of the models it hosts. */
+  models: string[];
+}
+
+export async function selectEligibleWorkers(database: Database): Promise<WorkerRow[]> {
+  const { rows } = await database.query<WorkerRow>({
+    name: 'select_eligible_workers',
+    text: `
+      select worker.address, worker.proof_key, worker.payout, worker.endpoint,
+             array_agg(hosted.model order by hosted.model) as models
+      from mirror.workers worker
+      join mirror.worker_models hosted on hosted.worker = worker.address
+      cross join mirror.config config
+      where worker.status = 'active'
+        and worker.unstaking_tokens = 0
+        and worker.stake_tokens >= config.minimum_stake_tokens
+      group by worker.address`,
+  });
+  return rows;
+}
+
+/** How long a worker took to its first token, for every instance's median. */
+export async function insertObservation(
+  database: Database,
+  observation: { worker: string; modelId: string; firstTokenMs: number },
+): Promise<void> {
+  await database.query({
+    name: 'insert_worker_observation',
+    text: `
+      insert into service.worker_observations (worker, model_id, first_token_ms)
+      values ($1, $2, $3)`,
+    values: [observation.worker, observation.modelId, Math.round(observation.firstTokenMs)],
+  });
+}
+
+/** The p50 time to first token of each model over ten minutes, over all instances. */
+export async function selectMedianLatencies(database: Database): Promise<Map<string, number>> {
+  const { rows } = await database.query<{ model_id: string; median_ms: number }>({
+    name: 'select_median_latencies',
+    text: `
+      select model_id, percentile_disc(0.5) within group (order by first_token_ms) as median_ms
+      from service.worker_observations
+      where observed_at > now() - interval '10 minutes'
+      group by model_id`,
+  });
+  return new Map(rows.map((row) => [row.model_id, row.median_ms]));
+}

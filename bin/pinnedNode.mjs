@@ -1,0 +1,75 @@
+// Plain JavaScript for any Node since 18: this runs before the install that brings the pinned one.
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The folder of package.json, in a checkout as in an installed package. */
+export const root = fileURLToPath(new URL('..', import.meta.url));
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+const PARENT_CHECK_INTERVAL_MS = 500;
+const SIGNAL_EXIT_BASE = 128;
+
+/** Runs `npm ci` when nothing is installed, or less than package-lock.json now asks for. */
+export function installIfNeeded() {
+  const installed = statSync(join(root, 'node_modules/.package-lock.json'), {
+    throwIfNoEntry: false,
+  });
+  if (installed && installed.mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs) return;
+  process.stderr.write('Installing the dependencies with npm ci (once, about a minute) …\n');
+  const npm = process.env.npm_execpath ?? '';
+  const args = ['ci', '--include=dev', '--no-audit', '--no-fund'];
+  // The npm that runs this script, so that its version and settings stay the user's own.
+  const { status, error } =
+    basename(npm) === 'npm-cli.js'
+      ? spawnSync(process.execPath, [npm, ...args], { cwd: root, stdio: 'inherit' })
+      : spawnSync('npm', args, { cwd: root, stdio: 'inherit' });
+  if (status === 0) return;
+  fail(`The install failed${error ? `: ${error.message}` : ', see the lines above'}.`);
+}
+
+/**
+ * Runs the pinned Node with these arguments in this process's place: same terminal, signals passed
+ * on, same exit code.
+ *
+ * @param {string[]} args
+ * @param {{ endsWithParent?: boolean }} [options] endsWithParent: the child is told whose it is and
+ *   ends when this process is killed; and this one passes SIGTERM on when the npm that ran it is
+ *   gone, since npm cannot pass on a SIGKILL
+ */
+export function runPinnedNode(args, { endsWithParent = false } = {}) {
+  const child = spawn(findPinnedNode(), args, {
+    stdio: 'inherit',
+    env: endsWithParent ? { ...process.env, SVC_PARENT_PID: `${process.pid}` } : process.env,
+  });
+  for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
+  if (endsWithParent && process.env.npm_lifecycle_event) {
+    const parentId = process.ppid;
+    setInterval(() => process.ppid !== parentId && child.kill(), PARENT_CHECK_INTERVAL_MS).unref();
+  }
+  child.once('error', (error) => fail(`Node could not be started: ${error.message}`));
+  child.once('exit', (code, signal) => {
+    process.exit(code ?? SIGNAL_EXIT_BASE + (signal === 'SIGINT' ? 2 : 15));
+  });
+}
+
+function findPinnedNode() {
+  const require = createRequire(import.meta.url);
+  try {
+    const node = join(dirname(require.resolve('node/package.json')), 'bin/node');
+    if (existsSync(node)) return node;
+  } catch {
+    // The package is not there at all: the same advice helps.
+  }
+  return fail(
+    'The pinned Node 24 is missing, because its install script did not run. ' +
+      'Allow it with: npm rebuild --ignore-scripts=false',
+  );
+}
+
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,43 @@
+import type pg from 'pg';
+import { createPool } from '../runtime/postgres.ts';
+import { readStackFile, STACK_FOLDER } from '../stack/stackFile.ts';
+import { CommandError } from './errors.ts';
+
+/**
+ * Runs one command on the service's database: the one DATABASE_URL names, or else that of the
+ * stack that runs in the current folder.
+ *
+ * @throws CommandError when there is neither, or it cannot be used
+ */
+export async function withDatabase(
+  work: (pool: pg.Pool) => Promise<void>,
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<void> {
+  const databaseUrl = environment.DATABASE_URL || readStackFile(STACK_FOLDER)?.databaseUrl;
+  if (!databaseUrl) {
+    throw new CommandError('No database: set DATABASE_URL, or start a stack here with npm start.');
+  }
+  const pool = createPool({ databaseUrl, applicationName: 'svc-cli', max: 1 });
+  try {
+    await work(pool);
+  } catch (error) {
+    throw explain(error as NodeJS.ErrnoException, new URL(databaseUrl).host);
+  } finally {
+    await pool.end();
+  }
+}
+
+function explain(error: NodeJS.ErrnoException, host: string): Error {
+  switch (error.code) {
+    case 'ECONNREFUSED':
+    case 'ENOTFOUND':
+      return new CommandError(`The database at ${host} cannot be reached.`, { cause: error });
+    case '42P01':
+    case '3F000':
+      return new CommandError(`The database at ${host} is empty: the indexer sets it up.`, {
+        cause: error,
+      });
+    default:
+      return error;
+  }
+}

@@ -1,0 +1,69 @@
+import { PublicKey } from '@solana/web3.js';
+import Table from 'cli-table3';
+import { Command, InvalidArgumentError } from 'commander';
+import type pg from 'pg';
+import {
+  createKey,
+  listKeys,
+  regenerateKey,
+  reinstateKey,
+  revokeKey,
+  suspendKey,
+} from '../api/services/keys.ts';
+import { withDatabase } from './database.ts';
+
+/** No colours: the output may go to a file. */
+const PLAIN = { head: [], border: [] };
+
+/** The verbs for API keys. A made key is the only thing on standard output, so that it can be piped. */
+export function createKeysCommand(): Command {
+  const keys = new Command('keys').description('make, end and list API keys; one per wallet');
+
+  const make = (verb: string, description: string, work: typeof createKey) =>
+    withWallet(keys.command(verb).description(description), async (pool, wallet) => {
+      console.log(await work(pool, wallet));
+      console.error('This key is shown once. Whoever has it can spend the credits of its wallet.');
+    });
+  make('create', "make the wallet's key", createKey);
+  make('regenerate', 'revoke the key and make another, at once', regenerateKey);
+
+  const change = (verb: string, description: string, done: string, work: typeof revokeKey) =>
+    withWallet(keys.command(verb).description(description), async (pool, wallet) => {
+      await work(pool, wallet);
+      console.error(`The key of ${wallet} is ${done}.`);
+    });
+  change('revoke', 'end the key for good', 'revoked', revokeKey);
+  change('suspend', 'refuse the key until it is reinstated', 'suspended', suspendKey);
+  change('reinstate', 'end a suspension', 'active again', reinstateKey);
+
+  keys
+    .command('list')
+    .description('all keys ever made, newest first; never the keys themselves')
+    .action(() =>
+      withDatabase(async (pool) => {
+        const table = new Table({ head: ['wallet', 'status', 'created'], style: PLAIN });
+        for (const { wallet, status, created_at } of await listKeys(pool)) {
+          table.push([wallet, status, created_at.toISOString()]);
+        }
+        console.log(table.toString());
+      }),
+    );
+  return keys;
+}
+
+function withWallet(
+  command: Command,
+  work: (pool: pg.Pool, wallet: string) => Promise<void>,
+): void {
+  command
+    .requiredOption('--wallet <address>', 'the wallet whose credits the key spends', parseAddress)
+    .action(({ wallet }: { wallet: string }) => withDatabase((pool) => work(pool, wallet)));
+}
+
+function parseAddress(text: string): string {
+  try {
+    return new PublicKey(text).toBase58();
+  } catch {
+    throw new InvalidArgumentError('It is no ledger address.');
+  }
+}

@@ -1,0 +1,28 @@
+import type { Addresses } from '../../programs/client/addresses.ts';
+import type { Database } from '../../runtime/postgres.ts';
+import type { LedgerEvent, LedgerTransaction } from '../decode.ts';
+import { insertTransaction } from '../statements/insertTransaction.ts';
+import { notifyJobs } from '../statements/notifyJobs.ts';
+import { foldNewEvents } from './foldEvents.ts';
+
+/**
+ * Applies one transaction of the ledger. The caller's database transaction holds everything: rows,
+ * journal, announcements and, where it moves, the cursor.
+ *
+ * @returns the events that were folded now; none when the transaction was applied before
+ */
+export async function applyTransaction(
+  database: Database,
+  transaction: LedgerTransaction,
+  addresses: Addresses,
+): Promise<LedgerEvent[]> {
+  if (!(await insertTransaction(database, transaction))) return [];
+  const folded = await foldNewEvents(database, transaction.events, addresses);
+  await notifyJobs(database, jobsOf(folded));
+  return folded;
+}
+
+/** The addresses of the jobs that events are about, each once. */
+export function jobsOf(events: readonly LedgerEvent[]): string[] {
+  return [...new Set(events.flatMap(({ data }) => ('job' in data ? data.job : [])))];
+}

@@ -1,0 +1,76 @@
+import type { Addresses } from '../../programs/client/addresses.ts';
+import type { Database } from '../../runtime/postgres.ts';
+import type { LedgerEvent } from '../decode.ts';
+import { insertEvents } from '../statements/insertEvents.ts';
+import { markFolded } from '../statements/markFolded.ts';
+import { selectHeldEvents } from '../statements/selectHeldEvents.ts';
+import { selectSequences } from '../statements/selectSequences.ts';
+import type { Change } from './change.ts';
+import { changesOf } from './folds/index.ts';
+import { writeChange } from './writeChange.ts';
+
+/** An event is folded when each account it changes has had exactly the changes before it. */
+function isNext(changes: readonly Change[], sequences: ReadonlyMap<string, bigint>): boolean {
+  return changes.every(({ address, sequence }) => sequence === (sequences.get(address) ?? 0n) + 1n);
+}
+
+/**
+ * Journals new events, in the order of their emission, and folds those that are next. The others
+ * stay in the journal until what is missing before them arrives.
+ *
+ * @returns the events folded, with those that were released by them
+ */
+export async function foldNewEvents(
+  database: Database,
+  events: readonly LedgerEvent[],
+  addresses: Addresses,
+): Promise<LedgerEvent[]> {
+  if (events.length === 0) return [];
+  const entries = events.map((event) => ({ event, changes: changesOf(event, addresses) }));
+  const touched = entries.flatMap(({ changes }) => changes.map(({ address }) => address));
+  const sequences = await selectSequences(database, touched);
+  const journal = entries.map((entry) => {
+    const folded = isNext(entry.changes, sequences);
+    if (folded) for (const { address, sequence } of entry.changes) sequences.set(address, sequence);
+    return { ...entry, folded };
+  });
+  await insertEvents(database, journal);
+  const foldable = journal.filter(({ folded }) => folded);
+  for (const { changes } of foldable) {
+    for (const change of changes) await writeChange(database, change);
+  }
+  const folded = foldable.map(({ event }) => event);
+  return [...folded, ...(await foldHeldEvents(database, sequences, addresses))];
+}
+
+/**
+ * Folds the events that waited for the given accounts to reach their sequences, and those that
+ * waited for these.
+ *
+ * @returns the events folded
+ */
+export async function foldHeldEvents(
+  database: Database,
+  reached: ReadonlyMap<string, bigint>,
+  addresses: Addresses,
+): Promise<LedgerEvent[]> {
+  const folded: LedgerEvent[] = [];
+  let advanced = reached;
+  while (advanced.size > 0) {
+    const next = new Map<string, bigint>();
+    for (const event of await selectHeldEvents(database, advanced)) {
+      const changes = changesOf(event, addresses);
+      const sequences = await selectSequences(
+        database,
+        changes.map(({ address }) => address),
+      );
+      if (!isNext(changes, sequences)) continue;
+      for (const change of changes) await writeChange(database, change);
+      await markFolded(database, event);
+      for (const { address, sequence } of changes) next.set(address, sequence);
+      folded.push(event);
+    }
+    advanced = next;
+  }
+  return folded;
+}

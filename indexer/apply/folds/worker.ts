@@ -1,0 +1,55 @@
+import { creation, type Fold, update } from '../change.ts';
+
+export const foldWorkerRegistered: Fold<'WorkerRegistered'> = ({ data }) => [
+  creation('workers', data.worker, {
+    authority: data.authority,
+    proof_key: data.proofKey,
+    payout: data.payout,
+    endpoint: data.endpoint,
+    status: 'active',
+    stake_tokens: 0,
+    unstaking_tokens: 0,
+    unstake_ready_at: null,
+    claimable_base_units: 0,
+    jobs_settled: 0,
+    registered_at: data.unixTime,
+  }),
+];
+
+export const foldWorkerUpdated: Fold<'WorkerUpdated'> = ({ data }) => [
+  update(
+    'workers',
+    { address: data.worker, sequence: data.workerSequence },
+    { proof_key: data.proofKey, payout: data.payout, endpoint: data.endpoint },
+  ),
+];
+
+export const foldWorkerHosted: Fold<'WorkerHosted'> = ({ data }) => [
+  {
+    ...update('workers', { address: data.worker, sequence: data.workerSequence }, {}),
+    hosting: { model: data.model, hosts: true },
+  },
+];
+
+export const foldWorkerUnhosted: Fold<'WorkerUnhosted'> = ({ data }) => [
+  {
+    ...update('workers', { address: data.worker, sequence: data.workerSequence }, {}),
+    hosting: { model: data.model, hosts: false },
+  },
+];
+
+export const foldWorkerSuspended: Fold<'WorkerSuspended'> = ({ data }) => [
+  update(
+    'workers',
+    { address: data.worker, sequence: data.workerSequence },
+    { status: data.suspended ? 'suspended' : 'active' },
+  ),
+];
+
+export const foldWorkerDeregistered: Fold<'WorkerDeregistered'> = ({ data }) => [
+  update(
+    'workers',
+    { address: data.worker, sequence: data.workerSequence },
+    { status: 'deregistered' },
+  ),
+];

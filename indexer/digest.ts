@@ -1,0 +1,33 @@
+import type { Database } from '../runtime/postgres.ts';
+
+/** The tables that are folded from events. */
+const FOLDED_TABLES = [
+  'config',
+  'treasury',
+  'gateways',
+  'credit_accounts',
+  'models',
+  'workers',
+  'worker_models',
+  'jobs',
+] as const;
+
+/**
+ * A hash over each folded table's rows in an order of their own, so that two mirrors of one ledger
+ * can be compared, however each of them came about.
+ *
+ * @returns sha256 in hex by table
+ */
+export async function digestTables(database: Database): Promise<Record<string, string>> {
+  const digests: Record<string, string> = {};
+  for (const table of FOLDED_TABLES) {
+    const { rows } = await database.query<{ digest: string }>(
+      `select encode(sha256(convert_to(
+         coalesce(string_agg(folded::text, E'\\n' order by folded::text), ''), 'UTF8')), 'hex')
+         as digest
+       from mirror.${table} as folded`,
+    );
+    digests[table] = rows[0]?.digest ?? '';
+  }
+  return digests;
+}

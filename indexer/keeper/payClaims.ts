@@ -1,0 +1,34 @@
+import { PublicKey } from '@solana/web3.js';
+import { claimPay } from '../../programs/client/instructions/index.ts';
+import { type Duty, TASKS_MAX } from './duty.ts';
+
+/** Pays what settlements and verdicts could only note down. */
+export function payClaims(programId: PublicKey): Duty {
+  return {
+    name: 'claim_pay',
+    tasksPerTransaction: 1,
+    computeUnitLimitEach: 40_000,
+    doneErrors: ['NothingToClaim'],
+    async find(database) {
+      const { rows } = await database.query<{ address: string; payout: string | null }>({
+        name: 'select_claims',
+        text: `
+          select address, payout from mirror.workers where claimable_base_units > 0
+          union all
+          select address, null from mirror.credit_accounts where owed_credits > 0
+          union all
+          select address, null from mirror.treasury where unpaid_base_units > 0
+          limit $1`,
+        values: [TASKS_MAX],
+      });
+      return rows.map(({ address, payout }) => ({
+        address,
+        instruction: claimPay({
+          programId,
+          claimant: new PublicKey(address),
+          ...(payout !== null && { workerPayout: new PublicKey(payout) }),
+        }),
+      }));
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import { PublicKey } from '@solana/web3.js';
+import { jobRefund } from '../../programs/client/instructions/index.ts';
+import { type Duty, TASKS_MAX } from './duty.ts';
+
+/** Gives a wallet its credits back when no worker has completed the job in time. */
+export function refundOverdueJobs(programId: PublicKey): Duty {
+  return {
+    name: 'job_refund',
+    tasksPerTransaction: 20,
+    computeUnitLimitEach: 8_000,
+    doneErrors: ['WrongJobStatus', 'WrongAccountOwner'],
+    async find(database, nowSeconds) {
+      const { rows } = await database.query<{ address: string; credit_account: string }>({
+        name: 'select_overdue_jobs',
+        text: `
+          select address, credit_account from mirror.jobs
+          where status in ('pending', 'processing', 'settling')
+            and locked_at + job_timeout_seconds < $1
+          order by locked_at limit $2`,
+        values: [nowSeconds, TASKS_MAX],
+      });
+      return rows.map(({ address, credit_account }) => ({
+        address,
+        instruction: jobRefund({
+          programId,
+          job: new PublicKey(address),
+          creditAccount: new PublicKey(credit_account),
+        }),
+      }));
+    },
+  };
+}

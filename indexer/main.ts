@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { Connection } from '@solana/web3.js';
+import { createLedgerClock, createSender } from '../programs/client/sender/index.ts';
+import { createLogger } from '../runtime/logger.ts';
+import { createPool } from '../runtime/postgres.ts';
+import { createShutdown } from '../runtime/shutdown.ts';
+import { loadConfig } from './config.ts';
+import { createIndexer } from './indexer.ts';
+import { createKeepers } from './keeper/createKeepers.ts';
+import { createMetrics } from './metrics.ts';
+import { migrate } from './migrate.ts';
+import { createStatusServer } from './server.ts';
+
+const SHUTDOWN_TIMEOUT_MS = 10_000;
+
+const config = loadConfig();
+const { SVC_PROGRAM_ID: programId, SVC_COMMITMENT: commitment } = config;
+const logger = createLogger({ name: 'indexer', level: config.LOG_LEVEL });
+const shutdown = createShutdown({ logger, timeoutMs: SHUTDOWN_TIMEOUT_MS });
+shutdown.onSignals();
+
+const pool = createPool({ databaseUrl: config.DATABASE_URL, applicationName: 'svc-indexer' });
+// An idle connection that breaks is replaced; whoever uses one learns of it by its own query.
+pool.on('error', ({ message }) => {
+  logger.warn({ msg: 'Lost an idle connection', reason: message });
+});
+shutdown.add('database', () => pool.end());
+await migrate(pool);
+
+const connection = new Connection(config.SOLANA_RPC_URL, {
+  commitment,
+  ...(config.SOLANA_WS_URL && { wsEndpoint: config.SOLANA_WS_URL }),
+});
+const clock = createLedgerClock({ connection });
+shutdown.add('ledger clock', clock.close);
+const sender = createSender({ connection, feePayers: [config.SVC_CRANK_KEY], commitment, logger });
+shutdown.add('sender', sender.close);
+
+const metrics = createMetrics();
+const { keepers, close } = createKeepers({
+  ...{ programId, sender, clock, logger, database: pool },
+  onOutcome: metrics.duty,
+});
+shutdown.add('keepers', close);
+
+const indexer = createIndexer({
+  ...{ pool, connection, programId, commitment, keepers, logger, metrics },
+  onFatal(error) {
+    logger.fatal({ msg: 'Stopped at an error that needs a person', err: error });
+    void shutdown.run().then(() => process.exit(1));
+  },
+});
+shutdown.add('indexer', indexer.stop);
+
+const server = createStatusServer(indexer, metrics);
+server.listen(config.INDEXER_PORT, config.HOST);
+await once(server, 'listening');
+shutdown.add('status server', () => void server.close());
+indexer.start();
+const { address: host, port } = server.address() as AddressInfo;
+process.stdout.write(`${JSON.stringify({ ready: true, url: `http://${host}:${port}` })}\n`);

@@ -1,0 +1,232 @@
+-- Folded from the ledger's events: dropping this schema loses nothing.
+create schema mirror;
+
+-- Every successful transaction of the program that was read, with or without events.
+create table mirror.transactions (
+  signature text constraint transactions_pkey primary key,
+  slot bigint not null,
+  commitment text not null default 'confirmed',
+  constraint transactions_commitment_check check (commitment in ('confirmed', 'finalized'))
+);
+create index transactions_confirmed_idx on mirror.transactions (slot)
+  where commitment = 'confirmed';
+
+-- Every event, as it was emitted. `folded` is false while an event before it is missing.
+create table mirror.journal (
+  signature text not null,
+  instruction_index integer not null,
+  inner_index integer not null,
+  slot bigint not null,
+  unix_time bigint not null,
+  event_name text not null,
+  data jsonb not null,
+  folded boolean not null,
+  constraint journal_pkey primary key (signature, instruction_index, inner_index),
+  constraint journal_signature_fkey foreign key (signature)
+    references mirror.transactions (signature) on delete cascade
+);
+create index journal_unfolded_idx on mirror.journal (slot) where not folded;
+
+-- Which change of which account an event is: sequences count each account's changes from 1.
+create table mirror.account_changes (
+  address text not null,
+  sequence numeric(20) not null,
+  signature text not null,
+  instruction_index integer not null,
+  inner_index integer not null,
+  constraint account_changes_pkey primary key (address, sequence, signature),
+  constraint account_changes_event_fkey foreign key (signature, instruction_index, inner_index)
+    references mirror.journal (signature, instruction_index, inner_index) on delete cascade
+);
+create index account_changes_event_idx
+  on mirror.account_changes (signature, instruction_index, inner_index);
+
+-- How far a sweep has come: everything in the slots before this one is stored.
+create table mirror.cursors (
+  name text constraint cursors_pkey primary key,
+  slot bigint not null,
+  constraint cursors_name_check check (name in ('confirmed', 'finalized'))
+);
+
+create table mirror.config (
+  address text constraint config_pkey primary key,
+  authority text not null,
+  pending_authority text,
+  arbiter text not null,
+  credit_mint text not null,
+  stake_mint text not null,
+  vault text not null,
+  treasury_vault text not null,
+  stake_vault text not null,
+  stake_decimals integer not null,
+  treasury_share_basis_points integer not null,
+  job_timeout_seconds bigint not null,
+  dispute_window_seconds bigint not null,
+  arbitration_window_seconds bigint not null,
+  unstake_cooldown_seconds bigint not null,
+  open_disputes_max integer not null,
+  deposits_paused boolean not null,
+  locks_paused boolean not null,
+  minimum_stake_tokens numeric(20) not null,
+  slash_tokens bigint not null,
+  job_credits_max numeric(20) not null,
+  credit_account_credits_max numeric(20) not null,
+  sequence numeric(20) not null
+);
+
+create table mirror.treasury (
+  address text constraint treasury_pkey primary key,
+  owed_base_units numeric(20) not null,
+  disputed_exposure_base_units numeric(20) not null,
+  slashed_stake_tokens numeric(20) not null,
+  unpaid_base_units numeric(20) not null,
+  sequence numeric(20) not null
+);
+
+create table mirror.gateways (
+  address text constraint gateways_pkey primary key,
+  operator text not null,
+  signers text[] not null,
+  stopped boolean not null,
+  sequence numeric(20) not null,
+  constraint gateways_operator_key unique (operator)
+);
+
+create table mirror.credit_accounts (
+  address text constraint credit_accounts_pkey primary key,
+  wallet text not null,
+  spender text,
+  limit_per_job_credits numeric(20) not null,
+  limit_per_day_credits numeric(20) not null,
+  spent_day bigint not null,
+  spent_today_credits numeric(20) not null,
+  available_credits numeric(20) not null,
+  locked_credits numeric(20) not null,
+  owed_credits numeric(20) not null,
+  open_disputes integer not null,
+  opened_at bigint not null,
+  last_topup_at bigint,
+  sequence numeric(20) not null,
+  constraint credit_accounts_wallet_key unique (wallet)
+);
+create index credit_accounts_owed_idx on mirror.credit_accounts (address) where owed_credits > 0;
+
+create table mirror.models (
+  address text constraint models_pkey primary key,
+  id text not null,
+  tier text not null,
+  label text not null,
+  originator text not null,
+  context_window_tokens integer not null,
+  credits_per_request integer not null,
+  credits_per_1k_tokens integer not null,
+  long_completion_threshold_tokens integer not null,
+  created_at bigint not null,
+  retires_at bigint,
+  sequence numeric(20) not null,
+  constraint models_id_key unique (id),
+  constraint models_tier_check check (tier in ('lite', 'standard', 'pro', 'max'))
+);
+
+create table mirror.workers (
+  address text constraint workers_pkey primary key,
+  authority text not null,
+  proof_key text not null,
+  payout text not null,
+  endpoint text not null,
+  status text not null,
+  stake_tokens numeric(20) not null,
+  unstaking_tokens numeric(20) not null,
+  unstake_ready_at bigint,
+  claimable_base_units numeric(20) not null,
+  jobs_settled numeric(20) not null,
+  registered_at bigint not null,
+  sequence numeric(20) not null,
+  constraint workers_authority_key unique (authority),
+  constraint workers_status_check check (status in ('active', 'suspended', 'deregistered'))
+);
+create index workers_claimable_idx on mirror.workers (address) where claimable_base_units > 0;
+
+create table mirror.worker_models (
+  worker text not null,
+  model text not null,
+  constraint worker_models_pkey primary key (worker, model),
+  constraint worker_models_worker_fkey foreign key (worker)
+    references mirror.workers (address) on delete cascade
+);
+create index worker_models_model_idx on mirror.worker_models (model);
+
+create table mirror.jobs (
+  address text constraint jobs_pkey primary key,
+  job_id text not null,
+  credit_account text not null,
+  wallet text not null,
+  controller text not null,
+  model text not null,
+  model_id text not null,
+  tier text not null,
+  status text not null,
+  attempt integer not null,
+  outcome text,
+  failure_reason text,
+  token_limit bigint not null,
+  credits_per_request bigint not null,
+  credits_per_1k_tokens bigint not null,
+  long_completion_threshold_tokens bigint not null,
+  treasury_share_basis_points integer not null,
+  slash_tokens bigint not null,
+  job_timeout_seconds integer not null,
+  dispute_window_seconds integer not null,
+  arbitration_window_seconds bigint not null,
+  rent_payer text not null,
+  locked_credits numeric(20) not null,
+  charged_credits numeric(20) not null,
+  worker text,
+  output_hash text,
+  -- Counts that strangers prove or claim may be as large as their 32 bits allow.
+  prompt_tokens bigint,
+  completion_tokens bigint,
+  counted_tokens bigint,
+  locked_at bigint not null,
+  acknowledged_at bigint,
+  proven_at bigint,
+  settled_at bigint,
+  ended_at bigint,
+  escrow_tx text not null,
+  escrow_slot bigint not null,
+  settlement_tx text,
+  settlement_slot bigint,
+  refund_tx text,
+  client_hash text,
+  dispute_tx text,
+  disputed_at bigint,
+  arbitration_ends_at bigint,
+  resolution_tx text,
+  resolved_at bigint,
+  worker_base_units numeric(20),
+  treasury_base_units numeric(20),
+  settled_by text,
+  closed boolean not null,
+  sequence numeric(20) not null,
+  constraint jobs_wallet_job_id_key unique (wallet, job_id),
+  constraint jobs_tier_check check (tier in ('lite', 'standard', 'pro', 'max')),
+  constraint jobs_status_check check (
+    status in ('pending', 'processing', 'settling', 'settled', 'failed', 'refunded', 'disputed')
+  )
+);
+create index jobs_wallet_locked_at_idx on mirror.jobs (wallet, locked_at desc, job_id desc);
+create index jobs_running_idx on mirror.jobs (locked_at)
+  where status in ('pending', 'processing', 'settling');
+create index jobs_disputed_idx on mirror.jobs (arbitration_ends_at) where status = 'disputed';
+create index jobs_closable_idx on mirror.jobs (ended_at)
+  where status in ('settled', 'failed', 'refunded') and not closed;
+
+-- How many changes of an account the tables hold.
+create view mirror.sequences as
+  select address, sequence from mirror.config
+  union all select address, sequence from mirror.treasury
+  union all select address, sequence from mirror.gateways
+  union all select address, sequence from mirror.credit_accounts
+  union all select address, sequence from mirror.models
+  union all select address, sequence from mirror.workers
+  union all select address, sequence from mirror.jobs;

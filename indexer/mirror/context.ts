@@ -1,0 +1,16 @@
+import type { Addresses } from '../../programs/client/addresses.ts';
+import type { Database } from '../../runtime/postgres.ts';
+import type { LedgerEvent } from '../decode.ts';
+import type { Commitment, LedgerSource } from '../source/source.ts';
+
+/** What keeping the mirror takes. */
+export interface MirrorContext {
+  /** The connection that holds the lock: the only one that writes. */
+  readonly database: Database;
+  readonly source: LedgerSource;
+  readonly addresses: Addresses;
+  /** How sure the ledger must be of a transaction before it is applied. */
+  readonly commitment: Commitment;
+  /** Told of what a transaction's application folded, after the commit. */
+  readonly onFolded: (events: readonly LedgerEvent[]) => void;
+}

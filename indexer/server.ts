@@ -1,0 +1,30 @@
+import { createServer, type Server } from 'node:http';
+import type { Indexer } from './indexer.ts';
+import type { IndexerMetrics } from './metrics.ts';
+
+/**
+ * `/health`: the process is up. `/ready`: 200 while the mirror is current, or while this process
+ * stands by for the one that keeps it; else 503. `/metrics`: Prometheus.
+ */
+export function createStatusServer(indexer: Indexer, metrics: IndexerMetrics): Server {
+  return createServer((request, response) => {
+    const reply = (status: number, body: string, type = 'application/json') => {
+      response.writeHead(status, { 'content-type': type }).end(body);
+    };
+    const health = indexer.health();
+    switch (request.url) {
+      case '/health':
+        return reply(200, JSON.stringify(health));
+      case '/ready': {
+        const isReady = health.role === 'standby' || health.caughtUp;
+        return reply(isReady ? 200 : 503, JSON.stringify(health));
+      }
+      case '/metrics':
+        return void metrics.registry
+          .metrics()
+          .then((text) => reply(200, text, metrics.registry.contentType));
+      default:
+        return reply(404, JSON.stringify({ error: 'not found' }));
+    }
+  });
+}

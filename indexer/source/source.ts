@@ -1,0 +1,80 @@
+import type { PublicKey } from '@solana/web3.js';
+import type { ExecutedTransaction } from '../../programs/client/events.ts';
+import { decodeTransaction, type LedgerTransaction } from '../decode.ts';
+import { RetryableError } from '../errors.ts';
+import type { Rpc } from './rpc.ts';
+
+/** How sure the ledger is of what it tells. */
+export type Commitment = 'confirmed' | 'finalized';
+
+/** A transaction as the ledger lists it. */
+export interface ListedTransaction {
+  readonly signature: string;
+  readonly slot: bigint;
+  /** A failed transaction changed nothing and emitted nothing. */
+  readonly failed: boolean;
+}
+
+/** What the mirror reads from: the program's transactions, newest first, and each in full. */
+export interface LedgerSource {
+  /**
+   * The transactions older than `before` (without it: the newest), newest first; at most `limit`.
+   * Those of the program, unless another address is given.
+   */
+  list(query: {
+    commitment: Commitment;
+    address?: string;
+    before?: string | undefined;
+    limit: number;
+  }): Promise<ListedTransaction[]>;
+  read(listed: ListedTransaction): Promise<LedgerTransaction>;
+  finalizedSlot(): Promise<bigint>;
+  /** Those among at most 256 signatures that the ledger knows nothing of, or knows to have failed. */
+  findLost(signatures: readonly string[]): Promise<string[]>;
+}
+
+/** The highest number that a node accepts: whatever version a stranger uses, it is read. */
+const TRANSACTION_VERSION_MAX = 255;
+
+export function createLedgerSource(options: { rpc: Rpc; programId: PublicKey }): LedgerSource {
+  const { rpc, programId } = options;
+  return {
+    async list({ commitment, address = programId.toBase58(), before, limit }) {
+      const rows = await rpc<{ signature: string; slot: number; err: unknown }[]>(
+        'getSignaturesForAddress',
+        [address, { commitment, limit, ...(before && { before }) }],
+      );
+      return rows.map(({ signature, slot, err }) => ({
+        signature,
+        slot: BigInt(slot),
+        failed: err !== null,
+      }));
+    },
+
+    async read({ signature, slot }) {
+      const executed = await rpc<ExecutedTransaction | null>('getTransaction', [
+        signature,
+        {
+          commitment: 'confirmed',
+          encoding: 'json',
+          maxSupportedTransactionVersion: TRANSACTION_VERSION_MAX,
+        },
+      ]);
+      // A node may list a transaction a moment before it can show it.
+      if (!executed?.meta) throw new RetryableError(`The ledger does not show ${signature} yet`);
+      return decodeTransaction({ signature, slot }, executed, programId);
+    },
+
+    async finalizedSlot() {
+      return BigInt(await rpc<number>('getSlot', [{ commitment: 'finalized' }]));
+    },
+
+    async findLost(signatures) {
+      const { value } = await rpc<{ value: ({ err: unknown } | null)[] }>('getSignatureStatuses', [
+        signatures,
+        { searchTransactionHistory: true },
+      ]);
+      return signatures.filter((_signature, index) => !value[index] || value[index].err !== null);
+    },
+  };
+}

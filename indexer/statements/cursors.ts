@@ -1,0 +1,27 @@
+import type { Database } from '../../runtime/postgres.ts';
+import type { Commitment } from '../source/source.ts';
+
+/** The slot before which a sweep has stored everything; 0 before the first one. */
+export async function selectCursor(database: Database, name: Commitment): Promise<bigint> {
+  const { rows } = await database.query<{ slot: bigint }>({
+    name: 'select_cursor',
+    text: 'select slot from mirror.cursors where name = $1',
+    values: [name],
+  });
+  return rows[0]?.slot ?? 0n;
+}
+
+/** Moves a cursor ahead; it never goes back. */
+export async function moveCursor(
+  database: Database,
+  name: Commitment,
+  slot: bigint,
+): Promise<void> {
+  await database.query({
+    name: 'move_cursor',
+    text: `
+      insert into mirror.cursors (name, slot) values ($1, $2)
+      on conflict (name) do update set slot = greatest(cursors.slot, excluded.slot)`,
+    values: [name, slot],
+  });
+}

@@ -1,0 +1,21 @@
+import type { Database } from '../../runtime/postgres.ts';
+import type { LedgerEvent } from '../decode.ts';
+import { eventOf, type JournalRow, journalColumns } from './journalRow.ts';
+
+/** An account's folded events, in the order of its sequence. */
+export async function selectAccountEvents(
+  database: Database,
+  address: string,
+): Promise<LedgerEvent[]> {
+  const { rows } = await database.query<JournalRow>({
+    name: 'select_account_events',
+    text: `
+      select ${journalColumns}
+      from mirror.account_changes
+      join mirror.journal using (signature, instruction_index, inner_index)
+      where address = $1 and folded
+      order by account_changes.sequence`,
+    values: [address],
+  });
+  return rows.map(eventOf);
+}

@@ -1,0 +1,14 @@
+import type { Database } from '../../runtime/postgres.ts';
+
+/** Those of the signatures whose transactions are stored. */
+export async function selectStored(
+  database: Database,
+  signatures: readonly string[],
+): Promise<Set<string>> {
+  const { rows } = await database.query<{ signature: string }>({
+    name: 'select_stored',
+    text: 'select signature from mirror.transactions where signature = any($1)',
+    values: [signatures],
+  });
+  return new Set(rows.map(({ signature }) => signature));
+}

@@ -1,0 +1,98 @@
+import type { Commitment, Connection, PublicKey } from '@solana/web3.js';
+import { PROGRAM_ID } from './addresses.ts';
+import { coder, IDL } from './program.ts';
+import type * as types from './types.ts';
+import { fromCoder } from './values.ts';
+
+/** The program's kinds of account, by their names in the IDL. */
+export interface Accounts {
+  Config: types.Config;
+  Treasury: types.Treasury;
+  Gateway: types.Gateway;
+  CreditAccount: types.CreditAccount;
+  Model: types.Model;
+  Worker: types.Worker;
+  Job: types.Job;
+}
+
+export type AccountName = keyof Accounts;
+
+/** An account of any kind, told apart by `name`. */
+export type DecodedAccount = {
+  [Name in AccountName]: { name: Name; data: Accounts[Name] };
+}[AccountName];
+
+export interface ReadOptions {
+  readonly commitment?: Commitment;
+  /** The ledger's node refuses to answer from a state older than this slot. */
+  readonly minContextSlot?: number;
+  readonly programId?: PublicKey;
+}
+
+/** The layout that this client knows. */
+const VERSION = 1;
+const VERSION_OFFSET = 8;
+
+/**
+ * Reads an account's bytes.
+ *
+ * @throws Error when they are no account of the program, or of a version this client cannot read
+ */
+export function decodeAccount(bytes: Uint8Array): DecodedAccount {
+  const data = Buffer.from(bytes);
+  const kind = IDL.accounts?.find(({ discriminator }) =>
+    data.subarray(0, discriminator.length).equals(Buffer.from(discriminator)),
+  );
+  if (kind === undefined) throw new Error('These bytes are no account of the escrow program');
+  const name = kind.name as AccountName;
+  return { name, data: decode(name, data) } as DecodedAccount;
+}
+
+function decode<Name extends AccountName>(name: Name, data: Buffer): Accounts[Name] {
+  const version = data[VERSION_OFFSET];
+  if (version !== VERSION || data.length !== coder.accounts.size(name)) {
+    throw new Error(`This client reads version ${VERSION} of ${name}, not ${version}`);
+  }
+  return fromCoder(coder.accounts.decode(name, data)) as unknown as Accounts[Name];
+}
+
+/** Null: at that slot the address held no account of the program (not yet, or closed). */
+function fetchOne<Name extends AccountName>(name: Name) {
+  return async (
+    connection: Connection,
+    address: PublicKey,
+    { programId = PROGRAM_ID, ...config }: ReadOptions = {},
+  ): Promise<Accounts[Name] | null> => {
+    const found = await connection.getAccountInfo(address, config);
+    return found?.owner.equals(programId) ? decode(name, found.data) : null;
+  };
+}
+
+/** Every account of one kind, in no particular order. */
+function fetchAll<Name extends AccountName>(name: Name) {
+  return async (
+    connection: Connection,
+    { programId = PROGRAM_ID, ...config }: ReadOptions = {},
+  ): Promise<{ address: PublicKey; data: Accounts[Name] }[]> => {
+    const filters = [{ memcmp: coder.accounts.memcmp(name) }];
+    const found = await connection.getProgramAccounts(programId, { ...config, filters });
+    return found.map(({ pubkey, account }) => ({
+      address: pubkey,
+      data: decode(name, account.data),
+    }));
+  };
+}
+
+export const fetchConfig = fetchOne('Config');
+export const fetchTreasury = fetchOne('Treasury');
+export const fetchGateway = fetchOne('Gateway');
+export const fetchCreditAccount = fetchOne('CreditAccount');
+export const fetchModel = fetchOne('Model');
+export const fetchWorker = fetchOne('Worker');
+export const fetchJob = fetchOne('Job');
+
+export const fetchAllGateways = fetchAll('Gateway');
+export const fetchAllCreditAccounts = fetchAll('CreditAccount');
+export const fetchAllModels = fetchAll('Model');
+export const fetchAllWorkers = fetchAll('Worker');
+export const fetchAllJobs = fetchAll('Job');

@@ -1,0 +1,54 @@
+import { SendTransactionError, type TransactionError } from '@solana/web3.js';
+import { IDL } from './program.ts';
+import type { EscrowErrorName } from './types.ts';
+
+/** A refusal by the escrow program. */
+export interface EscrowError {
+  /** As in the program's source and the IDL, such as `InsufficientCredits`. */
+  readonly name: EscrowErrorName;
+  readonly code: number;
+  /** Position of the refused instruction in its transaction. */
+  readonly instructionIndex: number;
+}
+
+/** Every refusal's number by its name. Numbers are never given twice. */
+export const EscrowErrorCode = Object.freeze(
+  Object.fromEntries((IDL.errors ?? []).map(({ name, code }) => [name, code])),
+) as Readonly<Record<EscrowErrorName, number>>;
+
+const names = new Map(
+  Object.entries(EscrowErrorCode).map(([name, code]) => [code, name as EscrowErrorName]),
+);
+
+/** How the ledger's nodes print an instruction's own error. */
+const PRINTED = /Error processing Instruction (\d+): custom program error: 0x([0-9a-f]+)/;
+
+/**
+ * The escrow program's refusal behind a transaction's error, as it stands in a status or receipt or
+ * as web3.js throws it; undefined when the cause lies elsewhere. Programs number their errors
+ * independently: ask only about transactions whose other programs use numbers below 6000, as the
+ * system, token and precompile programs do.
+ */
+export function escrowErrorOf(
+  error: TransactionError | SendTransactionError | null,
+): EscrowError | undefined {
+  const refusal = error instanceof SendTransactionError ? printed(error) : structured(error);
+  const name = refusal && names.get(refusal.code);
+  return refusal && name ? { name, ...refusal } : undefined;
+}
+
+type Refusal = Pick<EscrowError, 'code' | 'instructionIndex'>;
+
+function structured(error: TransactionError | null): Refusal | undefined {
+  if (error === null || typeof error === 'string' || !('InstructionError' in error)) return;
+  const [instructionIndex, cause] = error.InstructionError as [number, unknown];
+  const code = cause instanceof Object && 'Custom' in cause ? cause.Custom : undefined;
+  return typeof code === 'number' ? { code, instructionIndex } : undefined;
+}
+
+/** web3.js keeps only the text of a refusal at preflight. */
+function printed(error: SendTransactionError): Refusal | undefined {
+  const match = PRINTED.exec(error.transactionError.message);
+  if (match === null) return;
+  return { instructionIndex: Number(match[1]), code: Number.parseInt(match[2] as string, 16) };
+}

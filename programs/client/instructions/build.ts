@@ -1,0 +1,80 @@
+import type { Idl } from '@coral-xyz/anchor';
+import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import {
+  type AccountMeta,
+  type PublicKey,
+  SYSVAR_INSTRUCTIONS_PUBKEY,
+  SystemProgram,
+  TransactionInstruction,
+} from '@solana/web3.js';
+import { createAddresses, PROGRAM_ID } from '../addresses.ts';
+import { coder, IDL } from '../program.ts';
+import { camelCase, toCoder, type Value } from '../values.ts';
+
+/** What every builder accepts besides its own: another deployment than this package's own. */
+export type Deployment = { readonly programId?: PublicKey | undefined };
+
+/** Who acts on a job: a key, or one of the hot signers of a Gateway (given by its address). */
+export type Actor = { readonly signer: PublicKey; readonly gateway?: PublicKey | undefined };
+
+type Interface = Idl['instructions'][number];
+/** The program's interface nests no accounts. */
+type AccountInterface = Exclude<Interface['accounts'][number], { accounts: unknown }>;
+
+const interfaces = new Map<string, Interface>(IDL.instructions.map((item) => [item.name, item]));
+
+/**
+ * Builds any instruction of the IDL, which gives the order of accounts, their flags and the
+ * encoding. Accounts with only one possible address are filled in; an optional account that is
+ * missing is spelled as the program's id, as Anchor does.
+ *
+ * @param name the IDL's snake-case name
+ * @param fields accounts and arguments by their camel-case names; more than needed is no harm
+ * @param alsoSigns accounts that sign although the IDL does not demand it
+ */
+export function buildInstruction(
+  name: string,
+  fields: Deployment & Readonly<Record<string, Value | undefined>>,
+  alsoSigns: readonly string[] = [],
+): TransactionInstruction {
+  const item = interfaces.get(name);
+  if (item === undefined) throw new Error(`The program has no instruction ${name}`);
+  const programId = fields.programId ?? PROGRAM_ID;
+  const known: Record<string, unknown> = { ...onlyAddresses(programId), ...fields };
+  const find = (field: string): unknown => {
+    if (known[field] === undefined) throw new Error(`${name} needs ${field}`);
+    return known[field];
+  };
+  const meta = (account: AccountInterface): AccountMeta => {
+    const field = camelCase(account.name);
+    return {
+      pubkey: (account.optional ? (known[field] ?? programId) : find(field)) as PublicKey,
+      isSigner: (account.signer ?? false) || alsoSigns.includes(field),
+      isWritable: account.writable ?? false,
+    };
+  };
+  const args = item.args.map((arg) => [arg.name, toCoder(find(camelCase(arg.name)) as Value)]);
+  return new TransactionInstruction({
+    programId,
+    keys: (item.accounts as AccountInterface[]).map(meta),
+    data: coder.instruction.encode(name, Object.fromEntries(args)),
+  });
+}
+
+/** The accounts that have only one possible address, by the names that the IDL gives them. */
+function onlyAddresses(programId: PublicKey): Record<string, PublicKey> {
+  const addresses = createAddresses(programId);
+  return {
+    config: addresses.config,
+    treasury: addresses.treasury,
+    vaultAuthority: addresses.vaultAuthority,
+    vault: addresses.vault,
+    treasuryVault: addresses.treasuryVault,
+    stakeVault: addresses.stakeVault,
+    eventAuthority: addresses.eventAuthority,
+    program: programId,
+    systemProgram: SystemProgram.programId,
+    tokenProgram: TOKEN_PROGRAM_ID,
+    instructionsSysvar: SYSVAR_INSTRUCTIONS_PUBKEY,
+  };
+}

@@ -1,0 +1,26 @@
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
+import { createAddresses } from '../addresses.ts';
+import { buildInstruction, type Deployment } from './build.ts';
+
+/** Adds a model to the catalog or changes it. Jobs in flight keep the price they locked. */
+export function modelUpsert(
+  input: Deployment & {
+    authority: PublicKey;
+    /** The catalog's text id. */
+    id: string;
+    /** Index into TIERS. */
+    tier: number;
+    /** Parameter count, such as `8B`. */
+    label: string;
+    originator: string;
+    contextWindowTokens: number;
+    creditsPerRequest: number;
+    creditsPer1kTokens: number;
+    longCompletionThresholdTokens: number;
+  },
+): TransactionInstruction {
+  return buildInstruction('model_upsert', {
+    ...input,
+    model: createAddresses(input.programId).model(input.id),
+  });
+}

@@ -1,0 +1,74 @@
+import { randomBytes as secureRandomBytes } from 'node:crypto';
+import { PublicKey } from '@solana/web3.js';
+import { PROGRAM_ID } from './addresses.ts';
+
+/** The program takes no other bump, so that checking a Job's address always costs the same. */
+const REQUIRED_BUMP = 255;
+/** A clock that fell back by more than this was set anew: ids follow it instead of standing still. */
+const STEP_BACK_MS_MAX = 5_000;
+/** Each draw succeeds with probability one half. */
+const ROUNDS_MAX = 128;
+const COUNTER_MAX = 0xfff;
+const JOB_ID_PATTERN = /^job_([0-9a-f]{12}7[0-9a-f]{3}[89ab][0-9a-f]{15})$/;
+
+/** The time and counter of this process's last id: ids of one process grow strictly. */
+let last = { ms: 0, counter: 0 };
+
+/**
+ * Makes the id of a new job: a UUIDv7 whose first bits are the ledger's time, so that the program
+ * can refuse ids too old or too new, and whose address has the bump the program demands (random
+ * bits are drawn again until it does, twice on average).
+ *
+ * @param options.nowMs the ledger's time in Unix milliseconds, not this machine's
+ * @returns the id's 16 bytes and the address of its Job
+ */
+export function createJobId(options: {
+  nowMs: number;
+  creditAccount: PublicKey;
+  programId?: PublicKey;
+  randomBytes?: (size: number) => Uint8Array;
+}): { bytes: Uint8Array; address: PublicKey } {
+  const { creditAccount, programId = PROGRAM_ID, randomBytes = secureRandomBytes } = options;
+  const time = nextTime(Math.floor(options.nowMs));
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const bytes = compose(time.ms, time.counter, randomBytes(8));
+    const seeds = [Buffer.from('job'), creditAccount.toBytes(), bytes];
+    const [address, bump] = PublicKey.findProgramAddressSync(seeds, programId);
+    if (bump === REQUIRED_BUMP) return { bytes, address };
+  }
+  throw new Error(`No usable job id in ${ROUNDS_MAX} draws: the source of randomness is broken`);
+}
+
+/** `job_` and the UUID's 32 lower-case hex digits. */
+export function formatJobId(bytes: Uint8Array): string {
+  return `job_${Buffer.from(bytes).toString('hex')}`;
+}
+
+/** The id's 16 bytes, or undefined when the text is not a job id in its one canonical spelling. */
+export function parseJobId(text: string): Uint8Array | undefined {
+  const hex = JOB_ID_PATTERN.exec(text)?.[1];
+  return hex === undefined ? undefined : Uint8Array.from(Buffer.from(hex, 'hex'));
+}
+
+/** The ledger's time at which the id was made, in Unix milliseconds. */
+export function jobIdTimeMs(bytes: Uint8Array): number {
+  return Buffer.from(bytes).readUIntBE(0, 6);
+}
+
+function nextTime(nowMs: number): { ms: number; counter: number } {
+  const moved = nowMs > last.ms || nowMs < last.ms - STEP_BACK_MS_MAX;
+  if (moved) last = { ms: nowMs, counter: 0 };
+  else if (last.counter < COUNTER_MAX) last = { ms: last.ms, counter: last.counter + 1 };
+  else last = { ms: last.ms + 1, counter: 0 };
+  return last;
+}
+
+/** RFC 9562: 48 bits of time, version 7, a 12-bit counter, variant 2, 62 random bits. */
+function compose(ms: number, counter: number, random: Uint8Array): Uint8Array {
+  const bytes = Buffer.alloc(16);
+  bytes.writeUIntBE(ms, 0, 6);
+  bytes.writeUInt16BE(0x7000 | counter, 6);
+  bytes.set(random, 8);
+  bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8);
+  return Uint8Array.from(bytes);
+}

@@ -1,0 +1,47 @@
+/** What a Model charges; a Job keeps a copy, so that a later change of price does not touch it. */
+export interface Price {
+  readonly creditsPerRequest: number;
+  readonly creditsPer1kTokens: number;
+  /** Up to this many output tokens cost `creditsPerRequest`; beyond it all tokens cost the rate. */
+  readonly longCompletionThresholdTokens: number;
+}
+
+/** One credit is 0.01 of a stablecoin with six decimals. */
+export const BASE_UNITS_PER_CREDIT = 10_000n;
+
+const RATE_TOKENS = 1_000n;
+/** Token limits are u32 on the ledger. */
+const TOKEN_LIMIT_MAX = 0xffff_ffffn;
+
+/** Credits that `tokens` output tokens cost, before the lock bounds them. */
+function priceOf(price: Price, tokens: number): bigint {
+  if (tokens <= price.longCompletionThresholdTokens) return BigInt(price.creditsPerRequest);
+  const product = BigInt(tokens) * BigInt(price.creditsPer1kTokens);
+  return (product + RATE_TOKENS - 1n) / RATE_TOKENS;
+}
+
+/** Credits that a job with this token limit locks; the program computes the same. */
+export function lockCredits(price: Price, tokenLimit: number): bigint {
+  const perRequest = BigInt(price.creditsPerRequest);
+  const atLimit = priceOf(price, tokenLimit);
+  return atLimit > perRequest ? atLimit : perRequest;
+}
+
+/** Credits that a settlement charges for `tokens` output tokens, never more than was locked. */
+export function chargeCredits(price: Price, tokens: number, lockedCredits: bigint): bigint {
+  const charge = priceOf(price, tokens);
+  return charge < lockedCredits ? charge : lockedCredits;
+}
+
+/** The token limit of a request that names none: the most tokens that lock `creditsPerRequest`. */
+export function freeTokenLimit(price: Price): number {
+  return affordableTokens(price, BigInt(price.creditsPerRequest));
+}
+
+/** The greatest token limit whose lock `credits` cover; 0 when they do not cover any request. */
+export function affordableTokens(price: Price, credits: bigint): number {
+  if (credits < BigInt(price.creditsPerRequest)) return 0;
+  const atRate = (credits * RATE_TOKENS) / BigInt(price.creditsPer1kTokens);
+  const boundedAtRate = atRate < TOKEN_LIMIT_MAX ? Number(atRate) : Number(TOKEN_LIMIT_MAX);
+  return Math.max(boundedAtRate, price.longCompletionThresholdTokens);
+}

@@ -1,0 +1,96 @@
+import { type Connection, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import { delay } from '../../../runtime/wait.ts';
+import { answered } from './answered.ts';
+import { createSlotPace } from './slotPace.ts';
+
+/** The ledger's time, by which every deadline of a job is judged. */
+export interface LedgerClock {
+  /** The ledger's Unix time in milliseconds; between two readings it runs with local time. */
+  nowMs(): number;
+  /** The Clock's unix_timestamp as last read, carried on with local time. */
+  nowSeconds(): bigint;
+  /** Ledger time minus this machine's. */
+  readonly offsetMs: number;
+  /** Resolves when the ledger's time has reached `unixSeconds`, or when `signal` aborts. */
+  waitUntil(unixSeconds: bigint, signal?: AbortSignal): Promise<void>;
+  /** Resolves with the first reading; rejects when the clock is closed before it. */
+  readonly ready: Promise<void>;
+  close(): void;
+}
+
+/** Faster than the shortest slots, a reading would show nothing new worth its cost. */
+const INTERVAL_MS_MIN = 50;
+const UNIX_TIMESTAMP_OFFSET = 32;
+const SECOND_MS = 1_000;
+
+/**
+ * Follows the ledger's Clock by reading it about once a slot; a jump shows with the next reading.
+ *
+ * The Clock counts whole seconds, so a reading S says that the time is in [S, S + 1). The offset
+ * moves only as far as a reading forces it: it closes in on the true one and never contradicts
+ * what was read. While the ledger cannot be reached, time runs on with this machine's clock.
+ *
+ * @param options.intervalMs the longest time between two readings
+ */
+export function createLedgerClock(options: {
+  connection: Connection;
+  intervalMs?: number;
+}): LedgerClock {
+  const { connection, intervalMs = 400 } = options;
+  const pace = createSlotPace({ minMs: Math.min(INTERVAL_MS_MIN, intervalMs), maxMs: intervalMs });
+  const closing = new AbortController();
+  const first = Promise.withResolvers<void>();
+  const waiters = new Set<{ atMs: number; resolve: () => void }>();
+  let offsetMs: number | undefined;
+  // Whoever awaits `ready` gets the rejection; nobody has to.
+  first.promise.catch(() => undefined);
+
+  const nowMs = (): number => Math.floor(Date.now() + (offsetMs ?? 0));
+
+  async function read(): Promise<void> {
+    const askedMs = Date.now();
+    const { context, value } = await answered(
+      connection.getAccountInfoAndContext(SYSVAR_CLOCK_PUBKEY, 'confirmed'),
+    );
+    if (value === null) throw new Error('The ledger has no Clock');
+    const localMs = (askedMs + Date.now()) / 2;
+    pace.observe(context.slot, localMs);
+    const lowest = Number(value.data.readBigInt64LE(UNIX_TIMESTAMP_OFFSET)) * SECOND_MS - localMs;
+    offsetMs = Math.min(Math.max(offsetMs ?? lowest, lowest), lowest + SECOND_MS - 1);
+    first.resolve();
+  }
+
+  async function follow(): Promise<void> {
+    while (!closing.signal.aborted) {
+      // A failed reading is made up for by the next one.
+      await read().catch(() => undefined);
+      for (const waiter of waiters) if (nowMs() >= waiter.atMs) waiter.resolve();
+      await delay(pace.intervalMs, closing.signal);
+    }
+  }
+
+  void follow();
+  return {
+    nowMs,
+    nowSeconds: () => BigInt(Math.floor(nowMs() / SECOND_MS)),
+    get offsetMs() {
+      return offsetMs ?? 0;
+    },
+    async waitUntil(unixSeconds, signal) {
+      const atMs = Number(unixSeconds) * SECOND_MS;
+      if (signal?.aborted || nowMs() >= atMs) return;
+      const reached = Promise.withResolvers<void>();
+      const waiter = { atMs, resolve: () => reached.resolve() };
+      waiters.add(waiter);
+      signal?.addEventListener('abort', waiter.resolve, { once: true });
+      await reached.promise;
+      waiters.delete(waiter);
+      signal?.removeEventListener('abort', waiter.resolve);
+    },
+    ready: first.promise,
+    close() {
+      closing.abort();
+      first.reject(new Error('The ledger clock was closed before its first reading'));
+    },
+  };
+}

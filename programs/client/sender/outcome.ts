@@ -1,0 +1,60 @@
+import type { TransactionError } from '@solana/web3.js';
+import { escrowErrorOf } from '../errors.ts';
+
+/** Why a transaction was refused. */
+export interface Refusal {
+  /** The escrow program's error by its name, else the ledger's own word for it. */
+  readonly name: string;
+  /** The escrow program's error number; null when the cause lies elsewhere. */
+  readonly code: number | null;
+  /** Position among the sender's instructions; null when no single one is at fault. */
+  readonly instructionIndex: number | null;
+}
+
+/** How sending a transaction ended. */
+export type Outcome =
+  | { readonly status: 'confirmed'; readonly signature: string; readonly slot: number }
+  /**
+   * Refused: as part of a block, or before it was passed on. It changed nothing.
+   * `slot` is the state that refused it.
+   */
+  | {
+      readonly status: 'rejected';
+      readonly signature: string | null;
+      readonly error: Refusal;
+      readonly slot: number;
+    }
+  /**
+   * Its blockhash was dead by block height and no trace of it was found at `slot`: it can never
+   * land. Whether somebody else reached the same state is to be read at `slot` or later.
+   */
+  | {
+      readonly status: 'expired';
+      readonly signature: string;
+      readonly lastValidBlockHeight: number;
+      readonly slot: number;
+    };
+
+/** The ledger could not be asked for so long that the caller has to be told. */
+export class LedgerUnavailableError extends Error {
+  override name = 'LedgerUnavailableError';
+  /** A transaction that may or may not land; null when none was sent. */
+  readonly signature: string | null;
+
+  constructor(message: string, options: { signature: string | null; cause?: unknown }) {
+    super(message, { cause: options.cause });
+    this.signature = options.signature;
+  }
+}
+
+/** Reads the error of a transaction, as the ledger states it, into names. */
+export function refusalOf(error: TransactionError): Refusal {
+  const own = escrowErrorOf(error);
+  if (own !== undefined) return own;
+  if (typeof error === 'string') return { name: error, code: null, instructionIndex: null };
+  const [name = 'Unknown', detail] = Object.entries(error)[0] ?? [];
+  if (name !== 'InstructionError') return { name, code: null, instructionIndex: null };
+  const [instructionIndex, cause] = detail as [number, unknown];
+  const text = typeof cause === 'string' ? cause : JSON.stringify(cause);
+  return { name: text, code: null, instructionIndex };
+}

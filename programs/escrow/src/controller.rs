@@ -1,0 +1,36 @@
+//! Who may act: a key, or any current signer of a gateway.
+
+use pinocchio::{AccountView, Address};
+
+use crate::{
+    error::{Result, require},
+    state::{Gateway, layout::load},
+};
+
+/// The signer of an instruction and the gateway it says it signs for.
+pub struct Actor<'a> {
+    pub signer: &'a AccountView,
+    pub gateway: Option<&'a AccountView>,
+}
+
+impl Actor<'_> {
+    /// Whether the signer is `party`, or one of its signers if `party` is the given gateway.
+    /// A gateway's stop flag is no matter here: jobs in flight go on.
+    pub fn acts_for(&self, party: &Address) -> Result<bool> {
+        if self.signer.address() == party {
+            return Ok(true);
+        }
+        match self.gateway {
+            Some(gateway) if gateway.address() == party => {
+                Ok(load::<Gateway>(gateway)?.signers().contains(self.signer.address()))
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Refuses anybody who does not act for the job's controller.
+    pub fn require_controller(&self, controller: &Address) -> Result {
+        require!(self.acts_for(controller)?, Unauthorized);
+        Ok(())
+    }
+}

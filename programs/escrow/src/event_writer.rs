@@ -1,0 +1,200 @@
+//! Emits events as Anchor's clients expect them: the program calls itself with the event as data.
+//!
+//! Logs would be cheaper by some 1,200 compute units an event, but anybody can push a log out of a
+//! transaction, whereas an inner instruction is recorded whole.
+
+use core::mem::MaybeUninit;
+
+use pinocchio::{
+    AccountView, Address,
+    cpi::{Seed, Signer, invoke_signed},
+    instruction::{InstructionAccount, InstructionView},
+};
+
+use crate::{
+    ID,
+    error::{Result, require},
+    seeds::{BUMP, EVENT_AUTHORITY, EVENT_AUTHORITY_ADDRESS},
+    sysvars::Clock,
+    text::{TEXT_BYTES_MAX, Text},
+};
+
+/// Anchor's tag of an instruction that is an event: the first 8 bytes of sha256("anchor:event").
+pub const EVENT_TAG: u64 = 0x1d9a_cb51_2ea5_45e4;
+
+/// The signers of a gateway are the longest list in any event.
+const ADDRESSES_MAX: usize = 8;
+/// Tag, discriminator, slot and unix time.
+const HEAD_BYTES: usize = 32;
+const EVENT_BYTES_MAX: usize = 512;
+
+/// An event's fields. The macro `event!` implements it.
+pub trait Event {
+    const DISCRIMINATOR: u64;
+    /// What the fields take at most; `event!` asserts that it fits the buffer.
+    const FIELD_BYTES_MAX: usize;
+
+    fn write(&self, writer: &mut Writer);
+}
+
+/// The room left in the buffer for one event.
+pub struct Writer {
+    next: *mut u8,
+}
+
+impl Writer {
+    #[inline(always)]
+    fn bytes(&mut self, bytes: &[u8]) {
+        // SAFETY: no field exceeds its own maximum, and the maxima of all fields of an event
+        // together fit the buffer (asserted when the event is declared).
+        unsafe {
+            self.next.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+            self.next = self.next.add(bytes.len());
+        }
+    }
+}
+
+/// A type that an event's fields may have: Borsh.
+pub trait Field {
+    const BYTES_MAX: usize;
+
+    fn write(&self, writer: &mut Writer);
+}
+
+macro_rules! number {
+    ($($type:ty)+) => {$(
+        impl Field for $type {
+            const BYTES_MAX: usize = size_of::<$type>();
+
+            #[inline(always)]
+            fn write(&self, writer: &mut Writer) {
+                writer.bytes(&self.to_le_bytes());
+            }
+        }
+    )+};
+}
+number!(u8 u16 u32 u64 i64);
+
+impl Field for bool {
+    const BYTES_MAX: usize = 1;
+
+    #[inline(always)]
+    fn write(&self, writer: &mut Writer) {
+        writer.bytes(&[u8::from(*self)]);
+    }
+}
+
+impl<const N: usize> Field for &[u8; N] {
+    const BYTES_MAX: usize = N;
+
+    #[inline(always)]
+    fn write(&self, writer: &mut Writer) {
+        writer.bytes(*self);
+    }
+}
+
+impl Field for &Address {
+    const BYTES_MAX: usize = size_of::<Address>();
+
+    #[inline(always)]
+    fn write(&self, writer: &mut Writer) {
+        writer.bytes(self.as_array());
+    }
+}
+
+impl Field for Text<'_> {
+    const BYTES_MAX: usize = size_of::<u32>() + TEXT_BYTES_MAX;
+
+    fn write(&self, writer: &mut Writer) {
+        (self.bytes().len() as u32).write(writer);
+        writer.bytes(self.bytes());
+    }
+}
+
+impl Field for &[Address] {
+    const BYTES_MAX: usize = size_of::<u32>() + ADDRESSES_MAX * size_of::<Address>();
+
+    fn write(&self, writer: &mut Writer) {
+        assert!(self.len() <= ADDRESSES_MAX);
+        (self.len() as u32).write(writer);
+        for address in *self {
+            address.write(writer);
+        }
+    }
+}
+
+/// Records an event. Called last by every handler, with nothing borrowed by the called program.
+#[inline(never)]
+pub fn emit<E: Event>(event_authority: &AccountView, clock: &Clock, event: &E) -> Result {
+    let mut buffer = [MaybeUninit::<u8>::uninit(); EVENT_BYTES_MAX];
+    let start = buffer.as_mut_ptr().cast::<u8>();
+    let mut writer = Writer { next: start };
+    EVENT_TAG.write(&mut writer);
+    E::DISCRIMINATOR.write(&mut writer);
+    clock.slot.write(&mut writer);
+    clock.unix_time.write(&mut writer);
+    event.write(&mut writer);
+
+    // SAFETY: the writer has initialized everything between the start and its position.
+    let data = unsafe {
+        let length = writer.next.offset_from_unsigned(start);
+        core::slice::from_raw_parts(start, length)
+    };
+    record(event_authority, data)
+}
+
+#[inline(never)]
+fn record(event_authority: &AccountView, data: &[u8]) -> Result {
+    let instruction = InstructionView {
+        program_id: &ID,
+        accounts: &[InstructionAccount::readonly_signer(&EVENT_AUTHORITY_ADDRESS)],
+        data,
+    };
+    let seeds = [Seed::from(EVENT_AUTHORITY), Seed::from(&[BUMP])];
+    invoke_signed(&instruction, &[event_authority], &[Signer::from(&seeds)])
+}
+
+/// Accepts the program's call to itself, and nobody else's: only the program signs for the event
+/// authority. The event lives in the instruction's data, so nothing else is to be done.
+pub fn accept(accounts: &[AccountView]) -> Result {
+    let authority = accounts.first().filter(|account| account.is_signer());
+    require!(
+        authority.is_some_and(|account| account.address() == &EVENT_AUTHORITY_ADDRESS),
+        EventAuthorityRequired
+    );
+    Ok(())
+}
+
+/// Declares an event. Read by programs/scripts/idl.ts.
+macro_rules! event {
+    (
+        $(#[$doc:meta])*
+        pub struct $name:ident$(<$life:lifetime>)? {
+            $($(#[$field_doc:meta])* pub $field:ident: $type:ty,)+
+        }
+    ) => {
+        $(#[$doc])*
+        pub struct $name$(<$life>)? {
+            $($(#[$field_doc])* pub $field: $type,)+
+        }
+
+        impl$(<$life>)? crate::event_writer::Event for $name$(<$life>)? {
+            const DISCRIMINATOR: u64 =
+                crate::discriminator::discriminator("event", stringify!($name));
+            const FIELD_BYTES_MAX: usize =
+                0 $(+ <$type as crate::event_writer::Field>::BYTES_MAX)+;
+
+            #[inline(always)]
+            fn write(&self, writer: &mut crate::event_writer::Writer) {
+                const { crate::event_writer::assert_fits::<Self>() }
+                $(crate::event_writer::Field::write(&self.$field, writer);)+
+            }
+        }
+    };
+}
+pub(crate) use event;
+
+/// Fails the build for an event that could outgrow the buffer.
+pub const fn assert_fits<E: Event>() {
+    assert!(HEAD_BYTES + E::FIELD_BYTES_MAX <= EVENT_BYTES_MAX);
+}

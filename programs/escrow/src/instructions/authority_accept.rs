@@ -1,0 +1,42 @@
+//! Makes the proposed authority the authority.
+
+use pinocchio::AccountView;
+
+use crate::{
+    arguments::arguments,
+    error::Result,
+    event_writer::emit,
+    events::AuthorityAccepted,
+    roles::accounts,
+    state::{Config, layout::load_mut},
+    sysvars::Clock,
+};
+
+arguments! {
+    pub struct Arguments {}
+}
+
+accounts! {
+    pub struct Accounts {
+        pending_authority: Signer,
+        config: Writable,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
+}
+
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    Arguments::decode(data)?;
+    let accounts = Accounts::load(accounts)?;
+    let config: &mut Config = load_mut(&accounts.config)?;
+
+    config.accept_authority(accounts.pending_authority.address())?;
+    config.changed()?;
+
+    emit(
+        &accounts.event_authority,
+        &Clock::get(),
+        &AuthorityAccepted { config_sequence: config.sequence(), authority: config.authority() },
+    )
+}

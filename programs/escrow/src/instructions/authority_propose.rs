@@ -1,0 +1,49 @@
+//! Proposes a new authority, which has to accept; the zero key withdraws the proposal.
+
+use pinocchio::{AccountView, Address};
+
+use crate::{
+    arguments::arguments,
+    error::Result,
+    event_writer::emit,
+    events::AuthorityProposed,
+    roles::accounts,
+    state::{Config, layout::load_mut},
+    sysvars::Clock,
+};
+
+arguments! {
+    pub struct Arguments<'a> {
+        pending_authority: &'a Address,
+    }
+}
+
+accounts! {
+    pub struct Accounts {
+        authority: Signer,
+        config: Writable,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
+}
+
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    let arguments = Arguments::decode(data)?;
+    let accounts = Accounts::load(accounts)?;
+    let config: &mut Config = load_mut(&accounts.config)?;
+    config.require_authority(accounts.authority.address())?;
+
+    config.propose_authority(arguments.pending_authority)?;
+    config.changed()?;
+
+    emit(
+        &accounts.event_authority,
+        &Clock::get(),
+        &AuthorityProposed {
+            config_sequence: config.sequence(),
+            authority: config.authority(),
+            pending_authority: config.pending_authority(),
+        },
+    )
+}

@@ -1,0 +1,158 @@
+//! Creates the configuration, the treasury's account and the three vaults, once.
+
+use pinocchio::{AccountView, Address, cpi::Seed};
+use pinocchio_token::{instructions::InitializeAccount3, state::Account};
+
+use crate::{
+    arguments::arguments,
+    creation::{Creation, Space},
+    error::{Result, require},
+    event_writer::emit,
+    events::ConfigInitialized,
+    limits::{
+        ARBITRATION_WINDOW_SECONDS, CREDIT_MINT_DECIMALS, DISPUTE_WINDOW_SECONDS,
+        JOB_TIMEOUT_SECONDS, STAKE_DECIMALS_MAX,
+    },
+    loader::require_upgrade_authority,
+    roles::accounts,
+    seeds::{
+        BUMP, CONFIG, CONFIG_ADDRESS, STAKE_VAULT, STAKE_VAULT_ADDRESS, TREASURY, TREASURY_ADDRESS,
+        TREASURY_VAULT, TREASURY_VAULT_ADDRESS, VAULT, VAULT_ADDRESS, VAULT_AUTHORITY_ADDRESS,
+    },
+    state::{
+        Config, Treasury,
+        config::{Mints, Terms},
+        layout::Layout,
+    },
+    sysvars::Clock,
+    token,
+};
+
+arguments! {
+    pub struct Arguments<'a> {
+        arbiter: &'a Address,
+        treasury_share_basis_points: u16,
+        unstake_cooldown_seconds: u32,
+        open_disputes_max: u8,
+        minimum_stake_tokens: u64,
+        slash_tokens: u32,
+        job_credits_max: u64,
+        credit_account_credits_max: u64,
+    }
+}
+
+accounts! {
+    pub struct Accounts {
+        /// Pays the rent and becomes the authority
+        authority: WritableSigner,
+        config: Writable,
+        treasury: Writable,
+        vault_authority: VaultAuthority,
+        vault: Writable,
+        treasury_vault: Writable,
+        stake_vault: Writable,
+        credit_mint: Readonly,
+        stake_mint: Readonly,
+        /// The program's ProgramData under the upgradeable loader, else the program itself
+        program_data: Readonly,
+        token_program: TokenProgram,
+        system_program: SystemProgram,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
+}
+
+impl<'a> Arguments<'a> {
+    fn terms(&self) -> Terms<'a> {
+        Terms {
+            arbiter: self.arbiter,
+            treasury_share_basis_points: self.treasury_share_basis_points,
+            unstake_cooldown_seconds: self.unstake_cooldown_seconds,
+            open_disputes_max: self.open_disputes_max,
+            minimum_stake_tokens: self.minimum_stake_tokens,
+            slash_tokens: self.slash_tokens,
+            job_credits_max: self.job_credits_max,
+            credit_account_credits_max: self.credit_account_credits_max,
+        }
+    }
+}
+
+impl Accounts {
+    fn validate(&self) -> Result<Mints<'_>> {
+        require_upgrade_authority(&self.program, &self.program_data, self.authority.address())?;
+
+        token::require_address(&self.config, &CONFIG_ADDRESS)?;
+        token::require_address(&self.treasury, &TREASURY_ADDRESS)?;
+        token::require_address(&self.vault, &VAULT_ADDRESS)?;
+        token::require_address(&self.treasury_vault, &TREASURY_VAULT_ADDRESS)?;
+        token::require_address(&self.stake_vault, &STAKE_VAULT_ADDRESS)?;
+
+        // mints: apart from each other, or credits could be paid out as stake
+        let credit_mint = token::mint(&self.credit_mint)?;
+        require!(credit_mint.decimals() == CREDIT_MINT_DECIMALS, WrongMint);
+        let stake_mint = token::mint(&self.stake_mint)?;
+        require!(stake_mint.decimals() <= STAKE_DECIMALS_MAX, WrongMint);
+        require!(self.credit_mint.address() != self.stake_mint.address(), DuplicateAccount);
+
+        Ok(Mints {
+            credit_mint: self.credit_mint.address(),
+            stake_mint: self.stake_mint.address(),
+            stake_decimals: stake_mint.decimals(),
+        })
+    }
+
+    fn create_vault(&self, vault: &AccountView, seed: &&[u8], mint: &AccountView) -> Result {
+        let seeds = [Seed::from(*seed), Seed::from(&[BUMP])];
+        let space = Space { bytes: Account::LEN, owner: &pinocchio_token::ID };
+        Creation { payer: &self.authority, account: vault }.allocate(&space, &seeds)?;
+        InitializeAccount3::new(vault, mint, &VAULT_AUTHORITY_ADDRESS).invoke()
+    }
+
+    fn create<'a, T: Layout>(&'a self, account: &'a AccountView, seed: &[u8]) -> Result<&'a mut T> {
+        let seeds = [Seed::from(seed), Seed::from(&[BUMP])];
+        Creation { payer: &self.authority, account }.fixed(&seeds)
+    }
+}
+
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    let arguments = Arguments::decode(data)?;
+    let accounts = Accounts::load(accounts)?;
+    let mints = accounts.validate()?;
+    let clock = Clock::get();
+
+    let config: &mut Config = accounts.create(&accounts.config, CONFIG)?;
+    config.open(accounts.authority.address(), &mints, &arguments.terms())?;
+    config.invariant()?;
+    accounts.create::<Treasury>(&accounts.treasury, TREASURY)?;
+
+    accounts.create_vault(&accounts.vault, &VAULT, &accounts.credit_mint)?;
+    accounts.create_vault(&accounts.treasury_vault, &TREASURY_VAULT, &accounts.credit_mint)?;
+    accounts.create_vault(&accounts.stake_vault, &STAKE_VAULT, &accounts.stake_mint)?;
+
+    emit(
+        &accounts.event_authority,
+        &clock,
+        &ConfigInitialized {
+            config_sequence: config.sequence(),
+            authority: config.authority(),
+            arbiter: config.arbiter(),
+            credit_mint: mints.credit_mint,
+            stake_mint: mints.stake_mint,
+            treasury_share_basis_points: arguments.treasury_share_basis_points,
+            unstake_cooldown_seconds: arguments.unstake_cooldown_seconds,
+            open_disputes_max: arguments.open_disputes_max,
+            minimum_stake_tokens: arguments.minimum_stake_tokens,
+            slash_tokens: arguments.slash_tokens,
+            job_credits_max: arguments.job_credits_max,
+            credit_account_credits_max: arguments.credit_account_credits_max,
+            vault: &VAULT_ADDRESS,
+            treasury_vault: &TREASURY_VAULT_ADDRESS,
+            stake_vault: &STAKE_VAULT_ADDRESS,
+            stake_decimals: mints.stake_decimals,
+            job_timeout_seconds: u32::from(JOB_TIMEOUT_SECONDS),
+            dispute_window_seconds: u32::from(DISPUTE_WINDOW_SECONDS),
+            arbitration_window_seconds: ARBITRATION_WINDOW_SECONDS,
+        },
+    )
+}

@@ -1,0 +1,78 @@
+//! Buys credits for a wallet. Anybody may pay.
+
+use pinocchio::AccountView;
+
+use crate::{
+    arguments::arguments,
+    error::{Result, require},
+    event_writer::emit,
+    events::CreditBought,
+    limits::{CREDITS_MAX, base_units},
+    roles::accounts,
+    seeds::VAULT_ADDRESS,
+    state::{
+        Config, CreditAccount,
+        layout::{load, load_mut},
+    },
+    sysvars::Clock,
+    token,
+};
+
+arguments! {
+    pub struct Arguments {
+        credits: u64,
+    }
+}
+
+accounts! {
+    pub struct Accounts {
+        buyer: Signer,
+        buyer_token_account: Writable,
+        config: Readonly,
+        credit_account: Writable,
+        vault: Writable,
+        token_program: TokenProgram,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
+}
+
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    let arguments = Arguments::decode(data)?;
+    let accounts = Accounts::load(accounts)?;
+    let config: &Config = load(&accounts.config)?;
+    let credit_account: &mut CreditAccount = load_mut(&accounts.credit_account)?;
+    let clock = Clock::get();
+    require!(!config.deposits_paused(), DepositsPaused);
+    require!((1..=CREDITS_MAX).contains(&arguments.credits), ValueOutOfRange);
+
+    // token accounts: SPL Token checks that the buyer may spend
+    token::usable(&accounts.buyer_token_account, config.credit_mint())?;
+    token::require_foreign(&accounts.buyer_token_account)?;
+    token::require_address(&accounts.vault, &VAULT_ADDRESS)?;
+    token::usable(&accounts.vault, config.credit_mint())?;
+
+    credit_account.buy(arguments.credits, config.credit_account_credits_max(), clock.unix_time)?;
+    credit_account.changed()?;
+    token::deposit(
+        &accounts.buyer_token_account,
+        &accounts.vault,
+        &accounts.buyer,
+        base_units(arguments.credits)?,
+    )?;
+
+    emit(
+        &accounts.event_authority,
+        &clock,
+        &CreditBought {
+            credit_account: accounts.credit_account.address(),
+            credit_sequence: credit_account.sequence(),
+            wallet: credit_account.wallet(),
+            buyer: accounts.buyer.address(),
+            credits: arguments.credits,
+            available_credits: credit_account.available_credits(),
+            locked_credits: credit_account.locked_credits(),
+        },
+    )
+}

@@ -1,0 +1,62 @@
+//! Opens a wallet's credit account. Anybody may pay; only the wallet's signature names a spender.
+
+use pinocchio::{AccountView, Address};
+
+use crate::{
+    arguments::arguments,
+    creation::Creation,
+    error::{Result, require},
+    event_writer::emit,
+    events::CreditOpened,
+    roles::accounts,
+    seeds::{CREDIT_ACCOUNT, NONE},
+    state::CreditAccount,
+    state::layout::Layout,
+    sysvars::Clock,
+};
+
+arguments! {
+    pub struct Arguments<'a> {
+        spender: &'a Address,
+    }
+}
+
+accounts! {
+    pub struct Accounts {
+        /// Pays the rent
+        payer: WritableSigner,
+        /// Signs only to name a spender
+        wallet: Readonly,
+        #[pda(CREDIT_ACCOUNT, wallet)]
+        credit_account: Writable,
+        system_program: SystemProgram,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
+}
+
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    let arguments = Arguments::decode(data)?;
+    let accounts = Accounts::load(accounts)?;
+    let wallet = accounts.wallet.address();
+    require!(arguments.spender == &NONE || accounts.wallet.is_signer(), MissingSigner);
+    let clock = Clock::get();
+
+    let credit_account: &mut CreditAccount =
+        Creation { payer: &accounts.payer, account: &accounts.credit_account }
+            .keyed(CREDIT_ACCOUNT, wallet.as_array())?;
+    credit_account.open(wallet, arguments.spender, clock.unix_time);
+    credit_account.invariant()?;
+
+    emit(
+        &accounts.event_authority,
+        &clock,
+        &CreditOpened {
+            credit_account: accounts.credit_account.address(),
+            credit_sequence: credit_account.sequence(),
+            wallet,
+            spender: arguments.spender,
+        },
+    )
+}

@@ -1,0 +1,79 @@
+//! Turns available credits back into stablecoin.
+
+use pinocchio::AccountView;
+
+use crate::{
+    arguments::arguments,
+    error::{Result, require},
+    event_writer::emit,
+    events::CreditWithdrawn,
+    limits::{CREDITS_MAX, base_units},
+    roles::accounts,
+    seeds::VAULT_ADDRESS,
+    state::{
+        Config, CreditAccount,
+        layout::{load, load_mut},
+    },
+    sysvars::Clock,
+    token,
+};
+
+arguments! {
+    pub struct Arguments {
+        credits: u64,
+    }
+}
+
+accounts! {
+    pub struct Accounts {
+        wallet: Signer,
+        config: Readonly,
+        credit_account: Writable,
+        vault: Writable,
+        vault_authority: VaultAuthority,
+        /// A token account of the credit mint
+        destination: Writable,
+        token_program: TokenProgram,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
+}
+
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    let arguments = Arguments::decode(data)?;
+    let accounts = Accounts::load(accounts)?;
+    let config: &Config = load(&accounts.config)?;
+    let credit_account: &mut CreditAccount = load_mut(&accounts.credit_account)?;
+    credit_account.require_wallet(accounts.wallet.address())?;
+    require!((1..=CREDITS_MAX).contains(&arguments.credits), ValueOutOfRange);
+
+    // token accounts
+    token::require_address(&accounts.vault, &VAULT_ADDRESS)?;
+    token::usable(&accounts.vault, config.credit_mint())?;
+    token::usable(&accounts.destination, config.credit_mint())?;
+    token::require_foreign(&accounts.destination)?;
+
+    credit_account.withdraw(arguments.credits)?;
+    credit_account.changed()?;
+    token::pay(
+        &accounts.vault,
+        &accounts.destination,
+        &accounts.vault_authority,
+        base_units(arguments.credits)?,
+    )?;
+
+    emit(
+        &accounts.event_authority,
+        &Clock::get(),
+        &CreditWithdrawn {
+            credit_account: accounts.credit_account.address(),
+            credit_sequence: credit_account.sequence(),
+            wallet: credit_account.wallet(),
+            destination: accounts.destination.address(),
+            credits: arguments.credits,
+            available_credits: credit_account.available_credits(),
+            locked_credits: credit_account.locked_credits(),
+        },
+    )
+}

@@ -1,0 +1,62 @@
+//! Ends a dispute that was not decided in time. Anybody may call it.
+
+use pinocchio::AccountView;
+
+use crate::{
+    arguments::arguments,
+    error::Result,
+    event_writer::emit,
+    events::DisputeExpired,
+    limits::base_units,
+    roles::accounts,
+    state::{CreditAccount, Job, Treasury, layout::load_mut},
+    sysvars::Clock,
+};
+
+arguments! {
+    pub struct Arguments {}
+}
+
+accounts! {
+    pub struct Accounts {
+        job: Writable,
+        credit_account: Writable,
+        treasury: Writable,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
+}
+
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    Arguments::decode(data)?;
+    let accounts = Accounts::load(accounts)?;
+    let job: &mut Job = load_mut(&accounts.job)?;
+    let credit_account: &mut CreditAccount = load_mut(&accounts.credit_account)?;
+    let treasury: &mut Treasury = load_mut(&accounts.treasury)?;
+    job.require_credit_account(accounts.credit_account.address())?;
+    let clock = Clock::get();
+
+    job.expire(clock.unix_time)?;
+    credit_account.close_dispute()?;
+    treasury.release(base_units(job.charged_credits())?)?;
+    job.changed()?;
+    credit_account.changed()?;
+    treasury.changed()?;
+
+    emit(
+        &accounts.event_authority,
+        &clock,
+        &DisputeExpired {
+            job: accounts.job.address(),
+            job_sequence: job.sequence(),
+            job_id: job.job_id(),
+            credit_account: job.credit_account(),
+            credit_sequence: credit_account.sequence(),
+            wallet: credit_account.wallet(),
+            treasury_sequence: treasury.sequence(),
+            open_disputes: credit_account.open_disputes(),
+            disputed_exposure_base_units: treasury.disputed_exposure_base_units(),
+        },
+    )
+}

@@ -1,0 +1,69 @@
+//! Records which worker was given the job. The same worker and attempt again changes nothing.
+
+use pinocchio::AccountView;
+
+use crate::{
+    arguments::arguments,
+    controller::Actor,
+    error::Result,
+    event_writer::emit,
+    events::JobAcknowledged,
+    roles::accounts,
+    state::{
+        Config, Job, Worker,
+        layout::{load, load_mut},
+    },
+    sysvars::Clock,
+};
+
+arguments! {
+    pub struct Arguments {
+        attempt: u8,
+    }
+}
+
+accounts! {
+    pub struct Accounts {
+        /// The controller, or one of its signers
+        signer: Signer,
+        /// Given when the controller is a gateway
+        gateway: Optional,
+        config: Readonly,
+        job: Writable,
+        worker: Readonly,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
+}
+
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    let arguments = Arguments::decode(data)?;
+    let accounts = Accounts::load(accounts)?;
+    let config: &Config = load(&accounts.config)?;
+    let job: &mut Job = load_mut(&accounts.job)?;
+    let worker: &Worker = load(&accounts.worker)?;
+    Actor { signer: &accounts.signer, gateway: accounts.gateway.as_ref() }
+        .require_controller(job.controller())?;
+    let worker_address = accounts.worker.address();
+    if job.is_acknowledged(worker_address, arguments.attempt) {
+        return Ok(());
+    }
+    let clock = Clock::get();
+
+    job.acknowledge(worker_address, arguments.attempt, clock.unix_time)?;
+    worker.require_eligible(job.model(), config.minimum_stake_tokens())?;
+    job.changed()?;
+
+    emit(
+        &accounts.event_authority,
+        &clock,
+        &JobAcknowledged {
+            job: accounts.job.address(),
+            job_sequence: job.sequence(),
+            job_id: job.job_id(),
+            worker: job.worker(),
+            attempt: job.attempt(),
+        },
+    )
+}

@@ -1,0 +1,58 @@
+//! Closes a final job's account and repays its rent. Anybody may call it.
+
+use pinocchio::AccountView;
+
+use crate::{
+    arguments::arguments,
+    error::OrOverflow,
+    error::{Result, require},
+    event_writer::emit,
+    events::JobClosed,
+    roles::accounts,
+    state::{Job, layout::load},
+    sysvars::Clock,
+};
+
+arguments! {
+    pub struct Arguments {}
+}
+
+accounts! {
+    pub struct Accounts {
+        job: Writable,
+        /// The account that paid the rent at the lock
+        rent_payer: Writable,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
+}
+
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    Arguments::decode(data)?;
+    let mut accounts = Accounts::load(accounts)?;
+    let clock = Clock::get();
+    let job: &Job = load(&accounts.job)?;
+    require!(accounts.rent_payer.address() == job.rent_payer(), WrongRentPayer);
+    job.require_closable(clock.unix_time)?;
+
+    // The event is written first, while the account can still be read.
+    let rent_lamports = accounts.job.lamports();
+    emit(
+        &accounts.event_authority,
+        &clock,
+        &JobClosed {
+            job: accounts.job.address(),
+            job_sequence: job.sequence().checked_add(1).or_overflow()?,
+            job_id: job.job_id(),
+            rent_payer: accounts.rent_payer.address(),
+            rent_lamports,
+        },
+    )?;
+
+    let total = accounts.rent_payer.lamports().checked_add(rent_lamports).or_overflow()?;
+    accounts.rent_payer.set_lamports(total);
+    // The account is the System program's again, and empty: lamports sent here later in the same
+    // transaction revive nothing.
+    accounts.job.close()
+}

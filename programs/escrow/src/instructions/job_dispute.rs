@@ -1,0 +1,82 @@
+//! Disputes a settled job with the hash the client received.
+
+use pinocchio::AccountView;
+
+use crate::{
+    arguments::arguments,
+    controller::Actor,
+    error::{Result, require},
+    event_writer::emit,
+    events::JobDisputed,
+    limits::base_units,
+    roles::accounts,
+    state::{
+        Config, CreditAccount, Job, Treasury,
+        layout::{load, load_mut},
+    },
+    sysvars::Clock,
+};
+
+arguments! {
+    pub struct Arguments<'a> {
+        client_hash: &'a [u8; 32],
+    }
+}
+
+accounts! {
+    pub struct Accounts {
+        /// The controller, one of its signers, or the wallet
+        signer: Signer,
+        /// Given when the controller is a gateway
+        gateway: Optional,
+        config: Readonly,
+        job: Writable,
+        credit_account: Writable,
+        treasury: Writable,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
+}
+
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    let arguments = Arguments::decode(data)?;
+    let accounts = Accounts::load(accounts)?;
+    let config: &Config = load(&accounts.config)?;
+    let job: &mut Job = load_mut(&accounts.job)?;
+    let credit_account: &mut CreditAccount = load_mut(&accounts.credit_account)?;
+    let treasury: &mut Treasury = load_mut(&accounts.treasury)?;
+    job.require_credit_account(accounts.credit_account.address())?;
+    let actor = Actor { signer: &accounts.signer, gateway: accounts.gateway.as_ref() };
+    let is_wallet = accounts.signer.address() == credit_account.wallet();
+    require!(is_wallet || actor.acts_for(job.controller())?, Unauthorized);
+    let clock = Clock::get();
+
+    let arbitration_ends_at = job.dispute(arguments.client_hash, clock.unix_time)?;
+    credit_account.open_dispute(config.open_disputes_max())?;
+    treasury.expose(base_units(job.charged_credits())?)?;
+    job.changed()?;
+    credit_account.changed()?;
+    treasury.changed()?;
+
+    emit(
+        &accounts.event_authority,
+        &clock,
+        &JobDisputed {
+            job: accounts.job.address(),
+            job_sequence: job.sequence(),
+            job_id: job.job_id(),
+            credit_account: job.credit_account(),
+            credit_sequence: credit_account.sequence(),
+            wallet: credit_account.wallet(),
+            treasury_sequence: treasury.sequence(),
+            worker: job.worker(),
+            client_hash: job.client_hash(),
+            output_hash: job.output_hash(),
+            charged_credits: job.charged_credits(),
+            open_disputes: credit_account.open_disputes(),
+            disputed_exposure_base_units: treasury.disputed_exposure_base_units(),
+            arbitration_ends_at,
+        },
+    )
+}

@@ -1,0 +1,79 @@
+//! Gives a job up and returns its lock. A proven job fails only if the delivered output differs or
+//! is empty.
+
+use pinocchio::AccountView;
+
+use crate::{
+    arguments::arguments,
+    controller::Actor,
+    error::Result,
+    event_writer::emit,
+    events::JobFailed,
+    roles::accounts,
+    state::{CreditAccount, Job, layout::load_mut},
+    sysvars::Clock,
+};
+
+arguments! {
+    pub struct Arguments<'a> {
+        /// 1 worker_error, 2 proof_missing, 3 proof_invalid, 4 output_mismatch, 5 empty_output, 6 client_gone,
+        /// 7 lock_late
+        reason: u8,
+        /// Looked at only once a proof is recorded
+        delivered_hash: &'a [u8; 32],
+        /// Looked at only once a proof is recorded
+        counted_tokens: u32,
+    }
+}
+
+accounts! {
+    pub struct Accounts {
+        /// The controller, or one of its signers
+        signer: Signer,
+        /// Given when the controller is a gateway
+        gateway: Optional,
+        job: Writable,
+        credit_account: Writable,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
+}
+
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    let arguments = Arguments::decode(data)?;
+    let accounts = Accounts::load(accounts)?;
+    let job: &mut Job = load_mut(&accounts.job)?;
+    let credit_account: &mut CreditAccount = load_mut(&accounts.credit_account)?;
+    Actor { signer: &accounts.signer, gateway: accounts.gateway.as_ref() }
+        .require_controller(job.controller())?;
+    job.require_credit_account(accounts.credit_account.address())?;
+    let clock = Clock::get();
+
+    job.fail(
+        arguments.reason,
+        arguments.delivered_hash,
+        arguments.counted_tokens,
+        clock.unix_time,
+    )?;
+    credit_account.unlock(job.locked_credits(), 0)?;
+    job.changed()?;
+    credit_account.changed()?;
+
+    emit(
+        &accounts.event_authority,
+        &clock,
+        &JobFailed {
+            job: accounts.job.address(),
+            job_sequence: job.sequence(),
+            job_id: job.job_id(),
+            credit_account: job.credit_account(),
+            credit_sequence: credit_account.sequence(),
+            wallet: credit_account.wallet(),
+            reason: arguments.reason,
+            returned_credits: job.locked_credits(),
+            available_credits: credit_account.available_credits(),
+            account_locked_credits: credit_account.locked_credits(),
+        },
+    )
+}

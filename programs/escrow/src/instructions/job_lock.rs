@@ -1,0 +1,186 @@
+//! Locks the price of one job; the signer, or its gateway, becomes the job's controller.
+
+use pinocchio::{AccountView, Address, cpi::Seed};
+
+use crate::{
+    ID,
+    arguments::arguments,
+    creation::Creation,
+    error::EscrowError,
+    error::{Result, require},
+    event_writer::emit,
+    events::JobLocked,
+    limits::{JOB_ID_AGE_MS_MAX, JOB_ID_LEAD_MS_MAX},
+    roles::accounts,
+    seeds::{BUMP, JOB, NONE},
+    state::{
+        Config, CreditAccount, Job, Model,
+        layout::{load, load_mut},
+    },
+    state::{
+        Gateway,
+        job::{Lock, job_id_time_ms},
+        layout::Layout,
+    },
+    sysvars::{Clock, milliseconds},
+};
+
+arguments! {
+    pub struct Arguments<'a> {
+        job_id: &'a [u8; 16],
+        /// The most tokens the answer may have
+        token_limit: u32,
+        /// The highest price the caller accepts
+        max_credits: u64,
+    }
+}
+
+accounts! {
+    pub struct Accounts {
+        /// Pays the rent and is repaid when the job is closed
+        payer: WritableSigner,
+        /// The wallet, its spender or a signer of its gateway
+        signer: Signer,
+        /// Given when the spender is a gateway
+        gateway: Optional,
+        config: Readonly,
+        credit_account: Writable,
+        model: Readonly,
+        #[pda(JOB, credit_account, job_id)]
+        job: Writable,
+        system_program: SystemProgram,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
+}
+
+impl Arguments<'_> {
+    /// A UUID of version 7 whose time is close to the ledger's. That closeness is what keeps an id
+    /// from being used again after its account was closed.
+    fn require_fresh_id(&self, now: i64) -> Result {
+        let is_version_7 = self.job_id[6] >> 4 == 7 && self.job_id[8] >> 6 == 0b10;
+        require!(is_version_7, JobIdInvalid);
+        let age_ms = milliseconds(now) - job_id_time_ms(self.job_id);
+        require!(age_ms <= JOB_ID_AGE_MS_MAX, JobIdTooOld);
+        require!(age_ms >= -JOB_ID_LEAD_MS_MAX, JobIdInFuture);
+        Ok(())
+    }
+
+    /// What the lock costs now.
+    fn price(&self, config: &Config, model: &Model, now: i64) -> Result<u64> {
+        require!(!config.locks_paused(), LocksPaused);
+        require!(!model.is_retired(now), ModelRetired);
+        require!(
+            (1..=model.context_window_tokens()).contains(&self.token_limit),
+            TokenLimitTooLarge
+        );
+        let credits = model.prices().lock_credits(self.token_limit);
+        require!(credits <= self.max_credits, PriceChanged);
+        require!(credits <= config.job_credits_max(), JobLimitExceeded);
+        Ok(credits)
+    }
+}
+
+impl Accounts {
+    /// The wallet, the spender's key, or the gateway that the spender is.
+    fn controller(&self, credit_account: &CreditAccount) -> Result<&Address> {
+        let signer = self.signer.address();
+        if signer == credit_account.wallet() {
+            return Ok(signer);
+        }
+        let spender = credit_account.spender();
+        require!(spender != &NONE, SpenderNotSet);
+        if signer == spender {
+            return Ok(signer);
+        }
+        let named = self.gateway.as_ref().filter(|gateway| gateway.address() == spender);
+        let Some(account) = named else {
+            return Err(EscrowError::SpenderNotSet.into());
+        };
+        let gateway: &Gateway = load(account)?;
+        require!(gateway.signers().contains(signer), Unauthorized);
+        require!(!gateway.stopped(), GatewayStopped);
+        Ok(account.address())
+    }
+
+    fn create_job(&self, job_id: &[u8; 16]) -> Result<&mut Job> {
+        let credit_account = self.credit_account.address().as_array();
+        // Hashing costs a tenth of the syscall that also looks for a lower bump. Whether the
+        // address is off the curve is checked by the creation itself.
+        let address = Address::derive_address(&[JOB, credit_account, job_id], Some(BUMP), &ID);
+        require!(self.job.address() == &address, NonCanonicalBump);
+        let seeds =
+            [Seed::from(JOB), Seed::from(credit_account), Seed::from(job_id), Seed::from(&[BUMP])];
+        Creation { payer: &self.payer, account: &self.job }.fixed(&seeds)
+    }
+}
+
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    let arguments = Arguments::decode(data)?;
+    let accounts = Accounts::load(accounts)?;
+    let config: &Config = load(&accounts.config)?;
+    let credit_account: &mut CreditAccount = load_mut(&accounts.credit_account)?;
+    let model: &Model = load(&accounts.model)?;
+    let clock = Clock::get();
+    arguments.require_fresh_id(clock.unix_time)?;
+    let controller = accounts.controller(credit_account)?;
+    let credits = arguments.price(config, model, clock.unix_time)?;
+
+    // The wallet's own signature is bound by nothing but its balance.
+    if accounts.signer.address() != credit_account.wallet() {
+        credit_account.spend(credits, clock.unix_time)?;
+    }
+    credit_account.lock(credits)?;
+    credit_account.changed()?;
+
+    let job = accounts.create_job(arguments.job_id)?;
+    job.open(
+        &Lock {
+            job_id: arguments.job_id,
+            credit_account: accounts.credit_account.address(),
+            controller,
+            model: accounts.model.address(),
+            rent_payer: accounts.payer.address(),
+            token_limit: arguments.token_limit,
+            credits,
+            now: clock.unix_time,
+        },
+        config,
+        model,
+    );
+    job.invariant()?;
+
+    let prices = job.prices();
+    emit(
+        &accounts.event_authority,
+        &clock,
+        &JobLocked {
+            job: accounts.job.address(),
+            job_sequence: job.sequence(),
+            job_id: job.job_id(),
+            credit_account: job.credit_account(),
+            credit_sequence: credit_account.sequence(),
+            wallet: credit_account.wallet(),
+            controller: job.controller(),
+            model: job.model(),
+            model_id: model.id(),
+            tier: job.tier(),
+            token_limit: job.token_limit(),
+            credits_per_request: prices.credits_per_request,
+            credits_per_1k_tokens: prices.credits_per_1k_tokens,
+            long_completion_threshold_tokens: prices.long_completion_threshold_tokens,
+            treasury_share_basis_points: job.treasury_share_basis_points(),
+            slash_tokens: job.slash_tokens(),
+            job_timeout_seconds: job.job_timeout_seconds(),
+            dispute_window_seconds: job.dispute_window_seconds(),
+            arbitration_window_seconds: job.arbitration_window_seconds(),
+            rent_payer: job.rent_payer(),
+            locked_credits: job.locked_credits(),
+            available_credits: credit_account.available_credits(),
+            account_locked_credits: credit_account.locked_credits(),
+            spent_day: credit_account.spent_day(),
+            spent_today_credits: credit_account.spent_today_credits(),
+        },
+    )
+}

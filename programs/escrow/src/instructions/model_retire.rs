@@ -1,0 +1,55 @@
+//! Announces a model's retirement at least 30 days ahead, or takes it back with zero.
+
+use pinocchio::AccountView;
+
+use crate::{
+    arguments::arguments,
+    error::Result,
+    event_writer::emit,
+    events::ModelRetired,
+    roles::accounts,
+    state::{
+        Config, Model,
+        layout::{load, load_mut},
+    },
+    sysvars::Clock,
+};
+
+arguments! {
+    pub struct Arguments {
+        retires_at: i64,
+    }
+}
+
+accounts! {
+    pub struct Accounts {
+        authority: Signer,
+        config: Readonly,
+        model: Writable,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
+}
+
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    let arguments = Arguments::decode(data)?;
+    let accounts = Accounts::load(accounts)?;
+    load::<Config>(&accounts.config)?.require_authority(accounts.authority.address())?;
+    let model: &mut Model = load_mut(&accounts.model)?;
+    let clock = Clock::get();
+
+    model.retire(arguments.retires_at, clock.unix_time)?;
+    model.changed()?;
+
+    emit(
+        &accounts.event_authority,
+        &clock,
+        &ModelRetired {
+            model: accounts.model.address(),
+            model_sequence: model.sequence(),
+            id: model.id(),
+            retires_at: model.retires_at(),
+        },
+    )
+}

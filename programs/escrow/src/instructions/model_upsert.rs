@@ -1,0 +1,113 @@
+//! Adds a model or changes its description and prices.
+
+use pinocchio::AccountView;
+
+use crate::{
+    ID,
+    arguments::arguments,
+    creation::Creation,
+    error::{Result, require},
+    event_writer::emit,
+    events::ModelUpserted,
+    pricing::Prices,
+    roles::accounts,
+    seeds::MODEL,
+    state::{
+        Config, Model,
+        layout::{load, load_mut},
+    },
+    state::{layout::Layout, model::Description},
+    sysvars::Clock,
+    sysvars::sha256,
+    text::Text,
+};
+
+arguments! {
+    pub struct Arguments<'a> {
+        id: Text<'a>,
+        /// 0 lite, 1 standard, 2 pro, 3 max
+        tier: u8,
+        label: Text<'a>,
+        originator: Text<'a>,
+        context_window_tokens: u32,
+        credits_per_request: u32,
+        credits_per_1k_tokens: u32,
+        long_completion_threshold_tokens: u32,
+    }
+}
+
+accounts! {
+    pub struct Accounts {
+        /// Pays a new model's rent
+        authority: WritableSigner,
+        config: Readonly,
+        model: Writable,
+        system_program: SystemProgram,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
+}
+
+impl Arguments<'_> {
+    fn prices(&self) -> Prices {
+        Prices {
+            credits_per_request: self.credits_per_request,
+            credits_per_1k_tokens: self.credits_per_1k_tokens,
+            long_completion_threshold_tokens: self.long_completion_threshold_tokens,
+        }
+    }
+}
+
+impl Accounts {
+    /// The model of this id: a fresh one, or the one that is there, at its next sequence.
+    fn open_or_load(&self, arguments: &Arguments, now: i64) -> Result<&mut Model> {
+        if self.model.owned_by(&ID) {
+            let model: &mut Model = load_mut(&self.model)?;
+            require!(model.id() == arguments.id, WrongAddress);
+            model.changed()?;
+            return Ok(model);
+        }
+        let id_hash = sha256(arguments.id.bytes());
+        let model: &mut Model =
+            Creation { payer: &self.authority, account: &self.model }.keyed(MODEL, &id_hash)?;
+        model.open(arguments.id, now)?;
+        Ok(model)
+    }
+}
+
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    let arguments = Arguments::decode(data)?;
+    let accounts = Accounts::load(accounts)?;
+    load::<Config>(&accounts.config)?.require_authority(accounts.authority.address())?;
+    let clock = Clock::get();
+
+    let model = accounts.open_or_load(&arguments, clock.unix_time)?;
+    model.describe(&Description {
+        tier: arguments.tier,
+        label: arguments.label,
+        originator: arguments.originator,
+        context_window_tokens: arguments.context_window_tokens,
+        prices: arguments.prices(),
+    })?;
+    model.invariant()?;
+
+    emit(
+        &accounts.event_authority,
+        &clock,
+        &ModelUpserted {
+            model: accounts.model.address(),
+            model_sequence: model.sequence(),
+            id: arguments.id,
+            tier: arguments.tier,
+            label: arguments.label,
+            originator: arguments.originator,
+            context_window_tokens: arguments.context_window_tokens,
+            credits_per_request: arguments.credits_per_request,
+            credits_per_1k_tokens: arguments.credits_per_1k_tokens,
+            long_completion_threshold_tokens: arguments.long_completion_threshold_tokens,
+            created_at: model.created_at(),
+            retires_at: model.retires_at(),
+        },
+    )
+}

@@ -1,0 +1,50 @@
+//! Pauses or resumes purchases and locks. No exit can be paused.
+
+use pinocchio::AccountView;
+
+use crate::{
+    arguments::arguments,
+    error::Result,
+    event_writer::emit,
+    events::PauseSet,
+    roles::accounts,
+    state::{Config, layout::load_mut},
+    sysvars::Clock,
+};
+
+arguments! {
+    pub struct Arguments {
+        deposits_paused: bool,
+        locks_paused: bool,
+    }
+}
+
+accounts! {
+    pub struct Accounts {
+        authority: Signer,
+        config: Writable,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
+}
+
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    let arguments = Arguments::decode(data)?;
+    let accounts = Accounts::load(accounts)?;
+    let config: &mut Config = load_mut(&accounts.config)?;
+    config.require_authority(accounts.authority.address())?;
+
+    config.set_paused(arguments.deposits_paused, arguments.locks_paused);
+    config.changed()?;
+
+    emit(
+        &accounts.event_authority,
+        &Clock::get(),
+        &PauseSet {
+            config_sequence: config.sequence(),
+            deposits_paused: config.deposits_paused(),
+            locks_paused: config.locks_paused(),
+        },
+    )
+}

@@ -1,0 +1,74 @@
+//! Adds whole tokens to a worker's stake. Anybody may pay.
+
+use pinocchio::AccountView;
+
+use crate::{
+    arguments::arguments,
+    error::{Result, require},
+    event_writer::emit,
+    events::StakeDeposited,
+    roles::accounts,
+    seeds::STAKE_VAULT_ADDRESS,
+    state::{
+        Config, Worker,
+        layout::{load, load_mut},
+    },
+    sysvars::Clock,
+    token,
+};
+
+arguments! {
+    pub struct Arguments {
+        tokens: u64,
+    }
+}
+
+accounts! {
+    pub struct Accounts {
+        depositor: Signer,
+        depositor_token_account: Writable,
+        config: Readonly,
+        worker: Writable,
+        stake_vault: Writable,
+        token_program: TokenProgram,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
+}
+
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    let arguments = Arguments::decode(data)?;
+    let accounts = Accounts::load(accounts)?;
+    let config: &Config = load(&accounts.config)?;
+    let worker: &mut Worker = load_mut(&accounts.worker)?;
+    require!(arguments.tokens >= 1, ValueOutOfRange);
+
+    // token accounts: SPL Token checks that the depositor may spend
+    token::usable(&accounts.depositor_token_account, config.stake_mint())?;
+    token::require_foreign(&accounts.depositor_token_account)?;
+    token::require_address(&accounts.stake_vault, &STAKE_VAULT_ADDRESS)?;
+    token::usable(&accounts.stake_vault, config.stake_mint())?;
+
+    worker.stake(arguments.tokens)?;
+    worker.changed()?;
+    token::deposit(
+        &accounts.depositor_token_account,
+        &accounts.stake_vault,
+        &accounts.depositor,
+        config.stake_base_units(arguments.tokens)?,
+    )?;
+
+    emit(
+        &accounts.event_authority,
+        &Clock::get(),
+        &StakeDeposited {
+            worker: accounts.worker.address(),
+            worker_sequence: worker.sequence(),
+            tokens: arguments.tokens,
+            stake_tokens: worker.stake_tokens(),
+            unstaking_tokens: worker.unstaking_tokens(),
+            unstake_ready_at: worker.unstake_ready_at(),
+        },
+    )
+}

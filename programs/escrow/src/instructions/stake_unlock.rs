@@ -1,0 +1,60 @@
+//! Starts the cooldown of whole tokens; while any are unstaking, the worker is given no job.
+
+use pinocchio::AccountView;
+
+use crate::{
+    arguments::arguments,
+    error::{Result, require},
+    event_writer::emit,
+    events::StakeUnlocked,
+    roles::accounts,
+    state::{
+        Config, Worker,
+        layout::{load, load_mut},
+    },
+    sysvars::Clock,
+};
+
+arguments! {
+    pub struct Arguments {
+        tokens: u64,
+    }
+}
+
+accounts! {
+    pub struct Accounts {
+        authority: Signer,
+        config: Readonly,
+        worker: Writable,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
+}
+
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    let arguments = Arguments::decode(data)?;
+    let accounts = Accounts::load(accounts)?;
+    let config: &Config = load(&accounts.config)?;
+    let worker: &mut Worker = load_mut(&accounts.worker)?;
+    worker.require_authority(accounts.authority.address())?;
+    require!(arguments.tokens >= 1, ValueOutOfRange);
+    let clock = Clock::get();
+
+    let cooldown_seconds = i64::from(config.unstake_cooldown_seconds());
+    worker.unlock(arguments.tokens, clock.unix_time + cooldown_seconds)?;
+    worker.changed()?;
+
+    emit(
+        &accounts.event_authority,
+        &clock,
+        &StakeUnlocked {
+            worker: accounts.worker.address(),
+            worker_sequence: worker.sequence(),
+            tokens: arguments.tokens,
+            stake_tokens: worker.stake_tokens(),
+            unstaking_tokens: worker.unstaking_tokens(),
+            unstake_ready_at: worker.unstake_ready_at(),
+        },
+    )
+}

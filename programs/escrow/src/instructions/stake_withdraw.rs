@@ -1,0 +1,76 @@
+//! Pays out the unstaking tokens after their cooldown.
+
+use pinocchio::AccountView;
+
+use crate::{
+    arguments::arguments,
+    error::Result,
+    event_writer::emit,
+    events::StakeWithdrawn,
+    roles::accounts,
+    seeds::STAKE_VAULT_ADDRESS,
+    state::{
+        Config, Worker,
+        layout::{load, load_mut},
+    },
+    sysvars::Clock,
+    token,
+};
+
+arguments! {
+    pub struct Arguments {}
+}
+
+accounts! {
+    pub struct Accounts {
+        authority: Signer,
+        config: Readonly,
+        worker: Writable,
+        stake_vault: Writable,
+        vault_authority: VaultAuthority,
+        /// A token account of the stake mint
+        destination: Writable,
+        token_program: TokenProgram,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
+}
+
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    Arguments::decode(data)?;
+    let accounts = Accounts::load(accounts)?;
+    let config: &Config = load(&accounts.config)?;
+    let worker: &mut Worker = load_mut(&accounts.worker)?;
+    worker.require_authority(accounts.authority.address())?;
+    let clock = Clock::get();
+
+    // token accounts
+    token::require_address(&accounts.stake_vault, &STAKE_VAULT_ADDRESS)?;
+    token::usable(&accounts.stake_vault, config.stake_mint())?;
+    token::usable(&accounts.destination, config.stake_mint())?;
+    token::require_foreign(&accounts.destination)?;
+
+    let tokens = worker.withdraw(clock.unix_time)?;
+    worker.changed()?;
+    token::pay(
+        &accounts.stake_vault,
+        &accounts.destination,
+        &accounts.vault_authority,
+        config.stake_base_units(tokens)?,
+    )?;
+
+    emit(
+        &accounts.event_authority,
+        &clock,
+        &StakeWithdrawn {
+            worker: accounts.worker.address(),
+            worker_sequence: worker.sequence(),
+            tokens,
+            stake_tokens: worker.stake_tokens(),
+            unstaking_tokens: worker.unstaking_tokens(),
+            unstake_ready_at: worker.unstake_ready_at(),
+            destination: accounts.destination.address(),
+        },
+    )
+}

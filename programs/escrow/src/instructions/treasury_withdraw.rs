@@ -1,0 +1,74 @@
+//! Pays out of the treasury vault, which keeps what is owed and what open disputes may cost.
+
+use pinocchio::AccountView;
+
+use crate::{
+    arguments::arguments,
+    error::{Result, require},
+    event_writer::emit,
+    events::TreasuryWithdrawn,
+    roles::accounts,
+    seeds::TREASURY_VAULT_ADDRESS,
+    state::{Config, Treasury, layout::load},
+    sysvars::Clock,
+    token,
+};
+
+arguments! {
+    pub struct Arguments {
+        base_units: u64,
+    }
+}
+
+accounts! {
+    pub struct Accounts {
+        authority: Signer,
+        config: Readonly,
+        treasury: Readonly,
+        treasury_vault: Writable,
+        vault_authority: VaultAuthority,
+        /// A token account of the credit mint
+        destination: Writable,
+        token_program: TokenProgram,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
+}
+
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    let arguments = Arguments::decode(data)?;
+    let accounts = Accounts::load(accounts)?;
+    let config: &Config = load(&accounts.config)?;
+    let treasury: &Treasury = load(&accounts.treasury)?;
+    config.require_authority(accounts.authority.address())?;
+    require!(arguments.base_units >= 1, ValueOutOfRange);
+
+    // treasury_vault: keeps what is owed and what disputes may add
+    token::require_address(&accounts.treasury_vault, &TREASURY_VAULT_ADDRESS)?;
+    let held = token::usable(&accounts.treasury_vault, config.credit_mint())?.amount();
+    let free = held.saturating_sub(treasury.reserved_base_units()?);
+    require!(arguments.base_units <= free, TreasuryReserved);
+
+    // destination
+    token::usable(&accounts.destination, config.credit_mint())?;
+    token::require_foreign(&accounts.destination)?;
+
+    token::pay(
+        &accounts.treasury_vault,
+        &accounts.destination,
+        &accounts.vault_authority,
+        arguments.base_units,
+    )?;
+
+    emit(
+        &accounts.event_authority,
+        &Clock::get(),
+        &TreasuryWithdrawn {
+            authority: accounts.authority.address(),
+            destination: accounts.destination.address(),
+            base_units: arguments.base_units,
+            treasury_vault_base_units: held - arguments.base_units,
+        },
+    )
+}

@@ -1,0 +1,46 @@
+//! Takes a worker out of service for good; its stake can be unlocked and withdrawn.
+
+use pinocchio::AccountView;
+
+use crate::{
+    arguments::arguments,
+    error::Result,
+    event_writer::emit,
+    events::WorkerDeregistered,
+    roles::accounts,
+    state::{Worker, layout::load_mut},
+    sysvars::Clock,
+};
+
+arguments! {
+    pub struct Arguments {}
+}
+
+accounts! {
+    pub struct Accounts {
+        authority: Signer,
+        worker: Writable,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
+}
+
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    Arguments::decode(data)?;
+    let accounts = Accounts::load(accounts)?;
+    let worker: &mut Worker = load_mut(&accounts.worker)?;
+    worker.require_authority(accounts.authority.address())?;
+
+    worker.deregister()?;
+    worker.changed()?;
+
+    emit(
+        &accounts.event_authority,
+        &Clock::get(),
+        &WorkerDeregistered {
+            worker: accounts.worker.address(),
+            worker_sequence: worker.sequence(),
+        },
+    )
+}

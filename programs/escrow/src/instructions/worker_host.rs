@@ -1,0 +1,52 @@
+//! Adds a model to those the worker hosts.
+
+use pinocchio::AccountView;
+
+use crate::{
+    arguments::arguments,
+    error::Result,
+    event_writer::emit,
+    events::WorkerHosted,
+    roles::accounts,
+    state::{
+        Model, Worker,
+        layout::{load, load_mut},
+    },
+    sysvars::Clock,
+};
+
+arguments! {
+    pub struct Arguments {}
+}
+
+accounts! {
+    pub struct Accounts {
+        authority: Signer,
+        worker: Writable,
+        model: Readonly,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
+}
+
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    Arguments::decode(data)?;
+    let accounts = Accounts::load(accounts)?;
+    let worker: &mut Worker = load_mut(&accounts.worker)?;
+    worker.require_authority(accounts.authority.address())?;
+    load::<Model>(&accounts.model)?;
+
+    worker.host(accounts.model.address())?;
+    worker.changed()?;
+
+    emit(
+        &accounts.event_authority,
+        &Clock::get(),
+        &WorkerHosted {
+            worker: accounts.worker.address(),
+            worker_sequence: worker.sequence(),
+            model: accounts.model.address(),
+        },
+    )
+}

@@ -1,0 +1,53 @@
+//! Keeps a worker from new jobs, or readmits it.
+
+use pinocchio::AccountView;
+
+use crate::{
+    arguments::arguments,
+    error::Result,
+    event_writer::emit,
+    events::WorkerSuspended,
+    roles::accounts,
+    state::{
+        Config, Worker,
+        layout::{load, load_mut},
+    },
+    sysvars::Clock,
+};
+
+arguments! {
+    pub struct Arguments {
+        suspended: bool,
+    }
+}
+
+accounts! {
+    pub struct Accounts {
+        arbiter: Signer,
+        config: Readonly,
+        worker: Writable,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
+}
+
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    let arguments = Arguments::decode(data)?;
+    let accounts = Accounts::load(accounts)?;
+    load::<Config>(&accounts.config)?.require_arbiter(accounts.arbiter.address())?;
+    let worker: &mut Worker = load_mut(&accounts.worker)?;
+
+    worker.set_suspended(arguments.suspended)?;
+    worker.changed()?;
+
+    emit(
+        &accounts.event_authority,
+        &Clock::get(),
+        &WorkerSuspended {
+            worker: accounts.worker.address(),
+            worker_sequence: worker.sequence(),
+            suspended: arguments.suspended,
+        },
+    )
+}

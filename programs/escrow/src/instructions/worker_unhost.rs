@@ -1,0 +1,48 @@
+//! Removes a model from those the worker hosts.
+
+use pinocchio::AccountView;
+
+use crate::{
+    arguments::arguments,
+    error::Result,
+    event_writer::emit,
+    events::WorkerUnhosted,
+    roles::accounts,
+    state::{Worker, layout::load_mut},
+    sysvars::Clock,
+};
+
+arguments! {
+    pub struct Arguments {}
+}
+
+accounts! {
+    pub struct Accounts {
+        authority: Signer,
+        worker: Writable,
+        model: Readonly,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
+}
+
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    Arguments::decode(data)?;
+    let accounts = Accounts::load(accounts)?;
+    let worker: &mut Worker = load_mut(&accounts.worker)?;
+    worker.require_authority(accounts.authority.address())?;
+
+    worker.unhost(accounts.model.address())?;
+    worker.changed()?;
+
+    emit(
+        &accounts.event_authority,
+        &Clock::get(),
+        &WorkerUnhosted {
+            worker: accounts.worker.address(),
+            worker_sequence: worker.sequence(),
+            model: accounts.model.address(),
+        },
+    )
+}

@@ -1,0 +1,64 @@
+//! Changes a worker's proof key, payout account and endpoint.
+
+use pinocchio::{AccountView, Address};
+
+use crate::{
+    arguments::arguments,
+    error::Result,
+    event_writer::emit,
+    events::WorkerUpdated,
+    roles::accounts,
+    state::{
+        Config, Worker,
+        layout::{load, load_mut},
+    },
+    sysvars::Clock,
+    text::Text,
+    token,
+};
+
+arguments! {
+    pub struct Arguments<'a> {
+        proof_key: &'a Address,
+        endpoint: Text<'a>,
+    }
+}
+
+accounts! {
+    pub struct Accounts {
+        authority: Signer,
+        config: Readonly,
+        worker: Writable,
+        /// A token account of the credit mint
+        payout: Readonly,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
+}
+
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    let arguments = Arguments::decode(data)?;
+    let accounts = Accounts::load(accounts)?;
+    let config: &Config = load(&accounts.config)?;
+    let worker: &mut Worker = load_mut(&accounts.worker)?;
+    worker.require_authority(accounts.authority.address())?;
+    token::usable(&accounts.payout, config.credit_mint())?;
+    token::require_foreign(&accounts.payout)?;
+
+    worker.describe(arguments.proof_key, accounts.payout.address(), arguments.endpoint)?;
+    worker.changed()?;
+
+    emit(
+        &accounts.event_authority,
+        &Clock::get(),
+        &WorkerUpdated {
+            worker: accounts.worker.address(),
+            worker_sequence: worker.sequence(),
+            authority: worker.authority(),
+            proof_key: worker.proof_key(),
+            payout: worker.payout(),
+            endpoint: worker.endpoint(),
+        },
+    )
+}

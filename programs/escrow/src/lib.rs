@@ -1,0 +1,109 @@
+//! The escrow program: holds prepaid credits and the authoritative state of every inference job.
+//!
+//! Written on pinocchio, without the standard library and without copies, but with Anchor's
+//! conventions on the wire; programs/client/idl.json is generated from this source.
+
+#![no_std]
+
+use pinocchio::{AccountView, Address};
+// Provides memcpy and its kin, which the compiler emits and the virtual machine lacks.
+use solana_compiler_builtins as _;
+
+mod arguments;
+mod controller;
+mod creation;
+mod discriminator;
+mod error;
+mod event_writer;
+mod events;
+mod limits;
+mod little_endian;
+mod loader;
+mod pricing;
+mod proof;
+mod roles;
+mod security;
+mod seeds;
+mod state;
+mod sysvars;
+mod text;
+mod token;
+
+/// The program's address. Chosen, not random: see seeds.rs.
+pub const ID: Address = Address::from_str_const("8XLFurbAHp1Zg8Tyg23WoYhyy3XaYf6N17EAv4mKc2ok");
+
+/// More accounts than any instruction names.
+const ACCOUNTS_MAX: usize = 16;
+
+pinocchio::program_entrypoint!(process, ACCOUNTS_MAX);
+pinocchio::no_allocator!();
+pinocchio::nostd_panic_handler!();
+
+/// The table of instructions: each is a file, and its name is its discriminator.
+macro_rules! instructions {
+    ($($name:ident,)+) => {
+        mod instructions {
+            $(pub mod $name;)+
+        }
+
+        /// Constants of their own, so that the compiler can turn the dispatch into a search.
+        #[allow(non_upper_case_globals, reason = "named like the instructions")]
+        mod discriminators {
+            $(pub const $name: u64 =
+                crate::discriminator::discriminator("global", stringify!($name));)+
+        }
+
+        #[inline(never)]
+        fn process(_: &Address, accounts: &mut [AccountView], data: &[u8]) -> error::Result {
+            let Some((tag, data)) = data.split_first_chunk() else {
+                return Err(error::EscrowError::InvalidInstructionData.into());
+            };
+            let tag = u64::from_le_bytes(*tag);
+            if tag == event_writer::EVENT_TAG {
+                return event_writer::accept(accounts);
+            }
+            match tag {
+                $(discriminators::$name => instructions::$name::process(accounts, data),)+
+                _ => Err(error::EscrowError::UnknownInstruction.into()),
+            }
+        }
+    };
+}
+
+instructions! {
+    config_initialize,
+    config_update,
+    authority_propose,
+    authority_accept,
+    pause_set,
+    treasury_withdraw,
+    gateway_open,
+    gateway_update,
+    model_upsert,
+    model_retire,
+    credit_open,
+    credit_buy,
+    credit_withdraw,
+    spender_set,
+    limit_set,
+    worker_register,
+    worker_update,
+    worker_host,
+    worker_unhost,
+    worker_suspend,
+    worker_deregister,
+    stake_deposit,
+    stake_unlock,
+    stake_withdraw,
+    job_lock,
+    job_acknowledge,
+    job_prove,
+    job_settle,
+    job_fail,
+    job_refund,
+    job_dispute,
+    dispute_resolve,
+    dispute_expire,
+    job_close,
+    claim_pay,
+}

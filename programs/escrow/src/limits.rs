@@ -1,0 +1,57 @@
+//! The numbers that no configuration changes.
+
+use crate::error::{Result, require};
+
+/// How long a job may take, from its lock to its settlement.
+pub const JOB_TIMEOUT_SECONDS: u16 = 120;
+/// How long a settled job can be disputed.
+pub const DISPUTE_WINDOW_SECONDS: u16 = 60;
+/// How long the arbiter has to decide.
+pub const ARBITRATION_WINDOW_SECONDS: u32 = 24 * 60 * 60;
+/// Unlocked stake outlasts every deadline of the jobs it vouches for by this margin.
+pub const UNSTAKE_MARGIN_SECONDS: u32 = 60 * 60;
+
+/// How far back a job id's time may lie at the lock.
+pub const JOB_ID_AGE_MS_MAX: i64 = 90_000;
+/// How far ahead a job id's time may lie at the lock.
+pub const JOB_ID_LEAD_MS_MAX: i64 = 30_000;
+/// A Job is closed no sooner than this after its id's time. More than `JOB_ID_AGE_MS_MAX`, so no
+/// id can be locked again after its account is gone.
+pub const JOB_ID_CLOSE_MS_MIN: i64 = 120_000;
+const _: () = assert!(JOB_ID_CLOSE_MS_MIN > JOB_ID_AGE_MS_MAX);
+
+/// How long a model works on after its retirement is announced.
+pub const RETIREMENT_NOTICE_SECONDS: i64 = 30 * 24 * 60 * 60;
+
+/// A credit is 0.01 of a stablecoin with 6 decimals.
+pub const BASE_UNITS_PER_CREDIT: u64 = 10_000;
+pub const CREDIT_MINT_DECIMALS: u8 = 6;
+/// 100 percent. Equal to `BASE_UNITS_PER_CREDIT`, so that every share is exact.
+pub const BASIS_POINTS: u64 = 10_000;
+const _: () = assert!(BASIS_POINTS == BASE_UNITS_PER_CREDIT);
+
+/// The most credits that any account or configuration may name: their base units fit 64 bits a
+/// hundred times over.
+pub const CREDITS_MAX: u64 = 10_000_000_000_000;
+const _: () = assert!(CREDITS_MAX <= u64::MAX / BASE_UNITS_PER_CREDIT / 100);
+
+/// What credits are worth in the vault.
+pub fn base_units(credits: u64) -> Result<u64> {
+    require!(credits <= CREDITS_MAX, ArithmeticOverflow);
+    Ok(credits * BASE_UNITS_PER_CREDIT)
+}
+
+/// A share of what credits are worth. Exact, since a credit has as many base units as there are
+/// basis points in a whole.
+pub fn share_base_units(credits: u64, basis_points: u16) -> Result<u64> {
+    require!(credits <= CREDITS_MAX, ArithmeticOverflow);
+    Ok(credits * u64::from(basis_points))
+}
+
+/// More decimals than this and a supply of stake tokens would not fit 64 bits.
+pub const STAKE_DECIMALS_MAX: u8 = 9;
+/// The most whole tokens that a worker may have at stake.
+pub const STAKE_TOKENS_MAX: u64 = 10_000_000_000;
+const _: () = assert!(STAKE_TOKENS_MAX <= u64::MAX / 10_u64.pow(STAKE_DECIMALS_MAX as u32));
+/// A year: stake cannot be held back for longer.
+pub const UNSTAKE_COOLDOWN_SECONDS_MAX: u32 = 365 * 24 * 60 * 60;

@@ -1,0 +1,214 @@
+//! What the operator decides for everybody. Read by jobs, written only by governance.
+
+use pinocchio::Address;
+
+use crate::{
+    error::{Result, require},
+    limits::{
+        ARBITRATION_WINDOW_SECONDS, BASIS_POINTS, CREDITS_MAX, DISPUTE_WINDOW_SECONDS,
+        JOB_TIMEOUT_SECONDS, STAKE_DECIMALS_MAX, STAKE_TOKENS_MAX, UNSTAKE_COOLDOWN_SECONDS_MAX,
+        UNSTAKE_MARGIN_SECONDS,
+    },
+    little_endian::{Flag, U16, U32, U64},
+    seeds::{BUMP, NONE, STAKE_VAULT_ADDRESS, TREASURY_VAULT_ADDRESS, VAULT_ADDRESS},
+    state::layout::layout,
+};
+
+/// The one configuration of the program
+#[repr(C)]
+pub struct Config {
+    discriminator: [u8; 8],
+    version: u8,
+    bump: u8,
+    /// Grows by one with every change
+    sequence: U64,
+    /// Governs everything but verdicts
+    authority: Address,
+    /// Becomes the authority once it accepts; zero when none is proposed
+    pending_authority: Address,
+    /// Decides disputes and suspends workers; never the authority
+    arbiter: Address,
+    /// The stablecoin that credits are bought with
+    credit_mint: Address,
+    /// The service's own token, which workers stake
+    stake_mint: Address,
+    /// Holds every credit's stablecoin
+    vault: Address,
+    /// Holds the treasury's share
+    treasury_vault: Address,
+    /// Holds stakes, unstaking tokens and slashed tokens
+    stake_vault: Address,
+    vault_authority_bump: u8,
+    stake_decimals: u8,
+    /// The treasury's part of each charge, in hundredths of a percent
+    treasury_share_basis_points: U16,
+    job_timeout_seconds: U32,
+    dispute_window_seconds: U32,
+    arbitration_window_seconds: U32,
+    /// How long unlocked stake stays within reach of a verdict
+    unstake_cooldown_seconds: U32,
+    /// How many disputes one wallet may have open
+    open_disputes_max: u8,
+    deposits_paused: Flag,
+    locks_paused: Flag,
+    /// Whole tokens below which a worker is given no job
+    minimum_stake_tokens: U64,
+    /// Whole tokens that a verdict against a worker takes
+    slash_tokens: U32,
+    /// The most that one job may lock
+    job_credits_max: U64,
+    /// The most that one credit account may hold
+    credit_account_credits_max: U64,
+    reserved: [u8; 64],
+}
+
+layout! {
+    Config {
+        sequence: u64,
+        numbers {
+            treasury_share_basis_points: u16,
+            unstake_cooldown_seconds: u32,
+            minimum_stake_tokens: u64,
+            slash_tokens: u32,
+            job_credits_max: u64,
+            credit_account_credits_max: u64,
+        }
+        bytes { stake_decimals, open_disputes_max, }
+        references {
+            authority: Address,
+            pending_authority: Address,
+            arbiter: Address,
+            credit_mint: Address,
+            stake_mint: Address,
+        }
+    }
+}
+
+/// What the authority decides.
+pub struct Terms<'a> {
+    pub arbiter: &'a Address,
+    pub treasury_share_basis_points: u16,
+    pub unstake_cooldown_seconds: u32,
+    pub open_disputes_max: u8,
+    pub minimum_stake_tokens: u64,
+    pub slash_tokens: u32,
+    pub job_credits_max: u64,
+    pub credit_account_credits_max: u64,
+}
+
+/// What is fixed when the configuration is created.
+pub struct Mints<'a> {
+    pub credit_mint: &'a Address,
+    pub stake_mint: &'a Address,
+    pub stake_decimals: u8,
+}
+
+/// The shortest cooldown: while stake can be touched, every job it vouched for has been decided.
+const UNSTAKE_COOLDOWN_SECONDS_MIN: u32 = JOB_TIMEOUT_SECONDS as u32
+    + DISPUTE_WINDOW_SECONDS as u32
+    + ARBITRATION_WINDOW_SECONDS
+    + UNSTAKE_MARGIN_SECONDS;
+
+/// The stake mint's base units of one whole token, by its decimals.
+const POWERS_OF_TEN: [u64; STAKE_DECIMALS_MAX as usize + 1] =
+    [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
+
+impl Config {
+    pub fn open(&mut self, authority: &Address, mints: &Mints, terms: &Terms) -> Result {
+        self.authority = *authority;
+        self.credit_mint = *mints.credit_mint;
+        self.stake_mint = *mints.stake_mint;
+        self.stake_decimals = mints.stake_decimals;
+        self.vault = VAULT_ADDRESS;
+        self.treasury_vault = TREASURY_VAULT_ADDRESS;
+        self.stake_vault = STAKE_VAULT_ADDRESS;
+        self.vault_authority_bump = BUMP;
+        self.job_timeout_seconds.set(u32::from(JOB_TIMEOUT_SECONDS));
+        self.dispute_window_seconds.set(u32::from(DISPUTE_WINDOW_SECONDS));
+        self.arbitration_window_seconds.set(ARBITRATION_WINDOW_SECONDS);
+        self.set_terms(terms)
+    }
+
+    /// Refuses terms outside their ranges.
+    pub fn set_terms(&mut self, terms: &Terms) -> Result {
+        require!(terms.arbiter != &NONE && terms.arbiter != &self.authority, ValueOutOfRange);
+        require!(u64::from(terms.treasury_share_basis_points) <= BASIS_POINTS, ValueOutOfRange);
+        require!(
+            (UNSTAKE_COOLDOWN_SECONDS_MIN..=UNSTAKE_COOLDOWN_SECONDS_MAX)
+                .contains(&terms.unstake_cooldown_seconds),
+            ValueOutOfRange
+        );
+        require!(terms.open_disputes_max >= 1, ValueOutOfRange);
+        require!((1..=STAKE_TOKENS_MAX).contains(&terms.minimum_stake_tokens), ValueOutOfRange);
+        require!(u64::from(terms.slash_tokens) <= terms.minimum_stake_tokens, ValueOutOfRange);
+        require!((1..=CREDITS_MAX).contains(&terms.job_credits_max), ValueOutOfRange);
+        require!((1..=CREDITS_MAX).contains(&terms.credit_account_credits_max), ValueOutOfRange);
+
+        self.arbiter = *terms.arbiter;
+        self.treasury_share_basis_points.set(terms.treasury_share_basis_points);
+        self.unstake_cooldown_seconds.set(terms.unstake_cooldown_seconds);
+        self.open_disputes_max = terms.open_disputes_max;
+        self.minimum_stake_tokens.set(terms.minimum_stake_tokens);
+        self.slash_tokens.set(terms.slash_tokens);
+        self.job_credits_max.set(terms.job_credits_max);
+        self.credit_account_credits_max.set(terms.credit_account_credits_max);
+        Ok(())
+    }
+
+    /// Refuses anybody but the authority.
+    pub fn require_authority(&self, signer: &Address) -> Result {
+        require!(signer == &self.authority, Unauthorized);
+        Ok(())
+    }
+
+    /// Refuses anybody but the arbiter.
+    pub fn require_arbiter(&self, signer: &Address) -> Result {
+        require!(signer == &self.arbiter, Unauthorized);
+        Ok(())
+    }
+
+    pub fn propose_authority(&mut self, pending_authority: &Address) -> Result {
+        require!(pending_authority != &self.arbiter, ValueOutOfRange);
+        self.pending_authority = *pending_authority;
+        Ok(())
+    }
+
+    pub fn accept_authority(&mut self, signer: &Address) -> Result {
+        require!(self.pending_authority != NONE, NoPendingAuthority);
+        require!(signer == &self.pending_authority, Unauthorized);
+        require!(signer != &self.arbiter, ValueOutOfRange);
+        self.authority = *signer;
+        self.pending_authority = NONE;
+        Ok(())
+    }
+
+    pub fn set_paused(&mut self, deposits: bool, locks: bool) {
+        self.deposits_paused.set(deposits);
+        self.locks_paused.set(locks);
+    }
+
+    pub fn deposits_paused(&self) -> bool {
+        self.deposits_paused.get()
+    }
+
+    pub fn locks_paused(&self) -> bool {
+        self.locks_paused.get()
+    }
+
+    /// The stake mint's base units of whole tokens.
+    pub fn stake_base_units(&self, tokens: u64) -> Result<u64> {
+        require!(tokens <= STAKE_TOKENS_MAX, ArithmeticOverflow);
+        // Cannot wrap: STAKE_TOKENS_MAX and STAKE_DECIMALS_MAX are chosen so that the product fits.
+        Ok(tokens.wrapping_mul(POWERS_OF_TEN[usize::from(self.stake_decimals)]))
+    }
+
+    fn is_consistent(&self) -> bool {
+        self.authority != NONE
+            && self.arbiter != NONE
+            && self.arbiter != self.authority
+            && u64::from(self.slash_tokens.get()) <= self.minimum_stake_tokens.get()
+            && self.unstake_cooldown_seconds.get() >= UNSTAKE_COOLDOWN_SECONDS_MIN
+            && u64::from(self.treasury_share_basis_points.get()) <= BASIS_POINTS
+            && self.stake_decimals <= STAKE_DECIMALS_MAX
+    }
+}

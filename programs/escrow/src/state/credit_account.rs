@@ -1,0 +1,161 @@
+//! The prepaid credits of one wallet.
+
+use pinocchio::Address;
+
+use crate::{
+    error::{OrOverflow, Result, require},
+    limits::CREDITS_MAX,
+    little_endian::{I64, U32, U64},
+    seeds::NONE,
+    state::layout::layout,
+};
+
+/// The limit that limits nothing.
+pub const NO_LIMIT: u64 = u64::MAX;
+
+const SECONDS_PER_DAY: u64 = 24 * 60 * 60;
+
+/// A wallet's credits, its spender and the limits that bind that spender
+#[repr(C)]
+pub struct CreditAccount {
+    discriminator: [u8; 8],
+    version: u8,
+    bump: u8,
+    /// Grows by one with every change
+    sequence: U64,
+    /// Owns the credits
+    wallet: Address,
+    /// A key or a Gateway that may lock credits; zero when none is set
+    spender: Address,
+    /// The most the spender may lock for one job; the largest number means no limit
+    limit_per_job_credits: U64,
+    /// The most the spender may lock in one day of UTC; the largest number means no limit
+    limit_per_day_credits: U64,
+    /// The day `spent_today_credits` counts, in days since 1970
+    spent_day: U32,
+    /// What the spender locked on `spent_day`, whatever became of the jobs
+    spent_today_credits: U64,
+    /// Free to be locked or withdrawn
+    available_credits: U64,
+    /// Held by jobs that are not final
+    locked_credits: U64,
+    /// Owed by the treasury after upheld disputes
+    owed_credits: U64,
+    open_disputes: u8,
+    opened_at: I64,
+    /// Zero before the first purchase
+    last_topup_at: I64,
+    reserved: [u8; 64],
+}
+
+layout! {
+    CreditAccount {
+        sequence: u64,
+        numbers {
+            limit_per_job_credits: u64,
+            limit_per_day_credits: u64,
+            spent_day: u32,
+            spent_today_credits: u64,
+            available_credits: u64,
+            locked_credits: u64,
+            owed_credits: u64,
+        }
+        bytes { open_disputes, }
+        references { wallet: Address, spender: Address, }
+    }
+}
+
+impl CreditAccount {
+    pub fn open(&mut self, wallet: &Address, spender: &Address, now: i64) {
+        self.wallet = *wallet;
+        self.spender = *spender;
+        self.limit_per_job_credits.set(NO_LIMIT);
+        self.limit_per_day_credits.set(NO_LIMIT);
+        self.opened_at.set(now);
+    }
+
+    /// Refuses anybody but the wallet.
+    pub fn require_wallet(&self, signer: &Address) -> Result {
+        require!(signer == &self.wallet, Unauthorized);
+        Ok(())
+    }
+
+    pub fn set_spender(&mut self, spender: &Address) {
+        self.spender = *spender;
+    }
+
+    pub fn set_limits(&mut self, per_job_credits: u64, per_day_credits: u64) {
+        self.limit_per_job_credits.set(per_job_credits);
+        self.limit_per_day_credits.set(per_day_credits);
+    }
+
+    /// Credits were bought. Refuses to hold more than `credits_max`.
+    pub fn buy(&mut self, credits: u64, credits_max: u64, now: i64) -> Result {
+        let held = self.available_credits() + self.locked_credits() + self.owed_credits();
+        let room = credits_max.saturating_sub(held);
+        require!(credits <= room, CreditAccountFull);
+        self.last_topup_at.set(now);
+        self.available_credits.add(credits)
+    }
+
+    pub fn withdraw(&mut self, credits: u64) -> Result {
+        require!(credits <= self.available_credits(), InsufficientCredits);
+        self.available_credits.subtract(credits)
+    }
+
+    /// Holds the spender to the wallet's limits and counts what it locks. A day's sum never goes
+    /// down again, so that a stolen key cannot spend a refund anew.
+    pub fn spend(&mut self, credits: u64, now: i64) -> Result {
+        require!(credits <= self.limit_per_job_credits(), JobLimitExceeded);
+        let today = (now.max(0) as u64 / SECONDS_PER_DAY) as u32;
+        let spent = if self.spent_day() == today { self.spent_today_credits() } else { 0 };
+        let spent = spent.checked_add(credits).or_overflow()?;
+        require!(spent <= self.limit_per_day_credits(), DayLimitExceeded);
+        self.spent_day.set(today);
+        self.spent_today_credits.set(spent);
+        Ok(())
+    }
+
+    pub fn lock(&mut self, credits: u64) -> Result {
+        require!(credits <= self.available_credits(), InsufficientCredits);
+        self.available_credits.subtract(credits)?;
+        self.locked_credits.add(credits)
+    }
+
+    /// A job ended: its lock is gone, and what was not charged is available again.
+    pub fn unlock(&mut self, locked_credits: u64, charged_credits: u64) -> Result {
+        self.locked_credits.subtract(locked_credits)?;
+        self.available_credits.add(locked_credits.checked_sub(charged_credits).or_overflow()?)
+    }
+
+    /// Refuses more open disputes than a wallet may have.
+    pub fn open_dispute(&mut self, open_disputes_max: u8) -> Result {
+        require!(self.open_disputes < open_disputes_max, DisputeLimitReached);
+        self.open_disputes += 1;
+        Ok(())
+    }
+
+    pub fn close_dispute(&mut self) -> Result {
+        self.open_disputes = self.open_disputes.checked_sub(1).or_overflow()?;
+        Ok(())
+    }
+
+    /// An upheld dispute: the treasury owes the charge.
+    pub fn owe(&mut self, credits: u64) -> Result {
+        self.owed_credits.add(credits)
+    }
+
+    /// The treasury paid a part of what it owed.
+    pub fn receive_owed(&mut self, credits: u64) -> Result {
+        self.owed_credits.subtract(credits)?;
+        self.available_credits.add(credits)
+    }
+
+    /// Each sum is bounded by what was once bought, which CREDITS_MAX bounds at every purchase.
+    fn is_consistent(&self) -> bool {
+        self.wallet != NONE
+            && self.available_credits() <= CREDITS_MAX
+            && self.locked_credits() <= CREDITS_MAX
+            && self.owed_credits() <= CREDITS_MAX
+    }
+}

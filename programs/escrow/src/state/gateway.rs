@@ -1,0 +1,76 @@
+//! A spender with several hot keys, governed by one cold key.
+
+use pinocchio::Address;
+
+use crate::{
+    error::{Result, require},
+    little_endian::{Flag, U64},
+    seeds::NONE,
+    state::layout::layout,
+};
+
+/// How many hot keys a gateway may have.
+const SIGNERS_MAX: usize = 8;
+
+/// The hot signers that spend for every wallet which named this gateway
+#[repr(C)]
+pub struct Gateway {
+    discriminator: [u8; 8],
+    version: u8,
+    bump: u8,
+    /// Grows by one with every change
+    sequence: U64,
+    /// The cold key that changes signers and stops the gateway
+    operator: Address,
+    /// Refuses new locks; jobs in flight go on
+    stopped: Flag,
+    signers_len: u8,
+    signers: [Address; 8],
+    reserved: [u8; 64],
+}
+
+layout! {
+    Gateway {
+        sequence: u64,
+        numbers {}
+        bytes {}
+        references { operator: Address, }
+    }
+}
+
+impl Gateway {
+    pub fn open(&mut self, operator: &Address, signers: &[Address]) -> Result {
+        self.operator = *operator;
+        require!(!signers.is_empty(), ValueOutOfRange);
+        self.set_signers(signers)
+    }
+
+    /// Replaces the signers. None at all revokes every hot key.
+    pub fn set_signers(&mut self, signers: &[Address]) -> Result {
+        require!(signers.len() <= SIGNERS_MAX, ValueOutOfRange);
+        for (index, signer) in signers.iter().enumerate() {
+            require!(signer != &NONE, ValueOutOfRange);
+            require!(!signers[..index].contains(signer), DuplicateAccount);
+        }
+        self.signers = [NONE; SIGNERS_MAX];
+        self.signers[..signers.len()].copy_from_slice(signers);
+        self.signers_len = signers.len() as u8;
+        Ok(())
+    }
+
+    pub fn set_stopped(&mut self, stopped: bool) {
+        self.stopped.set(stopped);
+    }
+
+    pub fn stopped(&self) -> bool {
+        self.stopped.get()
+    }
+
+    pub fn signers(&self) -> &[Address] {
+        &self.signers[..usize::from(self.signers_len).min(SIGNERS_MAX)]
+    }
+
+    fn is_consistent(&self) -> bool {
+        usize::from(self.signers_len) <= SIGNERS_MAX
+    }
+}

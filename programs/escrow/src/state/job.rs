@@ -1,0 +1,441 @@
+//! One job from its lock to its end: the authoritative state.
+//!
+//! Terms and prices are copied from Config and Model at the lock, so nothing that changes later
+//! reaches a job in flight. Times are seconds since the lock. There is no reserved space: a job
+//! lives for minutes, and its rent is the operator's float.
+
+use pinocchio::Address;
+
+use crate::{
+    error::{EscrowError, OrOverflow, Result, require},
+    limits::{
+        ARBITRATION_WINDOW_SECONDS, DISPUTE_WINDOW_SECONDS, JOB_ID_CLOSE_MS_MIN,
+        JOB_TIMEOUT_SECONDS,
+    },
+    little_endian::{I64, U16, U32, U64},
+    pricing::Prices,
+    seeds::NONE,
+    state::{Config, Model, layout::layout},
+    sysvars::milliseconds,
+};
+
+/// Where a job is in its life. The numbers are those of `Job::status`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Status {
+    /// Credits locked; being routed to a worker
+    Pending,
+    /// A worker was given the job
+    Processing,
+    /// The worker's proof is recorded
+    Settling,
+    /// Charged and paid
+    Settled,
+    /// Given up by its controller; the lock is returned
+    Failed,
+    /// Timed out, or repaid after a dispute
+    Refunded,
+    /// Settled, and the client says the output was another one
+    Disputed,
+}
+
+/// How a dispute ended. The numbers are those of `Job::outcome` and of verdicts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Outcome {
+    None,
+    Rejected,
+    UpheldGateway,
+    UpheldWorker,
+    Expired,
+}
+
+impl Outcome {
+    /// A verdict is an outcome that the arbiter can choose.
+    pub fn from_verdict(verdict: u8) -> Result<Self> {
+        match verdict {
+            1 => Ok(Self::Rejected),
+            2 => Ok(Self::UpheldGateway),
+            3 => Ok(Self::UpheldWorker),
+            _ => Err(EscrowError::InvalidVerdict.into()),
+        }
+    }
+}
+
+/// The reasons of a failure are numbered from 1 (worker_error) to 7 (lock_late).
+const FAILURE_REASON_MAX: u8 = 7;
+
+/// One job
+#[repr(C)]
+pub struct Job {
+    discriminator: [u8; 8],
+    version: u8,
+    bump: u8,
+    /// Grows by one with every change
+    sequence: U32,
+    /// 0 pending, 1 processing, 2 settling, 3 settled, 4 failed, 5 refunded, 6 disputed
+    status: u8,
+    /// The recorded attempt, from 1; zero before the first acknowledgement
+    attempt: u8,
+    /// 0 lite, 1 standard, 2 pro, 3 max
+    tier: u8,
+    /// 0 none, 1 rejected, 2 upheld_gateway, 3 upheld_worker, 4 expired
+    outcome: u8,
+    /// 0 none, 1 worker_error, 2 proof_missing, 3 proof_invalid, 4 output_mismatch,
+    /// 5 empty_output, 6 client_gone, 7 lock_late
+    failure_reason: u8,
+    treasury_share_basis_points: U16,
+    /// A UUID of version 7 in network order
+    job_id: [u8; 16],
+    credit_account: Address,
+    /// Alone acknowledges, settles and fails the job: a key or a Gateway
+    controller: Address,
+    model: Address,
+    /// The acknowledged Worker account; zero before
+    worker: Address,
+    /// Gets the rent back when the job is closed
+    rent_payer: Address,
+    /// The sha256 that the worker proved; zero before
+    output_hash: [u8; 32],
+    /// The sha256 that the client received, once disputed; zero before
+    client_hash: [u8; 32],
+    locked_at: I64,
+    /// What was locked; still locked while the job is pending, processing or settling
+    locked_credits: U64,
+    /// What was charged; zero before settlement and after an upheld dispute
+    charged_credits: U64,
+    credits_per_request: U32,
+    credits_per_1k_tokens: U32,
+    long_completion_threshold_tokens: U32,
+    /// The most tokens the answer may have
+    token_limit: U32,
+    /// As proven
+    prompt_tokens: U32,
+    /// As proven
+    completion_tokens: U32,
+    /// As counted by the controller at settlement
+    counted_tokens: U32,
+    /// Whole tokens that a verdict against the worker takes
+    slash_tokens: U32,
+    job_timeout_seconds: U16,
+    dispute_window_seconds: U16,
+    arbitration_window_seconds: U32,
+    acknowledged_after_seconds: U16,
+    proven_after_seconds: U16,
+    /// Settled, failed or refunded for the first time
+    ended_after_seconds: U32,
+    disputed_after_seconds: U32,
+    resolved_after_seconds: U32,
+}
+
+/// The longest time that 16 bits of seconds hold is far above the timeout, after which none of the
+/// transitions timed in 16 bits is possible.
+const _: () = assert!(JOB_TIMEOUT_SECONDS < u16::MAX);
+
+layout! {
+    Job {
+        sequence: u32,
+        numbers {
+            treasury_share_basis_points: u16,
+            locked_at: i64,
+            locked_credits: u64,
+            charged_credits: u64,
+            token_limit: u32,
+            prompt_tokens: u32,
+            completion_tokens: u32,
+            slash_tokens: u32,
+            job_timeout_seconds: u16,
+            dispute_window_seconds: u16,
+            arbitration_window_seconds: u32,
+        }
+        bytes { attempt, tier, }
+        references {
+            job_id: [u8; 16],
+            credit_account: Address,
+            controller: Address,
+            model: Address,
+            worker: Address,
+            rent_payer: Address,
+            output_hash: [u8; 32],
+            client_hash: [u8; 32],
+        }
+    }
+}
+
+/// What a new job is made of, besides what it copies from Config and Model.
+pub struct Lock<'a> {
+    pub job_id: &'a [u8; 16],
+    pub credit_account: &'a Address,
+    pub controller: &'a Address,
+    pub model: &'a Address,
+    pub rent_payer: &'a Address,
+    pub token_limit: u32,
+    pub credits: u64,
+    pub now: i64,
+}
+
+/// What a worker proved.
+#[derive(PartialEq, Eq)]
+pub struct Output<'a> {
+    pub hash: &'a [u8; 32],
+    pub prompt_tokens: u32,
+    pub completion_tokens: u32,
+}
+
+impl Job {
+    pub fn open(&mut self, lock: &Lock, config: &Config, model: &Model) {
+        let prices = model.prices();
+        self.tier = model.tier();
+        self.treasury_share_basis_points.set(config.treasury_share_basis_points());
+        self.job_id = *lock.job_id;
+        self.credit_account = *lock.credit_account;
+        self.controller = *lock.controller;
+        self.model = *lock.model;
+        self.rent_payer = *lock.rent_payer;
+        self.locked_at.set(lock.now);
+        self.locked_credits.set(lock.credits);
+        self.credits_per_request.set(prices.credits_per_request);
+        self.credits_per_1k_tokens.set(prices.credits_per_1k_tokens);
+        self.long_completion_threshold_tokens.set(prices.long_completion_threshold_tokens);
+        self.token_limit.set(lock.token_limit);
+        self.slash_tokens.set(config.slash_tokens());
+        self.job_timeout_seconds.set(JOB_TIMEOUT_SECONDS);
+        self.dispute_window_seconds.set(DISPUTE_WINDOW_SECONDS);
+        self.arbitration_window_seconds.set(ARBITRATION_WINDOW_SECONDS);
+    }
+
+    /// Whether this acknowledgement is already recorded, so that repeating it changes nothing.
+    pub fn is_acknowledged(&self, worker: &Address, attempt: u8) -> bool {
+        (self.is(Status::Processing) || self.is(Status::Settling))
+            && self.attempt == attempt
+            && &self.worker == worker
+    }
+
+    /// pending, processing → processing
+    pub fn acknowledge(&mut self, worker: &Address, attempt: u8, now: i64) -> Result {
+        require!(self.is(Status::Pending) || self.is(Status::Processing), WrongJobStatus);
+        self.require_in_time(now)?;
+        require!(attempt > self.attempt, AttemptNotNewer);
+        self.status = Status::Processing as u8;
+        self.worker = *worker;
+        self.attempt = attempt;
+        self.acknowledged_after_seconds.set(self.seconds_in_time(now));
+        Ok(())
+    }
+
+    /// Whether this proof is already recorded, so that repeating it changes nothing.
+    pub fn is_proven(&self, output: &Output) -> bool {
+        self.is(Status::Settling) && self.output() == *output
+    }
+
+    /// Refuses a proof that comes at the wrong time, before anything is verified.
+    pub fn require_provable(&self, now: i64) -> Result {
+        require!(!self.is(Status::Settling), ProofAlreadyGiven);
+        require!(self.is(Status::Processing), WrongJobStatus);
+        self.require_in_time(now)
+    }
+
+    /// processing → settling
+    pub fn prove(&mut self, output: &Output, now: i64) -> Result {
+        self.require_provable(now)?;
+        self.status = Status::Settling as u8;
+        self.output_hash = *output.hash;
+        self.prompt_tokens.set(output.prompt_tokens);
+        self.completion_tokens.set(output.completion_tokens);
+        self.proven_after_seconds.set(self.seconds_in_time(now));
+        Ok(())
+    }
+
+    /// settling → settled. Returns what is charged: the price of the lower count, never above the
+    /// lock.
+    pub fn settle(
+        &mut self,
+        delivered_hash: &[u8; 32],
+        counted_tokens: u32,
+        now: i64,
+    ) -> Result<u64> {
+        require!(self.is(Status::Settling), WrongJobStatus);
+        self.require_in_time(now)?;
+        require!(delivered_hash == &self.output_hash, OutputMismatch);
+        require!(counted_tokens > 0, NothingCounted);
+        let tokens = counted_tokens.min(self.completion_tokens());
+        let credits = self.prices().charge_credits(tokens).min(self.locked_credits());
+        self.status = Status::Settled as u8;
+        self.counted_tokens.set(counted_tokens);
+        self.charged_credits.set(credits);
+        self.ended_after_seconds.set(self.seconds_since_lock(now)?);
+        Ok(credits)
+    }
+
+    /// pending, processing, settling → failed. Once a proof is recorded, only an output that was
+    /// not the proven one, or was empty, can fail.
+    pub fn fail(
+        &mut self,
+        reason: u8,
+        delivered_hash: &[u8; 32],
+        counted_tokens: u32,
+        now: i64,
+    ) -> Result {
+        require!(self.holds_lock(), WrongJobStatus);
+        self.require_in_time(now)?;
+        require!((1..=FAILURE_REASON_MAX).contains(&reason), InvalidReason);
+        if self.is(Status::Settling) {
+            require!(delivered_hash != &self.output_hash || counted_tokens == 0, OutputMatches);
+        }
+        self.status = Status::Failed as u8;
+        self.failure_reason = reason;
+        self.ended_after_seconds.set(self.seconds_since_lock(now)?);
+        Ok(())
+    }
+
+    /// pending, processing, settling → refunded
+    pub fn refund(&mut self, now: i64) -> Result {
+        require!(self.holds_lock(), WrongJobStatus);
+        require!(now > self.deadline(), DeadlineNotReached);
+        self.status = Status::Refunded as u8;
+        self.ended_after_seconds.set(self.seconds_since_lock(now)?);
+        Ok(())
+    }
+
+    /// settled → disputed, once. Returns when the arbitration ends.
+    pub fn dispute(&mut self, client_hash: &[u8; 32], now: i64) -> Result<i64> {
+        let fresh = self.outcome == Outcome::None as u8 && !self.is(Status::Disputed);
+        require!(fresh, AlreadyDisputed);
+        require!(self.is(Status::Settled), WrongJobStatus);
+        require!(now <= self.dispute_deadline(), DisputeWindowClosed);
+        require!(client_hash != &self.output_hash, HashesEqual);
+        self.status = Status::Disputed as u8;
+        self.client_hash = *client_hash;
+        self.disputed_after_seconds.set(self.seconds_since_lock(now)?);
+        Ok(self.arbitration_deadline())
+    }
+
+    /// disputed → settled (rejected) or refunded (upheld). Returns the credits that were charged.
+    pub fn resolve(&mut self, outcome: Outcome, now: i64) -> Result<u64> {
+        require!(self.is(Status::Disputed), WrongJobStatus);
+        require!(now <= self.arbitration_deadline(), ArbitrationClosed);
+        let credits = self.charged_credits();
+        if outcome == Outcome::Rejected {
+            self.status = Status::Settled as u8;
+        } else {
+            self.status = Status::Refunded as u8;
+            self.charged_credits.set(0);
+        }
+        self.outcome = outcome as u8;
+        self.resolved_after_seconds.set(self.seconds_since_lock(now)?);
+        Ok(credits)
+    }
+
+    /// disputed → settled
+    pub fn expire(&mut self, now: i64) -> Result {
+        require!(self.is(Status::Disputed), WrongJobStatus);
+        require!(now > self.arbitration_deadline(), ArbitrationOpen);
+        self.status = Status::Settled as u8;
+        self.outcome = Outcome::Expired as u8;
+        self.resolved_after_seconds.set(self.seconds_since_lock(now)?);
+        Ok(())
+    }
+
+    /// Refuses while anything can still happen to the job, or while its id could be locked again.
+    pub fn require_closable(&self, now: i64) -> Result {
+        let is_final = self.is(Status::Failed)
+            || self.is(Status::Refunded)
+            || self.is(Status::Settled)
+                && (self.outcome != Outcome::None as u8 || now > self.dispute_deadline());
+        require!(is_final, JobNotClosable);
+        let since_id_ms = milliseconds(now) - job_id_time_ms(&self.job_id);
+        require!(since_id_ms >= JOB_ID_CLOSE_MS_MIN, JobNotClosable);
+        Ok(())
+    }
+
+    /// Refuses a credit account that is not the job's.
+    pub fn require_credit_account(&self, credit_account: &Address) -> Result {
+        require!(credit_account == &self.credit_account, WrongAddress);
+        Ok(())
+    }
+
+    /// Refuses a worker that is not the job's.
+    pub fn require_worker(&self, worker: &Address) -> Result {
+        require!(worker == &self.worker, WrongAddress);
+        Ok(())
+    }
+
+    pub fn prices(&self) -> Prices {
+        Prices {
+            credits_per_request: self.credits_per_request.get(),
+            credits_per_1k_tokens: self.credits_per_1k_tokens.get(),
+            long_completion_threshold_tokens: self.long_completion_threshold_tokens.get(),
+        }
+    }
+
+    fn output(&self) -> Output<'_> {
+        Output {
+            hash: &self.output_hash,
+            prompt_tokens: self.prompt_tokens(),
+            completion_tokens: self.completion_tokens(),
+        }
+    }
+
+    fn is(&self, status: Status) -> bool {
+        self.status == status as u8
+    }
+
+    /// While this is so, the job's credits are locked.
+    fn holds_lock(&self) -> bool {
+        self.status <= Status::Settling as u8
+    }
+
+    fn deadline(&self) -> i64 {
+        self.locked_at() + i64::from(self.job_timeout_seconds())
+    }
+
+    fn dispute_deadline(&self) -> i64 {
+        self.locked_at()
+            + i64::from(self.ended_after_seconds.get())
+            + i64::from(self.dispute_window_seconds())
+    }
+
+    fn arbitration_deadline(&self) -> i64 {
+        self.locked_at()
+            + i64::from(self.disputed_after_seconds.get())
+            + i64::from(self.arbitration_window_seconds())
+    }
+
+    fn require_in_time(&self, now: i64) -> Result {
+        require!(now <= self.deadline(), DeadlinePassed);
+        Ok(())
+    }
+
+    /// The ledger's clock may be set back a little: then no time has passed.
+    fn seconds_since_lock(&self, now: i64) -> Result<u32> {
+        u32::try_from((now - self.locked_at()).max(0)).ok().or_overflow()
+    }
+
+    /// Like `seconds_since_lock` for transitions that the timeout bounds.
+    fn seconds_in_time(&self, now: i64) -> u16 {
+        (now - self.locked_at()).clamp(0, i64::from(u16::MAX)) as u16
+    }
+
+    fn is_consistent(&self) -> bool {
+        let is_assigned = self.attempt >= 1 && self.worker != NONE;
+        let is_unassigned = self.attempt == 0 && self.worker == NONE;
+        let assignment = match self.status {
+            status if status == Status::Pending as u8 => is_unassigned,
+            status if status == Status::Failed as u8 || status == Status::Refunded as u8 => {
+                is_assigned || is_unassigned
+            }
+            _ => is_assigned,
+        };
+        let may_be_charged = self.is(Status::Settled) || self.is(Status::Disputed);
+        assignment
+            && self.charged_credits() <= self.locked_credits()
+            && (may_be_charged || self.charged_credits() == 0)
+            && (self.failure_reason != 0) == self.is(Status::Failed)
+    }
+}
+
+/// The time inside a UUID of version 7: its first 48 bits.
+pub fn job_id_time_ms(job_id: &[u8; 16]) -> i64 {
+    let [a, b, c, d, e, f, ..] = *job_id;
+    i64::from_be_bytes([0, 0, a, b, c, d, e, f])
+}

@@ -1,0 +1,147 @@
+//! How account data becomes a typed reference, and how it is checked first.
+
+use pinocchio::AccountView;
+
+use crate::{
+    ID,
+    error::{Result, require},
+};
+
+/// The version of every layout.
+const VERSION: u8 = 1;
+
+/// What every account of the program begins with.
+#[repr(C)]
+struct Header {
+    discriminator: [u8; 8],
+    version: u8,
+    bump: u8,
+}
+
+/// An account's layout.
+///
+/// # Safety
+/// The type is `repr(C)`, aligned to one byte, free of padding, valid for any bytes, and begins
+/// with the fields of `Header`. The macro `layout!` checks what the compiler can check.
+pub unsafe trait Layout {
+    const DISCRIMINATOR: u64;
+
+    /// Gives a fresh account its first sequence.
+    fn begin(&mut self);
+
+    /// Whether the fields contradict one another. Every handler that changes the account asks.
+    fn invariant(&self) -> Result;
+}
+
+/// Refuses an account that is not the program's, or not of this kind.
+#[inline(always)]
+fn check<T: Layout>(account: &AccountView) -> Result {
+    require!(account.owned_by(&ID), WrongAccountOwner);
+    require!(account.data_len() == size_of::<T>(), WrongDiscriminator);
+    // SAFETY: the data is as long as the layout, which begins with the header.
+    let header = unsafe { &*account.data_ptr().cast::<Header>() };
+    require!(
+        u64::from_le_bytes(header.discriminator) == T::DISCRIMINATOR && header.version == VERSION,
+        WrongDiscriminator
+    );
+    Ok(())
+}
+
+/// Whether the account is of this kind.
+pub fn is<T: Layout>(account: &AccountView) -> bool {
+    check::<T>(account).is_ok()
+}
+
+/// Reads an account.
+#[inline(always)]
+pub fn load<T: Layout>(account: &AccountView) -> Result<&T> {
+    check::<T>(account)?;
+    // SAFETY: the data is as long as the layout, which is valid for any bytes at any alignment.
+    Ok(unsafe { &*account.data_ptr().cast() })
+}
+
+/// Reads an account in order to change it. A handler loads each account once: accounts of two
+/// kinds are never the same one, and no handler takes two of a kind.
+#[inline(always)]
+#[allow(clippy::mut_from_ref, reason = "the data lies behind the view, not inside it")]
+pub fn load_mut<T: Layout>(account: &AccountView) -> Result<&mut T> {
+    check::<T>(account)?;
+    // SAFETY: as in `load`; the reference is the only one, as said above.
+    Ok(unsafe { &mut *account.data_ptr().cast_mut().cast() })
+}
+
+/// Writes the header of an account that was just created.
+#[inline(always)]
+#[allow(clippy::mut_from_ref, reason = "the data lies behind the view, not inside it")]
+pub fn initialize<T: Layout>(account: &AccountView, bump: u8) -> Result<&mut T> {
+    require!(account.data_len() == size_of::<T>(), WrongDiscriminator);
+    // SAFETY: the data is as long as the layout, which begins with the header; a new account is
+    // referenced by nobody else.
+    let fresh = unsafe {
+        *account.data_ptr().cast_mut().cast() =
+            Header { discriminator: T::DISCRIMINATOR.to_le_bytes(), version: VERSION, bump };
+        &mut *account.data_ptr().cast_mut().cast::<T>()
+    };
+    fresh.begin();
+    Ok(fresh)
+}
+
+/// Makes a struct an account: discriminator, sequence, and read access to the named fields.
+/// Nothing outside the struct's own file can write one.
+macro_rules! layout {
+    ($name:ident {
+        sequence: $sequence:ty,
+        numbers { $($number:ident: $native:ty,)* }
+        bytes { $($byte:ident,)* }
+        references { $($reference:ident: $target:ty,)* }
+    }) => {
+        const _: () = assert!(align_of::<$name>() == 1);
+
+        // SAFETY: every field is an array of bytes or transparent over one, so there is neither
+        // alignment nor padding nor an invalid value.
+        unsafe impl crate::state::layout::Layout for $name {
+            const DISCRIMINATOR: u64 =
+                crate::discriminator::discriminator("account", stringify!($name));
+
+            fn begin(&mut self) {
+                self.sequence.set(1);
+            }
+
+            fn invariant(&self) -> crate::error::Result {
+                crate::error::require!(self.is_consistent(), InvariantViolated);
+                Ok(())
+            }
+        }
+
+        #[allow(dead_code, reason = "every field can be read, whether or not a handler does")]
+        impl $name {
+            pub fn sequence(&self) -> $sequence {
+                self.sequence.get()
+            }
+
+            /// Counts a change and refuses it if the account contradicts itself afterwards.
+            pub fn changed(&mut self) -> crate::error::Result {
+                use crate::error::OrOverflow;
+
+                self.sequence.set(self.sequence.get().checked_add(1).or_overflow()?);
+                crate::state::layout::Layout::invariant(self)
+            }
+
+            $(#[inline(always)]
+            pub fn $number(&self) -> $native {
+                self.$number.get()
+            })*
+
+            $(#[inline(always)]
+            pub fn $byte(&self) -> u8 {
+                self.$byte
+            })*
+
+            $(#[inline(always)]
+            pub fn $reference(&self) -> &$target {
+                &self.$reference
+            })*
+        }
+    };
+}
+pub(crate) use layout;

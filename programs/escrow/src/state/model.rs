@@ -1,0 +1,121 @@
+//! A model of the catalog and its prices.
+
+use crate::{
+    error::{Result, require},
+    limits::RETIREMENT_NOTICE_SECONDS,
+    little_endian::{I64, U32, U64},
+    pricing::Prices,
+    state::layout::layout,
+    text::Text,
+};
+
+/// The number of the highest tier.
+const TIER_MAX: u8 = 3;
+
+/// A model that jobs can be locked for
+#[repr(C)]
+pub struct Model {
+    discriminator: [u8; 8],
+    version: u8,
+    bump: u8,
+    /// Grows by one with every change
+    sequence: U64,
+    id_len: u8,
+    /// Printable ASCII, padded with zeros
+    id: [u8; 64],
+    /// 0 lite, 1 standard, 2 pro, 3 max
+    tier: u8,
+    label_len: u8,
+    /// The parameter count as shown, printable ASCII, padded with zeros
+    label: [u8; 16],
+    originator_len: u8,
+    /// Who made the model, printable ASCII, padded with zeros
+    originator: [u8; 32],
+    context_window_tokens: U32,
+    /// The price of a completion up to the threshold
+    credits_per_request: U32,
+    /// The price of 1,000 tokens of a longer completion
+    credits_per_1k_tokens: U32,
+    long_completion_threshold_tokens: U32,
+    created_at: I64,
+    /// From here on nothing is locked for the model; zero when no retirement is announced
+    retires_at: I64,
+    reserved: [u8; 64],
+}
+
+layout! {
+    Model {
+        sequence: u64,
+        numbers { context_window_tokens: u32, created_at: i64, retires_at: i64, }
+        bytes { tier, }
+        references {}
+    }
+}
+
+/// What the authority says about a model.
+pub struct Description<'a> {
+    pub tier: u8,
+    pub label: Text<'a>,
+    pub originator: Text<'a>,
+    pub context_window_tokens: u32,
+    pub prices: Prices,
+}
+
+impl Model {
+    pub fn open(&mut self, id: Text, now: i64) -> Result {
+        self.id_len = id.store(&mut self.id)?;
+        self.created_at.set(now);
+        Ok(())
+    }
+
+    pub fn describe(&mut self, description: &Description) -> Result {
+        let prices = &description.prices;
+        require!(description.tier <= TIER_MAX, ValueOutOfRange);
+        require!(description.context_window_tokens >= 1, ValueOutOfRange);
+        require!(prices.credits_per_request >= 1, ValueOutOfRange);
+        require!(prices.credits_per_1k_tokens >= 1, ValueOutOfRange);
+
+        self.tier = description.tier;
+        self.label_len = description.label.store(&mut self.label)?;
+        self.originator_len = description.originator.store(&mut self.originator)?;
+        self.context_window_tokens.set(description.context_window_tokens);
+        self.credits_per_request.set(prices.credits_per_request);
+        self.credits_per_1k_tokens.set(prices.credits_per_1k_tokens);
+        self.long_completion_threshold_tokens.set(prices.long_completion_threshold_tokens);
+        Ok(())
+    }
+
+    /// Zero takes an announcement back.
+    pub fn retire(&mut self, retires_at: i64, now: i64) -> Result {
+        require!(
+            retires_at == 0 || retires_at >= now.saturating_add(RETIREMENT_NOTICE_SECONDS),
+            RetirementTooSoon
+        );
+        self.retires_at.set(retires_at);
+        Ok(())
+    }
+
+    pub fn is_retired(&self, now: i64) -> bool {
+        self.retires_at() != 0 && now >= self.retires_at()
+    }
+
+    pub fn id(&self) -> Text<'_> {
+        Text::stored(&self.id, self.id_len)
+    }
+
+    pub fn prices(&self) -> Prices {
+        Prices {
+            credits_per_request: self.credits_per_request.get(),
+            credits_per_1k_tokens: self.credits_per_1k_tokens.get(),
+            long_completion_threshold_tokens: self.long_completion_threshold_tokens.get(),
+        }
+    }
+
+    fn is_consistent(&self) -> bool {
+        self.id_len >= 1
+            && usize::from(self.id_len) <= self.id.len()
+            && self.tier <= TIER_MAX
+            && self.credits_per_request.get() >= 1
+            && self.credits_per_1k_tokens.get() >= 1
+    }
+}

@@ -1,0 +1,90 @@
+//! What the protocol's treasury owes and is owed.
+
+use crate::{
+    error::{OrOverflow, Result, require},
+    little_endian::U64,
+    state::layout::layout,
+};
+
+/// The treasury's obligations; its tokens lie in the treasury vault
+#[repr(C)]
+pub struct Treasury {
+    discriminator: [u8; 8],
+    version: u8,
+    bump: u8,
+    /// Grows by one with every change
+    sequence: U64,
+    /// Owed to wallets by upheld disputes and not yet paid
+    owed_base_units: U64,
+    /// What the open disputes would cost if all were upheld
+    disputed_exposure_base_units: U64,
+    /// Whole tokens of the stake vault that belong to no worker any more
+    slashed_stake_tokens: U64,
+    /// Shares that still lie in the vault because they could not be paid at settlement
+    unpaid_base_units: U64,
+    reserved: [u8; 64],
+}
+
+layout! {
+    Treasury {
+        sequence: u64,
+        numbers {
+            owed_base_units: u64,
+            disputed_exposure_base_units: u64,
+            slashed_stake_tokens: u64,
+            unpaid_base_units: u64,
+        }
+        bytes {}
+        references {}
+    }
+}
+
+impl Treasury {
+    /// What a withdrawal has to leave: what is owed, and what open disputes may add to it.
+    pub fn reserved_base_units(&self) -> Result<u64> {
+        self.owed_base_units().checked_add(self.disputed_exposure_base_units()).or_overflow()
+    }
+
+    /// A share could not be paid and stays in the vault.
+    pub fn add_unpaid(&mut self, base_units: u64) -> Result {
+        self.unpaid_base_units.add(base_units)
+    }
+
+    /// The unpaid shares were paid; returns how much that was.
+    pub fn pay_unpaid(&mut self) -> Result<u64> {
+        let base_units = self.unpaid_base_units();
+        require!(base_units > 0, NothingToClaim);
+        self.unpaid_base_units.set(0);
+        Ok(base_units)
+    }
+
+    /// A dispute was opened over a charge.
+    pub fn expose(&mut self, base_units: u64) -> Result {
+        self.disputed_exposure_base_units.add(base_units)
+    }
+
+    /// A dispute ended without a claim.
+    pub fn release(&mut self, base_units: u64) -> Result {
+        self.disputed_exposure_base_units.subtract(base_units)
+    }
+
+    /// A dispute was upheld: the exposure becomes a debt.
+    pub fn owe(&mut self, base_units: u64) -> Result {
+        self.release(base_units)?;
+        self.owed_base_units.add(base_units)
+    }
+
+    /// A debt was paid.
+    pub fn pay_owed(&mut self, base_units: u64) -> Result {
+        self.owed_base_units.subtract(base_units)
+    }
+
+    /// A worker's stake was slashed and stays in the stake vault.
+    pub fn add_slashed(&mut self, tokens: u64) -> Result {
+        self.slashed_stake_tokens.add(tokens)
+    }
+
+    fn is_consistent(&self) -> bool {
+        self.reserved_base_units().is_ok()
+    }
+}

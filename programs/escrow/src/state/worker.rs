@@ -1,0 +1,220 @@
+//! A worker: its keys, its stake and the models it hosts. Never closed, so its sequence never
+//! starts again.
+
+use pinocchio::Address;
+
+use crate::{
+    error::{EscrowError, Result, require},
+    limits::STAKE_TOKENS_MAX,
+    little_endian::{I64, U64},
+    seeds::NONE,
+    state::layout::layout,
+    text::Text,
+};
+
+/// How many models a worker may host.
+const MODELS_MAX: usize = 16;
+
+/// Is given jobs.
+const ACTIVE: u8 = 0;
+/// Is given none until the arbiter readmits it.
+const SUSPENDED: u8 = 1;
+/// Is given none ever again.
+const DEREGISTERED: u8 = 2;
+
+/// A registered worker
+#[repr(C)]
+pub struct Worker {
+    discriminator: [u8; 8],
+    version: u8,
+    bump: u8,
+    /// Grows by one with every change
+    sequence: U64,
+    /// Registers, stakes and changes the worker
+    authority: Address,
+    /// The ed25519 key that signs proofs
+    proof_key: Address,
+    /// The token account that is paid
+    payout: Address,
+    /// 0 active, 1 suspended, 2 deregistered
+    status: u8,
+    /// Whole tokens at stake
+    stake_tokens: U64,
+    /// Whole tokens on their way out, still within reach of a verdict
+    unstaking_tokens: U64,
+    /// When the unstaking tokens can be withdrawn
+    unstake_ready_at: I64,
+    /// Pay that lies in the vault because it could not be paid at settlement
+    claimable_base_units: U64,
+    jobs_settled: U64,
+    registered_at: I64,
+    endpoint_len: u8,
+    /// Where jobs are posted, printable ASCII, padded with zeros
+    endpoint: [u8; 128],
+    models_len: u8,
+    /// The Model accounts hosted
+    models: [Address; 16],
+    reserved: [u8; 64],
+}
+
+layout! {
+    Worker {
+        sequence: u64,
+        numbers {
+            stake_tokens: u64,
+            unstaking_tokens: u64,
+            unstake_ready_at: i64,
+            claimable_base_units: u64,
+            jobs_settled: u64,
+        }
+        bytes {}
+        references { authority: Address, proof_key: Address, payout: Address, }
+    }
+}
+
+impl Worker {
+    pub fn open(&mut self, authority: &Address, now: i64) {
+        self.authority = *authority;
+        self.registered_at.set(now);
+    }
+
+    /// Where jobs go, who signs proofs and who is paid.
+    pub fn describe(&mut self, proof_key: &Address, payout: &Address, endpoint: Text) -> Result {
+        self.require_registered()?;
+        require!(proof_key != &NONE, ValueOutOfRange);
+        self.proof_key = *proof_key;
+        self.payout = *payout;
+        self.endpoint_len = endpoint.store(&mut self.endpoint)?;
+        Ok(())
+    }
+
+    /// Refuses anybody but the worker's authority.
+    pub fn require_authority(&self, signer: &Address) -> Result {
+        require!(signer == &self.authority, Unauthorized);
+        Ok(())
+    }
+
+    /// Refuses a worker that left for good.
+    pub fn require_registered(&self) -> Result {
+        require!(self.status != DEREGISTERED, WrongWorkerStatus);
+        Ok(())
+    }
+
+    /// Refuses a worker that may not be given a job for this model. Open disputes do not count:
+    /// otherwise anybody could stop a worker for the price of a job.
+    pub fn require_eligible(&self, model: &Address, minimum_stake_tokens: u64) -> Result {
+        require!(self.status == ACTIVE, WorkerNotEligible);
+        require!(self.unstaking_tokens() == 0, WorkerNotEligible);
+        require!(self.stake_tokens() >= minimum_stake_tokens, WorkerNotEligible);
+        require!(self.models().contains(model), WorkerDoesNotHostModel);
+        Ok(())
+    }
+
+    pub fn host(&mut self, model: &Address) -> Result {
+        self.require_registered()?;
+        require!(!self.models().contains(model), AlreadyHosted);
+        let length = usize::from(self.models_len);
+        require!(length < MODELS_MAX, TooManyModels);
+        self.models[length] = *model;
+        self.models_len += 1;
+        Ok(())
+    }
+
+    /// The last model takes the place of the removed one.
+    pub fn unhost(&mut self, model: &Address) -> Result {
+        let position = self.models().iter().position(|hosted| hosted == model);
+        let Some(position) = position else {
+            return Err(EscrowError::NotHosted.into());
+        };
+        let last = usize::from(self.models_len) - 1;
+        self.models[position] = self.models[last];
+        self.models[last] = NONE;
+        self.models_len -= 1;
+        Ok(())
+    }
+
+    pub fn set_suspended(&mut self, suspended: bool) -> Result {
+        let (from, to) = if suspended { (ACTIVE, SUSPENDED) } else { (SUSPENDED, ACTIVE) };
+        require!(self.status == from, WrongWorkerStatus);
+        self.status = to;
+        Ok(())
+    }
+
+    pub fn deregister(&mut self) -> Result {
+        self.require_registered()?;
+        self.status = DEREGISTERED;
+        Ok(())
+    }
+
+    pub fn stake(&mut self, tokens: u64) -> Result {
+        self.require_registered()?;
+        let total = self.stake_tokens() + self.unstaking_tokens();
+        require!(tokens <= STAKE_TOKENS_MAX.saturating_sub(total), ValueOutOfRange);
+        self.stake_tokens.add(tokens)
+    }
+
+    /// Every unlock starts the cooldown anew for all that is unstaking.
+    pub fn unlock(&mut self, tokens: u64, ready_at: i64) -> Result {
+        require!(tokens <= self.stake_tokens(), InsufficientStake);
+        self.stake_tokens.subtract(tokens)?;
+        self.unstaking_tokens.add(tokens)?;
+        self.unstake_ready_at.set(ready_at);
+        Ok(())
+    }
+
+    /// Returns how many tokens leave.
+    pub fn withdraw(&mut self, now: i64) -> Result<u64> {
+        let tokens = self.unstaking_tokens();
+        require!(tokens > 0, NothingToClaim);
+        require!(now >= self.unstake_ready_at(), CooldownNotOver);
+        self.unstaking_tokens.set(0);
+        self.unstake_ready_at.set(0);
+        Ok(tokens)
+    }
+
+    /// Takes what is there, first of the stake, then of what is unstaking; returns how much.
+    pub fn slash(&mut self, tokens: u64) -> Result<u64> {
+        let of_stake = tokens.min(self.stake_tokens());
+        let of_unstaking = (tokens - of_stake).min(self.unstaking_tokens());
+        self.stake_tokens.subtract(of_stake)?;
+        self.unstaking_tokens.subtract(of_unstaking)?;
+        if self.unstaking_tokens() == 0 {
+            self.unstake_ready_at.set(0);
+        }
+        Ok(of_stake + of_unstaking)
+    }
+
+    pub fn count_settled(&mut self) -> Result {
+        self.jobs_settled.add(1)
+    }
+
+    /// Pay could not be paid and stays in the vault.
+    pub fn add_claimable(&mut self, base_units: u64) -> Result {
+        self.claimable_base_units.add(base_units)
+    }
+
+    /// The claimable pay was paid; returns how much that was.
+    pub fn pay_claimable(&mut self) -> Result<u64> {
+        let base_units = self.claimable_base_units();
+        require!(base_units > 0, NothingToClaim);
+        self.claimable_base_units.set(0);
+        Ok(base_units)
+    }
+
+    pub fn endpoint(&self) -> Text<'_> {
+        Text::stored(&self.endpoint, self.endpoint_len)
+    }
+
+    fn models(&self) -> &[Address] {
+        &self.models[..usize::from(self.models_len).min(MODELS_MAX)]
+    }
+
+    fn is_consistent(&self) -> bool {
+        self.status <= DEREGISTERED
+            && usize::from(self.models_len) <= MODELS_MAX
+            && self.endpoint_len >= 1
+            && (self.unstaking_tokens() == 0) == (self.unstake_ready_at() == 0)
+            && self.stake_tokens() <= STAKE_TOKENS_MAX
+            && self.unstaking_tokens() <= STAKE_TOKENS_MAX
+    }
+}

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { z } from 'zod';
+
+/**
+ * Reads a secret key as operators keep them: base58 text, a JSON array of 64 bytes, or the path of
+ * a file holding such an array (the format of `solana-keygen`).
+ *
+ * @throws Error without any part of the key in its message
+ */
+export function parseKeypair(text: string): Keypair {
+  const source = text.trim();
+  try {
+    if (/^[1-9A-HJ-NP-Za-km-z]{80,90}$/.test(source))
+      return Keypair.fromSecretKey(bs58.decode(source));
+    const json = source.startsWith('[') ? source : readFileSync(source, 'utf8');
+    return Keypair.fromSecretKey(
+      Uint8Array.from(z.array(z.number()).length(64).parse(JSON.parse(json))),
+    );
+  } catch {
+    // The cause may quote the key, so it is not attached.
+    throw new Error('not a secret key: expected base58, a JSON array of 64 bytes, or such a file');
+  }
+}
+
+/** One secret key in the environment. */
+export const keypairSetting = z.string().transform((text, context) => {
+  try {
+    return parseKeypair(text);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: (error as Error).message });
+    return z.NEVER;
+  }
+});
+
+/** Several base58 keys or paths, separated by commas. */
+export const keypairListSetting = z
+  .string()
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .pipe(z.array(keypairSetting).min(1));

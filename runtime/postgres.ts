@@ -1,0 +1,53 @@
+import pg from 'pg';
+
+/** What a statement needs: a pool, or the client that holds the current transaction. */
+export type Database = Pick<pg.Pool, 'query'>;
+
+const INT8_OID = 20;
+const NUMERIC_OID = 1700;
+
+/** Amounts never pass through a float: both integer column types of the schema become bigint. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    oid === INT8_OID || oid === NUMERIC_OID
+      ? (text: string) => BigInt(text)
+      : pg.types.getTypeParser(oid, format as 'text'),
+};
+
+/** A pool whose int8 and numeric columns arrive as bigint. */
+export function createPool(options: {
+  databaseUrl: string;
+  applicationName: string;
+  max?: number;
+}): pg.Pool {
+  return new pg.Pool({
+    connectionString: options.databaseUrl,
+    application_name: options.applicationName,
+    max: options.max ?? 10,
+    connectionTimeoutMillis: 5_000,
+    types,
+  });
+}
+
+/** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
+export async function inTransaction<Result>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await work(client);
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch((rollbackError: Error) => {
+      broken = rollbackError;
+    });
+    throw error;
+  } finally {
+    // A client whose rollback failed is in an unknown state and must not serve anybody again.
+    client.release(broken);
+  }
+}

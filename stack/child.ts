@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { delay } from '../runtime/wait.ts';
+import { StackError } from './errors.ts';
+
+/** A process of the service. */
+export interface Child {
+  /**
+   * Its address, once it says that it is ready.
+   *
+   * @throws StackError with its last log lines when it ends or stays silent instead
+   */
+  ready: Promise<string>;
+  /** Asks it to end, and insists after ten seconds. */
+  stop(): Promise<void>;
+}
+
+const READY_TIMEOUT_MS = 20_000;
+const STOP_TIMEOUT_MS = 10_000;
+const LAST_LINES = 12;
+
+const readyLine = z.object({ ready: z.literal(true), url: z.string() });
+
+/**
+ * Starts `<project>/<script>`, whose log goes to `<logFolder>/<name>.log`.
+ *
+ * @param environment settings on top of this process's own; secrets travel here and nowhere else
+ * @param onDeath called when the process ends unasked, once it was ready
+ */
+export function startChild(options: {
+  name: string;
+  script: string;
+  environment: NodeJS.ProcessEnv;
+  logFolder: string;
+  onDeath: (error: StackError) => void;
+}): Child {
+  const { name, script, environment, logFolder, onDeath } = options;
+  const logPath = join(logFolder, `${name}.log`);
+  const log = openSync(logPath, 'w', 0o600);
+  const child = spawn(process.execPath, [fileURLToPath(new URL(`../${script}`, import.meta.url))], {
+    env: { ...process.env, ...environment, SVC_PARENT_PID: `${process.pid}` },
+    stdio: ['ignore', 'pipe', log],
+    // A group of its own: Ctrl-C reaches the stack alone, which ends everything in order.
+    detached: true,
+  });
+  closeSync(log);
+  let isStopping = false;
+  const ended = describeEnd(child).then(
+    (end) => new StackError(`The ${name} ${end}. Its last lines (${logPath}):\n${tail(logPath)}`),
+  );
+  const failed = ended.then((error): never => {
+    throw error;
+  });
+  const ready = Promise.race([readReadyUrl(child, name), failed]);
+  ready.then(
+    () => ended.then((error) => isStopping || onDeath(error)),
+    // Whoever waits for `ready` is told.
+    () => {},
+  );
+  return {
+    ready,
+    async stop() {
+      isStopping = true;
+      child.kill('SIGTERM');
+      const timer = new AbortController();
+      await Promise.race([ended, delay(STOP_TIMEOUT_MS, timer.signal)]);
+      timer.abort();
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+async function readReadyUrl({ stdout }: ChildProcess, name: string): Promise<string> {
+  if (!stdout) throw new Error('the child has no standard output');
+  const signal = AbortSignal.timeout(READY_TIMEOUT_MS);
+  try {
+    const [line] = await once(createInterface({ input: stdout }), 'line', { signal });
+    return readyLine.parse(JSON.parse(line)).url;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new StackError(`The ${name} was not ready after ${READY_TIMEOUT_MS / 1_000} seconds.`);
+  } finally {
+    // What follows the first line is of no interest, but must not fill the pipe.
+    stdout.resume();
+  }
+}
+
+function describeEnd(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(`could not be started: ${error.message}`));
+    child.once('exit', (code, signal) =>
+      resolve(`ended unexpectedly (${signal ?? `exit code ${code}`})`),
+    );
+  });
+}
+
+function tail(path: string): string {
+  return readFileSync(path, 'utf8').trimEnd().split('\n').slice(-LAST_LINES).join('\n');
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { PROGRAM_ID } from '../programs/client/addresses.ts';
+import { parseEnvironment, portSetting } from '../runtime/config.ts';
+import { keypairSetting } from '../runtime/keypair.ts';
+
+const environmentSchema = z.object({
+  HOST: z.string().default('127.0.0.1'),
+  PORT: portSetting.default(8080),
+  WORKER_UPSTREAM_URL: z.url({ protocol: /^https?$/ }).optional(),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+  SOLANA_RPC_URL: z.url({ protocol: /^https?$/ }).optional(),
+  SOLANA_WS_URL: z.url({ protocol: /^wss?$/ }).optional(),
+  SVC_PROGRAM_ID: z.string().default(PROGRAM_ID.toBase58()),
+  /** The program's upgrade authority on a test validator, which the stack may set up. */
+  SVC_AUTHORITY_KEY: keypairSetting.optional(),
+  /** The wallet's key, where one exists that the stack did not make. */
+  SVC_API_KEY: z.string().optional(),
+});
+
+/** What `npm start` itself looks at; everything else reaches the processes it starts as it is. */
+export type StackConfig = Readonly<z.infer<typeof environmentSchema>>;
+
+/** @throws ConfigError naming each variable that is malformed */
+export function loadConfig(environment: NodeJS.ProcessEnv = process.env): StackConfig {
+  return parseEnvironment(environmentSchema, environment);
+}

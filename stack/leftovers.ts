@@ -1,0 +1,69 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { z } from 'zod';
+
+// The processes of a killed stack end by themselves. Only PostgreSQL does not, should the process
+// that watches it have been killed too: so where its data lies is written down.
+
+const END_TIMEOUT_MS = 5_000;
+const POLL_MS = 50;
+const CONNECT_TIMEOUT_MS = 1_000;
+
+const recordSchema = z.object({ databaseUrl: z.string(), directory: z.string() });
+
+const pathIn = (folder: string) => join(folder, 'database.json');
+
+/** Notes where the embedded database's data lies, until `forgetDatabase`. */
+export async function recordDatabase(folder: string, databaseUrl: string): Promise<void> {
+  const directory = await readDirectory(databaseUrl);
+  const record = JSON.stringify({ databaseUrl, directory });
+  await writeFile(pathIn(folder), record, { mode: 0o600 });
+}
+
+/** To be called when the database has ended in order. */
+export async function forgetDatabase(folder: string): Promise<void> {
+  await rm(pathIn(folder), { force: true });
+}
+
+/** Ends the database that a killed stack left in this folder's name, and deletes its data. */
+export async function removeLeftoverDatabase(folder: string): Promise<void> {
+  if (!existsSync(pathIn(folder))) return;
+  const text = await readFile(pathIn(folder), 'utf8');
+  const { databaseUrl, directory } = recordSchema.parse(JSON.parse(text));
+  // Asked through the database, since the process id in a file may be another process's by now.
+  if ((await readDirectory(databaseUrl).catch(() => undefined)) === directory) {
+    await endServer(directory);
+  }
+  await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+  await forgetDatabase(folder);
+}
+
+async function readDirectory(databaseUrl: string): Promise<string> {
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  });
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ data_directory: string }>('show data_directory');
+    const [row] = rows;
+    if (!row) throw new Error('the database does not say where its data lies');
+    return row.data_directory;
+  } finally {
+    await client.end();
+  }
+}
+
+/** PostgreSQL removes the file with its process id as the last thing it does. */
+async function endServer(directory: string): Promise<void> {
+  const idPath = join(directory, 'postmaster.pid');
+  process.kill(Number.parseInt(readFileSync(idPath, 'utf8'), 10), 'SIGINT');
+  const deadline = performance.now() + END_TIMEOUT_MS;
+  while (existsSync(idPath)) {
+    if (performance.now() > deadline) throw new Error(`PostgreSQL in ${directory} does not end`);
+    await delay(POLL_MS);
+  }
+}

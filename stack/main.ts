@@ -1,0 +1,50 @@
+import { ConfigError } from '../runtime/config.ts';
+import { createLogger } from '../runtime/logger.ts';
+import { endWithParent } from '../runtime/parent.ts';
+import { createShutdown } from '../runtime/shutdown.ts';
+import { loadConfig } from './config.ts';
+import { StackError } from './errors.ts';
+import { createProgress, describeRunning } from './progress.ts';
+import { STACK_FOLDER } from './stackFile.ts';
+import { startStack } from './start.ts';
+
+/** Each part is given ten seconds, and most take none of them. */
+const SHUTDOWN_TIMEOUT_MS = 40_000;
+
+const shutdown = createShutdown({
+  logger: createLogger({ name: 'stack', level: 'warn' }),
+  timeoutMs: SHUTDOWN_TIMEOUT_MS,
+});
+let isEnding = false;
+
+/** Ends everything once, whatever comes first: a signal, an error, a part that died. */
+async function end(exitCode: number, reason: string): Promise<void> {
+  if (isEnding) return;
+  isEnding = true;
+  console.error(reason);
+  await shutdown.run();
+  process.exit(exitCode);
+}
+
+function endWithError(error: unknown): void {
+  const isExplained = error instanceof StackError || error instanceof ConfigError;
+  void end(1, isExplained ? error.message : String((error as Error).stack ?? error));
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => void end(0, '\nEnding everything …'));
+}
+endWithParent();
+
+try {
+  const stack = await startStack({
+    config: loadConfig(),
+    environment: process.env,
+    folder: STACK_FOLDER,
+    ...{ shutdown, onDeath: endWithError, say: createProgress(console.log) },
+  });
+  console.log(describeRunning(stack));
+} catch (error) {
+  // While everything ends, what was still on its way fails for that reason alone.
+  endWithError(error);
+}

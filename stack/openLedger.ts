@@ -1,0 +1,52 @@
+import { Connection, type Keypair } from '@solana/web3.js';
+import type { Shutdown } from '../runtime/shutdown.ts';
+import { describeCluster } from './cluster.ts';
+import type { StackConfig } from './config.ts';
+import type { Deployment } from './deployment.ts';
+import { setUpDevelopmentLedger } from './developmentLedger.ts';
+import { StackError } from './errors.ts';
+import { startLedger } from './ledger.ts';
+
+/**
+ * Finds the ledger to work on: the embedded one, a development ledger that SOLANA_RPC_URL and
+ * SVC_AUTHORITY_KEY let the stack set up, or a cluster where the service is deployed already.
+ *
+ * @throws StackError when keys are missing, or no embedded ledger exists for this platform
+ */
+export async function openLedger(input: {
+  config: StackConfig;
+  environment: NodeJS.ProcessEnv;
+  shutdown: Shutdown;
+}): Promise<Deployment> {
+  const { config, environment, shutdown } = input;
+  const { SOLANA_RPC_URL: rpcUrl, SVC_AUTHORITY_KEY: authorityKey } = config;
+  if (!rpcUrl) {
+    const ledger = await startLedger().catch((error: Error) => {
+      throw new StackError(error.message, { cause: error });
+    });
+    shutdown.add('ledger', ledger.close);
+    return setUp({ rpcUrl: ledger.rpcUrl, wsUrl: ledger.wsUrl }, ledger.payer);
+  }
+  const urls = { rpcUrl, wsUrl: config.SOLANA_WS_URL ?? deriveWebsocketUrl(rpcUrl) };
+  if (authorityKey) return setUp(urls, authorityKey);
+  return describeCluster({ ...urls, environment });
+}
+
+async function setUp(
+  urls: { rpcUrl: string; wsUrl: string },
+  authority: Keypair,
+): Promise<Deployment> {
+  const connection = new Connection(urls.rpcUrl, {
+    wsEndpoint: urls.wsUrl,
+    commitment: 'confirmed',
+  });
+  return { ...urls, ...(await setUpDevelopmentLedger({ connection, authority })) };
+}
+
+/** As every Solana client does: a test validator's websocket has the next port. */
+function deriveWebsocketUrl(rpcUrl: string): string {
+  const url = new URL(rpcUrl);
+  url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
+  if (url.port) url.port = `${Number(url.port) + 1}`;
+  return url.href;
+}

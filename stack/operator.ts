@@ -1,0 +1,46 @@
+import {
+  type Connection,
+  type Keypair,
+  type PublicKey,
+  type TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
+
+/**
+ * Who sets a development ledger up: pays for everything, and is the authority of the program and
+ * of both mints.
+ */
+export interface Operator {
+  readonly connection: Connection;
+  readonly authority: Keypair;
+}
+
+/**
+ * Sends one transaction, paid by the operator, and waits until it is confirmed.
+ *
+ * @throws Error when the ledger refuses it
+ */
+export async function submit(
+  { connection, authority }: Operator,
+  instructions: TransactionInstruction[],
+  signers: Keypair[] = [],
+): Promise<void> {
+  // web3.js would keep using a blockhash that it got half a minute ago, ten lives too long here.
+  const lifetime = await connection.getLatestBlockhash('confirmed');
+  const message = new TransactionMessage({
+    payerKey: authority.publicKey,
+    recentBlockhash: lifetime.blockhash,
+    instructions,
+  });
+  const transaction = new VersionedTransaction(message.compileToV0Message());
+  transaction.sign([authority, ...signers]);
+  const signature = await connection.sendTransaction(transaction);
+  const { value } = await connection.confirmTransaction({ signature, ...lifetime }, 'confirmed');
+  if (value.err) throw new Error(`The ledger refused ${signature}: ${JSON.stringify(value.err)}`);
+}
+
+/** Whether there is an account at the address: what was set up before is left as it is. */
+export async function exists({ connection }: Operator, address: PublicKey): Promise<boolean> {
+  return (await connection.getAccountInfo(address, 'confirmed')) !== null;
+}

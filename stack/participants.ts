@@ -1,0 +1,108 @@
+import { type Keypair, LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
+import { createAddresses } from '../programs/client/addresses.ts';
+import {
+  creditBuy,
+  creditOpen,
+  stakeDeposit,
+  workerHost,
+  workerRegister,
+} from '../programs/client/instructions/index.ts';
+import { BASE_UNITS_PER_CREDIT } from '../programs/client/pricing.ts';
+import { exists, type Operator, submit } from './operator.ts';
+import { type Mints, mintTo, STAKE_BASE_UNITS_PER_TOKEN } from './tokens.ts';
+
+/** Covers a Worker's rent and fees many times over. */
+const WORKER_LAMPORTS = LAMPORTS_PER_SOL;
+
+const addresses = createAddresses();
+
+/**
+ * Registers, stakes and hosts in one transaction, so that whoever hears of the new worker finds
+ * it complete. A worker that is registered already is left as it is.
+ *
+ * @returns the Worker account's address
+ */
+export async function registerWorker(
+  operator: Operator,
+  input: {
+    authority: Keypair;
+    proofKey: PublicKey;
+    endpoint: string;
+    modelIds: readonly string[];
+    /** Whole tokens. */
+    stakeTokens: bigint;
+    mints: Mints;
+  },
+): Promise<PublicKey> {
+  const { mints, stakeTokens } = input;
+  const authority = input.authority.publicKey;
+  const worker = addresses.worker(authority);
+  if (await exists(operator, worker)) return worker;
+  const payout = mintTo(operator, { mint: mints.credit, owner: authority, baseUnits: 0n });
+  const stake = mintTo(operator, {
+    mint: mints.stake,
+    owner: authority,
+    baseUnits: stakeTokens * STAKE_BASE_UNITS_PER_TOKEN,
+  });
+  const fund = SystemProgram.transfer({
+    fromPubkey: operator.authority.publicKey,
+    toPubkey: authority,
+    lamports: WORKER_LAMPORTS,
+  });
+  await submit(operator, [fund, ...payout.instructions, ...stake.instructions]);
+  await submit(
+    operator,
+    [
+      workerRegister({
+        authority,
+        payout: payout.account,
+        proofKey: input.proofKey,
+        endpoint: input.endpoint,
+      }),
+      stakeDeposit({
+        depositor: authority,
+        depositorTokenAccount: stake.account,
+        worker,
+        tokens: stakeTokens,
+      }),
+      ...input.modelIds.map((modelId) => workerHost({ authority, modelId })),
+    ],
+    [input.authority],
+  );
+  return worker;
+}
+
+/**
+ * Opens a wallet's CreditAccount with a spender and bought credits, if it has none yet.
+ *
+ * @returns the CreditAccount's address
+ */
+export async function openCreditAccount(
+  operator: Operator,
+  input: { wallet: Keypair; spender: PublicKey; credits: bigint; mints: Mints },
+): Promise<PublicKey> {
+  const payer = operator.authority.publicKey;
+  const wallet = input.wallet.publicKey;
+  const creditAccount = addresses.creditAccount(wallet);
+  if (await exists(operator, creditAccount)) return creditAccount;
+  const purse = mintTo(operator, {
+    mint: input.mints.credit,
+    owner: payer,
+    baseUnits: input.credits * BASE_UNITS_PER_CREDIT,
+  });
+  await submit(
+    operator,
+    [
+      ...purse.instructions,
+      creditOpen({ payer, wallet, spender: input.spender }),
+      creditBuy({
+        buyer: payer,
+        buyerTokenAccount: purse.account,
+        wallet,
+        credits: input.credits,
+      }),
+    ],
+    [input.wallet],
+  );
+  return creditAccount;
+}

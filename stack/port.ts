@@ -1,0 +1,41 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { delay } from '../runtime/wait.ts';
+import { StackError } from './errors.ts';
+
+const POLL_MS = 100;
+
+/**
+ * Makes sure that a port can be listened on, before anything is started that would need it.
+ *
+ * @param patienceMs how long a process that is just ending may keep it
+ * @throws StackError when it is taken
+ */
+export async function expectFreePort(input: {
+  host: string;
+  port: number;
+  patienceMs: number;
+}): Promise<void> {
+  const { host, port, patienceMs } = input;
+  const deadline = performance.now() + patienceMs;
+  while (!(await isFree(host, port))) {
+    if (performance.now() >= deadline) {
+      throw new StackError(`Port ${port} on ${host} is taken. Choose another: PORT=8180 npm start`);
+    }
+    await delay(POLL_MS);
+  }
+}
+
+async function isFree(host: string, port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    server.listen(port, host);
+    await once(server, 'listening');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
+    throw error;
+  }
+  server.close();
+  await once(server, 'close');
+  return true;
+}

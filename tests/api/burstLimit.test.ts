@@ -1,0 +1,55 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Request } from 'express';
+import { createBurstLimit } from '../../api/middleware/burstLimit.ts';
+
+const from = (ip: string) => ({ ip }) as Request;
+
+function limited(burst: number, refillPerSecond: number) {
+  let now = 0;
+  const limit = createBurstLimit({ burst, refillPerSecond, nowMs: () => now });
+  return {
+    request(ip: string) {
+      limit.check(from(ip));
+      limit.take(from(ip));
+    },
+    advanceMs: (ms: number) => {
+      now += ms;
+    },
+  };
+}
+
+describe('the burst limit', () => {
+  it('admits the burst at once and refuses the next with the wait in whole seconds', () => {
+    const { request } = limited(3, 1);
+    for (let i = 0; i < 3; i += 1) request('192.0.2.1');
+    expect(() => request('192.0.2.1')).toThrow(
+      expect.objectContaining({ options: { retryAfterSeconds: 1, details: { limit: 3 } } }),
+    );
+  });
+
+  it('refills at its rate and never above the burst', () => {
+    const { request, advanceMs } = limited(2, 10);
+    request('192.0.2.1');
+    request('192.0.2.1');
+    advanceMs(99);
+    expect(() => request('192.0.2.1')).toThrow();
+    advanceMs(1);
+    request('192.0.2.1');
+    advanceMs(3_600_000);
+    request('192.0.2.1');
+    request('192.0.2.1');
+    expect(() => request('192.0.2.1')).toThrow();
+  });
+
+  it.each([
+    ['tells IPv4 addresses apart', '192.0.2.1', '192.0.2.2', false],
+    ['takes a v4-mapped address for the IPv4 one', '192.0.2.1', '::ffff:192.0.2.1', true],
+    ['takes one IPv6 /64 for one client', '2001:db8::1', '2001:db8::ffff:1', true],
+    ['tells IPv6 /64s apart', '2001:db8:0:1::1', '2001:db8:0:2::1', false],
+  ])('%s', (_behaviour, first, second, isOne) => {
+    const { request } = limited(1, 1);
+    request(first);
+    if (isOne) expect(() => request(second)).toThrow();
+    else expect(() => request(second)).not.toThrow();
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, it } from '@jest/globals';
+import { chatCompletionRequest, MESSAGES_MAX } from '../../api/contracts/chatCompletion.ts';
+import { parseRequest } from '../../api/contracts/parse.ts';
+import { ApiError } from '../../api/errors.ts';
+
+const valid = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
+
+function paramOf(change: Record<string, unknown>): string | undefined {
+  try {
+    parseRequest(chatCompletionRequest, { ...valid, ...change });
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'invalid_request') return error.options.param;
+    throw error;
+  }
+  return undefined;
+}
+
+describe('the body of a chat completion', () => {
+  it('is accepted with nothing but a model and a message', () => {
+    expect(parseRequest(chatCompletionRequest, valid)).toMatchObject(valid);
+  });
+
+  it.each([
+    [{ temperature: 0 }],
+    [{ temperature: 2 }],
+    [{ top_p: 1 }],
+    [{ frequency_penalty: -2, presence_penalty: 2 }],
+    [{ stop: Array.from({ length: 16 }, () => 'x'.repeat(256)) }],
+    [{ max_tokens: 7, max_completion_tokens: 7 }],
+    [{ tools: [], functions: null, logit_bias: {}, tool_choice: 'none', logprobs: false, n: 1 }],
+    [{ response_format: { type: 'text' }, stream_options: { include_usage: true } }],
+    [{ a_field_from_the_future: { deep: [1] } }],
+  ])('accepts %j', (change) => {
+    expect(paramOf(change)).toBeUndefined();
+  });
+
+  it.each([
+    ['model', { model: undefined }],
+    ['model', { model: 7 }],
+    ['messages', { messages: [] }],
+    ['messages', { messages: 'hi' }],
+    ['messages', { messages: Array(MESSAGES_MAX + 1).fill(valid.messages[0]) }],
+    ['messages[0].role', { messages: [{ role: 'tool', content: 'x' }] }],
+    ['messages[0].content', { messages: [{ role: 'user', content: 7 }] }],
+    ['messages[0].content', { messages: [{ role: 'user', content: '\ud800' }] }],
+    [
+      'messages[0].content',
+      { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: {} }] }] },
+    ],
+    ['stream', { stream: 'yes' }],
+    ['max_tokens', { max_tokens: 0 }],
+    ['max_tokens', { max_tokens: 1.5 }],
+    ['max_tokens', { max_tokens: 2 ** 31 }],
+    ['max_completion_tokens', { max_tokens: 7, max_completion_tokens: 8 }],
+    ['temperature', { temperature: 3 }],
+    ['temperature', { temperature: -0.1 }],
+    ['top_p', { top_p: 1.1 }],
+    ['stop', { stop: '' }],
+    ['stop', { stop: Array(17).fill('x') }],
+    ['stop', { stop: 'x'.repeat(257) }],
+    ['frequency_penalty', { frequency_penalty: 2.1 }],
+    ['presence_penalty', { presence_penalty: -2.1 }],
+    ['seed', { seed: 'x' }],
+    ['n', { n: 2 }],
+    ['tools', { tools: [{ type: 'function' }] }],
+    ['functions', { functions: [{}] }],
+    ['tool_choice', { tool_choice: 'auto' }],
+    ['logit_bias', { logit_bias: { 5: 1 } }],
+    ['logprobs', { logprobs: true }],
+    ['top_logprobs', { top_logprobs: 2 }],
+    ['response_format', { response_format: { type: 'json_object' } }],
+  ])('refuses a bad value and names %s', (param, change) => {
+    expect(paramOf(change)).toBe(param);
+  });
+
+  it.each([[null], [[]], ['text'], [7]])('refuses %j, which is no object', (body) => {
+    expect(() => parseRequest(chatCompletionRequest, body)).toThrow(ApiError);
+  });
+
+  it('reads the developer role as system and joins text parts', () => {
+    const content = [
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'b' },
+    ];
+    const body = { ...valid, messages: [{ role: 'developer', content }] };
+    expect(parseRequest(chatCompletionRequest, body).messages).toEqual([
+      { role: 'system', content: 'ab' },
+    ]);
+  });
+
+  it('never quotes the value that it refuses', () => {
+    const secret = 'the secret prompt';
+    const messages = [{ role: secret, content: secret }];
+    expect(() => parseRequest(chatCompletionRequest, { ...valid, messages })).not.toThrow(secret);
+  });
+});

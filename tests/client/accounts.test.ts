@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import { decodeAccount } from '../../programs/client/accounts.ts';
+import idl from '../../programs/client/idl.json' with { type: 'json' };
+import { coder } from '../../programs/client/program.ts';
+import type { Gateway, Model, Worker } from '../../programs/client/types.ts';
+import type { Value } from '../../programs/client/values.ts';
+import {
+  gatewaySigners,
+  modelText,
+  workerEndpoint,
+  workerModels,
+} from '../../programs/client/views.ts';
+import { createRandom } from '../support/random.ts';
+import { randomStruct } from './randomValue.ts';
+
+const random = createRandom();
+
+async function encode(name: string, version = 1) {
+  const { data, forCoder } = randomStruct(name, random);
+  const bytes = await coder.accounts.encode(name, { ...forCoder, version });
+  return { bytes, data: { ...data, version } as Record<string, Value> };
+}
+
+describe(`accounts (seed ${random.seed})`, () => {
+  for (const { name } of idl.accounts) {
+    it(`reads every field of ${name}`, async () => {
+      const { bytes, data } = await encode(name);
+      expect(decodeAccount(bytes)).toEqual({ name, data });
+    });
+
+    it(`refuses a ${name} of a layout that it does not know`, async () => {
+      const { bytes } = await encode(name, 2);
+      expect(() => decodeAccount(bytes)).toThrow(`version 1 of ${name}`);
+      const { bytes: whole } = await encode(name);
+      expect(() => decodeAccount(whole.subarray(0, -1))).toThrow(`version 1 of ${name}`);
+    });
+  }
+
+  it('are told apart from other bytes', () => {
+    expect(() => decodeAccount(random.bytes(300))).toThrow('no account');
+    expect(() => decodeAccount(new Uint8Array())).toThrow('no account');
+  });
+
+  it('show their texts and lists without padding', () => {
+    const text = (value: string, size: number) =>
+      Buffer.alloc(size, 0).fill(value, 0, value.length);
+    const model = randomStruct('Model', random).data as unknown as Model;
+    expect(
+      modelText({
+        ...model,
+        ...{ id: text('some-8b', 64), idLen: 7 },
+        ...{ label: text('8B', 16), labelLen: 2 },
+        ...{ originator: text('Somebody', 32), originatorLen: 8 },
+      }),
+    ).toEqual({ id: 'some-8b', label: '8B', originator: 'Somebody' });
+
+    const worker = randomStruct('Worker', random).data as unknown as Worker;
+    const endpoint = text('http://127.0.0.1:9', 128);
+    expect(workerEndpoint({ ...worker, endpoint, endpointLen: 18 })).toBe('http://127.0.0.1:9');
+    expect(workerModels({ ...worker, modelsLen: 3 })).toEqual(worker.models.slice(0, 3));
+
+    const gateway = randomStruct('Gateway', random).data as unknown as Gateway;
+    expect(gatewaySigners({ ...gateway, signersLen: 2 })).toEqual(gateway.signers.slice(0, 2));
+  });
+});

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
+import {
+  type Batcher,
+  createBatcher,
+  createSender,
+  type Outcome,
+  type Sender,
+} from '../../programs/client/sender/index.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { type BareLedger, startBareLedger } from './ledger.ts';
+
+const NEVER_MS = 3_600_000;
+const TOO_MUCH = 1e17;
+const REFUSAL = { name: '{"Custom":1}', code: null };
+
+let ledger: BareLedger;
+let sender: Sender;
+let lamports = 0;
+
+beforeAll(() => {
+  ledger = startBareLedger();
+  sender = createSender({
+    connection: ledger.connection,
+    feePayers: [ledger.payers[0]],
+    commitment: 'confirmed',
+    logger: createLogger({ name: 'test', level: 'silent' }),
+  });
+});
+
+afterAll(() => {
+  sender.close();
+  ledger.close();
+});
+
+function batcher(options: Partial<Parameters<typeof createBatcher>[0]> = {}): Batcher {
+  return createBatcher({
+    sender,
+    maxInstructions: 6,
+    lingerMs: NEVER_MS,
+    computeUnitLimitEach: 1_000,
+    ...options,
+  });
+}
+
+/** An item of two payments, of which the second may be one that is refused. */
+function item(key: string, second = 1, to: PublicKey = ledger.payers[1].publicKey) {
+  const fromPubkey = ledger.payers[0].publicKey;
+  lamports += 1;
+  const payment = (amount: number) =>
+    SystemProgram.transfer({ fromPubkey, toPubkey: to, lamports: amount });
+  return { key, signers: [], instructions: [payment(lamports), payment(second)] };
+}
+
+function signatures(outcomes: Outcome[]): Set<string | null> {
+  return new Set(outcomes.map(({ signature }) => signature));
+}
+
+describe('the batcher', () => {
+  it('sends at once when nothing is in flight, and gathers what comes meanwhile', async () => {
+    const batch = batcher();
+    const first = batch.add(item('first'));
+    await Promise.resolve();
+    const others = await Promise.all(['a', 'b', 'c', 'd'].map((key) => batch.add(item(key))));
+    expect((await first).status).toBe('confirmed');
+    expect(others.map(({ status }) => status)).toEqual(Array(4).fill('confirmed'));
+    expect(signatures(others).size).toBe(1);
+    expect(signatures([await first, ...others]).size).toBe(2);
+  });
+
+  it('does not wait when a transaction is full', async () => {
+    const batch = batcher({ sendsWhenIdle: false, maxInstructions: 2 });
+    const outcomes = await Promise.all(['a', 'b', 'c', 'd'].map((key) => batch.add(item(key))));
+    expect(signatures(outcomes).size).toBe(2);
+  });
+
+  it('waits no longer than it may linger', async () => {
+    const batch = batcher({ sendsWhenIdle: false, lingerMs: 30 });
+    const outcomes = await Promise.all(['a', 'b'].map((key) => batch.add(item(key))));
+    expect(signatures(outcomes).size).toBe(1);
+  });
+
+  it('drops an item that makes a batch fail and sends the others under a new signature', async () => {
+    const batch = batcher();
+    const [good, bad, alsoGood] = await Promise.all([
+      batch.add(item('good')),
+      batch.add(item('bad', TOO_MUCH)),
+      batch.add(item('also good')),
+    ]);
+    expect(good.status).toBe('confirmed');
+    expect(alsoGood.signature).toBe(good.signature);
+    expect(bad).toMatchObject({
+      status: 'rejected',
+      error: { ...REFUSAL, instructionIndex: 1 },
+    });
+  });
+
+  it('ends a batch in which every item is refused', async () => {
+    const batch = batcher();
+    const outcomes = await Promise.all(
+      ['a', 'b', 'c'].map((key) => batch.add(item(key, TOO_MUCH))),
+    );
+    expect(outcomes).toMatchObject(
+      Array(3).fill({ status: 'rejected', error: { ...REFUSAL, instructionIndex: 1 } }),
+    );
+  });
+
+  it('keeps apart whoever broke a batch', async () => {
+    const batch = batcher();
+    await Promise.all([batch.add(item('peaceful')), batch.add(item('breaker', TOO_MUCH))]);
+    const [breaker, one, other] = await Promise.all([
+      batch.add(item('breaker')),
+      batch.add(item('one')),
+      batch.add(item('other')),
+    ]);
+    expect([breaker, one, other].map(({ status }) => status)).toEqual(Array(3).fill('confirmed'));
+    expect(one.signature).toBe(other.signature);
+    expect(breaker.signature).not.toBe(one.signature);
+  });
+
+  it('splits what does not fit into one transaction', async () => {
+    const batch = batcher({ maxInstructions: 40 });
+    const outcomes = await Promise.all(
+      Array.from({ length: 30 }, (_, index) =>
+        batch.add(item(`${index}`, 1e9, Keypair.generate().publicKey)),
+      ),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual(Array(30).fill('confirmed'));
+    expect(signatures(outcomes).size).toBeGreaterThan(1);
+  });
+
+  it('gives back an item that was not sent yet, once', async () => {
+    const batch = batcher({ sendsWhenIdle: false, lingerMs: 30 });
+    const taken = batch.add(item('taken'));
+    const kept = batch.add(item('kept'));
+    expect(batch.take('taken')).toBe(true);
+    expect(batch.take('taken')).toBe(false);
+    expect((await kept).status).toBe('confirmed');
+    expect(batch.take('kept')).toBe(false);
+    expect(await Promise.race([taken, 'pending'])).toBe('pending');
+  });
+
+  it('gives up what waits when it is closed', async () => {
+    const batch = batcher({ sendsWhenIdle: false });
+    const waiting = batch.add(item('waiting'));
+    batch.close();
+    await expect(waiting).rejects.toMatchObject({
+      name: 'LedgerUnavailableError',
+      signature: null,
+    });
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from '@jest/globals';
+import { SendTransactionError } from '@solana/web3.js';
+import { EscrowErrorCode, escrowErrorOf } from '../../programs/client/errors.ts';
+import { refusalOf } from '../../programs/client/sender/outcome.ts';
+
+describe('an error of the program', () => {
+  it('has a name for each number from 6000 on, without a gap', () => {
+    const numbers = Object.values(EscrowErrorCode);
+    expect(numbers).toEqual(numbers.map((_, index) => 6_000 + index));
+  });
+
+  it('is found in the status of a transaction, with the place of the instruction', () => {
+    for (const [name, code] of Object.entries(EscrowErrorCode)) {
+      const error = { InstructionError: [2, { Custom: code }] };
+      expect(escrowErrorOf(error)).toEqual({ name, code, instructionIndex: 2 });
+    }
+  });
+
+  it('is found in what web3.js throws when a node refuses a transaction', () => {
+    const error = new SendTransactionError({
+      action: 'simulate',
+      signature: '',
+      transactionMessage:
+        'Transaction simulation failed: Error processing Instruction 11: custom program error: 0x1783',
+    });
+    expect(escrowErrorOf(error)).toEqual({
+      name: 'InsufficientCredits',
+      code: 6_019,
+      instructionIndex: 11,
+    });
+  });
+
+  it('is not seen in anything else', () => {
+    const others = [
+      null,
+      'BlockhashNotFound',
+      { InstructionError: [0, { Custom: 1 }] },
+      { InstructionError: [0, { Custom: 6_999 }] },
+      { InstructionError: [0, 'ProgramFailedToComplete'] },
+      { InsufficientFundsForRent: { account_index: 1 } },
+      new SendTransactionError({
+        action: 'send',
+        signature: '',
+        transactionMessage: 'Node is behind by 42 slots',
+      }),
+    ];
+    for (const other of others) expect(escrowErrorOf(other)).toBeUndefined();
+  });
+});
+
+describe('a refusal', () => {
+  it('keeps the ledger’s own word where the program is not the cause', () => {
+    expect(refusalOf('AccountNotFound')).toEqual({
+      name: 'AccountNotFound',
+      code: null,
+      instructionIndex: null,
+    });
+    expect(refusalOf({ InsufficientFundsForRent: { account_index: 1 } })).toEqual({
+      name: 'InsufficientFundsForRent',
+      code: null,
+      instructionIndex: null,
+    });
+    expect(refusalOf({ InstructionError: [1, 'ComputationalBudgetExceeded'] })).toEqual({
+      name: 'ComputationalBudgetExceeded',
+      code: null,
+      instructionIndex: 1,
+    });
+    expect(refusalOf({ InstructionError: [1, { Custom: 1 }] })).toEqual({
+      name: '{"Custom":1}',
+      code: null,
+      instructionIndex: 1,
+    });
+  });
+});

@@ -1,0 +1,170 @@
+import { describe, expect, it } from '@jest/globals';
+import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
+import idl from '../../programs/client/idl.json' with { type: 'json' };
+import * as builders from '../../programs/client/instructions/index.ts';
+import { coder } from '../../programs/client/program.ts';
+import { camelCase, fromCoder } from '../../programs/client/values.ts';
+import { createRandom } from '../support/random.ts';
+import { type IdlField, randomValue } from './randomValue.ts';
+
+interface Seed {
+  kind: string;
+  value?: number[];
+  path?: string;
+}
+interface IdlAccount {
+  name: string;
+  signer?: boolean;
+  writable?: boolean;
+  optional?: boolean;
+  address?: string;
+  pda?: { seeds: Seed[] };
+}
+interface IdlInstruction {
+  name: string;
+  accounts: IdlAccount[];
+  args: IdlField[];
+}
+
+const random = createRandom();
+const instructions = idl.instructions as IdlInstruction[];
+const build = builders as unknown as Record<string, (input: object) => TransactionInstruction>;
+
+describe(`instruction builders (seed ${random.seed})`, () => {
+  it('are one for each instruction of the IDL', () => {
+    expect(Object.keys(build).toSorted()).toEqual(
+      instructions.map(({ name }) => camelCase(name)).toSorted(),
+    );
+  });
+
+  for (const instruction of instructions) {
+    it(`build ${instruction.name} with the IDL's accounts, flags, addresses and arguments`, () => {
+      const input = randomInput(instruction);
+      const { programId, keys, data } = buildFrom(instruction, input);
+      expect(programId).toEqual(PROGRAM_ID);
+      const decoded = coder.instruction.decode(data);
+      expect(decoded?.name).toBe(instruction.name);
+      expect(fromCoder(decoded?.data as Record<string, unknown>)).toEqual(
+        Object.fromEntries(
+          instruction.args.map(({ name }) => [camelCase(name), input[camelCase(name)]]),
+        ),
+      );
+      expect(keys.map(({ isSigner, isWritable }) => ({ isSigner, isWritable }))).toEqual(
+        instruction.accounts.map(({ name, signer = false, writable = false }) => ({
+          // Naming a spender takes the wallet's signature, which the IDL cannot express.
+          isSigner: signer || (instruction.name === 'credit_open' && name === 'wallet'),
+          isWritable: writable,
+        })),
+      );
+      const placed = new Map(
+        instruction.accounts.map(({ name }, index) => [name, keys[index]?.pubkey as PublicKey]),
+      );
+      for (const account of instruction.accounts) {
+        expect(permittedAddresses(account, placed, input)).toContainEqual(placed.get(account.name));
+      }
+    });
+  }
+
+  it('spell a missing optional account as the program, as Anchor does', () => {
+    for (const instruction of instructions) {
+      const at = instruction.accounts.findIndex(({ optional }) => optional);
+      if (at < 0) continue;
+      const { gateway: _, ...input } = randomInput(instruction);
+      const { keys } = buildFrom(instruction, input);
+      expect(keys[at]).toEqual({ pubkey: PROGRAM_ID, isSigner: false, isWritable: false });
+    }
+  });
+
+  it('serve another deployment of the program', () => {
+    const programId = new PublicKey(random.bytes(32));
+    const addresses = createAddresses(programId);
+    const [job, creditAccount] = [new PublicKey(random.bytes(32)), new PublicKey(random.bytes(32))];
+    const refund = builders.jobRefund({ programId, job, creditAccount });
+    expect(refund.programId).toEqual(programId);
+    expect(refund.keys.map(({ pubkey }) => pubkey)).toEqual([
+      job,
+      creditAccount,
+      addresses.eventAuthority,
+      programId,
+    ]);
+  });
+
+  it('ask for the wallet’s signature only to name a spender', () => {
+    const [payer, wallet] = [new PublicKey(random.bytes(32)), new PublicKey(random.bytes(32))];
+    const { keys, data } = builders.creditOpen({ payer, wallet });
+    expect(keys[1]).toEqual({ pubkey: wallet, isSigner: false, isWritable: false });
+    expect(coder.instruction.decode(data)?.data).toHaveProperty('spender');
+  });
+});
+
+describe('addresses', () => {
+  it('all come from their seeds with the canonical bump', () => {
+    const addresses = createAddresses();
+    const key = new PublicKey(random.bytes(32));
+    const jobId = random.bytes(16);
+    const derive = (...seeds: (string | Uint8Array)[]) =>
+      PublicKey.findProgramAddressSync(
+        seeds.map((seed) => Buffer.from(seed)),
+        PROGRAM_ID,
+      )[0];
+    expect(addresses.gateway(key)).toEqual(derive('gateway', key.toBytes()));
+    expect(addresses.creditAccount(key)).toEqual(derive('credit', key.toBytes()));
+    expect(addresses.worker(key)).toEqual(derive('worker', key.toBytes()));
+    expect(addresses.job(key, jobId)).toEqual(derive('job', key.toBytes(), jobId));
+    // sha256('abc')
+    const hash = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
+    expect(addresses.model('abc')).toEqual(derive('model', Buffer.from(hash, 'hex')));
+  });
+});
+
+/** A value for every account and argument of an instruction, and what addresses are derived from. */
+function randomInput({ accounts, args }: IdlInstruction): Record<string, unknown> {
+  // What has only one address is not the caller's to give.
+  const keys = accounts
+    .filter(({ address, pda }) => !address && !pda)
+    .map(({ name }) => camelCase(name));
+  const derivedFrom = ['wallet', 'operator', 'authority'];
+  return {
+    modelId: 'some-model',
+    ...Object.fromEntries(
+      [...derivedFrom, ...keys].map((name) => [name, new PublicKey(random.bytes(32))]),
+    ),
+    ...Object.fromEntries(
+      args.map(({ name, type }) => [camelCase(name), randomValue(type, random)]),
+    ),
+  };
+}
+
+/** The address that the IDL states, else what the caller gave or what follows from it. */
+function permittedAddresses(
+  { name, address, pda }: IdlAccount,
+  placed: Map<string, PublicKey>,
+  input: Record<string, unknown>,
+): unknown[] {
+  if (address !== undefined) return [new PublicKey(address)];
+  if (pda !== undefined) {
+    const seeds = pda.seeds.map(({ kind, value, path = '' }) => {
+      if (kind === 'const') return Uint8Array.from(value as number[]);
+      if (kind === 'account') return (placed.get(path) as PublicKey).toBytes();
+      return input[camelCase(path)] as Uint8Array;
+    });
+    return [PublicKey.findProgramAddressSync(seeds, PROGRAM_ID)[0]];
+  }
+  const addresses = createAddresses();
+  const { operator, wallet, authority, id, modelId } = input;
+  const derived: Record<string, PublicKey> = {
+    gateway: addresses.gateway(operator as PublicKey),
+    creditAccount: addresses.creditAccount(wallet as PublicKey),
+    worker: addresses.worker(authority as PublicKey),
+    model: addresses.model((id ?? modelId) as string),
+    payout: addresses.treasuryVault,
+  };
+  return [input[camelCase(name)], derived[camelCase(name)]];
+}
+
+function buildFrom({ name }: IdlInstruction, input: object): TransactionInstruction {
+  const builder = build[camelCase(name)];
+  if (builder === undefined) throw new Error(`No builder for ${name}`);
+  return builder(input);
+}

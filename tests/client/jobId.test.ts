@@ -1,0 +1,81 @@
+import { describe, expect, it } from '@jest/globals';
+import { PublicKey } from '@solana/web3.js';
+import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { createJobId, formatJobId, jobIdTimeMs, parseJobId } from '../../programs/client/jobId.ts';
+import { createRandom } from '../support/random.ts';
+
+const random = createRandom();
+const creditAccount = new PublicKey(random.bytes(32));
+let nowMs = 1_800_000_000_000;
+
+function make(ms: number) {
+  return createJobId({ nowMs: ms, creditAccount, randomBytes: random.bytes });
+}
+
+function makeLater() {
+  nowMs += 1;
+  return make(nowMs);
+}
+
+describe(`job ids (seed ${random.seed})`, () => {
+  it('are UUIDs of version 7 that carry the ledger’s milliseconds', () => {
+    const { bytes } = makeLater();
+    expect(bytes).toHaveLength(16);
+    expect(jobIdTimeMs(bytes)).toBe(nowMs);
+    expect((bytes[6] as number) >> 4).toBe(7);
+    expect((bytes[8] as number) >> 6).toBe(2);
+  });
+
+  it('always have an address with bump 255, the one that the addresses give', () => {
+    for (let round = 0; round < 20; round += 1) {
+      const { bytes, address } = makeLater();
+      const seeds = [Buffer.from('job'), creditAccount.toBytes(), bytes];
+      expect(PublicKey.findProgramAddressSync(seeds, PROGRAM_ID)).toEqual([address, 255]);
+      expect(createAddresses().job(creditAccount, bytes)).toEqual(address);
+    }
+  });
+
+  it('grow within one millisecond and while the clock stands still or falls back a little', () => {
+    const texts = [0, 0, 0, -1, -400, 0, 1].map((step) => formatJobId(make(nowMs + step).bytes));
+    expect(texts.toSorted()).toEqual(texts);
+    expect(new Set(texts).size).toBe(texts.length);
+  });
+
+  it('follow a clock that was set back by more than a moment', () => {
+    const { bytes } = make(nowMs - 60_000);
+    expect(jobIdTimeMs(bytes)).toBe(nowMs - 60_000);
+  });
+
+  it('differ between deployments of the program', () => {
+    const programId = new PublicKey(random.bytes(32));
+    const { bytes, address } = createJobId({ nowMs, creditAccount, programId });
+    expect(createAddresses(programId).job(creditAccount, bytes)).toEqual(address);
+  });
+
+  it('are read back from their text only in its one spelling', () => {
+    const { bytes } = makeLater();
+    const text = formatJobId(bytes);
+    expect(text).toMatch(/^job_[0-9a-f]{32}$/);
+    expect(parseJobId(text)).toEqual(bytes);
+    for (const other of [text.toUpperCase(), text.slice(4), `${text}0`, ` ${text}`, 'job_', '']) {
+      expect(parseJobId(other)).toBeUndefined();
+    }
+    expect(parseJobId('job_00000000000040008000000000000000')).toBeUndefined();
+  });
+
+  it('are given up when the source of randomness is broken', () => {
+    const draws = Array.from({ length: 32 }, (_, byte) => () => {
+      const randomBytes = (size: number) => new Uint8Array(size).fill(byte);
+      return createJobId({ nowMs, creditAccount, randomBytes });
+    });
+    const isRefused = (draw: () => unknown) => {
+      try {
+        return !draw();
+      } catch {
+        return true;
+      }
+    };
+    expect(draws.some(isRefused)).toBe(true);
+    expect(draws.every(isRefused)).toBe(false);
+  });
+});

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createLedgerClock, type LedgerClock } from '../../programs/client/sender/index.ts';
+import { interceptedConnection } from './interceptedConnection.ts';
+import { type BareLedger, startBareLedger } from './ledger.ts';
+
+const DAY_SECONDS = 86_400;
+let ledger: BareLedger;
+let clock: LedgerClock;
+
+beforeAll(async () => {
+  ledger = startBareLedger();
+  clock = createLedgerClock({ connection: ledger.connection });
+  await clock.ready;
+});
+
+afterAll(() => {
+  clock.close();
+  ledger.close();
+});
+
+describe('the ledger clock', () => {
+  it('tells the second that the ledger’s Clock shows', async () => {
+    const before = await ledger.clockSeconds();
+    const told = clock.nowSeconds();
+    const after = await ledger.clockSeconds();
+    expect(told).toBeGreaterThanOrEqual(before - 1n);
+    expect(told).toBeLessThanOrEqual(after + 1n);
+    expect(BigInt(Math.floor(clock.nowMs() / 1_000)) - told).toBeLessThanOrEqual(1n);
+  });
+
+  it('runs on between two readings', async () => {
+    const slow = createLedgerClock({ connection: ledger.connection, intervalMs: 3_600_000 });
+    await slow.ready;
+    const startMs = slow.nowMs();
+    await slow.waitUntil(slow.nowSeconds() + 1n, AbortSignal.timeout(300));
+    expect(slow.nowMs() - startMs).toBeGreaterThanOrEqual(290);
+    slow.close();
+  });
+
+  it('sees a jump of the ledger’s time within 100 ms, and says so by its offset', async () => {
+    const offsetMs = clock.offsetMs;
+    const target = (await ledger.clockSeconds()) + BigInt(DAY_SECONDS);
+    await ledger.travelSeconds(DAY_SECONDS);
+    const jumpedMs = performance.now();
+    await clock.waitUntil(target);
+    expect(performance.now() - jumpedMs).toBeLessThan(100);
+    expect(clock.nowSeconds()).toBeGreaterThanOrEqual(target);
+    expect(Math.abs(clock.offsetMs - offsetMs - DAY_SECONDS * 1_000)).toBeLessThan(2_000);
+  });
+
+  it('does not wait for what is past', async () => {
+    await clock.waitUntil(clock.nowSeconds());
+    await clock.waitUntil(0n);
+  });
+
+  it('stops waiting, without an error, when it is told to', async () => {
+    const given = new AbortController();
+    const wait = clock.waitUntil(clock.nowSeconds() + 1_000n, given.signal);
+    given.abort();
+    await wait;
+    await clock.waitUntil(clock.nowSeconds() + 1_000n, given.signal);
+  });
+
+  it('lives through readings that fail', async () => {
+    let readings = 0;
+    const flaky = createLedgerClock({
+      connection: interceptedConnection(ledger.connection.rpcEndpoint, async (request, forward) => {
+        readings += 1;
+        if (readings <= 3) throw new Error('The connection was reset');
+        return forward(request);
+      }),
+    });
+    await flaky.ready;
+    expect(readings).toBe(4);
+    expect(flaky.nowSeconds() - clock.nowSeconds()).toBeLessThanOrEqual(1n);
+    flaky.close();
+  });
+
+  it('leaves nobody waiting for a first reading when it is closed', async () => {
+    const lost = createLedgerClock({
+      connection: interceptedConnection(ledger.connection.rpcEndpoint, async () => {
+        throw new Error('The connection was refused');
+      }),
+    });
+    lost.close();
+    await expect(lost.ready).rejects.toThrow('closed');
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  affordableTokens,
+  chargeCredits,
+  freeTokenLimit,
+  lockCredits,
+  type Price,
+} from '../../programs/client/pricing.ts';
+import { createRandom } from '../support/random.ts';
+
+const random = createRandom();
+
+const price = (creditsPerRequest: number, creditsPer1kTokens: number): Price => ({
+  creditsPerRequest,
+  creditsPer1kTokens,
+  longCompletionThresholdTokens: 500,
+});
+const MAX = price(40, 20);
+const LAUNCH = [MAX, price(18, 9), price(8, 4), price(2, 1)];
+
+describe('prices', () => {
+  it('lock at least the price of a request and more where the token limit costs more', () => {
+    expect(lockCredits(MAX, 1)).toBe(40n);
+    expect(lockCredits(MAX, 500)).toBe(40n);
+    expect(lockCredits(MAX, 2_000)).toBe(40n);
+    expect(lockCredits(MAX, 2_001)).toBe(41n);
+    expect(lockCredits(MAX, 128_000)).toBe(2_560n);
+  });
+
+  it('charge per request up to the threshold and per token, rounded up, beyond it', () => {
+    expect(chargeCredits(MAX, 0, 40n)).toBe(40n);
+    expect(chargeCredits(MAX, 500, 40n)).toBe(40n);
+    expect(chargeCredits(MAX, 501, 40n)).toBe(11n);
+    expect(chargeCredits(MAX, 1_000, 40n)).toBe(20n);
+    expect(chargeCredits(MAX, 1_001, 40n)).toBe(21n);
+  });
+
+  it('never charge more than was locked', () => {
+    expect(chargeCredits(MAX, 4_000_000_000, 41n)).toBe(41n);
+  });
+
+  it('let every launch model answer with 2,000 tokens for the price of a request', () => {
+    for (const launch of LAUNCH) {
+      expect(freeTokenLimit(launch)).toBe(2_000);
+      expect(lockCredits(launch, 2_000)).toBe(BigInt(launch.creditsPerRequest));
+    }
+  });
+
+  it('afford nothing below the price of a request, and no more than a token limit can say', () => {
+    expect(affordableTokens(MAX, 39n)).toBe(0);
+    expect(affordableTokens(MAX, 40n)).toBe(2_000);
+    expect(affordableTokens(MAX, 2n ** 64n - 1n)).toBe(2 ** 32 - 1);
+  });
+});
+
+describe(`any price (seed ${random.seed})`, () => {
+  const cases = Array.from({ length: 500 }, () => ({
+    some: {
+      creditsPerRequest: 1 + random.below(100),
+      creditsPer1kTokens: 1 + random.below(100),
+      longCompletionThresholdTokens: random.below(4_000),
+    },
+    credits: BigInt(random.below(10_000)),
+    tokens: random.below(200_000),
+  }));
+
+  it('affords exactly the tokens whose lock the credits cover', () => {
+    for (const { some, credits } of cases) {
+      const tokens = affordableTokens(some, credits);
+      if (tokens > 0) expect(lockCredits(some, tokens)).toBeLessThanOrEqual(credits);
+      expect(lockCredits(some, tokens + 1)).toBeGreaterThan(credits);
+    }
+  });
+
+  it('charges for any part of an answer at most what its limit locked', () => {
+    for (const { some, tokens } of cases) {
+      const locked = lockCredits(some, tokens);
+      const part = random.below(tokens + 1);
+      expect(chargeCredits(some, part, locked)).toBe(chargeCredits(some, part, 2n ** 64n));
+    }
+  });
+});

@@ -1,0 +1,268 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  ComputeBudgetProgram,
+  type Connection,
+  Keypair,
+  type PublicKey,
+  SystemProgram,
+  type TransactionInstruction,
+} from '@solana/web3.js';
+import {
+  createSender,
+  type Outcome,
+  type Sender,
+  TransactionTooLargeError,
+} from '../../programs/client/sender/index.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { accepted, interceptedConnection } from './interceptedConnection.ts';
+import { type BareLedger, startBareLedger } from './ledger.ts';
+
+const logger = createLogger({ name: 'test', level: 'silent' });
+let ledger: BareLedger;
+let sender: Sender;
+
+beforeAll(() => {
+  ledger = startBareLedger();
+  sender = createSender(options(ledger.connection));
+});
+
+afterAll(() => {
+  sender.close();
+  ledger.close();
+});
+
+function options(connection: Connection) {
+  return { connection, feePayers: ledger.payers, commitment: 'confirmed' as const, logger };
+}
+
+function rpcUrl(): string {
+  return ledger.connection.rpcEndpoint;
+}
+
+function pay(lamports: number, from = ledger.payers[0].publicKey): TransactionInstruction {
+  const toPubkey = ledger.payers[1].publicKey;
+  return SystemProgram.transfer({ fromPubkey: from, toPubkey, lamports });
+}
+
+function send(instructions: TransactionInstruction[], by = sender): Promise<Outcome> {
+  return by.send({ instructions, signers: [ledger.payers[0]], computeUnitLimit: 2_000 });
+}
+
+describe('the sender', () => {
+  it('confirms a transaction and names its signature and slot', async () => {
+    const outcome = await send([pay(1)]);
+    expect(outcome.status).toBe('confirmed');
+    const [status] = (await ledger.connection.getSignatureStatuses([String(outcome.signature)]))
+      .value;
+    expect(status).toMatchObject({ err: null, slot: outcome.slot });
+  });
+
+  it('puts its limits behind the instructions, which keep their positions', async () => {
+    const { signature } = await send([pay(2), pay(3)]);
+    const [first, second, units, bytes] = await instructionsOf(String(signature));
+    expect([first?.program, second?.program]).toEqual(Array(2).fill(SystemProgram.programId));
+    // 2,000 units for the instructions and 150 for each limit; 512 KiB of accounts.
+    const program = ComputeBudgetProgram.programId;
+    expect(units).toEqual({ program, data: '02fc080000' });
+    expect(bytes).toEqual({ program, data: '0400000800' });
+  });
+
+  it('lets the fee payers take turns, and tells instructions who pays', async () => {
+    const told: PublicKey[] = [];
+    for (const lamports of [4, 5, 6, 7]) {
+      await sender.send({
+        instructions: (feePayer) => {
+          told.push(feePayer);
+          return [pay(lamports, feePayer)];
+        },
+        signers: [],
+        computeUnitLimit: 1_000,
+      });
+    }
+    const names = told.map(String);
+    expect(new Set(names).size).toBe(2);
+    expect(names[0]).toBe(names[2]);
+    expect(names[1]).toBe(names[3]);
+  });
+
+  it('pays for priority when it is told a price', async () => {
+    const priced = createSender({ ...options(ledger.connection), priorityFee: async () => 1_000 });
+    const { signature } = await send([pay(8)], priced);
+    const [, units, , price] = await instructionsOf(String(signature));
+    expect(units?.data).toBe('0292090000');
+    expect(price?.data).toBe('03e803000000000000');
+    priced.close();
+  });
+
+  it('tells which instruction was refused, and why, without a fee', async () => {
+    const before = await ledger.connection.getBalance(ledger.payers[0].publicKey);
+    expect(await send([pay(9), pay(1e17)])).toEqual({
+      status: 'rejected',
+      signature: null,
+      error: { name: '{"Custom":1}', code: null, instructionIndex: 1 },
+      slot: expect.any(Number),
+    });
+    expect(await ledger.connection.getBalance(ledger.payers[0].publicKey)).toBe(before);
+  });
+
+  it('names a fee payer without lamports as the cause', async () => {
+    const poor = createSender({ ...options(ledger.connection), feePayers: [Keypair.generate()] });
+    expect(await send([pay(10)], poor)).toMatchObject({
+      status: 'rejected',
+      error: { name: 'AccountNotFound', code: null, instructionIndex: null },
+    });
+    poor.close();
+  });
+
+  it('refuses what does not fit into one transaction before anything is sent', async () => {
+    const many = Array.from({ length: 40 }, () => pay(11, Keypair.generate().publicKey));
+    await expect(send(many)).rejects.toBeInstanceOf(TransactionTooLargeError);
+  });
+
+  it('goes on after the ledger jumped in time', async () => {
+    await send([pay(12)]);
+    await ledger.travelSeconds(86_400);
+    expect((await send([pay(13)])).status).toBe('confirmed');
+  });
+
+  it('asks about two hundred transactions in flight with shared questions', async () => {
+    let questions = 0;
+    const counted = interceptedConnection(rpcUrl(), (request, forward) => {
+      if (request.method === 'getSignatureStatuses') questions += 1;
+      return forward(request);
+    });
+    const busy = createSender(options(counted));
+    const payments = Array.from({ length: 200 }, (_, index) => send([pay(1_000 + index)], busy));
+    const outcomes = await Promise.all(payments);
+    expect(outcomes.map(({ status }) => status)).toEqual(Array(200).fill('confirmed'));
+    expect(questions).toBeLessThan(150);
+    busy.close();
+  });
+});
+
+describe('the sender on a bad network', () => {
+  it('has the ledger’s word for a transaction that failed in a block', async () => {
+    const unchecked = interceptedConnection(rpcUrl(), (request, forward) => {
+      const [wire, config] = request.params;
+      const params = [wire, { ...Object(config), skipPreflight: true }];
+      return forward(request.method === 'sendTransaction' ? { ...request, params } : request);
+    });
+    const outcome = await send([pay(1e17)], createSender(options(unchecked)));
+    expect(outcome).toMatchObject({
+      status: 'rejected',
+      error: { name: '{"Custom":1}', code: null, instructionIndex: 0 },
+    });
+    const [status] = (await ledger.connection.getSignatureStatuses([String(outcome.signature)]))
+      .value;
+    expect(status?.slot).toBe(outcome.slot);
+  });
+
+  it('confirms a transaction although the answer to its sending was lost', async () => {
+    let lost = 0;
+    const deaf = interceptedConnection(rpcUrl(), async (request, forward) => {
+      const answer = await forward(request);
+      if (request.method !== 'sendTransaction') return answer;
+      lost += 1;
+      throw new Error('The connection was reset');
+    });
+    expect((await send([pay(20)], createSender(options(deaf)))).status).toBe('confirmed');
+    expect(lost).toBeGreaterThan(0);
+  });
+
+  it('sends again what a node dropped', async () => {
+    let sendings = 0;
+    const dropping = interceptedConnection(rpcUrl(), async (request, forward) => {
+      if (request.method !== 'sendTransaction') return forward(request);
+      sendings += 1;
+      return sendings === 1 ? accepted(request) : forward(request);
+    });
+    expect((await send([pay(21)], createSender(options(dropping)))).status).toBe('confirmed');
+    expect(sendings).toBe(2);
+  });
+
+  it('calls a transaction expired once its blockhash is dead and nothing of it is found', async () => {
+    const swallowing = interceptedConnection(rpcUrl(), async (request, forward) =>
+      request.method === 'sendTransaction' ? accepted(request) : forward(request),
+    );
+    const outcome = await send([pay(22)], createSender(options(swallowing)));
+    if (outcome.status !== 'expired') throw new Error(`The outcome is ${outcome.status}`);
+    const { blockHeight = 0, absoluteSlot } = await ledger.connection.getEpochInfo('confirmed');
+    expect(blockHeight).toBeGreaterThan(outcome.lastValidBlockHeight);
+    expect(outcome.slot).toBeLessThanOrEqual(absoluteSlot);
+    const { value } = await ledger.connection.getSignatureStatuses([outcome.signature], {
+      searchTransactionHistory: true,
+    });
+    expect(value).toEqual([null]);
+  });
+
+  it('finds in the history what the recent statuses do not show', async () => {
+    const forgetful = interceptedConnection(rpcUrl(), async (request, forward) => {
+      const answer = await forward(request);
+      const [signatures, config] = request.params as [
+        string[],
+        { searchTransactionHistory: boolean },
+      ];
+      if (request.method !== 'getSignatureStatuses' || config.searchTransactionHistory)
+        return answer;
+      const { result } = answer as { result: object };
+      return { ...answer, result: { ...result, value: signatures.map(() => null) } };
+    });
+    expect((await send([pay(23)], createSender(options(forgetful)))).status).toBe('confirmed');
+  });
+
+  it('signs anew when the ledger no longer knows the blockhash', async () => {
+    let stale: object | undefined;
+    const behind = interceptedConnection(rpcUrl(), async (request, forward) => {
+      if (request.method !== 'getLatestBlockhash') return forward(request);
+      const answer = await forward(request);
+      const first = stale === undefined;
+      stale ??= { ...answer, result: withBlockhash(answer, Keypair.generate().publicKey) };
+      return first ? stale : answer;
+    });
+    expect((await send([pay(24)], createSender(options(behind)))).status).toBe('confirmed');
+  });
+
+  it('says that the ledger is unavailable, and that nothing was sent, when no node answers', async () => {
+    const silent = interceptedConnection(rpcUrl(), async () => {
+      throw new Error('The connection was refused');
+    });
+    const failed = send([pay(25)], createSender(options(silent)));
+    await expect(failed).rejects.toMatchObject({
+      name: 'LedgerUnavailableError',
+      signature: null,
+    });
+  });
+
+  it('leaves no caller waiting when it is closed, and names what it gave up', async () => {
+    const asked = Promise.withResolvers<void>();
+    const swallowing = interceptedConnection(rpcUrl(), async (request, forward) => {
+      if (request.method === 'getSignatureStatuses') asked.resolve();
+      return request.method === 'sendTransaction' ? accepted(request) : forward(request);
+    });
+    const closed = createSender(options(swallowing));
+    const given = send([pay(26)], closed);
+    await asked.promise;
+    closed.close();
+    const unknown = { name: 'LedgerUnavailableError', signature: expect.any(String) };
+    await expect(given).rejects.toMatchObject(unknown);
+    await expect(send([pay(27)], closed)).rejects.toMatchObject(unknown);
+  });
+});
+
+function withBlockhash(answer: object, blockhash: PublicKey): object {
+  const { result } = answer as { result: { value: object } };
+  return { ...result, value: { ...result.value, blockhash: blockhash.toBase58() } };
+}
+
+async function instructionsOf(signature: string): Promise<{ program: PublicKey; data: string }[]> {
+  const sent = await ledger.connection.getTransaction(signature, {
+    commitment: 'confirmed',
+    maxSupportedTransactionVersion: 0,
+  });
+  if (sent === null) throw new Error('The ledger does not have the transaction');
+  const { staticAccountKeys, compiledInstructions } = sent.transaction.message;
+  return compiledInstructions.map(({ programIdIndex, data }) => ({
+    program: staticAccountKeys[programIdIndex] as PublicKey,
+    data: Buffer.from(data).toString('hex'),
+  }));
+}

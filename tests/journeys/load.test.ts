@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { reconcile } from '../../indexer/reconcile.ts';
+import { type RunningService, startRunningService } from '../support/runningService.ts';
+
+const REQUESTS = 200;
+let service: RunningService;
+
+beforeAll(async () => {
+  service = await startRunningService({ workers: ['honest', 'honest'], credits: 10_000n });
+});
+
+afterAll(() => service.close());
+
+/** Half of them streamed; each with its own body, so that none is taken for a repeat. */
+async function ask(apiKey: string, index: number): Promise<void> {
+  const body = {
+    model: service.model.id,
+    messages: [{ role: 'user' as const, content: `Request ${index}.` }],
+  };
+  const client = service.openai({ apiKey });
+  if (index % 2 === 0) {
+    await client.chat.completions.create(body);
+    return;
+  }
+  const stream = await client.chat.completions.create({ ...body, stream: true });
+  for await (const _chunk of stream);
+}
+
+async function expectAllSettled(jobsExpected: number): Promise<void> {
+  const jobs = await service.untilJobs(
+    (found) => found.length === jobsExpected && found.every(({ data }) => data.status >= 3),
+  );
+  expect(new Set(jobs.map(({ data }) => data.status))).toEqual(new Set([3]));
+  await service.expectConserved();
+  await service.untilMirrored();
+  expect(await reconcile({ pool: service.pool, connection: service.ledger.connection })).toEqual(
+    [],
+  );
+}
+
+describe(`${REQUESTS} concurrent requests`, () => {
+  it('of one wallet are all settled, conserve every credit, and stand in the mirror', async () => {
+    await Promise.all(Array.from({ length: REQUESTS }, (_, index) => ask(service.apiKey, index)));
+    await expectAllSettled(REQUESTS);
+    const account = await service.account();
+    expect(account.availableCredits).toBe(service.boughtCredits - BigInt(REQUESTS) * 8n);
+    expect(account.lockedCredits).toBe(0n);
+  });
+
+  it('of 20 wallets are all settled, conserve every credit, and stand in the mirror', async () => {
+    const wallets = [];
+    for (let index = 0; index < 20; index += 1) wallets.push(await service.addWallet(80n));
+    await Promise.all(
+      Array.from({ length: REQUESTS }, (_, index) =>
+        ask(wallets[index % wallets.length]?.apiKey as string, index),
+      ),
+    );
+    await expectAllSettled(2 * REQUESTS);
+    for (const { address } of wallets) {
+      const { availableCredits, lockedCredits } = await service.account(address);
+      expect({ availableCredits, lockedCredits }).toEqual({
+        availableCredits: 0n,
+        lockedCredits: 0n,
+      });
+    }
+  });
+});

@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type OpenAI from 'openai';
+import {
+  APIError,
+  AuthenticationError,
+  BadRequestError,
+  NotFoundError,
+  PermissionDeniedError,
+} from 'openai';
+import { suspendKey } from '../../api/services/keys.ts';
+import { type RunningService, startRunningService } from '../support/runningService.ts';
+
+const messages = [{ role: 'user' as const, content: 'Say hello.' }];
+let service: RunningService;
+let client: OpenAI;
+let model: string;
+
+beforeAll(async () => {
+  service = await startRunningService();
+  client = service.openai();
+  model = service.model.id;
+});
+
+afterAll(() => service.close());
+
+async function refusal(work: Promise<unknown>): Promise<APIError> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(APIError);
+  return error as APIError;
+}
+
+describe('the official client, with its base URL and key changed and nothing else', () => {
+  it('lists the models with their prices', async () => {
+    const page = await client.models.list();
+    expect(page.data.map(({ id }) => id)).toContain(model);
+    expect(page.data[0]).toMatchObject({
+      object: 'model',
+      svc: {
+        tier: 'standard',
+        credits_per_request: 8,
+        credits_per_1k_tokens: 4,
+        active_workers: 1,
+      },
+    });
+    expect(await client.models.retrieve(model)).toMatchObject({ id: model, owned_by: 'Alibaba' });
+  });
+
+  it('gets a plain completion that is settled and readable at once', async () => {
+    const before = await service.account();
+    const { data, response } = await client.chat.completions
+      .create({ model, messages })
+      .withResponse();
+    const jobId = response.headers.get('x-svc-job-id') as string;
+    expect(data).toMatchObject({
+      id: `chatcmpl-${jobId}`,
+      object: 'chat.completion',
+      model,
+      choices: [{ index: 0, message: { role: 'assistant' }, finish_reason: 'stop' }],
+    });
+    expect(data.choices[0]?.message.content).not.toBe('');
+    expect(data.usage?.total_tokens).toBe(
+      (data.usage?.prompt_tokens ?? 0) + (data.usage?.completion_tokens ?? 0),
+    );
+    expect(response.headers.get('x-svc-worker')).toBe(service.workers[0]?.address);
+    expect(response.headers.get('x-request-id')).toMatch(/^req_/);
+
+    const job = await service.get(`/v1/jobs/${jobId}`);
+    expect(job).toMatchObject({
+      id: jobId,
+      object: 'job',
+      status: 'settled',
+      credits_charged: 8,
+      usdc_value: 0.08,
+      usage: data.usage,
+      on_chain: {
+        escrow_tx: response.headers.get('x-svc-tx-signature'),
+        settlement_tx: response.headers.get('x-svc-settlement-tx'),
+        proof_hash: response.headers.get('x-svc-output-hash'),
+      },
+    });
+    const after = await service.get('/v1/account');
+    expect(after).toMatchObject({ credits_remaining: Number(before.availableCredits) - 8 });
+    expect(response.headers.get('x-svc-credits-remaining')).toBe(`${after.credits_remaining}`);
+  });
+
+  it('gets a stream: role first, text, finish reason, end', async () => {
+    const stream = await client.chat.completions.create({ model, messages, stream: true });
+    const chunks = [];
+    for await (const chunk of stream) chunks.push(chunk);
+    expect(chunks[0]?.choices[0]?.delta.role).toBe('assistant');
+    expect(chunks.slice(0, -1).every(({ choices }) => choices[0]?.finish_reason === null)).toBe(
+      true,
+    );
+    expect(chunks.at(-1)?.choices[0]).toMatchObject({ delta: {}, finish_reason: 'stop' });
+    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).not.toBe('');
+    expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
+  });
+
+  it('gets usage in a stream when it asks for it, in a chunk without choices', async () => {
+    const stream = await client.chat.completions.create({
+      model,
+      messages,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    const chunks = [];
+    for await (const chunk of stream) chunks.push(chunk);
+    expect(chunks.at(-1)).toMatchObject({
+      choices: [],
+      usage: { total_tokens: expect.any(Number) },
+    });
+    expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe('stop');
+  });
+
+  it('is told the answer was cut by max_tokens', async () => {
+    const answer = await client.chat.completions.create({ model, messages, max_tokens: 3 });
+    expect(answer.choices[0]?.finish_reason).toBe('length');
+    expect(answer.usage?.completion_tokens).toBeLessThanOrEqual(3);
+  });
+
+  it('throws AuthenticationError for a wrong key', async () => {
+    const wrong = service.openai({ apiKey: `svc_live_${'x'.repeat(32)}` });
+    const error = await refusal(wrong.chat.completions.create({ model, messages }));
+    expect(error).toBeInstanceOf(AuthenticationError);
+    expect(error).toMatchObject({ status: 401, code: 'invalid_api_key' });
+  });
+
+  it('is told that the key is missing', async () => {
+    const response = await fetch(`${service.baseUrl}/v1/models`);
+    expect(response.status).toBe(401);
+    expect(await response.json()).toEqual({
+      error: {
+        code: 'missing_api_key',
+        message: expect.any(String),
+        type: 'authentication_error',
+        param: null,
+        docs: `${service.baseUrl}/docs/errors#missing_api_key`,
+      },
+    });
+  });
+
+  it('throws BadRequestError for an unknown model, and NotFoundError for one it looks up', async () => {
+    const asked = await refusal(client.chat.completions.create({ model: 'nothing', messages }));
+    expect(asked).toBeInstanceOf(BadRequestError);
+    expect(asked).toMatchObject({ code: 'model_not_found', param: 'model' });
+    const looked = await refusal(client.models.retrieve('nothing'));
+    expect(looked).toBeInstanceOf(NotFoundError);
+    expect(looked).toMatchObject({ code: 'model_not_found', type: 'not_found_error' });
+  });
+
+  it('is told what it has and what it needs when its credits do not suffice', async () => {
+    const poor = await service.addWallet(5n);
+    const error = await refusal(
+      service.openai({ apiKey: poor.apiKey }).chat.completions.create({ model, messages }),
+    );
+    expect(error).toMatchObject({
+      status: 402,
+      code: 'insufficient_credits',
+      type: 'payment_error',
+      error: {
+        details: {
+          credits_remaining: 5,
+          credits_required: 8,
+          tier: 'standard',
+          affordable_max_tokens: 0,
+        },
+      },
+    });
+  });
+
+  it('throws BadRequestError for a temperature of 3 and names it', async () => {
+    const error = await refusal(
+      client.chat.completions.create({ model, messages, temperature: 3 }),
+    );
+    expect(error).toBeInstanceOf(BadRequestError);
+    expect(error).toMatchObject({ status: 400, code: 'invalid_request', param: 'temperature' });
+  });
+
+  it('throws PermissionDeniedError with the next request after its key is suspended', async () => {
+    const wallet = await service.addWallet(100n);
+    const suspended = service.openai({ apiKey: wallet.apiKey });
+    await suspended.models.list();
+    await suspendKey(service.pool, wallet.address.toBase58());
+    const error = await refusal(suspended.chat.completions.create({ model, messages }));
+    expect(error).toBeInstanceOf(PermissionDeniedError);
+    expect(error).toMatchObject({ status: 403, code: 'key_suspended' });
+  });
+
+  it('sees its own jobs only', async () => {
+    const { response } = await client.chat.completions.create({ model, messages }).withResponse();
+    const jobId = response.headers.get('x-svc-job-id') as string;
+    const other = await service.addWallet(100n);
+    await expect(service.get(`/v1/jobs/${jobId}`, other.apiKey)).resolves.toMatchObject({
+      error: { code: 'job_not_found' },
+    });
+    await expect(service.get('/v1/jobs', other.apiKey)).resolves.toEqual({
+      object: 'list',
+      data: [],
+      has_more: false,
+      next_cursor: null,
+    });
+  });
+});

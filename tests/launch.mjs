@@ -1,0 +1,12 @@
+// `npm test`: runs jest on the pinned Node; further arguments go to jest.
+import { join } from 'node:path';
+import { installIfNeeded, root, runPinnedNode } from '../bin/pinnedNode.mjs';
+
+installIfNeeded();
+runPinnedNode([
+  '--experimental-vm-modules',
+  // The tests use a feature that Node still calls experimental, and says so in every process.
+  '--disable-warning=ExperimentalWarning',
+  join(root, 'node_modules/jest/bin/jest.js'),
+  ...process.argv.slice(2),
+]);

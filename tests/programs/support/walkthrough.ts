@@ -1,0 +1,191 @@
+import type { Keypair, TransactionInstruction } from '@solana/web3.js';
+import {
+  authorityAccept,
+  authorityPropose,
+  claimPay,
+  configUpdate,
+  creditBuy,
+  creditOpen,
+  creditWithdraw,
+  disputeExpire,
+  disputeResolve,
+  gatewayOpen,
+  gatewayUpdate,
+  jobClose,
+  limitSet,
+  modelRetire,
+  pauseSet,
+  spenderSet,
+  stakeDeposit,
+  stakeUnlock,
+  stakeWithdraw,
+  treasuryWithdraw,
+  workerDeregister,
+  workerHost,
+  workerRegister,
+  workerSuspend,
+  workerUnhost,
+  workerUpdate,
+} from '../../../programs/client/index.ts';
+import { acknowledge, composeLock, dispute, fail, jobIn, prove, refund, settle } from './jobs.ts';
+import {
+  addresses,
+  CREDITS,
+  createBareWorld,
+  createWorld,
+  hashOf,
+  initializeInstruction,
+  MODEL,
+  modelInstruction,
+  SETTINGS,
+  type World,
+} from './world.ts';
+
+const DAY = 86_400n;
+
+/** One instruction that is about to succeed. The visitor has to send it. */
+export interface Step {
+  world: World;
+  /** The instruction's name in the IDL. */
+  name: string;
+  /** The named instruction last; before it only what it looks for in its transaction. */
+  instructions: TransactionInstruction[];
+  signers: Keypair[];
+}
+
+type Take = (
+  name: string,
+  instructions: TransactionInstruction[],
+  signers?: Keypair[],
+) => Promise<void>;
+
+/** Takes every instruction of the program once along its common path. */
+export async function walkThrough(visit: (step: Step) => Promise<void>): Promise<void> {
+  const takeOn =
+    (world: World): Take =>
+    (name, instructions, signers = []) =>
+      visit({ world, name, instructions, signers });
+  const bare = await createBareWorld();
+  await takeOn(bare)('config_initialize', [initializeInstruction(bare)], [bare.authority]);
+
+  const world = await createWorld();
+  const take = takeOn(world);
+  await takeJob(world, take);
+  await takeDisputes(world, take);
+  await takeCredits(world, take);
+  await takeWorkers(world, take);
+  await takeGovernance(world, take);
+}
+
+async function takeJob(world: World, take: Take): Promise<void> {
+  const { chain, hotSigner } = world;
+  const { instruction, job } = await composeLock(world);
+  await take('job_lock', [instruction], [hotSigner]);
+  await take('job_acknowledge', [acknowledge(world, job)], [hotSigner]);
+  await take('job_prove', prove(world, job));
+  await take('job_settle', [settle(world, job)], [hotSigner]);
+  await chain.setTime((await chain.now()) + 121n);
+  const close = jobClose({ job, rentPayer: chain.payer.publicKey });
+  await take('job_close', [close]);
+  await take('job_fail', [fail(world, await jobIn(world, 'processing'))], [hotSigner]);
+  const late = await jobIn(world, 'processing');
+  await chain.setTime((await chain.now()) + 121n);
+  await take('job_refund', [refund(world, late)]);
+}
+
+async function takeDisputes(world: World, take: Take): Promise<void> {
+  const { chain, wallet, arbiter, creditAccount, worker } = world;
+  const undecided = await jobIn(world, 'disputed');
+  await chain.setTime((await chain.now()) + DAY + 1n);
+  await take('dispute_expire', [disputeExpire({ job: undecided, creditAccount })]);
+  const job = await jobIn(world, 'settled');
+  await take('job_dispute', [dispute(world, job)], [wallet]);
+  const verdict = disputeResolve({
+    arbiter: arbiter.publicKey,
+    job,
+    creditAccount,
+    worker,
+    verdict: 3,
+    evidenceHash: hashOf('two proofs'),
+  });
+  await take('dispute_resolve', [verdict], [arbiter]);
+  await take('claim_pay', [claimPay({ claimant: creditAccount })]);
+}
+
+async function takeCredits(world: World, take: Take): Promise<void> {
+  const { wallet, stranger, operator, gateway } = world;
+  const owner = { wallet: wallet.publicKey };
+  const open = creditOpen({ payer: stranger.publicKey, wallet: stranger.publicKey });
+  await take('credit_open', [open], [stranger]);
+  const buy = creditBuy({
+    ...owner,
+    buyer: wallet.publicKey,
+    buyerTokenAccount: world.walletTokens,
+    credits: CREDITS,
+  });
+  await take('credit_buy', [buy], [wallet]);
+  const withdraw = creditWithdraw({ ...owner, destination: world.walletTokens, credits: CREDITS });
+  await take('credit_withdraw', [withdraw], [wallet]);
+  await take('spender_set', [spenderSet({ ...owner, spender: gateway })], [wallet]);
+  const limits = { limitPerJobCredits: 40n, limitPerDayCredits: 400n };
+  await take('limit_set', [limitSet({ ...owner, ...limits })], [wallet]);
+
+  const signers = [world.hotSigner.publicKey, stranger.publicKey];
+  const update = gatewayUpdate({ operator: operator.publicKey, signers, stopped: false });
+  await take('gateway_update', [update], [operator]);
+  const ofStranger = { payer: stranger.publicKey, operator: stranger.publicKey };
+  await take('gateway_open', [gatewayOpen({ ...ofStranger, signers })], [stranger]);
+}
+
+async function takeWorkers(world: World, take: Take): Promise<void> {
+  const { chain, workerAuthority, stranger, arbiter, payout, worker, stakeTokens } = world;
+  const authority = workerAuthority.publicKey;
+  const description = {
+    payout,
+    proofKey: world.proofKey.publicKey,
+    endpoint: 'https://worker.example',
+  };
+  const register = workerRegister({ authority: stranger.publicKey, ...description });
+  await take('worker_register', [register], [stranger]);
+  await take('worker_update', [workerUpdate({ authority, ...description })], [workerAuthority]);
+  const hosted = { authority, modelId: MODEL.id };
+  await take('worker_unhost', [workerUnhost(hosted)], [workerAuthority]);
+  await take('worker_host', [workerHost(hosted)], [workerAuthority]);
+  const deposit = stakeDeposit({
+    depositor: authority,
+    depositorTokenAccount: stakeTokens,
+    worker,
+    tokens: 10n,
+  });
+  await take('stake_deposit', [deposit], [workerAuthority]);
+  await take('stake_unlock', [stakeUnlock({ authority, tokens: 10n })], [workerAuthority]);
+  await chain.setTime((await chain.now()) + 3n * DAY);
+  const withdraw = stakeWithdraw({ authority, destination: stakeTokens });
+  await take('stake_withdraw', [withdraw], [workerAuthority]);
+  const suspend = workerSuspend({ arbiter: arbiter.publicKey, worker, suspended: true });
+  await take('worker_suspend', [suspend], [arbiter]);
+  await take('worker_deregister', [workerDeregister({ authority })], [workerAuthority]);
+}
+
+async function takeGovernance(world: World, take: Take): Promise<void> {
+  const { chain, authority: key, arbiter, stranger } = world;
+  const authority = key.publicKey;
+  const settings = { ...SETTINGS, arbiter: arbiter.publicKey };
+  await take('config_update', [configUpdate({ authority, ...settings })], [key]);
+  const paused = { depositsPaused: false, locksPaused: false };
+  await take('pause_set', [pauseSet({ authority, ...paused })], [key]);
+  await take('model_upsert', [modelInstruction(world)], [key]);
+  const retirement = { modelId: MODEL.id, retiresAt: (await chain.now()) + 31n * DAY };
+  await take('model_retire', [modelRetire({ authority, ...retirement })], [key]);
+  chain.setToken(addresses.treasuryVault, {
+    mint: world.creditMint,
+    owner: addresses.vaultAuthority,
+    baseUnits: 1_000_000n,
+  });
+  const destination = world.walletTokens;
+  const withdraw = treasuryWithdraw({ authority, destination, baseUnits: 10n });
+  await take('treasury_withdraw', [withdraw], [key]);
+  const pendingAuthority = stranger.publicKey;
+  await take('authority_propose', [authorityPropose({ authority, pendingAuthority })], [key]);
+  await take('authority_accept', [authorityAccept({ pendingAuthority })], [stranger]);
+}

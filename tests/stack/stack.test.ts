@@ -1,0 +1,142 @@
+import { statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createWorkplace, until, type Workplace } from './startedStack.ts';
+
+let place: Workplace;
+beforeEach(async () => {
+  place = await createWorkplace();
+});
+afterEach(() => place.close());
+
+const svc = new URL('../../bin/svc.mjs', import.meta.url).pathname;
+
+describe('a running stack', () => {
+  it('answers the request that it prints, and is gone without a trace after SIGTERM', async () => {
+    const started = place.start();
+    const stack = await started.running();
+    const curl = started
+      .output()
+      .split('\n')
+      .find((line) => line.startsWith('curl'));
+
+    const completion = JSON.parse(await place.run(String(curl)));
+    expect(completion).toMatchObject({ object: 'chat.completion', model: stack.model });
+    expect(completion.choices[0].message.content).not.toBe('');
+    expect(stack).toMatchObject({
+      baseUrl: `http://127.0.0.1:${place.port}`,
+      apiKey: expect.stringMatching(/^svc_live_[A-Za-z0-9]{32}$/),
+      consoleUrl: null,
+    });
+    expect(statSync(join(place.folder, '.svc/stack.json')).mode & 0o777).toBe(0o600);
+
+    started.process.kill('SIGTERM');
+    expect(await started.exitCode()).toBe(0);
+    expect(place.processes()).toEqual([]);
+    expect(place.files()).toEqual([]);
+  });
+
+  it('lists every launch model, each hosted by both workers', async () => {
+    const { baseUrl, apiKey } = await place.start().running();
+    const response = await fetch(`${baseUrl}/v1/models`, {
+      headers: { authorization: `Bearer ${apiKey}` },
+    });
+    const { data } = (await response.json()) as { data: { svc: { active_workers: number } }[] };
+    expect(data.map(({ svc: { active_workers } }) => active_workers)).toEqual(Array(8).fill(2));
+  });
+
+  it('is found by the command line in the same folder', async () => {
+    const { wallet } = await place.start().running();
+    expect(await place.run(`${process.execPath} ${svc} keys list`)).toContain(wallet);
+  });
+
+  it('refuses a second start beside it and goes on', async () => {
+    const { pid, baseUrl } = await place.start().running();
+    const second = place.start({ PORT: '0' });
+    expect(await second.exitCode()).toBe(1);
+    expect(second.output()).toBe(
+      `A stack already runs in this folder (process ${pid}, ${baseUrl}). Stop it first.\n`,
+    );
+    expect((await fetch(`${baseUrl}/v1/models`)).status).toBe(401);
+  });
+
+  it('ends when one of its parts dies, and says which and why', async () => {
+    const started = place.start();
+    await started.running();
+    const worker = place.processes().find(({ command }) => command.includes('worker/main.ts'));
+    process.kill(Number(worker?.id), 'SIGKILL');
+    expect(await started.exitCode()).toBe(1);
+    expect(started.output()).toMatch(/The worker-\d ended unexpectedly \(SIGKILL\)/);
+    expect(place.processes()).toEqual([]);
+    expect(place.files()).toEqual([]);
+  });
+});
+
+describe('a stack that is killed', () => {
+  it('takes its processes with it, and the next one starts as if nothing had been', async () => {
+    const { pid } = await place.start().running();
+    process.kill(pid, 'SIGKILL');
+    await place.untilNoProcess();
+
+    const next = place.start();
+    expect((await next.running()).pid).not.toBe(pid);
+    next.process.kill('SIGINT');
+    expect(await next.exitCode()).toBe(0);
+    expect(place.files()).toEqual([]);
+  });
+
+  it('is cleaned up after by the next one, even if only PostgreSQL is left', async () => {
+    await place.start().running();
+    const isPostgres = ({ command }: { command: string }) => command.includes('/bin/postgres');
+    for (const found of place.processes().filter((each) => !isPostgres(each))) {
+      if (found.command.includes('main.ts')) process.kill(found.id, 'SIGKILL');
+    }
+    const [orphan] = place.processes().filter(isPostgres);
+    expect(orphan).toBeDefined();
+
+    const next = place.start();
+    await next.running();
+    expect(place.processes().map(({ id }) => id)).not.toContain(orphan?.id);
+    next.process.kill('SIGTERM');
+    expect(await next.exitCode()).toBe(0);
+    expect(place.files()).toEqual([]);
+  });
+
+  it('ends with the launcher that started it', async () => {
+    const started = place.start();
+    await started.running();
+    started.process.kill('SIGKILL');
+    await place.untilNoProcess();
+    expect(place.files()).toEqual([]);
+  });
+});
+
+describe('a stack that cannot start', () => {
+  it('names the port that is taken, before it starts anything', async () => {
+    const other = createServer().listen(place.port, '127.0.0.1');
+    const started = place.start();
+    expect(await started.exitCode()).toBe(1);
+    expect(started.output()).toBe(
+      `Port ${place.port} on 127.0.0.1 is taken. Choose another: PORT=8180 npm start\n`,
+    );
+    other.close();
+  });
+
+  it('names the keys that only the operator of a cluster can give', async () => {
+    const started = place.start({ SOLANA_RPC_URL: 'http://127.0.0.1:9' });
+    expect(await started.exitCode()).toBe(1);
+    expect(started.output()).toContain('Missing: SVC_GATEWAY (address of your Gateway account)');
+    expect(place.processes()).toEqual([]);
+    expect(place.files()).toEqual([]);
+  });
+
+  it('leaves nothing when it is ended on the way', async () => {
+    const started = place.start();
+    await until(() => place.processes().some(({ command }) => command.includes('databaseMain')));
+    started.process.kill('SIGTERM');
+    expect(await started.exitCode()).toBe(0);
+    expect(place.processes()).toEqual([]);
+    expect(place.files()).toEqual([]);
+  });
+});

@@ -1,0 +1,112 @@
+import { Connection, Keypair, type PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import { addModel, initializeConfig, openGateway } from '../../stack/bootstrap.ts';
+import { type CatalogModel, LAUNCH_CATALOG } from '../../stack/catalog.ts';
+import { startLedger as startEmbeddedLedger } from '../../stack/ledger.ts';
+import type { Operator } from '../../stack/operator.ts';
+import { openCreditAccount, registerWorker } from '../../stack/participants.ts';
+import { createMint, type Mints } from '../../stack/tokens.ts';
+
+/** A ledger of its own for one test file, with the program deployed and nothing else. */
+export interface TestLedger {
+  rpcUrl: string;
+  wsUrl: string;
+  connection: Connection;
+  /** Pays, and is the program's upgrade authority. */
+  payer: Keypair;
+  fundLamports(address: PublicKey, lamports: number): void;
+  close(): void;
+}
+
+export async function startLedger(): Promise<TestLedger> {
+  const ledger = await startEmbeddedLedger();
+  const connection = new Connection(ledger.rpcUrl, {
+    wsEndpoint: ledger.wsUrl,
+    commitment: 'confirmed',
+  });
+  return { ...ledger, connection };
+}
+
+/** The ledger's Clock, in Unix seconds. */
+export async function readClockSeconds(connection: Connection): Promise<bigint> {
+  const clock = await connection.getAccountInfo(SYSVAR_CLOCK_PUBKEY, 'confirmed');
+  if (!clock) throw new Error('the ledger has no Clock');
+  return clock.data.readBigInt64LE(32);
+}
+
+/** Moves the ledger's Clock ahead; from there it runs on. Blockhashes from before are dead. */
+export async function advanceSeconds(connection: Connection, seconds: number): Promise<void> {
+  const target = (await readClockSeconds(connection)) + BigInt(seconds);
+  const response = await fetch(connection.rpcEndpoint, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'surfnet_timeTravel',
+      params: [{ absoluteTimestamp: Number(target) * 1_000 }],
+    }),
+  });
+  const { error } = (await response.json()) as { error?: { message: string } };
+  if (error) throw new Error(`the ledger refused to move its clock: ${error.message}`);
+  while ((await readClockSeconds(connection)) < target);
+}
+
+/** Everybody a job needs, with their keys. */
+export interface Service {
+  operator: Operator;
+  mints: Mints;
+  arbiter: Keypair;
+  gateway: PublicKey;
+  /** The Gateway's only hot signer. */
+  hotSigner: Keypair;
+  model: CatalogModel;
+  wallet: Keypair;
+  creditAccount: PublicKey;
+  worker: PublicKey;
+  workerAuthority: Keypair;
+  proofKey: Keypair;
+}
+
+/** Sets up the program, one Gateway, one model, one staked worker and one wallet that trusts the Gateway. */
+export async function openService(
+  ledger: Pick<TestLedger, 'connection' | 'payer'>,
+  { credits = 10_000n }: { credits?: bigint } = {},
+): Promise<Service> {
+  const operator: Operator = { connection: ledger.connection, authority: ledger.payer };
+  const creditMint = Keypair.generate();
+  const stakeMint = Keypair.generate();
+  const arbiter = Keypair.generate();
+  const gatewayOperator = Keypair.generate();
+  const hotSigner = Keypair.generate();
+  const workerAuthority = Keypair.generate();
+  const proofKey = Keypair.generate();
+  const wallet = Keypair.generate();
+  const mints = { credit: creditMint.publicKey, stake: stakeMint.publicKey };
+  const model = LAUNCH_CATALOG.find(({ tier }) => tier === 'standard') as CatalogModel;
+  await createMint(operator, creditMint);
+  await createMint(operator, stakeMint);
+  await initializeConfig(operator, { mints, arbiter: arbiter.publicKey });
+  const gateway = await openGateway(operator, {
+    gatewayOperator,
+    signers: [hotSigner.publicKey],
+  });
+  await addModel(operator, model);
+  const worker = await registerWorker(operator, {
+    authority: workerAuthority,
+    proofKey: proofKey.publicKey,
+    endpoint: 'http://127.0.0.1:9',
+    modelIds: [model.id],
+    stakeTokens: 1_000n,
+    mints,
+  });
+  const creditAccount = await openCreditAccount(operator, {
+    wallet,
+    spender: gateway,
+    credits,
+    mints,
+  });
+  return {
+    ...{ operator, mints, arbiter, gateway, hotSigner, model },
+    ...{ wallet, creditAccount, worker, workerAuthority, proofKey },
+  };
+}

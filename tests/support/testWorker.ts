@@ -1,0 +1,49 @@
+import { getAssociatedTokenAddressSync } from '@solana/spl-token';
+import { type Connection, Keypair, type PublicKey } from '@solana/web3.js';
+import { registerWorker } from '../../stack/participants.ts';
+import type { Service } from './ledger.ts';
+import { startMisbehavingWorker, type WorkerMode } from './misbehavingWorker.ts';
+
+export type WorkerBehaviour = WorkerMode;
+
+/** A worker that takes jobs, registered, staked and hosting the service's model. */
+export interface TestWorker {
+  address: string;
+  proofKey: PublicKey;
+  /** The token account that settlements pay. */
+  payout: PublicKey;
+  close(): Promise<void>;
+}
+
+const SLOTS = 256;
+
+export async function startTestWorker(options: {
+  behaviour: WorkerBehaviour;
+  connection: Connection;
+  opened: Service;
+}): Promise<TestWorker> {
+  const { behaviour, connection, opened } = options;
+  const authority = Keypair.generate();
+  const proofKey = Keypair.generate();
+  const { url, address, close } = await startMisbehavingWorker({
+    mode: behaviour,
+    connection,
+    authority: authority.publicKey,
+    proofKey,
+    slots: SLOTS,
+  });
+  await registerWorker(opened.operator, {
+    authority,
+    proofKey: proofKey.publicKey,
+    endpoint: url,
+    modelIds: [opened.model.id],
+    stakeTokens: 1_000n,
+    mints: opened.mints,
+  });
+  return {
+    address: address.toBase58(),
+    proofKey: proofKey.publicKey,
+    payout: getAssociatedTokenAddressSync(opened.mints.credit, authority.publicKey),
+    close,
+  };
+}

@@ -1,0 +1,165 @@
+import anchor from '@coral-xyz/anchor';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Connection, Keypair, SystemProgram } from '@solana/web3.js';
+import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { delay } from '../../runtime/wait.ts';
+import { createAdmission } from '../../worker/admission.ts';
+import type { Engine } from '../../worker/engine/engine.ts';
+import { createWorkerLedger } from '../../worker/ledger.ts';
+import { codeOf, freshAddress, openScene, type Scene } from './scene.ts';
+import { paddedKeys } from './writableLedger.ts';
+
+const secondsAgo = (seconds: number) => new anchor.BN(Math.floor(Date.now() / 1_000) - seconds);
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await openScene();
+});
+afterAll(() => scene.close());
+
+describe('a job is refused when the ledger', () => {
+  it.each<[string, Record<string, unknown>, number, string]>([
+    ['has it settling', { status: 2 }, 409, 'job_not_open'],
+    ['has it settled', { status: 3 }, 409, 'job_not_open'],
+    ['has it failed', { status: 4 }, 409, 'job_not_open'],
+    ['has it refunded', { status: 5 }, 409, 'job_not_open'],
+    ['leaves it 14 seconds', { locked_at: secondsAgo(106) }, 409, 'job_not_open'],
+    ['has a later attempt', { status: 1, attempt: 2 }, 409, 'job_not_open'],
+    [
+      'gave the attempt away',
+      { status: 1, attempt: 1, worker: freshAddress() },
+      409,
+      'job_not_open',
+    ],
+    ['locked another token limit', { token_limit: 199 }, 400, 'job_mismatch'],
+    ['locked another model', { model: freshAddress() }, 400, 'job_mismatch'],
+    ['has another id', { job_id: [...new Uint8Array(16)] }, 400, 'job_mismatch'],
+    ['has another controller', { controller: freshAddress() }, 403, 'signer_not_allowed'],
+  ])('%s', async (_case, fields, status, code) => {
+    const response = await scene.ask(await scene.lock(fields));
+    expect([response.status, await codeOf(response)]).toEqual([status, code]);
+  });
+
+  it('still lacks it after three seconds', async () => {
+    const job = await scene.lock({}, SystemProgram.programId);
+    const askedMs = performance.now();
+    const response = await scene.ask(job);
+    expect([response.status, await codeOf(response)]).toEqual([404, 'job_not_found']);
+    expect(performance.now() - askedMs).toBeGreaterThan(2_900);
+  });
+
+  it("is another deployment, or the job another worker's", async () => {
+    for (const body of [
+      { program_id: freshAddress().toBase58() },
+      { worker_address: freshAddress().toBase58() },
+    ]) {
+      const response = await scene.ask(await scene.lock(), { body });
+      expect([response.status, await codeOf(response)]).toEqual([400, 'job_mismatch']);
+    }
+  });
+});
+
+describe('a job runs when the ledger', () => {
+  it('has it pending with enough life left, or acknowledged for this worker and attempt', async () => {
+    const acknowledged = { status: 1, attempt: 1, worker: scene.worker };
+    expect((await scene.ask(await scene.lock(acknowledged))).status).toBe(200);
+    expect((await scene.ask(await scene.lock({ locked_at: secondsAgo(100) }))).status).toBe(200);
+  });
+
+  it('shows it to the worker a little later than to the caller', async () => {
+    const job = await scene.lock({}, SystemProgram.programId);
+    const asking = scene.ask(job);
+    await delay(100);
+    await scene.writeJob(job);
+    expect((await asking).status).toBe(200);
+  });
+});
+
+describe('the signer of a job', () => {
+  it('may be the controller itself', async () => {
+    const wallet = Keypair.generate();
+    const job = await scene.lock({ controller: wallet.publicKey });
+    expect((await scene.ask(job, { signer: wallet })).status).toBe(200);
+  });
+
+  it('may be any current signer of the Gateway, and none that was removed', async () => {
+    const second = Keypair.generate();
+    await scene.writeGateway([scene.keys.hotSigner.publicKey, second.publicKey]);
+    expect((await scene.ask(await scene.lock(), { signer: second })).status).toBe(200);
+    await scene.writeGateway([scene.keys.hotSigner.publicKey]);
+    const response = await scene.ask(await scene.lock(), { signer: second });
+    expect([response.status, await codeOf(response)]).toEqual([403, 'signer_not_allowed']);
+  });
+});
+
+describe('a worker takes no job while it', () => {
+  it.each<[string, () => Record<string, unknown>]>([
+    ['is suspended', () => ({ status: 1 })],
+    ['is deregistered', () => ({ status: 2 })],
+    ['has no stake', () => ({ stake_tokens: new anchor.BN(0) })],
+    ['is unstaking', () => ({ unstaking_tokens: new anchor.BN(1) })],
+    ['is registered with another proof key', () => ({ proof_key: freshAddress() })],
+  ])('%s', async (_case, fields) => {
+    await scene.writeWorker(fields());
+    const response = await scene.ask(await scene.lock());
+    expect([response.status, await codeOf(response)]).toEqual([503, 'worker_not_eligible']);
+    await scene.writeWorker();
+  });
+
+  it('does not host the model', async () => {
+    await scene.writeWorker({ models: paddedKeys([freshAddress()], 16) });
+    const response = await scene.ask(await scene.lock());
+    expect([response.status, await codeOf(response)]).toEqual([400, 'job_mismatch']);
+    await scene.writeWorker();
+  });
+});
+
+describe('the engine', () => {
+  /** Says when it was started and with which signal; its text is there at once. */
+  function createWatchedEngine() {
+    const starts: AbortSignal[] = [];
+    const engine: Engine = {
+      kind: 'upstream',
+      async *generate(_chat, { signal }) {
+        starts.push(signal);
+        yield { type: 'text', text: 'early' };
+        yield { type: 'end', finishReason: 'stop' };
+      },
+    };
+    return { engine, starts };
+  }
+
+  it('starts before the check for a signer seen before, and nothing leaves before it', async () => {
+    const { engine, starts } = createWatchedEngine();
+    const watched = await openScene({ engine });
+    await (await watched.ask(await watched.lock())).text();
+    const job = await watched.lock({}, SystemProgram.programId);
+    const response = await watched.ask(job);
+    expect(starts).toHaveLength(2);
+    expect(starts[1]?.aborted).toBe(true);
+    expect([response.status, await codeOf(response)]).toEqual([404, 'job_not_found']);
+    await watched.close();
+  });
+
+  it('does not start for a stranger', async () => {
+    const { engine, starts } = createWatchedEngine();
+    const watched = await openScene({ engine });
+    await watched.ask(await watched.lock(), { signer: Keypair.generate() });
+    expect(starts).toHaveLength(0);
+    await watched.close();
+  });
+});
+
+describe('a ledger that cannot be reached', () => {
+  it('is told from a job that is not there', async () => {
+    const connection = new Connection('http://127.0.0.1:9', 'confirmed');
+    const worker = createAddresses().worker(freshAddress());
+    const ledger = createWorkerLedger({ connection, programId: PROGRAM_ID, worker });
+    const own = { programId: PROGRAM_ID, worker, proofKey: freshAddress() };
+    const admission = createAdmission(ledger, own);
+    await expect(admission.authorize(freshAddress(), freshAddress())).rejects.toMatchObject({
+      code: 'ledger_unavailable',
+      status: 503,
+    });
+  });
+});

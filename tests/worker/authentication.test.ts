@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import { readAnswer } from './events.ts';
+import {
+  codeOf,
+  freshAddress,
+  type LockedJob,
+  openScene,
+  type RequestChanges,
+  type Scene,
+} from './scene.ts';
+
+let scene: Scene;
+let job: LockedJob;
+beforeAll(async () => {
+  scene = await openScene();
+  job = await scene.lock();
+});
+afterAll(() => scene.close());
+
+async function expectUnauthenticated(changes: RequestChanges): Promise<void> {
+  const response = await scene.ask(job, changes);
+  expect([response.status, await codeOf(response)]).toEqual([401, 'invalid_signature']);
+}
+
+describe('the signature of a job request', () => {
+  it.each<[string, () => RequestChanges]>([
+    ['another kind of request', () => ({ signed: { kind: 'stop' } })],
+    ['another worker', () => ({ signed: { worker: freshAddress() } })],
+    ['another job', () => ({ signed: { job: freshAddress() } })],
+    ['another attempt', () => ({ signed: { attempt: 2 } })],
+    ['another time', () => ({ signed: { timestampMs: Date.now() + 5_000 } })],
+    ['another body', () => ({ signed: { bodySha256: new Uint8Array(32) } })],
+  ])('does not hold for %s', async (_field, changes) => {
+    await expectUnauthenticated(changes());
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['another signer', { 'svc-signer': Keypair.generate().publicKey.toBase58() }],
+    ['a signer that is no key', { 'svc-signer': 'nobody' }],
+    ['no signer', { 'svc-signer': '' }],
+    ['another timestamp', { 'svc-timestamp': String(Date.now() + 5) }],
+    ['a timestamp that is no number', { 'svc-timestamp': '1e12' }],
+    ['no timestamp', { 'svc-timestamp': '' }],
+    ['another signature', { 'svc-signature': Buffer.alloc(64).toString('base64') }],
+    ['a short signature', { 'svc-signature': 'AAAA' }],
+    ['no signature', { 'svc-signature': '' }],
+  ])('does not hold with %s in the headers', async (_header, headers) => {
+    await expectUnauthenticated({ headers });
+  });
+
+  it('is too old or too new beyond 30 seconds', async () => {
+    scene.now.offsetMs = 60_000;
+    await expectUnauthenticated({ timestampMs: Date.now() + 29_000 });
+    await expectUnauthenticated({ timestampMs: Date.now() + 91_000 });
+    scene.now.offsetMs = 0;
+    expect((await scene.ask(await scene.lock(), { timestampMs: Date.now() + 29_000 })).status).toBe(
+      200,
+    );
+  });
+
+  it('made before the process started is refused', async () => {
+    await expectUnauthenticated({ timestampMs: Date.now() - 25_000 });
+  });
+});
+
+describe('an attempt', () => {
+  it('is answered once: the same request again is refused, a new attempt is not', async () => {
+    const locked = await scene.lock();
+    const first = await readAnswer(await scene.ask(locked));
+    expect(first.proof).toBeDefined();
+    const again = await scene.ask(locked);
+    expect([again.status, await codeOf(again)]).toEqual([409, 'attempt_already_used']);
+    expect((await scene.ask(locked, { body: { attempt: 2 } })).status).toBe(200);
+  });
+
+  it('is answered once when both requests arrive together', async () => {
+    const locked = await scene.lock();
+    const responses = await Promise.all([scene.ask(locked), scene.ask(locked)]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
+  });
+
+  it('is not used up by a stranger', async () => {
+    const locked = await scene.lock();
+    expect((await scene.ask(locked, { signer: Keypair.generate() })).status).toBe(403);
+    expect((await scene.ask(locked)).status).toBe(200);
+  });
+});
+
+describe('a request that cannot be read', () => {
+  it.each<[string, Record<string, unknown>]>([
+    ['an attempt of 0', { attempt: 0 }],
+    ['an attempt of 256', { attempt: 256 }],
+    ['a token limit of 0', { token_limit: 0 }],
+    ['an address that is none', { worker_address: 'x' }],
+    ['no messages', { chat: { model: 'test-8b', messages: [] } }],
+  ])('has %s and is refused with 400', async (_case, body) => {
+    const response = await scene.ask(job, { body, signed: { attempt: 1 } });
+    expect([response.status, await codeOf(response)]).toEqual([400, 'invalid_request']);
+  });
+
+  it('is no JSON, too large or for no route', async () => {
+    const post = (path: string, body: string) =>
+      fetch(`${scene.url}${path}`, { method: 'POST', body });
+    expect(await codeOf(await post('/jobs', '{'))).toBe('invalid_request');
+    expect(await codeOf(await post('/jobs', 'x'.repeat(6_000_000)))).toBe('body_too_large');
+    expect(await codeOf(await post('/other', ''))).toBe('route_not_found');
+  });
+});

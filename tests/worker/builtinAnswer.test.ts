@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { readAnswer } from './events.ts';
+import { openScene, type Scene } from './scene.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await openScene();
+});
+afterAll(() => scene.close());
+
+describe('a job answered by the built-in engine', () => {
+  it('streams role, text and finish chunk, and says which engine it was', async () => {
+    const response = await scene.ask(await scene.lock());
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(response.headers.get('x-svc-engine')).toBe('builtin');
+    const answer = await readAnswer(response);
+    expect(answer).toMatchObject({ role: 'assistant', finishReason: 'stop', error: undefined });
+    expect(answer.text).toContain('built-in engine, not a language model');
+  });
+
+  it('ends with a proof that another ed25519 implementation verifies over the 149 bytes', async () => {
+    const job = await scene.lock();
+    const { text, proof } = await readAnswer(await scene.ask(job));
+    const hash = createHash('sha256').update(text, 'utf8').digest();
+    expect(proof).toMatchObject({ output_hash: `sha256:${hash.toString('hex')}` });
+    const counts = Buffer.alloc(8);
+    counts.writeUInt32LE(Number(proof?.prompt_tokens), 0);
+    counts.writeUInt32LE(Number(proof?.completion_tokens), 4);
+    const message = Buffer.concat([
+      Buffer.from('svc-proof-v1'),
+      PROGRAM_ID.toBytes(),
+      job.address.toBytes(),
+      scene.worker.toBytes(),
+      Buffer.from([1]),
+      hash,
+      counts,
+    ]);
+    expect(message.length).toBe(149);
+    const signature = Buffer.from(String(proof?.signature), 'base64');
+    const key = scene.keys.proof.publicKey.toBytes();
+    expect(ed25519.verify(signature, message, key)).toBe(true);
+  });
+
+  it('never exceeds the token limit and says so', async () => {
+    const job = await scene.lock({ token_limit: 5 });
+    const answer = await readAnswer(await scene.ask(job, { body: { token_limit: 5 } }));
+    expect(answer.finishReason).toBe('length');
+    expect(answer.text).toBe('This is the built-in engine,');
+    expect(answer.proof).toMatchObject({ completion_tokens: 5, prompt_tokens: 4 });
+  });
+});

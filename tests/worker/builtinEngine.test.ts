@@ -1,0 +1,85 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ChatRequest } from '../../worker/contracts.ts';
+import { createBuiltinEngine } from '../../worker/engine/builtin.ts';
+import type { EngineEvent } from '../../worker/engine/engine.ts';
+
+const TOKEN_LIMIT = 10_000;
+const engine = createBuiltinEngine({ tokenDelayMs: 0 });
+
+async function generate(
+  chat: Partial<ChatRequest> & { content?: string },
+  tokenLimit = TOKEN_LIMIT,
+  signal = new AbortController().signal,
+) {
+  const { content = 'Tell me of Zanzibar.', ...rest } = chat;
+  const request = { model: 'any', messages: [{ role: 'user' as const, content }], ...rest };
+  const events: EngineEvent[] = [];
+  for await (const event of engine.generate(request, { tokenLimit, signal })) events.push(event);
+  const end = events.pop();
+  if (end?.type !== 'end') throw new Error('the engine did not end its answer');
+  const text = events.map((event) => (event.type === 'text' ? event.text : '')).join('');
+  return { text, finishReason: end.finishReason, usage: end.usage };
+}
+
+describe('the built-in engine', () => {
+  it('says what it is and speaks of the conversation', async () => {
+    const { text, finishReason } = await generate({ seed: 3, content: 'Zanzibar '.repeat(300) });
+    expect(text).toMatch(/^This is the built-in engine, not a language model;/);
+    expect(text).toContain('Zanzibar');
+    expect(finishReason).toBe('stop');
+  });
+
+  it('gives the same text for the same conversation and seed, and another for another', async () => {
+    const first = await generate({ seed: 1 });
+    expect(await generate({ seed: 1 })).toEqual(first);
+    expect((await generate({ seed: 2 })).text).not.toBe(first.text);
+    expect((await generate({ seed: 1, content: 'Tell me of Kiel.' })).text).not.toBe(first.text);
+  });
+
+  it('gives another text each time without a seed', async () => {
+    expect((await generate({})).text).not.toBe((await generate({})).text);
+  });
+
+  it('has a natural length of 30 to 59 words, each a token', async () => {
+    for (let seed = 0; seed < 50; seed += 1) {
+      const { text, usage } = await generate({ seed });
+      const words = text.split(' ').length;
+      expect(words).toBeGreaterThanOrEqual(30);
+      expect(words).toBeLessThan(60);
+      expect(usage?.completionTokens).toBe(words);
+    }
+  });
+
+  it('writes as many words as it is asked for', async () => {
+    const { text, finishReason } = await generate({ content: 'Please write 700 words on tides.' });
+    expect(text.split(' ')).toHaveLength(700);
+    expect(finishReason).toBe('stop');
+  });
+
+  it('stops at the token limit with length, and at its own end with stop', async () => {
+    const content = 'Write 40 words.';
+    expect(await generate({ content }, 39)).toMatchObject({ finishReason: 'length' });
+    expect(await generate({ content }, 40)).toMatchObject({
+      finishReason: 'stop',
+      usage: { completionTokens: 40 },
+    });
+  });
+
+  it('ends before the first stop sequence, wherever tokens cut it', async () => {
+    for (const stop of ['engine, not', ['absent', 'engine, not a', 'ine, not']]) {
+      const { text, finishReason } = await generate({ stop });
+      expect(text).toBe(`This is the built-in ${typeof stop === 'string' ? '' : 'eng'}`);
+      expect(finishReason).toBe('stop');
+    }
+  });
+
+  it('sends what looked like a stop sequence and was none', async () => {
+    const { text } = await generate({ stop: 'engine, nothing' });
+    expect(text).toContain('built-in engine, not a language model');
+  });
+
+  it('throws the reason it was ended for', async () => {
+    const ended = AbortSignal.abort(new Error('ended'));
+    await expect(generate({}, TOKEN_LIMIT, ended)).rejects.toThrow('ended');
+  });
+});

@@ -1,0 +1,44 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+
+/** A worker's whole answer, taken apart. */
+export interface WorkerAnswer {
+  text: string;
+  finishReason: string | undefined;
+  /** Role of the first chunk. */
+  role: string | undefined;
+  proof: Record<string, unknown> | undefined;
+  error: { code: string } | undefined;
+  /** `content` of every delta that had any. */
+  deltas: string[];
+}
+
+/** Reads events as they arrive until the response ends; a broken connection throws. */
+export async function* readEvents(response: Response): AsyncGenerator<EventSourceMessage> {
+  const messages: EventSourceMessage[] = [];
+  const parser = createParser({ onEvent: (message) => messages.push(message) });
+  const decoder = new TextDecoder();
+  for await (const bytes of response.body ?? []) {
+    parser.feed(decoder.decode(bytes, { stream: true }));
+    yield* messages.splice(0);
+  }
+}
+
+export async function readAnswer(response: Response): Promise<WorkerAnswer> {
+  const answer: WorkerAnswer = {
+    ...{ text: '', deltas: [], finishReason: undefined, role: undefined },
+    ...{ proof: undefined, error: undefined },
+  };
+  for await (const { event, data } of readEvents(response)) {
+    const json = JSON.parse(data);
+    if (event === 'proof') answer.proof = json;
+    else if (event === 'error') answer.error = json.error;
+    else {
+      const { delta, finish_reason } = json.choices[0];
+      answer.role ??= delta.role;
+      if (delta.content) answer.deltas.push(delta.content);
+      answer.finishReason = finish_reason ?? answer.finishReason;
+    }
+  }
+  answer.text = answer.deltas.join('');
+  return answer;
+}

@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { MODEL_ID, openScene, type Scene } from './scene.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await openScene({ slots: 3 });
+});
+afterAll(() => scene.close());
+
+async function health(): Promise<unknown> {
+  return (await fetch(`${scene.url}/health`)).json();
+}
+
+describe('GET /health', () => {
+  it('names the worker, its models on the ledger, its slots and its engine', async () => {
+    expect(await health()).toEqual({
+      worker_address: scene.worker.toBase58(),
+      models: [MODEL_ID],
+      slots: 3,
+      in_flight: 0,
+      engine: 'builtin',
+    });
+  });
+
+  it('follows the ledger within five seconds, without asking it each time', async () => {
+    await scene.writeWorker({ models_len: 0 });
+    expect(await health()).toMatchObject({ models: [MODEL_ID] });
+    scene.now.offsetMs += 5_000;
+    expect(await health()).toMatchObject({ models: [] });
+  });
+});

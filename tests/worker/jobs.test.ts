@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import { PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import type { Admitted } from '../../worker/admission.ts';
+import { createAttempts } from '../../worker/attempts.ts';
+import type { Engine } from '../../worker/engine/engine.ts';
+import { createJobs } from '../../worker/jobs.ts';
+import { createProofSigner } from '../../worker/proofs.ts';
+import { readAnswer } from './events.ts';
+import { freshAddress, MODEL_ID } from './scene.ts';
+
+const TOKEN_LIMIT = 1_000_000;
+const servers: ReturnType<typeof createServer>[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close().closeAllConnections();
+});
+
+/** Jobs behind a plain server, with a ledger check that the test decides. */
+async function serveJobs(engine: Engine, admitted: Promise<Admitted>): Promise<string> {
+  const worker = freshAddress();
+  const jobs = createJobs({
+    admission: { admit: () => admitted, authorize: async () => undefined },
+    attempts: createAttempts(Date.now),
+    engine,
+    signProof: createProofSigner({ programId: PROGRAM_ID, worker, proofKey: Keypair.generate() }),
+    slots: 1,
+    logger: createLogger({ name: 'worker', level: 'silent' }),
+  });
+  const request = {
+    ...{ job_id: 'job_1', job_address: freshAddress(), worker_address: worker },
+    ...{ program_id: PROGRAM_ID, attempt: 1, token_limit: TOKEN_LIMIT },
+    chat: { model: MODEL_ID, messages: [{ role: 'user' as const, content: 'Go on.' }] },
+  };
+  const signer = freshAddress();
+  const server = createServer((_request, response) => {
+    jobs.run(request, signer, response).catch(() => response.destroy());
+  });
+  servers.push(server.listen(0, '127.0.0.1'));
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Text without end, and how much of it was asked for. */
+function createEndlessEngine(delta: string) {
+  const asked = { deltas: 0, started: false };
+  const engine: Engine = {
+    kind: 'builtin',
+    async *generate(_chat, { signal }) {
+      asked.started = true;
+      while (true) {
+        await new Promise(setImmediate);
+        signal.throwIfAborted();
+        asked.deltas += 1;
+        yield { type: 'text', text: delta };
+      }
+    },
+  };
+  return { engine, asked };
+}
+
+describe('a running job', () => {
+  it('is given up when its proof would come too late', async () => {
+    const { engine } = createEndlessEngine('word ');
+    const controller = freshAddress();
+    const url = await serveJobs(engine, Promise.resolve({ controller, proofDueMs: 50 }));
+    const { text, error, proof } = await readAnswer(await fetch(url));
+    expect(text).toContain('word ');
+    expect(error).toMatchObject({ code: 'deadline_passed' });
+    expect(proof).toBeUndefined();
+  });
+
+  it('holds its engine back while nobody reads', async () => {
+    const { engine, asked } = createEndlessEngine('x'.repeat(100_000));
+    const controller = freshAddress();
+    const url = await serveJobs(engine, Promise.resolve({ controller, proofDueMs: 60_000 }));
+    const leaving = new AbortController();
+    await fetch(url, { signal: leaving.signal });
+    let before = -1;
+    while (asked.deltas > before) {
+      before = asked.deltas;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    expect(asked.deltas * 100_000).toBeLessThan(20_000_000);
+    leaving.abort();
+  });
+
+  it('is not begun for a caller who left while the ledger was asked', async () => {
+    const { engine, asked } = createEndlessEngine('word ');
+    const { promise, resolve } = Promise.withResolvers<Admitted>();
+    const url = await serveJobs(engine, promise);
+    const asking = fetch(url, { signal: AbortSignal.timeout(100) });
+    await expect(asking).rejects.toThrow('timeout');
+    await new Promise((settle) => setTimeout(settle, 50));
+    resolve({ controller: freshAddress(), proofDueMs: 60_000 });
+    await new Promise(setImmediate);
+    expect(asked.started).toBe(false);
+  });
+});

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { proofMessage, verifySignature } from '../../programs/client/proof.ts';
+import { type MisbehavingWorker, startMisbehavingWorker } from '../support/misbehavingWorker.ts';
+import { readAnswer } from './events.ts';
+import { type LockedJob, openScene, type Scene } from './scene.ts';
+
+let scene: Scene;
+let worker: MisbehavingWorker;
+beforeAll(async () => {
+  scene = await openScene();
+  worker = await startMisbehavingWorker({
+    mode: 'honest',
+    connection: scene.ledger.connection,
+    authority: scene.keys.authority.publicKey,
+    proofKey: scene.keys.proof,
+  });
+});
+afterAll(async () => {
+  await worker.close();
+  await scene.close();
+});
+
+function isSigned(job: LockedJob, proof: Record<string, unknown> | undefined): boolean {
+  const message = proofMessage({
+    programId: PROGRAM_ID,
+    job: job.address,
+    worker: worker.address,
+    attempt: 1,
+    outputHash: Buffer.from(String(proof?.output_hash).slice('sha256:'.length), 'hex'),
+    promptTokens: Number(proof?.prompt_tokens),
+    completionTokens: Number(proof?.completion_tokens),
+  });
+  const signature = Buffer.from(String(proof?.signature), 'base64');
+  return verifySignature({ publicKey: scene.keys.proof.publicKey, message, signature });
+}
+
+function hashOf(text: string): string {
+  return `sha256:${createHash('sha256').update(text, 'utf8').digest('hex')}`;
+}
+
+/** Asks the misbehaving worker; the scene's own worker has the same address on the ledger. */
+async function ask(mode: Parameters<MisbehavingWorker['setMode']>[0], signal?: AbortSignal) {
+  worker.setMode(mode);
+  const job = await scene.lock();
+  const response = await scene.ask(job, { url: worker.url, ...(signal && { signal }) });
+  return { job, response };
+}
+
+describe('a misbehaving worker for tests', () => {
+  it('that is honest gives a text and its proof', async () => {
+    const { job, response } = await ask('honest');
+    const { text, proof } = await readAnswer(response);
+    expect(proof?.output_hash).toBe(hashOf(text));
+    expect(isSigned(job, proof)).toBe(true);
+    expect(worker.requests.at(-1)?.path).toBe('/jobs');
+  });
+
+  it('never answers', async () => {
+    await expect(ask('never_answers', AbortSignal.timeout(300))).rejects.toThrow('timeout');
+  });
+
+  it('dies in the middle of its text', async () => {
+    const { response } = await ask('dies_midstream');
+    expect(response.status).toBe(200);
+    await expect(readAnswer(response)).rejects.toThrow();
+  });
+
+  it('signs another text than it sent', async () => {
+    const { job, response } = await ask('wrong_hash');
+    const { text, proof } = await readAnswer(response);
+    expect(proof?.output_hash).not.toBe(hashOf(text));
+    expect(isSigned(job, proof)).toBe(true);
+  });
+
+  it('forges its signature', async () => {
+    const { job, response } = await ask('forged_signature');
+    const { text, proof } = await readAnswer(response);
+    expect(proof?.output_hash).toBe(hashOf(text));
+    expect(isSigned(job, proof)).toBe(false);
+  });
+
+  it('proves an empty output', async () => {
+    const { job, response } = await ask('empty_output');
+    const { text, finishReason, proof } = await readAnswer(response);
+    expect({ text, finishReason }).toEqual({ text: '', finishReason: 'stop' });
+    expect(proof?.output_hash).toBe(hashOf(''));
+    expect(isSigned(job, proof)).toBe(true);
+  });
+
+  it('gives no proof', async () => {
+    const { response } = await ask('no_proof');
+    const { text, finishReason, proof } = await readAnswer(response);
+    expect(text).not.toBe('');
+    expect(finishReason).toBe('stop');
+    expect(proof).toBeUndefined();
+  });
+
+  it('is slow with its first token', async () => {
+    const startedMs = performance.now();
+    const { response } = await ask('slow_first_token');
+    expect(performance.now() - startedMs).toBeGreaterThan(1_400);
+    expect((await readAnswer(response)).proof).toBeDefined();
+  });
+
+  it('inflates its count', async () => {
+    const { job, response } = await ask('inflates_count');
+    const { text, proof } = await readAnswer(response);
+    expect(proof?.completion_tokens).toBe(text.split(' ').length * 10);
+    expect(isSigned(job, proof)).toBe(true);
+  });
+
+  it('refuses every job', async () => {
+    expect((await ask('refuses')).response.status).toBe(503);
+  });
+
+  it('goes on until it is stopped', async () => {
+    const { job, response } = await ask('endless');
+    await scene.stop(job, { url: worker.url });
+    const { finishReason, proof } = await readAnswer(response);
+    expect(finishReason).toBe('length');
+    expect(isSigned(job, proof)).toBe(true);
+  });
+});

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
+import { readAnswer, readEvents } from './events.ts';
+import { codeOf, openScene, type Scene } from './scene.ts';
+import { type Reply, startUpstream, type UpstreamServer } from './upstreamServer.ts';
+
+let upstream: UpstreamServer;
+let scene: Scene;
+let started: Promise<Reply>;
+beforeAll(async () => {
+  upstream = await startUpstream();
+  scene = await openScene({ engine: createUpstreamEngine({ url: upstream.url }), slots: 2 });
+});
+afterAll(async () => {
+  await scene.close();
+  upstream.close();
+});
+beforeEach(() => {
+  const start = Promise.withResolvers<Reply>();
+  started = start.promise;
+  upstream.answerWith((reply) => {
+    reply.text('Once upon');
+    reply.text(' a time \ud83d');
+    start.resolve(reply);
+  });
+});
+
+async function inFlight(): Promise<number> {
+  const health = (await (await fetch(`${scene.url}/health`)).json()) as { in_flight: number };
+  return health.in_flight;
+}
+
+async function untilIdle(): Promise<void> {
+  while ((await inFlight()) > 0);
+}
+
+describe('a stop request', () => {
+  it('ends the stream with its last deltas, length and a proof of what was sent', async () => {
+    const job = await scene.lock();
+    const response = await scene.ask(job);
+    const reply = await started;
+    const stopped = await scene.stop(job);
+    expect(await stopped.json()).toEqual({ stopped: true });
+    const answer = await readAnswer(response);
+    expect(answer).toMatchObject({ text: 'Once upon a time \ufffd', finishReason: 'length' });
+    const hash = createHash('sha256').update(answer.text, 'utf8').digest('hex');
+    expect(answer.proof).toMatchObject({ output_hash: `sha256:${hash}`, completion_tokens: 2 });
+    await reply.closed;
+  });
+
+  it('by a key that does not act for the controller is refused, and the job goes on', async () => {
+    const job = await scene.lock();
+    const response = await scene.ask(job);
+    const reply = await started;
+    const refused = await scene.stop(job, { signer: Keypair.generate() });
+    expect(refused.status).toBe(403);
+    reply.text('\udc4b');
+    reply.finish('stop');
+    reply.done();
+    expect(await readAnswer(response)).toMatchObject({
+      text: 'Once upon a time 👋',
+      finishReason: 'stop',
+    });
+  });
+
+  it('for a job or an attempt that does not run is answered with 404', async () => {
+    const job = await scene.lock();
+    const absent = await scene.stop(job);
+    expect([absent.status, await codeOf(absent)]).toEqual([404, 'job_not_running']);
+    const response = await scene.ask(job);
+    await started;
+    expect((await scene.stop(job, { body: { attempt: 2 } })).status).toBe(404);
+    await scene.stop(job);
+    await readAnswer(response);
+  });
+
+  it('before any output ends the job without a proof', async () => {
+    const start = Promise.withResolvers<void>();
+    upstream.answerWith(() => start.resolve());
+    const job = await scene.lock();
+    const asking = scene.ask(job);
+    await start.promise;
+    await scene.stop(job);
+    const response = await asking;
+    expect([response.status, await codeOf(response)]).toEqual([409, 'stopped_before_output']);
+  });
+
+  it('signed as a job request is refused', async () => {
+    const job = await scene.lock();
+    const response = await scene.ask(job);
+    await started;
+    expect((await scene.stop(job, { signed: { kind: 'job' } })).status).toBe(401);
+    await scene.stop(job);
+    await readAnswer(response);
+  });
+});
+
+describe('a caller who closes the connection', () => {
+  it('without a stop cancels the upstream and frees the slot', async () => {
+    const leaving = new AbortController();
+    const response = await scene.ask(await scene.lock(), { signal: leaving.signal });
+    await readEvents(response).next();
+    const reply = await started;
+    expect(await inFlight()).toBe(1);
+    leaving.abort();
+    await reply.closed;
+    await untilIdle();
+  });
+});
+
+describe('slots', () => {
+  it('refuse a job when all are taken, and never queue it', async () => {
+    const jobs = [await scene.lock(), await scene.lock()];
+    const responses = [await scene.ask(jobs[0] as never), await scene.ask(jobs[1] as never)];
+    const refused = await scene.ask(await scene.lock());
+    expect([refused.status, await codeOf(refused)]).toEqual([503, 'no_free_slot']);
+    for (const job of jobs) await scene.stop(job);
+    for (const response of responses) await readAnswer(response);
+  });
+});
+
+describe('closing a worker', () => {
+  it('ends what still runs after the grace without a proof, and takes nothing more', async () => {
+    const closing = await openScene({ engine: createUpstreamEngine({ url: upstream.url }) });
+    const response = await closing.ask(await closing.lock());
+    await started;
+    await closing.closeWorker(0);
+    const { error, proof } = await readAnswer(response);
+    expect(error).toMatchObject({ code: 'shutting_down' });
+    expect(proof).toBeUndefined();
+    expect((await closing.ask(await closing.lock())).status).toBe(503);
+    await closing.close();
+  });
+});

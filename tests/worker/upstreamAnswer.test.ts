@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
+import { readAnswer, readEvents } from './events.ts';
+import { codeOf, MODEL_ID, openScene, type Scene, TOKEN_LIMIT } from './scene.ts';
+import { startUpstream, type UpstreamServer } from './upstreamServer.ts';
+
+let upstream: UpstreamServer;
+let scene: Scene;
+beforeAll(async () => {
+  upstream = await startUpstream();
+  scene = await openScene({ engine: createUpstreamEngine({ url: upstream.url, key: 'secret' }) });
+});
+afterAll(async () => {
+  await scene.close();
+  upstream.close();
+});
+
+function hashOf(text: string): string {
+  return `sha256:${createHash('sha256').update(text, 'utf8').digest('hex')}`;
+}
+
+async function ask(chat: Record<string, unknown> = {}): Promise<Response> {
+  return scene.ask(await scene.lock(), { chat });
+}
+
+describe('a job answered by an upstream', () => {
+  it('asks it with the token limit, streaming and usage, and passes known fields only', async () => {
+    upstream.answerWith((reply) => {
+      reply.text('Hello');
+      reply.finish('stop');
+      reply.done();
+      reply.end();
+    });
+    await readAnswer(await ask({ seed: 7, stop: ['END'], temperature: 0.5, max_tokens: 9, n: 3 }));
+    const { path, headers, body } = upstream.requests.at(-1) ?? {};
+    expect(path).toBe('/v1/chat/completions');
+    expect(headers?.authorization).toBe('Bearer secret');
+    expect(body).toEqual({
+      model: MODEL_ID,
+      messages: [{ role: 'user', content: 'Say hello to the harbour.' }],
+      seed: 7,
+      stop: ['END'],
+      temperature: 0.5,
+      max_tokens: TOKEN_LIMIT,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+  });
+
+  it('passes deltas on as they come and proves the usage that the upstream counted', async () => {
+    const { promise: read, resolve: onRead } = Promise.withResolvers<void>();
+    upstream.answerWith(async (reply) => {
+      reply.text('Good ');
+      await read;
+      reply.text('morning');
+      reply.finish('length');
+      reply.usage(31, 4);
+      reply.done();
+      reply.end();
+    });
+    const response = await ask();
+    expect(response.headers.get('x-svc-engine')).toBeNull();
+    const events = readEvents(response);
+    const first = [await events.next(), await events.next()];
+    expect(JSON.stringify(first)).toContain('Good ');
+    onRead();
+    const rest: string[] = [];
+    for await (const { data } of events) rest.push(data);
+    expect(rest.join()).toContain('"finish_reason":"length"');
+    expect(JSON.parse(rest.at(-1) ?? '')).toMatchObject({
+      output_hash: hashOf('Good morning'),
+      prompt_tokens: 31,
+      completion_tokens: 4,
+    });
+  });
+
+  it('estimates what an upstream without usage does not count', async () => {
+    upstream.answerWith((reply) => {
+      for (const text of ['One', ' two', ' three']) reply.text(text);
+      reply.finish('stop');
+      reply.end();
+    });
+    const { proof } = await readAnswer(await ask());
+    expect(proof).toMatchObject({ prompt_tokens: 4, completion_tokens: 3 });
+  });
+
+  it('never proves more tokens than the text has bytes', async () => {
+    upstream.answerWith((reply) => {
+      reply.text('four');
+      reply.finish('stop');
+      reply.usage(10, 150);
+      reply.done();
+      reply.end();
+    });
+    const { proof } = await readAnswer(await ask());
+    expect(proof).toMatchObject({ completion_tokens: 4 });
+  });
+
+  it('cuts an upstream off that ignores the token limit', async () => {
+    let closed: Promise<unknown> | undefined;
+    upstream.answerWith((reply) => {
+      closed = reply.closed;
+      for (let token = 0; token < TOKEN_LIMIT + 50; token += 1) reply.text('a ');
+    });
+    const { text, finishReason, proof } = await readAnswer(await ask());
+    expect(text).toBe('a '.repeat(TOKEN_LIMIT));
+    expect(finishReason).toBe('length');
+    expect(proof).toMatchObject({ completion_tokens: TOKEN_LIMIT });
+    await closed;
+  });
+
+  it('joins a surrogate pair that was split over two deltas', async () => {
+    upstream.answerWith((reply) => {
+      for (const text of ['wave \ud83d', '\udc4b', ' bye']) reply.text(text);
+      reply.finish('stop');
+      reply.done();
+      reply.end();
+    });
+    const { text, deltas, proof } = await readAnswer(await ask());
+    expect(text).toBe('wave 👋 bye');
+    expect(deltas.every((delta) => delta.isWellFormed())).toBe(true);
+    expect(proof).toMatchObject({ output_hash: hashOf('wave 👋 bye') });
+  });
+
+  it('replaces a half that stays alone before it is sent and hashed', async () => {
+    upstream.answerWith((reply) => {
+      for (const text of ['\udc4b low', ' high \ud83d', ' end \ud83d']) reply.text(text);
+      reply.finish('stop');
+      reply.done();
+      reply.end();
+    });
+    const { text, proof } = await readAnswer(await ask());
+    expect(text).toBe('\ufffd low high \ufffd end \ufffd');
+    expect(proof).toMatchObject({ output_hash: hashOf(text) });
+  });
+
+  it('waits for the usage no longer than two seconds', async () => {
+    upstream.answerWith((reply) => {
+      reply.text('Hello');
+      reply.finish('stop');
+    });
+    const { proof } = await readAnswer(await ask());
+    expect(proof).toMatchObject({ completion_tokens: 1 });
+  });
+});
+
+describe('an upstream that fails', () => {
+  it.each([
+    ['refuses', 502, 'upstream_failed', 500, { error: { message: 'out of memory' } }],
+    [
+      'finds the conversation too long',
+      400,
+      'context_length_exceeded',
+      400,
+      { error: { message: "This model's maximum context length is 4096 tokens." } },
+    ],
+    [
+      'finds the prompt too long in another dialect',
+      400,
+      'context_length_exceeded',
+      400,
+      { error: { type: 'exceed_context_size_error', message: 'request exceeds the available' } },
+    ],
+    ['refuses the body', 502, 'upstream_failed', 400, { error: { message: 'bad stop' } }],
+    ['answers without streaming', 502, 'upstream_failed', 200, { choices: [] }],
+  ] as const)('and %s becomes %i %s', async (_case, status, code, upstreamStatus, body) => {
+    upstream.answerWith((reply) => reply.refuse(upstreamStatus, body));
+    const response = await ask();
+    expect(response.status).toBe(status);
+    expect(await codeOf(response)).toBe(code);
+  });
+
+  it('and gives no text becomes 502 empty_output', async () => {
+    upstream.answerWith((reply) => {
+      reply.finish('stop');
+      reply.done();
+      reply.end();
+    });
+    const response = await ask();
+    expect(response.status).toBe(502);
+    expect(await codeOf(response)).toBe('empty_output');
+  });
+
+  it.each<[string, (end: { break(): void; end(): void; raw(data: string): void }) => void]>([
+    ['breaks off', (reply) => reply.break()],
+    ['ends without finish_reason or [DONE]', (reply) => reply.end()],
+    ['sends an error event', (reply) => reply.raw('{"error":{"message":"overloaded"}}')],
+    ['sends what is no JSON', (reply) => reply.raw('{"choi')],
+  ])('in the middle of its answer (%s) gives an error event and no proof', async (_case, fail) => {
+    upstream.answerWith(async (reply) => {
+      reply.text('Half of');
+      // A broken connection loses what was not yet read.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      fail(reply);
+    });
+    const { text, error, proof, finishReason } = await readAnswer(await ask());
+    expect(text).toBe('Half of');
+    expect(error).toMatchObject({ code: 'upstream_failed' });
+    expect(proof).toBeUndefined();
+    expect(finishReason).toBeUndefined();
+  });
+
+  it('cannot be reached: 502', async () => {
+    const gone = await startUpstream();
+    gone.close();
+    const lonely = await openScene({ engine: createUpstreamEngine({ url: gone.url }) });
+    const response = await lonely.ask(await lonely.lock());
+    expect(response.status).toBe(502);
+    await lonely.close();
+  });
+});

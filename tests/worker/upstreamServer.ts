@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** One reply of the upstream, event by event. */
+export interface Reply {
+  /** A delta; its JSON may hold half a surrogate pair. */
+  text(content: string): void;
+  finish(reason: string): void;
+  usage(promptTokens: number, completionTokens: number): void;
+  done(): void;
+  /** Any event data at all. */
+  raw(data: string): void;
+  end(): void;
+  /** Breaks the connection off. */
+  break(): void;
+  refuse(status: number, body: object): void;
+  /** Resolves when the worker has closed the connection. */
+  closed: Promise<unknown>;
+}
+
+export interface UpstreamServer {
+  /** Base address that ends with /v1. */
+  url: string;
+  requests: { path: string; headers: IncomingHttpHeaders; body: Record<string, unknown> }[];
+  /** Sets how requests are answered from now on. */
+  answerWith(script: (reply: Reply) => void | Promise<void>): void;
+  close(): void;
+}
+
+/** A small real chat-completions server. */
+export async function startUpstream(): Promise<UpstreamServer> {
+  const requests: UpstreamServer['requests'] = [];
+  let script: (reply: Reply) => void | Promise<void> = (reply) => reply.refuse(500, {});
+  const server = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part);
+    const body = JSON.parse(Buffer.concat(parts).toString());
+    requests.push({ path: request.url ?? '', headers: request.headers, body });
+    await script(createReply(response));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    requests,
+    answerWith: (next) => {
+      script = next;
+    },
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function createReply(response: ServerResponse): Reply {
+  function raw(data: string): void {
+    if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(`data: ${data}\n\n`);
+  }
+  const choice = (delta: object, finish_reason: string | null = null) =>
+    raw(JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] }));
+  return {
+    raw,
+    text: (content) => choice({ content }),
+    finish: (reason) => choice({}, reason),
+    usage: (prompt_tokens, completion_tokens) =>
+      raw(JSON.stringify({ choices: [], usage: { prompt_tokens, completion_tokens } })),
+    done: () => raw('[DONE]'),
+    end: () => void response.end(),
+    break: () => void response.destroy(),
+    refuse(status, body) {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    },
+    closed: once(response, 'close'),
+  };
+}

@@ -1,0 +1,15 @@
+import { describe, expect, it } from '@jest/globals';
+import { chatCompletionsUrl } from '../../worker/engine/upstreamUrl.ts';
+
+describe('the address of an upstream', () => {
+  it.each([
+    ['http://host:11434/v1', 'http://host:11434/v1/chat/completions'],
+    ['http://host:11434/v1/', 'http://host:11434/v1/chat/completions'],
+    ['http://host:8000', 'http://host:8000/v1/chat/completions'],
+    ['https://host/openai/v1', 'https://host/openai/v1/chat/completions'],
+    ['https://host/api/chat/completions', 'https://host/api/chat/completions'],
+    ['https://host/v1?version=2', 'https://host/v1/chat/completions?version=2'],
+  ])('%s means %s', (base, expected) => {
+    expect(chatCompletionsUrl(base)).toBe(expected);
+  });
+});

@@ -1,0 +1,79 @@
+import anchor from '@coral-xyz/anchor';
+import { type Connection, PublicKey } from '@solana/web3.js';
+import type { AccountName } from '../../programs/client/accounts.ts';
+import { PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { coder, IDL } from '../../programs/client/program.ts';
+import { startLedger } from '../support/ledger.ts';
+
+/** The embedded ledger with accounts that tests write as they need them. */
+export interface WritableLedger {
+  connection: Connection;
+  /** Writes an account of the program; fields are named as in the IDL, those not given are zero. */
+  write(
+    address: PublicKey,
+    name: AccountName,
+    fields: Record<string, unknown>,
+    owner?: PublicKey,
+  ): Promise<void>;
+  close(): void;
+}
+
+type FieldType = string | { array: [FieldType, number] };
+
+const LAMPORTS = 10_000_000;
+
+export async function startWritableLedger(): Promise<WritableLedger> {
+  const { connection, close } = await startLedger();
+  return {
+    connection,
+    close,
+    async write(address, name, fields, owner = PROGRAM_ID) {
+      const bytes = await coder.accounts.encode(name, {
+        ...zeroFields(name),
+        version: 1,
+        ...fields,
+      });
+      const account = {
+        lamports: LAMPORTS,
+        owner: owner.toBase58(),
+        data: bytes.toString('hex'),
+      };
+      const response = await fetch(connection.rpcEndpoint, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          ...{ jsonrpc: '2.0', id: 1, method: 'surfnet_setAccount' },
+          params: [address.toBase58(), account],
+        }),
+      });
+      const { error } = (await response.json()) as { error?: { message: string } };
+      if (error) throw new Error(`The ledger refused to write an account: ${error.message}`);
+    },
+  };
+}
+
+/** The text fields of accounts: bytes padded with zeros. */
+export function paddedText(text: string, size: number): number[] {
+  return [...Buffer.alloc(size).fill(text, 0, text.length)];
+}
+
+/** An array of keys padded with zero keys. */
+export function paddedKeys(keys: PublicKey[], size: number): PublicKey[] {
+  return Array.from({ length: size }, (_, index) => keys[index] ?? PublicKey.default);
+}
+
+function zeroFields(name: AccountName): Record<string, unknown> {
+  const type = IDL.types?.find((declared) => declared.name === name)?.type;
+  if (type?.kind !== 'struct') throw new Error(`The IDL has no struct ${name}`);
+  const fields = type.fields as { name: string; type: FieldType }[];
+  return Object.fromEntries(fields.map((field) => [field.name, zero(field.type)]));
+}
+
+function zero(type: FieldType): unknown {
+  if (typeof type === 'object') {
+    return Array.from({ length: type.array[1] }, () => zero(type.array[0]));
+  }
+  if (type === 'pubkey') return PublicKey.default;
+  if (type === 'bool') return false;
+  return type === 'u64' || type === 'i64' ? new anchor.BN(0) : 0;
+}

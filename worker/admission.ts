@@ -1,0 +1,120 @@
+import type { PublicKey } from '@solana/web3.js';
+import { createAddresses } from '../programs/client/addresses.ts';
+import { formatJobId } from '../programs/client/jobId.ts';
+import type { Job, Worker } from '../programs/client/types.ts';
+import { gatewaySigners, workerModels } from '../programs/client/views.ts';
+import { JOB_STATUSES, WORKER_STATUSES, word } from '../programs/client/vocabulary.ts';
+import { delay } from '../runtime/wait.ts';
+import type { JobRequest } from './contracts.ts';
+import { WorkerError } from './errors.ts';
+import type { WorkerLedger } from './ledger.ts';
+
+/** What the ledger said about a job that may run. */
+export interface Admitted {
+  /** The key or Gateway that alone acts for the job, for all of its life. */
+  controller: PublicKey;
+  /** Time from the reading on after which a proof is of no use any more. */
+  proofDueMs: number;
+}
+
+export interface Admission {
+  /**
+   * Checks that the credits for this very work are locked and that the caller may spend them.
+   *
+   * @throws WorkerError saying why the job may not run
+   */
+  admit(request: JobRequest, signer: PublicKey): Promise<Admitted>;
+  /** @throws WorkerError `signer_not_allowed` unless `signer` acts for `controller` now */
+  authorize(controller: PublicKey, signer: PublicKey): Promise<void>;
+}
+
+/** The caller's node may be ahead of ours by some slots. The waits add up to 2.95 s. */
+const RETRY_DELAYS_MS = [50, 100, 200, 400, 800, 1_400];
+/** A job this close to its refund is about to be stopped by its controller. */
+const LIFE_LEFT_SECONDS_MIN = 15n;
+/** Closer than this to the refund nobody signs a settlement any more. */
+const PROOF_MARGIN_SECONDS = 5n;
+const SECOND_MS = 1_000;
+
+/** @param own the deployment this worker serves, its account and the key its proofs verify with */
+export function createAdmission(
+  ledger: WorkerLedger,
+  own: { programId: PublicKey; worker: PublicKey; proofKey: PublicKey },
+): Admission {
+  const addresses = createAddresses(own.programId);
+
+  async function authorize(controller: PublicKey, signer: PublicKey): Promise<void> {
+    if (controller.equals(signer)) return;
+    const gateway = await ledger.readGateway(controller);
+    if (!gateway || !gatewaySigners(gateway).some((key) => key.equals(signer))) {
+      throw new WorkerError(
+        'signer_not_allowed',
+        "The signer does not act for the job's controller",
+      );
+    }
+  }
+
+  /** The program would refuse to acknowledge, or to believe, any other worker. */
+  function checkWorker(worker: Worker | undefined): asserts worker is Worker {
+    const isEligible =
+      worker !== undefined &&
+      word(WORKER_STATUSES, worker.status) === 'active' &&
+      worker.stakeTokens > 0n &&
+      worker.unstakingTokens === 0n &&
+      worker.proofKey.equals(own.proofKey);
+    if (!isEligible) {
+      throw new WorkerError('worker_not_eligible', 'This worker is not registered to take jobs');
+    }
+  }
+
+  function checkSameWork(job: Job, worker: Worker, request: JobRequest): void {
+    const isSame =
+      formatJobId(job.jobId) === request.job_id &&
+      job.tokenLimit === request.token_limit &&
+      job.model.equals(addresses.model(request.chat.model)) &&
+      workerModels(worker).some((model) => model.equals(job.model));
+    if (!isSame) {
+      throw new WorkerError('job_mismatch', 'Job id, model or token limit are not those locked');
+    }
+  }
+
+  function checkOpen(job: Job, request: JobRequest, lifeLeftSeconds: bigint): void {
+    const status = word(JOB_STATUSES, job.status);
+    const isWaiting = status === 'pending' || status === 'processing';
+    const isTurn =
+      request.attempt > job.attempt ||
+      (request.attempt === job.attempt && job.worker.equals(own.worker));
+    if (!isWaiting || !isTurn || lifeLeftSeconds <= LIFE_LEFT_SECONDS_MIN) {
+      throw new WorkerError('job_not_open', 'The job does not wait for this attempt any more');
+    }
+  }
+
+  return {
+    authorize,
+    async admit(request, signer) {
+      const { job, worker, unixSeconds } = await readVisibleJob(ledger, request.job_address);
+      await authorize(job.controller, signer);
+      checkWorker(worker);
+      checkSameWork(job, worker, request);
+      const lifeLeftSeconds = job.lockedAt + BigInt(job.jobTimeoutSeconds) - unixSeconds;
+      checkOpen(job, request, lifeLeftSeconds);
+      return {
+        controller: job.controller,
+        proofDueMs: Number(lifeLeftSeconds - PROOF_MARGIN_SECONDS) * SECOND_MS,
+      };
+    },
+  };
+}
+
+/** Reads a job that may have been locked a moment ago. */
+async function readVisibleJob(ledger: WorkerLedger, address: PublicKey) {
+  let reading = await ledger.readJob(address);
+  for (const ms of RETRY_DELAYS_MS) {
+    if (reading.job !== undefined) break;
+    await delay(ms);
+    reading = await ledger.readJob(address);
+  }
+  const { job, ...rest } = reading;
+  if (job === undefined) throw new WorkerError('job_not_found', 'The ledger holds no such job');
+  return { job, ...rest };
+}

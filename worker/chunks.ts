@@ -1,0 +1,19 @@
+import type { JobRequest } from './contracts.ts';
+import type { FinishReason } from './engine/engine.ts';
+
+interface Delta {
+  role?: 'assistant';
+  content?: string;
+}
+
+/** Makes the `chat.completion.chunk` objects of one job. */
+export function createChunks(request: JobRequest) {
+  const created = Math.floor(Date.now() / 1_000);
+  return (delta: Delta, finishReason: FinishReason | null = null) => ({
+    id: `chatcmpl-${request.job_id}`,
+    object: 'chat.completion.chunk',
+    created,
+    model: request.chat.model,
+    choices: [{ index: 0, delta, finish_reason: finishReason }],
+  });
+}

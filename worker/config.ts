@@ -1,0 +1,42 @@
+import { PublicKey } from '@solana/web3.js';
+import { z } from 'zod';
+import { PROGRAM_ID } from '../programs/client/addresses.ts';
+import { parseEnvironment, portSetting } from '../runtime/config.ts';
+import { keypairSetting } from '../runtime/keypair.ts';
+
+const publicKeySetting = z.string().transform((text, context) => {
+  try {
+    return new PublicKey(text);
+  } catch {
+    context.addIssue({ code: 'custom', message: 'not a base58 public key' });
+    return z.NEVER;
+  }
+});
+
+const httpUrlSetting = z.url({ protocol: /^https?$/ });
+
+const environment = z.object({
+  WORKER_HOST: z.string().default('127.0.0.1'),
+  WORKER_PORT: portSetting.default(8090),
+  /** Public key that registered this worker. */
+  WORKER_AUTHORITY: publicKeySetting,
+  /** Secret key whose public half is registered as the worker's proof key. */
+  WORKER_PROOF_KEY: keypairSetting,
+  /** Jobs at once. */
+  WORKER_SLOTS: z.coerce.number().int().min(1).max(100_000).default(128),
+  /** Without it, the built-in engine answers. */
+  WORKER_UPSTREAM_URL: httpUrlSetting.optional(),
+  WORKER_UPSTREAM_MODEL: z.string().optional(),
+  WORKER_UPSTREAM_KEY: z.string().optional(),
+  WORKER_ENGINE_TOKEN_DELAY_MS: z.coerce.number().int().min(0).max(60_000).default(0),
+  SOLANA_RPC_URL: httpUrlSetting,
+  SVC_PROGRAM_ID: publicKeySetting.default(PROGRAM_ID),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+});
+
+export type WorkerConfig = ReturnType<typeof loadConfig>;
+
+/** @throws ConfigError naming each bad variable */
+export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
+  return parseEnvironment(environment, env);
+}

@@ -1,0 +1,31 @@
+import type { ChatRequest } from '../contracts.ts';
+
+/** Tokens as the engine's own tokenizer counted them. */
+export interface Usage {
+  promptTokens: number;
+  completionTokens: number;
+}
+
+export type FinishReason = 'stop' | 'length' | 'content_filter';
+
+/** A piece of the answer, never empty; after all of them one `end`, unless the engine throws. */
+export type EngineEvent =
+  | { type: 'text'; text: string }
+  | { type: 'end'; finishReason: FinishReason; usage?: Usage };
+
+/** What turns a conversation into text. */
+export interface Engine {
+  readonly kind: 'builtin' | 'upstream';
+  /**
+   * Generates one answer of at most `tokenLimit` tokens.
+   *
+   * An answer that merely stops arriving throws; only `end` means that it is complete.
+   *
+   * @throws WorkerError `upstream_failed` or `context_length_exceeded`
+   * @throws the signal's reason once it aborts
+   */
+  generate(
+    chat: ChatRequest,
+    limits: { tokenLimit: number; signal: AbortSignal },
+  ): AsyncIterable<EngineEvent>;
+}

@@ -1,0 +1,95 @@
+import { EventSourceParserStream } from 'eventsource-parser/stream';
+import type { ChatRequest } from '../contracts.ts';
+import { WorkerError } from '../errors.ts';
+import type { Engine, FinishReason, Usage } from './engine.ts';
+import { parseUpstreamChunk } from './upstreamChunk.ts';
+import { asUpstreamFailure, asUpstreamRefusal } from './upstreamFailures.ts';
+import { chatCompletionsUrl } from './upstreamUrl.ts';
+
+/** One event of an upstream; far more than any token, far less than what could hurt. */
+const EVENT_CHARACTERS_MAX = 1024 * 1024;
+/** After the finish chunk only the usage is missing, and that is no reason to wait for long. */
+const USAGE_WAIT_MS = 2_000;
+
+/**
+ * Any server that speaks chat completions.
+ *
+ * @param model the upstream's own name for the model; by default the job's model id
+ */
+export function createUpstreamEngine(upstream: {
+  url: string;
+  model?: string | undefined;
+  key?: string | undefined;
+}): Engine {
+  const url = chatCompletionsUrl(upstream.url);
+  const authorization =
+    upstream.key === undefined ? {} : { authorization: `Bearer ${upstream.key}` };
+
+  async function request(chat: ChatRequest, tokenLimit: number, signal: AbortSignal) {
+    const response = await fetch(url, {
+      method: 'POST',
+      // A redirect would carry the prompt, and perhaps the key, to a place nobody configured.
+      redirect: 'error',
+      signal,
+      headers: {
+        'content-type': 'application/json',
+        accept: 'text/event-stream',
+        ...authorization,
+      },
+      body: JSON.stringify({
+        ...chat,
+        model: upstream.model ?? chat.model,
+        max_tokens: tokenLimit,
+        stream: true,
+        stream_options: { include_usage: true },
+      }),
+    });
+    if (!response.ok) throw await asUpstreamRefusal(response);
+    if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body) {
+      await response.body?.cancel();
+      throw new WorkerError('upstream_failed', 'The upstream did not stream');
+    }
+    return response.body
+      .pipeThrough(new TextDecoderStream())
+      .pipeThrough(new EventSourceParserStream({ maxBufferSize: EVENT_CHARACTERS_MAX }));
+  }
+
+  return {
+    kind: 'upstream',
+    async *generate(chat, { tokenLimit, signal }) {
+      const usageWait = new AbortController();
+      let timer: NodeJS.Timeout | undefined;
+      let finishReason: FinishReason | undefined;
+      let usage: Usage | undefined;
+      try {
+        const events = await request(chat, tokenLimit, AbortSignal.any([signal, usageWait.signal]));
+        for await (const { data } of events) {
+          if (data === '[DONE]') {
+            finishReason ??= 'stop';
+            break;
+          }
+          const chunk = parseUpstreamChunk(data);
+          usage = chunk.usage ?? usage;
+          if (chunk.text !== '' && finishReason === undefined)
+            yield { type: 'text', text: chunk.text };
+          if (chunk.finishReason !== undefined && finishReason === undefined) {
+            finishReason = chunk.finishReason;
+            timer = setTimeout(() => usageWait.abort(), USAGE_WAIT_MS);
+          }
+        }
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!usageWait.signal.aborted) throw asUpstreamFailure(error);
+      } finally {
+        clearTimeout(timer);
+      }
+      if (finishReason === undefined) {
+        throw new WorkerError(
+          'upstream_failed',
+          'The upstream stopped in the middle of its answer',
+        );
+      }
+      yield { type: 'end', finishReason, ...(usage && { usage }) };
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import { WorkerError } from '../errors.ts';
+
+/** An error body is a few lines; the rest of a larger one is not read. */
+const BODY_BYTES_MAX = 64 * 1024;
+
+/** How common servers say that prompt and answer do not fit the model. */
+const CONTEXT_LENGTH = /context[_ ](length|size|window)|maximum context|exceeds? .*context/i;
+
+/** What an upstream's error status means for the caller. Its words stay here: they may quote the prompt. */
+export async function asUpstreamRefusal(response: Response): Promise<WorkerError> {
+  const body = await readStart(response);
+  if ([400, 413, 422].includes(response.status) && CONTEXT_LENGTH.test(body)) {
+    return new WorkerError('context_length_exceeded', 'The conversation is too long for the model');
+  }
+  return new WorkerError('upstream_failed', `The upstream answered with status ${response.status}`);
+}
+
+async function readStart(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const bytes of response.body ?? []) {
+    text += decoder.decode(bytes, { stream: true });
+    if (text.length >= BODY_BYTES_MAX) break;
+  }
+  return text;
+}
+
+/** A connection that failed or broke off. A parser's error holds the answer's text: only its name stays. */
+export function asUpstreamFailure(error: unknown): WorkerError {
+  if (error instanceof WorkerError) return error;
+  const { name, cause } = error instanceof Error ? error : { name: 'unknown', cause: undefined };
+  const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : name;
+  return new WorkerError('upstream_failed', `The connection to the upstream failed: ${reason}`);
+}

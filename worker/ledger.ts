@@ -1,0 +1,96 @@
+import { type Connection, type PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import { type AccountName, type Accounts, decodeAccount } from '../programs/client/accounts.ts';
+import { modelText, workerModels } from '../programs/client/views.ts';
+import { delay } from '../runtime/wait.ts';
+import { WorkerError } from './errors.ts';
+
+/** One consistent look at what decides whether a job may run. */
+export interface JobReading {
+  job: Accounts['Job'] | undefined;
+  worker: Accounts['Worker'] | undefined;
+  /** The ledger's own time. */
+  unixSeconds: bigint;
+}
+
+/** Everything the worker reads from the ledger; it never writes. */
+export interface WorkerLedger {
+  /** @throws WorkerError `ledger_unavailable`, as all three do */
+  readJob(job: PublicKey): Promise<JobReading>;
+  readGateway(address: PublicKey): Promise<Accounts['Gateway'] | undefined>;
+  /** Model ids that the Worker account declares; none while it is not registered. */
+  readHostedModels(): Promise<string[]>;
+}
+
+/** An unconfirmed lock may vanish again, and the work with it. */
+const COMMITMENT = 'confirmed';
+const READ_TIMEOUT_MS = 2_000;
+const CLOCK_UNIX_TIMESTAMP_OFFSET = 32;
+
+/** @param worker the address of this worker's account */
+export function createWorkerLedger(options: {
+  connection: Connection;
+  programId: PublicKey;
+  worker: PublicKey;
+}): WorkerLedger {
+  const { connection, programId, worker } = options;
+
+  async function read(addresses: PublicKey[]) {
+    try {
+      return await within(
+        READ_TIMEOUT_MS,
+        connection.getMultipleAccountsInfo(addresses, COMMITMENT),
+      );
+    } catch (error) {
+      throw new WorkerError('ledger_unavailable', 'The ledger did not answer', { cause: error });
+    }
+  }
+
+  /** Accounts of other programs or of another kind count as absent. */
+  function decode<Name extends AccountName>(
+    name: Name,
+    info: Awaited<ReturnType<typeof read>>[number] | undefined,
+  ): Accounts[Name] | undefined {
+    if (!info?.owner.equals(programId)) return undefined;
+    const account = decodeAccount(info.data);
+    return account.name === name ? (account.data as Accounts[Name]) : undefined;
+  }
+
+  return {
+    async readJob(address) {
+      const [job, own, clock] = await read([address, worker, SYSVAR_CLOCK_PUBKEY]);
+      if (!clock) throw new WorkerError('ledger_unavailable', 'The ledger has no Clock');
+      return {
+        job: decode('Job', job),
+        worker: decode('Worker', own),
+        unixSeconds: clock.data.readBigInt64LE(CLOCK_UNIX_TIMESTAMP_OFFSET),
+      };
+    },
+    async readGateway(address) {
+      const [gateway] = await read([address]);
+      return decode('Gateway', gateway);
+    },
+    async readHostedModels() {
+      const [own] = await read([worker]);
+      const account = decode('Worker', own);
+      if (account === undefined) return [];
+      const models = await read(workerModels(account));
+      return models.flatMap((info) => {
+        const model = decode('Model', info);
+        return model === undefined ? [] : [modelText(model).id];
+      });
+    },
+  };
+}
+
+/** web3.js itself would wait for ever. */
+async function within<Result>(ms: number, work: Promise<Result>): Promise<Result> {
+  const timer = new AbortController();
+  const late = delay(ms, timer.signal).then((): never => {
+    throw new Error(`No answer within ${ms} ms`);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    timer.abort();
+  }
+}

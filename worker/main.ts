@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Connection } from '@solana/web3.js';
+import { createLogger } from '../runtime/logger.ts';
+import { endWithParent } from '../runtime/parent.ts';
+import { createShutdown } from '../runtime/shutdown.ts';
+import { createWorker } from './app.ts';
+import { loadConfig } from './config.ts';
+import { createBuiltinEngine } from './engine/builtin.ts';
+import { createUpstreamEngine } from './engine/upstream.ts';
+
+/** Most answers are done by then, and common supervisors kill after ten seconds. */
+const GRACE_MS = 8_000;
+/** Longer than the pause between two jobs, so that the gateway's connections stay open. */
+const KEEP_ALIVE_MS = 65_000;
+
+const config = loadConfig();
+const logger = createLogger({ name: 'worker', level: config.LOG_LEVEL });
+const engine = config.WORKER_UPSTREAM_URL
+  ? createUpstreamEngine({
+      url: config.WORKER_UPSTREAM_URL,
+      model: config.WORKER_UPSTREAM_MODEL,
+      key: config.WORKER_UPSTREAM_KEY,
+    })
+  : createBuiltinEngine({ tokenDelayMs: config.WORKER_ENGINE_TOKEN_DELAY_MS });
+const worker = createWorker({
+  identity: {
+    programId: config.SVC_PROGRAM_ID,
+    authority: config.WORKER_AUTHORITY,
+    proofKey: config.WORKER_PROOF_KEY,
+    slots: config.WORKER_SLOTS,
+  },
+  connection: new Connection(config.SOLANA_RPC_URL, 'confirmed'),
+  engine,
+  logger,
+});
+
+const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, worker.app);
+server.listen(config.WORKER_PORT, config.WORKER_HOST);
+await once(server, 'listening');
+
+const shutdown = createShutdown({ logger, timeoutMs: GRACE_MS + 1_000 });
+shutdown.add('server', async () => {
+  server.close();
+  await worker.close(GRACE_MS);
+  server.closeAllConnections();
+});
+shutdown.onSignals();
+endWithParent();
+
+const { address, port } = server.address() as AddressInfo;
+const host = address.includes(':') ? `[${address}]` : address;
+const ready = { ready: true, url: `http://${host}:${port}`, engine: engine.kind };
+process.stdout.write(`${JSON.stringify({ ...ready, worker_address: worker.address })}\n`);
