@@ -27,6 +27,7 @@ const environmentSchema = z.object({
   SVC_GATEWAY: addressSetting,
   SVC_SIGNER_KEY: keypairSetting,
   SVC_FEE_PAYER_KEYS: keypairListSetting,
+  SVC_SUBMISSIONS_MAX: countSetting(64),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 

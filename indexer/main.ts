@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Connection } from '@solana/web3.js';
 import { createLedgerClock, createSender } from '../programs/client/sender/index.ts';
 import { createLogger } from '../runtime/logger.ts';
+import { endWithParent } from '../runtime/parent.ts';
 import { createPool } from '../runtime/postgres.ts';
 import { createShutdown } from '../runtime/shutdown.ts';
 import { loadConfig } from './config.ts';
@@ -19,6 +20,7 @@ const { SVC_PROGRAM_ID: programId, SVC_COMMITMENT: commitment } = config;
 const logger = createLogger({ name: 'indexer', level: config.LOG_LEVEL });
 const shutdown = createShutdown({ logger, timeoutMs: SHUTDOWN_TIMEOUT_MS });
 shutdown.onSignals();
+endWithParent();
 
 const pool = createPool({ databaseUrl: config.DATABASE_URL, applicationName: 'svc-indexer' });
 // An idle connection that breaks is replaced; whoever uses one learns of it by its own query.

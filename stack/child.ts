@@ -29,7 +29,7 @@ const readyLine = z.object({ ready: z.literal(true), url: z.string() });
 /**
  * Starts `<project>/<script>`, whose log goes to `<logFolder>/<name>.log`.
  *
- * @param environment settings on top of this process's own; secrets travel here and nowhere else
+ * @param environment all of its settings; secrets travel here and nowhere else
  * @param onDeath called when the process ends unasked, once it was ready
  */
 export function startChild(options: {
@@ -43,7 +43,7 @@ export function startChild(options: {
   const logPath = join(logFolder, `${name}.log`);
   const log = openSync(logPath, 'w', 0o600);
   const child = spawn(process.execPath, [fileURLToPath(new URL(`../${script}`, import.meta.url))], {
-    env: { ...process.env, ...environment, SVC_PARENT_PID: `${process.pid}` },
+    env: { ...environment, SVC_PARENT_PID: `${process.pid}` },
     stdio: ['ignore', 'pipe', log],
     // A group of its own: Ctrl-C reaches the stack alone, which ends everything in order.
     detached: true,

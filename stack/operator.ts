@@ -6,6 +6,9 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
+import { delay } from '../runtime/wait.ts';
+
+const POLL_INTERVAL_MS = 20;
 
 /**
  * Who sets a development ledger up: pays for everything, and is the authority of the program and
@@ -36,8 +39,26 @@ export async function submit(
   const transaction = new VersionedTransaction(message.compileToV0Message());
   transaction.sign([authority, ...signers]);
   const signature = await connection.sendTransaction(transaction);
-  const { value } = await connection.confirmTransaction({ signature, ...lifetime }, 'confirmed');
-  if (value.err) throw new Error(`The ledger refused ${signature}: ${JSON.stringify(value.err)}`);
+  await confirm(connection, { signature, ...lifetime });
+}
+
+/** Polls, because a subscription that comes after the confirmation is never told of it. */
+async function confirm(
+  connection: Connection,
+  sent: { signature: string; lastValidBlockHeight: number },
+): Promise<void> {
+  const { signature, lastValidBlockHeight } = sent;
+  let isAlive = true;
+  do {
+    isAlive = (await connection.getBlockHeight('confirmed')) <= lastValidBlockHeight;
+    const { value } = await connection.getSignatureStatus(signature);
+    if (value?.err) {
+      throw new Error(`The ledger refused ${signature}: ${JSON.stringify(value.err)}`);
+    }
+    if (value && value.confirmationStatus !== 'processed') return;
+    await delay(POLL_INTERVAL_MS);
+  } while (isAlive);
+  throw new Error(`${signature} was not confirmed before its blockhash died`);
 }
 
 /** Whether there is an account at the address: what was set up before is left as it is. */

@@ -1,6 +1,5 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createPool } from '../runtime/postgres.ts';
 import type { Shutdown } from '../runtime/shutdown.ts';
 import { startChild } from './child.ts';
 import { claimFolder } from './claim.ts';
@@ -31,6 +30,7 @@ const TRIAL_MODEL = 'llama-3.2-3b-instruct';
  * Starts the whole service, each part but the embedded ledger a process of its own, and describes
  * it in `folder`.
  *
+ * @param environment the user's settings, which every part sees
  * @param shutdown is told of everything before it starts, so that it may run at any time
  * @param onDeath called when a part ends unasked later
  * @throws StackError for what the user can put right
@@ -47,7 +47,10 @@ export async function startStack(options: {
   const logFolder = join(folder, 'logs');
 
   const start = (name: string, script: string, settings: NodeJS.ProcessEnv): Promise<string> => {
-    const child = startChild({ name, script, environment: settings, logFolder, onDeath });
+    const child = startChild({
+      ...{ name, script, logFolder, onDeath },
+      environment: { ...environment, ...settings },
+    });
     shutdown.add(name, child.stop);
     return child.ready;
   };
@@ -85,9 +88,7 @@ export async function startStack(options: {
   const { rpcUrl, wsUrl, wallet } = deployment;
   say('database', new URL(databaseUrl).host);
   say('ledger', rpcUrl);
-  const pool = createPool({ databaseUrl, applicationName: 'svc-stack', max: 2 });
-  shutdown.add('database connections', () => pool.end());
-  if (config.DATABASE_URL && !config.SOLANA_RPC_URL) await prepareThrowawayMirror(pool);
+  if (config.DATABASE_URL && !config.SOLANA_RPC_URL) await prepareThrowawayMirror(databaseUrl);
 
   await Promise.all(deployment.workers.map(startWorker));
   const engine = config.WORKER_UPSTREAM_URL ?? 'the built-in engine (see WORKER_UPSTREAM_URL)';
@@ -108,7 +109,10 @@ export async function startStack(options: {
 
   const apiKey =
     config.SVC_API_KEY ??
-    (await makeKey(pool, { wallet, isOwnWallet: environment.SVC_WALLET === undefined }));
+    (await makeKey({
+      ...{ databaseUrl, wallet },
+      isOwnWallet: environment.SVC_WALLET === undefined,
+    }));
   const baseUrl = await start('api', 'api/main.ts', {
     ...everybody,
     SVC_ALLOW_LOOPBACK: 'true',

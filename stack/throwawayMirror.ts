@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { migrate } from '../indexer/migrate.ts';
-import { inTransaction } from '../runtime/postgres.ts';
+import { createPool, inTransaction } from '../runtime/postgres.ts';
 import { StackError } from './errors.ts';
 
 /** Marks a mirror that shows an embedded ledger, which nobody will see again. */
@@ -13,24 +13,31 @@ const MARK = 'Mirror of an embedded ledger: npm start may empty it.';
  *
  * @throws StackError when the mirror holds another ledger's events
  */
-export async function prepareThrowawayMirror(pool: pg.Pool): Promise<void> {
-  await migrate(pool);
-  await inTransaction(pool, async (client) => {
-    const { rows } = await client.query<{ is_empty: boolean; mark: string | null }>(
-      `select not exists (select from mirror.transactions) as is_empty,
-              obj_description('mirror'::regnamespace) as mark`,
+export async function prepareThrowawayMirror(databaseUrl: string): Promise<void> {
+  const pool = createPool({ databaseUrl, applicationName: 'svc-stack', max: 1 });
+  try {
+    await migrate(pool);
+    await inTransaction(pool, empty);
+  } finally {
+    await pool.end();
+  }
+}
+
+async function empty(client: pg.PoolClient): Promise<void> {
+  const { rows } = await client.query<{ is_empty: boolean; mark: string | null }>(
+    `select not exists (select from mirror.transactions) as is_empty,
+            obj_description('mirror'::regnamespace) as mark`,
+  );
+  if (!rows[0]?.is_empty && rows[0]?.mark !== MARK) {
+    throw new StackError(
+      'DATABASE_URL names a database that mirrors another ledger. An embedded ledger begins ' +
+        'empty: name an empty database, or that ledger by SOLANA_RPC_URL.',
     );
-    if (!rows[0]?.is_empty && rows[0]?.mark !== MARK) {
-      throw new StackError(
-        'DATABASE_URL names a database that mirrors another ledger. An embedded ledger begins ' +
-          'empty: name an empty database, or that ledger by SOLANA_RPC_URL.',
-      );
-    }
-    const tables = await client.query<{ name: string }>(
-      `select format('%I.%I', schemaname, tablename) as name from pg_tables
-       where schemaname = 'mirror'`,
-    );
-    await client.query(`truncate ${tables.rows.map(({ name }) => name).join(', ')}`);
-    await client.query(`comment on schema mirror is '${MARK}'`);
-  });
+  }
+  const tables = await client.query<{ name: string }>(
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables
+     where schemaname = 'mirror'`,
+  );
+  await client.query(`truncate ${tables.rows.map(({ name }) => name).join(', ')}`);
+  await client.query(`comment on schema mirror is '${MARK}'`);
 }

@@ -16,6 +16,10 @@ import type { LedgerContext } from './context.ts';
 const LOCKS_MAX = 6;
 const ACKNOWLEDGEMENTS_MAX = 12;
 const EXITS_MAX = 12;
+/** While a lock is in flight the next ones gather, but nobody waits for the others for long. */
+const LOCK_LINGER_MS = 250;
+/** Nobody waits for an exit but an error message. */
+const EXIT_LINGER_MS = 500;
 /** A quick answer carries its acknowledgement along in the settlement and saves a transaction. */
 const ACKNOWLEDGEMENT_LINGER_MS = 1_000;
 
@@ -35,6 +39,8 @@ export async function connectLedger(options: {
     commitment,
     logger,
     feePayers: config.SVC_FEE_PAYER_KEYS,
+    ...(config.SOLANA_WS_URL && { wsUrl: config.SOLANA_WS_URL }),
+    submissionsMax: config.SVC_SUBMISSIONS_MAX,
   });
   const context: LedgerContext = {
     connection,
@@ -47,12 +53,14 @@ export async function connectLedger(options: {
     logger,
     locks: createBatcher({
       sender,
+      lane: 'locks',
       maxInstructions: LOCKS_MAX,
-      lingerMs: 0,
+      lingerMs: LOCK_LINGER_MS,
       computeUnitLimitEach: LOCK_COMPUTE_UNITS_MAX,
     }),
     acknowledgements: createBatcher({
       sender,
+      lane: 'acknowledgements',
       maxInstructions: ACKNOWLEDGEMENTS_MAX,
       lingerMs: ACKNOWLEDGEMENT_LINGER_MS,
       sendsWhenIdle: false,
@@ -60,8 +68,9 @@ export async function connectLedger(options: {
     }),
     exits: createBatcher({
       sender,
+      lane: 'exits',
       maxInstructions: EXITS_MAX,
-      lingerMs: 0,
+      lingerMs: EXIT_LINGER_MS,
       computeUnitLimitEach: EXIT_COMPUTE_UNITS_MAX,
     }),
   };

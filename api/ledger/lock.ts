@@ -142,7 +142,10 @@ async function refusal(
     case 'GatewayStopped':
       return serviceUnavailable('New jobs are paused.');
     default:
-      return serviceUnavailable('The ledger refused the lock.', new Error(`refused as ${error.name}`));
+      return serviceUnavailable(
+        'The ledger refused the lock.',
+        new Error(`refused as ${error.name}`),
+      );
   }
 }
 

@@ -56,7 +56,8 @@ const DISCRIMINATOR_BYTES = 8;
 /**
  * The program's events in a transaction, in the order of their emission; none if it failed, since
  * then nothing happened. Only calls of the program to itself count: its id, Anchor's tag, and the
- * event authority as the only account, which nobody but the program can make sign.
+ * event authority as the only account, which nobody but the program can make sign. Anchor's own
+ * event listeners read logs, which anybody can push out of a transaction, and do not see these.
  *
  * @throws Error for an event that this client does not know or cannot read: leaving it out would
  *   corrupt whatever is folded from events

@@ -15,9 +15,7 @@ await walkThrough(async ({ world, name, instructions, signers }) => {
   const nothing = await world.chain.send([]);
   units[name] = (await world.chain.send(instructions, signers)) - nothing;
 });
-const measured = Object.fromEntries(
-  Object.entries(units).sort(([a], [b]) => (a < b ? -1 : 1)),
-);
+const measured = Object.fromEntries(Object.entries(units).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 if (process.argv.includes('--write')) {
   writeFileSync(path, `${JSON.stringify(measured, null, 2)}\n`);

@@ -8,21 +8,23 @@ import {
   type Sender,
 } from '../../programs/client/sender/index.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { type BareLedger, startBareLedger } from './ledger.ts';
+import { startLedger, type TestLedger } from '../support/ledger.ts';
 
 const NEVER_MS = 3_600_000;
 const TOO_MUCH = 1e17;
 const REFUSAL = { name: '{"Custom":1}', code: null };
 
-let ledger: BareLedger;
+const payee = Keypair.generate();
+let ledger: TestLedger;
 let sender: Sender;
 let lamports = 0;
 
-beforeAll(() => {
-  ledger = startBareLedger();
+beforeAll(async () => {
+  ledger = await startLedger();
+  ledger.fundLamports(payee.publicKey, 1e9);
   sender = createSender({
     connection: ledger.connection,
-    feePayers: [ledger.payers[0]],
+    feePayers: [ledger.payer],
     commitment: 'confirmed',
     logger: createLogger({ name: 'test', level: 'silent' }),
   });
@@ -44,8 +46,8 @@ function batcher(options: Partial<Parameters<typeof createBatcher>[0]> = {}): Ba
 }
 
 /** An item of two payments, of which the second may be one that is refused. */
-function item(key: string, second = 1, to: PublicKey = ledger.payers[1].publicKey) {
-  const fromPubkey = ledger.payers[0].publicKey;
+function item(key: string, second = 1, to: PublicKey = payee.publicKey) {
+  const fromPubkey = ledger.payer.publicKey;
   lamports += 1;
   const payment = (amount: number) =>
     SystemProgram.transfer({ fromPubkey, toPubkey: to, lamports: amount });

@@ -50,8 +50,11 @@ let service: Service;
 let sender: Sender;
 let clock: LedgerClock;
 
+const closers: (() => void)[] = [];
+
 beforeAll(async () => {
   ledger = await startLedger();
+  closers.push(ledger.close);
   service = await openService(ledger);
   const { connection, payer } = ledger;
   sender = createSender({
@@ -61,13 +64,12 @@ beforeAll(async () => {
     logger: createLogger({ name: 'test', level: 'silent' }),
   });
   clock = createLedgerClock({ connection });
+  closers.push(sender.close, clock.close);
   await clock.ready;
 });
 
 afterAll(() => {
-  clock.close();
-  sender.close();
-  ledger.close();
+  for (const close of closers.toReversed()) close();
 });
 
 interface TestJob {

@@ -5,6 +5,15 @@ import idl from '../../programs/client/idl.json' with { type: 'json' };
 import * as builders from '../../programs/client/instructions/index.ts';
 import { coder } from '../../programs/client/program.ts';
 import { camelCase, fromCoder } from '../../programs/client/values.ts';
+import {
+  CLAIMANT_KINDS,
+  DISPUTE_OUTCOMES,
+  FAILURE_REASONS,
+  JOB_STATUSES,
+  TIERS,
+  WORKER_STATUSES,
+  word,
+} from '../../programs/client/vocabulary.ts';
 import { createRandom } from '../support/random.ts';
 import { type IdlField, randomValue } from './randomValue.ts';
 
@@ -115,6 +124,31 @@ describe('addresses', () => {
     // sha256('abc')
     const hash = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
     expect(addresses.model('abc')).toEqual(derive('model', Buffer.from(hash, 'hex')));
+  });
+});
+
+describe('the vocabulary', () => {
+  it('has the words and numbers that the program documents', () => {
+    const documented = (type: string, field: string) =>
+      idl.types
+        .find(({ name }) => name === type)
+        ?.type.fields.find(({ name }) => name === field)
+        ?.docs?.join(' ');
+    const numbered = (words: readonly string[]) =>
+      words.map((word, index) => `${index} ${word}`).join(', ');
+    expect(documented('Job', 'status')).toBe(numbered(JOB_STATUSES));
+    expect(documented('Job', 'tier')).toBe(numbered(TIERS));
+    expect(documented('Job', 'outcome')).toBe(numbered(DISPUTE_OUTCOMES));
+    expect(documented('Job', 'failure_reason')).toBe(numbered(FAILURE_REASONS));
+    expect(documented('Worker', 'status')).toBe(numbered(WORKER_STATUSES));
+    expect(documented('ClaimPaid', 'claimant_kind')?.replace(' account', '_account')).toBe(
+      numbered(CLAIMANT_KINDS),
+    );
+  });
+
+  it('has no word for a number that the program does not use', () => {
+    expect(word(JOB_STATUSES, 6)).toBe('disputed');
+    expect(() => word(JOB_STATUSES, 7)).toThrow('No word for byte 7');
   });
 });
 

@@ -14,15 +14,22 @@ import {
   TransactionTooLargeError,
 } from '../../programs/client/sender/index.ts';
 import { createLogger } from '../../runtime/logger.ts';
+import { advanceSeconds, startLedger, type TestLedger } from '../support/ledger.ts';
 import { accepted, interceptedConnection } from './interceptedConnection.ts';
-import { type BareLedger, startBareLedger } from './ledger.ts';
+
+/** Makes slots of 20 ms look like the 400 ms of a real cluster. */
+const SLOW_FACTOR = 20;
+/** Two such slots show how long they are. */
+const LEARNING_MS = 1_200;
 
 const logger = createLogger({ name: 'test', level: 'silent' });
-let ledger: BareLedger;
+const payers = [Keypair.generate(), Keypair.generate()] as const;
+let ledger: TestLedger;
 let sender: Sender;
 
-beforeAll(() => {
-  ledger = startBareLedger();
+beforeAll(async () => {
+  ledger = await startLedger();
+  for (const { publicKey } of payers) ledger.fundLamports(publicKey, 1e12);
   sender = createSender(options(ledger.connection));
 });
 
@@ -32,20 +39,16 @@ afterAll(() => {
 });
 
 function options(connection: Connection) {
-  return { connection, feePayers: ledger.payers, commitment: 'confirmed' as const, logger };
+  return { connection, feePayers: payers, commitment: 'confirmed' as const, logger };
 }
 
-function rpcUrl(): string {
-  return ledger.connection.rpcEndpoint;
-}
-
-function pay(lamports: number, from = ledger.payers[0].publicKey): TransactionInstruction {
-  const toPubkey = ledger.payers[1].publicKey;
+function pay(lamports: number, from = payers[0].publicKey): TransactionInstruction {
+  const toPubkey = payers[1].publicKey;
   return SystemProgram.transfer({ fromPubkey: from, toPubkey, lamports });
 }
 
 function send(instructions: TransactionInstruction[], by = sender): Promise<Outcome> {
-  return by.send({ instructions, signers: [ledger.payers[0]], computeUnitLimit: 2_000 });
+  return by.send({ instructions, signers: [payers[0]], computeUnitLimit: 2_000 });
 }
 
 describe('the sender', () => {
@@ -95,14 +98,14 @@ describe('the sender', () => {
   });
 
   it('tells which instruction was refused, and why, without a fee', async () => {
-    const before = await ledger.connection.getBalance(ledger.payers[0].publicKey);
+    const before = await ledger.connection.getBalance(payers[0].publicKey);
     expect(await send([pay(9), pay(1e17)])).toEqual({
       status: 'rejected',
       signature: null,
       error: { name: '{"Custom":1}', code: null, instructionIndex: 1 },
       slot: expect.any(Number),
     });
-    expect(await ledger.connection.getBalance(ledger.payers[0].publicKey)).toBe(before);
+    expect(await ledger.connection.getBalance(payers[0].publicKey)).toBe(before);
   });
 
   it('names a fee payer without lamports as the cause', async () => {
@@ -121,13 +124,18 @@ describe('the sender', () => {
 
   it('goes on after the ledger jumped in time', async () => {
     await send([pay(12)]);
-    await ledger.travelSeconds(86_400);
+    await advanceSeconds(ledger.connection, 86_400);
     expect((await send([pay(13)])).status).toBe('confirmed');
+  });
+
+  it('tells both callers of one and the same transaction how it ended', async () => {
+    const outcomes = await Promise.all([send([pay(15)]), send([pay(15)])]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['confirmed', 'confirmed']);
   });
 
   it('asks about two hundred transactions in flight with shared questions', async () => {
     let questions = 0;
-    const counted = interceptedConnection(rpcUrl(), (request, forward) => {
+    const counted = interceptedConnection(ledger.rpcUrl, (request, forward) => {
       if (request.method === 'getSignatureStatuses') questions += 1;
       return forward(request);
     });
@@ -140,9 +148,47 @@ describe('the sender', () => {
   });
 });
 
+describe('the sender on a ledger of slow slots', () => {
+  let slow: Connection;
+
+  beforeAll(() => {
+    slow = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+      const answer = (await forward(request)) as { result: { context?: { slot: number } } };
+      if (request.method !== 'getSignatureStatuses') return answer;
+      const slot = Math.floor((answer.result.context?.slot ?? 0) / SLOW_FACTOR);
+      return { ...answer, result: { ...answer.result, context: { slot } } };
+    });
+  });
+
+  /** The quickest of three confirmations, in ms, once the sender knows the duration of slots. */
+  async function measure(slowSender: Sender): Promise<number> {
+    const learnedMs = performance.now() + LEARNING_MS;
+    let lamports = 100;
+    while (performance.now() < learnedMs) {
+      lamports += 1;
+      await send([pay(lamports)], slowSender);
+    }
+    const times: number[] = [];
+    for (const last of [97, 98, 99]) {
+      const startMs = performance.now();
+      expect((await send([pay(last)], slowSender)).status).toBe('confirmed');
+      times.push(performance.now() - startMs);
+    }
+    slowSender.close();
+    return Math.min(...times);
+  }
+
+  it('reads a status sooner where a websocket tells of it, and does without one', async () => {
+    const hinted = await measure(createSender({ ...options(slow), wsUrl: ledger.wsUrl }));
+    const polling = await measure(createSender(options(slow)));
+    const deaf = await measure(createSender({ ...options(slow), wsUrl: 'ws://127.0.0.1:9' }));
+    expect(hinted).toBeLessThan(Math.min(polling, deaf));
+  });
+});
+
 describe('the sender on a bad network', () => {
   it('has the ledger’s word for a transaction that failed in a block', async () => {
-    const unchecked = interceptedConnection(rpcUrl(), (request, forward) => {
+    const unchecked = interceptedConnection(ledger.rpcUrl, (request, forward) => {
       const [wire, config] = request.params;
       const params = [wire, { ...Object(config), skipPreflight: true }];
       return forward(request.method === 'sendTransaction' ? { ...request, params } : request);
@@ -159,7 +205,7 @@ describe('the sender on a bad network', () => {
 
   it('confirms a transaction although the answer to its sending was lost', async () => {
     let lost = 0;
-    const deaf = interceptedConnection(rpcUrl(), async (request, forward) => {
+    const deaf = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
       const answer = await forward(request);
       if (request.method !== 'sendTransaction') return answer;
       lost += 1;
@@ -171,7 +217,7 @@ describe('the sender on a bad network', () => {
 
   it('sends again what a node dropped', async () => {
     let sendings = 0;
-    const dropping = interceptedConnection(rpcUrl(), async (request, forward) => {
+    const dropping = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
       if (request.method !== 'sendTransaction') return forward(request);
       sendings += 1;
       return sendings === 1 ? accepted(request) : forward(request);
@@ -181,7 +227,7 @@ describe('the sender on a bad network', () => {
   });
 
   it('calls a transaction expired once its blockhash is dead and nothing of it is found', async () => {
-    const swallowing = interceptedConnection(rpcUrl(), async (request, forward) =>
+    const swallowing = interceptedConnection(ledger.rpcUrl, async (request, forward) =>
       request.method === 'sendTransaction' ? accepted(request) : forward(request),
     );
     const outcome = await send([pay(22)], createSender(options(swallowing)));
@@ -196,7 +242,7 @@ describe('the sender on a bad network', () => {
   });
 
   it('finds in the history what the recent statuses do not show', async () => {
-    const forgetful = interceptedConnection(rpcUrl(), async (request, forward) => {
+    const forgetful = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
       const answer = await forward(request);
       const [signatures, config] = request.params as [
         string[],
@@ -212,7 +258,7 @@ describe('the sender on a bad network', () => {
 
   it('signs anew when the ledger no longer knows the blockhash', async () => {
     let stale: object | undefined;
-    const behind = interceptedConnection(rpcUrl(), async (request, forward) => {
+    const behind = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
       if (request.method !== 'getLatestBlockhash') return forward(request);
       const answer = await forward(request);
       const first = stale === undefined;
@@ -223,7 +269,7 @@ describe('the sender on a bad network', () => {
   });
 
   it('says that the ledger is unavailable, and that nothing was sent, when no node answers', async () => {
-    const silent = interceptedConnection(rpcUrl(), async () => {
+    const silent = interceptedConnection(ledger.rpcUrl, async () => {
       throw new Error('The connection was refused');
     });
     const failed = send([pay(25)], createSender(options(silent)));
@@ -235,7 +281,7 @@ describe('the sender on a bad network', () => {
 
   it('leaves no caller waiting when it is closed, and names what it gave up', async () => {
     const asked = Promise.withResolvers<void>();
-    const swallowing = interceptedConnection(rpcUrl(), async (request, forward) => {
+    const swallowing = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
       if (request.method === 'getSignatureStatuses') asked.resolve();
       return request.method === 'sendTransaction' ? accepted(request) : forward(request);
     });
@@ -243,9 +289,9 @@ describe('the sender on a bad network', () => {
     const given = send([pay(26)], closed);
     await asked.promise;
     closed.close();
-    const unknown = { name: 'LedgerUnavailableError', signature: expect.any(String) };
-    await expect(given).rejects.toMatchObject(unknown);
-    await expect(send([pay(27)], closed)).rejects.toMatchObject(unknown);
+    const name = 'LedgerUnavailableError';
+    await expect(given).rejects.toMatchObject({ name, signature: expect.any(String) });
+    await expect(send([pay(27)], closed)).rejects.toMatchObject({ name, signature: null });
   });
 });
 

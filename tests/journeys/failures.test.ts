@@ -80,7 +80,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
     ['wrong_hash', 'output_mismatch'],
     ['forged_signature', 'proof_invalid'],
     ['no_proof', 'proof_missing'],
-    ['empty_output', 'worker_error'],
+    ['empty_output', 'empty_output'],
   ] as const)('costs nothing when its worker misbehaves: %s', async (behaviour, reason) => {
     await start(behaviour);
     const error = await failureOf(kind);

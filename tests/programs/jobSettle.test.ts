@@ -1,30 +1,223 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { claimPay, workerDeregister, workerUpdate } from '../../programs/client/index.ts';
 import { expectConserved } from './support/conservation.ts';
-import { acknowledge, jobIn, lockJob, prove, readJob, STATUS, settle } from './support/jobs.ts';
-import { createWorld, type World } from './support/world.ts';
+import { expectRefusal, pass } from './support/expectations.ts';
+import {
+  acknowledge,
+  jobIn,
+  lockJob,
+  type Proven,
+  prove,
+  readJob,
+  STATUS,
+  settle,
+} from './support/jobs.ts';
+import { withAccount } from './support/tampering.ts';
+import { addresses, CREDITS, createWorld, hashOf, type World } from './support/world.ts';
 
 let world: World;
-beforeAll(async () => {
+beforeEach(async () => {
   world = await createWorld();
 });
+afterEach(() => expectConserved(world));
+
+const account = () => world.read('CreditAccount', world.creditAccount);
+const worker = () => world.read('Worker', world.worker);
+const treasury = () => world.read('Treasury', addresses.treasury);
 
 describe('job_settle', () => {
-  it('acknowledges, proves and settles in one transaction', async () => {
-    const job = await lockJob(world);
-    const units = await world.chain.send(
-      [...prove(world, job, {}, 1).toSpliced(0, 0, acknowledge(world, job)), settle(world, job)],
-      [world.hotSigner],
-    );
-    console.log('units', units);
-    expect((await readJob(world, job)).status).toBe(STATUS.settled);
-    await expectConserved(world);
+  it('pays worker and treasury and returns the rest', async () => {
+    const job = await jobIn(world, 'settling', { tokenLimit: 3_000, completionTokens: 2_100 });
+    await pass(world, 9n);
+    await world.chain.send([settle(world, job, { countedTokens: 2_100 })], [world.hotSigner]);
+    // locked 12, charged ceil(2.1 × 4) = 9 credits = 90,000 base units, 15 % to the treasury
+    expect(await readJob(world, job)).toMatchObject({
+      sequence: 4,
+      status: STATUS.settled,
+      lockedCredits: 12n,
+      chargedCredits: 9n,
+      countedTokens: 2_100,
+      endedAfterSeconds: 9,
+    });
+    expect(await account()).toMatchObject({
+      availableCredits: CREDITS - 9n,
+      lockedCredits: 0n,
+    });
+    expect(await world.chain.tokens(world.payout)).toBe(76_500n);
+    expect(await world.chain.tokens(addresses.treasuryVault)).toBe(13_500n);
+    expect(await worker()).toMatchObject({ jobsSettled: 1n, claimableBaseUnits: 0n });
+    expect((await treasury()).sequence).toBe(1n);
   });
 
-  it('goes through every status', async () => {
-    for (const status of Object.keys(STATUS) as (keyof typeof STATUS)[]) {
-      const job = await jobIn(world, status);
-      expect((await readJob(world, job)).status).toBe(STATUS[status]);
-      await expectConserved(world);
+  it('charges the lower of the proven and the counted tokens, and never above the lock', async () => {
+    const charged = async (
+      choice: Proven & { tokenLimit: number },
+      countedTokens: number,
+    ): Promise<bigint> => {
+      const job = await jobIn(world, 'settling', choice);
+      await world.chain.send([settle(world, job, { countedTokens })], [world.hotSigner]);
+      return (await readJob(world, job)).chargedCredits;
+    };
+    expect(await charged({ tokenLimit: 10_000, completionTokens: 9_000 }, 4_001)).toBe(17n);
+    expect(await charged({ tokenLimit: 10_000, completionTokens: 4_001 }, 9_000)).toBe(17n);
+    expect(await charged({ tokenLimit: 3_000, completionTokens: 90_000 }, 90_000)).toBe(12n);
+    // the published step down above the threshold: 501 tokens cost ceil(2.004) = 3
+    expect(await charged({ tokenLimit: 2_000, completionTokens: 500 }, 500)).toBe(8n);
+    expect(await charged({ tokenLimit: 2_000, completionTokens: 501 }, 501)).toBe(3n);
+    expect(await charged({ tokenLimit: 2_000, completionTokens: 0 }, 1)).toBe(8n);
+  });
+
+  it('acknowledges, proves and settles in one transaction', async () => {
+    const job = await lockJob(world);
+    const [verification, proof] = prove(world, job);
+    await world.chain.send(
+      [verification, acknowledge(world, job), proof, settle(world, job)],
+      [world.hotSigner],
+    );
+    expect((await readJob(world, job)).status).toBe(STATUS.settled);
+  });
+
+  it('refuses another output and an empty one', async () => {
+    const job = await jobIn(world, 'settling');
+    const other = settle(world, job, { deliveredHash: hashOf('another') });
+    await expectRefusal(world, 'OutputMismatch', other, [world.hotSigner]);
+    const empty = settle(world, job, { countedTokens: 0 });
+    await expectRefusal(world, 'NothingCounted', empty, [world.hotSigner]);
+  });
+
+  it('is in time at the deadline and late a second after', async () => {
+    const job = await jobIn(world, 'settling');
+    const other = await jobIn(world, 'settling');
+    await pass(world, 120n);
+    await world.chain.send([settle(world, job)], [world.hotSigner]);
+    await pass(world, 1n);
+    await expectRefusal(world, 'DeadlinePassed', settle(world, other), [world.hotSigner]);
+  });
+
+  it('refuses everybody but the controller', async () => {
+    const job = await jobIn(world, 'settling');
+    for (const signer of [world.wallet, world.stranger, world.workerAuthority]) {
+      const instruction = settle(world, job, { signer: signer.publicKey });
+      await expectRefusal(world, 'Unauthorized', instruction, [signer]);
     }
+  });
+
+  it.each(['pending', 'processing', 'settled', 'failed', 'refunded', 'disputed'] as const)(
+    'refuses a job that is %s',
+    async (status) => {
+      const job = await jobIn(world, status);
+      const isUnassigned = ['pending', 'failed', 'refunded'].includes(status);
+      const refusal = isUnassigned ? 'WrongAddress' : 'WrongJobStatus';
+      await expectRefusal(world, refusal, settle(world, job), [world.hotSigner]);
+    },
+  );
+
+  it('refuses another worker, wallet or payee than the job’s', async () => {
+    const { chain, hotSigner, creditMint, stranger } = world;
+    const job = await jobIn(world, 'settling');
+    const elsewhere = world.token(creditMint, stranger.publicKey);
+    for (const payee of [elsewhere, addresses.vault, addresses.treasuryVault]) {
+      const instruction = settle(world, job, { workerPayout: payee });
+      await expectRefusal(world, 'WrongAddress', instruction, [hotSigner]);
+    }
+    const wrong = withAccount(settle(world, job), 'treasury_vault', world.payout);
+    await expectRefusal(world, 'WrongAddress', wrong, [hotSigner]);
+    await chain.send([settle(world, job)], [hotSigner]);
+  });
+
+  it('pays a worker that changed its payee or left meanwhile', async () => {
+    const { chain, hotSigner, workerAuthority, creditMint, proofKey } = world;
+    const authority = workerAuthority.publicKey;
+    const job = await jobIn(world, 'settling');
+    const payout = world.token(creditMint, authority);
+    await chain.send(
+      [
+        workerUpdate({
+          authority,
+          payout,
+          proofKey: proofKey.publicKey,
+          endpoint: 'https://elsewhere.example',
+        }),
+        workerDeregister({ authority }),
+      ],
+      [workerAuthority],
+    );
+    await chain.send([settle(world, job, { workerPayout: payout })], [hotSigner]);
+    expect(await chain.tokens(payout)).toBe(68_000n);
+  });
+});
+
+describe('a payment that cannot be made', () => {
+  const settled = async () => {
+    const job = await jobIn(world, 'settling');
+    await world.chain.send([settle(world, job)], [world.hotSigner]);
+    expect((await readJob(world, job)).status).toBe(STATUS.settled);
+  };
+  const claimWorker = () => claimPay({ claimant: world.worker, workerPayout: world.payout });
+  const claimTreasury = () => claimPay({ claimant: addresses.treasury });
+  const freeze = async (address: typeof world.payout, owner = addresses.vaultAuthority) => {
+    const baseUnits = await world.chain.tokens(address);
+    const token = { mint: world.creditMint, owner, baseUnits };
+    world.chain.setToken(address, { ...token, frozen: true });
+    return () => world.chain.setToken(address, token);
+  };
+
+  it('becomes claimable when the worker’s account is frozen', async () => {
+    const thaw = await freeze(world.payout, world.workerAuthority.publicKey);
+    await settled();
+    await settled();
+    expect((await worker()).claimableBaseUnits).toBe(136_000n);
+    expect(await world.chain.tokens(addresses.treasuryVault)).toBe(24_000n);
+    await expectRefusal(world, 'PayeeUnavailable', claimWorker());
+    thaw();
+    await world.chain.send([claimWorker()]);
+    expect(await world.chain.tokens(world.payout)).toBe(136_000n);
+    await expectRefusal(world, 'NothingToClaim', claimWorker());
+  });
+
+  it.each([
+    ['closed', () => null],
+    ['of another mint', () => world.stakeMint],
+  ])('becomes claimable when the worker’s account is %s', async (_, mint) => {
+    const other = mint();
+    if (other === null) {
+      world.chain.setAccount(world.payout, {
+        lamports: 0,
+        data: new Uint8Array(),
+        owner: world.stranger.publicKey,
+        executable: false,
+      });
+    } else {
+      world.chain.setToken(world.payout, {
+        mint: other,
+        owner: world.workerAuthority.publicKey,
+        baseUnits: 0n,
+      });
+    }
+    await settled();
+    expect((await worker()).claimableBaseUnits).toBe(68_000n);
+    await expectRefusal(world, 'PayeeUnavailable', claimWorker());
+  });
+
+  it('stays unpaid when the treasury’s vault is frozen', async () => {
+    const thaw = await freeze(addresses.treasuryVault);
+    await settled();
+    expect(await treasury()).toMatchObject({ unpaidBaseUnits: 12_000n, sequence: 2n });
+    expect(await world.chain.tokens(world.payout)).toBe(68_000n);
+    await expectRefusal(world, 'PayeeUnavailable', claimTreasury());
+    thaw();
+    await world.chain.send([claimTreasury()]);
+    expect(await world.chain.tokens(addresses.treasuryVault)).toBe(12_000n);
+    await expectRefusal(world, 'NothingToClaim', claimTreasury());
+  });
+
+  it('leaves both shares in the vault when the vault is frozen', async () => {
+    const thaw = await freeze(addresses.vault);
+    await settled();
+    expect((await worker()).claimableBaseUnits).toBe(68_000n);
+    expect((await treasury()).unpaidBaseUnits).toBe(12_000n);
+    thaw();
+    await world.chain.send([claimWorker(), claimTreasury()]);
+    expect(await world.chain.tokens(world.payout)).toBe(68_000n);
   });
 });

@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  ACCOUNT_SIZE,
-  AccountLayout,
-  AccountState,
-  MINT_SIZE,
-  MintLayout,
-  TOKEN_PROGRAM_ID,
-} from '@solana/spl-token';
+import { AccountLayout } from '@solana/spl-token';
 import {
   Keypair,
   PublicKey,
@@ -16,11 +9,20 @@ import {
   Transaction,
   type TransactionInstruction,
 } from '@solana/web3.js';
-import { type AccountInfoBytes, Clock, type ProgramTestContext, start } from 'solana-bankrun';
+import {
+  type AccountInfoBytes,
+  type AddedAccount,
+  Clock,
+  type ProgramTestContext,
+  start,
+} from 'solana-bankrun';
 import { EscrowErrorCode, PROGRAM_ID } from '../../programs/client/index.ts';
+import { mintAccount, type TokenHolding, tokenAccount } from './tokenAccounts.ts';
 
 const ARTIFACT = join(import.meta.dirname, '../../programs/escrow/artifacts/escrow-v0.so');
 const OLD_LOADER = new PublicKey('BPFLoader2111111111111111111111111111111111');
+const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
+const [PROGRAM_DATA] = PublicKey.findProgramAddressSync([PROGRAM_ID.toBytes()], UPGRADEABLE_LOADER);
 const LAMPORTS_PER_SIGNER = 1_000_000_000_000;
 /** A round moment for the chain's first Clock, in Unix seconds. */
 const FIRST_SECOND = 1_800_000_000n;
@@ -41,6 +43,10 @@ export class Refusal extends Error {}
 /** A bankrun chain with the escrow program on it. */
 export interface Chain {
   readonly payer: Keypair;
+  /** Who may initialize the program. */
+  readonly authority: Keypair;
+  /** What config_initialize takes for the program's ProgramData. */
+  readonly programData: PublicKey;
   /** The Clock's time, in Unix seconds. */
   now(): Promise<bigint>;
   /** Sets the Clock to a time in Unix seconds. */
@@ -58,56 +64,76 @@ export interface Chain {
   /** Writes a mint; nobody needs to have created it. */
   setMint(mint: PublicKey, decimals: number): void;
   /** Writes a token account, whatever was there. */
-  setToken(address: PublicKey, token: TokenAccount): void;
+  setToken(address: PublicKey, token: TokenHolding): void;
   /** What a token account holds, in base units. */
   tokens(address: PublicKey): Promise<bigint>;
 }
 
-export interface TokenAccount {
-  mint: PublicKey;
-  owner: PublicKey;
-  baseUnits: bigint;
-  frozen?: boolean;
-}
-
 const errorNames = new Map(Object.entries(EscrowErrorCode).map(([name, code]) => [code, name]));
 
-const nameFailure = (result: string): string => {
+/** The program's own name for a failure that the ledger printed, where it has one. */
+export const nameFailure = (result: string): string => {
   const code = /custom program error: 0x([0-9a-f]+)/.exec(result)?.[1];
   return (code && errorNames.get(Number.parseInt(code, 16))) || result;
 };
 
-/** Starts a chain of its own for one test file. */
-export async function startChain(): Promise<Chain> {
-  const program = {
-    lamports: LAMPORTS_PER_SIGNER,
-    data: readFileSync(ARTIFACT),
-    owner: OLD_LOADER,
-    executable: true,
-  };
-  const context = await start([], [{ address: PROGRAM_ID, info: program }]);
-  const chain = createChain(context);
+/** The loader's accounts for a program that nobody can replace. */
+function finalProgram(): AddedAccount[] {
+  const data = readFileSync(ARTIFACT);
+  const info = { lamports: LAMPORTS_PER_SIGNER, data, owner: OLD_LOADER, executable: true };
+  return [{ address: PROGRAM_ID, info }];
+}
+
+/** The loader's accounts for a program that `authority` can replace; null: nobody any more. */
+function upgradeableProgram(authority: PublicKey | null): AddedAccount[] {
+  const owner = UPGRADEABLE_LOADER;
+  const program = Buffer.concat([Buffer.from([2, 0, 0, 0]), PROGRAM_DATA.toBytes()]);
+  const header = Buffer.alloc(45);
+  header.writeUInt32LE(3);
+  if (authority !== null) header.set([1, ...authority.toBytes()], 12);
+  const data = Buffer.concat([header, readFileSync(ARTIFACT)]);
+  return [
+    {
+      address: PROGRAM_ID,
+      info: { lamports: LAMPORTS_PER_SIGNER, data: program, owner, executable: true },
+    },
+    {
+      address: PROGRAM_DATA,
+      info: { lamports: LAMPORTS_PER_SIGNER, data, owner, executable: false },
+    },
+  ];
+}
+
+/**
+ * Starts a chain of its own for one test file.
+ *
+ * @param options.upgradeAuthority puts the program under the upgradeable loader, as clusters do;
+ *   without it the old loader has it, and `LOCAL_AUTHORITY` initializes it
+ */
+export async function startChain(
+  options: { upgradeAuthority?: PublicKey | null } = {},
+): Promise<Chain> {
+  const { upgradeAuthority } = options;
+  const context = await start(
+    [],
+    upgradeAuthority === undefined ? finalProgram() : upgradeableProgram(upgradeAuthority),
+  );
+  const chain = createChain(context, upgradeAuthority === undefined ? PROGRAM_ID : PROGRAM_DATA);
   await chain.setTime(FIRST_SECOND);
   chain.fund(LOCAL_AUTHORITY.publicKey);
   return chain;
 }
 
-function createChain(context: ProgramTestContext): Chain {
+function createChain(context: ProgramTestContext, programData: PublicKey): Chain {
   const { banksClient: client, payer } = context;
-  const rentFree = (size: number): number => (size + 128) * 6_960;
   let nonce = 0;
 
   const setAccount = (address: PublicKey, account: AccountInfoBytes): void =>
     context.setAccount(address, account);
-  const ofTokenProgram = (data: Uint8Array): AccountInfoBytes => ({
-    lamports: rentFree(data.length),
-    data,
-    owner: TOKEN_PROGRAM_ID,
-    executable: false,
-  });
-
   return {
     payer,
+    authority: LOCAL_AUTHORITY,
+    programData,
     setAccount,
     account: (address) => client.getAccount(address),
     now: async () => (await client.getClock()).unixTimestamp,
@@ -131,7 +157,8 @@ function createChain(context: ProgramTestContext): Chain {
           lamports: nonce,
         }),
       );
-      transaction.recentBlockhash = context.lastBlockhash;
+      const latest = await client.getLatestBlockhash();
+      transaction.recentBlockhash = latest?.[0] ?? context.lastBlockhash;
       transaction.feePayer = payer.publicKey;
       const keys = new Map([payer, ...signers].map((key) => [key.publicKey.toBase58(), key]));
       transaction.sign(...keys.values());
@@ -148,44 +175,8 @@ function createChain(context: ProgramTestContext): Chain {
         executable: false,
       }),
 
-    setMint(mint, decimals) {
-      const data = Buffer.alloc(MINT_SIZE);
-      const authority = PublicKey.default;
-      MintLayout.encode(
-        {
-          mintAuthorityOption: 0,
-          mintAuthority: authority,
-          supply: 0n,
-          decimals,
-          isInitialized: true,
-          freezeAuthorityOption: 0,
-          freezeAuthority: authority,
-        },
-        data,
-      );
-      setAccount(mint, ofTokenProgram(data));
-    },
-
-    setToken(address, { mint, owner, baseUnits, frozen = false }) {
-      const data = Buffer.alloc(ACCOUNT_SIZE);
-      AccountLayout.encode(
-        {
-          mint,
-          owner,
-          amount: baseUnits,
-          delegateOption: 0,
-          delegate: PublicKey.default,
-          delegatedAmount: 0n,
-          state: frozen ? AccountState.Frozen : AccountState.Initialized,
-          isNativeOption: 0,
-          isNative: 0n,
-          closeAuthorityOption: 0,
-          closeAuthority: PublicKey.default,
-        },
-        data,
-      );
-      setAccount(address, ofTokenProgram(data));
-    },
+    setMint: (mint, decimals) => setAccount(mint, mintAccount(decimals)),
+    setToken: (address, token) => setAccount(address, tokenAccount(token)),
 
     async tokens(address) {
       const account = await client.getAccount(address);

@@ -57,6 +57,8 @@ export interface Service {
   mints: Mints;
   arbiter: Keypair;
   gateway: PublicKey;
+  /** The Gateway's cold key. */
+  gatewayOperator: Keypair;
   /** The Gateway's only hot signer. */
   hotSigner: Keypair;
   model: CatalogModel;
@@ -106,7 +108,7 @@ export async function openService(
     mints,
   });
   return {
-    ...{ operator, mints, arbiter, gateway, hotSigner, model },
+    ...{ operator, mints, arbiter, gateway, gatewayOperator, hotSigner, model },
     ...{ wallet, creditAccount, worker, workerAuthority, proofKey },
   };
 }

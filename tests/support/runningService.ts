@@ -72,7 +72,10 @@ const POLL_MS = 50;
 export async function startRunningService({
   workers: behaviours = ['honest'],
   credits: boughtCredits = 10_000n,
-}: { workers?: readonly WorkerBehaviour[]; credits?: bigint } = {}): Promise<RunningService> {
+}: {
+  workers?: readonly WorkerBehaviour[];
+  credits?: bigint;
+} = {}): Promise<RunningService> {
   const [ledger, database] = await Promise.all([startLedger(), createTestDatabase()]);
   const { connection } = ledger;
   const opened = await openService(ledger, { credits: boughtCredits });
@@ -105,6 +108,7 @@ export async function startRunningService({
     SVC_SIGNER_KEY: bs58.encode(opened.hotSigner.secretKey),
     SVC_FEE_PAYER_KEYS: bs58.encode(feePayer.secretKey),
     SVC_ALLOW_LOOPBACK: 'true',
+    SVC_SUBMISSIONS_MAX: '2',
     LOG_LEVEL: process.env.LOG_LEVEL ?? 'fatal',
   };
   // The worker that came with the ledger's set-up answers nothing and is never asked.
@@ -145,10 +149,10 @@ export async function startRunningService({
       const address = wallet.publicKey;
       const isMirrored = async () =>
         pool
-          .query('select 1 from mirror.credit_accounts where wallet = $1 and available_credits = $2', [
-            address.toBase58(),
-            credits,
-          ])
+          .query(
+            'select 1 from mirror.credit_accounts where wallet = $1 and available_credits = $2',
+            [address.toBase58(), credits],
+          )
           .then(({ rowCount }) => rowCount === 1);
       await until(isMirrored, (found) => found, String);
       return { address, apiKey: await createKey(pool, address.toBase58()) };

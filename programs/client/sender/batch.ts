@@ -14,63 +14,71 @@ export interface BatchItem {
 interface BatchContext {
   readonly sender: Sender;
   readonly computeUnitLimitEach: number;
+  readonly lane?: string;
   /** Told of each item that made a transaction with others fail. */
   readonly onFault: (item: BatchItem) => void;
+}
+
+/** The item whose instruction was refused, and that instruction's position among the item's. */
+interface Fault {
+  readonly item: BatchItem;
+  readonly position: number;
 }
 
 /**
  * Sends items in one transaction and ends each of them. An item that makes the transaction fail is
  * dropped with its own outcome, and the others are sent again under a new signature; a batch too
- * large for one transaction goes as two.
+ * large for one transaction goes as two. Never throws: errors go to the items.
  */
 export async function sendBatch(items: readonly BatchItem[], context: BatchContext): Promise<void> {
-  const { sender, computeUnitLimitEach, onFault } = context;
-  /** For each instruction of the transaction, the item it belongs to and its position there. */
-  let origins: { item: BatchItem; position: number }[] = [];
-  const instructions: Instructions = (feePayer) => {
-    const parts = items.map((item) => ({ item, own: instructionsFor(item, feePayer) }));
-    origins = parts.flatMap(({ item, own }) => own.map((_, position) => ({ item, position })));
-    return parts.flatMap(({ own }) => own);
-  };
-  let outcome: Outcome;
+  let sent: { outcome: Outcome; fault: Fault | undefined };
   try {
-    outcome = await sender.send({
-      instructions,
-      signers: items.flatMap((item) => item.signers),
-      computeUnitLimit: items.length * computeUnitLimitEach,
-    });
+    sent = await sendTogether(items, context);
   } catch (error) {
     if (error instanceof TransactionTooLargeError && items.length > 1) {
       const half = Math.ceil(items.length / 2);
-      await Promise.all([
-        sendBatch(items.slice(0, half), context),
-        sendBatch(items.slice(half), context),
-      ]);
-      return;
+      const halves = [items.slice(0, half), items.slice(half)];
+      await Promise.all(halves.map((part) => sendBatch(part, context)));
+    } else {
+      for (const item of items) item.end.reject(error);
     }
-    for (const item of items) item.end.reject(error);
     return;
   }
-
-  const index = outcome.status === 'rejected' ? outcome.error.instructionIndex : null;
-  const fault = index === null ? undefined : origins[index];
-  if (outcome.status !== 'rejected' || fault === undefined || items.length === 1) {
+  const { outcome, fault } = sent;
+  if (fault === undefined || items.length === 1) {
     for (const item of items) item.end.resolve(outcome);
     return;
   }
-  onFault(fault.item);
-  const others = sendBatch(
-    items.filter((item) => item !== fault.item),
-    context,
-  );
-  if (outcome.error.code === null) {
-    // Not a refusal by our program: an earlier item may have used up what this one needed.
-    await sendBatch([fault.item], context);
-  } else {
-    const error = { ...outcome.error, instructionIndex: fault.position };
-    fault.item.end.resolve({ ...outcome, error });
+  context.onFault(fault.item);
+  const others = items.filter((item) => item !== fault.item);
+  await Promise.all([sendBatch(others, context), endFault(fault, outcome, context)]);
+}
+
+async function sendTogether(items: readonly BatchItem[], context: BatchContext) {
+  /** For each instruction of the transaction, where it comes from. */
+  let origins: Fault[] = [];
+  const outcome = await context.sender.send({
+    instructions: (feePayer) => {
+      const parts = items.map((item) => ({ item, own: instructionsFor(item, feePayer) }));
+      origins = parts.flatMap(({ item, own }) => own.map((_, position) => ({ item, position })));
+      return parts.flatMap(({ own }) => own);
+    },
+    signers: items.flatMap((item) => item.signers),
+    computeUnitLimit: items.length * context.computeUnitLimitEach,
+
+    ...(context.lane !== undefined && { lane: context.lane }),
+  });
+  const index = outcome.status === 'rejected' ? outcome.error.instructionIndex : null;
+  return { outcome, fault: index === null ? undefined : origins[index] };
+}
+
+/** Its refusal by our program is its own; for anything else an earlier item may be to blame. */
+async function endFault({ item, position }: Fault, outcome: Outcome, context: BatchContext) {
+  if (outcome.status !== 'rejected' || outcome.error.code === null) {
+    await sendBatch([item], context);
+    return;
   }
-  await others;
+  item.end.resolve({ ...outcome, error: { ...outcome.error, instructionIndex: position } });
 }
 
 function instructionsFor({ instructions }: BatchItem, feePayer: PublicKey) {

@@ -40,6 +40,7 @@ export function createBatcher(options: {
   lingerMs: number;
   computeUnitLimitEach: number;
   sendsWhenIdle?: boolean;
+  lane?: string;
 }): Batcher {
   const { maxInstructions, lingerMs, sendsWhenIdle = true } = options;
   const apartUntilMs = new Map<string, number>();

@@ -2,7 +2,7 @@ import type { SignatureStatus } from '@solana/web3.js';
 import { delay } from '../../../runtime/wait.ts';
 import type { Ledger } from './ledger.ts';
 import { LedgerUnavailableError, type Outcome, refusalOf } from './outcome.ts';
-import type { SignatureHints } from './signatureHints.ts';
+import { createSignatureHints } from './signatureHints.ts';
 import { createSlotPace } from './slotPace.ts';
 
 /** The commitments that decide an outcome; a processed block can still vanish. */
@@ -22,13 +22,11 @@ export interface Confirmer {
    *   confirmer is closed: then the transaction's fate is not known
    */
   confirm(sent: SentTransaction): Promise<Outcome>;
-  readonly inFlight: number;
   close(): void;
 }
 
 interface Flight extends SentTransaction {
   readonly end: PromiseWithResolvers<Outcome>;
-  readonly unwatch: () => void;
   sentMs: number;
 }
 
@@ -43,20 +41,22 @@ const CLOSED = 'The sender was closed';
 
 export function createConfirmer(options: {
   ledger: Ledger;
-  hints: SignatureHints;
+  wsUrl: string | undefined;
   commitment: SenderCommitment;
 }): Confirmer {
-  const { ledger, hints, commitment } = options;
+  const { ledger, wsUrl, commitment } = options;
   const flights = new Map<string, Flight>();
   const pace = createSlotPace({ minMs: POLL_MS_MIN, maxMs: POLL_MS_MAX });
+  const onHint = (): void => wake.abort();
+  const hints =
+    wsUrl === undefined ? undefined : createSignatureHints({ wsUrl, commitment, onHint });
   let wake = new AbortController();
   let running = false;
   let closed = false;
-  let agedMs = 0;
+  let heightReadMs = 0;
 
   function settle(flight: Flight, outcome: Outcome): void {
     flights.delete(flight.signature);
-    flight.unwatch();
     flight.end.resolve(outcome);
   }
 
@@ -64,7 +64,6 @@ export function createConfirmer(options: {
     for (const flight of flights.values()) {
       const { signature } = flight;
       flights.delete(signature);
-      flight.unwatch();
       flight.end.reject(new LedgerUnavailableError(message, { signature, cause }));
     }
   }
@@ -111,9 +110,9 @@ export function createConfirmer(options: {
     const { slot, statuses } = await read([...flights.values()], false);
     pace.observe(slot, performance.now());
     for (const { flight, status } of statuses) judge(flight, status);
-    if (flights.size === 0 || performance.now() - agedMs < REPEAT_MS) return;
+    if (flights.size === 0 || performance.now() - heightReadMs < REPEAT_MS) return;
     const { height, slot: heightSlot } = await ledger.blockHeight();
-    agedMs = performance.now();
+    heightReadMs = performance.now();
     await expire(height, heightSlot);
     repeat(height);
   }
@@ -121,9 +120,10 @@ export function createConfirmer(options: {
   async function run(): Promise<void> {
     let answeredMs = performance.now();
     let pauseMs = pace.intervalMs;
+    heightReadMs = answeredMs;
     while (flights.size > 0) {
-      wake = new AbortController();
       await delay(pauseMs, wake.signal);
+      wake = new AbortController();
       try {
         await round();
         answeredMs = performance.now();
@@ -140,22 +140,22 @@ export function createConfirmer(options: {
   return {
     async confirm(sent) {
       if (closed) throw new LedgerUnavailableError(CLOSED, { signature: sent.signature });
-      const hinted = pace.intervalMs >= HINTS_FROM_MS;
-      const unwatch = hinted ? hints.watch(sent.signature, () => wake.abort()) : () => undefined;
+      // Two callers with the same instructions and blockhash have sent one transaction.
+      const same = flights.get(sent.signature);
+      if (same !== undefined) return same.end.promise;
+      if (pace.intervalMs >= HINTS_FROM_MS) hints?.watch(sent.signature);
       const end = Promise.withResolvers<Outcome>();
-      flights.set(sent.signature, { ...sent, end, unwatch, sentMs: performance.now() });
+      flights.set(sent.signature, { ...sent, end, sentMs: performance.now() });
       if (!running) {
         running = true;
         void run();
       }
       return end.promise;
     },
-    get inFlight() {
-      return flights.size;
-    },
     close() {
       closed = true;
       abandon(CLOSED);
+      hints?.close();
       wake.abort();
     },
   };

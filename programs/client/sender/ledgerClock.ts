@@ -20,6 +20,8 @@ export interface LedgerClock {
 
 /** Faster than the shortest slots, a reading would show nothing new worth its cost. */
 const INTERVAL_MS_MIN = 50;
+/** Far below what a timer can hold. */
+const RECHECK_MS_MAX = 60_000;
 const UNIX_TIMESTAMP_OFFSET = 32;
 const SECOND_MS = 1_000;
 
@@ -40,7 +42,7 @@ export function createLedgerClock(options: {
   const pace = createSlotPace({ minMs: Math.min(INTERVAL_MS_MIN, intervalMs), maxMs: intervalMs });
   const closing = new AbortController();
   const first = Promise.withResolvers<void>();
-  const waiters = new Set<{ atMs: number; resolve: () => void }>();
+  const waiters = new Set<() => void>();
   let offsetMs: number | undefined;
   // Whoever awaits `ready` gets the rejection; nobody has to.
   first.promise.catch(() => undefined);
@@ -64,7 +66,7 @@ export function createLedgerClock(options: {
     while (!closing.signal.aborted) {
       // A failed reading is made up for by the next one.
       await read().catch(() => undefined);
-      for (const waiter of waiters) if (nowMs() >= waiter.atMs) waiter.resolve();
+      for (const check of waiters) check();
       await delay(pace.intervalMs, closing.signal);
     }
   }
@@ -78,14 +80,20 @@ export function createLedgerClock(options: {
     },
     async waitUntil(unixSeconds, signal) {
       const atMs = Number(unixSeconds) * SECOND_MS;
-      if (signal?.aborted || nowMs() >= atMs) return;
       const reached = Promise.withResolvers<void>();
-      const waiter = { atMs, resolve: () => reached.resolve() };
-      waiters.add(waiter);
-      signal?.addEventListener('abort', waiter.resolve, { once: true });
+      let timer: NodeJS.Timeout | undefined;
+      const check = (): void => {
+        clearTimeout(timer);
+        const leftMs = atMs - nowMs();
+        if (leftMs <= 0 || signal?.aborted) reached.resolve();
+        else timer = setTimeout(check, Math.min(leftMs, RECHECK_MS_MAX));
+      };
+      waiters.add(check);
+      signal?.addEventListener('abort', check, { once: true });
+      check();
       await reached.promise;
-      waiters.delete(waiter);
-      signal?.removeEventListener('abort', waiter.resolve);
+      waiters.delete(check);
+      signal?.removeEventListener('abort', check);
     },
     ready: first.promise,
     close() {

@@ -11,8 +11,8 @@ import { computeBudget } from './computeBudget.ts';
 import { createConfirmer, type SenderCommitment } from './confirmer.ts';
 import { type Blockhash, createLedger, type Submission } from './ledger.ts';
 import { LedgerUnavailableError, type Outcome, refusalOf } from './outcome.ts';
-import { createSignatureHints } from './signatureHints.ts';
 import { type SignedTransaction, signTransaction } from './signedTransaction.ts';
+import { createTurns } from './turns.ts';
 
 /** Instructions as they are, or made for the fee payer that will sign, who may pay rent as well. */
 export type Instructions =
@@ -27,6 +27,8 @@ export interface Sending {
   /** What the instructions may use together. */
   readonly computeUnitLimit: number;
   readonly lookup?: AddressLookupTableAccount;
+  /** What kind of transaction it is: kinds alternate when they have to wait. */
+  readonly lane?: string;
 }
 
 /** Sends transactions and tells for certain how each ended. */
@@ -41,29 +43,37 @@ export interface Sender {
   close(): void;
 }
 
-const IN_FLIGHT_MAX = 4_096;
+/** Waiting for its turn or in flight: more is sent than the ledger takes. */
+const PENDING_MAX = 4_096;
 /** A node that is behind its neighbours may not know a fresh blockhash yet. */
 const BLOCKHASHES_TRIED_MAX = 3;
 
 /**
  * @param options.feePayers take turns, so that no single account's write lock bounds throughput
+ * @param options.wsUrl where the ledger notifies; without it confirmations are only polled for
  * @param options.priorityFee micro-lamports per compute unit, asked for each transaction; its
  *   failure is the send's
+ * @param options.submissionsMax how many transactions a node is given at a time. What waits at a
+ *   node ages there, on a fast ledger past its blockhash's life; what waits here is not signed yet
  */
 export function createSender(options: {
   connection: Connection;
   feePayers: readonly Keypair[];
   commitment: SenderCommitment;
   logger: Logger;
+  wsUrl?: string;
   priorityFee?: () => Promise<number>;
+  submissionsMax?: number;
 }): Sender {
-  const { connection, feePayers, commitment, logger, priorityFee } = options;
+  const { connection, feePayers, commitment, logger, priorityFee, submissionsMax = 64 } = options;
   const ledger = createLedger(connection);
   const blockhashes = createBlockhashes(ledger);
-  const hints = createSignatureHints(connection, commitment);
-  const confirmer = createConfirmer({ ledger, hints, commitment });
+  const confirmer = createConfirmer({ ledger, commitment, wsUrl: options.wsUrl });
+  const turns = createTurns(submissionsMax);
   let turn = 0;
   let newestSlot = 0;
+  let pending = 0;
+  let closed = false;
 
   async function prepare(sending: Sending, feePayer: Keypair, { blockhash }: Blockhash) {
     const { instructions, signers, computeUnitLimit: computeUnits, lookup } = sending;
@@ -91,15 +101,15 @@ export function createSender(options: {
   }
 
   async function send(sending: Sending): Promise<Outcome> {
-    if (confirmer.inFlight >= IN_FLIGHT_MAX) {
-      throw new LedgerUnavailableError('Too much is in flight', { signature: null });
-    }
     const feePayer = feePayers[turn++ % feePayers.length];
     if (feePayer === undefined) throw new Error('The sender has no fee payer');
     for (let tried = 0; tried < BLOCKHASHES_TRIED_MAX; tried += 1) {
-      const blockhash = await blockhashes.current();
-      const signed = await prepare(sending, feePayer, blockhash);
-      const submission = await submit(signed, Math.max(blockhash.slot, newestSlot));
+      const { blockhash, signed, submission } = await turns.take(sending.lane ?? '', async () => {
+        const blockhash = await blockhashes.current();
+        const signed = await prepare(sending, feePayer, blockhash);
+        const submission = await submit(signed, Math.max(blockhash.slot, newestSlot));
+        return { blockhash, signed, submission };
+      });
       if (submission === 'in flight' || submission.error === 'AlreadyProcessed') {
         const { lastValidBlockHeight } = blockhash;
         return confirmer.confirm({ ...signed, lastValidBlockHeight });
@@ -115,10 +125,22 @@ export function createSender(options: {
 
   return {
     async send(sending) {
-      const outcome = await send(sending);
-      newestSlot = Math.max(newestSlot, outcome.slot);
-      return outcome;
+      if (closed || pending >= PENDING_MAX) {
+        const message = closed ? 'The sender was closed' : 'Too much is being sent';
+        throw new LedgerUnavailableError(message, { signature: null });
+      }
+      pending += 1;
+      try {
+        const outcome = await send(sending);
+        newestSlot = Math.max(newestSlot, outcome.slot);
+        return outcome;
+      } finally {
+        pending -= 1;
+      }
     },
-    close: confirmer.close,
+    close() {
+      closed = true;
+      confirmer.close();
+    },
   };
 }

@@ -4,7 +4,8 @@ use pinocchio::{AccountView, Address};
 
 use crate::{
     error::{Result, require},
-    state::{Gateway, layout::load},
+    layout::load,
+    state::Gateway,
 };
 
 /// The signer of an instruction and the gateway it says it signs for.

@@ -9,8 +9,8 @@ use pinocchio_system::instructions::{Allocate, Assign, CreateAccount, Transfer};
 use crate::{
     ID,
     error::{Result, require},
+    layout::{self, Layout},
     seeds::BUMP,
-    state::layout::{self, Layout},
     sysvars::rent_lamports,
 };
 

@@ -390,8 +390,8 @@ event! {
         pub credit_account: &'a Address,
         pub credit_sequence: u64,
         pub wallet: &'a Address,
-        /// 1 worker_error, 2 proof_missing, 3 proof_invalid, 4 output_mismatch, 5 empty_output, 6 client_gone,
-        /// 7 lock_late
+        /// 1 worker_error, 2 proof_missing, 3 proof_invalid, 4 output_mismatch, 5 empty_output,
+        /// 6 client_gone, 7 lock_late
         pub reason: u8,
         pub returned_credits: u64,
         pub available_credits: u64,

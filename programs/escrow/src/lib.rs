@@ -16,6 +16,7 @@ mod discriminator;
 mod error;
 mod event_writer;
 mod events;
+mod layout;
 mod limits;
 mod little_endian;
 mod loader;

@@ -40,7 +40,7 @@ pub struct Proof<'a> {
 }
 
 impl Proof<'_> {
-    /// Refuses unless the instruction at `index` of this transaction verified the proof under `key`.
+    /// Refuses unless the instruction at `index` of this transaction verified the proof by `key`.
     pub fn require_verified(
         &self,
         instructions_sysvar: &AccountView,

@@ -97,6 +97,12 @@ fixed! {
     InstructionsSysvar, INSTRUCTIONS_ID, WrongAddress;
 }
 
+/// Refuses any account but the named one.
+pub fn require_address(account: &AccountView, address: &Address) -> Result {
+    require!(account.address() == address, WrongAddress);
+    Ok(())
+}
+
 /// Declares an instruction's accounts and their roles. Read by programs/scripts/idl.ts, which also
 /// understands `#[pda(seeds)]`; accounts beyond the declared ones are ignored.
 macro_rules! accounts {

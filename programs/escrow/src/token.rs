@@ -40,12 +40,6 @@ pub fn require_foreign(account: &AccountView) -> Result {
     Ok(())
 }
 
-/// Refuses any account but the named one.
-pub fn require_address(account: &AccountView, address: &Address) -> Result {
-    require!(account.address() == address, WrongAddress);
-    Ok(())
-}
-
 /// Moves tokens of somebody who signed the transaction.
 pub fn deposit(
     from: &AccountView,

@@ -13,7 +13,9 @@ import {
 export const readSource = (folder: string) => {
   const read = (path: string): string => readFileSync(join(folder, path), 'utf8');
   const filesOf = (name: string): string[] =>
-    readdirSync(join(folder, name)).filter((file) => file !== 'mod.rs').sort();
+    readdirSync(join(folder, name))
+      .filter((file) => file.endsWith('.rs') && file !== 'mod.rs')
+      .sort();
 
   const program = parseProgram('lib.rs', read('lib.rs'));
   const files = filesOf('instructions').map((file) => file.replace(/\.rs$/, ''));

@@ -67,7 +67,11 @@ const byGateway = (world: World) => ({
 export const acknowledge = (
   world: World,
   job: PublicKey,
-  { attempt = 1, worker = world.worker, ...actor }: Partial<Parameters<typeof jobAcknowledge>[0]> = {},
+  {
+    attempt = 1,
+    worker = world.worker,
+    ...actor
+  }: Partial<Parameters<typeof jobAcknowledge>[0]> = {},
 ): TransactionInstruction =>
   jobAcknowledge({ ...byGateway(world), job, worker, attempt, ...actor });
 

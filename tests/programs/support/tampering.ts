@@ -1,4 +1,4 @@
-import { PublicKey, TransactionInstruction } from '@solana/web3.js';
+import { type PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { IDL } from '../../../programs/client/index.ts';
 
 /** What the IDL says about one account of an instruction. */

@@ -27,6 +27,7 @@ import {
   workerUnhost,
   workerUpdate,
 } from '../../../programs/client/index.ts';
+import { type Chain, startChain } from '../../support/chain.ts';
 import { acknowledge, composeLock, dispute, fail, jobIn, prove, refund, settle } from './jobs.ts';
 import {
   addresses,
@@ -59,16 +60,23 @@ type Take = (
   signers?: Keypair[],
 ) => Promise<void>;
 
-/** Takes every instruction of the program once along its common path. */
-export async function walkThrough(visit: (step: Step) => Promise<void>): Promise<void> {
+/**
+ * Takes every instruction of the program once along its common path.
+ *
+ * @param start starts the two chains it needs
+ */
+export async function walkThrough(
+  visit: (step: Step) => Promise<void>,
+  start: () => Promise<Chain> = startChain,
+): Promise<void> {
   const takeOn =
     (world: World): Take =>
     (name, instructions, signers = []) =>
       visit({ world, name, instructions, signers });
-  const bare = await createBareWorld();
+  const bare = await createBareWorld(await start());
   await takeOn(bare)('config_initialize', [initializeInstruction(bare)], [bare.authority]);
 
-  const world = await createWorld();
+  const world = await createWorld({}, await start());
   const take = takeOn(world);
   await takeJob(world, take);
   await takeDisputes(world, take);

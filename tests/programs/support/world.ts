@@ -11,12 +11,11 @@ import {
   decodeAccount,
   gatewayOpen,
   modelUpsert,
-  PROGRAM_ID,
   stakeDeposit,
   workerHost,
   workerRegister,
 } from '../../../programs/client/index.ts';
-import { type Chain, LOCAL_AUTHORITY, startChain } from '../../support/chain.ts';
+import { type Chain, startChain } from '../../support/chain.ts';
 
 export const addresses = createAddresses();
 
@@ -81,8 +80,8 @@ export interface World {
 }
 
 /** A chain with two mints and keys, on which the program is not initialized yet. */
-export async function createBareWorld(): Promise<World> {
-  const chain = await startChain();
+export async function createBareWorld(given?: Chain): Promise<World> {
+  const chain = given ?? (await startChain());
   let keys = 0;
   // The same keys in every run: an address costs more compute units the lower its bump.
   const newKey = (): Keypair => {
@@ -113,7 +112,7 @@ export async function createBareWorld(): Promise<World> {
     chain,
     person,
     token,
-    authority: LOCAL_AUTHORITY,
+    authority: chain.authority,
     arbiter: person(),
     creditMint,
     stakeMint,
@@ -148,7 +147,7 @@ export const initializeInstruction = (
     authority: world.authority.publicKey,
     creditMint: world.creditMint,
     stakeMint: world.stakeMint,
-    programData: PROGRAM_ID,
+    programData: world.chain.programData,
     arbiter: world.arbiter.publicKey,
     ...SETTINGS,
     ...settings,
@@ -201,8 +200,11 @@ export const workerInstructions = (
  * A chain with the program initialized, one model, one gateway, one wallet with credits that trusts
  * the gateway, and one staked worker that hosts the model.
  */
-export async function createWorld(settings: Partial<ConfigSettings> = {}): Promise<World> {
-  const world = await createBareWorld();
+export async function createWorld(
+  settings: Partial<ConfigSettings> = {},
+  given?: Chain,
+): Promise<World> {
+  const world = await createBareWorld(given);
   const { chain, authority, operator, wallet } = world;
   await chain.send([initializeInstruction(world, settings)], [authority]);
   await chain.send([modelInstruction(world)], [authority]);

@@ -3,13 +3,8 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::arguments,
-    error::Result,
-    event_writer::emit,
-    events::AuthorityAccepted,
-    roles::accounts,
-    state::{Config, layout::load_mut},
-    sysvars::Clock,
+    arguments::arguments, error::Result, event_writer::emit, events::AuthorityAccepted,
+    layout::load_mut, roles::accounts, state::Config, sysvars::Clock,
 };
 
 arguments! {

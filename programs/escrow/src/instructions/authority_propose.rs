@@ -3,13 +3,8 @@
 use pinocchio::{AccountView, Address};
 
 use crate::{
-    arguments::arguments,
-    error::Result,
-    event_writer::emit,
-    events::AuthorityProposed,
-    roles::accounts,
-    state::{Config, layout::load_mut},
-    sysvars::Clock,
+    arguments::arguments, error::Result, event_writer::emit, events::AuthorityProposed,
+    layout::load_mut, roles::accounts, state::Config, sysvars::Clock,
 };
 
 arguments! {

@@ -8,13 +8,11 @@ use crate::{
     error::{EscrowError, Result, require},
     event_writer::emit,
     events::ClaimPaid,
+    layout::{is, load, load_mut},
     limits::{BASE_UNITS_PER_CREDIT, base_units},
-    roles::accounts,
+    roles::{accounts, require_address},
     seeds::{TREASURY_ADDRESS, TREASURY_VAULT_ADDRESS, VAULT_ADDRESS},
-    state::{
-        Config, CreditAccount, Treasury, Worker,
-        layout::{is, load, load_mut},
-    },
+    state::{Config, CreditAccount, Treasury, Worker},
     sysvars::Clock,
     token,
 };
@@ -57,9 +55,9 @@ struct Claim {
 
 impl Accounts {
     fn validate(&self) -> Result {
-        token::require_address(&self.vault, &VAULT_ADDRESS)?;
-        token::require_address(&self.treasury_vault, &TREASURY_VAULT_ADDRESS)?;
-        token::require_address(&self.treasury, &TREASURY_ADDRESS)
+        require_address(&self.vault, &VAULT_ADDRESS)?;
+        require_address(&self.treasury_vault, &TREASURY_VAULT_ADDRESS)?;
+        require_address(&self.treasury, &TREASURY_ADDRESS)
     }
 
     /// Refuses by name what the transfer would refuse: a frozen or closed account at either end.
@@ -74,7 +72,7 @@ impl Accounts {
     fn pay_wallet(&self, mint: &Address) -> Result<Claim> {
         let treasury: &mut Treasury = load_mut(&self.treasury)?;
         let wallet: &mut CreditAccount = load_mut(&self.claimant)?;
-        token::require_address(&self.payout, &TREASURY_VAULT_ADDRESS)?;
+        require_address(&self.payout, &TREASURY_VAULT_ADDRESS)?;
         let source = token::usable(&self.treasury_vault, mint);
         let Ok(source) = source else {
             return Err(EscrowError::PayeeUnavailable.into());
@@ -100,7 +98,7 @@ impl Accounts {
 
     fn pay_worker(&self, mint: &Address) -> Result<Claim> {
         let worker: &mut Worker = load_mut(&self.claimant)?;
-        token::require_address(&self.payout, worker.payout())?;
+        require_address(&self.payout, worker.payout())?;
         let base_units = worker.pay_claimable()?;
         worker.changed()?;
         self.pay(&self.vault, &self.payout, mint, base_units)?;
@@ -116,7 +114,7 @@ impl Accounts {
 
     fn pay_treasury(&self, mint: &Address) -> Result<Claim> {
         let treasury: &mut Treasury = load_mut(&self.treasury)?;
-        token::require_address(&self.payout, &TREASURY_VAULT_ADDRESS)?;
+        require_address(&self.payout, &TREASURY_VAULT_ADDRESS)?;
         let base_units = treasury.pay_unpaid()?;
         treasury.changed()?;
         self.pay(&self.vault, &self.treasury_vault, mint, base_units)?;

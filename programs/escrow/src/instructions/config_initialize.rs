@@ -9,12 +9,13 @@ use crate::{
     error::{Result, require},
     event_writer::emit,
     events::ConfigInitialized,
+    layout::Layout,
     limits::{
         ARBITRATION_WINDOW_SECONDS, CREDIT_MINT_DECIMALS, DISPUTE_WINDOW_SECONDS,
         JOB_TIMEOUT_SECONDS, STAKE_DECIMALS_MAX,
     },
     loader::require_upgrade_authority,
-    roles::accounts,
+    roles::{accounts, require_address},
     seeds::{
         BUMP, CONFIG, CONFIG_ADDRESS, STAKE_VAULT, STAKE_VAULT_ADDRESS, TREASURY, TREASURY_ADDRESS,
         TREASURY_VAULT, TREASURY_VAULT_ADDRESS, VAULT, VAULT_ADDRESS, VAULT_AUTHORITY_ADDRESS,
@@ -22,7 +23,6 @@ use crate::{
     state::{
         Config, Treasury,
         config::{Mints, Terms},
-        layout::Layout,
     },
     sysvars::Clock,
     token,
@@ -81,11 +81,11 @@ impl Accounts {
     fn validate(&self) -> Result<Mints<'_>> {
         require_upgrade_authority(&self.program, &self.program_data, self.authority.address())?;
 
-        token::require_address(&self.config, &CONFIG_ADDRESS)?;
-        token::require_address(&self.treasury, &TREASURY_ADDRESS)?;
-        token::require_address(&self.vault, &VAULT_ADDRESS)?;
-        token::require_address(&self.treasury_vault, &TREASURY_VAULT_ADDRESS)?;
-        token::require_address(&self.stake_vault, &STAKE_VAULT_ADDRESS)?;
+        require_address(&self.config, &CONFIG_ADDRESS)?;
+        require_address(&self.treasury, &TREASURY_ADDRESS)?;
+        require_address(&self.vault, &VAULT_ADDRESS)?;
+        require_address(&self.treasury_vault, &TREASURY_VAULT_ADDRESS)?;
+        require_address(&self.stake_vault, &STAKE_VAULT_ADDRESS)?;
 
         // mints: apart from each other, or credits could be paid out as stake
         let credit_mint = token::mint(&self.credit_mint)?;

@@ -7,8 +7,9 @@ use crate::{
     error::Result,
     event_writer::emit,
     events::ConfigUpdated,
+    layout::load_mut,
     roles::accounts,
-    state::{Config, config::Terms, layout::load_mut},
+    state::{Config, config::Terms},
     sysvars::Clock,
 };
 

@@ -7,13 +7,11 @@ use crate::{
     error::{Result, require},
     event_writer::emit,
     events::CreditBought,
+    layout::{load, load_mut},
     limits::{CREDITS_MAX, base_units},
-    roles::accounts,
+    roles::{accounts, require_address},
     seeds::VAULT_ADDRESS,
-    state::{
-        Config, CreditAccount,
-        layout::{load, load_mut},
-    },
+    state::{Config, CreditAccount},
     sysvars::Clock,
     token,
 };
@@ -50,7 +48,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     // token accounts: SPL Token checks that the buyer may spend
     token::usable(&accounts.buyer_token_account, config.credit_mint())?;
     token::require_foreign(&accounts.buyer_token_account)?;
-    token::require_address(&accounts.vault, &VAULT_ADDRESS)?;
+    require_address(&accounts.vault, &VAULT_ADDRESS)?;
     token::usable(&accounts.vault, config.credit_mint())?;
 
     credit_account.buy(arguments.credits, config.credit_account_credits_max(), clock.unix_time)?;

@@ -11,7 +11,6 @@ use crate::{
     roles::accounts,
     seeds::{CREDIT_ACCOUNT, NONE},
     state::CreditAccount,
-    state::layout::Layout,
     sysvars::Clock,
 };
 

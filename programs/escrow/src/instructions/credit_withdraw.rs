@@ -7,13 +7,11 @@ use crate::{
     error::{Result, require},
     event_writer::emit,
     events::CreditWithdrawn,
+    layout::{load, load_mut},
     limits::{CREDITS_MAX, base_units},
-    roles::accounts,
+    roles::{accounts, require_address},
     seeds::VAULT_ADDRESS,
-    state::{
-        Config, CreditAccount,
-        layout::{load, load_mut},
-    },
+    state::{Config, CreditAccount},
     sysvars::Clock,
     token,
 };
@@ -49,7 +47,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     require!((1..=CREDITS_MAX).contains(&arguments.credits), ValueOutOfRange);
 
     // token accounts
-    token::require_address(&accounts.vault, &VAULT_ADDRESS)?;
+    require_address(&accounts.vault, &VAULT_ADDRESS)?;
     token::usable(&accounts.vault, config.credit_mint())?;
     token::usable(&accounts.destination, config.credit_mint())?;
     token::require_foreign(&accounts.destination)?;

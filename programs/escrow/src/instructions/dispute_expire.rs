@@ -7,9 +7,10 @@ use crate::{
     error::Result,
     event_writer::emit,
     events::DisputeExpired,
+    layout::load_mut,
     limits::base_units,
     roles::accounts,
-    state::{CreditAccount, Job, Treasury, layout::load_mut},
+    state::{CreditAccount, Job, Treasury},
     sysvars::Clock,
 };
 

@@ -7,13 +7,11 @@ use crate::{
     error::Result,
     event_writer::emit,
     events::DisputeResolved,
+    layout::{load, load_mut},
     limits::base_units,
     roles::accounts,
     state::job::Outcome,
-    state::{
-        Config, CreditAccount, Job, Treasury, Worker,
-        layout::{load, load_mut},
-    },
+    state::{Config, CreditAccount, Job, Treasury, Worker},
     sysvars::Clock,
 };
 
@@ -55,13 +53,14 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
 
     let charged = job.resolve(outcome, clock.unix_time)?;
     credit_account.close_dispute()?;
-    let repaid_credits = if outcome == Outcome::Rejected { 0 } else { charged };
-    if repaid_credits == 0 {
+    let repaid_credits = if outcome == Outcome::Rejected {
         treasury.release(base_units(charged)?)?;
+        0
     } else {
         treasury.owe(base_units(charged)?)?;
         credit_account.owe(charged)?;
-    }
+        charged
+    };
     let mut slashed_tokens = 0;
     if outcome == Outcome::UpheldWorker {
         slashed_tokens = worker.slash(u64::from(job.slash_tokens()))?;

@@ -11,7 +11,6 @@ use crate::{
     roles::accounts,
     seeds::GATEWAY,
     state::Gateway,
-    state::layout::Layout,
     sysvars::Clock,
 };
 

@@ -8,8 +8,9 @@ use crate::{
     error::{Result, require},
     event_writer::emit,
     events::GatewayUpdated,
+    layout::load_mut,
     roles::accounts,
-    state::{Gateway, layout::load_mut},
+    state::Gateway,
     sysvars::Clock,
 };
 

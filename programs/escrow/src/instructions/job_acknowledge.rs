@@ -8,11 +8,9 @@ use crate::{
     error::Result,
     event_writer::emit,
     events::JobAcknowledged,
+    layout::{load, load_mut},
     roles::accounts,
-    state::{
-        Config, Job, Worker,
-        layout::{load, load_mut},
-    },
+    state::{Config, Job, Worker},
     sysvars::Clock,
 };
 

@@ -8,8 +8,9 @@ use crate::{
     error::{Result, require},
     event_writer::emit,
     events::JobClosed,
+    layout::load,
     roles::accounts,
-    state::{Job, layout::load},
+    state::Job,
     sysvars::Clock,
 };
 

@@ -8,12 +8,10 @@ use crate::{
     error::{Result, require},
     event_writer::emit,
     events::JobDisputed,
+    layout::{load, load_mut},
     limits::base_units,
     roles::accounts,
-    state::{
-        Config, CreditAccount, Job, Treasury,
-        layout::{load, load_mut},
-    },
+    state::{Config, CreditAccount, Job, Treasury},
     sysvars::Clock,
 };
 

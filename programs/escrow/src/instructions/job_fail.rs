@@ -9,15 +9,16 @@ use crate::{
     error::Result,
     event_writer::emit,
     events::JobFailed,
+    layout::load_mut,
     roles::accounts,
-    state::{CreditAccount, Job, layout::load_mut},
+    state::{CreditAccount, Job},
     sysvars::Clock,
 };
 
 arguments! {
     pub struct Arguments<'a> {
-        /// 1 worker_error, 2 proof_missing, 3 proof_invalid, 4 output_mismatch, 5 empty_output, 6 client_gone,
-        /// 7 lock_late
+        /// 1 worker_error, 2 proof_missing, 3 proof_invalid, 4 output_mismatch, 5 empty_output,
+        /// 6 client_gone, 7 lock_late
         reason: u8,
         /// Looked at only once a proof is recorded
         delivered_hash: &'a [u8; 32],

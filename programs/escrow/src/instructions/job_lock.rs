@@ -10,17 +10,14 @@ use crate::{
     error::{Result, require},
     event_writer::emit,
     events::JobLocked,
+    layout::{load, load_mut},
     limits::{JOB_ID_AGE_MS_MAX, JOB_ID_LEAD_MS_MAX},
     roles::accounts,
     seeds::{BUMP, JOB, NONE},
-    state::{
-        Config, CreditAccount, Job, Model,
-        layout::{load, load_mut},
-    },
+    state::{Config, CreditAccount, Job, Model},
     state::{
         Gateway,
         job::{Lock, job_id_time_ms},
-        layout::Layout,
     },
     sysvars::{Clock, milliseconds},
 };

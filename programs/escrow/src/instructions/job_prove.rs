@@ -7,13 +7,11 @@ use crate::{
     error::Result,
     event_writer::emit,
     events::JobProven,
+    layout::{load, load_mut},
     proof::Proof,
     roles::accounts,
     state::job::Output,
-    state::{
-        Job, Worker,
-        layout::{load, load_mut},
-    },
+    state::{Job, Worker},
     sysvars::Clock,
 };
 

@@ -7,8 +7,9 @@ use crate::{
     error::Result,
     event_writer::emit,
     events::JobRefunded,
+    layout::load_mut,
     roles::accounts,
-    state::{CreditAccount, Job, layout::load_mut},
+    state::{CreditAccount, Job},
     sysvars::Clock,
 };
 

@@ -8,13 +8,11 @@ use crate::{
     error::{OrOverflow, Result},
     event_writer::emit,
     events::JobSettled,
+    layout::{load, load_mut},
     limits::{base_units, share_base_units},
-    roles::accounts,
+    roles::{accounts, require_address},
     seeds::{TREASURY_VAULT_ADDRESS, VAULT_ADDRESS},
-    state::{
-        Config, CreditAccount, Job, Treasury, Worker,
-        layout::{load, load_mut},
-    },
+    state::{Config, CreditAccount, Job, Treasury, Worker},
     sysvars::Clock,
     token,
 };
@@ -65,9 +63,9 @@ impl Accounts {
             .require_controller(job.controller())?;
         job.require_credit_account(self.credit_account.address())?;
         job.require_worker(self.worker.address())?;
-        token::require_address(&self.worker_payout, worker.payout())?;
-        token::require_address(&self.vault, &VAULT_ADDRESS)?;
-        token::require_address(&self.treasury_vault, &TREASURY_VAULT_ADDRESS)
+        require_address(&self.worker_payout, worker.payout())?;
+        require_address(&self.vault, &VAULT_ADDRESS)?;
+        require_address(&self.treasury_vault, &TREASURY_VAULT_ADDRESS)
     }
 
     fn plan(&self, credits: u64, share_basis_points: u16, mint: &Address) -> Result<Payment> {

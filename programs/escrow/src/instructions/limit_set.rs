@@ -3,13 +3,8 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::arguments,
-    error::Result,
-    event_writer::emit,
-    events::LimitSet,
-    roles::accounts,
-    state::{CreditAccount, layout::load_mut},
-    sysvars::Clock,
+    arguments::arguments, error::Result, event_writer::emit, events::LimitSet, layout::load_mut,
+    roles::accounts, state::CreditAccount, sysvars::Clock,
 };
 
 arguments! {

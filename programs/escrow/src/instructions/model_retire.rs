@@ -7,11 +7,9 @@ use crate::{
     error::Result,
     event_writer::emit,
     events::ModelRetired,
+    layout::{load, load_mut},
     roles::accounts,
-    state::{
-        Config, Model,
-        layout::{load, load_mut},
-    },
+    state::{Config, Model},
     sysvars::Clock,
 };
 

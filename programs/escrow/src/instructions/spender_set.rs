@@ -3,13 +3,8 @@
 use pinocchio::{AccountView, Address};
 
 use crate::{
-    arguments::arguments,
-    error::Result,
-    event_writer::emit,
-    events::SpenderSet,
-    roles::accounts,
-    state::{CreditAccount, layout::load_mut},
-    sysvars::Clock,
+    arguments::arguments, error::Result, event_writer::emit, events::SpenderSet, layout::load_mut,
+    roles::accounts, state::CreditAccount, sysvars::Clock,
 };
 
 arguments! {

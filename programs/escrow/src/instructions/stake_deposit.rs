@@ -7,12 +7,10 @@ use crate::{
     error::{Result, require},
     event_writer::emit,
     events::StakeDeposited,
-    roles::accounts,
+    layout::{load, load_mut},
+    roles::{accounts, require_address},
     seeds::STAKE_VAULT_ADDRESS,
-    state::{
-        Config, Worker,
-        layout::{load, load_mut},
-    },
+    state::{Config, Worker},
     sysvars::Clock,
     token,
 };
@@ -47,7 +45,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     // token accounts: SPL Token checks that the depositor may spend
     token::usable(&accounts.depositor_token_account, config.stake_mint())?;
     token::require_foreign(&accounts.depositor_token_account)?;
-    token::require_address(&accounts.stake_vault, &STAKE_VAULT_ADDRESS)?;
+    require_address(&accounts.stake_vault, &STAKE_VAULT_ADDRESS)?;
     token::usable(&accounts.stake_vault, config.stake_mint())?;
 
     worker.stake(arguments.tokens)?;

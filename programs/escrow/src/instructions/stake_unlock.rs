@@ -7,11 +7,9 @@ use crate::{
     error::{Result, require},
     event_writer::emit,
     events::StakeUnlocked,
+    layout::{load, load_mut},
     roles::accounts,
-    state::{
-        Config, Worker,
-        layout::{load, load_mut},
-    },
+    state::{Config, Worker},
     sysvars::Clock,
 };
 

@@ -7,12 +7,10 @@ use crate::{
     error::Result,
     event_writer::emit,
     events::StakeWithdrawn,
-    roles::accounts,
+    layout::{load, load_mut},
+    roles::{accounts, require_address},
     seeds::STAKE_VAULT_ADDRESS,
-    state::{
-        Config, Worker,
-        layout::{load, load_mut},
-    },
+    state::{Config, Worker},
     sysvars::Clock,
     token,
 };
@@ -46,7 +44,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let clock = Clock::get();
 
     // token accounts
-    token::require_address(&accounts.stake_vault, &STAKE_VAULT_ADDRESS)?;
+    require_address(&accounts.stake_vault, &STAKE_VAULT_ADDRESS)?;
     token::usable(&accounts.stake_vault, config.stake_mint())?;
     token::usable(&accounts.destination, config.stake_mint())?;
     token::require_foreign(&accounts.destination)?;

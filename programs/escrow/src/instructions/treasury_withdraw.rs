@@ -7,9 +7,10 @@ use crate::{
     error::{Result, require},
     event_writer::emit,
     events::TreasuryWithdrawn,
-    roles::accounts,
+    layout::load,
+    roles::{accounts, require_address},
     seeds::TREASURY_VAULT_ADDRESS,
-    state::{Config, Treasury, layout::load},
+    state::{Config, Treasury},
     sysvars::Clock,
     token,
 };
@@ -45,7 +46,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     require!(arguments.base_units >= 1, ValueOutOfRange);
 
     // treasury_vault: keeps what is owed and what disputes may add
-    token::require_address(&accounts.treasury_vault, &TREASURY_VAULT_ADDRESS)?;
+    require_address(&accounts.treasury_vault, &TREASURY_VAULT_ADDRESS)?;
     let held = token::usable(&accounts.treasury_vault, config.credit_mint())?.amount();
     let free = held.saturating_sub(treasury.reserved_base_units()?);
     require!(arguments.base_units <= free, TreasuryReserved);

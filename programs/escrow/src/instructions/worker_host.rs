@@ -7,11 +7,9 @@ use crate::{
     error::Result,
     event_writer::emit,
     events::WorkerHosted,
+    layout::{load, load_mut},
     roles::accounts,
-    state::{
-        Model, Worker,
-        layout::{load, load_mut},
-    },
+    state::{Model, Worker},
     sysvars::Clock,
 };
 

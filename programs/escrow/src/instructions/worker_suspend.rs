@@ -7,11 +7,9 @@ use crate::{
     error::Result,
     event_writer::emit,
     events::WorkerSuspended,
+    layout::{load, load_mut},
     roles::accounts,
-    state::{
-        Config, Worker,
-        layout::{load, load_mut},
-    },
+    state::{Config, Worker},
     sysvars::Clock,
 };
 

@@ -3,13 +3,8 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::arguments,
-    error::Result,
-    event_writer::emit,
-    events::WorkerUnhosted,
-    roles::accounts,
-    state::{Worker, layout::load_mut},
-    sysvars::Clock,
+    arguments::arguments, error::Result, event_writer::emit, events::WorkerUnhosted,
+    layout::load_mut, roles::accounts, state::Worker, sysvars::Clock,
 };
 
 arguments! {

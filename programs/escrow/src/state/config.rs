@@ -4,6 +4,7 @@ use pinocchio::Address;
 
 use crate::{
     error::{Result, require},
+    layout::layout,
     limits::{
         ARBITRATION_WINDOW_SECONDS, BASIS_POINTS, CREDITS_MAX, DISPUTE_WINDOW_SECONDS,
         JOB_TIMEOUT_SECONDS, STAKE_DECIMALS_MAX, STAKE_TOKENS_MAX, UNSTAKE_COOLDOWN_SECONDS_MAX,
@@ -11,7 +12,6 @@ use crate::{
     },
     little_endian::{Flag, U16, U32, U64},
     seeds::{BUMP, NONE, STAKE_VAULT_ADDRESS, TREASURY_VAULT_ADDRESS, VAULT_ADDRESS},
-    state::layout::layout,
 };
 
 /// The one configuration of the program
@@ -73,7 +73,7 @@ layout! {
             job_credits_max: u64,
             credit_account_credits_max: u64,
         }
-        bytes { stake_decimals, open_disputes_max, }
+        bytes { open_disputes_max, }
         references {
             authority: Address,
             pending_authority: Address,

@@ -4,10 +4,10 @@ use pinocchio::Address;
 
 use crate::{
     error::{OrOverflow, Result, require},
+    layout::layout,
     limits::CREDITS_MAX,
     little_endian::{I64, U32, U64},
     seeds::NONE,
-    state::layout::layout,
 };
 
 /// The limit that limits nothing.

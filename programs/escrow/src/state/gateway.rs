@@ -4,9 +4,9 @@ use pinocchio::Address;
 
 use crate::{
     error::{Result, require},
+    layout::layout,
     little_endian::{Flag, U64},
     seeds::NONE,
-    state::layout::layout,
 };
 
 /// How many hot keys a gateway may have.

@@ -4,7 +4,6 @@ pub mod config;
 pub mod credit_account;
 pub mod gateway;
 pub mod job;
-pub mod layout;
 pub mod model;
 pub mod treasury;
 pub mod worker;

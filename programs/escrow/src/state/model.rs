@@ -2,10 +2,10 @@
 
 use crate::{
     error::{Result, require},
+    layout::layout,
     limits::RETIREMENT_NOTICE_SECONDS,
     little_endian::{I64, U32, U64},
     pricing::Prices,
-    state::layout::layout,
     text::Text,
 };
 

@@ -2,8 +2,8 @@
 
 use crate::{
     error::{OrOverflow, Result, require},
+    layout::layout,
     little_endian::U64,
-    state::layout::layout,
 };
 
 /// The treasury's obligations; its tokens lie in the treasury vault

@@ -5,10 +5,10 @@ use pinocchio::Address;
 
 use crate::{
     error::{EscrowError, Result, require},
+    layout::layout,
     limits::STAKE_TOKENS_MAX,
     little_endian::{I64, U64},
     seeds::NONE,
-    state::layout::layout,
     text::Text,
 };
 

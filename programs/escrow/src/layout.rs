@@ -28,9 +28,6 @@ pub unsafe trait Layout {
 
     /// Gives a fresh account its first sequence.
     fn begin(&mut self);
-
-    /// Whether the fields contradict one another. Every handler that changes the account asks.
-    fn invariant(&self) -> Result;
 }
 
 /// Refuses an account that is not the program's, or not of this kind.
@@ -99,21 +96,15 @@ macro_rules! layout {
 
         // SAFETY: every field is an array of bytes or transparent over one, so there is neither
         // alignment nor padding nor an invalid value.
-        unsafe impl crate::state::layout::Layout for $name {
+        unsafe impl crate::layout::Layout for $name {
             const DISCRIMINATOR: u64 =
                 crate::discriminator::discriminator("account", stringify!($name));
 
             fn begin(&mut self) {
                 self.sequence.set(1);
             }
-
-            fn invariant(&self) -> crate::error::Result {
-                crate::error::require!(self.is_consistent(), InvariantViolated);
-                Ok(())
-            }
         }
 
-        #[allow(dead_code, reason = "every field can be read, whether or not a handler does")]
         impl $name {
             pub fn sequence(&self) -> $sequence {
                 self.sequence.get()
@@ -124,7 +115,14 @@ macro_rules! layout {
                 use crate::error::OrOverflow;
 
                 self.sequence.set(self.sequence.get().checked_add(1).or_overflow()?);
-                crate::state::layout::Layout::invariant(self)
+                self.invariant()
+            }
+
+            /// Refuses an account whose fields contradict one another. Every handler that creates
+            /// or changes an account asks.
+            pub fn invariant(&self) -> crate::error::Result {
+                crate::error::require!(self.is_consistent(), InvariantViolated);
+                Ok(())
             }
 
             $(#[inline(always)]

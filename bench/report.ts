@@ -1,0 +1,77 @@
+import Table from 'cli-table3';
+import type { Load, Sample } from './load.ts';
+import type { TransactionCosts } from './transactions.ts';
+
+/** The loads of one number of clients. */
+export interface Comparison {
+  clients: number;
+  bare: Load;
+  plain: Load;
+  bareStream: Load;
+  stream: Load;
+}
+
+const PLAIN = { head: [], border: [] };
+const STAGES = ['lock', 'worker', 'settle', 'mirror'];
+
+/** p50 and p99 of the service beside the bare upstream, and of the service's stages. */
+export function latencyTable({ clients, bare, plain, bareStream, stream }: Comparison): string {
+  const table = new Table({
+    head: [`${clients} client${clients === 1 ? '' : 's'}`, 'p50 ms', 'p99 ms', 'p50 / bare'],
+    style: PLAIN,
+  });
+  const row = (name: string, durations: number[], bareDurations?: number[]) => {
+    const ratio = bareDurations && percentile(durations, 50) / percentile(bareDurations, 50);
+    const [p50, p99] = [percentile(durations, 50), percentile(durations, 99)];
+    table.push([name, p50.toFixed(1), p99.toFixed(1), ratio?.toFixed(1) ?? '']);
+  };
+  row('bare upstream, plain', durationsOf(bare));
+  row('service, plain answer', durationsOf(plain), durationsOf(bare));
+  for (const stage of STAGES) {
+    row(
+      `  of it ${stage}`,
+      answered(plain).map(({ stages }) => stages[stage] ?? 0),
+    );
+  }
+  row('bare upstream, stream', durationsOf(bareStream));
+  row('service, stream to [DONE]', durationsOf(stream), durationsOf(bareStream));
+  const settled = plain.samples.filter(({ isSettled }) => isSettled).length;
+  const perSecond = (settled / plain.elapsedMs) * 1_000;
+  const added = percentile(durationsOf(plain), 50) - percentile(durationsOf(bare), 50);
+  return `${table.toString()}
+Added by the path: p50 ${added.toFixed(1)} ms. Settled: ${perSecond.toFixed(1)} jobs a second (${settled} of ${plain.samples.length}).
+Answered with an error: ${plain.samples.length - answered(plain).length} plain, ${stream.samples.length - answered(stream).length} streamed.`;
+}
+
+/** What each kind of transaction costs. */
+export function costTable(costs: readonly TransactionCosts[]): string {
+  const table = new Table({
+    head: ['instructions', 'sent', 'jobs in each', 'CU each', 'CU a job', 'lamports a job'],
+    style: PLAIN,
+  });
+  for (const { instructions, transactions, jobs, computeUnits, feeLamports } of costs) {
+    table.push([
+      instructions,
+      transactions,
+      (jobs / transactions).toFixed(1),
+      Math.round(computeUnits / transactions),
+      Math.round(computeUnits / jobs),
+      Math.round(feeLamports / jobs),
+    ]);
+  }
+  return table.toString();
+}
+
+function answered({ samples }: Load): Sample[] {
+  return samples.filter(({ isAnswered }) => isAnswered);
+}
+
+function durationsOf(load: Load): number[] {
+  return answered(load).map(({ durationMs }) => durationMs);
+}
+
+/** The smallest value that so many percent of the values do not exceed. */
+function percentile(values: readonly number[], percent: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.ceil((sorted.length * percent) / 100) - 1] ?? Number.NaN;
+}

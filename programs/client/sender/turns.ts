@@ -1,0 +1,48 @@
+/** Lets so many pieces of work run at a time. */
+export interface Turns {
+  /**
+   * Runs `work` when its turn comes. Within a lane it is first come, first served; lanes alternate,
+   * so that a burst of one kind of work never holds up all of another kind.
+   */
+  take<Result>(lane: string, work: () => Promise<Result>): Promise<Result>;
+}
+
+export function createTurns(limit: number): Turns {
+  /** Lanes that somebody waits in, in the order they are served. */
+  const lanes = new Map<string, (() => void)[]>();
+  let running = 0;
+
+  function wait(lane: string): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = lanes.get(lane) ?? [];
+      waiting.push(resolve);
+      lanes.set(lane, waiting);
+    });
+  }
+
+  /** The place is handed on as it is, so that nobody who comes now can overtake. */
+  function handOn(): void {
+    const [served] = lanes;
+    if (served === undefined) {
+      running -= 1;
+      return;
+    }
+    const [lane, waiting] = served;
+    const next = waiting.shift();
+    lanes.delete(lane);
+    if (waiting.length > 0) lanes.set(lane, waiting);
+    next?.();
+  }
+
+  return {
+    async take(lane, work) {
+      if (running >= limit) await wait(lane);
+      else running += 1;
+      try {
+        return await work();
+      } finally {
+        handOn();
+      }
+    },
+  };
+}

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { rollBack } from '../../indexer/apply/rollBack.ts';
+import type { LedgerTransaction } from '../../indexer/decode.ts';
+import { digestTables } from '../../indexer/digest.ts';
+import { reconcile } from '../../indexer/reconcile/reconcile.ts';
+import { selectGaps } from '../../indexer/statements/selectGaps.ts';
+import { IDL } from '../../programs/client/index.ts';
+import { inTransaction } from '../../runtime/postgres.ts';
+import { createRandom } from '../support/random.ts';
+import { liveThrough } from './life.ts';
+import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
+import { addresses, createScene, type Scene } from './scene.ts';
+
+const random = createRandom();
+
+let scene: Scene;
+let transactions: LedgerTransaction[];
+let straight: MirrorDatabase;
+let digest: Record<string, string>;
+
+beforeAll(async () => {
+  scene = await createScene();
+  await liveThrough(scene);
+  transactions = await scene.read();
+  straight = await createMirrorDatabase();
+  await straight.apply(transactions);
+  digest = await digestTables(straight.pool);
+});
+
+afterAll(async () => {
+  await straight?.close();
+  scene?.ledger.close();
+});
+
+/** Runs `work` on a mirror of its own. */
+async function withMirror(work: (mirror: MirrorDatabase) => Promise<void>): Promise<void> {
+  const mirror = await createMirrorDatabase();
+  try {
+    await work(mirror);
+  } finally {
+    await mirror.close();
+  }
+}
+
+function shuffle<Item>(items: readonly Item[]): Item[] {
+  const shuffled = [...items];
+  for (let last = shuffled.length - 1; last > 0; last -= 1) {
+    const other = random.below(last + 1);
+    [shuffled[last], shuffled[other]] = [shuffled[other] as Item, shuffled[last] as Item];
+  }
+  return shuffled;
+}
+
+async function countUnfolded({ pool }: MirrorDatabase): Promise<bigint> {
+  const { rows } = await pool.query<{ count: bigint }>(
+    'select count(*) from mirror.journal where not folded',
+  );
+  return rows[0]?.count ?? 0n;
+}
+
+describe(`the mirror's folds (seed ${random.seed})`, () => {
+  it('are tested with every kind of event that the program emits', () => {
+    const emitted = transactions.flatMap(({ events }) => events.map(({ name }) => name));
+    const known = (IDL.events ?? []).map(({ name }) => name);
+    expect([...new Set(emitted)].sort()).toEqual([...known].sort());
+  });
+
+  it('make of the events what the accounts on the ledger say', async () => {
+    const { connection } = scene.ledger;
+    const result = await reconcile({ database: straight.pool, connection, addresses });
+    expect(result.differences).toEqual([]);
+    expect(result.accounts).toBeGreaterThan(10);
+    for (const { heldBaseUnits, dueBaseUnits } of result.conservation) {
+      expect(heldBaseUnits).toBe(dueBaseUnits);
+    }
+  });
+
+  it('change nothing when every transaction is applied again', async () => {
+    await straight.apply(transactions);
+    expect(await digestTables(straight.pool)).toEqual(digest);
+  });
+
+  it('come out the same whatever order the transactions arrive in', async () => {
+    for (const order of [transactions.toReversed(), shuffle(transactions)]) {
+      await withMirror(async (mirror) => {
+        await mirror.apply(order);
+        expect(await countUnfolded(mirror)).toBe(0n);
+        expect(await digestTables(mirror.pool)).toEqual(digest);
+      });
+    }
+  });
+
+  it('hold what follows a missing transaction, name the gap, and go on when it comes', async () => {
+    await withMirror(async (mirror) => {
+      const missing = transactions.findIndex(({ events }) =>
+        events.some(({ name }) => name === 'JobLocked'),
+      );
+      const lock = transactions[missing] as LedgerTransaction;
+      await mirror.apply(transactions.filter((transaction) => transaction !== lock));
+      expect(await countUnfolded(mirror)).toBeGreaterThan(0n);
+      expect(await selectGaps(mirror.pool)).toContain(scene.service.creditAccount.toBase58());
+      await mirror.apply([lock]);
+      expect(await countUnfolded(mirror)).toBe(0n);
+      expect(await digestTables(mirror.pool)).toEqual(digest);
+    });
+  });
+
+  it('can be taken back, with all that was built upon them, and made again', async () => {
+    await withMirror(async (mirror) => {
+      await mirror.apply(transactions);
+      for (const lost of shuffle(transactions).slice(0, 8)) {
+        await inTransaction(mirror.pool, (client) => rollBack(client, lost.signature, addresses));
+        await mirror.apply([lost]);
+        expect(await countUnfolded(mirror)).toBe(0n);
+        expect(await digestTables(mirror.pool)).toEqual(digest);
+      }
+    });
+  });
+
+  it('keep whatever was emitted before a transaction that is taken back', async () => {
+    await withMirror(async (mirror) => {
+      const half = Math.floor(transactions.length / 2);
+      await mirror.apply(transactions.slice(0, half));
+      const halfway = await digestTables(mirror.pool);
+      await mirror.apply(transactions.slice(half, half + 5));
+      for (const { signature } of transactions.slice(half, half + 5).toReversed()) {
+        await inTransaction(mirror.pool, (client) => rollBack(client, signature, addresses));
+      }
+      expect(await digestTables(mirror.pool)).toEqual(halfway);
+    });
+  });
+
+  it('announce every job that they change, when they are committed', async () => {
+    await withMirror(async (mirror) => {
+      const listener = await mirror.pool.connect();
+      const announced = new Set<string>();
+      listener.on('notification', ({ payload }) => {
+        for (const address of payload?.split(',') ?? []) announced.add(address);
+      });
+      await listener.query('listen mirror_jobs');
+      await mirror.apply(transactions);
+      await listener.query('select 1');
+      listener.release(true);
+      const { rows } = await mirror.pool.query<{ address: string }>(
+        'select address from mirror.jobs',
+      );
+      expect([...announced].sort()).toEqual(rows.map(({ address }) => address).sort());
+    });
+  });
+});

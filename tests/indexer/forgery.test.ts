@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  PublicKey,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
+import bs58 from 'bs58';
+import { decodeTransaction } from '../../indexer/decode.ts';
+import { createRpc } from '../../indexer/source/rpc.ts';
+import { type ExecutedTransaction, PROGRAM_ID } from '../../programs/client/index.ts';
+import { addresses, createScene, type Scene } from './scene.ts';
+
+const MEMO_PROGRAM = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
+
+let scene: Scene;
+/** A lock as the ledger shows it, and the bytes of its event. */
+let lock: ExecutedTransaction & { meta: NonNullable<ExecutedTransaction['meta']> };
+let eventData: Buffer;
+
+beforeAll(async () => {
+  scene = await createScene();
+  await scene.lock();
+  const [listed] = await scene.source.list({ commitment: 'confirmed', limit: 1 });
+  lock = await createRpc(scene.ledger.rpcUrl)('getTransaction', [
+    listed?.signature,
+    { commitment: 'confirmed', encoding: 'json', maxSupportedTransactionVersion: 0 },
+  ]);
+  eventData = Buffer.from(bs58.decode(eventInstruction(lock).data));
+});
+
+afterAll(() => scene?.ledger.close());
+
+function eventInstruction({ meta }: typeof lock) {
+  const found = meta.innerInstructions?.flatMap(({ instructions }) => instructions).at(-1);
+  if (!found) throw new Error('a lock has an event');
+  return found;
+}
+
+function decode(executed: ExecutedTransaction) {
+  return decodeTransaction({ signature: 'signature', slot: 1n }, executed, PROGRAM_ID).events;
+}
+
+/** Sends an instruction that nobody checks before, and tells what the indexer makes of it. */
+async function sendUnchecked(instruction: TransactionInstruction) {
+  const { connection, payer } = scene.ledger;
+  const { blockhash } = await connection.getLatestBlockhash('confirmed');
+  const message = new TransactionMessage({
+    payerKey: payer.publicKey,
+    recentBlockhash: blockhash,
+    // Mentioned, so that the transaction is listed among the program's.
+    instructions: [instruction],
+  });
+  const transaction = new VersionedTransaction(message.compileToV0Message());
+  transaction.sign([payer]);
+  const signature = await connection.sendTransaction(transaction, { skipPreflight: true });
+  for (;;) {
+    const { value } = await connection.getSignatureStatus(signature);
+    if (!value) continue;
+    const listed = (await scene.source.list({ commitment: 'confirmed', limit: 5 })).find(
+      (entry) => entry.signature === signature,
+    );
+    if (!listed) throw new Error('the transaction is not listed');
+    return { failed: listed.failed, ...(await scene.source.read(listed)) };
+  }
+}
+
+describe('an event', () => {
+  it('is taken when the program emitted it', () => {
+    expect(decode(lock).map(({ name }) => name)).toEqual(['JobLocked']);
+  });
+
+  it("is refused by the program when a stranger sends it in the program's name", async () => {
+    const sent = await sendUnchecked(
+      new TransactionInstruction({
+        programId: PROGRAM_ID,
+        keys: [{ pubkey: addresses.eventAuthority, isSigner: false, isWritable: false }],
+        data: eventData,
+      }),
+    );
+    expect(sent).toMatchObject({ failed: true, events: [] });
+  });
+
+  it('is not taken from another program, at the top level', async () => {
+    const sent = await sendUnchecked(
+      new TransactionInstruction({
+        programId: MEMO_PROGRAM,
+        keys: [
+          { pubkey: scene.ledger.payer.publicKey, isSigner: true, isWritable: false },
+          { pubkey: PROGRAM_ID, isSigner: false, isWritable: false },
+        ],
+        data: Buffer.from('a memo that mentions the program'),
+      }),
+    );
+    expect(sent).toMatchObject({ failed: false, events: [] });
+  });
+
+  it('is not taken from an inner instruction of another program', () => {
+    const forged = structuredClone(lock);
+    Object.assign(eventInstruction(forged), { programIdIndex: 0 });
+    expect(decode(forged)).toEqual([]);
+  });
+
+  it('is not taken from a call of the program that the event authority did not sign', () => {
+    const forged = structuredClone(lock);
+    Object.assign(eventInstruction(forged), { accounts: [0] });
+    expect(decode(forged)).toEqual([]);
+  });
+
+  it('is not taken from a transaction that failed', () => {
+    const failed = { ...lock, meta: { ...lock.meta, err: { InstructionError: [0, 'Custom'] } } };
+    expect(decode(failed)).toEqual([]);
+  });
+});

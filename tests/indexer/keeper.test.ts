@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { StartedProcess } from '../support/childProcess.ts';
+import { startIndexer } from './indexerProcess.ts';
+import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
+import { createScene, type Scene } from './scene.ts';
+import { until } from './until.ts';
+
+let scene: Scene;
+let mirror: MirrorDatabase;
+let indexer: StartedProcess;
+
+beforeAll(async () => {
+  scene = await createScene();
+  mirror = await createMirrorDatabase();
+  indexer = await startIndexer(scene.ledger, mirror.databaseUrl);
+});
+
+afterAll(async () => {
+  await indexer?.terminate();
+  await mirror?.close();
+  scene?.ledger.close();
+});
+
+async function countJobs(condition: string): Promise<number> {
+  const { rows } = await mirror.pool.query<{ count: bigint }>(
+    `select count(*) from mirror.jobs where ${condition}`,
+  );
+  return Number(rows[0]?.count);
+}
+
+describe('the keeper', () => {
+  it('refunds a job that no worker completed, once the ledger says that it is overdue', async () => {
+    const jobs = await scene.lock(3);
+    await scene.acknowledge(jobs[0] as (typeof jobs)[0]);
+    await until(async () => (await countJobs("status = 'pending'")) === 2);
+    await scene.wait(119);
+    expect(await countJobs("status = 'refunded'")).toBe(0);
+    await scene.wait(3);
+    await until(async () => (await countJobs("status = 'refunded'")) === 3);
+  });
+
+  it('takes it for done when somebody else was faster', async () => {
+    const [job] = await scene.lock();
+    await scene.wait(121);
+    await scene.refund(job as NonNullable<typeof job>);
+    await until(async () => (await countJobs("status = 'refunded'")) === 4);
+    const metrics = await (await fetch(new URL('/metrics', indexer.url))).text();
+    expect(metrics).toContain('svc_keeper_duties_total{duty="job_refund",result="done"}');
+    expect(metrics).not.toContain('result="refused"');
+  });
+
+  it('repays the rent of jobs that are over', async () => {
+    await scene.wait(150);
+    await until(async () => (await countJobs('closed')) === 4);
+  });
+
+  it('ends disputes that the arbiter leaves undecided, and pays what a verdict left owed', async () => {
+    const jobs = await scene.lock(4);
+    for (const job of jobs) {
+      await scene.acknowledge(job);
+      await scene.settle(job);
+    }
+    const [upheld, undecided] = jobs;
+    if (!upheld || !undecided) throw new Error('four jobs were locked');
+    await scene.dispute(upheld);
+    await scene.dispute(undecided);
+    await scene.resolve(upheld, 2);
+    await scene.wait(86_401);
+    await until(async () => (await countJobs("outcome = 'expired'")) === 1);
+    await until(async () => {
+      const { rows } = await mirror.pool.query<{ owed_credits: bigint }>(
+        'select owed_credits from mirror.credit_accounts',
+      );
+      return rows[0]?.owed_credits !== 3n;
+    });
+  });
+});

@@ -1,0 +1,194 @@
+import {
+  createAssociatedTokenAccountIdempotentInstruction,
+  createCloseAccountInstruction,
+  createTransferInstruction,
+  getAccount,
+  getAssociatedTokenAddressSync,
+} from '@solana/spl-token';
+import { Keypair } from '@solana/web3.js';
+import {
+  authorityAccept,
+  authorityPropose,
+  claimPay,
+  configUpdate,
+  creditWithdraw,
+  disputeExpire,
+  gatewayUpdate,
+  limitSet,
+  modelRetire,
+  modelUpsert,
+  pauseSet,
+  spenderSet,
+  stakeUnlock,
+  stakeWithdraw,
+  treasuryWithdraw,
+  workerDeregister,
+  workerHost,
+  workerSuspend,
+  workerUnhost,
+  workerUpdate,
+} from '../../programs/client/index.ts';
+import { registerWorker } from '../../stack/participants.ts';
+import { addresses, type Scene } from './scene.ts';
+
+const DAY_SECONDS = 86_400;
+
+/** Does on the ledger everything that can be done there, so that every kind of event is emitted. */
+export async function liveThrough(scene: Scene): Promise<void> {
+  await changeSettings(scene);
+  await endJobs(scene);
+  await endDisputes(scene);
+  await payClaim(scene);
+  await retireWorker(scene);
+}
+
+async function changeSettings({ service, ledger, send }: Scene): Promise<void> {
+  const authority = ledger.payer.publicKey;
+  const wallet = service.wallet.publicKey;
+  const { id } = service.model;
+  await send(
+    [
+      configUpdate({
+        authority,
+        arbiter: service.arbiter.publicKey,
+        treasuryShareBasisPoints: 2_000,
+        unstakeCooldownSeconds: 2 * DAY_SECONDS,
+        openDisputesMax: 3,
+        minimumStakeTokens: 500n,
+        slashTokens: 400,
+        jobCreditsMax: 50_000n,
+        creditAccountCreditsMax: 2_000_000n,
+      }),
+      authorityPropose({ authority, pendingAuthority: authority }),
+      authorityAccept({ pendingAuthority: authority }),
+      pauseSet({ authority, depositsPaused: true, locksPaused: false }),
+      modelRetire({ authority, modelId: id, retiresAt: 2n ** 33n }),
+      modelRetire({ authority, modelId: id, retiresAt: 0n }),
+      modelUpsert({ ...service.model, tier: 1, label: '8.2B', authority }),
+    ],
+    [],
+  );
+  await send(
+    [
+      spenderSet({ wallet, spender: wallet }),
+      spenderSet({ wallet, spender: service.gateway }),
+      limitSet({ wallet, limitPerJobCredits: 500n, limitPerDayCredits: 2n ** 64n - 1n }),
+      creditWithdraw({
+        ...{ wallet, credits: 10n },
+        destination: getAssociatedTokenAddressSync(service.mints.credit, authority),
+      }),
+      gatewayUpdate({
+        operator: service.gatewayOperator.publicKey,
+        signers: [Keypair.generate().publicKey, service.hotSigner.publicKey],
+        stopped: false,
+      }),
+    ],
+    [service.wallet, service.gatewayOperator],
+  );
+}
+
+/** Jobs that end in each of the ways that no dispute follows. */
+async function endJobs(scene: Scene): Promise<void> {
+  const [settled, failed, refunded, provenLate] = await scene.lock(4);
+  if (!settled || !failed || !refunded || !provenLate) throw new Error('four jobs were locked');
+  await scene.acknowledge(settled);
+  await scene.settle(settled);
+  const authority = scene.ledger.payer.publicKey;
+  const destination = getAssociatedTokenAddressSync(scene.service.mints.credit, authority);
+  await scene.send([treasuryWithdraw({ authority, destination, baseUnits: 1_000n })], []);
+  await scene.acknowledge(failed);
+  await scene.acknowledge(failed, 2);
+  await scene.fail(failed);
+  await scene.acknowledge(refunded);
+  await scene.wait(121);
+  await scene.refund(refunded);
+  await scene.refund(provenLate);
+  await scene.wait(60);
+  await scene.close(settled);
+  await scene.close(refunded);
+}
+
+async function endDisputes(scene: Scene): Promise<void> {
+  const { send, service } = scene;
+  const jobs = await scene.lock(3);
+  for (const job of jobs) {
+    await scene.acknowledge(job);
+    await scene.settle(job);
+    await scene.dispute(job);
+  }
+  const [rejected, upheld, expired] = jobs;
+  if (!rejected || !upheld || !expired) throw new Error('three jobs were locked');
+  await scene.resolve(rejected, 1);
+  await scene.resolve(upheld, 3);
+  await scene.wait(DAY_SECONDS + 1);
+  const { creditAccount } = service;
+  await send([disputeExpire({ job: expired, creditAccount })], []);
+  await send([claimPay({ claimant: creditAccount })], []);
+}
+
+/** A worker that closed its token account is paid when it has one again. */
+async function payClaim(scene: Scene): Promise<void> {
+  const { send, service, ledger } = scene;
+  const owner = service.workerAuthority.publicKey;
+  const mint = service.mints.credit;
+  const payout = getAssociatedTokenAddressSync(mint, owner);
+  const payer = ledger.payer.publicKey;
+  const elsewhere = getAssociatedTokenAddressSync(mint, payer);
+  const { amount } = await getAccount(ledger.connection, payout, 'confirmed');
+  const [job] = await scene.lock();
+  if (!job) throw new Error('a job was locked');
+  await scene.acknowledge(job);
+  await send(
+    [
+      createTransferInstruction(payout, elsewhere, owner, amount),
+      createCloseAccountInstruction(payout, payer, owner),
+    ],
+    [service.workerAuthority],
+  );
+  await scene.settle(job);
+  await send(
+    [
+      createAssociatedTokenAccountIdempotentInstruction(payer, payout, owner, mint),
+      claimPay({ claimant: service.worker, workerPayout: payout }),
+    ],
+    [],
+  );
+}
+
+async function retireWorker({ send, service, wait }: Scene): Promise<void> {
+  const { operator, mints, model, arbiter } = service;
+  const authority = Keypair.generate();
+  const worker = await registerWorker(operator, {
+    authority,
+    proofKey: authority.publicKey,
+    endpoint: 'http://127.0.0.1:9',
+    modelIds: [model.id],
+    stakeTokens: 2_000n,
+    mints,
+  });
+  const identity = { authority: authority.publicKey };
+  const payout = getAssociatedTokenAddressSync(mints.credit, authority.publicKey);
+  await send(
+    [
+      workerUpdate({
+        ...{ ...identity, payout, proofKey: addresses.config },
+        endpoint: 'http://127.0.0.1:10',
+      }),
+      workerUnhost({ ...identity, modelId: model.id }),
+      workerHost({ ...identity, modelId: model.id }),
+      workerSuspend({ arbiter: arbiter.publicKey, worker, suspended: true }),
+      stakeUnlock({ ...identity, tokens: 500n }),
+    ],
+    [authority, arbiter],
+  );
+  await wait(2 * DAY_SECONDS);
+  const destination = getAssociatedTokenAddressSync(mints.stake, authority.publicKey);
+  await send(
+    [
+      stakeWithdraw({ ...identity, destination }),
+      stakeUnlock({ ...identity, tokens: 100n }),
+      workerDeregister(identity),
+    ],
+    [authority],
+  );
+}

@@ -1,0 +1,34 @@
+import type pg from 'pg';
+import { applyTransaction } from '../../indexer/apply/applyTransaction.ts';
+import type { LedgerTransaction } from '../../indexer/decode.ts';
+import { migrate } from '../../indexer/migrate.ts';
+import { createPool, inTransaction } from '../../runtime/postgres.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { addresses } from './scene.ts';
+
+/** A migrated database for one test. */
+export interface MirrorDatabase {
+  databaseUrl: string;
+  pool: pg.Pool;
+  apply(transactions: readonly LedgerTransaction[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function createMirrorDatabase(): Promise<MirrorDatabase> {
+  const { databaseUrl, close } = await createTestDatabase();
+  const pool = createPool({ databaseUrl, applicationName: 'test' });
+  await migrate(pool);
+  return {
+    databaseUrl,
+    pool,
+    async apply(transactions) {
+      for (const transaction of transactions) {
+        await inTransaction(pool, (client) => applyTransaction(client, transaction, addresses));
+      }
+    },
+    async close() {
+      await pool.end();
+      await close();
+    },
+  };
+}

@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  type TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
+import type pg from 'pg';
+import { clearMirror } from '../../indexer/clearMirror.ts';
+import type { LedgerTransaction } from '../../indexer/decode.ts';
+import { digestTables } from '../../indexer/digest.ts';
+import { RetryableError } from '../../indexer/errors.ts';
+import type { MirrorContext } from '../../indexer/mirror/context.ts';
+import { fillGaps } from '../../indexer/mirror/fillGaps.ts';
+import { finalize } from '../../indexer/mirror/finalize.ts';
+import { sweep } from '../../indexer/mirror/sweep.ts';
+import type { LedgerSource } from '../../indexer/source/source.ts';
+import { selectCursor } from '../../indexer/statements/cursors.ts';
+import { jobRefund } from '../../programs/client/index.ts';
+import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
+import { addresses, createScene, type Scene } from './scene.ts';
+
+let scene: Scene;
+let transactions: LedgerTransaction[];
+let digest: Record<string, string>;
+let mirror: MirrorDatabase;
+let client: pg.PoolClient;
+
+beforeAll(async () => {
+  scene = await createScene();
+  for (let round = 0; round < 3; round += 1) {
+    const [settled, failed] = await scene.lock(2);
+    if (!settled || !failed) throw new Error('two jobs were locked');
+    await scene.acknowledge(settled);
+    await scene.settle(settled);
+    await scene.fail(failed);
+  }
+  transactions = await scene.read();
+  mirror = await createMirrorDatabase();
+  client = await mirror.pool.connect();
+  await mirror.apply(transactions);
+  digest = await digestTables(client);
+  // Everything so far is final, and below the reach of a sweep that has come this far.
+  await scene.wait(10);
+});
+
+afterAll(async () => {
+  client?.release();
+  await mirror?.close();
+  scene?.ledger.close();
+});
+
+beforeEach(() => clearMirror(mirror.pool));
+
+/** The ledger itself, or as a node with some fault shows it. */
+function contextWith(fault: Partial<LedgerSource> = {}): MirrorContext {
+  return {
+    database: client,
+    source: { ...scene.source, ...fault },
+    addresses,
+    commitment: 'confirmed',
+    onFolded: () => {},
+  };
+}
+
+/** A node that leaves a transaction out when the program's are listed. */
+function leavingOut(signature: string): Partial<LedgerSource> {
+  return {
+    list: async (query) => {
+      const page = await scene.source.list(query);
+      return query.address ? page : page.filter((listed) => listed.signature !== signature);
+    },
+  };
+}
+
+const lockOf = (): LedgerTransaction =>
+  transactions.find(({ events }) => events.some(({ name }) => name === 'JobLocked')) as never;
+
+/** Lands a transaction that the program refuses. */
+async function sendRefused(instruction: TransactionInstruction): Promise<void> {
+  const { connection, payer } = scene.ledger;
+  const { blockhash } = await connection.getLatestBlockhash('confirmed');
+  const message = new TransactionMessage({
+    payerKey: payer.publicKey,
+    recentBlockhash: blockhash,
+    instructions: [instruction],
+  });
+  const transaction = new VersionedTransaction(message.compileToV0Message());
+  transaction.sign([payer]);
+  const signature = await connection.sendTransaction(transaction, { skipPreflight: true });
+  for (let landed = false; !landed; ) {
+    landed = (await connection.getSignatureStatus(signature)).value !== null;
+  }
+}
+
+describe('a sweep', () => {
+  it('brings the mirror to what the ledger holds, and then finds nothing more', async () => {
+    expect(await sweep(contextWith())).toBe(transactions.length);
+    expect(await digestTables(client)).toEqual(digest);
+    expect(await sweep(contextWith())).toBe(0);
+  });
+
+  it('makes an emptied mirror again, and touches nothing that the ledger does not know', async () => {
+    await sweep(contextWith());
+    await client.query(
+      `insert into service.api_keys (key_sha256, wallet, status) values ('a', 'b', 'active')`,
+    );
+    await clearMirror(mirror.pool);
+    expect(await digestTables(client)).not.toEqual(digest);
+    await sweep(contextWith());
+    expect(await digestTables(client)).toEqual(digest);
+    expect((await client.query('select from service.api_keys')).rowCount).toBe(1);
+  });
+
+  it('reads page after page until it has reached the cursor', async () => {
+    const list: LedgerSource['list'] = (query) => scene.source.list({ ...query, limit: 4 });
+    expect(await sweep(contextWith({ list }))).toBe(transactions.length);
+    expect(await digestTables(client)).toEqual(digest);
+  });
+
+  it('leaves the cursor at what is stored when it breaks off, and goes on from there', async () => {
+    const breaking = transactions[7] as LedgerTransaction;
+    const read: LedgerSource['read'] = async (listed) => {
+      if (listed.signature === breaking.signature) throw new RetryableError('out of reach');
+      return scene.source.read(listed);
+    };
+    await expect(sweep(contextWith({ read }))).rejects.toThrow('out of reach');
+    expect(await selectCursor(client, 'confirmed')).toBeLessThanOrEqual(breaking.slot);
+    await sweep(contextWith());
+    expect(await digestTables(client)).toEqual(digest);
+  });
+
+  it('does not believe a node that answers every question with its newest page', async () => {
+    const list: LedgerSource['list'] = (query) =>
+      scene.source.list({ ...query, before: undefined, limit: 4 });
+    await expect(sweep(contextWith({ list }))).rejects.toThrow(RetryableError);
+    expect(await selectCursor(client, 'confirmed')).toBe(0n);
+  });
+
+  it('passes over a failed transaction, and moves on', async () => {
+    await sweep(contextWith());
+    const before = await selectCursor(client, 'confirmed');
+    const { creditAccount } = scene.service;
+    await sendRefused(jobRefund({ job: addresses.config, creditAccount }));
+    expect(await sweep(contextWith())).toBe(0);
+    expect(await selectCursor(client, 'confirmed')).toBeGreaterThan(before);
+    expect(await digestTables(client)).toEqual(digest);
+  });
+});
+
+describe('a transaction that a node left out of its list', () => {
+  it('is found in the history of the account that lacks it', async () => {
+    const { signature } = lockOf();
+    const context = contextWith(leavingOut(signature));
+    await sweep(context);
+    expect(await digestTables(client)).not.toEqual(digest);
+    expect(await fillGaps(context)).toContain(scene.service.creditAccount.toBase58());
+    expect(await digestTables(client)).toEqual(digest);
+    expect(await fillGaps(context)).toEqual([]);
+  });
+
+  it('is found when the final ones are listed', async () => {
+    await sweep(contextWith(leavingOut(lockOf().signature)));
+    expect(await sweep(contextWith())).toBe(0);
+    expect(await finalize(contextWith())).toEqual([]);
+    expect(await digestTables(client)).toEqual(digest);
+  });
+});
+
+describe('finality', () => {
+  it('is noted for every transaction, once the ledger has reached it', async () => {
+    await sweep(contextWith());
+    await finalize(contextWith());
+    const { rows } = await client.query<{ commitment: string; count: bigint }>(
+      'select commitment, count(*) from mirror.transactions group by commitment',
+    );
+    expect(rows).toEqual([{ commitment: 'finalized', count: BigInt(transactions.length) }]);
+  });
+
+  it('takes back a transaction that the ledger has lost, for the one in its place', async () => {
+    const lock = lockOf();
+    const position = transactions.indexOf(lock);
+    const signature = 'a transaction of a fork that nobody followed';
+    const events = lock.events.map((event) => ({ ...event, signature }));
+    await mirror.apply(transactions.slice(0, position));
+    await mirror.apply([{ ...lock, signature, events }]);
+    await sweep(contextWith());
+    const { rows } = await client.query('select from mirror.journal where not folded');
+    expect(rows.length).toBeGreaterThan(0);
+
+    const findLost: LedgerSource['findLost'] = async (signatures) =>
+      signatures.filter((listed) => listed === signature);
+    expect(await finalize(contextWith({ findLost }))).toEqual([signature]);
+    expect(await digestTables(client)).toEqual(digest);
+  });
+});

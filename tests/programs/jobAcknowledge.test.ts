@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  gatewayUpdate,
+  spenderSet,
+  stakeUnlock,
+  workerDeregister,
+  workerSuspend,
+  workerUnhost,
+} from '../../programs/client/index.ts';
+import { expectConserved } from './support/conservation.ts';
+import { expectRefusal, pass } from './support/expectations.ts';
+import { acknowledge, jobIn, lockJob, prove, readJob, STATUS } from './support/jobs.ts';
+import { createWorld, MODEL, type World } from './support/world.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld();
+});
+afterEach(() => expectConserved(world));
+
+describe('job_acknowledge', () => {
+  it('records the worker, the attempt and the time', async () => {
+    const job = await lockJob(world);
+    await pass(world, 7n);
+    await world.chain.send([acknowledge(world, job)], [world.hotSigner]);
+    expect(await readJob(world, job)).toMatchObject({
+      sequence: 2,
+      status: STATUS.processing,
+      worker: world.worker,
+      attempt: 1,
+      acknowledgedAfterSeconds: 7,
+    });
+  });
+
+  it('changes nothing when repeated, even once a proof is recorded', async () => {
+    const job = await jobIn(world, 'processing');
+    await world.chain.send([acknowledge(world, job)], [world.hotSigner]);
+    expect((await readJob(world, job)).sequence).toBe(2);
+    await world.chain.send([...prove(world, job)]);
+    await world.chain.send([acknowledge(world, job)], [world.hotSigner]);
+    expect((await readJob(world, job)).sequence).toBe(3);
+  });
+
+  it('takes a later attempt and refuses an earlier or the same one', async () => {
+    const job = await jobIn(world, 'processing');
+    await world.chain.send([acknowledge(world, job, { attempt: 3 })], [world.hotSigner]);
+    for (const attempt of [0, 1, 2]) {
+      await expectRefusal(world, 'AttemptNotNewer', acknowledge(world, job, { attempt }), [
+        world.hotSigner,
+      ]);
+    }
+    expect((await readJob(world, job)).attempt).toBe(3);
+  });
+
+  it('is in time at the deadline and late a second after', async () => {
+    const job = await lockJob(world);
+    const other = await lockJob(world);
+    await pass(world, 120n);
+    await world.chain.send([acknowledge(world, job)], [world.hotSigner]);
+    await pass(world, 1n);
+    await expectRefusal(world, 'DeadlinePassed', acknowledge(world, other), [world.hotSigner]);
+  });
+
+  it('refuses everybody but the controller, whatever the wallet changes meanwhile', async () => {
+    const { chain, wallet, stranger, hotSigner } = world;
+    const job = await lockJob(world);
+    for (const signer of [wallet, stranger]) {
+      const instruction = acknowledge(world, job, { signer: signer.publicKey });
+      await expectRefusal(world, 'Unauthorized', instruction, [signer]);
+    }
+    const set = spenderSet({ wallet: wallet.publicKey, spender: wallet.publicKey });
+    await chain.send([set], [wallet]);
+    await chain.send([acknowledge(world, job)], [hotSigner]);
+  });
+
+  it('follows a gateway’s change of signers, and its stop flag is no matter', async () => {
+    const { chain, operator, stranger, hotSigner } = world;
+    const job = await lockJob(world);
+    const signers = [stranger.publicKey];
+    const update = gatewayUpdate({ operator: operator.publicKey, signers, stopped: true });
+    await chain.send([update], [operator]);
+    await expectRefusal(world, 'Unauthorized', acknowledge(world, job), [hotSigner]);
+    await chain.send([acknowledge(world, job, { signer: stranger.publicKey })], [stranger]);
+  });
+
+  it('refuses a worker that is suspended, unstaking, under-staked or gone', async () => {
+    const { chain, workerAuthority, arbiter, worker, hotSigner } = world;
+    const authority = workerAuthority.publicKey;
+    const job = await lockJob(world);
+    const refused = () =>
+      expectRefusal(world, 'WorkerNotEligible', acknowledge(world, job), [hotSigner]);
+    const suspend = (suspended: boolean) =>
+      chain.send([workerSuspend({ arbiter: arbiter.publicKey, worker, suspended })], [arbiter]);
+    await suspend(true);
+    await refused();
+    await suspend(false);
+    await chain.send([stakeUnlock({ authority, tokens: 1n })], [workerAuthority]);
+    await refused();
+    await chain.send([workerDeregister({ authority })], [workerAuthority]);
+    await refused();
+  });
+
+  it('refuses a worker that does not host the model', async () => {
+    const job = await lockJob(world);
+    const unhost = { authority: world.workerAuthority.publicKey, modelId: MODEL.id };
+    await world.chain.send([workerUnhost(unhost)], [world.workerAuthority]);
+    await expectRefusal(world, 'WorkerDoesNotHostModel', acknowledge(world, job), [
+      world.hotSigner,
+    ]);
+  });
+
+  it.each(['settled', 'failed', 'refunded', 'disputed'] as const)(
+    'refuses a job that is %s',
+    async (status) => {
+      const job = await jobIn(world, status);
+      await expectRefusal(world, 'WrongJobStatus', acknowledge(world, job), [world.hotSigner]);
+    },
+  );
+});

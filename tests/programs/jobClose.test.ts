@@ -1,0 +1,115 @@
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type PublicKey, SystemProgram } from '@solana/web3.js';
+import { disputeExpire, disputeResolve, jobClose } from '../../programs/client/index.ts';
+import { expectConserved } from './support/conservation.ts';
+import { expectRefusal, pass } from './support/expectations.ts';
+import { acknowledge, composeLock, jobIn, lockJob, prove, refund, settle } from './support/jobs.ts';
+import { createWorld, hashOf, type World } from './support/world.ts';
+
+const DAY = 86_400n;
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+});
+afterEach(() => expectConserved(world));
+
+const close = (job: PublicKey, rentPayer = world.chain.payer.publicKey) =>
+  jobClose({ job, rentPayer });
+
+describe('job_close', () => {
+  it('repays the rent to whoever paid it, at anybody’s call', async () => {
+    const { chain, stranger } = world;
+    const job = await jobIn(world, 'failed');
+    await pass(world, 120n);
+    await expectRefusal(world, 'WrongRentPayer', close(job, stranger.publicKey));
+    const rent = (await chain.account(job))?.lamports ?? 0;
+    const before = (await chain.account(chain.payer.publicKey))?.lamports ?? 0;
+    await chain.send([close(job)]);
+    expect(await chain.account(job)).toBeNull();
+    const after = (await chain.account(chain.payer.publicKey))?.lamports ?? 0;
+    // one signature of 5,000 lamports
+    expect(after).toBe(before + rent - 5_000);
+  });
+
+  it.each([
+    ['failed', 120n],
+    // jobIn lets the job's time pass
+    ['refunded', 0n],
+    ['settled', 120n],
+  ] as const)('closes a %s job 120 seconds after its id’s time', async (status, seconds) => {
+    const job = await jobIn(world, status);
+    if (seconds > 0n) {
+      await pass(world, seconds - 1n);
+      await expectRefusal(world, 'JobNotClosable', close(job));
+      await pass(world, 1n);
+    }
+    await world.chain.send([close(job)]);
+  });
+
+  it('counts from the id’s time, which may be ahead of the lock', async () => {
+    const job = await jobIn(world, 'failed', { idAgeMs: -30_000 });
+    await pass(world, 149n);
+    await expectRefusal(world, 'JobNotClosable', close(job));
+    await pass(world, 1n);
+    await world.chain.send([close(job)]);
+  });
+
+  it('keeps a settled job while it can be disputed', async () => {
+    const job = await lockJob(world, { idAgeMs: 60_000 });
+    await world.chain.send([acknowledge(world, job)], [world.hotSigner]);
+    await world.chain.send(prove(world, job));
+    await pass(world, 100n);
+    await world.chain.send([settle(world, job)], [world.hotSigner]);
+    await pass(world, 60n);
+    await expectRefusal(world, 'JobNotClosable', close(job));
+    await pass(world, 1n);
+    await world.chain.send([close(job)]);
+  });
+
+  it.each(['pending', 'processing', 'settling', 'disputed'] as const)(
+    'refuses a job that is %s',
+    async (status) => {
+      const job = await jobIn(world, status);
+      await pass(world, DAY);
+      await expectRefusal(world, 'JobNotClosable', close(job));
+      if (status === 'disputed') {
+        await pass(world, 1n);
+        const expire = disputeExpire({ job, creditAccount: world.creditAccount });
+        await world.chain.send([expire, close(job)]);
+      }
+    },
+  );
+
+  it('closes a job whose dispute was upheld', async () => {
+    const { chain, arbiter, creditAccount, worker } = world;
+    const job = await jobIn(world, 'disputed');
+    const verdict = disputeResolve({
+      arbiter: arbiter.publicKey,
+      job,
+      creditAccount,
+      worker,
+      verdict: 2,
+      evidenceHash: hashOf('a receipt'),
+    });
+    await pass(world, 120n);
+    await chain.send([verdict, close(job)], [arbiter]);
+  });
+
+  it('leaves nothing that could be revived, and the id cannot be locked again', async () => {
+    const { chain, hotSigner } = world;
+    const { instruction, job } = await composeLock(world);
+    await chain.send([instruction], [hotSigner]);
+    await pass(world, 121n);
+    const revive = SystemProgram.transfer({
+      fromPubkey: chain.payer.publicKey,
+      toPubkey: job,
+      lamports: 10_000_000,
+    });
+    await chain.send([refund(world, job), close(job), revive]);
+    const left = await chain.account(job);
+    expect(left?.owner).toEqual(SystemProgram.programId);
+    expect(left?.data).toHaveLength(0);
+    await expectRefusal(world, 'JobIdTooOld', instruction, [hotSigner]);
+  });
+});

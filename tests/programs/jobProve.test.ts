@@ -1,0 +1,119 @@
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Keypair, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
+import { expectConserved } from './support/conservation.ts';
+import { expectRefusal, pass } from './support/expectations.ts';
+import { ANSWER, acknowledge, jobIn, prove, readJob, STATUS } from './support/jobs.ts';
+import { withData } from './support/tampering.ts';
+import { createWorld, hashOf, type World } from './support/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+});
+afterEach(() => expectConserved(world));
+
+/** The verification with some of its bytes changed. Bankrun does not run the precompile. */
+const patch = (verification: TransactionInstruction, at: number, bytes: number[]) => {
+  const data = Buffer.from(verification.data);
+  data.set(bytes, at);
+  return withData(verification, data);
+};
+
+// Forged signatures are refused by the precompile, which solana-bankrun does not have: see
+// tests/client/escrowOnLedger.test.ts.
+describe('job_prove', () => {
+  it('records the proof, sent by anybody', async () => {
+    const job = await jobIn(world, 'processing');
+    await pass(world, 11n);
+    await world.chain.send(prove(world, job));
+    expect(await readJob(world, job)).toMatchObject({
+      sequence: 3,
+      status: STATUS.settling,
+      outputHash: ANSWER,
+      promptTokens: 20,
+      completionTokens: 300,
+      countedTokens: 0,
+      provenAfterSeconds: 11,
+    });
+  });
+
+  it('takes the identical proof again without effect, and refuses another', async () => {
+    const job = await jobIn(world, 'settling');
+    await world.chain.send(prove(world, job));
+    expect((await readJob(world, job)).sequence).toBe(3);
+    for (const other of [
+      { outputHash: hashOf('another answer') },
+      { promptTokens: 21 },
+      { completionTokens: 301 },
+    ]) {
+      await expectRefusal(world, 'ProofAlreadyGiven', prove(world, job, other));
+    }
+  });
+
+  it('is in time at the deadline and late a second after', async () => {
+    const job = await jobIn(world, 'processing');
+    const other = await jobIn(world, 'processing');
+    await pass(world, 120n);
+    await world.chain.send(prove(world, job));
+    await pass(world, 1n);
+    await expectRefusal(world, 'DeadlinePassed', prove(world, other));
+  });
+
+  it.each(['pending', 'settled', 'failed', 'refunded', 'disputed'] as const)(
+    'refuses a job that is %s',
+    async (status) => {
+      const job = await jobIn(world, status);
+      const refusal = status === 'pending' ? 'WrongAddress' : 'WrongJobStatus';
+      const isUnassigned = status === 'failed' || status === 'refunded';
+      await expectRefusal(world, isUnassigned ? 'WrongAddress' : refusal, prove(world, job));
+    },
+  );
+
+  it('refuses an instruction that is not there or not of the ed25519 program', async () => {
+    const job = await jobIn(world, 'processing');
+    const [verification, instruction] = prove(world, job, {}, 1);
+    const transfer = SystemProgram.transfer({
+      fromPubkey: world.chain.payer.publicKey,
+      toPubkey: world.stranger.publicKey,
+      lamports: 1,
+    });
+    await expectRefusal(world, 'ProofMissing', [verification, instruction]);
+    await expectRefusal(world, 'ProofMissing', [verification, transfer, instruction]);
+    await expectRefusal(world, 'ProofMissing', prove(world, job, {}, 65_535));
+  });
+
+  it('refuses another key, and a message that is not exactly this proof', async () => {
+    const job = await jobIn(world, 'processing');
+    await expectRefusal(world, 'ProofWrongKey', prove(world, job, { key: Keypair.generate() }));
+    await expectRefusal(world, 'ProofWrongMessage', prove(world, job, { attempt: 2 }));
+    const [verification, instruction] = prove(world, job);
+    for (let at = 112; at < verification.data.length; at += 1) {
+      const changed = patch(verification, at, [(verification.data[at] as number) ^ 1]);
+      await expectRefusal(world, 'ProofWrongMessage', [changed, instruction]);
+    }
+  });
+
+  it('refuses any other form of the verification', async () => {
+    const job = await jobIn(world, 'processing');
+    const [verification, instruction] = prove(world, job);
+    for (let at = 0; at < 16; at += 1) {
+      const changed = patch(verification, at, [(verification.data[at] as number) ^ 1]);
+      await expectRefusal(world, 'ProofMalformed', [changed, instruction]);
+    }
+    const longer = withData(verification, Buffer.concat([verification.data, Buffer.alloc(1)]));
+    await expectRefusal(world, 'ProofMalformed', [longer, instruction]);
+    const shorter = withData(verification, verification.data.subarray(0, -1));
+    await expectRefusal(world, 'ProofMalformed', [shorter, instruction]);
+  });
+
+  it('refuses the proof of another job and of an earlier attempt', async () => {
+    const job = await jobIn(world, 'processing');
+    const other = await jobIn(world, 'processing');
+    const [verification] = prove(world, other);
+    const [, instruction] = prove(world, job);
+    await expectRefusal(world, 'ProofWrongMessage', [verification, instruction]);
+    await world.chain.send([acknowledge(world, job, { attempt: 2 })], [world.hotSigner]);
+    await expectRefusal(world, 'ProofWrongMessage', prove(world, job));
+    await world.chain.send(prove(world, job, { attempt: 2 }));
+  });
+});

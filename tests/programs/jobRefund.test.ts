@@ -1,0 +1,72 @@
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { creditOpen, pauseSet } from '../../programs/client/index.ts';
+import { expectConserved } from './support/conservation.ts';
+import { expectRefusal, pass } from './support/expectations.ts';
+import { jobIn, lockJob, readJob, refund, STATUS } from './support/jobs.ts';
+import { withAccount } from './support/tampering.ts';
+import { addresses, createWorld, type World } from './support/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+});
+afterEach(() => expectConserved(world));
+
+describe('job_refund', () => {
+  it.each(['pending', 'processing', 'settling'] as const)(
+    'returns the lock of a job that is %s once its time is over, at anybody’s call',
+    async (status) => {
+      const before = await world.read('CreditAccount', world.creditAccount);
+      const job = await jobIn(world, status);
+      await pass(world, 119n);
+      await expectRefusal(world, 'DeadlineNotReached', refund(world, job));
+      await pass(world, 1n);
+      await expectRefusal(world, 'DeadlineNotReached', refund(world, job));
+      await pass(world, 1n);
+      await world.chain.send([refund(world, job)]);
+      expect(await readJob(world, job)).toMatchObject({
+        status: STATUS.refunded,
+        outcome: 0,
+        endedAfterSeconds: 121,
+      });
+      expect(await world.read('CreditAccount', world.creditAccount)).toMatchObject({
+        availableCredits: before.availableCredits,
+        lockedCredits: 0n,
+      });
+      await expectRefusal(world, 'WrongJobStatus', refund(world, job));
+    },
+  );
+
+  it.each(['settled', 'failed', 'disputed'] as const)(
+    'refuses a job that is %s',
+    async (status) => {
+      const job = await jobIn(world, status);
+      await pass(world, 121n);
+      await expectRefusal(world, 'WrongJobStatus', refund(world, job));
+    },
+  );
+
+  it('cannot be paused', async () => {
+    const { chain, authority } = world;
+    const job = await lockJob(world);
+    await pass(world, 121n);
+    const pause = (paused: boolean) =>
+      pauseSet({ authority: authority.publicKey, depositsPaused: paused, locksPaused: paused });
+    await chain.send([pause(true), refund(world, job), pause(false)], [authority]);
+    expect((await readJob(world, job)).status).toBe(STATUS.refunded);
+  });
+
+  it('refuses to return the lock to another wallet', async () => {
+    const { chain, stranger } = world;
+    const other = { payer: stranger.publicKey, wallet: stranger.publicKey };
+    await chain.send([creditOpen(other)], [stranger]);
+    const job = await lockJob(world);
+    await pass(world, 121n);
+    const theft = withAccount(
+      refund(world, job),
+      'credit_account',
+      addresses.creditAccount(stranger.publicKey),
+    );
+    await expectRefusal(world, 'WrongAddress', theft);
+  });
+});
