@@ -7,5 +7,8 @@ export default {
   transform: { '\\.ts$': '<rootDir>/tests/support/stripTypes.mjs' },
   moduleFileExtensions: ['ts', 'mjs', 'js', 'json', 'node'],
   testTimeout: 60_000,
-  maxWorkers: 2,
+  // One file at a time, since most start a ledger and a database of their own; and in a worker that
+  // is replaced when it has grown, since solana-bankrun's chains keep their threads and memory.
+  maxWorkers: 1,
+  workerIdleMemoryLimit: '400MB',
 };

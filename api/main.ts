@@ -1,6 +1,8 @@
+import { endWithParent } from '../runtime/parent.ts';
 import { loadConfig } from './config.ts';
 import { startApi } from './startApi.ts';
 
 const api = await startApi(loadConfig());
 process.stdout.write(`${JSON.stringify({ ready: true, url: api.url })}\n`);
 api.shutdown.onSignals();
+endWithParent();

@@ -20,7 +20,8 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-const READY_TIMEOUT_MS = 20_000;
+/** A second is enough, but not on a machine that has more to do than it can. */
+const READY_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 10_000;
 const LAST_LINES = 12;
 

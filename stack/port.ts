@@ -9,7 +9,7 @@ const POLL_MS = 100;
  * Makes sure that a port can be listened on, before anything is started that would need it.
  *
  * @param patienceMs how long a process that is just ending may keep it
- * @throws StackError when it is taken
+ * @throws StackError when it is taken, or not ours to take
  */
 export async function expectFreePort(input: {
   host: string;
@@ -33,7 +33,7 @@ async function isFree(host: string, port: number): Promise<boolean> {
     await once(server, 'listening');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
-    throw error;
+    throw new StackError(`Port ${port} cannot be used: ${(error as Error).message}`);
   }
   server.close();
   await once(server, 'close');

@@ -33,6 +33,8 @@ export function createAcknowledgements(context: LedgerContext): Acknowledgements
         attempt,
       });
       const mine: Announced = { instruction, isConfirmed: false };
+      // Of an earlier worker nobody needs to hear any more.
+      acknowledgements.take(job.id);
       announced.set(job.id, mine);
       acknowledgements.add({ instructions: [instruction], signers: [signer], key: job.id }).then(
         (outcome) => {

@@ -25,7 +25,7 @@ export interface Reconciliation {
 }
 
 /** A live mirror is always a moment behind: only what stays different is reported. */
-const ROUNDS_MAX = 10;
+const ROUNDS_MAX = 5;
 const ROUND_INTERVAL_MS = 500;
 
 /**

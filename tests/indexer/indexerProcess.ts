@@ -1,20 +1,39 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { type StartedProcess, startProcess } from '../support/childProcess.ts';
 import type { TestLedger } from '../support/ledger.ts';
 
+const MAIN = 'indexer/main.ts';
 const LAMPORTS = 10e9;
 
 /** Starts the indexer as an operator would, with a crank of its own. */
 export function startIndexer(ledger: TestLedger, databaseUrl: string): Promise<StartedProcess> {
+  return startProcess(MAIN, environmentFor(ledger, databaseUrl));
+}
+
+/** Runs an indexer that ends by itself. @returns its exit code */
+export async function runIndexer(ledger: TestLedger, databaseUrl: string): Promise<number | null> {
+  const path = fileURLToPath(new URL(`../../${MAIN}`, import.meta.url));
+  const child = spawn(process.execPath, [path], {
+    env: { SVC_PARENT_PID: String(process.pid), ...environmentFor(ledger, databaseUrl) },
+    stdio: 'ignore',
+  });
+  const [code] = await once(child, 'exit');
+  return code;
+}
+
+function environmentFor(ledger: TestLedger, databaseUrl: string): Record<string, string> {
   const crank = Keypair.generate();
   ledger.fundLamports(crank.publicKey, LAMPORTS);
-  return startProcess('indexer/main.ts', {
+  return {
     DATABASE_URL: databaseUrl,
     SOLANA_RPC_URL: ledger.rpcUrl,
     SOLANA_WS_URL: ledger.wsUrl,
     SVC_CRANK_KEY: bs58.encode(crank.secretKey),
     INDEXER_PORT: '0',
     LOG_LEVEL: 'fatal',
-  });
+  };
 }

@@ -1,9 +1,9 @@
-import { createServer } from 'node:http';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { StartedProcess } from '../support/childProcess.ts';
-import { startIndexer } from './indexerProcess.ts';
+import { runIndexer, startIndexer } from './indexerProcess.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { createScene, type Scene } from './scene.ts';
 import { until } from './until.ts';
@@ -13,12 +13,17 @@ type Mood = 'passes on' | 'is overloaded' | 'refuses';
 
 let scene: Scene;
 let mirror: MirrorDatabase;
+let rpcUrl: string;
 let indexer: StartedProcess;
 let mood: Mood = 'passes on';
+let refused = 0;
 
 const node = createServer(async (request, response) => {
   const body = await new Response(request as never).text();
-  if (mood === 'is overloaded') return void response.writeHead(503).end();
+  if (mood === 'is overloaded') {
+    refused += 1;
+    return void response.writeHead(503).end();
+  }
   if (mood === 'refuses') {
     const error = { code: -32601, message: 'Method not found' };
     return void response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, error }));
@@ -34,7 +39,7 @@ beforeAll(async () => {
   node.listen(0, '127.0.0.1');
   await once(node, 'listening');
   const { port } = node.address() as AddressInfo;
-  const rpcUrl = `http://127.0.0.1:${port}`;
+  rpcUrl = `http://127.0.0.1:${port}`;
   indexer = await startIndexer({ ...scene.ledger, rpcUrl }, mirror.databaseUrl);
 });
 
@@ -56,7 +61,7 @@ describe('the indexer', () => {
     await until(async () => (await countJobs()) === 1n);
     mood = 'is overloaded';
     await scene.lock();
-    await until(async () => (await fetch(new URL('/health', indexer.url))).ok);
+    await until(async () => refused > 2);
     expect(await countJobs()).toBe(1n);
     mood = 'passes on';
     await until(async () => (await countJobs()) === 2n);
@@ -72,7 +77,8 @@ describe('the indexer', () => {
   });
 
   it('ends with an error that trying again cannot mend', async () => {
+    await indexer.terminate();
     mood = 'refuses';
-    expect(await indexer.ended).toBe(1);
+    expect(await runIndexer({ ...scene.ledger, rpcUrl }, mirror.databaseUrl)).toBe(1);
   });
 });

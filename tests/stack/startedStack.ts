@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { delay } from '../../runtime/wait.ts';
 import { readStackFile, type StackDescription } from '../../stack/stackFile.ts';
 
-const WAIT_MS_MAX = 40_000;
+const WAIT_MS_MAX = 90_000;
 const POLL_MS = 50;
 
 /** A folder in which stacks are started, as a fresh checkout would be, and what they leave there. */

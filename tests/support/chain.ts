@@ -24,6 +24,7 @@ const OLD_LOADER = new PublicKey('BPFLoader2111111111111111111111111111111111');
 const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
 const [PROGRAM_DATA] = PublicKey.findProgramAddressSync([PROGRAM_ID.toBytes()], UPGRADEABLE_LOADER);
 const LAMPORTS_PER_SIGNER = 1_000_000_000_000;
+const ATTEMPTS_MAX = 5;
 /** A round moment for the chain's first Clock, in Unix seconds. */
 const FIRST_SECOND = 1_800_000_000n;
 
@@ -146,25 +147,27 @@ function createChain(context: ProgramTestContext, programData: PublicKey): Chain
     },
 
     async send(instructions, signers = []) {
-      const transaction = new Transaction();
       // Bankrun drops a transaction it has seen; a transfer of another amount makes each its own.
       nonce += 1;
-      transaction.add(
-        ...instructions,
-        SystemProgram.transfer({
-          fromPubkey: payer.publicKey,
-          toPubkey: payer.publicKey,
-          lamports: nonce,
-        }),
-      );
-      const latest = await client.getLatestBlockhash();
-      transaction.recentBlockhash = latest?.[0] ?? context.lastBlockhash;
-      transaction.feePayer = payer.publicKey;
+      const distinct = SystemProgram.transfer({
+        fromPubkey: payer.publicKey,
+        toPubkey: payer.publicKey,
+        lamports: nonce,
+      });
       const keys = new Map([payer, ...signers].map((key) => [key.publicKey.toBase58(), key]));
-      transaction.sign(...keys.values());
-      const { result, meta } = await client.tryProcessTransaction(transaction);
-      if (result !== null) throw new Refusal(nameFailure(result));
-      return Number(meta?.computeUnitsConsumed);
+      for (let attempt = 1; ; attempt += 1) {
+        const transaction = new Transaction().add(...instructions, distinct);
+        const latest = await client.getLatestBlockhash('processed');
+        transaction.recentBlockhash = latest?.[0] ?? context.lastBlockhash;
+        transaction.feePayer = payer.publicKey;
+        transaction.sign(...keys.values());
+        const { result, meta } = await client.tryProcessTransaction(transaction);
+        if (result === null) return Number(meta?.computeUnitsConsumed);
+        // On a busy machine the chain forgets a blockhash before it is used: nothing was executed.
+        if (result !== 'Blockhash not found' || attempt === ATTEMPTS_MAX) {
+          throw new Refusal(nameFailure(result));
+        }
+      }
     },
 
     fund: (address) =>
