@@ -12,15 +12,16 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const PARENT_CHECK_INTERVAL_MS = 500;
 const SIGNAL_EXIT_BASE = 128;
 
-/** Runs `npm ci` when nothing is installed, or less than package-lock.json now asks for. */
+/** Installs what the lockfile says when nothing is installed, or less than package-lock.json now asks for. */
 export function installIfNeeded() {
   const installed = statSync(join(root, 'node_modules/.package-lock.json'), {
     throwIfNoEntry: false,
   });
   if (installed && installed.mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs) return;
-  process.stderr.write('Installing the dependencies with npm ci (once, about a minute) …\n');
+  process.stderr.write('Installing the dependencies with npm install (once, about a minute) …\n');
   const npm = process.env.npm_execpath ?? '';
-  const args = ['ci', '--include=dev', '--no-audit', '--no-fund'];
+  // Not `npm ci`: that refuses a lockfile which leaves out another platform's optional packages.
+  const args = ['install', '--no-save', '--include=dev', '--no-audit', '--no-fund'];
   // The npm that runs this script, so that its version and settings stay the user's own.
   const { status, error } =
     basename(npm) === 'npm-cli.js'

@@ -1,4 +1,4 @@
-import type { Connection, PublicKey } from '@solana/web3.js';
+import type { PublicKey } from '@solana/web3.js';
 import type pg from 'pg';
 import { createAddresses } from '../programs/client/addresses.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -40,7 +40,8 @@ const CAUGHT_UP_MS_MAX = 60_000;
  */
 export function createIndexer(options: {
   pool: pg.Pool;
-  connection: Connection;
+  rpcUrl: string;
+  wsUrl: string;
   programId: PublicKey;
   commitment: Commitment;
   keepers: readonly Keeper[];
@@ -48,9 +49,8 @@ export function createIndexer(options: {
   metrics: IndexerMetrics;
   onFatal: (error: FatalError) => void;
 }): Indexer {
-  const { pool, connection, programId, commitment, keepers, logger, metrics, onFatal } = options;
-  const rpc = createRpc(connection.rpcEndpoint);
-  const source = createLedgerSource({ rpc, programId });
+  const { pool, rpcUrl, wsUrl, programId, commitment, keepers, logger, metrics, onFatal } = options;
+  const source = createLedgerSource({ rpc: createRpc(rpcUrl), programId });
   const stopping = new AbortController();
   const wakeUp = createWakeUp();
   let role: IndexerHealth['role'] = 'starting';
@@ -64,7 +64,7 @@ export function createIndexer(options: {
     const failed = new AbortController();
     const signal = AbortSignal.any([lost, failed.signal]);
     const hints = createLogHints({
-      ...{ connection, programId, commitment, logger },
+      ...{ url: wsUrl, programId, commitment, logger },
       onHint: wakeUp.wake,
     });
     const mirror = keepMirror({
@@ -81,7 +81,8 @@ export function createIndexer(options: {
       role = 'starting';
       failed.abort();
       await mirror.catch(() => undefined);
-      await hints.close();
+      hints.close();
+      logger.info({ msg: 'Left the mirror' });
     }
   }
 
@@ -92,16 +93,14 @@ export function createIndexer(options: {
           role = 'standby';
         });
       } catch (error) {
+        if (stopping.signal.aborted) return;
         const failure = classify(error);
         if (failure instanceof FatalError) {
           onFatal(failure);
           return;
         }
-        logger.warn({
-          msg: 'Lost the ledger or the database',
-          err: failure,
-          backoff_ms: backoffMs,
-        });
+        const reason = failure.message;
+        logger.warn({ msg: 'Lost the ledger or the database', reason, backoff_ms: backoffMs });
       }
       await delay(backoffMs, stopping.signal);
       backoffMs = Math.min(backoffMs * 2, BACKOFF_MS_MAX);

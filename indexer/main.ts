@@ -12,6 +12,7 @@ import { createKeepers } from './keeper/createKeepers.ts';
 import { createMetrics } from './metrics.ts';
 import { migrate } from './migrate.ts';
 import { createStatusServer } from './server.ts';
+import { websocketUrlOf } from './source/websocketUrl.ts';
 
 const SHUTDOWN_TIMEOUT_MS = 10_000;
 
@@ -30,10 +31,9 @@ pool.on('error', ({ message }) => {
 shutdown.add('database', () => pool.end());
 await migrate(pool);
 
-const connection = new Connection(config.SOLANA_RPC_URL, {
-  commitment,
-  ...(config.SOLANA_WS_URL && { wsEndpoint: config.SOLANA_WS_URL }),
-});
+const rpcUrl = config.SOLANA_RPC_URL;
+const wsUrl = config.SOLANA_WS_URL ?? websocketUrlOf(rpcUrl);
+const connection = new Connection(rpcUrl, { commitment, wsEndpoint: wsUrl });
 const clock = createLedgerClock({ connection });
 shutdown.add('ledger clock', clock.close);
 const sender = createSender({ connection, feePayers: [config.SVC_CRANK_KEY], commitment, logger });
@@ -42,12 +42,12 @@ shutdown.add('sender', sender.close);
 const metrics = createMetrics();
 const { keepers, close } = createKeepers({
   ...{ programId, sender, clock, logger, database: pool },
-  onOutcome: metrics.duty,
+  onResult: metrics.duty,
 });
 shutdown.add('keepers', close);
 
 const indexer = createIndexer({
-  ...{ pool, connection, programId, commitment, keepers, logger, metrics },
+  ...{ pool, rpcUrl, wsUrl, programId, commitment, keepers, logger, metrics },
   onFatal(error) {
     logger.fatal({ msg: 'Stopped at an error that needs a person', err: error });
     void shutdown.run().then(() => process.exit(1));

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { LedgerEvent } from './decode.ts';
+import type { TaskResult } from './keeper/duty.ts';
 
 /** What the indexer tells about its work, in Prometheus's form. */
 export interface IndexerMetrics {
@@ -9,7 +10,7 @@ export interface IndexerMetrics {
   swept(cursorSlot: bigint): void;
   gaps(accounts: number): void;
   rolledBack(transactions: number): void;
-  duty(name: string, result: 'done' | 'refused'): void;
+  duty(name: string, result: TaskResult): void;
 }
 
 export function createMetrics(now: () => number = Date.now): IndexerMetrics {

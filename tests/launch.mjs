@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { installIfNeeded, root, runPinnedNode } from '../bin/pinnedNode.mjs';
 
 installIfNeeded();
+// solana-bankrun reads this when it is loaded, and would print every instruction.
+process.env.RUST_LOG ??= 'off';
 runPinnedNode([
   '--experimental-vm-modules',
   // The tests use a feature that Node still calls experimental, and says so in every process.

@@ -11,7 +11,8 @@ export function closeJobs(programId: PublicKey): Duty {
     name: 'job_close',
     tasksPerTransaction: 20,
     computeUnitLimitEach: 4_000,
-    doneErrors: ['WrongAccountOwner'],
+    supersededBy: ['WrongAccountOwner'],
+    retryMs: 60_000,
     async find(database, nowSeconds) {
       const { rows } = await database.query<{ address: string; rent_payer: string }>({
         name: 'select_closable_jobs',

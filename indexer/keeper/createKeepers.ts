@@ -8,6 +8,7 @@ import {
 import type { Logger } from '../../runtime/logger.ts';
 import type { Database } from '../../runtime/postgres.ts';
 import { closeJobs } from './closeJobs.ts';
+import type { TaskResult } from './duty.ts';
 import { expireDisputes } from './expireDisputes.ts';
 import { createKeeper, type Keeper } from './keeper.ts';
 import { payClaims } from './payClaims.ts';
@@ -23,7 +24,7 @@ export function createKeepers(options: {
   sender: Sender;
   clock: LedgerClock;
   logger: Logger;
-  onOutcome: (duty: string, result: 'done' | 'refused') => void;
+  onResult: (duty: string, result: TaskResult) => void;
 }): { keepers: Keeper[]; close(): void } {
   const { programId, sender } = options;
   const batchers: Batcher[] = [];

@@ -16,10 +16,15 @@ export interface Duty {
   readonly tasksPerTransaction: number;
   readonly computeUnitLimitEach: number;
   /** What the program answers when somebody else has been there before. */
-  readonly doneErrors: readonly string[];
+  readonly supersededBy: readonly string[];
+  /** When to try again what was refused for any other reason. */
+  readonly retryMs: number;
   /** What is due at the ledger's time; a bounded number, the longest due first. */
   find(database: Database, nowSeconds: bigint): Promise<Task[]>;
 }
+
+/** How a task ended: by the keeper, by somebody else, or not at all. */
+export type TaskResult = 'done' | 'superseded' | 'refused';
 
 /** So many tasks of a kind are looked at in one round. */
 export const TASKS_MAX = 200;

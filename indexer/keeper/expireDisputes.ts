@@ -8,7 +8,8 @@ export function expireDisputes(programId: PublicKey): Duty {
     name: 'dispute_expire',
     tasksPerTransaction: 10,
     computeUnitLimitEach: 12_000,
-    doneErrors: ['WrongJobStatus', 'WrongAccountOwner'],
+    supersededBy: ['WrongJobStatus', 'WrongAccountOwner'],
+    retryMs: 60_000,
     async find(database, nowSeconds) {
       const { rows } = await database.query<{ address: string; credit_account: string }>({
         name: 'select_expired_disputes',

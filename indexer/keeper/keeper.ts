@@ -1,9 +1,10 @@
+import { once } from 'node:events';
 import type { Batcher, LedgerClock, Outcome } from '../../programs/client/sender/index.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Database } from '../../runtime/postgres.ts';
 import { delay } from '../../runtime/wait.ts';
 import { classify, FatalError } from '../errors.ts';
-import type { Duty, Task } from './duty.ts';
+import type { Duty, Task, TaskResult } from './duty.ts';
 import { createRests } from './rests.ts';
 
 /** Does one of the duties that the program leaves to anybody, so that it gets done. */
@@ -15,8 +16,6 @@ export interface Keeper {
 const ROUND_INTERVAL_MS = 500;
 /** Time for the mirror to learn of what was done. */
 const REST_DONE_MS = 10_000;
-/** A refusal has a cause that seldom passes at once. */
-const REST_REFUSED_MS = 15_000;
 /** Between two readings of the ledger's clock its time is an estimate that may be a second ahead. */
 const MARGIN_SECONDS = 1n;
 
@@ -30,30 +29,24 @@ export function createKeeper(options: {
   batcher: Batcher;
   clock: LedgerClock;
   logger: Logger;
-  onOutcome: (duty: string, result: 'done' | 'refused') => void;
+  onResult: (duty: string, result: TaskResult) => void;
 }): Keeper {
-  const { duty, database, batcher, clock, logger, onOutcome } = options;
+  const { duty, database, batcher, clock, logger, onResult } = options;
   const underWay = new Set<string>();
   const rests = createRests();
 
   async function work({ address, instruction }: Task): Promise<void> {
     underWay.add(address);
     try {
-      conclude(
-        address,
-        await batcher.add({ key: address, instructions: [instruction], signers: [] }),
-      );
+      const instructions = [instruction];
+      conclude(address, await batcher.add({ key: address, instructions, signers: [] }));
     } catch (error) {
       const failure = classify(error);
       if (failure instanceof FatalError) throw failure;
       // Still due, so the next round finds it again.
-      logger.warn({
-        msg: 'Could not do a duty',
-        duty: duty.name,
-        address,
-        reason: failure.message,
-      });
-      rests.start(address, REST_REFUSED_MS);
+      const reason = failure.message;
+      logger.warn({ msg: 'Could not try a duty', duty: duty.name, address, reason });
+      rests.start(address, duty.retryMs);
     } finally {
       underWay.delete(address);
     }
@@ -62,22 +55,26 @@ export function createKeeper(options: {
   function conclude(address: string, outcome: Outcome): void {
     // What has expired is found again by the next round, if it is still due.
     if (outcome.status === 'expired') return;
-    const isRefused =
-      outcome.status === 'rejected' && !duty.doneErrors.includes(outcome.error.name);
-    rests.start(address, isRefused ? REST_REFUSED_MS : REST_DONE_MS);
-    onOutcome(duty.name, isRefused ? 'refused' : 'done');
-    const fields = { duty: duty.name, address, signature: outcome.signature };
-    if (isRefused) {
-      logger.warn({ msg: 'Was refused a duty', ...fields, reason: outcome.error.name });
-    } else {
-      logger.info({ msg: 'Did a duty', ...fields });
-    }
+    const reason = outcome.status === 'rejected' ? outcome.error.name : undefined;
+    const result = resultOf(reason);
+    rests.start(address, result === 'refused' ? duty.retryMs : REST_DONE_MS);
+    onResult(duty.name, result);
+    const level = result === 'refused' ? 'warn' : 'info';
+    const { signature } = outcome;
+    logger[level]({ msg: 'Tried a duty', duty: duty.name, result, address, signature, reason });
+  }
+
+  function resultOf(refusal: string | undefined): TaskResult {
+    if (refusal === undefined) return 'done';
+    return duty.supersededBy.includes(refusal) ? 'superseded' : 'refused';
   }
 
   return {
     async run(signal) {
       const failure = Promise.withResolvers<never>();
-      await clock.ready;
+      // Whoever still looks gets the rejection; after the last round nobody does.
+      failure.promise.catch(() => undefined);
+      if (!signal.aborted) await Promise.race([clock.ready, once(signal, 'abort')]);
       while (!signal.aborted) {
         for (const task of await duty.find(database, clock.nowSeconds() - MARGIN_SECONDS)) {
           if (underWay.has(task.address) || rests.isResting(task.address)) continue;

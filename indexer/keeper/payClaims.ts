@@ -8,7 +8,9 @@ export function payClaims(programId: PublicKey): Duty {
     name: 'claim_pay',
     tasksPerTransaction: 1,
     computeUnitLimitEach: 40_000,
-    doneErrors: ['NothingToClaim'],
+    supersededBy: [],
+    // Most likely the payee has closed its account, or the treasury is empty.
+    retryMs: 600_000,
     async find(database) {
       const { rows } = await database.query<{ address: string; payout: string | null }>({
         name: 'select_claims',

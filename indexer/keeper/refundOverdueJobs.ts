@@ -8,7 +8,9 @@ export function refundOverdueJobs(programId: PublicKey): Duty {
     name: 'job_refund',
     tasksPerTransaction: 20,
     computeUnitLimitEach: 8_000,
-    doneErrors: ['WrongJobStatus', 'WrongAccountOwner'],
+    supersededBy: ['WrongJobStatus', 'WrongAccountOwner'],
+    // Refunds are promised within seconds.
+    retryMs: 5_000,
     async find(database, nowSeconds) {
       const { rows } = await database.query<{ address: string; credit_account: string }>({
         name: 'select_overdue_jobs',

@@ -13,4 +13,6 @@ export interface MirrorContext {
   readonly commitment: Commitment;
   /** Told of what a transaction's application folded, after the commit. */
   readonly onFolded: (events: readonly LedgerEvent[]) => void;
+  /** Ends whatever takes long between two transactions. */
+  readonly signal: AbortSignal;
 }

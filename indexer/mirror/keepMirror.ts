@@ -32,6 +32,7 @@ export async function keepMirror(options: {
   const context: MirrorContext = {
     ...options.context,
     database: client,
+    signal,
     onFolded: metrics.folded,
   };
   client.on('notification', wakeUp.wake);

@@ -1,4 +1,4 @@
-import type { Connection, PublicKey } from '@solana/web3.js';
+import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Commitment } from './source.ts';
 
@@ -6,48 +6,71 @@ import type { Commitment } from './source.ts';
 export interface LogHints {
   /** To be told when a sweep found something: a stream that did not announce it may be dead. */
   found(): void;
-  close(): Promise<void>;
+  close(): void;
 }
 
 /** How long announcements may be missing before the stream is opened anew. */
 const SILENCE_MS_MAX = 60_000;
+const REOPEN_MS = 1_000;
 
 /**
  * A hint only says that there may be something to sweep, so nothing is lost with the stream but a
- * fraction of a second.
+ * fraction of a second. Hence no error here is worth more than opening it again.
  */
 export function createLogHints(options: {
-  connection: Connection;
+  url: string;
   programId: PublicKey;
   commitment: Commitment;
   logger: Logger;
   onHint: () => void;
 }): LogHints {
-  const { connection, programId, commitment, logger, onHint } = options;
+  const { url, programId, commitment, logger, onHint } = options;
+  const subscription = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'logsSubscribe',
+    params: [{ mentions: [programId.toBase58()] }, { commitment }],
+  });
   let unannouncedSinceMs: number | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let socket = open();
 
-  function subscribe(): number {
-    return connection.onLogs(
-      programId,
-      () => {
-        unannouncedSinceMs = undefined;
-        onHint();
-      },
-      commitment,
-    );
+  function open(): WebSocket {
+    const opened = new WebSocket(url);
+    opened.onopen = () => opened.send(subscription);
+    opened.onmessage = () => {
+      unannouncedSinceMs = undefined;
+      onHint();
+    };
+    opened.onclose = reopen;
+    return opened;
   }
 
-  let subscription = subscribe();
+  function reopen(): void {
+    timer = setTimeout(() => {
+      socket = open();
+    }, REOPEN_MS);
+  }
+
+  function abandon(): void {
+    socket.onmessage = null;
+    socket.onclose = null;
+    socket.close();
+  }
+
   return {
     found() {
       const now = performance.now();
       unannouncedSinceMs ??= now;
       if (now - unannouncedSinceMs < SILENCE_MS_MAX) return;
-      logger.warn({ msg: 'Found transactions that the stream had not announced; reopened it' });
+      logger.warn({ msg: 'Reopened a stream that had not announced what a sweep found' });
       unannouncedSinceMs = undefined;
-      void connection.removeOnLogsListener(subscription);
-      subscription = subscribe();
+      abandon();
+      reopen();
     },
-    close: () => connection.removeOnLogsListener(subscription),
+    close() {
+      clearTimeout(timer);
+      abandon();
+    },
   };
 }

@@ -52,13 +52,17 @@ afterAll(async () => {
 beforeEach(() => clearMirror(mirror.pool));
 
 /** The ledger itself, or as a node with some fault shows it. */
-function contextWith(fault: Partial<LedgerSource> = {}): MirrorContext {
+function contextWith(
+  fault: Partial<LedgerSource> = {},
+  signal = new AbortController().signal,
+): MirrorContext {
   return {
     database: client,
     source: { ...scene.source, ...fault },
     addresses,
     commitment: 'confirmed',
     onFolded: () => {},
+    signal,
   };
 }
 
@@ -125,6 +129,18 @@ describe('a sweep', () => {
     };
     await expect(sweep(contextWith({ read }))).rejects.toThrow('out of reach');
     expect(await selectCursor(client, 'confirmed')).toBeLessThanOrEqual(breaking.slot);
+    await sweep(contextWith());
+    expect(await digestTables(client)).toEqual(digest);
+  });
+
+  it('stops between two transactions when it is told to, and goes on from there', async () => {
+    const stopping = new AbortController();
+    const read: LedgerSource['read'] = async (listed) => {
+      if (listed.signature === transactions[12]?.signature) stopping.abort();
+      return scene.source.read(listed);
+    };
+    await expect(sweep(contextWith({ read }, stopping.signal))).rejects.toThrow(RetryableError);
+    expect(await digestTables(client)).not.toEqual(digest);
     await sweep(contextWith());
     expect(await digestTables(client)).toEqual(digest);
   });

@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { createLogHints, type LogHints } from '../../indexer/source/logHints.ts';
+import { PROGRAM_ID } from '../../programs/client/index.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { createScene, type Scene } from './scene.ts';
+import { until } from './until.ts';
+
+let scene: Scene;
+let hints: LogHints;
+let hinted = 0;
+
+/** Stands between the indexer and the ledger's websocket. */
+const connections: Socket[] = [];
+const wire = createServer((socket) => {
+  const ledger = connect(Number(new URL(scene.ledger.wsUrl).port), '127.0.0.1');
+  socket.pipe(ledger).pipe(socket);
+  for (const end of [socket, ledger]) end.on('error', () => end.destroy());
+  socket.on('close', () => ledger.destroy());
+  connections.push(socket);
+});
+
+beforeAll(async () => {
+  scene = await createScene();
+  wire.listen(0, '127.0.0.1');
+  await once(wire, 'listening');
+  hints = createLogHints({
+    url: `ws://127.0.0.1:${(wire.address() as AddressInfo).port}`,
+    programId: PROGRAM_ID,
+    commitment: 'confirmed',
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    onHint: () => {
+      hinted += 1;
+    },
+  });
+  await until(async () => hinted > 0);
+});
+
+afterAll(() => {
+  jest.restoreAllMocks();
+  hints?.close();
+  for (const socket of connections) socket.destroy();
+  wire.close();
+  scene?.ledger.close();
+});
+
+async function expectHint(): Promise<void> {
+  const before = hinted;
+  await scene.lock();
+  await until(async () => hinted > before);
+}
+
+async function untilReopened(opened: number): Promise<void> {
+  const before = hinted;
+  await until(async () => connections.length > opened && hinted > before);
+}
+
+describe("the ledger's stream", () => {
+  it('announces a transaction of the program', async () => {
+    await expectHint();
+  });
+
+  it('is opened again after it broke', async () => {
+    const opened = connections.length;
+    connections.at(-1)?.destroy();
+    await untilReopened(opened);
+    await expectHint();
+  });
+
+  it('is opened again when it was silent for a minute about what sweeps found', async () => {
+    const opened = connections.length;
+    const startMs = performance.now();
+    const clock = jest.spyOn(performance, 'now');
+    hints.found();
+    clock.mockReturnValue(startMs + 59_000);
+    hints.found();
+    expect(connections.length).toBe(opened);
+    clock.mockReturnValue(startMs + 61_000);
+    hints.found();
+    clock.mockRestore();
+    await untilReopened(opened);
+    await expectHint();
+  });
+});
