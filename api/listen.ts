@@ -59,10 +59,15 @@ export function serve(server: Listening['server'], app: Express, publicUrl: stri
   server.on('clientError', refuseMalformed(publicUrl));
 }
 
-/** Stops accepting, and resolves when the last response has ended. */
-export function closeServer(server: http.Server | https.Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
-  });
+const IDLE_CHECK_INTERVAL_MS = 100;
+
+/**
+ * Stops accepting, and resolves when the last response has ended. A connection that is kept alive
+ * ends with its present response, not with its time-out.
+ */
+export async function closeServer(server: http.Server | https.Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const idleCheck = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_INTERVAL_MS);
+  await closed;
+  clearInterval(idleCheck);
 }

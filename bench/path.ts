@@ -17,8 +17,8 @@ import { newestSignature, readCosts } from './transactions.ts';
 
 const WARM_UP_REQUESTS = 20;
 const ROUNDS = [
-  { clients: 1, requests: 100 },
-  { clients: 16, requests: 480 },
+  { clients: 1, requests: 60 },
+  { clients: 16, requests: 160 },
 ];
 /** The bare upstream is so quick that few requests say little. */
 const BARE_FACTOR = 10;

@@ -11,7 +11,7 @@ const environmentSchema = z.object({
   SVC_PROGRAM_ID: addressSetting.default(PROGRAM_ID),
   SVC_COMMITMENT: z.enum(['confirmed', 'finalized']).default('confirmed'),
   SVC_CRANK_KEY: keypairSetting,
-  HOST: z.string().default('127.0.0.1'),
+  INDEXER_HOST: z.string().default('127.0.0.1'),
   INDEXER_PORT: portSetting.default(8081),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });

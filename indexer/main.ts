@@ -56,7 +56,7 @@ const indexer = createIndexer({
 shutdown.add('indexer', indexer.stop);
 
 const server = createStatusServer(indexer, metrics);
-server.listen(config.INDEXER_PORT, config.HOST);
+server.listen(config.INDEXER_PORT, config.INDEXER_HOST);
 await once(server, 'listening');
 shutdown.add('status server', () => void server.close());
 indexer.start();

@@ -1,17 +1,8 @@
-import { PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
+import { addressSetting } from '../runtime/address.ts';
 import { parseEnvironment, portSetting } from '../runtime/config.ts';
 import { keypairSetting } from '../runtime/keypair.ts';
-
-const publicKeySetting = z.string().transform((text, context) => {
-  try {
-    return new PublicKey(text);
-  } catch {
-    context.addIssue({ code: 'custom', message: 'not a base58 public key' });
-    return z.NEVER;
-  }
-});
 
 const httpUrlSetting = z.url({ protocol: /^https?$/ });
 
@@ -19,7 +10,7 @@ const environment = z.object({
   WORKER_HOST: z.string().default('127.0.0.1'),
   WORKER_PORT: portSetting.default(8090),
   /** Public key that registered this worker. */
-  WORKER_AUTHORITY: publicKeySetting,
+  WORKER_AUTHORITY: addressSetting,
   /** Secret key whose public half is registered as the worker's proof key. */
   WORKER_PROOF_KEY: keypairSetting,
   /** Jobs at once. */
@@ -30,7 +21,7 @@ const environment = z.object({
   WORKER_UPSTREAM_KEY: z.string().optional(),
   WORKER_ENGINE_TOKEN_DELAY_MS: z.coerce.number().int().min(0).max(60_000).default(0),
   SOLANA_RPC_URL: httpUrlSetting,
-  SVC_PROGRAM_ID: publicKeySetting.default(PROGRAM_ID),
+  SVC_PROGRAM_ID: addressSetting.default(PROGRAM_ID),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 

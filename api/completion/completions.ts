@@ -176,7 +176,7 @@ export function createCompletions(services: CompletionServices): Completions {
       const identity = {
         jobId: job.id,
         modelId: job.model.id,
-        created: Number(job.lockedAtLatest),
+        created: Number(clock.nowSeconds()),
       };
       const includeUsage = request.stream_options?.include_usage ?? false;
       const delivery = isStream

@@ -15,8 +15,14 @@ export interface ModelRow {
   retires_at: bigint | null;
 }
 
+type Counts =
+  | 'context_window_tokens'
+  | 'credits_per_request'
+  | 'credits_per_1k_tokens'
+  | 'long_completion_threshold_tokens';
+
 export async function selectModels(database: Database): Promise<ModelRow[]> {
-  const { rows } = await database.query<ModelRow>({
+  const { rows } = await database.query<Omit<ModelRow, Counts> & Record<Counts, bigint>>({
     name: 'select_models',
     text: `
       select address, id, tier, label, originator, context_window_tokens, credits_per_request,
@@ -24,5 +30,12 @@ export async function selectModels(database: Database): Promise<ModelRow[]> {
       from mirror.models
       order by created_at, id`,
   });
-  return rows;
+  // 32 bits on the ledger, so each fits a number.
+  return rows.map((row) => ({
+    ...row,
+    context_window_tokens: Number(row.context_window_tokens),
+    credits_per_request: Number(row.credits_per_request),
+    credits_per_1k_tokens: Number(row.credits_per_1k_tokens),
+    long_completion_threshold_tokens: Number(row.long_completion_threshold_tokens),
+  }));
 }

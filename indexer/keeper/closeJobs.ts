@@ -15,7 +15,6 @@ export function closeJobs(programId: PublicKey): Duty {
     retryMs: 60_000,
     async find(database, nowSeconds) {
       const { rows } = await database.query<{ address: string; rent_payer: string }>({
-        name: 'select_closable_jobs',
         text: `
           select address, rent_payer from mirror.jobs
           where status in ('settled', 'failed', 'refunded') and not closed

@@ -12,7 +12,6 @@ export function expireDisputes(programId: PublicKey): Duty {
     retryMs: 60_000,
     async find(database, nowSeconds) {
       const { rows } = await database.query<{ address: string; credit_account: string }>({
-        name: 'select_expired_disputes',
         text: `
           select address, credit_account from mirror.jobs
           where status = 'disputed' and arbitration_ends_at < $1

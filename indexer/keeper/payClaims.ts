@@ -13,7 +13,6 @@ export function payClaims(programId: PublicKey): Duty {
     retryMs: 600_000,
     async find(database) {
       const { rows } = await database.query<{ address: string; payout: string | null }>({
-        name: 'select_claims',
         text: `
           select address, payout from mirror.workers where claimable_base_units > 0
           union all

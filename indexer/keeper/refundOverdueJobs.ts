@@ -13,7 +13,6 @@ export function refundOverdueJobs(programId: PublicKey): Duty {
     retryMs: 5_000,
     async find(database, nowSeconds) {
       const { rows } = await database.query<{ address: string; credit_account: string }>({
-        name: 'select_overdue_jobs',
         text: `
           select address, credit_account from mirror.jobs
           where status in ('pending', 'processing', 'settling')

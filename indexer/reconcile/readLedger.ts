@@ -12,35 +12,54 @@ export interface LedgerState {
   readonly stakeVaultBaseUnits: bigint;
 }
 
-/** Two questions are seldom answered from different slots, less so where slots are longer. */
 const ATTEMPTS_MAX = 50;
 
-/** @throws RetryableError when the ledger moved on between every two questions */
+/**
+ * Reads accounts and vaults without any cursor or lock: the vaults are read before and after the
+ * accounts, and what did not change in between held in between.
+ *
+ * @throws RetryableError when tokens moved during every attempt
+ */
 export async function readLedger(
   connection: Connection,
   addresses: Addresses,
 ): Promise<LedgerState> {
+  let before = await readVaults(connection, addresses);
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const owned = await connection.getProgramAccounts(addresses.programId, {
       commitment: 'confirmed',
       withContext: true,
     });
-    const vaults = await connection.getMultipleAccountsInfoAndContext(
-      [addresses.vault, addresses.stakeVault],
-      'confirmed',
-    );
-    if (vaults.context.slot !== owned.context.slot) continue;
-    const [vault, stakeVault] = vaults.value.map((account) =>
-      account ? AccountLayout.decode(account.data).amount : 0n,
-    );
-    return {
-      slot: owned.context.slot,
-      accounts: new Map(
-        owned.value.map(({ pubkey, account }) => [pubkey.toBase58(), decodeAccount(account.data)]),
-      ),
-      vaultBaseUnits: vault ?? 0n,
-      stakeVaultBaseUnits: stakeVault ?? 0n,
-    };
+    const after = await readVaults(connection, addresses);
+    const isSettled =
+      before.slot <= owned.context.slot &&
+      owned.context.slot <= after.slot &&
+      before.vaultBaseUnits === after.vaultBaseUnits &&
+      before.stakeVaultBaseUnits === after.stakeVaultBaseUnits;
+    if (isSettled) {
+      return {
+        ...after,
+        slot: owned.context.slot,
+        accounts: new Map(
+          owned.value.map(({ pubkey, account }) => [
+            pubkey.toBase58(),
+            decodeAccount(account.data),
+          ]),
+        ),
+      };
+    }
+    before = after;
   }
-  throw new RetryableError('The accounts and the vaults could not be read as of one slot');
+  throw new RetryableError('Tokens moved while the accounts were read, again and again');
+}
+
+async function readVaults(connection: Connection, addresses: Addresses) {
+  const { context, value } = await connection.getMultipleAccountsInfoAndContext(
+    [addresses.vault, addresses.stakeVault],
+    'confirmed',
+  );
+  const [vaultBaseUnits = 0n, stakeVaultBaseUnits = 0n] = value.map((account) =>
+    account ? AccountLayout.decode(account.data).amount : 0n,
+  );
+  return { slot: context.slot, vaultBaseUnits, stakeVaultBaseUnits };
 }

@@ -6,7 +6,6 @@ export async function markFinalized(
   signatures: readonly string[],
 ): Promise<void> {
   await database.query({
-    name: 'mark_finalized',
     text: `
       update mirror.transactions set commitment = 'finalized'
       where signature = any($1) and commitment = 'confirmed'`,
@@ -20,7 +19,6 @@ export async function selectUnfinalized(
   query: { slotMax: bigint; limit: number },
 ): Promise<string[]> {
   const { rows } = await database.query<{ signature: string }>({
-    name: 'select_unfinalized',
     text: `
       select signature from mirror.transactions
       where commitment = 'confirmed' and slot <= $1

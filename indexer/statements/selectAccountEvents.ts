@@ -7,15 +7,14 @@ export async function selectAccountEvents(
   database: Database,
   address: string,
 ): Promise<LedgerEvent[]> {
-  const { rows } = await database.query<JournalRow>({
-    name: 'select_account_events',
-    text: `
+  const { rows } = await database.query<JournalRow>(
+    `
       select ${journalColumns}
       from mirror.account_changes
       join mirror.journal using (signature, instruction_index, inner_index)
       where address = $1 and folded
       order by account_changes.sequence`,
-    values: [address],
-  });
+    [address],
+  );
   return rows.map(eventOf);
 }

@@ -6,7 +6,6 @@ export async function selectStored(
   signatures: readonly string[],
 ): Promise<Set<string>> {
   const { rows } = await database.query<{ signature: string }>({
-    name: 'select_stored',
     text: 'select signature from mirror.transactions where signature = any($1)',
     values: [signatures],
   });

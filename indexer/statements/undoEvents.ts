@@ -9,9 +9,8 @@ import { eventOf, type JournalRow, journalColumns } from './journalRow.ts';
  * @returns the events whose changes the tables must lose
  */
 export async function undoEvents(database: Database, signature: string): Promise<LedgerEvent[]> {
-  const { rows } = await database.query<JournalRow>({
-    name: 'undo_events',
-    text: `
+  const { rows } = await database.query<JournalRow>(
+    `
       with recursive undone (signature, instruction_index, inner_index) as (
         select signature, instruction_index, inner_index
         from mirror.journal where signature = $1 and folded
@@ -30,7 +29,7 @@ export async function undoEvents(database: Database, signature: string): Promise
       update mirror.journal set folded = false
       where (signature, instruction_index, inner_index) in (select * from undone)
       returning ${journalColumns}`,
-    values: [signature],
-  });
+    [signature],
+  );
   return rows.map(eventOf);
 }

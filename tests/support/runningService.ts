@@ -66,7 +66,7 @@ export interface RunningService {
 }
 
 const addresses = createAddresses();
-const WAIT_MS_MAX = 30_000;
+const WAIT_MS_MAX = 120_000;
 const POLL_MS = 50;
 
 export async function startRunningService({
