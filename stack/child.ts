@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -102,5 +102,6 @@ function describeEnd(child: ChildProcess): Promise<string> {
 }
 
 function tail(path: string): string {
+  if (!existsSync(path)) return '(the log is gone)';
   return readFileSync(path, 'utf8').trimEnd().split('\n').slice(-LAST_LINES).join('\n');
 }
