@@ -1,4 +1,4 @@
-import type { KnownWorker, WorkerDirectory } from './workerDirectory.ts';
+import type { KnownWorker } from './knownWorker.ts';
 
 /** A reserved place at a worker. Released once, when the attempt is over. */
 export interface Slot {
@@ -10,6 +10,21 @@ export interface Slot {
   release(): void;
 }
 
+export interface Slots {
+  /**
+   * A slot at a worker of the model, waiting up to `waitMs` for one.
+   * @returns undefined when none came free
+   */
+  reserve(request: {
+    modelAddress: string;
+    except: ReadonlySet<string>;
+    waitMs: number;
+    signal?: AbortSignal;
+  }): Promise<Slot | undefined>;
+  /** Lets everybody who waits look again, in the order they came. */
+  offer(): void;
+}
+
 /** Weight of the newest observation: an old slow start is forgotten within a few requests. */
 const SMOOTHING = 0.3;
 const COOL_DOWN_MS = 10_000;
@@ -18,11 +33,10 @@ const COOL_DOWN_MS = 10_000;
 export function createSlots(options: {
   candidates: (modelAddress: string) => KnownWorker[];
   nowMs: () => number;
-}): { reserve: WorkerDirectory['reserve']; offer(): void } {
+}): Slots {
   const { candidates, nowMs } = options;
   const waiting = new Set<() => void>();
 
-  /** Lets everybody who waits look again, in the order they came. */
   function offer(): void {
     for (const lookAgain of [...waiting]) lookAgain();
   }

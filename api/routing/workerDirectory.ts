@@ -2,19 +2,9 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { Database } from '../../runtime/postgres.ts';
 import { delay } from '../../runtime/wait.ts';
 import { selectEligibleWorkers, type WorkerRow } from '../statements/workers.ts';
-import { createSlots, type Slot } from './slots.ts';
+import type { KnownWorker } from './knownWorker.ts';
+import { createSlots, type Slots } from './slots.ts';
 import type { WorkerHealth } from './workerHealth.ts';
-
-/** What one API process knows of a worker. */
-export interface KnownWorker extends WorkerRow {
-  slots: number;
-  inFlight: number;
-  /** Smoothed time to first token; 0 until one was seen, so a new worker is soon tried. */
-  firstTokenMs: number;
-  answeredAtMs: number;
-  probedAtMs: number;
-  coolUntilMs: number;
-}
 
 /** The pool of workers: who may be asked, who answers, and who has a free slot. */
 export interface WorkerDirectory {
@@ -25,16 +15,7 @@ export interface WorkerDirectory {
   active(modelAddress: string): KnownWorker[];
   /** Whether any eligible worker hosts the model, answering or not. */
   isHosted(modelAddress: string): boolean;
-  /**
-   * A slot at a worker of the model, waiting up to `waitMs` for one.
-   * @returns undefined when none came free
-   */
-  reserve(request: {
-    modelAddress: string;
-    except: ReadonlySet<string>;
-    waitMs: number;
-    signal?: AbortSignal;
-  }): Promise<Slot | undefined>;
+  reserve: Slots['reserve'];
 }
 
 const READ_INTERVAL_MS = 1_000;
