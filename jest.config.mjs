@@ -7,8 +7,9 @@ export default {
   transform: { '\\.ts$': '<rootDir>/tests/support/stripTypes.mjs' },
   moduleFileExtensions: ['ts', 'mjs', 'js', 'json', 'node'],
   testTimeout: 60_000,
-  // One file at a time, since most start a ledger and a database of their own; and in a worker that
-  // is replaced when it has grown, since solana-bankrun's chains keep their threads and memory.
+  // One file at a time, since most start a ledger and a database of their own; and each in a fresh
+  // process (any file's heap is above this limit), since solana-bankrun's chains keep hundreds of
+  // threads until their process ends.
   maxWorkers: 1,
-  workerIdleMemoryLimit: '400MB',
+  workerIdleMemoryLimit: '16MB',
 };
