@@ -11,6 +11,7 @@ import {
   LOCK_COMPUTE_UNITS_MAX,
 } from './computeUnits.ts';
 import type { LedgerContext } from './context.ts';
+import { createPriorityFee } from './priorityFee.ts';
 
 /** How many fit one transaction. */
 const LOCKS_MAX = 6;
@@ -41,6 +42,13 @@ export async function connectLedger(options: {
     feePayers: config.SVC_FEE_PAYER_KEYS,
     ...(config.SOLANA_WS_URL && { wsUrl: config.SOLANA_WS_URL }),
     submissionsMax: config.SVC_SUBMISSIONS_MAX,
+    priorityFee: createPriorityFee({
+      connection,
+      writableAccounts: [addresses.vault, addresses.treasuryVault],
+      heliusApiKey: config.HELIUS_API_KEY,
+      logger,
+      nowMs: () => performance.now(),
+    }),
   });
   const context: LedgerContext = {
     connection,

@@ -79,7 +79,8 @@ export function createSender(options: {
     const { instructions, signers, computeUnitLimit: computeUnits, lookup } = sending;
     const own =
       typeof instructions === 'function' ? instructions(feePayer.publicKey) : instructions;
-    const limits = computeBudget({ computeUnits, microLamports: await priorityFee?.() });
+    const microLamports = (await priorityFee?.()) || undefined;
+    const limits = computeBudget({ computeUnits, microLamports });
     return signTransaction({
       instructions: [...own, ...limits],
       feePayer,

@@ -1,0 +1,65 @@
+import type { Connection, PublicKey } from '@solana/web3.js';
+import { createHelius } from 'helius-sdk';
+import type { Logger } from '../../runtime/logger.ts';
+
+/** Fees move with each block, but our place in the queue hardly does. */
+const REFRESH_MS = 10_000;
+/** For a settlement's 60,000 compute units this is 0.00006 SOL: above it, waiting is cheaper. */
+const MICRO_LAMPORTS_MAX = 1_000_000;
+
+/**
+ * What to pay per compute unit so that a transaction which writes these accounts lands soon:
+ * Helius's estimate where a key is set, else the upper quartile of what was paid recently.
+ *
+ * While nobody tells a fee the last one known is paid, at first none: a transaction that may be slow
+ * is better than one that is not sent.
+ *
+ * @returns micro-lamports per compute unit
+ */
+export function createPriorityFee(options: {
+  connection: Connection;
+  writableAccounts: PublicKey[];
+  heliusApiKey: string | undefined;
+  /** Helius's endpoint, where it is not the public one. */
+  heliusUrl?: string;
+  logger: Logger;
+  nowMs: () => number;
+}): () => Promise<number> {
+  const { connection, writableAccounts, heliusApiKey, heliusUrl, logger, nowMs } = options;
+  const helius =
+    heliusApiKey === undefined
+      ? undefined
+      : createHelius({ apiKey: heliusApiKey, ...(heliusUrl && { baseUrl: heliusUrl }) });
+  let microLamports = 0;
+  let askedMs = Number.NEGATIVE_INFINITY;
+
+  async function estimate(): Promise<number> {
+    if (helius) {
+      const { priorityFeeEstimate } = await helius.getPriorityFeeEstimate({
+        accountKeys: writableAccounts.map(String),
+        options: { recommended: true },
+      });
+      return priorityFeeEstimate ?? 0;
+    }
+    const recent = await connection.getRecentPrioritizationFees({
+      lockedWritableAccounts: writableAccounts,
+    });
+    const fees = recent.map(({ prioritizationFee }) => prioritizationFee).sort((a, b) => a - b);
+    return fees[Math.floor(fees.length * 0.75)] ?? 0;
+  }
+
+  async function refresh(): Promise<void> {
+    askedMs = nowMs();
+    try {
+      microLamports = Math.min(MICRO_LAMPORTS_MAX, Math.ceil(await estimate()));
+    } catch (error) {
+      logger.warn({ msg: 'Failed to learn the priority fee', err: error });
+    }
+  }
+
+  return async () => {
+    // Nobody waits for a fee: this transaction pays the last one, the next ones the new one.
+    if (nowMs() - askedMs >= REFRESH_MS) void refresh();
+    return microLamports;
+  };
+}
