@@ -18,6 +18,7 @@ import { newestSignature, readCosts } from './transactions.ts';
 const WARM_UP_REQUESTS = 20;
 const ROUNDS = [
   { clients: 1, requests: 60 },
+  // The embedded ledger is the bound here: it runs each transaction again for each instruction.
   { clients: 16, requests: 160 },
 ];
 /** The bare upstream is so quick that few requests say little. */
@@ -78,5 +79,7 @@ async function run(): Promise<void> {
   }
   const beforeClosing = await newestSignature(connection);
   await closeJobs(connection);
-  console.log(`\n${costTable(await readCosts(connection, beforeClosing))}`);
+  console.log(
+    `\nClosing, three minutes later:\n${costTable(await readCosts(connection, beforeClosing))}`,
+  );
 }

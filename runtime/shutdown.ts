@@ -54,7 +54,8 @@ export function createShutdown(options: { logger: Logger; timeoutMs: number }): 
     run: async () => void (await start()),
     onSignals() {
       for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-        process.once(signal, () => {
+        // Not once: a second signal must not kill what is just being closed.
+        process.on(signal, () => {
           logger.info({ msg: 'Received a signal to end', signal });
           void start().then((clean) => process.exit(clean ? 0 : 1));
         });

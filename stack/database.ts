@@ -63,7 +63,10 @@ export async function startDatabase(
       cause: error,
     });
   }
-  const endWithProcess = () => process.kill(readServerId(directory), 'SIGINT');
+  const endWithProcess = () => {
+    const id = readServerId(directory);
+    if (id !== undefined) process.kill(id, 'SIGINT');
+  };
   process.once('exit', endWithProcess);
   return {
     databaseUrl: `postgres://${USER}:${PASSWORD}@127.0.0.1:${port}/postgres`,
@@ -74,8 +77,10 @@ export async function startDatabase(
   };
 }
 
-function readServerId(directory: string): number {
-  return Number.parseInt(readFileSync(join(directory, 'postmaster.pid'), 'utf8'), 10);
+/** Undefined once the server has ended. */
+function readServerId(directory: string): number | undefined {
+  const path = join(directory, 'postmaster.pid');
+  return existsSync(path) ? Number.parseInt(readFileSync(path, 'utf8'), 10) : undefined;
 }
 
 async function findFreePort(): Promise<number> {
