@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { addressSetting } from '../runtime/address.ts';
 import { booleanSetting, parseEnvironment, portSetting } from '../runtime/config.ts';
 import { keypairListSetting, keypairSetting } from '../runtime/keypair.ts';
+import { logLevelSetting } from '../runtime/logger.ts';
 
 const countSetting = (fallback: number) => z.coerce.number().int().positive().default(fallback);
 
@@ -28,7 +29,7 @@ const environmentSchema = z.object({
   SVC_SIGNER_KEY: keypairSetting,
   SVC_FEE_PAYER_KEYS: keypairListSetting,
   SVC_SUBMISSIONS_MAX: countSetting(64),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  LOG_LEVEL: logLevelSetting,
 });
 
 /** The API process's settings; every variable is described in `.env.example`. */

@@ -3,6 +3,7 @@ import { PROGRAM_ID } from '../programs/client/addresses.ts';
 import { addressSetting } from '../runtime/address.ts';
 import { parseEnvironment, portSetting } from '../runtime/config.ts';
 import { keypairSetting } from '../runtime/keypair.ts';
+import { logLevelSetting } from '../runtime/logger.ts';
 
 const environmentSchema = z.object({
   DATABASE_URL: z.string(),
@@ -13,7 +14,7 @@ const environmentSchema = z.object({
   SVC_CRANK_KEY: keypairSetting,
   INDEXER_HOST: z.string().default('127.0.0.1'),
   INDEXER_PORT: portSetting.default(8081),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  LOG_LEVEL: logLevelSetting,
 });
 
 /** The indexer process's settings; every variable is described in `.env.example`. */

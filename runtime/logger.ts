@@ -1,9 +1,14 @@
 import { pino } from 'pino';
+import { z } from 'zod';
 
 /** One object per call: `{ msg: 'Settled a job', job_id, … }`, in the past tense. */
 export type Logger = pino.Logger;
 
-export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+export const logLevelSetting = z
+  .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+  .default('info');
+
+export type LogLevel = z.infer<typeof logLevelSetting>;
 
 /**
  * Structured JSON lines on standard error.

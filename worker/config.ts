@@ -3,6 +3,7 @@ import { PROGRAM_ID } from '../programs/client/addresses.ts';
 import { addressSetting } from '../runtime/address.ts';
 import { parseEnvironment, portSetting } from '../runtime/config.ts';
 import { keypairSetting } from '../runtime/keypair.ts';
+import { logLevelSetting } from '../runtime/logger.ts';
 
 const httpUrlSetting = z.url({ protocol: /^https?$/ });
 
@@ -22,7 +23,7 @@ const environment = z.object({
   WORKER_ENGINE_TOKEN_DELAY_MS: z.coerce.number().int().min(0).max(60_000).default(0),
   SOLANA_RPC_URL: httpUrlSetting,
   SVC_PROGRAM_ID: addressSetting.default(PROGRAM_ID),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  LOG_LEVEL: logLevelSetting,
 });
 
 export type WorkerConfig = ReturnType<typeof loadConfig>;

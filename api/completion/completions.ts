@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Response } from 'express';
+import { isEnded } from '../../programs/client/vocabulary.ts';
 import { estimateOutputTokens } from '../../runtime/tokens.ts';
 import { delay } from '../../runtime/wait.ts';
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
@@ -48,8 +49,7 @@ const ENDING_WAIT_MS = 3_000;
 /** How long a time-out waits for its refund before it is told without one. */
 const REFUND_WAIT_MS = 15_000;
 
-const FINAL_STATUSES = new Set(['settled', 'failed', 'refunded', 'disputed']);
-const isFinal = (progress: JobProgress): boolean => FINAL_STATUSES.has(progress.status);
+const hasEnded = ({ status }: JobProgress): boolean => isEnded(status);
 
 /** The request path: admit, lock, answer, prove, settle, deliver. */
 export function createCompletions(services: CompletionServices): Completions {
@@ -77,7 +77,7 @@ export function createCompletions(services: CompletionServices): Completions {
     waitMs: number,
   ): Promise<JobProgress | undefined> {
     if (end.signature) await watch.hint(end.signature);
-    return watch.waitFor(job.address.toBase58(), isFinal, waitMs);
+    return watch.waitFor(job.address.toBase58(), hasEnded, waitMs);
   }
 
   async function settleAnswer(

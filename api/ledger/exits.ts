@@ -3,6 +3,7 @@ import { jobFail, jobRefund } from '../../programs/client/instructions/index.ts'
 import {
   FAILURE_REASONS,
   type FailureReason,
+  isEnded,
   JOB_STATUSES,
   type JobStatus,
   word,
@@ -63,15 +64,11 @@ async function exit(
     // Only a final job can have been closed; how it ended is the mirror's to tell.
     if (!found) return { status: move.to, signature: null };
     const status = word(JOB_STATUSES, found.status);
-    if (isFinal(status)) return { status, signature: null };
+    if (isEnded(status)) return { status, signature: null };
     if (move.to === 'failed' && clock.nowSeconds() >= job.deadlines.refundableAt) {
       return refundJob(context, job);
     }
     await delay(PAUSE_MS);
   }
   throw new Error(`job ${job.id} could not be ${move.to}`);
-}
-
-function isFinal(status: JobStatus): boolean {
-  return !['pending', 'processing', 'settling'].includes(status);
 }

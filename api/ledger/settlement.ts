@@ -1,7 +1,7 @@
 import { PublicKey } from '@solana/web3.js';
 import { jobProve, jobSettle } from '../../programs/client/instructions/index.ts';
 import { ed25519Instruction, proofMessage } from '../../programs/client/proof.ts';
-import { JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
+import { isEnded, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import type { ProvenAnswer } from '../completion/attempt.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
 import { SETTLEMENT_COMPUTE_UNITS_MAX } from './computeUnits.ts';
@@ -32,9 +32,7 @@ export async function settleJob(
     if (outcome.status === 'confirmed') return { status: 'settled', signature: outcome.signature };
     const found = await readJob(context, job.address, outcome.slot);
     const status = found ? word(JOB_STATUSES, found.status) : 'settled';
-    if (status !== 'pending' && status !== 'processing' && status !== 'settling') {
-      return { status, signature: null };
-    }
+    if (isEnded(status)) return { status, signature: null };
     if (outcome.status === 'expired') continue;
     if (clock.nowSeconds() >= job.deadlines.proofDueAt) break;
     logger.error({ msg: 'The ledger refused a settlement', job_id: job.id, err: outcome.error });

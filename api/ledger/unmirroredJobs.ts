@@ -3,7 +3,13 @@ import { fetchJob } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import { parseJobId } from '../../programs/client/jobId.ts';
 import type { Job } from '../../programs/client/types.ts';
-import { DISPUTE_OUTCOMES, JOB_STATUSES, TIERS, word } from '../../programs/client/vocabulary.ts';
+import {
+  DISPUTE_OUTCOMES,
+  isEnded,
+  JOB_STATUSES,
+  TIERS,
+  word,
+} from '../../programs/client/vocabulary.ts';
 import type { Catalog } from '../services/catalog.ts';
 import type { JobRow } from '../statements/jobs.ts';
 
@@ -55,8 +61,7 @@ function rowOf(
   const status = word(JOB_STATUSES, job.status);
   const isProven = job.outputHash.some((byte) => byte !== 0);
   const isDisputed = job.clientHash.some((byte) => byte !== 0);
-  const isEnded = !['pending', 'processing', 'settling'].includes(status);
-  const endedAt = isEnded ? job.lockedAt + BigInt(job.endedAfterSeconds) : null;
+  const endedAt = isEnded(status) ? job.lockedAt + BigInt(job.endedAfterSeconds) : null;
   const disputedAt = isDisputed ? after(job.disputedAfterSeconds) : null;
   return {
     address: known.address,

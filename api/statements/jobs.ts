@@ -1,3 +1,4 @@
+import type { JobStatus } from '../../programs/client/vocabulary.ts';
 import type { Database } from '../../runtime/postgres.ts';
 
 /** A job as the mirror holds it; times are ledger seconds. */
@@ -51,7 +52,7 @@ export async function selectJob(
 
 /** What the mirror knows of a job's end, for those who wait for it. */
 export interface JobProgress {
-  status: string;
+  status: JobStatus;
   settlement_tx: string | null;
   refund_tx: string | null;
   available_credits: bigint;

@@ -43,6 +43,11 @@ export type DisputeOutcome = (typeof DISPUTE_OUTCOMES)[number];
 export type WorkerStatus = (typeof WORKER_STATUSES)[number];
 export type ClaimantKind = (typeof CLAIMANT_KINDS)[number];
 
+/** Whether a job in this status has ended: its credits are no longer locked. */
+export function isEnded(status: JobStatus): boolean {
+  return status !== 'pending' && status !== 'processing' && status !== 'settling';
+}
+
 /**
  * The word for a stored byte.
  *

@@ -1,14 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  SystemProgram,
-  TransactionInstruction,
-  TransactionMessage,
-  VersionedTransaction,
-} from '@solana/web3.js';
+import { SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { decodeTransaction } from '../../indexer/decode.ts';
 import { createRpc } from '../../indexer/source/rpc.ts';
 import { type ExecutedTransaction, PROGRAM_ID } from '../../programs/client/index.ts';
+import { landUnchecked } from './landUnchecked.ts';
 import { addresses, createScene, type Scene } from './scene.ts';
 
 let scene: Scene;
@@ -41,25 +37,11 @@ function decode(executed: ExecutedTransaction) {
 
 /** Sends an instruction that nobody checks before, and tells what the indexer makes of it. */
 async function sendUnchecked(instruction: TransactionInstruction) {
-  const { connection, payer } = scene.ledger;
-  const { blockhash } = await connection.getLatestBlockhash('confirmed');
-  const message = new TransactionMessage({
-    payerKey: payer.publicKey,
-    recentBlockhash: blockhash,
-    instructions: [instruction],
-  });
-  const transaction = new VersionedTransaction(message.compileToV0Message());
-  transaction.sign([payer]);
-  const signature = await connection.sendTransaction(transaction, { skipPreflight: true });
-  for (;;) {
-    const { value } = await connection.getSignatureStatus(signature);
-    if (!value) continue;
-    const listed = (await scene.source.list({ commitment: 'confirmed', limit: 5 })).find(
-      (entry) => entry.signature === signature,
-    );
-    if (!listed) throw new Error('the transaction is not listed');
-    return { failed: listed.failed, ...(await scene.source.read(listed)) };
-  }
+  const signature = await landUnchecked(scene.ledger, instruction);
+  const page = await scene.source.list({ commitment: 'confirmed', limit: 5 });
+  const listed = page.find((entry) => entry.signature === signature);
+  if (!listed) throw new Error('the transaction is not listed');
+  return { failed: listed.failed, ...(await scene.source.read(listed)) };
 }
 
 describe('an event', () => {

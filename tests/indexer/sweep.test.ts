@@ -1,9 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  type TransactionInstruction,
-  TransactionMessage,
-  VersionedTransaction,
-} from '@solana/web3.js';
 import type pg from 'pg';
 import { clearMirror } from '../../indexer/clearMirror.ts';
 import type { LedgerTransaction } from '../../indexer/decode.ts';
@@ -16,6 +11,7 @@ import { sweep } from '../../indexer/mirror/sweep.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
 import { selectCursor } from '../../indexer/statements/cursors.ts';
 import { jobRefund } from '../../programs/client/index.ts';
+import { landUnchecked } from './landUnchecked.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { addresses, createScene, type Scene } from './scene.ts';
 
@@ -79,23 +75,6 @@ function leavingOut(signature: string): Partial<LedgerSource> {
 const lockOf = (): LedgerTransaction =>
   transactions.find(({ events }) => events.some(({ name }) => name === 'JobLocked')) as never;
 
-/** Lands a transaction that the program refuses. */
-async function sendRefused(instruction: TransactionInstruction): Promise<void> {
-  const { connection, payer } = scene.ledger;
-  const { blockhash } = await connection.getLatestBlockhash('confirmed');
-  const message = new TransactionMessage({
-    payerKey: payer.publicKey,
-    recentBlockhash: blockhash,
-    instructions: [instruction],
-  });
-  const transaction = new VersionedTransaction(message.compileToV0Message());
-  transaction.sign([payer]);
-  const signature = await connection.sendTransaction(transaction, { skipPreflight: true });
-  for (let landed = false; !landed; ) {
-    landed = (await connection.getSignatureStatus(signature)).value !== null;
-  }
-}
-
 describe('a sweep', () => {
   it('brings the mirror to what the ledger holds, and then finds nothing more', async () => {
     expect(await sweep(contextWith())).toBe(transactions.length);
@@ -156,7 +135,7 @@ describe('a sweep', () => {
     await sweep(contextWith());
     const before = await selectCursor(client, 'confirmed');
     const { creditAccount } = scene.service;
-    await sendRefused(jobRefund({ job: addresses.config, creditAccount }));
+    await landUnchecked(scene.ledger, jobRefund({ job: addresses.config, creditAccount }));
     expect(await sweep(contextWith())).toBe(0);
     expect(await selectCursor(client, 'confirmed')).toBeGreaterThan(before);
     expect(await digestTables(client)).toEqual(digest);
