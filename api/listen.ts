@@ -6,6 +6,7 @@ import type { Express } from 'express';
 import { ConfigError } from '../runtime/config.ts';
 import type { ApiConfig } from './config.ts';
 import { refuseMalformed } from './middleware/renderError.ts';
+import { prepareClosing } from './serverClosing.ts';
 
 /** A request's body must arrive in this time; answers may take as long as a job may. */
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -19,6 +20,8 @@ export interface Listening {
   server: http.Server | https.Server;
   /** Where it listens, with the port that the system chose when the configured one is 0. */
   url: string;
+  /** Stops accepting, and resolves when the last response has ended. */
+  close: () => Promise<void>;
 }
 
 /**
@@ -43,6 +46,7 @@ export async function listen(config: ApiConfig): Promise<Listening> {
   const server = hasTls
     ? https.createServer({ ...limits, cert: readFileSync(TLS_CERT), key: readFileSync(TLS_KEY) })
     : http.createServer(limits);
+  const close = prepareClosing(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(PORT, HOST, resolve);
@@ -50,24 +54,11 @@ export async function listen(config: ApiConfig): Promise<Listening> {
   const { port } = server.address() as AddressInfo;
   const host = HOST.includes(':') ? `[${HOST}]` : HOST;
   const url = `${hasTls ? 'https' : 'http'}://${host}:${port}`;
-  return { server, url };
+  return { server, url, close };
 }
 
 /** Hands what arrives to the app, which is made after the port is known: errors link to it. */
 export function serve(server: Listening['server'], app: Express, publicUrl: string): void {
   server.on('request', app);
   server.on('clientError', refuseMalformed(publicUrl));
-}
-
-const IDLE_CHECK_INTERVAL_MS = 100;
-
-/**
- * Stops accepting, and resolves when the last response has ended. A connection that is kept alive
- * ends with its present response, not with its time-out.
- */
-export async function closeServer(server: http.Server | https.Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const idleCheck = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_INTERVAL_MS);
-  await closed;
-  clearInterval(idleCheck);
 }

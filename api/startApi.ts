@@ -11,7 +11,7 @@ import type { ApiConfig } from './config.ts';
 import { connectLedger } from './ledger/connectLedger.ts';
 import { createEscrow } from './ledger/createEscrow.ts';
 import { createUnmirroredJobs } from './ledger/unmirroredJobs.ts';
-import { closeServer, listen, serve } from './listen.ts';
+import { listen, serve } from './listen.ts';
 import { createBurstLimit } from './middleware/burstLimit.ts';
 import { createWorkerClient } from './routing/workerClient.ts';
 import { createWorkerDirectory } from './routing/workerDirectory.ts';
@@ -54,6 +54,7 @@ export async function startApi(config: ApiConfig): Promise<RunningApi> {
   const addresses = createAddresses(config.SVC_PROGRAM_ID);
   const ledger = await connectLedger({ config, connection, addresses, logger });
   shutdown.add('ledger', ledger.close);
+  shutdown.add('late locks', ledger.context.lateLocks.drain);
   const escrow = createEscrow(ledger.context);
   const { clock } = ledger.context;
 
@@ -76,7 +77,7 @@ export async function startApi(config: ApiConfig): Promise<RunningApi> {
 
   const signer = config.SVC_SIGNER_KEY;
   const { programId } = addresses;
-  const { server, url } = await listen(config);
+  const { server, url, close } = await listen(config);
   const publicUrl = config.PUBLIC_URL ?? url;
   const completions = createCompletions({
     catalog,
@@ -135,7 +136,7 @@ export async function startApi(config: ApiConfig): Promise<RunningApi> {
   });
   serve(server, app, publicUrl);
   shutdown.add('jobs under way', completions.drain);
-  shutdown.add('server', () => closeServer(server));
+  shutdown.add('server', close);
   logger.info({ msg: 'Listened', url });
   return { url, shutdown };
 }

@@ -5,8 +5,12 @@ import { delay } from './wait.ts';
 export interface Shutdown {
   /** Registers a resource; `close` is called once. */
   add(name: string, close: () => Promise<void> | void): void;
-  /** Closes everything. Safe to call again: every caller gets the same run. */
-  run(): Promise<void>;
+  /**
+   * Closes everything. Safe to call again: every caller gets the same run.
+   *
+   * @returns whether all was closed, in time and without an error
+   */
+  run(): Promise<boolean>;
   /** Ends the process on SIGINT and SIGTERM: 0 when all was closed in time, 1 otherwise. */
   onSignals(): void;
 }
@@ -18,10 +22,12 @@ export function createShutdown(options: { logger: Logger; timeoutMs: number }): 
   const { logger, timeoutMs } = options;
   const resources: { name: string; close: () => Promise<void> | void }[] = [];
   let running: Promise<boolean> | undefined;
+  let closing = '';
 
   async function closeAll(): Promise<boolean> {
     let clean = true;
     for (let resource = resources.pop(); resource; resource = resources.pop()) {
+      closing = resource.name;
       try {
         await resource.close();
       } catch (error) {
@@ -36,7 +42,7 @@ export function createShutdown(options: { logger: Logger; timeoutMs: number }): 
     const timer = new AbortController();
     const late = delay(timeoutMs, timer.signal).then(() => {
       if (timer.signal.aborted) return false;
-      logger.error({ msg: 'Gave up waiting for resources to close', left: resources.length });
+      logger.error({ msg: 'Gave up waiting for a resource to close', resource: closing });
       return false;
     });
     const clean = await Promise.race([closeAll(), late]);
@@ -51,7 +57,7 @@ export function createShutdown(options: { logger: Logger; timeoutMs: number }): 
 
   return {
     add: (name, close) => void resources.push({ name, close }),
-    run: async () => void (await start()),
+    run: start,
     onSignals() {
       for (const signal of ['SIGINT', 'SIGTERM'] as const) {
         // Not once: a second signal must not kill what is just being closed.

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Response } from 'express';
 import { isEnded } from '../../programs/client/vocabulary.ts';
+import { createBackground } from '../../runtime/background.ts';
 import { estimateOutputTokens } from '../../runtime/tokens.ts';
 import { delay } from '../../runtime/wait.ts';
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
@@ -54,7 +55,7 @@ const hasEnded = ({ status }: JobProgress): boolean => isEnded(status);
 /** The request path: admit, lock, answer, prove, settle, deliver. */
 export function createCompletions(services: CompletionServices): Completions {
   const { escrow, watch, clock, logger, publicUrl } = services;
-  const running = new Set<Promise<unknown>>();
+  const background = createBackground();
 
   /** Work that goes on whether or not its client stays; its failure leaves the job to the keeper. */
   function inBackground<Result>(
@@ -65,8 +66,7 @@ export function createCompletions(services: CompletionServices): Completions {
       logger.error({ msg: 'Left a job to the keeper', job_id: job.id, err: error });
       return undefined;
     });
-    running.add(guarded);
-    void guarded.finally(() => running.delete(guarded));
+    background.add(guarded);
     return guarded;
   }
 
@@ -192,9 +192,7 @@ export function createCompletions(services: CompletionServices): Completions {
       };
       await inBackground(job, run(job, options, { delivery, response, stages, isStream }));
     },
-    async drain() {
-      while (running.size > 0) await Promise.all(running);
-    },
+    drain: background.drain,
   };
 }
 

@@ -2,7 +2,9 @@ import type { Connection } from '@solana/web3.js';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import { createBatcher } from '../../programs/client/sender/batcher.ts';
 import { createLedgerClock } from '../../programs/client/sender/ledgerClock.ts';
+import { createPriorityFee } from '../../programs/client/sender/priorityFee.ts';
 import { createSender } from '../../programs/client/sender/sender.ts';
+import { createBackground } from '../../runtime/background.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { ApiConfig } from '../config.ts';
 import {
@@ -11,7 +13,6 @@ import {
   LOCK_COMPUTE_UNITS_MAX,
 } from './computeUnits.ts';
 import type { LedgerContext } from './context.ts';
-import { createPriorityFee } from './priorityFee.ts';
 
 /** How many fit one transaction. */
 const LOCKS_MAX = 6;
@@ -59,6 +60,7 @@ export async function connectLedger(options: {
     sender,
     clock,
     logger,
+    lateLocks: createBackground(),
     locks: createBatcher({
       sender,
       lane: 'locks',

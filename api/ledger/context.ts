@@ -5,6 +5,7 @@ import type { Batcher } from '../../programs/client/sender/batcher.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import type { Sender } from '../../programs/client/sender/sender.ts';
 import type { Job } from '../../programs/client/types.ts';
+import type { Background } from '../../runtime/background.ts';
 import type { Logger } from '../../runtime/logger.ts';
 
 /** What every instruction of the API needs to reach the ledger. */
@@ -21,6 +22,8 @@ export interface LedgerContext {
   acknowledgements: Batcher;
   /** Failures and refunds: numbers only, so several share a transaction. */
   exits: Batcher;
+  /** Locks that came too late for their requests, until each is taken back. */
+  lateLocks: Background;
   clock: LedgerClock;
   logger: Logger;
 }

@@ -2,7 +2,7 @@ import { PublicKey } from '@solana/web3.js';
 import { fetchCreditAccount } from '../../programs/client/accounts.ts';
 import { jobLock } from '../../programs/client/instructions/index.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
-import type { Outcome } from '../../programs/client/sender/outcome.ts';
+import { type Outcome, WithdrawnError } from '../../programs/client/sender/outcome.ts';
 import { delay } from '../../runtime/wait.ts';
 import { jobDeadlines } from '../completion/deadlines.ts';
 import { insufficientCredits, type Quote } from '../completion/quote.ts';
@@ -11,7 +11,10 @@ import { actor, type LedgerContext, readJob } from './context.ts';
 import { type LockedJob, PriceChangedError } from './escrow.ts';
 import { failJob } from './exits.ts';
 
-/** A client is told to come back after this; the transaction goes on being watched. */
+/**
+ * A client is told to come back after this. A lock that is still unsent is withdrawn then; one that
+ * was sent goes on being watched.
+ */
 const CONFIRMATION_WAIT_MS = 10_000;
 /** A constant of the program; it is copied into every Job. */
 const JOB_TIMEOUT_SECONDS = 120n;
@@ -52,6 +55,7 @@ export async function lockJob(
     };
   };
 
+  const givenUp = new AbortController();
   const sent = context.locks.add({
     // Whoever pays the fee pays the Job's rent, too, and so needs no second signature.
     instructions: (feePayer) => [
@@ -67,24 +71,30 @@ export async function lockJob(
     ],
     signers: [context.signer],
     key: wallet,
+    signal: givenUp.signal,
   });
   const timer = new AbortController();
   const outcome = await Promise.race([sent, delay(CONFIRMATION_WAIT_MS, timer.signal)]);
   timer.abort();
   if (outcome) return decide(context, outcome, { job, wallet, quoted, address });
 
-  // Nobody waits for this job any more: should its lock still land, it is taken back at once.
-  void sent
-    .then((late) => decide(context, late, { job, wallet, quoted, address }))
-    .then((locked) => failJob(context, locked, 'lock_late'))
-    .catch((error: unknown) => {
-      if (error instanceof ApiError || error instanceof PriceChangedError) return;
-      logger.error({
-        msg: 'Left a late lock to the keeper',
-        job_id: formatJobId(bytes),
-        err: error,
-      });
-    });
+  givenUp.abort();
+  context.lateLocks.add(
+    sent
+      .then((late) => decide(context, late, { job, wallet, quoted, address }))
+      .then((locked) => failJob(context, locked, 'lock_late'))
+      .catch((error: unknown) => {
+        const isNoJob = [WithdrawnError, ApiError, PriceChangedError].some(
+          (kind) => error instanceof kind,
+        );
+        if (isNoJob) return;
+        logger.error({
+          msg: 'Left a late lock to the keeper',
+          job_id: formatJobId(bytes),
+          err: error,
+        });
+      }),
+  );
   throw serviceUnavailable('The ledger did not confirm the lock in time.');
 }
 

@@ -27,7 +27,6 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger }): JobW
   const { pool, logger } = options;
   const closing = new AbortController();
   const wakers = new Map<string, Set<() => void>>();
-  let listener: pg.PoolClient | undefined;
   let loop: Promise<void> | undefined;
 
   function wake(payload: string): void {
@@ -47,11 +46,9 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger }): JobW
     client.on('notification', ({ payload }) => wake(payload ?? ''));
     try {
       await client.query('listen mirror_jobs');
-      listener = client;
       onListening();
       await ended;
     } finally {
-      listener = undefined;
       client.release(true);
     }
   }
@@ -105,7 +102,7 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger }): JobW
       }
     },
     async hint(signature) {
-      await (listener ?? pool).query(`select pg_notify('ledger_hint', $1)`, [signature]);
+      await pool.query(`select pg_notify('ledger_hint', $1)`, [signature]);
     },
   };
 }

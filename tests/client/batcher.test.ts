@@ -6,6 +6,7 @@ import {
   createSender,
   type Outcome,
   type Sender,
+  WithdrawnError,
 } from '../../programs/client/sender/index.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { startLedger, type TestLedger } from '../support/ledger.ts';
@@ -140,6 +141,28 @@ describe('the batcher', () => {
     expect((await kept).status).toBe('confirmed');
     expect(batch.take('kept')).toBe(false);
     expect(await Promise.race([taken, 'pending'])).toBe('pending');
+  });
+
+  it('leaves out what was withdrawn before its transaction is signed', async () => {
+    const batch = batcher({ sendsWhenIdle: false, lingerMs: 30 });
+    const withdrawal = new AbortController();
+    const withdrawn = batch.add({ ...item('withdrawn'), signal: withdrawal.signal });
+    const ended = expect(withdrawn).rejects.toBeInstanceOf(WithdrawnError);
+    const newcomer = Keypair.generate().publicKey;
+    const kept = batch.add(item('kept', 1e9, newcomer));
+    withdrawal.abort();
+    expect((await kept).status).toBe('confirmed');
+    await ended;
+  });
+
+  it('sends nothing when all of a transaction is withdrawn', async () => {
+    const batch = batcher();
+    const payer = ledger.payer.publicKey;
+    const lamportsBefore = await ledger.connection.getBalance(payer);
+    const signal = AbortSignal.abort();
+    const ends = ['a', 'b'].map((key) => batch.add({ ...item(key), signal }));
+    for (const { status } of await Promise.allSettled(ends)) expect(status).toBe('rejected');
+    expect(await ledger.connection.getBalance(payer)).toBe(lamportsBefore);
   });
 
   it('gives up what waits when it is closed', async () => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { delay } from '../../runtime/wait.ts';
 import { type EmbeddedDatabase, startDatabase } from '../../stack/database.ts';
 
 /** A database that only one test uses. */
@@ -8,6 +9,10 @@ export interface TestDatabase {
   /** Drops the database; fails when a test left a connection open. */
   close(): Promise<void>;
 }
+
+/** How long a server may take to notice that a process has ended. */
+const CLOSING_MS_MAX = 10_000;
+const CLOSING_POLL_MS = 50;
 
 /** Started for the first database that is open, and closed with the last. */
 let server: Promise<EmbeddedDatabase> | undefined;
@@ -27,8 +32,8 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   return {
     databaseUrl: databaseUrl.href,
     async close() {
-      // Without `with (force)`: a pool that a test forgot makes this fail.
-      await execute(serverUrl, `drop database ${name}`);
+      await expectUnused(serverUrl, name);
+      await execute(serverUrl, `drop database ${name} with (force)`);
       openDatabases -= 1;
       if (openDatabases > 0) return;
       const last = await server;
@@ -43,11 +48,28 @@ function openServer(): Promise<EmbeddedDatabase> {
   return server;
 }
 
-async function execute(databaseUrl: string, statement: string): Promise<void> {
+/** A pool that a test forgot makes its file fail; a connection that is just closing does not. */
+async function expectUnused(serverUrl: string, name: string): Promise<void> {
+  const deadline = performance.now() + CLOSING_MS_MAX;
+  for (;;) {
+    const sessions = await execute(
+      serverUrl,
+      `select application_name, state, query, now() - query_start as since
+       from pg_stat_activity where datname = '${name}' and backend_type = 'client backend'`,
+    );
+    if (sessions.length === 0) return;
+    if (performance.now() > deadline) {
+      throw new Error(`Still connected to the test's database: ${JSON.stringify(sessions)}`);
+    }
+    await delay(CLOSING_POLL_MS);
+  }
+}
+
+async function execute(databaseUrl: string, statement: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    await client.query(statement);
+    return (await client.query(statement)).rows;
   } finally {
     await client.end();
   }

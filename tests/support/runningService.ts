@@ -178,12 +178,13 @@ export async function startRunningService({
     },
     async close() {
       await Promise.all(others.map((other) => other.kill()));
-      await api.shutdown.run();
+      const isClean = await api.shutdown.run();
       await Promise.all(workers.map((worker) => worker.close()));
       await indexer.terminate();
       await pool.end();
       ledger.close();
       await database.close();
+      if (!isClean) throw new Error('The API did not close in time; LOG_LEVEL=error says what');
     },
   };
 }

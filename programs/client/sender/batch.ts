@@ -1,5 +1,5 @@
 import type { Keypair, PublicKey } from '@solana/web3.js';
-import type { Outcome } from './outcome.ts';
+import { type Outcome, WithdrawnError } from './outcome.ts';
 import type { Instructions, Sender } from './sender.ts';
 import { TransactionTooLargeError } from './signedTransaction.ts';
 
@@ -8,6 +8,8 @@ export interface BatchItem {
   readonly instructions: Instructions;
   readonly signers: readonly Keypair[];
   readonly key: string;
+  /** Withdraws the item while it is not signed; afterwards it makes no difference. */
+  readonly signal?: AbortSignal;
   readonly end: PromiseWithResolvers<Outcome>;
 }
 
@@ -26,12 +28,13 @@ interface Fault {
 }
 
 /**
- * Sends items in one transaction and ends each of them. An item that makes the transaction fail is
+ * Sends items in one transaction and ends each of them. An item that was withdrawn before the
+ * transaction is signed is left out and ends with WithdrawnError. An item that makes the transaction fail is
  * dropped with its own outcome, and the others are sent again under a new signature; a batch too
  * large for one transaction goes as two. Never throws: errors go to the items.
  */
 export async function sendBatch(items: readonly BatchItem[], context: BatchContext): Promise<void> {
-  let sent: { outcome: Outcome; fault: Fault | undefined };
+  let sent: Awaited<ReturnType<typeof sendTogether>>;
   try {
     sent = await sendTogether(items, context);
   } catch (error) {
@@ -44,32 +47,41 @@ export async function sendBatch(items: readonly BatchItem[], context: BatchConte
     }
     return;
   }
-  const { outcome, fault } = sent;
-  if (fault === undefined || items.length === 1) {
-    for (const item of items) item.end.resolve(outcome);
+  const { outcome, fault, travelled } = sent;
+  for (const item of items) {
+    if (!travelled.includes(item)) item.end.reject(new WithdrawnError('Nobody waits for it'));
+  }
+  if (fault === undefined || travelled.length === 1) {
+    for (const item of travelled) item.end.resolve(outcome);
     return;
   }
   context.onFault(fault.item);
-  const others = items.filter((item) => item !== fault.item);
+  const others = travelled.filter((item) => item !== fault.item);
   await Promise.all([sendBatch(others, context), endFault(fault, outcome, context)]);
 }
 
 async function sendTogether(items: readonly BatchItem[], context: BatchContext) {
   /** For each instruction of the transaction, where it comes from. */
   let origins: Fault[] = [];
+  let travelled: readonly BatchItem[] = [];
   const outcome = await context.sender.send({
+    isWanted: () => items.some(isWanted),
     instructions: (feePayer) => {
-      const parts = items.map((item) => ({ item, own: instructionsFor(item, feePayer) }));
+      travelled = items.filter(isWanted);
+      const parts = travelled.map((item) => ({ item, own: instructionsFor(item, feePayer) }));
       origins = parts.flatMap(({ item, own }) => own.map((_, position) => ({ item, position })));
       return parts.flatMap(({ own }) => own);
     },
     signers: items.flatMap((item) => item.signers),
     computeUnitLimit: items.length * context.computeUnitLimitEach,
-
     ...(context.lane !== undefined && { lane: context.lane }),
   });
   const index = outcome.status === 'rejected' ? outcome.error.instructionIndex : null;
-  return { outcome, fault: index === null ? undefined : origins[index] };
+  return { outcome, travelled, fault: index === null ? undefined : origins[index] };
+}
+
+function isWanted({ signal }: BatchItem): boolean {
+  return signal?.aborted !== true;
 }
 
 /** Its refusal by our program is its own; for anything else an earlier item may be to blame. */

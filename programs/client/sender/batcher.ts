@@ -8,7 +8,9 @@ export interface Batcher {
    * Sends an item, alone or with others, and tells how it ended.
    *
    * @param item.key whose item it is: what `take` finds, and what is kept apart after a failure
+   * @param item.signal withdraws it as long as it is not signed
    * @throws LedgerUnavailableError as Sender does
+   * @throws WithdrawnError when it was withdrawn in time
    */
   add(item: Omit<BatchItem, 'end'>): Promise<Outcome>;
   /**

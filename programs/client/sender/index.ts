@@ -1,6 +1,11 @@
 /** Sending transactions, and the ledger's time. */
 export { type Batcher, createBatcher } from './batcher.ts';
 export { createLedgerClock, type LedgerClock } from './ledgerClock.ts';
-export { LedgerUnavailableError, type Outcome, type Refusal } from './outcome.ts';
+export {
+  LedgerUnavailableError,
+  type Outcome,
+  type Refusal,
+  WithdrawnError,
+} from './outcome.ts';
 export { createSender, type Instructions, type Sender, type Sending } from './sender.ts';
 export { TransactionTooLargeError } from './signedTransaction.ts';

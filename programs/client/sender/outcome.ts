@@ -47,6 +47,11 @@ export class LedgerUnavailableError extends Error {
   }
 }
 
+/** Nobody wanted the transaction any more when its turn came: it was neither signed nor sent. */
+export class WithdrawnError extends Error {
+  override name = 'WithdrawnError';
+}
+
 /** Reads the error of a transaction, as the ledger states it, into names. */
 export function refusalOf(error: TransactionError): Refusal {
   const own = escrowErrorOf(error);

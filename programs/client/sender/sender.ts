@@ -10,7 +10,7 @@ import { createBlockhashes } from './blockhashes.ts';
 import { computeBudget } from './computeBudget.ts';
 import { createConfirmer, type SenderCommitment } from './confirmer.ts';
 import { type Blockhash, createLedger, type Submission } from './ledger.ts';
-import { LedgerUnavailableError, type Outcome, refusalOf } from './outcome.ts';
+import { LedgerUnavailableError, type Outcome, refusalOf, WithdrawnError } from './outcome.ts';
 import { type SignedTransaction, signTransaction } from './signedTransaction.ts';
 import { createTurns } from './turns.ts';
 
@@ -29,6 +29,8 @@ export interface Sending {
   readonly lookup?: AddressLookupTableAccount;
   /** What kind of transaction it is: kinds alternate when they have to wait. */
   readonly lane?: string;
+  /** Asked when its turn comes, just before it is signed. */
+  readonly isWanted?: () => boolean;
 }
 
 /** Sends transactions and tells for certain how each ended. */
@@ -37,6 +39,7 @@ export interface Sender {
    * @throws LedgerUnavailableError when the ledger is out of reach. With a signature, the
    *   transaction's fate is not known and has to be read once its blockhash is dead
    * @throws TransactionTooLargeError
+   * @throws WithdrawnError when it is not wanted any more as its turn comes
    */
   send(sending: Sending): Promise<Outcome>;
   /** Gives up what is in flight; its fate is then not known. */
@@ -45,6 +48,7 @@ export interface Sender {
 
 /** Waiting for its turn or in flight: more is sent than the ledger takes. */
 const PENDING_MAX = 4_096;
+const CLOSED = 'The sender was closed';
 /** A node that is behind its neighbours may not know a fresh blockhash yet. */
 const BLOCKHASHES_TRIED_MAX = 3;
 
@@ -106,6 +110,8 @@ export function createSender(options: {
     if (feePayer === undefined) throw new Error('The sender has no fee payer');
     for (let tried = 0; tried < BLOCKHASHES_TRIED_MAX; tried += 1) {
       const { blockhash, signed, submission } = await turns.take(sending.lane ?? '', async () => {
+        if (closed) throw new LedgerUnavailableError(CLOSED, { signature: null });
+        if (sending.isWanted?.() === false) throw new WithdrawnError('Nobody waits for it');
         const blockhash = await blockhashes.current();
         const signed = await prepare(sending, feePayer, blockhash);
         const submission = await submit(signed, Math.max(blockhash.slot, newestSlot));
@@ -127,7 +133,7 @@ export function createSender(options: {
   return {
     async send(sending) {
       if (closed || pending >= PENDING_MAX) {
-        const message = closed ? 'The sender was closed' : 'Too much is being sent';
+        const message = closed ? CLOSED : 'Too much is being sent';
         throw new LedgerUnavailableError(message, { signature: null });
       }
       pending += 1;

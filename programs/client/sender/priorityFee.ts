@@ -1,6 +1,6 @@
 import type { Connection, PublicKey } from '@solana/web3.js';
 import { createHelius } from 'helius-sdk';
-import type { Logger } from '../../runtime/logger.ts';
+import type { Logger } from '../../../runtime/logger.ts';
 
 /** Fees move with each block, but our place in the queue hardly does. */
 const REFRESH_MS = 10_000;
