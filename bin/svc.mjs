@@ -4,6 +4,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, runPinnedNode } from './pinnedNode.mjs';
 
-const compiled = join(root, 'dist/cli/main.js');
 const source = join(root, 'cli/main.ts');
-runPinnedNode([existsSync(source) ? source : compiled, ...process.argv.slice(2)]);
+if (existsSync(source)) runPinnedNode([source, ...process.argv.slice(2)]);
+else await import('../dist/cli/main.js');

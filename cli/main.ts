@@ -1,20 +1,33 @@
 import { Command } from 'commander';
-import { KeyExistsError, KeyNotFoundError } from '../api/services/keys.ts';
 import { CommandError } from './errors.ts';
-import { createKeysCommand } from './keys.ts';
 
-const program = new Command('svc')
-  .description(
-    'Operates the service. Exit code 1: refused or failed, and why is on standard error.',
-  )
-  .addCommand(createKeysCommand());
+/** Each brings in its own part of the service, and all of them together take a while to load. */
+const COMMANDS = new Map<string, () => Promise<Command>>([
+  ['keys', async () => (await import('./keys.ts')).createKeysCommand()],
+  ['webhooks', async () => (await import('./webhooks.ts')).createWebhooksCommand()],
+  ['indexer', async () => (await import('./indexer.ts')).createIndexerCommand()],
+  ['send', async () => (await import('./send.ts')).createSendCommand()],
+  ['verify', async () => (await import('./verify.ts')).createVerifyCommand()],
+  ['audit', async () => (await import('./audit.ts')).createAuditCommand()],
+]);
+
+const program = new Command('svc').description(
+  'Operates the service. Exit code 1: refused or failed, and why is on standard error.',
+);
+const named = COMMANDS.get(process.argv[2] ?? '');
+// Only help, and what nobody knows, need them all.
+for (const load of named ? [named] : COMMANDS.values()) program.addCommand(await load());
 
 try {
   await program.parseAsync();
 } catch (error) {
-  const isExplained = [CommandError, KeyExistsError, KeyNotFoundError].some(
-    (kind) => error instanceof kind,
-  );
-  console.error(isExplained ? (error as Error).message : error);
+  console.error((await isExplained(error)) ? (error as Error).message : error);
   process.exitCode = 1;
+}
+
+/** Whether the message says all there is to say. */
+async function isExplained(error: unknown): Promise<boolean> {
+  if (error instanceof CommandError) return true;
+  const { KeyExistsError, KeyNotFoundError } = await import('../api/services/keys.ts');
+  return error instanceof KeyExistsError || error instanceof KeyNotFoundError;
 }

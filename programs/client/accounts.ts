@@ -56,6 +56,14 @@ function decode<Name extends AccountName>(name: Name, data: Buffer): Accounts[Na
   return fromCoder(coder.accounts.decode(name, data)) as unknown as Accounts[Name];
 }
 
+/**
+ * Whether an account of the program means nothing. Anybody can give one of zeros to any program,
+ * and then only the program can write into it; ours writes into none that it has not made.
+ */
+export function isBlank(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 0);
+}
+
 /** Null: at that slot the address held no account of the program (not yet, or closed). */
 function fetchOne<Name extends AccountName>(name: Name) {
   return async (

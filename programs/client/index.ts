@@ -1,13 +1,86 @@
-/** The escrow program's client: addresses, instructions, accounts, events, proofs and sending. */
-export * from './accounts.ts';
-export * from './addresses.ts';
-export * from './errors.ts';
-export * from './events.ts';
+/**
+ * The escrow program's client. Pure where it can be: builders return instructions, decoders take
+ * bytes, and only `fetch…`, `gather…`, `locateJob`, `createSender` and `createLedgerClock` speak to
+ * a ledger.
+ *
+ * It reads and writes through the committed IDL, so `new Program(IDL, provider)` of
+ * `@coral-xyz/anchor` does the same work. Anchor's event listeners are the exception: they read
+ * logs, and the program's events are calls to itself, which `decodeEvents` reads.
+ */
+
+export {
+  type AccountName,
+  type Accounts,
+  type DecodedAccount,
+  decodeAccount,
+  fetchAllCreditAccounts,
+  fetchAllGateways,
+  fetchAllJobs,
+  fetchAllModels,
+  fetchAllWorkers,
+  fetchConfig,
+  fetchCreditAccount,
+  fetchGateway,
+  fetchJob,
+  fetchModel,
+  fetchTreasury,
+  fetchWorker,
+  type ReadOptions,
+} from './accounts.ts';
+export { type Addresses, createAddresses, PROGRAM_ID } from './addresses.ts';
+export { type EscrowError, EscrowErrorCode, escrowErrorOf } from './errors.ts';
+export {
+  type DecodedEvent,
+  decodeEventData,
+  decodeEvents,
+  type EventName,
+  type Events,
+  type ExecutedTransaction,
+} from './events.ts';
 export * from './instructions/index.ts';
-export * from './jobId.ts';
-export * from './pricing.ts';
+export { createJobId, formatJobId, jobIdTimeMs, parseJobId } from './jobId.ts';
+export {
+  affordableTokens,
+  BASE_UNITS_PER_CREDIT,
+  chargeCredits,
+  freeTokenLimit,
+  lockCredits,
+  type Price,
+} from './pricing.ts';
 export { IDL } from './program.ts';
-export * from './proof.ts';
+export {
+  ed25519Instruction,
+  formatReceipt,
+  parseReceipt,
+  proofMessage,
+  receiptMessage,
+  sign,
+  verifySignature,
+  workerRequestMessage,
+} from './proof.ts';
+export * from './sender/index.ts';
 export type * from './types.ts';
-export * from './views.ts';
-export * from './vocabulary.ts';
+export { type Check, conclude, type Verdict } from './verify/check.ts';
+export type { ClientEvidence, Evidence } from './verify/job/evidence.ts';
+export { gatherEvidence } from './verify/job/gatherEvidence.ts';
+export { JobNotLocatedError, locateJob } from './verify/job/locateJob.ts';
+export { type JobSummary, verifyJob } from './verify/job/verifyJob.ts';
+export { auditProgram } from './verify/program/auditProgram.ts';
+export { gatherProgram } from './verify/program/gatherProgram.ts';
+export { gatewaySigners, modelText, workerEndpoint, workerModels } from './views.ts';
+export {
+  CLAIMANT_KINDS,
+  type ClaimantKind,
+  DISPUTE_OUTCOMES,
+  type DisputeOutcome,
+  FAILURE_REASONS,
+  type FailureReason,
+  isEnded,
+  JOB_STATUSES,
+  type JobStatus,
+  TIERS,
+  type Tier,
+  WORKER_STATUSES,
+  type WorkerStatus,
+  word,
+} from './vocabulary.ts';

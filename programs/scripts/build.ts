@@ -1,14 +1,70 @@
-/** Builds both artifacts of the program with the locked toolchain and records their hashes. */
-import { writeFileSync } from 'node:fs';
-import { artifactPath, checkout, hashArtifacts, hashesPath, lockPath } from './build/artifacts.ts';
-import { architectures, compile } from './build/compile.ts';
-import { findLockedToolchain } from './build/toolchain.ts';
+/**
+ * Builds the programs with the locked toolchain.
+ *
+ * Without arguments it writes all committed artifacts and records their hashes. With
+ * `--program-id <base58> --out <folder>` it builds the escrow for another address than the
+ * published one, into that folder, and touches nothing else: each cluster can have its own.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import {
+  architectures,
+  artifactName,
+  artifactPath,
+  checkout,
+  hashArtifacts,
+  hashesPath,
+  lockPath,
+  type Program,
+  programs,
+} from './build/artifacts.ts';
+import { compile } from './build/compile.ts';
+import { requireUsableProgramId } from './build/programId.ts';
+import { findLockedToolchain, type Toolchain } from './build/toolchain.ts';
+
+const { values } = parseArgs({
+  options: { 'program-id': { type: 'string' }, out: { type: 'string' } },
+});
+const { 'program-id': programId, out } = values;
+if ((programId === undefined) !== (out === undefined)) {
+  throw new Error('--program-id and --out go together: other artifacts than the published ones');
+}
+if (programId !== undefined) requireUsableProgramId(programId);
 
 const toolchain = findLockedToolchain(lockPath, process.env);
 if ('missing' in toolchain) throw new Error(`Cannot build the artifacts: ${toolchain.missing}`);
-for (const architecture of architectures) {
-  const artifact = compile(toolchain, checkout, architecture);
-  writeFileSync(artifactPath(architecture), artifact);
-  console.log(`Built escrow-${architecture}.so, ${artifact.length} bytes`);
+if (out === undefined) buildPublished(toolchain);
+else buildFor(programId, out, toolchain);
+
+function build(
+  toolchain: Toolchain,
+  built: readonly Program[],
+  pathOf: typeof artifactPath,
+  programId?: string,
+): void {
+  for (const architecture of architectures) {
+    console.log(`Building ${built.join(' and ')} for sBPF ${architecture}`);
+    const options = { checkout, architecture, programs: built, programId };
+    for (const [program, artifact] of compile(toolchain, {
+      ...options,
+      environment: process.env,
+    })) {
+      const path = pathOf(program, architecture);
+      writeFileSync(path, artifact);
+      console.log(`Wrote ${path}, ${artifact.length} bytes`);
+    }
+  }
 }
-writeFileSync(hashesPath, hashArtifacts());
+
+function buildPublished(toolchain: Toolchain): void {
+  build(toolchain, programs, artifactPath);
+  for (const program of programs) writeFileSync(hashesPath(program), hashArtifacts(program));
+}
+
+function buildFor(programId: string | undefined, out: string, toolchain: Toolchain): void {
+  mkdirSync(out, { recursive: true });
+  const pathOf: typeof artifactPath = (program, architecture) =>
+    join(out, artifactName(program, architecture));
+  build(toolchain, ['escrow'], pathOf, programId);
+}

@@ -1,32 +1,55 @@
 /**
  * Measures the compute units of every instruction in solana-bankrun, on its common path, and
- * compares them with programs/escrow/compute-units.json: growth over 5 percent fails.
- * With `--write` the table is written anew.
+ * computes what a job's transactions pay. Both are compared with the tables in programs/escrow:
+ * growth of compute units over 5 percent fails, and so does any other fee. With `--write` the
+ * tables are written anew.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { walkThrough } from '../../tests/programs/support/walkthrough.ts';
+import { jobFees } from './costs/jobFees.ts';
 
 const GROWTH_PERCENT_MAX = 5;
 
-const path = join(import.meta.dirname, '../escrow/compute-units.json');
-const units: Record<string, number> = {};
-await walkThrough(async ({ world, name, instructions, signers }) => {
-  const nothing = await world.chain.send([]);
-  units[name] = (await world.chain.send(instructions, signers)) - nothing;
-});
-const measured = Object.fromEntries(Object.entries(units).sort(([a], [b]) => (a < b ? -1 : 1)));
+const folder = join(import.meta.dirname, '../escrow');
+const unitsPath = join(folder, 'compute-units.json');
+const feesPath = join(folder, 'job-fees.json');
 
+const units = await measureUnits();
+const fees = jobFees();
 if (process.argv.includes('--write')) {
-  writeFileSync(path, `${JSON.stringify(measured, null, 2)}\n`);
+  writeFileSync(unitsPath, render(units));
+  writeFileSync(feesPath, render(fees));
 } else {
-  const recorded = JSON.parse(readFileSync(path, 'utf8')) as Record<string, number>;
-  const grown = Object.entries(measured).filter(
-    ([name, units]) => units * 100 > (recorded[name] ?? 0) * (100 + GROWTH_PERCENT_MAX),
-  );
-  if (grown.length > 0) {
-    const list = grown.map(([name, units]) => `${name} ${recorded[name]} → ${units}`);
-    throw new Error(`Compute units grew by over ${GROWTH_PERCENT_MAX} %: ${list.join(', ')}`);
+  compareUnits(JSON.parse(readFileSync(unitsPath, 'utf8')));
+  if (readFileSync(feesPath, 'utf8') !== render(fees)) {
+    throw new Error(`A job's fees are not those of ${feesPath} any more: ${render(fees)}`);
   }
 }
-console.table(measured);
+console.table(units);
+for (const [signers, shapes] of Object.entries(fees)) {
+  console.log(`Lamports per job, ${signers.replaceAll('_', ' ')}:`);
+  console.table(shapes);
+}
+
+function render(table: object): string {
+  return `${JSON.stringify(table, null, 2)}\n`;
+}
+
+async function measureUnits(): Promise<Record<string, number>> {
+  const measured: [string, number][] = [];
+  await walkThrough(async ({ world, name, instructions, signers }) => {
+    const nothing = await world.chain.send([]);
+    measured.push([name, (await world.chain.send(instructions, signers)) - nothing]);
+  });
+  return Object.fromEntries(measured.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function compareUnits(recorded: Record<string, number>): void {
+  const grown = Object.entries(units).filter(
+    ([name, measured]) => measured * 100 > (recorded[name] ?? 0) * (100 + GROWTH_PERCENT_MAX),
+  );
+  if (grown.length === 0) return;
+  const list = grown.map(([name, measured]) => `${name} ${recorded[name]} → ${measured}`);
+  throw new Error(`Compute units grew by over ${GROWTH_PERCENT_MAX} %: ${list.join(', ')}`);
+}

@@ -1,25 +1,57 @@
 /**
  * Proves that the committed artifacts are what the source builds: rebuilds them and compares byte
- * for byte. Without the locked toolchain it can only check that they are the recorded ones.
+ * for byte, then builds the escrow for another address and runs that build. Without the locked
+ * toolchain it can only check that the artifacts are the recorded ones, and says so.
  */
 import { readFileSync } from 'node:fs';
-import { artifactPath, checkout, hashArtifacts, hashesPath, lockPath } from './build/artifacts.ts';
-import { architectures, compile } from './build/compile.ts';
-import { findLockedToolchain } from './build/toolchain.ts';
+import {
+  architectures,
+  artifactName,
+  artifactPath,
+  checkout,
+  hashArtifacts,
+  hashesPath,
+  lockPath,
+  programs,
+} from './build/artifacts.ts';
+import { compile } from './build/compile.ts';
+import { drawProgramKey } from './build/programId.ts';
+import { findLockedToolchain, type Toolchain } from './build/toolchain.ts';
+import { tryOut } from './build/tryOut.ts';
 
-if (readFileSync(hashesPath, 'utf8') !== hashArtifacts()) {
-  throw new Error('The artifacts are not the ones that artifacts/sha256.txt records');
+for (const program of programs) {
+  if (readFileSync(hashesPath(program), 'utf8') === hashArtifacts(program)) continue;
+  throw new Error(`The artifacts of ${program} are not the ones that its sha256.txt records`);
 }
 
 const toolchain = findLockedToolchain(lockPath, process.env);
 if ('missing' in toolchain) {
   console.log(`Checked the artifacts' recorded hashes, not rebuilt: ${toolchain.missing}`);
 } else {
+  rebuild(toolchain);
+  await buildElsewhere(toolchain);
+}
+
+function rebuild(toolchain: Toolchain): void {
   for (const architecture of architectures) {
-    const rebuilt = compile(toolchain, checkout, architecture);
-    if (!readFileSync(artifactPath(architecture)).equals(rebuilt)) {
-      throw new Error(`escrow-${architecture}.so is not what the source builds`);
+    const options = { checkout, architecture, programs, environment: process.env };
+    for (const [program, rebuilt] of compile(toolchain, options)) {
+      if (readFileSync(artifactPath(program, architecture)).equals(rebuilt)) continue;
+      throw new Error(`${artifactName(program, architecture)} is not what the source builds`);
     }
   }
-  console.log('Rebuilt both artifacts: byte for byte the committed ones');
+  console.log('Rebuilt all artifacts: byte for byte the committed ones');
+}
+
+async function buildElsewhere(toolchain: Toolchain): Promise<void> {
+  const programId = drawProgramKey().publicKey;
+  const built = compile(toolchain, {
+    checkout,
+    architecture: 'v0',
+    programs: ['escrow'],
+    programId: programId.toBase58(),
+    environment: process.env,
+  });
+  await tryOut(built.get('escrow') ?? new Uint8Array(), programId);
+  console.log(`Built the escrow for ${programId}, and it runs there`);
 }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { IDL, PROGRAM_ID } from '../../programs/client/index.ts';
+import { isUnreachable, namesIn } from './support/errorCoverage.ts';
+import { returnableErrors, structuralErrors } from './support/returnableErrors.ts';
 import { rolesOf, withData, withKeys } from './support/tampering.ts';
 import { type Step, walkThrough } from './support/walkthrough.ts';
 import { addresses, createBareWorld, initializeInstruction } from './support/world.ts';
@@ -108,13 +110,12 @@ function tamper({ world, name, instructions }: Step): Tampered[] {
         refusal:
           name === 'model_upsert' && role.name === 'model' ? 'WrongAddress' : 'WrongAccountOwner',
       });
-      if (role.name !== 'worker' && role.name !== 'claimant') {
-        cases.push({
-          title: `a worker as ${role.name}`,
-          instruction: flip({ pubkey: world.worker }),
-          refusal: /WrongDiscriminator/,
-        });
-      }
+      const isWorker = role.name === 'worker' || role.name === 'claimant';
+      cases.push({
+        title: `another kind of account as ${role.name}`,
+        instruction: flip({ pubkey: isWorker ? world.gateway : world.worker }),
+        refusal: 'WrongDiscriminator',
+      });
     }
   }
   return cases;
@@ -131,11 +132,10 @@ describe('every instruction', () => {
   it('refuses wrong accounts and wrong data by name, and takes the right ones', async () => {
     const taken: string[] = [];
     const unexpected: string[] = [];
+    const met = new Map<string, Set<string>>();
     await walkThrough(async (step) => {
       const { world, name, instructions, signers } = step;
       for (const { instruction, refusal, title } of tamper(step)) {
-        // The worker stands in for accounts of another kind, once there is one.
-        if (name === 'config_initialize' && title.startsWith('a worker')) continue;
         const sent = [...instructions.slice(0, -1), instruction];
         const outcome = await world.chain.send(sent, sign(step, instruction)).then(
           () => 'success',
@@ -143,6 +143,7 @@ describe('every instruction', () => {
         );
         const isExpected =
           typeof refusal === 'string' ? outcome === refusal : refusal.test(outcome);
+        met.set(name, (met.get(name) ?? new Set()).add(outcome));
         if (!isExpected) unexpected.push(`${name}: ${title}: ${outcome}, not ${refusal}`);
       }
       await world.chain.send(instructions, signers);
@@ -150,6 +151,13 @@ describe('every instruction', () => {
     });
     expect(unexpected).toEqual([]);
     expect(taken.sort()).toEqual(IDL.instructions.map(({ name }) => name).sort());
+    const missed = [...returnableErrors()].flatMap(([name, errors]) =>
+      structuralErrors(errors)
+        .filter((error) => !met.get(name)?.has(error) && !namesIn(name).has(error))
+        .filter((error) => !isUnreachable(name, error))
+        .map((error) => `${name}: ${error}`),
+    );
+    expect(missed).toEqual([]);
   });
 });
 

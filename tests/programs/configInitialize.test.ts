@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Keypair, PublicKey, SYSVAR_CLOCK_PUBKEY, SystemProgram } from '@solana/web3.js';
 import { configInitialize, PROGRAM_ID } from '../../programs/client/index.ts';
 import { LOCAL_AUTHORITY, startChain } from '../support/chain.ts';
+import { expectEvent } from './support/emission.ts';
 import { expectRefusal } from './support/expectations.ts';
 import { withAccount } from './support/tampering.ts';
 import {
@@ -67,8 +68,8 @@ describe('config_initialize', () => {
   });
 
   it.each([
-    ['arbiter', { arbiter: PublicKey.default }],
-    ['arbiter', { arbiter: LOCAL_AUTHORITY.publicKey }],
+    ['no arbiter', { arbiter: PublicKey.default }],
+    ['an arbiter that is the authority', { arbiter: LOCAL_AUTHORITY.publicKey }],
     ['share', { treasuryShareBasisPoints: 10_001 }],
     // timeout, dispute and arbitration windows and an hour: 90,180 seconds
     ['cooldown', { unstakeCooldownSeconds: 90_179 }],
@@ -81,7 +82,7 @@ describe('config_initialize', () => {
     ['job cap', { jobCreditsMax: 10_000_000_000_001n }],
     ['account cap', { creditAccountCreditsMax: 0n }],
     ['account cap', { creditAccountCreditsMax: 10_000_000_000_001n }],
-  ])('refuses a %s out of range: %o', async (_, settings) => {
+  ])('refuses terms out of range: %s', async (_, settings) => {
     const world = await createBareWorld();
     await expectRefusal(world, 'ValueOutOfRange', initialize(world, settings), [world.authority]);
   });
@@ -145,7 +146,14 @@ describe('who may initialize', () => {
     for (const signer of [LOCAL_AUTHORITY, world.stranger]) {
       await expectRefusal(world, 'Unauthorized', onCluster(world, signer), [signer]);
     }
-    await world.chain.send([onCluster(world, upgrader)], [upgrader]);
+    const { arbiter, creditMint, stakeMint } = world;
+    const { vault, treasuryVault, stakeVault } = addresses;
+    await expectEvent(world, [onCluster(world, upgrader)], [upgrader], 'ConfigInitialized', {
+      ...{ configSequence: 1n, authority: upgrader.publicKey, arbiter: arbiter.publicKey },
+      ...{ creditMint, stakeMint, stakeDecimals: STAKE_DECIMALS, ...SETTINGS },
+      ...{ vault, treasuryVault, stakeVault, jobTimeoutSeconds: 120, disputeWindowSeconds: 60 },
+      arbitrationWindowSeconds: 86_400,
+    });
     const config = await world.read('Config', addresses.config);
     expect(config.authority).toEqual(upgrader.publicKey);
   });

@@ -1,14 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  claimPay,
-  disputeResolve,
-  stakeUnlock,
-  treasuryWithdraw,
-} from '../../programs/client/index.ts';
+import type { PublicKey } from '@solana/web3.js';
+import { disputeResolve, stakeUnlock } from '../../programs/client/index.ts';
 import { expectConserved } from './support/conservation.ts';
+import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
 import { dispute, jobIn, readJob, STATUS } from './support/jobs.ts';
-import { addresses, CREDITS, createWorld, hashOf, type World } from './support/world.ts';
+import { addWallet, addWorker } from './support/newcomers.ts';
+import { addresses, createWorld, hashOf, STAKE_TOKENS, type World } from './support/world.ts';
 
 const DAY = 86_400n;
 const REJECTED = 1;
@@ -16,73 +14,117 @@ const UPHELD_GATEWAY = 2;
 const UPHELD_WORKER = 3;
 
 let world: World;
+let parties: { creditAccounts: PublicKey[]; workers: PublicKey[] };
 beforeEach(async () => {
   world = await createWorld();
+  parties = { creditAccounts: [world.creditAccount], workers: [world.worker] };
 });
-afterEach(() => expectConserved(world));
+afterEach(() => expectConserved(world, parties));
 
+const EVIDENCE = hashOf('two proofs');
 const resolve = (
-  job: Awaited<ReturnType<typeof jobIn>>,
+  job: PublicKey,
   verdict: number,
-  arbiter = world.arbiter,
+  { arbiter = world.arbiter, creditAccount = world.creditAccount, worker = world.worker } = {},
 ) =>
   disputeResolve({
     arbiter: arbiter.publicKey,
-    job,
-    creditAccount: world.creditAccount,
-    worker: world.worker,
-    verdict,
-    evidenceHash: hashOf('two proofs'),
+    ...{ job, creditAccount, worker, verdict, evidenceHash: EVIDENCE },
   });
 const account = () => world.read('CreditAccount', world.creditAccount);
 const treasury = () => world.read('Treasury', addresses.treasury);
 const worker = () => world.read('Worker', world.worker);
 
+/**
+ * Sends a verdict on a fresh dispute over 8 credits, 100 seconds after its settlement, and holds the
+ * event and the four accounts to these changes.
+ */
+async function expectVerdict(
+  verdict: number,
+  changes: { job: object; account: object; treasury: object; worker: object },
+  moved: { repaidCredits: bigint; owedBaseUnits: bigint; slashedTokens: bigint },
+): Promise<PublicKey> {
+  const job = await jobIn(world, 'disputed');
+  await pass(world, 100n);
+  const before = {
+    job: await readJob(world, job),
+    account: await account(),
+    treasury: await treasury(),
+    worker: await worker(),
+  };
+  const slashed = moved.slashedTokens > 0n;
+  const workerSequence = before.worker.sequence + (slashed ? 1n : 0n);
+  await expectEvent(world, [resolve(job, verdict)], [world.arbiter], 'DisputeResolved', {
+    ...{ job, jobSequence: 6, jobId: before.job.jobId },
+    ...{ creditAccount: world.creditAccount, creditSequence: before.account.sequence + 1n },
+    ...{ wallet: world.wallet.publicKey, worker: world.worker, workerSequence },
+    ...{ treasurySequence: before.treasury.sequence + 1n, verdict, evidenceHash: EVIDENCE },
+    ...{ repaidCredits: moved.repaidCredits, owedCredits: moved.repaidCredits, openDisputes: 0 },
+    ...{ owedBaseUnits: moved.owedBaseUnits, disputedExposureBaseUnits: 0n },
+    ...{ slashedTokens: moved.slashedTokens, slashedStakeTokens: moved.slashedTokens },
+    ...{ stakeTokens: STAKE_TOKENS - moved.slashedTokens, unstakingTokens: 0n },
+  });
+  expect(await readJob(world, job)).toEqual({
+    ...{ ...before.job, sequence: 6, outcome: verdict, resolvedAfterSeconds: 100 },
+    ...changes.job,
+  });
+  expect(await account()).toEqual({
+    ...{ ...before.account, sequence: before.account.sequence + 1n, openDisputes: 0 },
+    ...changes.account,
+  });
+  expect(await treasury()).toEqual({
+    ...{ ...before.treasury, sequence: before.treasury.sequence + 1n },
+    ...{ disputedExposureBaseUnits: 0n, ...changes.treasury },
+  });
+  expect(await worker()).toEqual({
+    ...{ ...before.worker, sequence: workerSequence },
+    ...changes.worker,
+  });
+  return job;
+}
+
 describe('dispute_resolve', () => {
   it('leaves the job settled when the dispute is rejected', async () => {
-    const job = await jobIn(world, 'disputed');
-    await pass(world, 100n);
-    await world.chain.send([resolve(job, REJECTED)], [world.arbiter]);
-    expect(await readJob(world, job)).toMatchObject({
-      status: STATUS.settled,
-      outcome: REJECTED,
-      chargedCredits: 8n,
-      resolvedAfterSeconds: 100,
-    });
-    expect(await account()).toMatchObject({ openDisputes: 0, owedCredits: 0n });
-    expect(await treasury()).toMatchObject({ disputedExposureBaseUnits: 0n, owedBaseUnits: 0n });
+    const job = await expectVerdict(
+      REJECTED,
+      { job: { status: STATUS.settled }, account: {}, treasury: {}, worker: {} },
+      { repaidCredits: 0n, owedBaseUnits: 0n, slashedTokens: 0n },
+    );
     await expectRefusal(world, 'AlreadyDisputed', dispute(world, job), [world.wallet]);
   });
 
   it('makes the treasury owe the charge when it is upheld against the gateway', async () => {
-    const job = await jobIn(world, 'disputed');
-    const { sequence } = await worker();
-    await world.chain.send([resolve(job, UPHELD_GATEWAY)], [world.arbiter]);
-    expect(await readJob(world, job)).toMatchObject({
-      status: STATUS.refunded,
-      outcome: UPHELD_GATEWAY,
-      chargedCredits: 0n,
-    });
-    expect(await account()).toMatchObject({ openDisputes: 0, owedCredits: 8n });
-    expect(await treasury()).toMatchObject({
-      disputedExposureBaseUnits: 0n,
-      owedBaseUnits: 80_000n,
-      slashedStakeTokens: 0n,
-    });
-    expect(await worker()).toMatchObject({ stakeTokens: 1_000n, sequence });
+    await expectVerdict(
+      UPHELD_GATEWAY,
+      {
+        job: { status: STATUS.refunded, chargedCredits: 0n },
+        account: { owedCredits: 8n },
+        treasury: { owedBaseUnits: 80_000n },
+        worker: {},
+      },
+      { repaidCredits: 8n, owedBaseUnits: 80_000n, slashedTokens: 0n },
+    );
   });
 
   it('slashes the worker when it is upheld against it', async () => {
-    const job = await jobIn(world, 'disputed');
-    await world.chain.send([resolve(job, UPHELD_WORKER)], [world.arbiter]);
-    expect((await worker()).stakeTokens).toBe(500n);
-    expect((await treasury()).slashedStakeTokens).toBe(500n);
+    await expectVerdict(
+      UPHELD_WORKER,
+      {
+        job: { status: STATUS.refunded, chargedCredits: 0n },
+        account: { owedCredits: 8n },
+        treasury: { owedBaseUnits: 80_000n, slashedStakeTokens: 500n },
+        worker: { stakeTokens: 500n },
+      },
+      { repaidCredits: 8n, owedBaseUnits: 80_000n, slashedTokens: 500n },
+    );
   });
 
   it('reaches stake that is on its way out, and takes no more than is there', async () => {
+    world = await createWorld({ openDisputesMax: 3 });
     const { chain, workerAuthority, arbiter } = world;
     const first = await jobIn(world, 'disputed');
     const second = await jobIn(world, 'disputed');
+    const third = await jobIn(world, 'disputed');
     const unlock = { authority: workerAuthority.publicKey, tokens: 800n };
     await chain.send([stakeUnlock(unlock)], [workerAuthority]);
     await chain.send([resolve(first, UPHELD_WORKER)], [arbiter]);
@@ -90,12 +132,36 @@ describe('dispute_resolve', () => {
     await chain.send([resolve(second, UPHELD_WORKER)], [arbiter]);
     expect(await worker()).toMatchObject({ unstakingTokens: 0n, unstakeReadyAt: 0n });
     expect((await treasury()).slashedStakeTokens).toBe(1_000n);
+    const { sequence } = await worker();
+    await chain.send([resolve(third, UPHELD_WORKER)], [arbiter]);
+    expect((await treasury()).slashedStakeTokens).toBe(1_000n);
+    expect((await worker()).sequence).toBe(sequence);
+  });
+
+  it('slashes, repays and decides while every vault is frozen', async () => {
+    const { chain, arbiter, creditMint, stakeMint } = world;
+    const job = await jobIn(world, 'disputed');
+    for (const [vault, mint] of [
+      [addresses.vault, creditMint],
+      [addresses.treasuryVault, creditMint],
+      [addresses.stakeVault, stakeMint],
+    ] as const) {
+      const baseUnits = await chain.tokens(vault);
+      chain.setToken(vault, { mint, owner: addresses.vaultAuthority, baseUnits, frozen: true });
+    }
+    await chain.send([resolve(job, UPHELD_WORKER)], [arbiter]);
+    expect((await treasury()).slashedStakeTokens).toBe(500n);
+    expect((await account()).owedCredits).toBe(8n);
   });
 
   it('is in time at the end of the arbitration and late a second after', async () => {
+    world = await createWorld({ openDisputesMax: 3 });
+    const early = await jobIn(world, 'disputed');
     const job = await jobIn(world, 'disputed');
     const other = await jobIn(world, 'disputed');
-    await pass(world, DAY);
+    await pass(world, DAY - 1n);
+    await world.chain.send([resolve(early, REJECTED)], [world.arbiter]);
+    await pass(world, 1n);
     await world.chain.send([resolve(job, REJECTED)], [world.arbiter]);
     await pass(world, 1n);
     await expectRefusal(world, 'ArbitrationClosed', resolve(other, REJECTED), [world.arbiter]);
@@ -103,8 +169,10 @@ describe('dispute_resolve', () => {
 
   it('refuses everybody but the arbiter, and verdicts that are none', async () => {
     const job = await jobIn(world, 'disputed');
-    for (const signer of [world.authority, world.stranger]) {
-      await expectRefusal(world, 'Unauthorized', resolve(job, REJECTED, signer), [signer]);
+    const { authority, stranger, wallet, hotSigner, workerAuthority } = world;
+    for (const arbiter of [authority, stranger, wallet, hotSigner, workerAuthority]) {
+      const instruction = resolve(job, REJECTED, { arbiter });
+      await expectRefusal(world, 'Unauthorized', instruction, [arbiter]);
     }
     for (const verdict of [0, 4, 255]) {
       await expectRefusal(world, 'InvalidVerdict', resolve(job, verdict), [world.arbiter]);
@@ -116,42 +184,26 @@ describe('dispute_resolve', () => {
     await world.chain.send([resolve(job, UPHELD_WORKER)], [world.arbiter]);
     await expectRefusal(world, 'WrongJobStatus', resolve(job, UPHELD_WORKER), [world.arbiter]);
   });
-});
 
-describe('a debt of the treasury', () => {
-  const claim = () => claimPay({ claimant: world.creditAccount });
-  const withdraw = (baseUnits: bigint) =>
-    treasuryWithdraw({
-      authority: world.authority.publicKey,
-      destination: world.walletTokens,
-      baseUnits,
-    });
-
-  it('is paid into credits at anybody’s call, as far as the treasury’s tokens reach', async () => {
-    // each job pays the treasury 12,000 base units, and an upheld one costs it 80,000
+  it('repays no other wallet and slashes no other worker than the job’s', async () => {
     const job = await jobIn(world, 'disputed');
-    await world.chain.send([resolve(job, UPHELD_GATEWAY)], [world.arbiter]);
-    await world.chain.send([claim()]);
-    expect(await account()).toMatchObject({ owedCredits: 7n, availableCredits: CREDITS - 7n });
-    expect(await world.chain.tokens(addresses.treasuryVault)).toBe(2_000n);
-    await expectRefusal(world, 'NothingToClaim', claim());
-    const token = { mint: world.creditMint, owner: addresses.vaultAuthority };
-    world.chain.setToken(addresses.treasuryVault, { ...token, baseUnits: 1_000_000n });
-    await world.chain.send([claim()]);
-    expect(await account()).toMatchObject({ owedCredits: 0n, availableCredits: CREDITS });
-    expect(await world.chain.tokens(addresses.treasuryVault)).toBe(930_000n);
-    await expectRefusal(world, 'NothingToClaim', claim());
+    const { creditAccount } = await addWallet(world);
+    const { address } = await addWorker(world);
+    for (const other of [{ creditAccount }, { worker: address }]) {
+      const instruction = resolve(job, UPHELD_WORKER, other);
+      await expectRefusal(world, 'WrongAddress', instruction, [world.arbiter]);
+    }
+    parties.creditAccounts.push(creditAccount);
+    parties.workers.push(address);
   });
 
-  it('and the exposure of open disputes cannot be withdrawn', async () => {
-    const { chain, authority, arbiter } = world;
-    const owed = await jobIn(world, 'disputed');
-    await jobIn(world, 'disputed');
-    await chain.send([resolve(owed, UPHELD_GATEWAY)], [arbiter]);
-    const token = { mint: world.creditMint, owner: addresses.vaultAuthority };
-    chain.setToken(addresses.treasuryVault, { ...token, baseUnits: 160_001n });
-    await expectRefusal(world, 'TreasuryReserved', withdraw(2n), [authority]);
-    await chain.send([withdraw(1n)], [authority]);
-    await expectRefusal(world, 'TreasuryReserved', withdraw(1n), [authority]);
-  });
+  it.each(['pending', 'processing', 'settling', 'settled', 'failed', 'refunded'] as const)(
+    'refuses a job that is %s',
+    async (status) => {
+      const job = await jobIn(world, status);
+      const isUnassigned = ['pending', 'failed', 'refunded'].includes(status);
+      const refusal = isUnassigned ? 'WrongAddress' : 'WrongJobStatus';
+      await expectRefusal(world, refusal, resolve(job, REJECTED), [world.arbiter]);
+    },
+  );
 });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { PublicKey } from '@solana/web3.js';
 import {
   gatewayUpdate,
   spenderSet,
@@ -8,22 +9,43 @@ import {
   workerUnhost,
 } from '../../programs/client/index.ts';
 import { expectConserved } from './support/conservation.ts';
+import { eventsOf, expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
-import { acknowledge, jobIn, lockJob, prove, readJob, STATUS } from './support/jobs.ts';
+import {
+  acknowledge,
+  composeLock,
+  jobIn,
+  lockJob,
+  prove,
+  readJob,
+  STATUS,
+} from './support/jobs.ts';
+import { addWorker } from './support/newcomers.ts';
 import { createWorld, MODEL, type World } from './support/world.ts';
 
 let world: World;
+let workers: PublicKey[];
 beforeEach(async () => {
   world = await createWorld();
+  workers = [world.worker];
 });
-afterEach(() => expectConserved(world));
+afterEach(() => expectConserved(world, { workers }));
 
 describe('job_acknowledge', () => {
   it('records the worker, the attempt and the time', async () => {
-    const job = await lockJob(world);
+    const { instruction, job, jobId } = await composeLock(world);
+    await world.chain.send([instruction], [world.hotSigner]);
+    const before = await readJob(world, job);
     await pass(world, 7n);
-    await world.chain.send([acknowledge(world, job)], [world.hotSigner]);
-    expect(await readJob(world, job)).toMatchObject({
+    const acknowledged = { worker: world.worker, attempt: 1 };
+    await expectEvent(world, [acknowledge(world, job)], [world.hotSigner], 'JobAcknowledged', {
+      job,
+      jobSequence: 2,
+      jobId,
+      ...acknowledged,
+    });
+    expect(await readJob(world, job)).toEqual({
+      ...before,
       sequence: 2,
       status: STATUS.processing,
       worker: world.worker,
@@ -34,9 +56,11 @@ describe('job_acknowledge', () => {
 
   it('changes nothing when repeated, even once a proof is recorded', async () => {
     const job = await jobIn(world, 'processing');
+    expect(await eventsOf(world, [acknowledge(world, job)])).toEqual([]);
     await world.chain.send([acknowledge(world, job)], [world.hotSigner]);
     expect((await readJob(world, job)).sequence).toBe(2);
     await world.chain.send([...prove(world, job)]);
+    expect(await eventsOf(world, [acknowledge(world, job)])).toEqual([]);
     await world.chain.send([acknowledge(world, job)], [world.hotSigner]);
     expect((await readJob(world, job)).sequence).toBe(3);
   });
@@ -52,10 +76,36 @@ describe('job_acknowledge', () => {
     expect((await readJob(world, job)).attempt).toBe(3);
   });
 
-  it('is in time at the deadline and late a second after', async () => {
+  it('takes attempts up to 255, and none after that', async () => {
     const job = await lockJob(world);
-    const other = await lockJob(world);
-    await pass(world, 120n);
+    const { chain, hotSigner } = world;
+    await expectRefusal(world, 'AttemptNotNewer', acknowledge(world, job, { attempt: 0 }), [
+      hotSigner,
+    ]);
+    await chain.send([acknowledge(world, job, { attempt: 255 })], [hotSigner]);
+    const another = await addWorker(world);
+    const wrapped = acknowledge(world, job, { attempt: 255, worker: another.address });
+    await expectRefusal(world, 'AttemptNotNewer', wrapped, [hotSigner]);
+    workers.push(another.address);
+  });
+
+  it('is not undone by a delayed acknowledgement of an earlier worker', async () => {
+    const { chain, hotSigner } = world;
+    const another = await addWorker(world);
+    workers.push(another.address);
+    const job = await lockJob(world);
+    const later = acknowledge(world, job, { worker: another.address, attempt: 2 });
+    await chain.send([later], [hotSigner]);
+    const delayed = acknowledge(world, job, { attempt: 1 });
+    await expectRefusal(world, 'AttemptNotNewer', delayed, [hotSigner]);
+    expect((await readJob(world, job)).worker).toEqual(another.address);
+  });
+
+  it('is in time a second before the deadline and at it, and late a second after', async () => {
+    const [early, job, other] = [await lockJob(world), await lockJob(world), await lockJob(world)];
+    await pass(world, 119n);
+    await world.chain.send([acknowledge(world, early)], [world.hotSigner]);
+    await pass(world, 1n);
     await world.chain.send([acknowledge(world, job)], [world.hotSigner]);
     await pass(world, 1n);
     await expectRefusal(world, 'DeadlinePassed', acknowledge(world, other), [world.hotSigner]);

@@ -2,6 +2,7 @@ import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type PublicKey, SystemProgram } from '@solana/web3.js';
 import { disputeExpire, disputeResolve, jobClose } from '../../programs/client/index.ts';
 import { expectConserved } from './support/conservation.ts';
+import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
 import { acknowledge, composeLock, jobIn, lockJob, prove, refund, settle } from './support/jobs.ts';
 import { createWorld, hashOf, type World } from './support/world.ts';
@@ -25,7 +26,11 @@ describe('job_close', () => {
     await expectRefusal(world, 'WrongRentPayer', close(job, stranger.publicKey));
     const rent = (await chain.account(job))?.lamports ?? 0;
     const before = (await chain.account(chain.payer.publicKey))?.lamports ?? 0;
-    await chain.send([close(job)]);
+    const { jobId, sequence } = await world.read('Job', job);
+    const rentPayer = chain.payer.publicKey;
+    await expectEvent(world, [close(job)], [], 'JobClosed', {
+      ...{ job, jobSequence: sequence + 1, jobId, rentPayer, rentLamports: BigInt(rent) },
+    });
     expect(await chain.account(job)).toBeNull();
     const after = (await chain.account(chain.payer.publicKey))?.lamports ?? 0;
     // one signature of 5,000 lamports
@@ -61,10 +66,13 @@ describe('job_close', () => {
     await world.chain.send(prove(world, job));
     await pass(world, 100n);
     await world.chain.send([settle(world, job)], [world.hotSigner]);
-    await pass(world, 60n);
+    await pass(world, 59n);
+    await expectRefusal(world, 'JobNotClosable', close(job));
+    await pass(world, 1n);
     await expectRefusal(world, 'JobNotClosable', close(job));
     await pass(world, 1n);
     await world.chain.send([close(job)]);
+    await expectRefusal(world, 'WrongAccountOwner', close(job));
   });
 
   it.each(['pending', 'processing', 'settling', 'disputed'] as const)(

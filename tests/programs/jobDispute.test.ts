@@ -1,31 +1,54 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { PublicKey } from '@solana/web3.js';
 import { expectConserved } from './support/conservation.ts';
+import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
 import { ANSWER, dispute, jobIn, readJob, STATUS } from './support/jobs.ts';
+import { addWallet } from './support/newcomers.ts';
 import { addresses, createWorld, hashOf, type World } from './support/world.ts';
 
 let world: World;
+let creditAccounts: PublicKey[];
 beforeEach(async () => {
   world = await createWorld();
+  creditAccounts = [world.creditAccount];
 });
-afterEach(() => expectConserved(world));
+afterEach(() => expectConserved(world, { creditAccounts }));
 
 describe('job_dispute', () => {
   it('records the client’s hash and what the dispute may cost', async () => {
     const job = await jobIn(world, 'settled');
+    const { creditAccount, wallet, worker } = world;
     await pass(world, 5n);
-    await world.chain.send([dispute(world, job)], [world.wallet]);
-    expect(await readJob(world, job)).toMatchObject({
+    const before = await readJob(world, job);
+    const account = await world.read('CreditAccount', creditAccount);
+    const treasury = await world.read('Treasury', addresses.treasury);
+    const clientHash = hashOf('something else');
+    await expectEvent(world, [dispute(world, job)], [wallet], 'JobDisputed', {
+      ...{ job, jobSequence: 5, jobId: before.jobId, creditAccount },
+      ...{ creditSequence: account.sequence + 1n, wallet: wallet.publicKey },
+      ...{ treasurySequence: 2n, worker, clientHash, outputHash: ANSWER },
+      ...{ chargedCredits: 8n, openDisputes: 1, disputedExposureBaseUnits: 80_000n },
+      arbitrationEndsAt: (await world.chain.now()) + 86_400n,
+    });
+    expect(await readJob(world, job)).toEqual({
+      ...before,
+      sequence: 5,
       status: STATUS.disputed,
-      outcome: 0,
-      chargedCredits: 8n,
-      clientHash: hashOf('something else'),
+      clientHash,
       disputedAfterSeconds: 5,
     });
-    const account = await world.read('CreditAccount', world.creditAccount);
-    expect(account.openDisputes).toBe(1);
-    const treasury = await world.read('Treasury', addresses.treasury);
-    expect(treasury.disputedExposureBaseUnits).toBe(80_000n);
+    const sequence = account.sequence + 1n;
+    expect(await world.read('CreditAccount', creditAccount)).toEqual({
+      ...account,
+      sequence,
+      openDisputes: 1,
+    });
+    expect(await world.read('Treasury', addresses.treasury)).toEqual({
+      ...treasury,
+      sequence: 2n,
+      disputedExposureBaseUnits: 80_000n,
+    });
   });
 
   it('is open to the wallet and to the controller, and to nobody else', async () => {
@@ -37,13 +60,27 @@ describe('job_dispute', () => {
     await chain.send([byGateway], [hotSigner]);
   });
 
-  it('is in time 60 seconds after the settlement and late a second after that', async () => {
+  it('is in time up to 60 seconds after the settlement and late a second after that', async () => {
+    const early = await jobIn(world, 'settled');
     const job = await jobIn(world, 'settled');
     const other = await jobIn(world, 'settled');
-    await pass(world, 60n);
+    await pass(world, 59n);
+    await world.chain.send([dispute(world, early)], [world.wallet]);
+    await pass(world, 1n);
     await world.chain.send([dispute(world, job)], [world.wallet]);
     await pass(world, 1n);
     await expectRefusal(world, 'DisputeWindowClosed', dispute(world, other), [world.wallet]);
+  });
+
+  it('counts against no other account than the job’s', async () => {
+    const job = await jobIn(world, 'settled');
+    const other = await addWallet(world);
+    const { keypair, creditAccount } = other;
+    const foreign = dispute(world, job, { signer: keypair.publicKey, creditAccount });
+    await expectRefusal(world, 'WrongAddress', foreign, [keypair]);
+    const named = dispute(world, job, { signer: keypair.publicKey });
+    await expectRefusal(world, 'Unauthorized', named, [keypair]);
+    creditAccounts.push(creditAccount);
   });
 
   it('refuses the proven hash', async () => {

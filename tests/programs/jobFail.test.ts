@@ -1,14 +1,20 @@
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { PublicKey } from '@solana/web3.js';
+import { spenderSet } from '../../programs/client/index.ts';
 import { expectConserved } from './support/conservation.ts';
+import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
 import { ANSWER, fail, jobIn, readJob, STATUS } from './support/jobs.ts';
+import { addWallet } from './support/newcomers.ts';
 import { CREDITS, createWorld, hashOf, type World } from './support/world.ts';
 
 let world: World;
+const creditAccounts: PublicKey[] = [];
 beforeAll(async () => {
   world = await createWorld();
+  creditAccounts.push(world.creditAccount);
 });
-afterEach(() => expectConserved(world));
+afterEach(() => expectConserved(world, { creditAccounts }));
 
 describe('job_fail', () => {
   it.each(['pending', 'processing'] as const)(
@@ -17,12 +23,20 @@ describe('job_fail', () => {
       for (const reason of [1, 2, 3, 4, 5, 6, 7]) {
         const job = await jobIn(world, status);
         await pass(world, 3n);
-        await world.chain.send([fail(world, job, { reason })], [world.hotSigner]);
-        expect(await readJob(world, job)).toMatchObject({
+        const before = await readJob(world, job);
+        const account = await world.read('CreditAccount', world.creditAccount);
+        const creditSequence = account.sequence + 1n;
+        await expectEvent(world, [fail(world, job, { reason })], [world.hotSigner], 'JobFailed', {
+          ...{ job, jobSequence: before.sequence + 1, jobId: before.jobId },
+          ...{ creditAccount: world.creditAccount, creditSequence },
+          ...{ wallet: world.wallet.publicKey, reason, returnedCredits: 8n },
+          ...{ availableCredits: CREDITS, accountLockedCredits: 0n },
+        });
+        expect(await readJob(world, job)).toEqual({
+          ...before,
+          sequence: before.sequence + 1,
           status: STATUS.failed,
           failureReason: reason,
-          lockedCredits: 8n,
-          chargedCredits: 0n,
           endedAfterSeconds: 3,
         });
       }
@@ -55,10 +69,13 @@ describe('job_fail', () => {
     expect((await readJob(world, job)).status).toBe(STATUS.failed);
   });
 
-  it('is in time at the deadline and late a second after', async () => {
+  it('is in time a second before the deadline and at it, and late a second after', async () => {
+    const early = await jobIn(world, 'processing');
     const job = await jobIn(world, 'processing');
     const other = await jobIn(world, 'processing');
-    await pass(world, 120n);
+    await pass(world, 119n);
+    await world.chain.send([fail(world, early)], [world.hotSigner]);
+    await pass(world, 1n);
     await world.chain.send([fail(world, job)], [world.hotSigner]);
     await pass(world, 1n);
     await expectRefusal(world, 'DeadlinePassed', fail(world, other), [world.hotSigner]);
@@ -80,9 +97,24 @@ describe('job_fail', () => {
     },
   );
 
-  it('refuses another wallet’s credit account', async () => {
+  it('refuses everybody but the controller also when the wallet changed its spender', async () => {
+    const { chain, wallet, stranger, hotSigner } = world;
+    const job = await jobIn(world, 'processing');
+    const set = (spender: PublicKey) => spenderSet({ wallet: wallet.publicKey, spender });
+    await chain.send([set(stranger.publicKey)], [wallet]);
+    const byNew = fail(world, job, { signer: stranger.publicKey });
+    await expectRefusal(world, 'Unauthorized', byNew, [stranger]);
+    await chain.send([fail(world, job)], [hotSigner]);
+    await chain.send([set(world.gateway)], [wallet]);
+  });
+
+  it('returns the lock to no other account than the job’s', async () => {
     const job = await jobIn(world, 'pending');
-    const instruction = fail(world, job, { creditAccount: world.worker });
-    await expectRefusal(world, 'WrongDiscriminator', instruction, [world.hotSigner]);
+    const other = await addWallet(world);
+    const theft = fail(world, job, { creditAccount: other.creditAccount });
+    await expectRefusal(world, 'WrongAddress', theft, [world.hotSigner]);
+    const ofWorker = fail(world, job, { creditAccount: world.worker });
+    await expectRefusal(world, 'WrongDiscriminator', ofWorker, [world.hotSigner]);
+    creditAccounts.push(other.creditAccount);
   });
 });

@@ -11,10 +11,13 @@ import {
   spenderSet,
 } from '../../programs/client/index.ts';
 import { expectConserved } from './support/conservation.ts';
+import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
-import { composeLock, type LockChoice, lockJob, readJob, STATUS } from './support/jobs.ts';
+import { composeLock, fail, type LockChoice, lockJob, readJob, STATUS } from './support/jobs.ts';
+import { addWallet } from './support/newcomers.ts';
 import { withAccount } from './support/tampering.ts';
 import {
+  addresses,
   CREDITS,
   createWorld,
   MODEL,
@@ -26,10 +29,31 @@ import {
 const DAY = 86_400n;
 
 let world: World;
+let creditAccounts: PublicKey[];
 beforeEach(async () => {
   world = await createWorld();
+  creditAccounts = [world.creditAccount];
 });
-afterEach(() => expectConserved(world));
+afterEach(() => expectConserved(world, { creditAccounts }));
+
+/** Locks of two wallets under one id, whose two addresses have the bump that the program takes. */
+async function composeTwins(...worlds: [World, World]) {
+  for (;;) {
+    const nowMs = Number(await world.chain.now()) * 1_000;
+    const [first, second] = worlds;
+    const { bytes: jobId } = createJobId({ nowMs, creditAccount: first.creditAccount });
+    const seeds = [Buffer.from('job'), second.creditAccount.toBytes(), jobId];
+    if (PublicKey.findProgramAddressSync(seeds, PROGRAM_ID)[1] !== 255) continue;
+    const locks = worlds.map(({ chain, hotSigner, gateway, wallet, creditAccount }) => ({
+      job: addresses.job(creditAccount, jobId),
+      instruction: jobLock({
+        ...{ payer: chain.payer.publicKey, signer: hotSigner.publicKey, gateway, jobId },
+        ...{ wallet: wallet.publicKey, modelId: MODEL.id, tokenLimit: 2_000, maxCredits: 8n },
+      }),
+    }));
+    return { jobId, locks };
+  }
+}
 
 const account = () => world.read('CreditAccount', world.creditAccount);
 const refuses = async (
@@ -54,12 +78,25 @@ const setLimits = (perJob: bigint, perDay: bigint): Promise<number> =>
 describe('job_lock', () => {
   it('moves the price from available to locked and copies the terms', async () => {
     const before = await account();
-    const job = await lockJob(world, { tokenLimit: 3_000 });
-    const after = await account();
+    const { instruction, job, jobId } = await composeLock(world, { tokenLimit: 3_000 });
+    const { creditAccount, gateway, model, wallet, chain } = world;
+    const rentPayer = chain.payer.publicKey;
+    const spentDay = Number((await chain.now()) / DAY);
     // 3,000 tokens at 4 credits per 1,000
-    expect(after.lockedCredits).toBe(12n);
-    expect(after.availableCredits).toBe(CREDITS - 12n);
-    expect(after.sequence).toBe(before.sequence + 1n);
+    const balances = { availableCredits: CREDITS - 12n, spentDay, spentTodayCredits: 12n };
+    const { id, label, originator, contextWindowTokens, ...prices } = MODEL;
+    const { treasuryShareBasisPoints, slashTokens } = SETTINGS;
+    const windows = { jobTimeoutSeconds: 120, disputeWindowSeconds: 60 };
+    await expectEvent(world, [instruction], [world.hotSigner], 'JobLocked', {
+      ...{ job, jobSequence: 1, jobId, creditAccount, creditSequence: before.sequence + 1n },
+      ...{ wallet: wallet.publicKey, controller: gateway, model, modelId: id, ...prices },
+      ...{ tokenLimit: 3_000, treasuryShareBasisPoints, slashTokens, ...windows },
+      ...{ arbitrationWindowSeconds: 86_400, rentPayer, lockedCredits: 12n },
+      ...{ ...balances, accountLockedCredits: 12n },
+    });
+    expect(await account()).toEqual({
+      ...{ ...before, sequence: before.sequence + 1n, ...balances, lockedCredits: 12n },
+    });
     expect(await readJob(world, job)).toMatchObject({
       version: 1,
       bump: 255,
@@ -146,6 +183,16 @@ describe('job_lock', () => {
   it('refuses a price above what the caller accepts', async () => {
     await refuses('PriceChanged', { tokenLimit: 2_001, maxCredits: 8n });
     await lockJob(world, { tokenLimit: 2_001, maxCredits: 9n });
+  });
+
+  it('refuses a price that was raised after it was quoted', async () => {
+    const { chain, authority, hotSigner } = world;
+    const quoted = await composeLock(world, { maxCredits: 8n });
+    await chain.send([modelInstruction(world, { creditsPerRequest: 9 })], [authority]);
+    await expectRefusal(world, 'PriceChanged', quoted.instruction, [hotSigner]);
+    await chain.send([modelInstruction(world, { creditsPerRequest: 7 })], [authority]);
+    await chain.send([quoted.instruction], [hotSigner]);
+    expect((await account()).lockedCredits).toBe(8n);
   });
 
   it('refuses a lock above the configured cap', async () => {
@@ -256,6 +303,23 @@ describe('job_lock', () => {
     await world.chain.send([instruction], [world.hotSigner]);
     await pass(world, 1n);
     await expectRefusal(world, 'AlreadyInitialized', instruction, [world.hotSigner]);
+  });
+
+  it('takes the same id under two wallets for two jobs that do not touch', async () => {
+    const { chain, hotSigner, wallet } = world;
+    const other = await addWallet(world);
+    const theirs = { ...world, wallet: other.keypair, creditAccount: other.creditAccount };
+    const { jobId, locks } = await composeTwins(world, theirs);
+    for (const { instruction } of locks) await chain.send([instruction], [hotSigner]);
+    const [own, twin] = locks.map(({ job }) => job) as [PublicKey, PublicKey];
+    expect((await readJob(world, twin)).jobId).toEqual(jobId);
+    const crossed = fail(world, twin);
+    await expectRefusal(world, 'WrongAddress', crossed, [hotSigner]);
+    await chain.send([fail(theirs, twin)], [hotSigner]);
+    expect((await readJob(world, own)).status).toBe(STATUS.pending);
+    expect((await account()).lockedCredits).toBe(8n);
+    expect((await account()).wallet).toEqual(wallet.publicKey);
+    creditAccounts.push(other.creditAccount);
   });
 
   it.each([1, 1_000_000, 1_000_000_000])(

@@ -1,7 +1,26 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
-import { disputeExpire, disputeResolve, jobClose } from '../../programs/client/index.ts';
+import {
+  creditOpen,
+  disputeExpire,
+  disputeResolve,
+  gatewayOpen,
+  gatewayUpdate,
+  JOB_STATUSES,
+  type JobStatus,
+  jobClose,
+  jobLock,
+  spenderSet,
+} from '../../programs/client/index.ts';
 import { expectConserved } from './support/conservation.ts';
+import {
+  controllers,
+  entitled,
+  everybody,
+  type MatrixName,
+  type Person,
+  table,
+} from './support/jobRights.ts';
 import {
   acknowledge,
   dispute,
@@ -10,197 +29,148 @@ import {
   prove,
   readJob,
   refund,
-  STATUS,
   settle,
 } from './support/jobs.ts';
-import { createWorld, hashOf, type World } from './support/world.ts';
+import { addresses, createWorld, hashOf, MODEL, type World } from './support/world.ts';
 
-type Status = keyof typeof STATUS;
+describe.each(Object.entries(controllers))('a job controlled by %s', (controller, acting) => {
+  const isStopped = controller === 'a gateway that was stopped since';
+  const isReplaced = controller === 'a gateway whose signer was replaced since';
+  let world: World;
+  let people: Record<Person, Keypair>;
+  let otherGateway: PublicKey;
+  /** The signer that has the rights when jobs are made. */
+  let maker: Keypair;
 
-/** What an instruction does in each status, for a signer with every right: a status or a refusal. */
-const table: Record<string, Record<Status, string>> = {
-  acknowledge: {
-    pending: 'processing',
-    processing: 'processing',
-    settling: 'WrongJobStatus',
-    settled: 'WrongJobStatus',
-    failed: 'WrongJobStatus',
-    refunded: 'WrongJobStatus',
-    disputed: 'WrongJobStatus',
-  },
-  prove: {
-    pending: 'WrongAddress',
-    processing: 'settling',
-    settling: 'settling',
-    settled: 'WrongJobStatus',
-    failed: 'WrongAddress',
-    refunded: 'WrongAddress',
-    disputed: 'WrongJobStatus',
-  },
-  settle: {
-    pending: 'WrongAddress',
-    processing: 'WrongJobStatus',
-    settling: 'settled',
-    settled: 'WrongJobStatus',
-    failed: 'WrongAddress',
-    refunded: 'WrongAddress',
-    disputed: 'WrongJobStatus',
-  },
-  fail: {
-    pending: 'failed',
-    processing: 'failed',
-    settling: 'failed',
-    settled: 'WrongJobStatus',
-    failed: 'WrongJobStatus',
-    refunded: 'WrongJobStatus',
-    disputed: 'WrongJobStatus',
-  },
-  refund: {
-    pending: 'DeadlineNotReached',
-    processing: 'DeadlineNotReached',
-    settling: 'DeadlineNotReached',
-    settled: 'WrongJobStatus',
-    failed: 'WrongJobStatus',
-    refunded: 'WrongJobStatus',
-    disputed: 'WrongJobStatus',
-  },
-  dispute: {
-    pending: 'WrongJobStatus',
-    processing: 'WrongJobStatus',
-    settling: 'WrongJobStatus',
-    settled: 'disputed',
-    failed: 'WrongJobStatus',
-    refunded: 'WrongJobStatus',
-    disputed: 'AlreadyDisputed',
-  },
-  resolve: {
-    pending: 'WrongAddress',
-    processing: 'WrongJobStatus',
-    settling: 'WrongJobStatus',
-    settled: 'WrongJobStatus',
-    failed: 'WrongAddress',
-    refunded: 'WrongAddress',
-    disputed: 'settled',
-  },
-  expire: {
-    pending: 'WrongJobStatus',
-    processing: 'WrongJobStatus',
-    settling: 'WrongJobStatus',
-    settled: 'WrongJobStatus',
-    failed: 'WrongJobStatus',
-    refunded: 'WrongJobStatus',
-    disputed: 'ArbitrationOpen',
-  },
-  close: {
-    pending: 'JobNotClosable',
-    processing: 'JobNotClosable',
-    settling: 'JobNotClosable',
-    settled: 'JobNotClosable',
-    failed: 'JobNotClosable',
-    refunded: 'closed',
-    disputed: 'JobNotClosable',
-  },
-};
+  const setGateway = (signers: Keypair[], stopped: boolean) =>
+    gatewayUpdate({
+      operator: world.operator.publicKey,
+      signers: signers.map(({ publicKey }) => publicKey),
+      stopped,
+    });
 
-/** Who has the right to an instruction that asks for a signer. */
-const rights: Record<string, (keyof World)[]> = {
-  acknowledge: ['hotSigner'],
-  settle: ['hotSigner'],
-  fail: ['hotSigner'],
-  dispute: ['hotSigner', 'wallet'],
-  resolve: ['arbiter'],
-};
-const everybody = [
-  'hotSigner',
-  'wallet',
-  'arbiter',
-  'authority',
-  'operator',
-  'workerAuthority',
-  'stranger',
-] as const;
+  beforeAll(async () => {
+    world = await createWorld({ openDisputesMax: 255 });
+    const { chain, operator, wallet, hotSigner } = world;
+    people = {
+      ...{ wallet, operator, gatewaySigner: hotSigner, stranger: world.stranger },
+      ...{ workerAuthority: world.workerAuthority, proofKey: world.proofKey },
+      ...{ arbiter: world.arbiter, authority: world.authority, spenderKey: world.person() },
+      ...{ otherWallet: world.person(), revokedSigner: world.person() },
+      otherGatewaysSigner: world.person(),
+    };
+    const { otherWallet, otherGatewaysSigner, revokedSigner } = people;
+    const otherOperator = world.person();
+    otherGateway = addresses.gateway(otherOperator.publicKey);
+    const by = { payer: otherOperator.publicKey, operator: otherOperator.publicKey };
+    const open = creditOpen({ payer: otherWallet.publicKey, wallet: otherWallet.publicKey });
+    await chain.send(
+      [gatewayOpen({ ...by, signers: [otherGatewaysSigner.publicKey] }), open],
+      [otherOperator, otherWallet],
+    );
+    await chain.send([setGateway([hotSigner, revokedSigner], false)], [operator]);
+    await chain.send([setGateway([hotSigner], false)], [operator]);
+    if (acting === 'spenderKey') {
+      const spender = people.spenderKey.publicKey;
+      await chain.send([spenderSet({ wallet: wallet.publicKey, spender })], [wallet]);
+    }
+    maker = isReplaced ? hotSigner : people[acting];
+  });
 
-const compose = (
-  world: World,
-  name: string,
-  job: PublicKey,
-  signer: Keypair,
-): TransactionInstruction[] => {
-  const { creditAccount, worker, gateway, chain } = world;
-  const actor = { signer: signer.publicKey, gateway };
-  switch (name) {
-    case 'acknowledge':
-      return [acknowledge(world, job, { ...actor, attempt: 9 })];
-    case 'prove':
-      return prove(world, job);
-    case 'settle':
-      return [settle(world, job, actor)];
-    case 'fail':
-      return [fail(world, job, actor)];
-    case 'refund':
-      return [refund(world, job)];
-    case 'dispute':
-      return [dispute(world, job, actor)];
-    case 'resolve':
-      return [
-        disputeResolve({
-          arbiter: signer.publicKey,
-          job,
-          creditAccount,
-          worker,
-          verdict: 1,
-          evidenceHash: hashOf('evidence'),
-        }),
-      ];
-    case 'expire':
-      return [disputeExpire({ job, creditAccount })];
-    case 'close':
-      return [jobClose({ job, rentPayer: chain.payer.publicKey })];
-    default:
-      throw new Error(`no instruction ${name}`);
-  }
-};
+  /** A fresh job in this status, under this controller. */
+  const freshJob = async (status: JobStatus): Promise<PublicKey> => {
+    const { chain, operator } = world;
+    const isChanged = isStopped || isReplaced;
+    if (isChanged) await chain.send([setGateway([world.hotSigner], false)], [operator]);
+    const job = await jobIn({ ...world, hotSigner: maker }, status);
+    if (isChanged) await chain.send([setGateway([people[acting]], isStopped)], [operator]);
+    return job;
+  };
 
-/** The job's status afterwards, or why the instruction was refused. */
-async function attempt(
-  world: World,
-  job: PublicKey,
-  instructions: TransactionInstruction[],
-  signers: Keypair[],
-): Promise<string> {
-  try {
-    await world.chain.send(instructions, signers);
-  } catch (error) {
-    return (error as Error).message;
-  }
-  if ((await world.chain.account(job)) === null) return 'closed';
-  const { status } = await readJob(world, job);
-  return Object.keys(STATUS).find((name) => STATUS[name as Status] === status) ?? '';
-}
-
-describe.each(Object.keys(table))('%s', (name) => {
-  it.each(Object.keys(STATUS) as Status[])(
-    'does for a job that is %s what the table says, whoever signs',
-    async (status) => {
-      const world = await createWorld();
-      const job = await jobIn(world, status);
-      const expected = table[name]?.[status];
-      const entitled = rights[name];
-      if (entitled === undefined) {
-        const instructions = compose(world, name, job, world.stranger);
-        expect(await attempt(world, job, instructions, [])).toBe(expected);
-        return expectConserved(world);
+  const compose = async (
+    name: MatrixName,
+    job: PublicKey,
+    person: Person,
+  ): Promise<TransactionInstruction[]> => {
+    const { creditAccount, worker, chain } = world;
+    const signer = people[person].publicKey;
+    const usesOther = person === 'otherGatewaysSigner' && !isReplaced;
+    const actor = { signer, gateway: usesOther ? otherGateway : world.gateway };
+    switch (name) {
+      case 'lock':
+        return [
+          jobLock({
+            ...{ payer: chain.payer.publicKey, ...actor, wallet: world.wallet.publicKey },
+            ...{ modelId: MODEL.id, jobId: (await readJob(world, job)).jobId },
+            ...{ tokenLimit: 2_000, maxCredits: 8n },
+          }),
+        ];
+      case 'acknowledge':
+        return [acknowledge(world, job, { ...actor, attempt: 9 })];
+      case 'prove':
+        return prove(world, job);
+      case 'settle':
+        return [settle(world, job, actor)];
+      case 'fail':
+        return [fail(world, job, actor)];
+      case 'refund':
+        return [refund(world, job)];
+      case 'dispute':
+        return [dispute(world, job, actor)];
+      case 'resolve': {
+        const verdict = { verdict: 1, evidenceHash: hashOf('evidence') };
+        return [disputeResolve({ arbiter: signer, job, creditAccount, worker, ...verdict })];
       }
-      for (const person of everybody.filter((key) => !entitled.includes(key))) {
-        const signer = world[person];
-        const outcome = await attempt(world, job, compose(world, name, job, signer), [signer]);
-        expect(['Unauthorized', expected]).toContain(outcome);
-        expect((await readJob(world, job)).status).toBe(STATUS[status]);
+      case 'expire':
+        return [disputeExpire({ job, creditAccount })];
+      case 'close':
+        return [jobClose({ job, rentPayer: chain.payer.publicKey })];
+    }
+  };
+
+  /** The job's status afterwards, or why the instruction was refused. */
+  const attempt = async (name: MatrixName, job: PublicKey, person: Person): Promise<string> => {
+    const instructions = await compose(name, job, person);
+    const isSigned = instructions.some(({ keys }) => keys.some((key) => key.isSigner));
+    try {
+      await world.chain.send(instructions, isSigned ? [people[person]] : []);
+    } catch (error) {
+      return (error as Error).message;
+    }
+    if ((await world.chain.account(job)) === null) return 'closed';
+    return JOB_STATUSES[(await readJob(world, job)).status] ?? '';
+  };
+
+  /** Why somebody without the right is refused. */
+  const refusalOf = (name: MatrixName, person: Person, status: JobStatus): string => {
+    if (name !== 'lock') return 'Unauthorized';
+    if (status === 'refunded') return 'JobIdTooOld';
+    const givesGateway = person !== 'otherGatewaysSigner' || isReplaced;
+    return givesGateway && acting !== 'spenderKey' ? 'Unauthorized' : 'SpenderNotSet';
+  };
+
+  it.each(JOB_STATUSES)('moves on from %s as the table says, for whom it says', async (status) => {
+    const names = Object.keys(table) as MatrixName[];
+    const job = await freshJob(status);
+    for (const name of names) {
+      const rightful = entitled(name, acting);
+      const others = rightful === null ? [] : everybody.filter((key) => !rightful.includes(key));
+      for (const person of others) {
+        // A wallet that locks for itself leaves its gateway the right to lock, too.
+        if (name === 'lock' && acting === 'wallet' && person === 'gatewaySigner') continue;
+        const expected = refusalOf(name, person, status);
+        expect([name, person, await attempt(name, job, person)]).toEqual([name, person, expected]);
       }
-      const signer = world[entitled[0] as 'hotSigner'];
-      const outcome = await attempt(world, job, compose(world, name, job, signer), [signer]);
-      expect(outcome).toBe(expected);
-      await expectConserved(world);
-    },
-  );
+    }
+    for (const name of names) {
+      for (const person of entitled(name, acting) ?? ['stranger' as const]) {
+        const outcome = await attempt(name, await freshJob(status), person);
+        const isRefused = name === 'lock' && isStopped && person === acting;
+        const expected =
+          isRefused && status !== 'refunded' ? 'GatewayStopped' : table[name][status];
+        expect([name, person, outcome]).toEqual([name, person, expected]);
+      }
+    }
+    await expectConserved(world);
+  });
 });

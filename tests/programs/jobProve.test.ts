@@ -1,16 +1,26 @@
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { Keypair, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
+import {
+  Keypair,
+  type PublicKey,
+  SystemProgram,
+  type TransactionInstruction,
+} from '@solana/web3.js';
+import { workerUpdate } from '../../programs/client/index.ts';
 import { expectConserved } from './support/conservation.ts';
+import { eventsOf, expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
 import { ANSWER, acknowledge, jobIn, prove, readJob, STATUS } from './support/jobs.ts';
+import { addWorker } from './support/newcomers.ts';
 import { withData } from './support/tampering.ts';
 import { createWorld, hashOf, type World } from './support/world.ts';
 
 let world: World;
+const workers: PublicKey[] = [];
 beforeAll(async () => {
   world = await createWorld();
+  workers.push(world.worker);
 });
-afterEach(() => expectConserved(world));
+afterEach(() => expectConserved(world, { workers }));
 
 /** The verification with some of its bytes changed. Bankrun does not run the precompile. */
 const patch = (verification: TransactionInstruction, at: number, bytes: number[]) => {
@@ -20,25 +30,29 @@ const patch = (verification: TransactionInstruction, at: number, bytes: number[]
 };
 
 // Forged signatures are refused by the precompile, which solana-bankrun does not have: see
-// tests/client/escrowOnLedger.test.ts.
+// tests/programs/proofs.test.ts.
 describe('job_prove', () => {
   it('records the proof, sent by anybody', async () => {
     const job = await jobIn(world, 'processing');
     await pass(world, 11n);
-    await world.chain.send(prove(world, job));
-    expect(await readJob(world, job)).toMatchObject({
+    const before = await readJob(world, job);
+    const output = { outputHash: ANSWER, promptTokens: 20, completionTokens: 300 };
+    await expectEvent(world, prove(world, job), [], 'JobProven', {
+      ...{ job, jobSequence: 3, jobId: before.jobId, worker: world.worker, attempt: 1 },
+      ...output,
+    });
+    expect(await readJob(world, job)).toEqual({
+      ...before,
       sequence: 3,
       status: STATUS.settling,
-      outputHash: ANSWER,
-      promptTokens: 20,
-      completionTokens: 300,
-      countedTokens: 0,
+      ...output,
       provenAfterSeconds: 11,
     });
   });
 
   it('takes the identical proof again without effect, and refuses another', async () => {
     const job = await jobIn(world, 'settling');
+    expect(await eventsOf(world, prove(world, job))).toEqual([]);
     await world.chain.send(prove(world, job));
     expect((await readJob(world, job)).sequence).toBe(3);
     for (const other of [
@@ -50,10 +64,20 @@ describe('job_prove', () => {
     }
   });
 
-  it('is in time at the deadline and late a second after', async () => {
+  it.each([0, 2 ** 32 - 1])('records %i tokens', async (tokens) => {
+    const job = await jobIn(world, 'processing');
+    const counts = { promptTokens: tokens, completionTokens: tokens };
+    await world.chain.send(prove(world, job, counts));
+    expect(await readJob(world, job)).toMatchObject(counts);
+  });
+
+  it('is in time a second before the deadline and at it, and late a second after', async () => {
+    const early = await jobIn(world, 'processing');
     const job = await jobIn(world, 'processing');
     const other = await jobIn(world, 'processing');
-    await pass(world, 120n);
+    await pass(world, 119n);
+    await world.chain.send(prove(world, early));
+    await pass(world, 1n);
     await world.chain.send(prove(world, job));
     await pass(world, 1n);
     await expectRefusal(world, 'DeadlinePassed', prove(world, other));
@@ -104,6 +128,27 @@ describe('job_prove', () => {
     await expectRefusal(world, 'ProofMalformed', [longer, instruction]);
     const shorter = withData(verification, verification.data.subarray(0, -1));
     await expectRefusal(world, 'ProofMalformed', [shorter, instruction]);
+  });
+
+  it('refuses another worker’s proof, and the same key’s proof for another worker', async () => {
+    const { chain, hotSigner, proofKey } = world;
+    const twin = await addWorker(world);
+    workers.push(twin.address);
+    const { payout, authority } = twin;
+    const described = { payout, proofKey: proofKey.publicKey, endpoint: 'https://b.example' };
+    const share = workerUpdate({ authority: authority.publicKey, ...described });
+    await chain.send([share], [authority]);
+    const job = await jobIn(world, 'processing');
+    const [ofTwin, named] = prove(world, job, { worker: twin.address });
+    await expectRefusal(world, 'WrongAddress', [ofTwin, named]);
+    const [, ofJobsWorker] = prove(world, job);
+    await expectRefusal(world, 'ProofWrongMessage', [ofTwin, ofJobsWorker]);
+    const again = acknowledge(world, job, { worker: twin.address, attempt: 2 });
+    await chain.send([again], [hotSigner]);
+    const [ofFirst] = prove(world, job, { attempt: 2 });
+    const [, ofSecond] = prove(world, job, { worker: twin.address, attempt: 2 });
+    await expectRefusal(world, 'ProofWrongMessage', [ofFirst, ofSecond]);
+    await chain.send(prove(world, job, { worker: twin.address, attempt: 2 }));
   });
 
   it('refuses the proof of another job and of an earlier attempt', async () => {

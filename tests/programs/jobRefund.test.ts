@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { creditOpen, pauseSet } from '../../programs/client/index.ts';
 import { expectConserved } from './support/conservation.ts';
+import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
 import { jobIn, lockJob, readJob, refund, STATUS } from './support/jobs.ts';
 import { withAccount } from './support/tampering.ts';
@@ -16,21 +17,32 @@ describe('job_refund', () => {
   it.each(['pending', 'processing', 'settling'] as const)(
     'returns the lock of a job that is %s once its time is over, at anybody’s call',
     async (status) => {
-      const before = await world.read('CreditAccount', world.creditAccount);
+      const account = () => world.read('CreditAccount', world.creditAccount);
+      const { availableCredits } = await account();
       const job = await jobIn(world, status);
       await pass(world, 119n);
       await expectRefusal(world, 'DeadlineNotReached', refund(world, job));
       await pass(world, 1n);
       await expectRefusal(world, 'DeadlineNotReached', refund(world, job));
       await pass(world, 1n);
-      await world.chain.send([refund(world, job)]);
-      expect(await readJob(world, job)).toMatchObject({
+      const before = await readJob(world, job);
+      const locked = await account();
+      await expectEvent(world, [refund(world, job)], [], 'JobRefunded', {
+        ...{ job, jobSequence: before.sequence + 1, jobId: before.jobId },
+        ...{ creditAccount: world.creditAccount, creditSequence: locked.sequence + 1n },
+        ...{ wallet: world.wallet.publicKey, returnedCredits: 8n },
+        ...{ availableCredits, accountLockedCredits: 0n },
+      });
+      expect(await readJob(world, job)).toEqual({
+        ...before,
+        sequence: before.sequence + 1,
         status: STATUS.refunded,
-        outcome: 0,
         endedAfterSeconds: 121,
       });
-      expect(await world.read('CreditAccount', world.creditAccount)).toMatchObject({
-        availableCredits: before.availableCredits,
+      expect(await account()).toEqual({
+        ...locked,
+        sequence: locked.sequence + 1n,
+        availableCredits,
         lockedCredits: 0n,
       });
       await expectRefusal(world, 'WrongJobStatus', refund(world, job));

@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { PublicKey } from '@solana/web3.js';
 import { claimPay, workerDeregister, workerUpdate } from '../../programs/client/index.ts';
 import { expectConserved } from './support/conservation.ts';
+import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
 import {
+  ANSWER,
   acknowledge,
   jobIn,
   lockJob,
@@ -12,14 +15,17 @@ import {
   STATUS,
   settle,
 } from './support/jobs.ts';
+import { addWallet, addWorker } from './support/newcomers.ts';
 import { withAccount } from './support/tampering.ts';
 import { addresses, CREDITS, createWorld, hashOf, type World } from './support/world.ts';
 
 let world: World;
+let parties: { creditAccounts: PublicKey[]; workers: PublicKey[] };
 beforeEach(async () => {
   world = await createWorld();
+  parties = { creditAccounts: [world.creditAccount], workers: [world.worker] };
 });
-afterEach(() => expectConserved(world));
+afterEach(() => expectConserved(world, parties));
 
 const account = () => world.read('CreditAccount', world.creditAccount);
 const worker = () => world.read('Worker', world.worker);
@@ -29,24 +35,39 @@ describe('job_settle', () => {
   it('pays worker and treasury and returns the rest', async () => {
     const job = await jobIn(world, 'settling', { tokenLimit: 3_000, completionTokens: 2_100 });
     await pass(world, 9n);
-    await world.chain.send([settle(world, job, { countedTokens: 2_100 })], [world.hotSigner]);
+    const before = { job: await readJob(world, job), account: await account() };
+    const owed = { worker: await worker(), treasury: await treasury() };
+    const settlement = settle(world, job, { countedTokens: 2_100 });
     // locked 12, charged ceil(2.1 × 4) = 9 credits = 90,000 base units, 15 % to the treasury
-    expect(await readJob(world, job)).toMatchObject({
+    await expectEvent(world, [settlement], [world.hotSigner], 'JobSettled', {
+      ...{ job, jobSequence: 4, jobId: before.job.jobId, creditAccount: world.creditAccount },
+      ...{ creditSequence: 4n, wallet: world.wallet.publicKey },
+      ...{ worker: world.worker, workerSequence: 4n, settledBy: world.hotSigner.publicKey },
+      ...{ outputHash: ANSWER, promptTokens: 20, completionTokens: 2_100, countedTokens: 2_100 },
+      ...{ chargedCredits: 9n, returnedCredits: 3n },
+      ...{ workerBaseUnits: 76_500n, workerPaid: true, workerClaimableBaseUnits: 0n },
+      ...{ treasuryBaseUnits: 13_500n, treasuryPaid: true, treasuryUnpaidBaseUnits: 0n },
+      ...{ jobsSettled: 1n, treasurySequence: 1n },
+      ...{ availableCredits: CREDITS - 9n, accountLockedCredits: 0n },
+    });
+    expect(await readJob(world, job)).toEqual({
+      ...before.job,
       sequence: 4,
       status: STATUS.settled,
-      lockedCredits: 12n,
       chargedCredits: 9n,
       countedTokens: 2_100,
       endedAfterSeconds: 9,
     });
-    expect(await account()).toMatchObject({
+    expect(await account()).toEqual({
+      ...before.account,
+      sequence: 4n,
       availableCredits: CREDITS - 9n,
       lockedCredits: 0n,
     });
     expect(await world.chain.tokens(world.payout)).toBe(76_500n);
     expect(await world.chain.tokens(addresses.treasuryVault)).toBe(13_500n);
-    expect(await worker()).toMatchObject({ jobsSettled: 1n, claimableBaseUnits: 0n });
-    expect((await treasury()).sequence).toBe(1n);
+    expect(await worker()).toEqual({ ...owed.worker, sequence: 4n, jobsSettled: 1n });
+    expect(await treasury()).toEqual(owed.treasury);
   });
 
   it('charges the lower of the proven and the counted tokens, and never above the lock', async () => {
@@ -65,6 +86,8 @@ describe('job_settle', () => {
     expect(await charged({ tokenLimit: 2_000, completionTokens: 500 }, 500)).toBe(8n);
     expect(await charged({ tokenLimit: 2_000, completionTokens: 501 }, 501)).toBe(3n);
     expect(await charged({ tokenLimit: 2_000, completionTokens: 0 }, 1)).toBe(8n);
+    const most = 2 ** 32 - 1;
+    expect(await charged({ tokenLimit: 32_768, completionTokens: most }, most)).toBe(132n);
   });
 
   it('acknowledges, proves and settles in one transaction', async () => {
@@ -77,6 +100,17 @@ describe('job_settle', () => {
     expect((await readJob(world, job)).status).toBe(STATUS.settled);
   });
 
+  it('does so also when somebody landed the proof alone, or acknowledged, before', async () => {
+    const { chain, hotSigner } = world;
+    for (const status of ['processing', 'settling'] as const) {
+      const job = await jobIn(world, status);
+      const [verification, proof] = prove(world, job);
+      const together = [verification, acknowledge(world, job), proof, settle(world, job)];
+      await chain.send(together, [hotSigner]);
+      expect((await readJob(world, job)).status).toBe(STATUS.settled);
+    }
+  });
+
   it('refuses another output and an empty one', async () => {
     const job = await jobIn(world, 'settling');
     const other = settle(world, job, { deliveredHash: hashOf('another') });
@@ -85,10 +119,13 @@ describe('job_settle', () => {
     await expectRefusal(world, 'NothingCounted', empty, [world.hotSigner]);
   });
 
-  it('is in time at the deadline and late a second after', async () => {
+  it('is in time a second before the deadline and at it, and late a second after', async () => {
+    const early = await jobIn(world, 'settling');
     const job = await jobIn(world, 'settling');
     const other = await jobIn(world, 'settling');
-    await pass(world, 120n);
+    await pass(world, 119n);
+    await world.chain.send([settle(world, early)], [world.hotSigner]);
+    await pass(world, 1n);
     await world.chain.send([settle(world, job)], [world.hotSigner]);
     await pass(world, 1n);
     await expectRefusal(world, 'DeadlinePassed', settle(world, other), [world.hotSigner]);
@@ -123,6 +160,21 @@ describe('job_settle', () => {
     const wrong = withAccount(settle(world, job), 'treasury_vault', world.payout);
     await expectRefusal(world, 'WrongAddress', wrong, [hotSigner]);
     await chain.send([settle(world, job)], [hotSigner]);
+  });
+
+  it('charges no other wallet and pays no other worker than the job’s', async () => {
+    const { chain, hotSigner } = world;
+    const job = await jobIn(world, 'settling');
+    const wallet = await addWallet(world);
+    const twin = await addWorker(world);
+    const { creditAccount } = wallet;
+    const ofOther = settle(world, job, { creditAccount });
+    await expectRefusal(world, 'WrongAddress', ofOther, [hotSigner]);
+    const toOther = settle(world, job, { worker: twin.address, workerPayout: twin.payout });
+    await expectRefusal(world, 'WrongAddress', toOther, [hotSigner]);
+    await chain.send([settle(world, job)], [hotSigner]);
+    parties.creditAccounts.push(creditAccount);
+    parties.workers.push(twin.address);
   });
 
   it('pays a worker that changed its payee or left meanwhile', async () => {
@@ -164,7 +216,19 @@ describe('a payment that cannot be made', () => {
 
   it('becomes claimable when the worker’s account is frozen', async () => {
     const thaw = await freeze(world.payout, world.workerAuthority.publicKey);
-    await settled();
+    const job = await jobIn(world, 'settling');
+    const { jobId } = await readJob(world, job);
+    await expectEvent(world, [settle(world, job)], [world.hotSigner], 'JobSettled', {
+      ...{ job, jobSequence: 4, jobId, creditAccount: world.creditAccount },
+      ...{ creditSequence: 4n, wallet: world.wallet.publicKey },
+      ...{ worker: world.worker, workerSequence: 4n, settledBy: world.hotSigner.publicKey },
+      ...{ outputHash: ANSWER, promptTokens: 20, completionTokens: 300, countedTokens: 300 },
+      ...{ chargedCredits: 8n, returnedCredits: 0n },
+      ...{ workerBaseUnits: 68_000n, workerPaid: false, workerClaimableBaseUnits: 68_000n },
+      ...{ treasuryBaseUnits: 12_000n, treasuryPaid: true, treasuryUnpaidBaseUnits: 0n },
+      ...{ jobsSettled: 1n, treasurySequence: 1n },
+      ...{ availableCredits: CREDITS - 8n, accountLockedCredits: 0n },
+    });
     await settled();
     expect((await worker()).claimableBaseUnits).toBe(136_000n);
     expect(await world.chain.tokens(addresses.treasuryVault)).toBe(24_000n);

@@ -1,42 +1,65 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { EscrowErrorCode, IDL } from '../../programs/client/index.ts';
 import { fieldsOf, type Type, typeText, width } from './support/idlTypes.ts';
+import { type AccountRole, rolesOf } from './support/tampering.ts';
+
+const accounts = IDL.accounts ?? [];
+const events = IDL.events ?? [];
+const hex = (discriminator: readonly number[]): string =>
+  Buffer.from(discriminator).toString('hex');
 
 /** `offset name type` of every field of an account, and its size. */
-const layoutOf = (name: string): string[] => {
+const layoutOf = ({ name, discriminator }: (typeof accounts)[number]): string[] => {
   let offset = 8;
   const lines = fieldsOf(name).map((field) => {
     const line = `${offset} ${field.name} ${typeText(field.type)}`;
     offset += width(field.type);
     return line;
   });
-  return [...lines, `${offset}`];
+  return [`0 discriminator ${hex(discriminator)}`, ...lines, `${offset}`];
 };
+
+const seedText = ({ kind, value, path }: { kind: string; value?: number[]; path?: string }) =>
+  kind === 'const' ? `"${Buffer.from(value ?? []).toString()}"` : path;
+
+/** An account of an instruction: its name, flags, and the seeds or the address it has to have. */
+const roleText = ({ name, signer, writable, optional, address, pda }: AccountRole): string =>
+  [
+    name,
+    signer && 'signer',
+    writable && 'writable',
+    optional && 'optional',
+    pda && `[${pda.seeds.map(seedText).join(', ')}]`,
+    address,
+  ]
+    .filter(Boolean)
+    .join(' ');
 
 // These are pins: what has once been written to a ledger is read for ever. A change here is a
 // change of the interface, and needs a new version of the account or a new event.
 describe('the bytes of the interface', () => {
-  it.each((IDL.accounts ?? []).map(({ name }) => name))('%s keeps its layout', (name) => {
-    expect(layoutOf(name)).toMatchSnapshot();
+  it.each(accounts)('$name keeps its layout', (account) => {
+    expect(layoutOf(account)).toMatchSnapshot();
   });
 
   it('events keep their fields', () => {
-    const events = (IDL.events ?? []).map(({ name, discriminator }) => [
+    const pinned = events.map(({ name, discriminator }) => [
       name,
-      Buffer.from(discriminator).toString('hex'),
+      hex(discriminator),
       ...fieldsOf(name).map((field) => `${field.name} ${typeText(field.type)}`),
     ]);
-    expect(events).toMatchSnapshot();
+    expect(pinned).toMatchSnapshot();
   });
 
   it('instructions keep their discriminators, accounts and arguments', () => {
-    const instructions = IDL.instructions.map(({ name, discriminator, accounts, args }) => [
+    const pinned = IDL.instructions.map(({ name, discriminator, args }) => [
       name,
-      Buffer.from(discriminator).toString('hex'),
-      ...accounts.map((account) => account.name),
+      hex(discriminator),
+      ...rolesOf(name).map(roleText),
       ...args.map((arg) => `${arg.name} ${typeText(arg.type as Type)}`),
     ]);
-    expect(instructions).toMatchSnapshot();
+    expect(pinned).toMatchSnapshot();
   });
 
   it('errors keep their numbers', () => {
@@ -44,5 +67,26 @@ describe('the bytes of the interface', () => {
     expect(Object.values(EscrowErrorCode)).toEqual(
       Array.from({ length: 70 }, (_, index) => 6_000 + index),
     );
+  });
+
+  it('consist of nothing but these', () => {
+    const types = [...accounts, ...events].map(({ name }) => name);
+    expect(IDL.types?.map(({ name }) => name).sort()).toEqual(types.sort());
+    const errors = Object.fromEntries(IDL.errors?.map(({ name, code }) => [name, code]) ?? []);
+    expect(errors).toEqual(EscrowErrorCode);
+    const parts = ['address', 'metadata', 'instructions', 'accounts', 'events', 'errors', 'types'];
+    expect(Object.keys(IDL).sort()).toEqual(parts.sort());
+    expect(IDL.address).toMatchSnapshot();
+  });
+
+  it.each([
+    ['global', IDL.instructions],
+    ['account', accounts],
+    ['event', events],
+  ])('have the discriminators that Anchor derives from %s names', (namespace, items) => {
+    for (const { name, discriminator } of items) {
+      const hash = createHash('sha256').update(`${namespace}:${name}`).digest('hex');
+      expect([name, hex(discriminator)]).toEqual([name, hash.slice(0, 16)]);
+    }
   });
 });

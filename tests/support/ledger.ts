@@ -1,10 +1,13 @@
-import { Connection, Keypair, type PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import { Connection, Keypair, type PublicKey } from '@solana/web3.js';
 import { addModel, initializeConfig, openGateway } from '../../stack/bootstrap.ts';
 import { type CatalogModel, LAUNCH_CATALOG } from '../../stack/catalog.ts';
 import { startLedger as startEmbeddedLedger } from '../../stack/ledger.ts';
 import type { Operator } from '../../stack/operator.ts';
 import { openCreditAccount, registerWorker } from '../../stack/participants.ts';
 import { createMint, type Mints } from '../../stack/tokens.ts';
+import { readClockSeconds, setClockSeconds } from '../../testing/ledgerTime.ts';
+
+export { readClockSeconds };
 
 /** A ledger of its own for one test file, with the program deployed and nothing else. */
 export interface TestLedger {
@@ -26,29 +29,9 @@ export async function startLedger(): Promise<TestLedger> {
   return { ...ledger, connection };
 }
 
-/** The ledger's Clock, in Unix seconds. */
-export async function readClockSeconds(connection: Connection): Promise<bigint> {
-  const clock = await connection.getAccountInfo(SYSVAR_CLOCK_PUBKEY, 'confirmed');
-  if (!clock) throw new Error('the ledger has no Clock');
-  return clock.data.readBigInt64LE(32);
-}
-
 /** Moves the ledger's Clock ahead; from there it runs on. Blockhashes from before are dead. */
 export async function advanceSeconds(connection: Connection, seconds: number): Promise<void> {
-  const target = (await readClockSeconds(connection)) + BigInt(seconds);
-  const response = await fetch(connection.rpcEndpoint, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'surfnet_timeTravel',
-      params: [{ absoluteTimestamp: Number(target) * 1_000 }],
-    }),
-  });
-  const { error } = (await response.json()) as { error?: { message: string } };
-  if (error) throw new Error(`the ledger refused to move its clock: ${error.message}`);
-  while ((await readClockSeconds(connection)) < target);
+  await setClockSeconds(connection, (await readClockSeconds(connection)) + BigInt(seconds));
 }
 
 /** Everybody a job needs, with their keys. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { getAccount } from '@solana/spl-token';
 import { Keypair, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
@@ -20,6 +21,7 @@ import type { CreditAccount, Job } from '../../programs/client/types.ts';
 import { createPool } from '../../runtime/postgres.ts';
 import { delay } from '../../runtime/wait.ts';
 import type { CatalogModel } from '../../stack/catalog.ts';
+import type { Operator } from '../../stack/operator.ts';
 import { openCreditAccount } from '../../stack/participants.ts';
 import { type StartedProcess, startProcess } from './childProcess.ts';
 import { createTestDatabase } from './database.ts';
@@ -36,8 +38,14 @@ interface FoundJob {
 /** The whole service on real parts: ledger, database, indexer, workers and API. */
 export interface RunningService {
   baseUrl: string;
+  /** Where the API shows its metrics, with METRICS_PORT among its settings. */
+  metricsUrl: string | undefined;
   apiKey: string;
   wallet: Keypair;
+  /** Who decides disputes. */
+  arbiter: Keypair;
+  /** The program's authority. */
+  operator: Operator;
   boughtCredits: bigint;
   model: CatalogModel;
   workers: readonly TestWorker[];
@@ -52,6 +60,8 @@ export interface RunningService {
   addWallet(credits: bigint): Promise<{ address: PublicKey; apiKey: string }>;
   /** A wallet's account on the ledger; by default the first wallet's. */
   account(wallet?: PublicKey): Promise<CreditAccount>;
+  /** Until the first wallet's account is as wanted. */
+  untilAccount(holds: (account: CreditAccount) => boolean): Promise<CreditAccount>;
   /** All jobs on the ledger. */
   jobs(): Promise<FoundJob[]>;
   untilJobs(holds: (jobs: FoundJob[]) => boolean): Promise<FoundJob[]>;
@@ -72,9 +82,12 @@ const POLL_MS = 50;
 export async function startRunningService({
   workers: behaviours = ['honest'],
   credits: boughtCredits = 10_000n,
+  apiSettings = {},
 }: {
   workers?: readonly WorkerBehaviour[];
   credits?: bigint;
+  /** Settings of the API besides those that every test needs. */
+  apiSettings?: NodeJS.ProcessEnv;
 } = {}): Promise<RunningService> {
   const [ledger, database] = await Promise.all([startLedger(), createTestDatabase()]);
   const { connection } = ledger;
@@ -93,6 +106,8 @@ export async function startRunningService({
     DATABASE_URL: database.databaseUrl,
     SOLANA_RPC_URL: ledger.rpcUrl,
     SOLANA_WS_URL: ledger.wsUrl,
+    SVC_SECRETS_KEY: randomBytes(32).toString('base64'),
+    SVC_ALLOW_LOOPBACK: 'true',
   };
   const indexer = await startProcess('indexer/main.ts', {
     ...shared,
@@ -107,9 +122,9 @@ export async function startRunningService({
     SVC_GATEWAY: opened.gateway.toBase58(),
     SVC_SIGNER_KEY: bs58.encode(opened.hotSigner.secretKey),
     SVC_FEE_PAYER_KEYS: bs58.encode(feePayer.secretKey),
-    SVC_ALLOW_LOOPBACK: 'true',
     SVC_SUBMISSIONS_MAX: '2',
     LOG_LEVEL: process.env.LOG_LEVEL ?? 'fatal',
+    ...apiSettings,
   };
   // The worker that came with the ledger's set-up answers nothing and is never asked.
   await untilHosted(pool, behaviours.length + 1);
@@ -130,9 +145,27 @@ export async function startRunningService({
     return until(jobs, holds, (found) => found.map(({ data }) => data.status).join());
   }
 
+  async function untilAccount(holds: (found: CreditAccount) => boolean): Promise<CreditAccount> {
+    return until(account, holds, ({ availableCredits }) => `${availableCredits} available`);
+  }
+
   return {
-    ...{ baseUrl, apiKey, boughtCredits, workers, ledger, pool, account, jobs, untilJobs },
+    metricsUrl: api.metricsUrl,
+    ...{
+      untilAccount,
+      baseUrl,
+      apiKey,
+      boughtCredits,
+      workers,
+      ledger,
+      pool,
+      account,
+      jobs,
+      untilJobs,
+    },
     wallet: opened.wallet,
+    arbiter: opened.arbiter,
+    operator: opened.operator,
     model: opened.model,
     openai: ({ apiKey: key = apiKey, maxRetries = 0 } = {}) =>
       new OpenAI({ baseURL: `${baseUrl}/v1`, apiKey: key, maxRetries }),

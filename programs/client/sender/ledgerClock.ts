@@ -9,6 +9,8 @@ export interface LedgerClock {
   nowMs(): number;
   /** The Clock's unix_timestamp as last read, carried on with local time. */
   nowSeconds(): bigint;
+  /** The Clock's unix_timestamp, read now. @throws when the ledger cannot be reached */
+  read(): Promise<bigint>;
   /** Ledger time minus this machine's. */
   readonly offsetMs: number;
   /** Resolves when the ledger's time has reached `unixSeconds`, or when `signal` aborts. */
@@ -49,7 +51,7 @@ export function createLedgerClock(options: {
 
   const nowMs = (): number => Math.floor(Date.now() + (offsetMs ?? 0));
 
-  async function read(): Promise<void> {
+  async function read(): Promise<bigint> {
     const askedMs = Date.now();
     const { context, value } = await answered(
       connection.getAccountInfoAndContext(SYSVAR_CLOCK_PUBKEY, 'confirmed'),
@@ -57,9 +59,11 @@ export function createLedgerClock(options: {
     if (value === null) throw new Error('The ledger has no Clock');
     const localMs = (askedMs + Date.now()) / 2;
     pace.observe(context.slot, localMs);
-    const lowest = Number(value.data.readBigInt64LE(UNIX_TIMESTAMP_OFFSET)) * SECOND_MS - localMs;
+    const unixSeconds = value.data.readBigInt64LE(UNIX_TIMESTAMP_OFFSET);
+    const lowest = Number(unixSeconds) * SECOND_MS - localMs;
     offsetMs = Math.min(Math.max(offsetMs ?? lowest, lowest), lowest + SECOND_MS - 1);
     first.resolve();
+    return unixSeconds;
   }
 
   async function follow(): Promise<void> {
@@ -75,6 +79,7 @@ export function createLedgerClock(options: {
   return {
     nowMs,
     nowSeconds: () => BigInt(Math.floor(nowMs() / SECOND_MS)),
+    read,
     get offsetMs() {
       return offsetMs ?? 0;
     },

@@ -52,14 +52,15 @@ impl<'a> Creation<'a> {
         let rent = rent_lamports(space.bytes)?;
         let present = self.account.lamports();
         if present == 0 {
-            return CreateAccount {
+            CreateAccount {
                 from: self.payer,
                 to: self.account,
                 lamports: rent,
                 space: space.bytes as u64,
                 owner: space.owner,
             }
-            .invoke_signed(&signers);
+            .invoke_signed(&signers)?;
+            return Ok(());
         }
 
         // CreateAccount refuses an address that holds lamports, and anybody can send some there.
@@ -67,6 +68,7 @@ impl<'a> Creation<'a> {
             Transfer { from: self.payer, to: self.account, lamports: rent - present }.invoke()?;
         }
         Allocate { account: self.account, space: space.bytes as u64 }.invoke_signed(&signers)?;
-        Assign { account: self.account, owner: space.owner }.invoke_signed(&signers)
+        Assign { account: self.account, owner: space.owner }.invoke_signed(&signers)?;
+        Ok(())
     }
 }

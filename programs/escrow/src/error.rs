@@ -147,15 +147,19 @@ pub enum EscrowError {
     UnknownInstruction = 6069,
 }
 
-impl From<EscrowError> for ProgramError {
+/// A called program that refuses ends the transaction, so what a call returns is only that its
+/// accounts do not match its instruction, which no handler lets happen.
+impl From<ProgramError> for EscrowError {
     #[inline(always)]
-    fn from(error: EscrowError) -> Self {
-        ProgramError::Custom(error as u32)
+    fn from(_: ProgramError) -> Self {
+        pinocchio::hint::cold_path();
+        EscrowError::InvariantViolated
     }
 }
 
-/// What every fallible function of the program returns.
-pub type Result<T = ()> = core::result::Result<T, ProgramError>;
+/// What every fallible function of the program returns. The error is the program's own number
+/// alone, so that a result fits one register.
+pub type Result<T = ()> = core::result::Result<T, EscrowError>;
 
 /// Turns `None` of a checked operation into the named error.
 pub trait OrOverflow<T> {
@@ -165,7 +169,7 @@ pub trait OrOverflow<T> {
 impl<T> OrOverflow<T> for Option<T> {
     #[inline(always)]
     fn or_overflow(self) -> Result<T> {
-        self.ok_or(EscrowError::ArithmeticOverflow.into())
+        self.ok_or(EscrowError::ArithmeticOverflow)
     }
 }
 
@@ -174,7 +178,7 @@ macro_rules! require {
     ($condition:expr, $error:ident) => {
         if !$condition {
             pinocchio::hint::cold_path();
-            return Err(crate::error::EscrowError::$error.into());
+            return Err(crate::error::EscrowError::$error);
         }
     };
 }

@@ -7,13 +7,13 @@ use core::mem::MaybeUninit;
 
 use pinocchio::{
     AccountView, Address,
-    cpi::{Seed, Signer, invoke_signed},
+    account::{MAX_PERMITTED_DATA_INCREASE, RuntimeAccount},
+    cpi::{CpiAccount, Seed, Signer, invoke_signed_unchecked},
     instruction::{InstructionAccount, InstructionView},
 };
 
 use crate::{
     ID,
-    error::{Result, require},
     seeds::{BUMP, EVENT_AUTHORITY, EVENT_AUTHORITY_ADDRESS},
     sysvars::Clock,
     text::{TEXT_BYTES_MAX, Text},
@@ -123,9 +123,9 @@ impl Field for &[Address] {
     }
 }
 
-/// Records an event. Called last by every handler, with nothing borrowed by the called program.
-#[inline(never)]
-pub fn emit<E: Event>(event_authority: &AccountView, clock: &Clock, event: &E) -> Result {
+/// Records an event. Called last by every handler. Inlined: each event has one place that emits it.
+#[inline(always)]
+pub fn emit<E: Event>(event_authority: &AccountView, clock: &Clock, event: &E) {
     let mut buffer = [MaybeUninit::<u8>::uninit(); EVENT_BYTES_MAX];
     let start = buffer.as_mut_ptr().cast::<u8>();
     let mut writer = Writer { next: start };
@@ -140,29 +140,57 @@ pub fn emit<E: Event>(event_authority: &AccountView, clock: &Clock, event: &E) -
         let length = writer.next.offset_from_unsigned(start);
         core::slice::from_raw_parts(start, length)
     };
-    record(event_authority, data)
+    record(event_authority, data);
 }
 
 #[inline(never)]
-fn record(event_authority: &AccountView, data: &[u8]) -> Result {
+fn record(event_authority: &AccountView, data: &[u8]) {
     let instruction = InstructionView {
         program_id: &ID,
         accounts: &[InstructionAccount::readonly_signer(&EVENT_AUTHORITY_ADDRESS)],
         data,
     };
     let seeds = [Seed::from(EVENT_AUTHORITY), Seed::from(&[BUMP])];
-    invoke_signed(&instruction, &[event_authority], &[Signer::from(&seeds)])
+    // SAFETY: the account is the one that the instruction names (its role checked the address), and
+    // nothing ever borrows its data.
+    unsafe {
+        invoke_signed_unchecked(
+            &instruction,
+            &[CpiAccount::from(event_authority)],
+            &[Signer::from(&seeds)],
+        );
+    }
 }
 
-/// Accepts the program's call to itself, and nobody else's: only the program signs for the event
-/// authority. The event lives in the instruction's data, so nothing else is to be done.
-pub fn accept(accounts: &[AccountView]) -> Result {
-    let authority = accounts.first().filter(|account| account.is_signer());
-    require!(
-        authority.is_some_and(|account| account.address() == &EVENT_AUTHORITY_ADDRESS),
-        EventAuthorityRequired
-    );
-    Ok(())
+/// Whether the input is the program's own call with an event, as `record` makes it: only the program
+/// signs for the event authority, and the event lies in the instruction's data, so nothing else is
+/// to be done. Asked before anything is read in general, since every instruction makes this call.
+///
+/// # Safety
+/// The runtime's promise: `input` is a serialized instruction.
+#[inline(always)]
+pub unsafe fn is_own_call(input: *const u8) -> bool {
+    /// The call's one account, which has no data, and the instruction's data behind it.
+    #[repr(C)]
+    struct OwnCall {
+        accounts_len: u64,
+        authority: RuntimeAccount,
+        spare: [u8; MAX_PERMITTED_DATA_INCREASE],
+        rent_epoch: u64,
+        data_len: u64,
+        tag: u64,
+    }
+
+    let call = input.cast::<OwnCall>();
+    // SAFETY: each field is read only once those before it say that it is there; behind the
+    // instruction's data the program's address follows, so that 8 bytes are there even of none.
+    unsafe {
+        (*call).accounts_len == 1
+            && (*call).authority.is_signer != 0
+            && (*call).authority.data_len == 0
+            && (*call).tag == EVENT_TAG
+            && (*call).authority.address == EVENT_AUTHORITY_ADDRESS
+    }
 }
 
 /// Declares an event. Read by programs/scripts/idl.ts.

@@ -1,6 +1,6 @@
 //! How account data becomes a typed reference, and how it is checked first.
 
-use pinocchio::AccountView;
+use pinocchio::{AccountView, Address};
 
 use crate::{
     ID,
@@ -25,12 +25,14 @@ struct Header {
 /// with the fields of `Header`. The macro `layout!` checks what the compiler can check.
 pub unsafe trait Layout {
     const DISCRIMINATOR: u64;
+    /// Where the only account of this kind is; none for a kind with many.
+    const ADDRESS: Option<Address> = None;
 
     /// Gives a fresh account its first sequence.
     fn begin(&mut self);
 }
 
-/// Refuses an account that is not the program's, or not of this kind.
+/// Refuses an account that is not the program's, not of this kind, or not the only one of it.
 #[inline(always)]
 fn check<T: Layout>(account: &AccountView) -> Result {
     require!(account.owned_by(&ID), WrongAccountOwner);
@@ -41,6 +43,9 @@ fn check<T: Layout>(account: &AccountView) -> Result {
         u64::from_le_bytes(header.discriminator) == T::DISCRIMINATOR && header.version == VERSION,
         WrongDiscriminator
     );
+    if let Some(address) = T::ADDRESS {
+        require!(account.address() == &address, WrongAddress);
+    }
     Ok(())
 }
 
@@ -86,7 +91,7 @@ pub fn initialize<T: Layout>(account: &AccountView, bump: u8) -> Result<&mut T> 
 /// Makes a struct an account: discriminator, sequence, and read access to the named fields.
 /// Nothing outside the struct's own file can write one.
 macro_rules! layout {
-    ($name:ident {
+    ($name:ident $(at $address:ident)? {
         sequence: $sequence:ty,
         numbers { $($number:ident: $native:ty,)* }
         bytes { $($byte:ident,)* }
@@ -99,6 +104,7 @@ macro_rules! layout {
         unsafe impl crate::layout::Layout for $name {
             const DISCRIMINATOR: u64 =
                 crate::discriminator::discriminator("account", stringify!($name));
+            $(const ADDRESS: Option<pinocchio::Address> = Some($address);)?
 
             fn begin(&mut self) {
                 self.sequence.set(1);

@@ -17,8 +17,8 @@ pub const JOB_ID_AGE_MS_MAX: i64 = 90_000;
 pub const JOB_ID_LEAD_MS_MAX: i64 = 30_000;
 /// A Job is closed no sooner than this after its id's time. More than `JOB_ID_AGE_MS_MAX`, so no
 /// id can be locked again after its account is gone.
-pub const JOB_ID_CLOSE_MS_MIN: i64 = 120_000;
-const _: () = assert!(JOB_ID_CLOSE_MS_MIN > JOB_ID_AGE_MS_MAX);
+pub const JOB_ID_CLOSE_MS_MIN: u64 = 120_000;
+const _: () = assert!(JOB_ID_CLOSE_MS_MIN > JOB_ID_AGE_MS_MAX as u64);
 
 /// How long a model works on after its retirement is announced.
 pub const RETIREMENT_NOTICE_SECONDS: i64 = 30 * 24 * 60 * 60;

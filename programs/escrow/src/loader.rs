@@ -54,5 +54,5 @@ fn read<const N: usize>(account: &AccountView, offset: usize) -> Result<[u8; N]>
     // SAFETY: this program never holds a mutable reference to an account of the loader.
     let data = unsafe { account.borrow_unchecked() };
     let bytes = data.get(offset..).and_then(|rest| rest.first_chunk());
-    bytes.copied().ok_or(EscrowError::WrongAddress.into())
+    bytes.copied().ok_or(EscrowError::WrongAddress)
 }

@@ -4,39 +4,64 @@
 //! signature. What is left to check is that the verified key and message are the right ones, which
 //! is safe only if the precompile read them from its own data: hence one exact form.
 
+use core::mem::offset_of;
+
 use pinocchio::{AccountView, Address, sysvars::instructions::Instructions};
 
 use crate::{
     ID,
     error::{EscrowError, Result, require},
+    little_endian::U32,
+    state::job::Output,
 };
 
 const ED25519_PROGRAM: Address =
     Address::from_str_const("Ed25519SigVerify111111111111111111111111111");
 
 const PREFIX: &[u8; 12] = b"svc-proof-v1";
-const MESSAGE_BYTES: usize = PREFIX.len() + 3 * 32 + 1 + 32 + 4 + 4;
+
+/// The precompile's instruction data, with one signature.
+#[repr(C)]
+struct Verification {
+    header: [u8; 16],
+    key: Address,
+    signature: [u8; 64],
+    message: Message,
+}
+
+/// What the worker signs.
+#[repr(C)]
+struct Message {
+    prefix: [u8; 12],
+    program: Address,
+    job: Address,
+    worker: Address,
+    attempt: u8,
+    output_hash: [u8; 32],
+    prompt_tokens: U32,
+    completion_tokens: U32,
+}
+
+/// Each offset fits the low byte that `HEADER` gives it.
+const _: () = assert!(align_of::<Verification>() == 1 && size_of::<Verification>() == 261);
+const _: () = assert!(offset_of!(Verification, message) <= 255 && size_of::<Message>() <= 255);
 
 /// One signature, a padding byte, then where signature, key and message lie. The instruction index
 /// 0xFFFF stands for the precompile's own instruction.
 #[rustfmt::skip]
 const HEADER: [u8; 16] = [
     1, 0,
-    48, 0, 0xFF, 0xFF,
-    16, 0, 0xFF, 0xFF,
-    112, 0, MESSAGE_BYTES as u8, 0, 0xFF, 0xFF,
+    offset_of!(Verification, signature) as u8, 0, 0xFF, 0xFF,
+    offset_of!(Verification, key) as u8, 0, 0xFF, 0xFF,
+    offset_of!(Verification, message) as u8, 0, size_of::<Message>() as u8, 0, 0xFF, 0xFF,
 ];
-const KEY_AT: usize = 16;
-const MESSAGE_AT: usize = 112;
 
 /// What the worker says about one attempt at one job.
 pub struct Proof<'a> {
     pub job: &'a Address,
     pub worker: &'a Address,
     pub attempt: u8,
-    pub output_hash: &'a [u8; 32],
-    pub prompt_tokens: u32,
-    pub completion_tokens: u32,
+    pub output: &'a Output<'a>,
 }
 
 impl Proof<'_> {
@@ -50,35 +75,29 @@ impl Proof<'_> {
         // SAFETY: the account's address was checked by its role; the runtime alone writes it.
         let instructions =
             unsafe { Instructions::new_unchecked(instructions_sysvar.borrow_unchecked()) };
-        let verification = instructions
+        let instruction = instructions
             .load_instruction_at(usize::from(index))
             .map_err(|_| EscrowError::ProofMissing)?;
-        require!(verification.get_program_id() == &ED25519_PROGRAM, ProofMissing);
+        require!(instruction.get_program_id() == &ED25519_PROGRAM, ProofMissing);
 
-        let data = verification.get_instruction_data();
-        require!(data.len() == MESSAGE_AT + MESSAGE_BYTES, ProofMalformed);
-        require!(data[..KEY_AT] == HEADER, ProofMalformed);
-        require!(&data[KEY_AT..KEY_AT + 32] == key.as_array(), ProofWrongKey);
-        require!(data[MESSAGE_AT..] == self.message(), ProofWrongMessage);
+        let data = instruction.get_instruction_data();
+        require!(data.len() == size_of::<Verification>(), ProofMalformed);
+        // SAFETY: the data is as long as the struct, whose fields are bytes, at any alignment.
+        let verification: &Verification = unsafe { &*data.as_ptr().cast() };
+        require!(verification.header == HEADER, ProofMalformed);
+        require!(&verification.key == key, ProofWrongKey);
+        require!(self.is_said_by(&verification.message), ProofWrongMessage);
         Ok(())
     }
 
-    fn message(&self) -> [u8; MESSAGE_BYTES] {
-        let mut message = [0; MESSAGE_BYTES];
-        let mut at = 0;
-        for part in [
-            PREFIX.as_slice(),
-            ID.as_array(),
-            self.job.as_array(),
-            self.worker.as_array(),
-            &[self.attempt],
-            self.output_hash,
-            &self.prompt_tokens.to_le_bytes(),
-            &self.completion_tokens.to_le_bytes(),
-        ] {
-            message[at..at + part.len()].copy_from_slice(part);
-            at += part.len();
-        }
-        message
+    fn is_said_by(&self, message: &Message) -> bool {
+        &message.prefix == PREFIX
+            && message.program == ID
+            && &message.job == self.job
+            && &message.worker == self.worker
+            && message.attempt == self.attempt
+            && &message.output_hash == self.output.hash
+            && message.prompt_tokens.get() == self.output.prompt_tokens
+            && message.completion_tokens.get() == self.output.completion_tokens
     }
 }

@@ -80,7 +80,7 @@ macro_rules! fixed {
             fn take(account: AccountView) -> Result<AccountView> {
                 const ADDRESS: Address = $address;
                 if account.address() != &ADDRESS {
-                    return Err(EscrowError::$error.into());
+                    return Err(EscrowError::$error);
                 }
                 Ok(account)
             }
@@ -116,7 +116,7 @@ macro_rules! accounts {
             #[inline(always)]
             pub fn load(accounts: &[pinocchio::AccountView]) -> crate::error::Result<Self> {
                 let [$($field,)+ ..] = accounts else {
-                    return Err(crate::error::EscrowError::MissingAccount.into());
+                    return Err(crate::error::EscrowError::MissingAccount);
                 };
                 Ok(Self {
                     $($field: <crate::roles::$role as crate::roles::Role>::take(*$field)?,)+

@@ -47,7 +47,7 @@ pub fn deposit(
     signer: &AccountView,
     base_units: u64,
 ) -> Result {
-    Transfer::new(from, to, signer, base_units).invoke()
+    Ok(Transfer::new(from, to, signer, base_units).invoke()?)
 }
 
 /// Moves tokens out of one of the vaults. The vault authority signs this and nothing else.
@@ -58,5 +58,6 @@ pub fn pay(
     base_units: u64,
 ) -> Result {
     let seeds = [Seed::from(VAULT_AUTHORITY), Seed::from(&[BUMP])];
-    Transfer::new(from, to, vault_authority, base_units).invoke_signed(&[Signer::from(&seeds)])
+    Ok(Transfer::new(from, to, vault_authority, base_units)
+        .invoke_signed(&[Signer::from(&seeds)])?)
 }

@@ -1,23 +1,33 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Architecture } from './compile.ts';
-import { architectures } from './compile.ts';
 
 export const checkout = join(import.meta.dirname, '../../..');
-const folder = join(checkout, 'programs/escrow/artifacts');
+
+/** The product, and the program that attacks it in tests. */
+export const programs = ['escrow', 'hostile'] as const;
+export type Program = (typeof programs)[number];
+
+/** solana-bankrun runs v0 only; the embedded ledger and today's clusters run v3. */
+export const architectures = ['v0', 'v3'] as const;
+export type Architecture = (typeof architectures)[number];
+
+const folder = (program: Program): string => join(checkout, 'programs', program, 'artifacts');
 
 export const lockPath = join(checkout, 'programs/escrow/toolchain.lock');
 /** In the form of `sha256sum`. */
-export const hashesPath = join(folder, 'sha256.txt');
-export const artifactPath = (architecture: Architecture): string =>
-  join(folder, `escrow-${architecture}.so`);
+export const hashesPath = (program: Program): string => join(folder(program), 'sha256.txt');
+export const artifactName = (program: Program, architecture: Architecture): string =>
+  `${program}-${architecture}.so`;
+export const artifactPath = (program: Program, architecture: Architecture): string =>
+  join(folder(program), artifactName(program, architecture));
 
 /** The text of sha256.txt for the artifacts as they lie in the folder. */
-export const hashArtifacts = (): string =>
+export const hashArtifacts = (program: Program): string =>
   architectures
     .map((architecture) => {
-      const hash = createHash('sha256').update(readFileSync(artifactPath(architecture)));
-      return `${hash.digest('hex')}  escrow-${architecture}.so\n`;
+      const artifact = readFileSync(artifactPath(program, architecture));
+      const hash = createHash('sha256').update(artifact).digest('hex');
+      return `${hash}  ${artifactName(program, architecture)}\n`;
     })
     .join('');

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
@@ -12,56 +12,71 @@ export interface Toolchain {
   llvm: string;
 }
 
-/** What each part of the toolchain says about itself, one per line: the text of toolchain.lock. */
-const describe = (toolchain: Toolchain): string => {
-  const version = (program: string): string | undefined =>
-    execFileSync(program, ['--version'], { encoding: 'utf8' }).split('\n')[0];
-  const llvm = /libLLVM\.so\.([\d.]+)$/.exec(toolchain.llvm)?.[1];
-  return [
-    version(toolchain.rustc),
-    version(toolchain.cargo),
-    version(toolchain.linker),
-    `libLLVM ${llvm}`,
-    '',
-  ].join('\n');
+/** Where each part is looked for, the variable that names another place, and how to get it. */
+const parts = {
+  rustc: {
+    variable: 'RUSTC',
+    usual: () => '/usr/bin/rustc',
+    install: 'apt-get install rustc-web rust-web-src',
+  },
+  cargo: {
+    variable: 'CARGO',
+    usual: () => '/usr/bin/cargo',
+    install: 'apt-get install cargo-web',
+  },
+  linker: {
+    variable: 'SBPF_LINKER',
+    usual: () => join(homedir(), '.cargo/bin/sbpf-linker'),
+    install: 'RUSTC=/usr/bin/rustc /usr/bin/cargo install sbpf-linker --version 0.2.6 --locked',
+  },
+  llvm: {
+    variable: 'LIBLLVM',
+    usual: () => globSync('/usr/lib/*/libLLVM.so.22.*')[0] ?? '/usr/lib/*/libLLVM.so.22.1',
+    install: 'apt-get install libllvm22',
+  },
+} satisfies Record<keyof Toolchain, { variable: string; usual: () => string; install: string }>;
+
+type Part = keyof Toolchain;
+const names = Object.keys(parts) as Part[];
+
+/** The part's first line about itself; of the library its version, which is in its name. */
+const describe = (part: Part, path: string): string => {
+  if (part === 'llvm') return `libLLVM ${/libLLVM\.so\.([\d.]+)$/.exec(path)?.[1]}`;
+  return execFileSync(path, ['--version'], { encoding: 'utf8' }).split('\n')[0] ?? '';
+};
+
+/** The core library's source, which is compiled along because no built one has the target. */
+const coreSource = (rustc: string): string => {
+  const sysroot = execFileSync(rustc, ['--print', 'sysroot'], { encoding: 'utf8' }).trim();
+  return join(sysroot, 'lib/rustlib/src/rust/library/core/Cargo.toml');
 };
 
 /**
- * Finds the toolchain: Debian's rustc-web, cargo-web and libllvm22, and the sbpf-linker that cargo
- * installed. `RUSTC`, `CARGO` and `SBPF_LINKER` name others.
+ * The toolchain that made the committed artifacts. Nothing is installed: what is missing is said,
+ * with the command that gets it.
  *
- * @returns undefined when a part is missing
- */
-const findToolchain = (environment: NodeJS.ProcessEnv): Toolchain | undefined => {
-  const llvm = globSync('/usr/lib/*/libLLVM.so.22.*')[0];
-  if (llvm === undefined) return undefined;
-  return {
-    rustc: environment.RUSTC ?? '/usr/bin/rustc',
-    cargo: environment.CARGO ?? '/usr/bin/cargo',
-    linker: environment.SBPF_LINKER ?? join(homedir(), '.cargo/bin/sbpf-linker'),
-    llvm,
-  };
-};
-
-/**
- * The toolchain that made the committed artifacts.
- *
- * @param lockPath the file that records it
+ * @param lockPath the file that records each part's version, one per line
+ * @param environment `RUSTC`, `CARGO`, `SBPF_LINKER` and `LIBLLVM` name other places than Debian's
  * @returns the toolchain, or why this machine's builds could differ
  */
 export const findLockedToolchain = (
   lockPath: string,
   environment: NodeJS.ProcessEnv,
 ): Toolchain | { missing: string } => {
-  const toolchain = findToolchain(environment);
-  if (toolchain === undefined) return { missing: 'libLLVM 22 is not installed' };
-  let found: string;
-  try {
-    found = describe(toolchain);
-  } catch (error) {
-    return { missing: (error as Error).message };
+  const toolchain = Object.fromEntries(
+    names.map((part) => [part, environment[parts[part].variable] ?? parts[part].usual()]),
+  ) as unknown as Toolchain;
+  const absent = names.filter((part) => !existsSync(toolchain[part]));
+  const lacks = absent.map((part) => `no ${toolchain[part]} (${parts[part].install})`);
+  if (!absent.includes('rustc') && !existsSync(coreSource(toolchain.rustc))) {
+    lacks.push(`no source of the core library (${parts.rustc.install})`);
   }
-  const locked = readFileSync(lockPath, 'utf8');
-  if (found === locked) return toolchain;
-  return { missing: `another toolchain is installed (${found.trim().replaceAll('\n', ', ')})` };
+  if (lacks.length > 0) return { missing: lacks.join('; ') };
+
+  const locked = readFileSync(lockPath, 'utf8').trimEnd().split('\n');
+  const others = names.flatMap((part, index) => {
+    const found = describe(part, toolchain[part]);
+    return found === locked[index] ? [] : [`${found} instead of ${locked[index]}`];
+  });
+  return others.length > 0 ? { missing: others.join('; ') } : toolchain;
 };

@@ -197,7 +197,7 @@ export const parseSeeds = (text: string): Seeds => ({
 
 /** The program's address and its table of instructions from lib.rs. */
 export const parseProgram = (path: string, text: string) => {
-  const address = /^pub const ID: Address = Address::from_str_const\("(\w+)"\);$/m.exec(text)?.[1];
+  const address = /^ {4}None => "(\w+)",\n\}\);$/m.exec(text)?.[1];
   const table = /^instructions! \{\n((?: {4}[a-z_]+,\n)+)\}$/m.exec(text)?.[1];
   if (address === undefined || table === undefined) {
     throw new Error(`${path}: no program id, or no table of instructions`);

@@ -1,29 +1,38 @@
 import { expect } from '@jest/globals';
+import type { PublicKey } from '@solana/web3.js';
+import type { CreditAccount, Treasury, Worker } from '../../../programs/client/index.ts';
 import { addresses, BASE_UNITS_PER_CREDIT, STAKE_DECIMALS, type World } from './world.ts';
 
 /**
- * The books balance: the vault holds exactly what credits and claims are worth, the stake vault
- * exactly the stakes, and the locks are the locks of jobs that are not final.
+ * The books balance: the vault holds exactly what credits and claims are worth, the treasury owes
+ * exactly what wallets are owed, and the stakes' vault holds exactly the stakes.
  *
- * @param surplus base units that somebody sent to the vault unasked
+ * @param parties everybody who has an account; the world's own wallet and worker unless named
+ * @returns the accounts, in the order of the parties
  */
 export async function expectConserved(
   world: World,
-  parties: { jobs?: Iterable<{ toBase58(): string }>; surplus?: bigint } = {},
-): Promise<void> {
+  parties: { creditAccounts?: readonly PublicKey[]; workers?: readonly PublicKey[] } = {},
+): Promise<{ accounts: CreditAccount[]; workers: Worker[]; treasury: Treasury }> {
+  const { creditAccounts = [world.creditAccount], workers: staked = [world.worker] } = parties;
   const { chain } = world;
-  const account = await world.read('CreditAccount', world.creditAccount);
-  const worker = await world.read('Worker', world.worker);
+  const accounts = await Promise.all(creditAccounts.map((key) => world.read('CreditAccount', key)));
+  const workers = await Promise.all(staked.map((key) => world.read('Worker', key)));
   const treasury = await world.read('Treasury', addresses.treasury);
-  const vault = await chain.tokens(addresses.vault);
-  expect(vault).toBe(
-    BASE_UNITS_PER_CREDIT * (account.availableCredits + account.lockedCredits) +
-      worker.claimableBaseUnits +
-      treasury.unpaidBaseUnits +
-      (parties.surplus ?? 0n),
+  const credits = sum(accounts, (account) => account.availableCredits + account.lockedCredits);
+  expect(await chain.tokens(addresses.vault)).toBe(
+    BASE_UNITS_PER_CREDIT * credits +
+      sum(workers, (worker) => worker.claimableBaseUnits) +
+      treasury.unpaidBaseUnits,
   );
-  expect(treasury.owedBaseUnits).toBe(BASE_UNITS_PER_CREDIT * account.owedCredits);
-
-  const stake = worker.stakeTokens + worker.unstakingTokens + treasury.slashedStakeTokens;
-  expect(await chain.tokens(addresses.stakeVault)).toBe(stake * 10n ** BigInt(STAKE_DECIMALS));
+  const owed = sum(accounts, (account) => account.owedCredits);
+  expect(treasury.owedBaseUnits).toBe(BASE_UNITS_PER_CREDIT * owed);
+  const stakes = sum(workers, (worker) => worker.stakeTokens + worker.unstakingTokens);
+  expect(await chain.tokens(addresses.stakeVault)).toBe(
+    (stakes + treasury.slashedStakeTokens) * 10n ** BigInt(STAKE_DECIMALS),
+  );
+  return { accounts, workers, treasury };
 }
+
+const sum = <Item>(items: readonly Item[], amount: (item: Item) => bigint): bigint =>
+  items.reduce((total, item) => total + amount(item), 0n);

@@ -8,6 +8,7 @@ export interface AccountRole {
   writable?: boolean;
   optional?: boolean;
   address?: string;
+  pda?: { seeds: { kind: string; value?: number[]; path?: string }[] };
 }
 
 /** The accounts of an instruction in order. */

@@ -33,5 +33,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
         &accounts.event_authority,
         &Clock::get(),
         &AuthorityAccepted { config_sequence: config.sequence(), authority: config.authority() },
-    )
+    );
+    Ok(())
 }

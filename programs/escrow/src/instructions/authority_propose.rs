@@ -40,5 +40,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             authority: config.authority(),
             pending_authority: config.pending_authority(),
         },
-    )
+    );
+    Ok(())
 }

@@ -75,7 +75,7 @@ impl Accounts {
         require_address(&self.payout, &TREASURY_VAULT_ADDRESS)?;
         let source = token::usable(&self.treasury_vault, mint);
         let Ok(source) = source else {
-            return Err(EscrowError::PayeeUnavailable.into());
+            return Err(EscrowError::PayeeUnavailable);
         };
         let credits = wallet.owed_credits().min(source.amount() / BASE_UNITS_PER_CREDIT);
         require!(credits > 0, NothingToClaim);
@@ -160,5 +160,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             unpaid_base_units: treasury.unpaid_base_units(),
             available_credits: claim.available_credits,
         },
-    )
+    );
+    Ok(())
 }

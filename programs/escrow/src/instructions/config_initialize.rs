@@ -105,7 +105,7 @@ impl Accounts {
         let seeds = [Seed::from(*seed), Seed::from(&[BUMP])];
         let space = Space { bytes: Account::LEN, owner: &pinocchio_token::ID };
         Creation { payer: &self.authority, account: vault }.allocate(&space, &seeds)?;
-        InitializeAccount3::new(vault, mint, &VAULT_AUTHORITY_ADDRESS).invoke()
+        Ok(InitializeAccount3::new(vault, mint, &VAULT_AUTHORITY_ADDRESS).invoke()?)
     }
 
     fn create<'a, T: Layout>(&'a self, account: &'a AccountView, seed: &[u8]) -> Result<&'a mut T> {
@@ -154,5 +154,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             dispute_window_seconds: u32::from(DISPUTE_WINDOW_SECONDS),
             arbitration_window_seconds: ARBITRATION_WINDOW_SECONDS,
         },
-    )
+    );
+    Ok(())
 }

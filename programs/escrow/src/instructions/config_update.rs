@@ -77,5 +77,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             job_credits_max: config.job_credits_max(),
             credit_account_credits_max: config.credit_account_credits_max(),
         },
-    )
+    );
+    Ok(())
 }

@@ -57,5 +57,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             wallet,
             spender: arguments.spender,
         },
-    )
+    );
+    Ok(())
 }

@@ -59,5 +59,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             open_disputes: credit_account.open_disputes(),
             disputed_exposure_base_units: treasury.disputed_exposure_base_units(),
         },
-    )
+    );
+    Ok(())
 }

@@ -98,5 +98,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             stake_tokens: worker.stake_tokens(),
             unstaking_tokens: worker.unstaking_tokens(),
         },
-    )
+    );
+    Ok(())
 }

@@ -54,5 +54,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             signers: gateway.signers(),
             stopped: gateway.stopped(),
         },
-    )
+    );
+    Ok(())
 }

@@ -51,5 +51,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             signers: gateway.signers(),
             stopped: gateway.stopped(),
         },
-    )
+    );
+    Ok(())
 }

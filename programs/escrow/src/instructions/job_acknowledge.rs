@@ -63,5 +63,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             worker: job.worker(),
             attempt: job.attempt(),
         },
-    )
+    );
+    Ok(())
 }

@@ -76,5 +76,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             disputed_exposure_base_units: treasury.disputed_exposure_base_units(),
             arbitration_ends_at,
         },
-    )
+    );
+    Ok(())
 }

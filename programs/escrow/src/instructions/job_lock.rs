@@ -57,7 +57,7 @@ impl Arguments<'_> {
     fn require_fresh_id(&self, now: i64) -> Result {
         let is_version_7 = self.job_id[6] >> 4 == 7 && self.job_id[8] >> 6 == 0b10;
         require!(is_version_7, JobIdInvalid);
-        let age_ms = milliseconds(now) - job_id_time_ms(self.job_id);
+        let age_ms = milliseconds(now) - job_id_time_ms(self.job_id) as i64;
         require!(age_ms <= JOB_ID_AGE_MS_MAX, JobIdTooOld);
         require!(age_ms >= -JOB_ID_LEAD_MS_MAX, JobIdInFuture);
         Ok(())
@@ -92,7 +92,7 @@ impl Accounts {
         }
         let named = self.gateway.as_ref().filter(|gateway| gateway.address() == spender);
         let Some(account) = named else {
-            return Err(EscrowError::SpenderNotSet.into());
+            return Err(EscrowError::SpenderNotSet);
         };
         let gateway: &Gateway = load(account)?;
         require!(gateway.signers().contains(signer), Unauthorized);
@@ -179,5 +179,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             spent_day: credit_account.spent_day(),
             spent_today_credits: credit_account.spent_today_credits(),
         },
-    )
+    );
+    Ok(())
 }

@@ -57,9 +57,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
         job: accounts.job.address(),
         worker: accounts.worker.address(),
         attempt: job.attempt(),
-        output_hash: arguments.output_hash,
-        prompt_tokens: arguments.prompt_tokens,
-        completion_tokens: arguments.completion_tokens,
+        output: &output,
     }
     .require_verified(
         &accounts.instructions_sysvar,
@@ -83,5 +81,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             prompt_tokens: job.prompt_tokens(),
             completion_tokens: job.completion_tokens(),
         },
-    )
+    );
+    Ok(())
 }

@@ -54,5 +54,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             available_credits: credit_account.available_credits(),
             account_locked_credits: credit_account.locked_credits(),
         },
-    )
+    );
+    Ok(())
 }

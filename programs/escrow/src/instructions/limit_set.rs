@@ -45,5 +45,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             limit_per_job_credits: credit_account.limit_per_job_credits(),
             limit_per_day_credits: credit_account.limit_per_day_credits(),
         },
-    )
+    );
+    Ok(())
 }

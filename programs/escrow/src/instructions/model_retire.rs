@@ -49,5 +49,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             id: model.id(),
             retires_at: model.retires_at(),
         },
-    )
+    );
+    Ok(())
 }

@@ -107,5 +107,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             created_at: model.created_at(),
             retires_at: model.retires_at(),
         },
-    )
+    );
+    Ok(())
 }

@@ -41,5 +41,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             deposits_paused: config.deposits_paused(),
             locks_paused: config.locks_paused(),
         },
-    )
+    );
+    Ok(())
 }

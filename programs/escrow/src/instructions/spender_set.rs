@@ -41,5 +41,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             wallet: credit_account.wallet(),
             spender: credit_account.spender(),
         },
-    )
+    );
+    Ok(())
 }

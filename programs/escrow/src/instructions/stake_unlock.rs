@@ -54,5 +54,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             unstaking_tokens: worker.unstaking_tokens(),
             unstake_ready_at: worker.unstake_ready_at(),
         },
-    )
+    );
+    Ok(())
 }

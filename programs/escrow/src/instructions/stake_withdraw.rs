@@ -70,5 +70,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             unstake_ready_at: worker.unstake_ready_at(),
             destination: accounts.destination.address(),
         },
-    )
+    );
+    Ok(())
 }

@@ -71,5 +71,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             base_units: arguments.base_units,
             treasury_vault_base_units: held - arguments.base_units,
         },
-    )
+    );
+    Ok(())
 }

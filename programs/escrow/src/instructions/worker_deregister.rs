@@ -37,5 +37,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             worker: accounts.worker.address(),
             worker_sequence: worker.sequence(),
         },
-    )
+    );
+    Ok(())
 }

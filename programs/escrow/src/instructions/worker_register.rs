@@ -66,5 +66,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             payout: worker.payout(),
             endpoint: arguments.endpoint,
         },
-    )
+    );
+    Ok(())
 }

@@ -47,5 +47,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             worker_sequence: worker.sequence(),
             suspended: arguments.suspended,
         },
-    )
+    );
+    Ok(())
 }

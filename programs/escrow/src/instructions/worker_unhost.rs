@@ -39,5 +39,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             worker_sequence: worker.sequence(),
             model: accounts.model.address(),
         },
-    )
+    );
+    Ok(())
 }

@@ -58,5 +58,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             payout: worker.payout(),
             endpoint: worker.endpoint(),
         },
-    )
+    );
+    Ok(())
 }

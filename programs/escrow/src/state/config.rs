@@ -11,7 +11,9 @@ use crate::{
         UNSTAKE_MARGIN_SECONDS,
     },
     little_endian::{Flag, U16, U32, U64},
-    seeds::{BUMP, NONE, STAKE_VAULT_ADDRESS, TREASURY_VAULT_ADDRESS, VAULT_ADDRESS},
+    seeds::{
+        BUMP, CONFIG_ADDRESS, NONE, STAKE_VAULT_ADDRESS, TREASURY_VAULT_ADDRESS, VAULT_ADDRESS,
+    },
 };
 
 /// The one configuration of the program
@@ -63,7 +65,7 @@ pub struct Config {
 }
 
 layout! {
-    Config {
+    Config at CONFIG_ADDRESS {
         sequence: u64,
         numbers {
             treasury_share_basis_points: u16,

@@ -25,7 +25,6 @@ use crate::{
     pricing::Prices,
     seeds::NONE,
     state::{Config, Model},
-    sysvars::milliseconds,
 };
 
 /// One job
@@ -166,8 +165,8 @@ impl Job {
             || self.is(Status::Settled)
                 && (self.outcome != Outcome::None as u8 || now > self.dispute_deadline());
         require!(is_final, JobNotClosable);
-        let since_id_ms = milliseconds(now) - job_id_time_ms(&self.job_id);
-        require!(since_id_ms >= JOB_ID_CLOSE_MS_MIN, JobNotClosable);
+        let closable_at = (job_id_time_ms(&self.job_id) + JOB_ID_CLOSE_MS_MIN).div_ceil(1000);
+        require!(now >= closable_at as i64, JobNotClosable);
         Ok(())
     }
 
@@ -212,16 +211,16 @@ impl Job {
         self.locked_at() + i64::from(self.job_timeout_seconds())
     }
 
+    #[inline(always)]
     fn dispute_deadline(&self) -> i64 {
         self.locked_at()
-            + i64::from(self.ended_after_seconds.get())
-            + i64::from(self.dispute_window_seconds())
+            + (i64::from(self.ended_after_seconds.get()) + i64::from(self.dispute_window_seconds()))
     }
 
     fn arbitration_deadline(&self) -> i64 {
         self.locked_at()
-            + i64::from(self.disputed_after_seconds.get())
-            + i64::from(self.arbitration_window_seconds())
+            + (i64::from(self.disputed_after_seconds.get())
+                + i64::from(self.arbitration_window_seconds()))
     }
 
     fn require_in_time(&self, now: i64) -> Result {
@@ -258,7 +257,7 @@ impl Job {
 }
 
 /// The time inside a UUID of version 7: its first 48 bits.
-pub fn job_id_time_ms(job_id: &[u8; 16]) -> i64 {
-    let [a, b, c, d, e, f, ..] = *job_id;
-    i64::from_be_bytes([0, 0, a, b, c, d, e, f])
+pub fn job_id_time_ms(job_id: &[u8; 16]) -> u64 {
+    let [a, b, c, d, e, f, g, h, ..] = *job_id;
+    u64::from_be_bytes([a, b, c, d, e, f, g, h]) >> 16
 }

@@ -4,6 +4,7 @@ use crate::{
     error::{OrOverflow, Result, require},
     layout::layout,
     little_endian::U64,
+    seeds::TREASURY_ADDRESS,
 };
 
 /// The treasury's obligations; its tokens lie in the treasury vault
@@ -26,7 +27,7 @@ pub struct Treasury {
 }
 
 layout! {
-    Treasury {
+    Treasury at TREASURY_ADDRESS {
         sequence: u64,
         numbers {
             owed_base_units: u64,

@@ -124,7 +124,7 @@ impl Worker {
     pub fn unhost(&mut self, model: &Address) -> Result {
         let position = self.models().iter().position(|hosted| hosted == model);
         let Some(position) = position else {
-            return Err(EscrowError::NotHosted.into());
+            return Err(EscrowError::NotHosted);
         };
         let last = usize::from(self.models_len) - 1;
         self.models[position] = self.models[last];

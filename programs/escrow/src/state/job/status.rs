@@ -40,7 +40,7 @@ impl Outcome {
             1 => Ok(Self::Rejected),
             2 => Ok(Self::UpheldGateway),
             3 => Ok(Self::UpheldWorker),
-            _ => Err(EscrowError::InvalidVerdict.into()),
+            _ => Err(EscrowError::InvalidVerdict),
         }
     }
 }

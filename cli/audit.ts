@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises';
+import { Command } from 'commander';
+import { conclude } from '../programs/client/verify/check.ts';
+import { auditProgram } from '../programs/client/verify/program/auditProgram.ts';
+import { gatherProgram } from '../programs/client/verify/program/gatherProgram.ts';
+import type { Artifact } from '../programs/client/verify/program/rules/code.ts';
+import { CommandError } from './errors.ts';
+import { addLedgerOptions, type LedgerOptions, withLedgerNode } from './ledgerNode.ts';
+import { renderChecks, renderJson } from './renderChecks.ts';
+
+interface Options extends LedgerOptions {
+  readonly artifact?: string;
+  readonly json?: true;
+}
+
+const ARTIFACTS = new URL('../programs/escrow/artifacts/', import.meta.url);
+/** Clusters run this one; the other is for tests. */
+const ARTIFACT_NAME = 'escrow-v3.so';
+
+/** The verb that checks the whole program with nothing but a ledger's node. */
+export function createAuditCommand(): Command {
+  return addLedgerOptions(new Command('audit'))
+    .description("check that the program's accounts, vaults and code are as they must be")
+    .option('--artifact <file>', 'the binary that should be deployed; default: the committed one')
+    .option('--json', 'for machines')
+    .action(run);
+}
+
+async function run(options: Options): Promise<void> {
+  const artifact = await readArtifact(options.artifact);
+  const evidence = await withLedgerNode(options, gatherProgram);
+  const checks = auditProgram(evidence, artifact);
+  const result = conclude(checks);
+  if (result !== 'holds') process.exitCode = 1;
+  const { addresses, slots, executable } = evidence;
+  const { upgradeAuthority = null } = 'code' in executable ? executable : {};
+  if (options.json) {
+    console.log(
+      renderJson({
+        result,
+        program: addresses.programId,
+        slots,
+        upgrade_authority: upgradeAuthority,
+        checks,
+      }),
+    );
+    return;
+  }
+  console.log(
+    `${addresses.programId}, between slots ${slots.first} and ${slots.last}. ` +
+      `Who can replace the program: ${upgradeAuthority ?? 'nobody'}.`,
+  );
+  console.log(renderChecks(checks, []));
+}
+
+async function readArtifact(file: string | undefined): Promise<Artifact> {
+  try {
+    if (file !== undefined) return { code: await readFile(file) };
+    const hashes = await readFile(new URL('sha256.txt', ARTIFACTS), 'utf8');
+    const line = hashes.split('\n').find((text) => text.endsWith(`  ${ARTIFACT_NAME}`));
+    return {
+      code: await readFile(new URL(ARTIFACT_NAME, ARTIFACTS)),
+      recordedSha256: line?.split(' ')[0],
+    };
+  } catch (cause) {
+    throw new CommandError(`The artifact cannot be read: ${(cause as Error).message}`, { cause });
+  }
+}

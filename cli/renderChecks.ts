@@ -1,0 +1,58 @@
+import Table from 'cli-table3';
+import { type Check, conclude, type Place, type Verdict } from '../programs/client/verify/check.ts';
+
+/** No colours: the output may go to a file. */
+const PLAIN = { head: [], border: [], compact: true };
+const WORDS: Readonly<Record<Verdict, string>> = {
+  holds: 'holds',
+  fails: 'FAILS',
+  not_checkable: 'NOT CHECKABLE',
+  not_applicable: 'not applicable',
+};
+const CONCLUSIONS = {
+  holds: 'Everything that applies holds.',
+  fails: 'The ledger contradicts what should hold.',
+  not_checkable: 'Nothing contradicts, but evidence is missing: this proves nothing.',
+} as const;
+/** Wide enough for a hash or an address in one line. */
+const DETAIL_COLUMNS = 76;
+
+/**
+ * Checks as a table, and what follows from them.
+ *
+ * @param transactions those that the checks rest on: a check names them by their number, since a
+ *   signature is longer than a column
+ */
+export function renderChecks(checks: readonly Check[], transactions: readonly Place[]): string {
+  const numbers = new Map(transactions.map(({ signature }, index) => [signature, index + 1]));
+  const table = new Table({
+    head: ['check', 'result', 'found', ...(numbers.size > 0 ? ['in'] : [])],
+    style: PLAIN,
+    colWidths: [null, null, DETAIL_COLUMNS],
+    wordWrap: true,
+  });
+  for (const { name, verdict, detail, evidence } of checks) {
+    const places = evidence.map(({ signature }) => numbers.get(signature)).join(' ');
+    table.push([name, WORDS[verdict], detail, ...(numbers.size > 0 ? [places] : [])]);
+  }
+  return `${table.toString()}\n${CONCLUSIONS[conclude(checks)]}`;
+}
+
+export function renderTransactions(
+  transactions: readonly (Place & { events: readonly string[] })[],
+): string {
+  const table = new Table({ head: ['', 'slot', 'transaction', 'events'], style: PLAIN });
+  transactions.forEach(({ signature, slot, events }, index) => {
+    table.push([index + 1, slot.toString(), signature, events.join(', ')]);
+  });
+  return table.toString();
+}
+
+/** For machines: 64-bit integers as strings; keys, by their own doing, in base58. */
+export function renderJson(report: object): string {
+  return JSON.stringify(
+    report,
+    (_field, value: unknown) => (typeof value === 'bigint' ? value.toString() : value),
+    2,
+  );
+}

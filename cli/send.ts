@@ -1,0 +1,113 @@
+import {
+  type Connection,
+  type Keypair,
+  type TransactionInstruction,
+  TransactionMessage,
+} from '@solana/web3.js';
+import bs58 from 'bs58';
+import { Command, InvalidArgumentError } from 'commander';
+import { createSender, LedgerUnavailableError } from '../programs/client/sender/index.ts';
+import { parseKeypair } from '../runtime/keypair.ts';
+import { createLogger } from '../runtime/logger.ts';
+import { CommandError } from './errors.ts';
+import { accountNames, instructionFromWords, missingSigners } from './instructionFields.ts';
+import { addLedgerOptions, type LedgerOptions, withLedgerNode } from './ledgerNode.ts';
+
+/** The dearest instruction, config_initialize, takes 26,000 where its addresses are looked up. */
+const COMPUTE_UNITS_MAX = 100_000;
+
+interface Options extends LedgerOptions {
+  readonly signer?: readonly Keypair[];
+  readonly print?: boolean;
+}
+
+/**
+ * Any instruction of the program, sent by whoever holds the keys, or printed for a multisig that
+ * does: governance, gateways, verdicts, stakes.
+ */
+export function createSendCommand(): Command {
+  const command = new Command('send')
+    .description('send one instruction of the program, or print it for a multisig')
+    .argument('<instruction>', 'its name in docs/instructions')
+    .argument('[fields...]', 'its accounts and arguments as name=value');
+  return addLedgerOptions(command)
+    .option(
+      '--signer <file>',
+      'a keypair file that signs; the first one pays; repeat for more',
+      collectKeys,
+    )
+    .option('--print', 'print the message in base58 instead of signing and sending it')
+    .action(async (name: string, words: string[], options: Options) => {
+      const answer = await withLedgerNode(options, ({ connection, addresses: { programId } }) => {
+        const { signer: signers = [] } = options;
+        const signer = signers[0]?.publicKey;
+        const instruction = instructionFromWords({ name, words, signer, programId });
+        console.error(describeAccounts(name, instruction));
+        return options.print
+          ? print(instruction, connection)
+          : send(instruction, connection, signers);
+      });
+      console.log(answer);
+    });
+}
+
+/** @returns the transaction's signature, once it is confirmed */
+async function send(
+  instruction: TransactionInstruction,
+  connection: Connection,
+  signers: readonly Keypair[],
+): Promise<string> {
+  const missing = missingSigners(instruction, signers);
+  const [payer, ...others] = signers;
+  if (!payer || missing.length > 0) {
+    throw new CommandError(`Needs --signer for ${missing.join(' and ') || 'the fee'}.`);
+  }
+  const sender = createSender({
+    connection,
+    feePayers: [payer],
+    commitment: 'confirmed',
+    logger: createLogger({ name: 'svc-cli', level: 'silent' }),
+  });
+  try {
+    const outcome = await sender.send({
+      instructions: [instruction],
+      signers: others,
+      computeUnitLimit: COMPUTE_UNITS_MAX,
+    });
+    if (outcome.status === 'confirmed') return outcome.signature;
+    const why = outcome.status === 'rejected' ? `refused it: ${outcome.error.name}` : 'dropped it';
+    throw new CommandError(`The ledger ${why}. Nothing was changed.`);
+  } catch (error) {
+    if (!(error instanceof LedgerUnavailableError)) throw error;
+    const fate = error.signature && ` Look up ${error.signature} before sending it again.`;
+    throw new CommandError(`${error.message}.${fate ?? ' Nothing was sent.'}`, { cause: error });
+  } finally {
+    sender.close();
+  }
+}
+
+/** Whoever imports the message replaces its blockhash; the first account that signs pays. */
+async function print(instruction: TransactionInstruction, connection: Connection): Promise<string> {
+  const payerKey = instruction.keys.find(({ isSigner }) => isSigner)?.pubkey;
+  if (!payerKey) throw new CommandError('Nobody has to sign this: send it from any key.');
+  const { blockhash } = await connection.getLatestBlockhash();
+  const message = new TransactionMessage({
+    ...{ payerKey, recentBlockhash: blockhash },
+    instructions: [instruction],
+  });
+  return bs58.encode(message.compileToLegacyMessage().serialize());
+}
+
+/** Every account by its name: what was filled in is read here, and what was opened is found. */
+function describeAccounts(name: string, { keys }: TransactionInstruction): string {
+  const names = accountNames(name);
+  return keys.map(({ pubkey }, index) => `${names[index]?.padEnd(24)} ${pubkey}`).join('\n');
+}
+
+function collectKeys(text: string, keys: readonly Keypair[] = []): Keypair[] {
+  try {
+    return [...keys, parseKeypair(text)];
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+}

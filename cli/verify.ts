@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+import type { PublicKey } from '@solana/web3.js';
+import { Command } from 'commander';
+import { conclude } from '../programs/client/verify/check.ts';
+import { gatherEvidence } from '../programs/client/verify/job/gatherEvidence.ts';
+import { JobNotLocatedError, locateJob } from '../programs/client/verify/job/locateJob.ts';
+import { verifyJob } from '../programs/client/verify/job/verifyJob.ts';
+import { CommandError } from './errors.ts';
+import {
+  addLedgerOptions,
+  type LedgerOptions,
+  parseAddress,
+  withLedgerNode,
+} from './ledgerNode.ts';
+import { renderChecks, renderJson, renderTransactions } from './renderChecks.ts';
+
+interface Options extends LedgerOptions {
+  readonly wallet?: PublicKey;
+  readonly output?: string;
+  readonly receipt?: string;
+  readonly json?: true;
+}
+
+/** The verb that checks one job with nothing but a ledger's node. */
+export function createVerifyCommand(): Command {
+  return addLedgerOptions(new Command('verify'))
+    .description('check everything about one job on the ledger; asks nothing of the service')
+    .argument('<job>', 'a job id, a job address, or the signature of one of its transactions')
+    .option(
+      '--wallet <address>',
+      'whose job: needed for a job id once the job is closed',
+      parseAddress,
+    )
+    .option(
+      '--output <file>',
+      'the text that was received, to compare its hash; - reads it from stdin',
+    )
+    .option('--receipt <receipt>', 'the delivery receipt that came with it')
+    .option('--json', 'for machines')
+    .action(run);
+}
+
+async function run(named: string, options: Options): Promise<void> {
+  const output = options.output === undefined ? undefined : await readOutput(options.output);
+  const evidence = await withLedgerNode(options, async (ledger) => {
+    const job = await locateJob({ ...ledger, named, wallet: options.wallet }).catch(explain);
+    return gatherEvidence({ ...ledger, job });
+  });
+  const { job, events, checks } = verifyJob(evidence, { output, receipt: options.receipt });
+  if (events.length === 0 && evidence.account.kind === 'none') {
+    throw new CommandError(`The ledger's node knows no job at ${job.address}.`);
+  }
+  const result = conclude(checks);
+  if (result !== 'holds') process.exitCode = 1;
+  if (options.json) {
+    const program = evidence.addresses.programId;
+    console.log(renderJson({ result, program, job, checks }));
+    return;
+  }
+  const transactions = [...new Set(events.map(({ transaction }) => transaction))].map((one) => ({
+    ...one,
+    events: events.filter(({ transaction }) => transaction === one).map(({ name }) => name),
+  }));
+  console.log(
+    `${job.id ?? 'A job'} at ${job.address}: ${job.status}, ` +
+      `${job.credits_charged} of ${job.credits_locked} locked credits charged.`,
+  );
+  console.log(renderTransactions(transactions));
+  console.log(renderChecks(checks, transactions));
+}
+
+async function readOutput(file: string): Promise<Uint8Array> {
+  if (file === '-') return buffer(process.stdin);
+  return readFile(file).catch((cause: Error) => {
+    throw new CommandError(`The text cannot be read: ${cause.message}`, { cause });
+  });
+}
+
+function explain(error: Error): never {
+  if (error instanceof JobNotLocatedError) throw new CommandError(error.message, { cause: error });
+  throw error;
+}

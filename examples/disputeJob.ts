@@ -1,0 +1,22 @@
+// A dispute: the client received another text than the worker proved, and the worker is convicted.
+import { DISPUTE_OUTCOMES, word } from 'svc-inference/client';
+import { startEscrow } from 'svc-inference/testing';
+
+const escrow = await startEscrow();
+const job = await escrow.jobIn('settled');
+
+// Within 60 seconds of the settlement the wallet may say what it received.
+await escrow.advanceSeconds(60);
+await escrow.dispute(job, 'The text that arrived.');
+
+// Within 24 hours the arbiter decides, and publishes the hash of the evidence.
+const verdict = await escrow.resolve(job, 'upheld_worker', 'two proofs of one attempt');
+console.log(`outcome: ${word(DISPUTE_OUTCOMES, verdict.outcome)}`);
+console.log(`stake left: ${(await escrow.worker()).stakeTokens} tokens`);
+
+// The charge is owed to the wallet. Anybody has it paid, as far as the treasury has got: here one
+// credit, its share of this very charge.
+const { owedCredits } = await escrow.creditAccount();
+console.log(`owed: ${owedCredits} credits`);
+await escrow.claim(escrow.wallets[0]);
+console.log(`still owed: ${(await escrow.creditAccount()).owedCredits} credits`);

@@ -1,0 +1,31 @@
+// The events of a job's transactions. They are calls of the program to itself, so that nobody can
+// push them out of a log; Anchor's listeners do not see them. solana-bankrun does not tell them
+// either, so this runs on the embedded ledger.
+import { type DecodedEvent, TIERS, word } from 'svc-inference/client';
+import { startEscrow } from 'svc-inference/testing';
+
+const escrow = await startEscrow({ ledger: 'embedded' });
+
+const job = await escrow.lock({ tokenLimit: 3_000 });
+escrow.lastEvents().forEach(tell);
+await escrow.acknowledge(job);
+escrow.lastEvents().forEach(tell);
+await escrow.prove(job, { completionTokens: 2_100 });
+escrow.lastEvents().forEach(tell);
+await escrow.settle(job);
+escrow.lastEvents().forEach(tell);
+escrow.stop();
+
+/** An event's name decides what its data holds. Sequences show whether one was missed. */
+function tell({ name, data }: DecodedEvent): void {
+  switch (name) {
+    case 'JobLocked':
+      console.log(`${data.jobSequence} ${name}: ${data.lockedCredits} (${word(TIERS, data.tier)})`);
+      break;
+    case 'JobSettled':
+      console.log(`${data.jobSequence} ${name}: ${data.chargedCredits} charged`);
+      break;
+    default:
+      console.log(`${'jobSequence' in data ? data.jobSequence : '-'} ${name}`);
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * What became of one check. `fails` means that the evidence contradicts the rule; `not_checkable`
+ * that evidence is missing, which must never pass for success.
+ */
+export type Verdict = 'holds' | 'fails' | 'not_checkable' | 'not_applicable';
+
+/** A transaction on the ledger. */
+export interface Place {
+  readonly signature: string;
+  readonly slot: bigint;
+}
+
+export interface Finding {
+  readonly verdict: Verdict;
+  /** What was found, in a sentence, with the numbers. */
+  readonly detail: string;
+}
+
+export interface Check extends Finding {
+  /** Stable, for machines: the group, a dot, and the rule. */
+  readonly name: string;
+  readonly evidence: readonly Place[];
+}
+
+export const holds = (detail: string): Finding => ({ verdict: 'holds', detail });
+export const fails = (detail: string): Finding => ({ verdict: 'fails', detail });
+export const notCheckable = (detail: string): Finding => ({ verdict: 'not_checkable', detail });
+export const notApplicable = (detail: string): Finding => ({ verdict: 'not_applicable', detail });
+
+/** `holds` only if nothing failed and nothing was left unchecked for want of evidence. */
+export function conclude(checks: readonly Finding[]): Exclude<Verdict, 'not_applicable'> {
+  const found = new Set(checks.map(({ verdict }) => verdict));
+  if (found.has('fails')) return 'fails';
+  return found.has('not_checkable') || !found.has('holds') ? 'not_checkable' : 'holds';
+}

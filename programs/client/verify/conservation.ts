@@ -1,0 +1,46 @@
+import type { DecodedAccount } from '../accounts.ts';
+import { BASE_UNITS_PER_CREDIT } from '../pricing.ts';
+
+/** What a vault holds against what the accounts say that it must hold. */
+export interface Conservation {
+  readonly vault: 'vault' | 'stake_vault';
+  readonly heldBaseUnits: bigint;
+  /** Less than this in the vault means that somebody cannot be paid; more was sent unasked. */
+  readonly dueBaseUnits: bigint;
+}
+
+/**
+ * Adds up what every account has a claim to.
+ *
+ * @param state all accounts of the program and what its vaults held at the same time
+ */
+export function computeConservation(state: {
+  readonly accounts: ReadonlyMap<string, DecodedAccount>;
+  readonly vaultBaseUnits: bigint;
+  readonly stakeVaultBaseUnits: bigint;
+}): Conservation[] {
+  let credits = 0n;
+  let claims = 0n;
+  let stakeTokens = 0n;
+  let stakeDecimals = 0n;
+  for (const { name, data } of state.accounts.values()) {
+    if (name === 'CreditAccount') credits += data.availableCredits + data.lockedCredits;
+    if (name === 'Worker') claims += data.claimableBaseUnits;
+    if (name === 'Worker') stakeTokens += data.stakeTokens + data.unstakingTokens;
+    if (name === 'Treasury') claims += data.unpaidBaseUnits;
+    if (name === 'Treasury') stakeTokens += data.slashedStakeTokens;
+    if (name === 'Config') stakeDecimals = BigInt(data.stakeDecimals);
+  }
+  return [
+    {
+      vault: 'vault',
+      heldBaseUnits: state.vaultBaseUnits,
+      dueBaseUnits: credits * BASE_UNITS_PER_CREDIT + claims,
+    },
+    {
+      vault: 'stake_vault',
+      heldBaseUnits: state.stakeVaultBaseUnits,
+      dueBaseUnits: stakeTokens * 10n ** stakeDecimals,
+    },
+  ];
+}

@@ -1,0 +1,80 @@
+import {
+  type Connection,
+  type PublicKey,
+  SolanaJSONRPCError,
+  SolanaJSONRPCErrorCode,
+} from '@solana/web3.js';
+import { COMMITMENT } from '../ledgerState.ts';
+import type { Unread } from './evidence.ts';
+import { type LedgerTransaction, readTransaction } from './transaction.ts';
+
+/** The most that a node lists at once. */
+const PAGE = 1_000;
+
+export type ReadResult = { readonly transaction: LedgerTransaction } | { readonly unread: Unread };
+
+/** Reads transactions, each of them once. */
+export interface LedgerReader {
+  /**
+   * Lists the signatures of what mentioned an address, newest first; failed transactions are left
+   * out, since they changed nothing.
+   *
+   * @param before begins behind this transaction
+   */
+  list(address: PublicKey, before?: string): AsyncGenerator<string>;
+  read(signature: string): Promise<ReadResult>;
+}
+
+export function createLedgerReader(connection: Connection, programId: PublicKey): LedgerReader {
+  const known = new Map<string, Promise<ReadResult>>();
+  return {
+    async *list(address, before) {
+      const seen = new Set<string>();
+      for (;;) {
+        const page = await connection.getSignaturesForAddress(
+          address,
+          { limit: PAGE, ...(before && { before }) },
+          COMMITMENT,
+        );
+        for (const { signature, err } of page) {
+          // A node that does not know `before` begins anew, and this would have no end.
+          if (seen.has(signature)) throw new Error(`it lists ${signature} twice`);
+          seen.add(signature);
+          if (err === null) yield signature;
+        }
+        // A short page is not trusted to be the last one: rows can be missing from it.
+        before = page.at(-1)?.signature;
+        if (before === undefined) return;
+      }
+    },
+
+    read(signature) {
+      const found = known.get(signature) ?? readOne(connection, programId, signature);
+      known.set(signature, found);
+      return found;
+    },
+  };
+}
+
+async function readOne(
+  connection: Connection,
+  programId: PublicKey,
+  signature: string,
+): Promise<ReadResult> {
+  const unread = (reason: string) => ({ unread: { signature, reason } });
+  try {
+    const response = await connection.getTransaction(signature, {
+      commitment: COMMITMENT,
+      maxSupportedTransactionVersion: 0,
+    });
+    if (!response?.meta) return unread('The node lists a transaction and does not show it');
+    return { transaction: readTransaction(signature, response, programId) };
+  } catch (error) {
+    // Anybody can mention a job in a transaction of a newer version.
+    const code = error instanceof SolanaJSONRPCError ? error.code : undefined;
+    if (code !== SolanaJSONRPCErrorCode.JSON_RPC_SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION) {
+      throw error;
+    }
+    return unread('A transaction is of a version that this client does not read');
+  }
+}

@@ -1,0 +1,93 @@
+import { type Connection, PublicKey } from '@solana/web3.js';
+import bs58 from 'bs58';
+import type { Addresses } from '../../addresses.ts';
+import { parseJobId } from '../../jobId.ts';
+import { coder } from '../../program.ts';
+import { COMMITMENT } from '../ledgerState.ts';
+import { placeEvents } from './evidence.ts';
+import { createLedgerReader } from './ledgerReader.ts';
+
+/** The job that somebody means cannot be told; the message says what would tell it. */
+export class JobNotLocatedError extends Error {
+  override name = 'JobNotLocatedError';
+}
+
+/** In a Job: discriminator, version, bump, sequence, five bytes and the treasury's share come first. */
+const JOB_ID_AT = 21;
+const ADDRESS_BYTES = 32;
+const SIGNATURE_BYTES = 64;
+
+/**
+ * Finds a job's address.
+ *
+ * @param named a job id, a job's address, or the signature of a transaction that changed one job
+ * @param wallet whose job: needed for an id once the job's account is closed
+ */
+export async function locateJob(options: {
+  connection: Connection;
+  addresses: Addresses;
+  named: string;
+  wallet?: PublicKey | undefined;
+}): Promise<PublicKey> {
+  const { connection, addresses, named, wallet } = options;
+  const jobId = parseJobId(named);
+  if (jobId) {
+    return wallet
+      ? addresses.job(addresses.creditAccount(wallet), jobId)
+      : findById(connection, addresses, jobId);
+  }
+  const bytes = bs58.decodeUnsafe(named);
+  if (bytes?.length === ADDRESS_BYTES) return new PublicKey(bytes);
+  if (bytes?.length === SIGNATURE_BYTES) return findBySignature(connection, addresses, named);
+  throw new JobNotLocatedError(
+    `${named} is neither a job id, nor an address, nor a transaction's signature.`,
+  );
+}
+
+async function findById(
+  connection: Connection,
+  addresses: Addresses,
+  jobId: Uint8Array,
+): Promise<PublicKey> {
+  const found = await connection.getProgramAccounts(addresses.programId, {
+    commitment: COMMITMENT,
+    dataSlice: { offset: 0, length: 0 },
+    filters: [
+      { memcmp: coder.accounts.memcmp('Job') },
+      { memcmp: { offset: JOB_ID_AT, bytes: bs58.encode(jobId) } },
+    ],
+  });
+  const [only, other] = found;
+  if (!only) {
+    throw new JobNotLocatedError(
+      'No account has this job id. If the job is closed, its wallet tells where it was: --wallet.',
+    );
+  }
+  if (other) {
+    throw new JobNotLocatedError('Jobs of several wallets have this id: name one with --wallet.');
+  }
+  return only.pubkey;
+}
+
+async function findBySignature(
+  connection: Connection,
+  addresses: Addresses,
+  signature: string,
+): Promise<PublicKey> {
+  const reader = createLedgerReader(connection, addresses.programId);
+  const found = await reader.read(signature);
+  if ('unread' in found) {
+    throw new JobNotLocatedError("The ledger's node does not show this transaction.");
+  }
+  const jobs = new Set(
+    placeEvents(found.transaction).flatMap(({ data }) =>
+      'job' in data ? [data.job.toBase58()] : [],
+    ),
+  );
+  const [only, ...others] = jobs;
+  if (only === undefined) throw new JobNotLocatedError('This transaction changed no job.');
+  if (others.length > 0) {
+    throw new JobNotLocatedError(`This transaction changed several jobs: ${[...jobs].join(', ')}.`);
+  }
+  return new PublicKey(only);
+}

@@ -1,0 +1,55 @@
+import { type Check, type Finding, notApplicable, notCheckable, type Place } from '../check.ts';
+import type { PlacedEvent } from './evidence.ts';
+import { changingTransactions, eventsNamed, type JobEventName, type JobRecord } from './record.ts';
+
+/** Judges one thing about a job. */
+export type Rule = (record: JobRecord) => Check;
+
+/** A job ends in one of these ways. */
+const ENDINGS: readonly JobEventName[] = ['JobSettled', 'JobFailed', 'JobRefunded'];
+
+/**
+ * A rule about events of a job; its evidence is the transactions that emitted them. When one of
+ * them did not happen, the rule does not apply; when it may have happened and is not shown, the
+ * rule cannot be checked.
+ *
+ * @param needs the events that the rule is about; of several of one kind it judges the last
+ */
+export function rule<Name extends JobEventName>(
+  name: string,
+  needs: readonly Name[],
+  judge: (events: { readonly [One in Name]: PlacedEvent<One> }, record: JobRecord) => Finding,
+): Rule {
+  return (record) => {
+    const found = new Map(needs.map((need) => [need, eventsNamed(record, need).at(-1)]));
+    const missing = needs.find((need) => found.get(need) === undefined);
+    if (missing !== undefined) return { name, ...judgeAbsence(missing, record), evidence: [] };
+    const evidence = places([...found.values()].flatMap((event) => event?.transaction ?? []));
+    return { name, ...judge(Object.fromEntries(found) as never, record), evidence };
+  };
+}
+
+/** A rule about everything that happened to a job. */
+export function historyRule(name: string, judge: (record: JobRecord) => Finding): Rule {
+  return (record) => {
+    const evidence = places(changingTransactions(record));
+    const finding =
+      record.events.length === 0
+        ? notCheckable('The node shows nothing that happened to the job.')
+        : judge(record);
+    return { name, ...finding, evidence };
+  };
+}
+
+function judgeAbsence(missing: JobEventName, { events, isComplete }: JobRecord): Finding {
+  const endedOtherwise =
+    ENDINGS.includes(missing) && events.some(({ name }) => ENDINGS.includes(name));
+  return isComplete || endedOtherwise
+    ? notApplicable(`The job has no ${missing}.`)
+    : notCheckable(`The node does not show all of the job's history, and no ${missing}.`);
+}
+
+function places(transactions: readonly Place[]): Place[] {
+  const bySignature = new Map(transactions.map((one) => [one.signature, one]));
+  return [...bySignature.values()].map(({ signature, slot }) => ({ signature, slot }));
+}

@@ -1,0 +1,65 @@
+import type { Value } from '../../../values.ts';
+import { fails, notApplicable, notCheckable } from '../../check.ts';
+import { compare } from '../../compare.ts';
+import { expectedAccount } from '../expectedAccount.ts';
+import { eventsNamed, type JobEvent } from '../record.ts';
+import { historyRule, rule } from '../rule.ts';
+
+/** The account says, field by field, what the events say. */
+export const state = historyRule('account.state', (record) => {
+  const { account, events } = record;
+  if (account.kind === 'foreign') return fails(`The account belongs to ${account.owner}.`);
+  if (account.kind === 'unreadable') return fails(account.reason);
+  if (account.kind === 'none') {
+    return eventsNamed(record, 'JobClosed').length > 0
+      ? notApplicable('The account is closed.')
+      : notCheckable('The node shows neither the account nor what closed it.');
+  }
+  const [first, ...later] = events;
+  const isWhole =
+    account.data.sequence <= events.length &&
+    events.every(({ data }, index) => data.jobSequence === index + 1);
+  if (!isWhole || first?.name !== 'JobLocked') {
+    return notCheckable('Without every event it is not known what the account should say.');
+  }
+  const expected = expectedAccount([first, ...later] as [typeof first, ...JobEvent[]]);
+  const pairs = Object.entries(expected).map(
+    ([field, value]) => [field, [found(account.data, field), value as Value]] as const,
+  );
+  return compare(
+    Object.fromEntries(pairs),
+    `All ${pairs.length} fields of the account are as the events left them.`,
+  );
+});
+
+/** A closed job gave its rent back to who paid it, and lives no more. */
+export const closed = rule(
+  'account.closed',
+  ['JobLocked', 'JobClosed'],
+  ({ JobLocked, JobClosed }, { account, job }) => {
+    if (account.kind !== 'none') return fails('There is an account at the address again.');
+    const { rentPayer, rentLamports } = JobClosed.data;
+    const { lamports, events, feeLamports, signers } = JobClosed.transaction;
+    const returned = events.reduce(
+      (sum, { name, data }) =>
+        name === 'JobClosed' && data.rentPayer.equals(rentPayer) ? sum + data.rentLamports : sum,
+      0n,
+    );
+    const fee = signers[0]?.equals(rentPayer) ? feeLamports : 0n;
+    const payer = lamports.get(rentPayer.toBase58()) ?? { before: 0n, after: 0n };
+    const left = lamports.get(job.toBase58()) ?? { before: 0n, after: 0n };
+    return compare(
+      {
+        'the rent payer': [rentPayer, JobLocked.data.rentPayer],
+        "the account's lamports before": [left.before, rentLamports],
+        "the account's lamports after": [left.after, 0n],
+        "the change of the payer's lamports": [payer.after - payer.before, returned - fee],
+      },
+      `${rentLamports} lamports of rent went back to ${rentPayer.toBase58()}.`,
+    );
+  },
+);
+
+function found(account: object, field: string): Value {
+  return (account as Record<string, Value>)[field] as Value;
+}

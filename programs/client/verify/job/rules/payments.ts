@@ -1,0 +1,104 @@
+import { type Finding, fails, holds, notCheckable } from '../../check.ts';
+import { compare } from '../../compare.ts';
+import type { PlacedEvent } from '../evidence.ts';
+import type { JobRecord } from '../record.ts';
+import { rule } from '../rule.ts';
+import { allTransfers, type Transfer, transfersOf } from '../tokenTransfers.ts';
+import { workersInForce } from '../workersInForce.ts';
+
+/** The worker got its share in this very transaction, or can claim it. */
+export const worker = rule(
+  'settlement.worker_payment',
+  ['JobSettled'],
+  ({ JobSettled: settled }, record) => {
+    const { data, transaction } = settled;
+    const at = { worker: data.worker, slot: transaction.slot };
+    const payouts = workersInForce(record, at).map((known) => known.data.payout.toBase58());
+    if (payouts.length === 0) {
+      return notCheckable("The node does not show the worker's payout account.");
+    }
+    const { toOthers } = paidByVault(settled, record);
+    const stray = toOthers.find(({ to }) => !payouts.includes(to));
+    if (stray) {
+      return fails(`${stray.baseUnits} base units went to ${stray.to}, not to ${payouts}.`);
+    }
+    return judgePayment(toOthers, {
+      dueBaseUnits: data.workerBaseUnits,
+      isPaid: data.workerPaid,
+      owedBaseUnits: data.workerClaimableBaseUnits,
+      owedAs: 'claimable by the worker',
+    });
+  },
+);
+
+/** The treasury got its share in this very transaction, or it is recorded as unpaid. */
+export const treasury = rule(
+  'settlement.treasury_payment',
+  ['JobSettled'],
+  ({ JobSettled: settled }, record) =>
+    judgePayment(paidByVault(settled, record).toTreasury, {
+      dueBaseUnits: settled.data.treasuryBaseUnits,
+      isPaid: settled.data.treasuryPaid,
+      owedBaseUnits: settled.data.treasuryUnpaidBaseUnits,
+      owedAs: 'unpaid to the treasury',
+    }),
+);
+
+/** The ledger's own balances around the transaction say the same as its transfers. */
+export const tokenBalances = rule('settlement.tokens', ['JobSettled'], ({ JobSettled }, record) => {
+  const { transaction } = JobSettled;
+  const transfers = allTransfers(transaction);
+  const { toOthers, toTreasury } = paidByVault(JobSettled, record);
+  const touched = new Set([...toOthers, ...toTreasury].flatMap(({ from, to }) => [from, to]));
+  if (touched.size === 0) return holds('No token was moved.');
+  const changes = [...touched].map((account) => {
+    const { before, after } = transaction.tokens.get(account) ?? { before: 0n, after: 0n };
+    return { account, before, after, moved: netOf(transfers, account) };
+  });
+  return compare(
+    Object.fromEntries(
+      changes.map(({ account, before, after, moved }) => [
+        `the change of ${account}`,
+        [after - before, moved] as const,
+      ]),
+    ),
+    changes.map(({ account, before, after }) => `${account}: ${before} → ${after}`).join(', '),
+  );
+});
+
+function judgePayment(
+  transfers: readonly Transfer[],
+  payment: { dueBaseUnits: bigint; isPaid: boolean; owedBaseUnits: bigint; owedAs: string },
+): Finding {
+  const { dueBaseUnits, isPaid, owedBaseUnits, owedAs } = payment;
+  const paid = transfers.reduce((sum, { baseUnits }) => sum + baseUnits, 0n);
+  if (isPaid) {
+    return compare(
+      { 'the payment': [paid, dueBaseUnits] },
+      transfers[0] ? `${paid} base units to ${transfers[0].to}.` : 'Nothing was due.',
+    );
+  }
+  if (paid > 0n) return fails(`${paid} base units were paid and recorded as ${owedAs}.`);
+  return owedBaseUnits >= dueBaseUnits
+    ? holds(`Not payable then: ${dueBaseUnits} base units, of ${owedBaseUnits} ${owedAs}.`)
+    : fails(`Neither paid nor ${owedAs}: ${dueBaseUnits} base units.`);
+}
+
+/** What the settlement moved out of the vault. */
+function paidByVault(settled: PlacedEvent<'JobSettled'>, { addresses }: JobRecord) {
+  const vault = addresses.vault.toBase58();
+  const treasuryVault = addresses.treasuryVault.toBase58();
+  const transfers = transfersOf(settled).filter(({ from }) => from === vault);
+  return {
+    toTreasury: transfers.filter(({ to }) => to === treasuryVault),
+    toOthers: transfers.filter(({ to }) => to !== treasuryVault),
+  };
+}
+
+function netOf(transfers: readonly Transfer[], account: string): bigint {
+  return transfers.reduce(
+    (sum, { from, to, baseUnits }) =>
+      sum + (to === account ? baseUnits : 0n) - (from === account ? baseUnits : 0n),
+    0n,
+  );
+}

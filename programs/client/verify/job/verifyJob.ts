@@ -1,0 +1,77 @@
+import { formatJobId } from '../../jobId.ts';
+import { TIERS, word } from '../../vocabulary.ts';
+import type { Check } from '../check.ts';
+import type { ClientEvidence, Evidence } from './evidence.ts';
+import { createRecord, eventsNamed, type JobRecord } from './record.ts';
+import type { Rule } from './rule.ts';
+import * as account from './rules/account.ts';
+import { authenticity } from './rules/authenticity.ts';
+import { deadlines } from './rules/deadlines.ts';
+import * as delivery from './rules/delivery.ts';
+import * as dispute from './rules/dispute.ts';
+import * as lock from './rules/lock.ts';
+import * as payments from './rules/payments.ts';
+import * as proof from './rules/proof.ts';
+import { returns } from './rules/returns.ts';
+import { sequence } from './rules/sequence.ts';
+import * as settlement from './rules/settlement.ts';
+import { signatures } from './rules/signatures.ts';
+import { states } from './rules/states.ts';
+import * as work from './rules/work.ts';
+import { statusOf } from './status.ts';
+
+/** In the order of a job's life. */
+const RULES: readonly Rule[] = [
+  ...[signatures, authenticity, sequence, states],
+  ...[lock.address, lock.price, lock.balances],
+  ...[work.attempts, work.assignment, proof.signature, proof.key, proof.hash],
+  ...[delivery.output, delivery.receipt],
+  ...[settlement.signer, settlement.charge, settlement.share, settlement.balances],
+  ...[payments.worker, payments.treasury, payments.tokenBalances],
+  ...returns,
+  ...deadlines,
+  ...[dispute.opened, dispute.resolved, dispute.expired],
+  ...[account.state, account.closed],
+];
+
+/** What a job is, as its events tell it; in the words of the API. */
+export interface JobSummary {
+  readonly address: string;
+  readonly id: string | null;
+  readonly status: string;
+  readonly model: string | null;
+  readonly tier: string | null;
+  readonly wallet: string | null;
+  readonly worker: string | null;
+  readonly credits_locked: bigint;
+  /** What the wallet paid in the end: nothing after an upheld dispute. */
+  readonly credits_charged: bigint;
+}
+
+/** Judges everything about a job. Asks nobody: the same evidence gives the same checks. */
+export function verifyJob(
+  evidence: Evidence,
+  client: ClientEvidence = {},
+): { job: JobSummary; events: JobRecord['events']; checks: Check[] } {
+  const record = createRecord(evidence, client);
+  const checks = RULES.map((check) => check(record));
+  return { job: summarize(record), events: record.events, checks };
+}
+
+function summarize(record: JobRecord): JobSummary {
+  const lock = eventsNamed(record, 'JobLocked')[0]?.data;
+  const given = eventsNamed(record, 'JobAcknowledged').at(-1)?.data;
+  const settled = eventsNamed(record, 'JobSettled').at(-1)?.data;
+  const status = statusOf(record.events);
+  return {
+    address: record.job.toBase58(),
+    id: lock ? formatJobId(lock.jobId) : null,
+    status,
+    model: lock?.modelId ?? null,
+    tier: lock ? word(TIERS, lock.tier) : null,
+    wallet: lock?.wallet.toBase58() ?? null,
+    worker: given?.worker.toBase58() ?? null,
+    credits_locked: lock?.lockedCredits ?? 0n,
+    credits_charged: status === 'refunded' ? 0n : (settled?.chargedCredits ?? 0n),
+  };
+}

@@ -1,0 +1,12 @@
+import { type Connection, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+
+/** What the service itself acts on. */
+export const COMMITMENT = 'confirmed';
+const UNIX_TIME_AT = 32;
+
+/** The ledger's Clock, in Unix seconds. */
+export async function readClock(connection: Connection): Promise<bigint> {
+  const clock = await connection.getAccountInfo(SYSVAR_CLOCK_PUBKEY, COMMITMENT);
+  if (!clock) throw new Error('it shows no Clock');
+  return clock.data.readBigInt64LE(UNIX_TIME_AT);
+}

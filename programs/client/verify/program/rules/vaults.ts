@@ -1,0 +1,77 @@
+import { ACCOUNT_SIZE, AccountLayout, AccountState, TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import type { AccountInfo, PublicKey } from '@solana/web3.js';
+import { type Finding, fails, holds, notCheckable } from '../../check.ts';
+import { type Conservation, computeConservation } from '../../conservation.ts';
+import type { TokenAccountName } from '../evidence.ts';
+import { judgeProblems, namesOfTrue, programRule } from '../rule.ts';
+import { accountsNamed, type ProgramState } from '../state.ts';
+
+const NAMES: readonly TokenAccountName[] = ['vault', 'treasuryVault', 'stakeVault'];
+
+/** Nobody but the program can move or block what is in its token accounts. */
+export const custody = programRule('vaults.custody', (state) => {
+  const [config] = accountsNamed(state, 'Config');
+  if (!config) return notCheckable('The program is not initialized.');
+  const { creditMint, stakeMint } = config.data;
+  const problems = NAMES.flatMap((name) => {
+    const mint = name === 'stakeVault' ? stakeMint : creditMint;
+    return findProblems(state.tokenAccounts[name], mint, state.addresses.vaultAuthority).map(
+      (problem) => `${state.addresses[name]} (${name}) ${problem}`,
+    );
+  });
+  return judgeProblems(problems, `All three belong to ${state.addresses.vaultAuthority}.`);
+});
+
+/** The vault holds all that anybody has a claim to. */
+export const vault = programRule('vaults.credits', (state) => judgeConservation(state, 'vault'));
+
+/** The stake vault holds all that is staked, unstaking or slashed. */
+export const stakeVault = programRule('vaults.stakes', (state) =>
+  judgeConservation(state, 'stake_vault'),
+);
+
+function judgeConservation(state: ProgramState, name: Conservation['vault']): Finding {
+  if (!state.isAtRest) {
+    return notCheckable(
+      'Tokens moved during every reading: ask a quicker node, or a quieter hour.',
+    );
+  }
+  const { heldBaseUnits, dueBaseUnits } = computeConservation({
+    accounts: state.decoded,
+    vaultBaseUnits: holding(state.tokenAccounts.vault),
+    stakeVaultBaseUnits: holding(state.tokenAccounts.stakeVault),
+  }).find((one) => one.vault === name) as Conservation;
+  const surplus = heldBaseUnits - dueBaseUnits;
+  if (surplus < 0n) {
+    return fails(`${-surplus} base units are missing: ${heldBaseUnits} held, ${dueBaseUnits} due.`);
+  }
+  const unasked = surplus > 0n ? `, and ${surplus} that somebody sent unasked` : '';
+  return holds(`${dueBaseUnits} base units, as due${unasked}.`);
+}
+
+/** What a token account holds, in base units; nothing if it is none. */
+export function holding(account: AccountInfo<Uint8Array> | null): bigint {
+  return isTokenAccount(account) ? AccountLayout.decode(account.data).amount : 0n;
+}
+
+function isTokenAccount(
+  account: AccountInfo<Uint8Array> | null,
+): account is AccountInfo<Uint8Array> {
+  return account?.owner.equals(TOKEN_PROGRAM_ID) === true && account.data.length === ACCOUNT_SIZE;
+}
+
+function findProblems(
+  account: AccountInfo<Uint8Array> | null,
+  mint: PublicKey,
+  owner: PublicKey,
+): string[] {
+  if (!isTokenAccount(account)) return ['is no token account'];
+  const held = AccountLayout.decode(account.data);
+  return namesOfTrue({
+    'belongs to somebody else': !held.owner.equals(owner),
+    'is of another mint': !held.mint.equals(mint),
+    'is frozen': held.state !== AccountState.Initialized,
+    'has a delegate': held.delegateOption !== 0,
+    'can be closed by somebody else': held.closeAuthorityOption !== 0,
+  });
+}

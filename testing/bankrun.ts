@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AccountLayout } from '@solana/spl-token';
+import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js';
+import type { AddedAccount, ProgramTestContext } from 'solana-bankrun';
+import { PROGRAM_ID } from '../programs/client/index.ts';
+import { signTransaction } from '../programs/client/sender/signedTransaction.ts';
+import { type Chain, nameFailure, Refusal } from './chain.ts';
+import { mintAccount, tokenAccount } from './tokenAccounts.ts';
+
+const ARTIFACT = join(import.meta.dirname, '../programs/escrow/artifacts/escrow-v0.so');
+const OLD_LOADER = new PublicKey('BPFLoader2111111111111111111111111111111111');
+const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
+const [PROGRAM_DATA] = PublicKey.findProgramAddressSync([PROGRAM_ID.toBytes()], UPGRADEABLE_LOADER);
+const LAMPORTS_PER_SIGNER = 1_000_000_000_000;
+const ATTEMPTS_MAX = 5;
+/** A round moment for the chain's first Clock, in Unix seconds. */
+const FIRST_SECOND = 1_800_000_000n;
+
+/**
+ * The one key that may initialize the program under the old loader, where solana-bankrun puts it.
+ * Everybody can compute it, as `LOCAL_AUTHORITY` in programs/escrow/src/loader.rs says.
+ */
+export const LOCAL_AUTHORITY = Keypair.fromSeed(
+  createHash('sha256')
+    .update('svc-inference local authority: public and worthless, for solana-bankrun only')
+    .digest(),
+);
+
+/**
+ * Starts a chain in solana-bankrun, inside this process and in a moment. It runs every rule of the
+ * program but two things stay out of sight: it takes the ed25519 precompile's word without looking
+ * at the signature, so a forged proof passes; and it does not tell events.
+ *
+ * @param options.upgradeAuthority puts the program under the upgradeable loader, as clusters do;
+ *   without it the old loader has it, and `LOCAL_AUTHORITY` initializes it
+ */
+export async function startBankrun(
+  options: { upgradeAuthority?: PublicKey | null } = {},
+): Promise<Chain> {
+  const { upgradeAuthority } = options;
+  const bankrun = await loadBankrun();
+  const context = await bankrun.start(
+    [],
+    upgradeAuthority === undefined ? finalProgram() : upgradeableProgram(upgradeAuthority),
+  );
+  const programData = upgradeAuthority === undefined ? PROGRAM_ID : PROGRAM_DATA;
+  const chain = createChain(context, bankrun.Clock, programData);
+  await chain.setTime(FIRST_SECOND);
+  chain.fund(LOCAL_AUTHORITY.publicKey);
+  return chain;
+}
+
+type Bankrun = typeof import('solana-bankrun');
+
+/** An optional peer of this package: who only uses the client does not need its binary. */
+async function loadBankrun(): Promise<Bankrun> {
+  // It reads this when it is loaded, and would print every instruction to standard error.
+  process.env.RUST_LOG ??= 'off';
+  try {
+    return await import('solana-bankrun');
+  } catch (cause) {
+    const message = 'The program runs in solana-bankrun: npm install --save-dev solana-bankrun';
+    throw new Error(message, { cause });
+  }
+}
+
+/** The loader's accounts for a program that nobody can replace. */
+function finalProgram(): AddedAccount[] {
+  const data = readFileSync(ARTIFACT);
+  const info = { lamports: LAMPORTS_PER_SIGNER, data, owner: OLD_LOADER, executable: true };
+  return [{ address: PROGRAM_ID, info }];
+}
+
+/** The loader's accounts for a program that `authority` can replace; null: nobody any more. */
+function upgradeableProgram(authority: PublicKey | null): AddedAccount[] {
+  const owner = UPGRADEABLE_LOADER;
+  const program = Buffer.concat([Buffer.from([2, 0, 0, 0]), PROGRAM_DATA.toBytes()]);
+  const header = Buffer.alloc(45);
+  header.writeUInt32LE(3);
+  if (authority !== null) header.set([1, ...authority.toBytes()], 12);
+  const data = Buffer.concat([header, readFileSync(ARTIFACT)]);
+  return [
+    {
+      address: PROGRAM_ID,
+      info: { lamports: LAMPORTS_PER_SIGNER, data: program, owner, executable: true },
+    },
+    {
+      address: PROGRAM_DATA,
+      info: { lamports: LAMPORTS_PER_SIGNER, data, owner, executable: false },
+    },
+  ];
+}
+
+function createChain(
+  context: ProgramTestContext,
+  Clock: Bankrun['Clock'],
+  programData: PublicKey,
+): Chain {
+  const { banksClient: client, payer } = context;
+  let nonce = 0;
+
+  const setAccount: Chain['setAccount'] = (address, account) =>
+    context.setAccount(address, account);
+  return {
+    payer,
+    authority: LOCAL_AUTHORITY,
+    programData,
+    setAccount,
+    account: (address) => client.getAccount(address),
+    now: async () => (await client.getClock()).unixTimestamp,
+
+    async setTime(unixSeconds) {
+      const { slot, epoch, epochStartTimestamp, leaderScheduleEpoch } = await client.getClock();
+      context.setClock(
+        new Clock(slot, epochStartTimestamp, epoch, leaderScheduleEpoch, unixSeconds),
+      );
+    },
+
+    async send(instructions, signers = []) {
+      // Bankrun drops a transaction it has seen; a transfer of another amount makes each its own.
+      nonce += 1;
+      const distinct = SystemProgram.transfer({
+        fromPubkey: payer.publicKey,
+        toPubkey: payer.publicKey,
+        lamports: nonce,
+      });
+      for (let attempt = 1; ; attempt += 1) {
+        const latest = await client.getLatestBlockhash('processed');
+        const { transaction } = signTransaction({
+          instructions: [...instructions, distinct],
+          feePayer: payer,
+          signers,
+          blockhash: latest?.[0] ?? context.lastBlockhash,
+          lookup: undefined,
+        });
+        const { result, meta } = await client.tryProcessTransaction(transaction);
+        if (result === null) return Number(meta?.computeUnitsConsumed);
+        // On a busy machine the chain forgets a blockhash before it is used: nothing was executed.
+        if (result !== 'Blockhash not found' || attempt === ATTEMPTS_MAX) {
+          throw new Refusal(nameFailure(result));
+        }
+      }
+    },
+
+    fund: (address) =>
+      setAccount(address, {
+        lamports: LAMPORTS_PER_SIGNER,
+        data: new Uint8Array(),
+        owner: SystemProgram.programId,
+        executable: false,
+      }),
+
+    setMint: (mint, decimals) => setAccount(mint, mintAccount(decimals)),
+    setToken: (address, token) => setAccount(address, tokenAccount(token)),
+
+    async tokens(address) {
+      const account = await client.getAccount(address);
+      if (account === null) throw new Error(`${address} is no token account`);
+      return AccountLayout.decode(account.data).amount;
+    },
+
+    lastEvents() {
+      throw new Error("solana-bankrun tells no events: startEscrow({ ledger: 'embedded' }) does");
+    },
+    // Bankrun ends with its process and offers no earlier end.
+    close: () => undefined,
+  };
+}

@@ -1,0 +1,19 @@
+import { type Connection, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import { callLedger } from './callLedger.ts';
+
+const UNIX_TIMESTAMP_OFFSET = 32;
+
+/** The ledger's Clock, in Unix seconds. */
+export async function readClockSeconds(connection: Connection): Promise<bigint> {
+  const clock = await connection.getAccountInfo(SYSVAR_CLOCK_PUBKEY, 'confirmed');
+  if (clock === null) throw new Error('the ledger has no Clock');
+  return clock.data.readBigInt64LE(UNIX_TIMESTAMP_OFFSET);
+}
+
+/** Moves an embedded ledger's Clock ahead; from there it runs on. Blockhashes from before are dead. */
+export async function setClockSeconds(connection: Connection, unixSeconds: bigint): Promise<void> {
+  await callLedger(connection, 'surfnet_timeTravel', [
+    { absoluteTimestamp: Number(unixSeconds) * 1_000 },
+  ]);
+  while ((await readClockSeconds(connection)) < unixSeconds);
+}

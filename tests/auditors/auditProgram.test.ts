@@ -1,0 +1,357 @@
+import { readFileSync } from 'node:fs';
+import anchor from '@coral-xyz/anchor';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { AccountLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import { type AccountInfo, Keypair, PublicKey } from '@solana/web3.js';
+import { PROGRAM_ID } from '../../programs/client/index.ts';
+import { coder } from '../../programs/client/program.ts';
+import { conclude, type Verdict } from '../../programs/client/verify/check.ts';
+import { auditProgram } from '../../programs/client/verify/program/auditProgram.ts';
+import { gatherProgram } from '../../programs/client/verify/program/gatherProgram.ts';
+import { callLedger } from '../../testing/callLedger.ts';
+import { interceptedConnection } from '../client/interceptedConnection.ts';
+import { addresses, createScene, type Scene } from './scene.ts';
+
+const { BN } = anchor;
+const ARTIFACT = readFileSync(
+  new URL('../../programs/escrow/artifacts/escrow-v3.so', import.meta.url),
+);
+const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
+const [PROGRAM_DATA] = PublicKey.findProgramAddressSync([PROGRAM_ID.toBytes()], UPGRADEABLE_LOADER);
+const CODE_AT = 45;
+
+let scene: Scene;
+let open: PublicKey;
+let disputed: PublicKey;
+let upheld: PublicKey;
+
+beforeAll(async () => {
+  scene = await createScene();
+  const jobs = await scene.lock({ count: 3, tokenLimit: 2_000 });
+  [open, disputed, upheld] = jobs.map(({ address }) => address) as [
+    PublicKey,
+    PublicKey,
+    PublicKey,
+  ];
+  for (const job of [disputed, upheld]) {
+    await scene.acknowledge(job);
+    await scene.settle(job);
+    await scene.dispute(job);
+  }
+  await scene.resolve(upheld, 'upheld_worker');
+});
+
+afterAll(() => scene?.ledger.close());
+
+async function audit(connection = scene.ledger.connection, code: Uint8Array = ARTIFACT) {
+  const checks = auditProgram(await gatherProgram({ connection, addresses }), { code });
+  const named = (verdict: Verdict) =>
+    checks.filter((check) => check.verdict === verdict).map(({ name }) => name);
+  const detail = (name: string) => checks.find((check) => check.name === name)?.detail;
+  return {
+    result: conclude(checks),
+    fails: named('fails'),
+    unchecked: named('not_checkable'),
+    detail,
+  };
+}
+
+type Account = AccountInfo<Uint8Array>;
+
+async function write(address: PublicKey, { lamports, owner, data, executable }: Account) {
+  await callLedger(scene.ledger.connection, 'surfnet_setAccount', [
+    address.toBase58(),
+    { lamports, owner: owner.toBase58(), data: Buffer.from(data).toString('hex'), executable },
+  ]);
+}
+
+/** Lets a test see the ledger with one account written anew, and puts it back. */
+async function withAccount<Result>(
+  address: PublicKey,
+  change: (account: Account) => Account,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const { connection } = scene.ledger;
+  const account = await connection.getAccountInfo(address, 'confirmed');
+  if (!account) throw new Error(`there is no account at ${address}`);
+  await write(address, change({ ...account, data: Uint8Array.from(account.data) }));
+  try {
+    return await work();
+  } finally {
+    await write(address, account);
+  }
+}
+
+const fields =
+  (name: string, change: (fields: Record<string, never>) => Record<string, unknown>) =>
+  (account: Account): Account => {
+    const decoded = coder.accounts.decode(name, Buffer.from(account.data));
+    const body = coder.types.encode(name, { ...decoded, ...change(decoded) });
+    return { ...account, data: Buffer.concat([account.data.subarray(0, 8), body]) };
+  };
+
+const plus = (name: string, field: string, amount: number) =>
+  fields(name, (found) => ({ [field]: new BN(found[field] as never).addn(amount) }));
+
+const tokens =
+  (change: Partial<ReturnType<typeof AccountLayout.decode>>) =>
+  (account: Account): Account => {
+    const data = Buffer.alloc(AccountLayout.span);
+    AccountLayout.encode({ ...AccountLayout.decode(account.data), ...change }, data);
+    return { ...account, data };
+  };
+
+const holding = (difference: bigint) => (account: Account) =>
+  tokens({ amount: AccountLayout.decode(account.data).amount + difference })(account);
+
+interface Case {
+  what: string;
+  address: () => PublicKey;
+  change: (account: Account) => Account;
+  fails: string[];
+  unchecked?: string[];
+}
+
+const STRANGER = Keypair.generate().publicKey;
+
+const CASES: Case[] = [
+  {
+    what: 'a vault that is short by one base unit',
+    address: () => addresses.vault,
+    change: holding(-1n),
+    fails: ['vaults.credits'],
+  },
+  {
+    what: 'a stake vault that is short by one base unit',
+    address: () => addresses.stakeVault,
+    change: holding(-1n),
+    fails: ['vaults.stakes'],
+  },
+  {
+    what: 'a vault of somebody else',
+    address: () => addresses.vault,
+    change: tokens({ owner: STRANGER }),
+    fails: ['vaults.custody'],
+  },
+  {
+    what: 'a vault of another mint',
+    address: () => addresses.treasuryVault,
+    change: tokens({ mint: STRANGER }),
+    fails: ['vaults.custody'],
+  },
+  {
+    what: 'a frozen vault',
+    address: () => addresses.vault,
+    change: tokens({ state: 2 }),
+    fails: ['vaults.custody'],
+  },
+  {
+    what: 'a vault with a delegate',
+    address: () => addresses.vault,
+    change: tokens({ delegateOption: 1, delegate: STRANGER, delegatedAmount: 1n }),
+    fails: ['vaults.custody'],
+  },
+  {
+    what: 'a vault that somebody else can close',
+    address: () => addresses.stakeVault,
+    change: tokens({ closeAuthorityOption: 1, closeAuthority: STRANGER }),
+    fails: ['vaults.custody'],
+  },
+  {
+    what: 'a vault of another token program',
+    address: () => addresses.vault,
+    change: (account) => ({ ...account, owner: UPGRADEABLE_LOADER }),
+    fails: ['vaults.custody', 'vaults.credits'],
+  },
+  {
+    what: 'credits out of nothing',
+    address: () => scene.service.creditAccount,
+    change: plus('CreditAccount', 'available_credits', 1),
+    fails: ['vaults.credits'],
+  },
+  {
+    what: 'a lock without a job',
+    address: () => scene.service.creditAccount,
+    change: fields('CreditAccount', (account) => ({
+      available_credits: new BN(account.available_credits).subn(1),
+      locked_credits: new BN(account.locked_credits).addn(1),
+    })),
+    fails: ['credits.locked'],
+  },
+  {
+    what: 'a dispute without a job',
+    address: () => scene.service.creditAccount,
+    change: fields('CreditAccount', () => ({ open_disputes: 2 })),
+    fails: ['credits.disputes'],
+  },
+  {
+    what: 'a debt that nobody is owed',
+    address: () => addresses.treasury,
+    change: plus('Treasury', 'owed_base_units', 1),
+    fails: ['treasury.obligations'],
+  },
+  {
+    what: 'an exposure without a dispute',
+    address: () => addresses.treasury,
+    change: plus('Treasury', 'disputed_exposure_base_units', 1),
+    fails: ['treasury.obligations'],
+  },
+  {
+    what: 'a stake out of nothing',
+    address: () => scene.service.worker,
+    change: plus('Worker', 'stake_tokens', 1),
+    fails: ['vaults.stakes'],
+  },
+  {
+    what: 'a lock at another price',
+    address: () => open,
+    change: plus('Job', 'locked_credits', 1),
+    fails: ['credits.locked', 'jobs.prices'],
+  },
+  {
+    what: 'a charge at another price',
+    address: () => disputed,
+    change: plus('Job', 'charged_credits', 1),
+    fails: ['treasury.obligations', 'jobs.prices'],
+  },
+  {
+    what: 'a job that nobody refunded',
+    address: () => open,
+    change: plus('Job', 'locked_at', -300),
+    fails: ['jobs.deadlines'],
+  },
+  {
+    what: 'a dispute that nobody expired',
+    address: () => disputed,
+    change: plus('Job', 'locked_at', -86_700),
+    fails: ['jobs.deadlines'],
+  },
+  {
+    what: 'a job of a credit account that does not exist',
+    address: () => open,
+    change: fields('Job', () => ({ credit_account: STRANGER })),
+    fails: ['accounts.addresses', 'credits.locked'],
+  },
+  {
+    what: "another wallet's credit account",
+    address: () => scene.service.creditAccount,
+    change: fields('CreditAccount', () => ({ wallet: STRANGER })),
+    fails: ['accounts.addresses'],
+  },
+  {
+    what: 'a version that is not known',
+    address: () => scene.service.gateway,
+    change: (account) => ({ ...account, data: account.data.with(8, 2) }),
+    fails: ['accounts.readable'],
+  },
+  {
+    what: 'a state that is not known',
+    address: () => upheld,
+    change: fields('Job', () => ({ status: 9 })),
+    fails: ['accounts.readable'],
+  },
+  {
+    what: 'an arbiter who is the authority',
+    address: () => addresses.config,
+    change: fields('Config', (config) => ({ arbiter: config.authority })),
+    fails: ['config.invariants'],
+  },
+  {
+    what: 'a slash above the minimum stake',
+    address: () => addresses.config,
+    change: fields('Config', () => ({ slash_tokens: 1_001 })),
+    fails: ['config.invariants'],
+  },
+  {
+    what: 'a cooldown that is too short',
+    address: () => addresses.config,
+    change: fields('Config', () => ({ unstake_cooldown_seconds: 90_000 })),
+    fails: ['config.invariants'],
+  },
+  {
+    what: 'another binary',
+    address: () => PROGRAM_DATA,
+    change: (account) => ({
+      ...account,
+      data: account.data.with(CODE_AT + 1_000, (account.data[CODE_AT + 1_000] ?? 0) ^ 1),
+    }),
+    fails: ['program.code'],
+  },
+  {
+    what: 'a binary with something behind it',
+    address: () => PROGRAM_DATA,
+    change: (account) => ({ ...account, data: Buffer.concat([account.data, Uint8Array.of(0, 1)]) }),
+    fails: ['program.code'],
+  },
+];
+
+describe('an audit', () => {
+  it('holds while all is well', async () => {
+    expect(await audit()).toMatchObject({ result: 'holds', fails: [], unchecked: [] });
+  });
+
+  it.each(CASES)('finds $what', async ({ address, change, fails, unchecked = [] }) => {
+    const found = await withAccount(address(), change, () => audit());
+    expect({ fails: found.fails, unchecked: found.unchecked }).toEqual({ fails, unchecked });
+  });
+
+  it('finds an account that the program never made', async () => {
+    const { publicKey: address } = Keypair.generate();
+    const account = { lamports: 10_000_000, executable: false, owner: PROGRAM_ID };
+    await write(address, { ...account, data: Uint8Array.from({ length: 16 }, () => 7) });
+    const { fails } = await audit();
+    await write(address, { ...account, data: new Uint8Array(16) });
+    expect(fails).toEqual(['accounts.readable']);
+  });
+
+  it('is not disturbed by a blank account, which anybody can give to the program', async () => {
+    const address = Keypair.generate().publicKey;
+    const data = new Uint8Array(341);
+    await write(address, { lamports: 10_000_000, executable: false, owner: PROGRAM_ID, data });
+    const { result, detail } = await audit();
+    expect(result).toBe('holds');
+    expect(detail('accounts.readable')).toMatch(/blank ones, which mean nothing: [1-9]/);
+  });
+
+  it('tells what somebody sent to a vault unasked', async () => {
+    const { result, detail } = await withAccount(addresses.vault, holding(7n), () => audit());
+    expect(result).toBe('holds');
+    expect(detail('vaults.credits')).toContain('7 that somebody sent unasked');
+  });
+
+  it('takes the zeros that the loader adds for no part of the binary', async () => {
+    const pad = (account: Account) => ({
+      ...account,
+      data: Buffer.concat([account.data, new Uint8Array(100)]),
+    });
+    expect(await withAccount(PROGRAM_DATA, pad, () => audit())).toMatchObject({ result: 'holds' });
+  });
+
+  it('compares with the artifact that it is given', async () => {
+    const { fails } = await audit(scene.ledger.connection, ARTIFACT.subarray(1));
+    expect(fails).toEqual(['program.code']);
+  });
+
+  it('does not compare vaults with accounts while tokens move', async () => {
+    let reading = 0n;
+    const busy = interceptedConnection(scene.ledger.rpcUrl, async (request, forward) => {
+      const answer = (await forward(request)) as { result: { value: { data: [string] }[] } };
+      if (request.method !== 'getMultipleAccounts') return answer;
+      const [vault] = answer.result.value;
+      if (!vault) throw new Error('the vault is read first');
+      const data = Buffer.from(vault.data[0], 'base64');
+      reading += 1n;
+      vault.data[0] = Buffer.from(holding(reading)(asAccount(data)).data).toString('base64');
+      return answer;
+    });
+    expect(await audit(busy)).toMatchObject({
+      result: 'not_checkable',
+      fails: [],
+      unchecked: ['vaults.credits', 'vaults.stakes'],
+    });
+  });
+});
+
+function asAccount(data: Uint8Array): Account {
+  return { lamports: 0, executable: false, owner: TOKEN_PROGRAM_ID, data };
+}

@@ -1,0 +1,194 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { formatJobId } from '../../programs/client/index.ts';
+import { createScene, type LockedJob, OUTPUT, type Scene } from './scene.ts';
+
+const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
+/** Nothing listens there. */
+const NOWHERE = 'http://127.0.0.1:1';
+
+let scene: Scene;
+let folder: string;
+let settled: LockedJob;
+let closed: LockedJob;
+
+beforeAll(async () => {
+  scene = await createScene();
+  folder = await mkdtemp(join(tmpdir(), 'svc-audit-'));
+  [settled, closed] = (await scene.lock({ count: 2, tokenLimit: 2_000 })) as [LockedJob, LockedJob];
+  await scene.acknowledge(closed.address);
+  await scene.settle(closed.address);
+  await scene.acknowledge(settled.address);
+  await scene.settle(settled.address);
+  await scene.wait(200);
+  await scene.close([closed.address]);
+});
+
+afterAll(async () => {
+  scene?.ledger.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Runs `svc` as whoever types it does, without any setting. */
+async function svc(args: string[], input = '') {
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH } });
+  child.stdin.end(input);
+  const [out, error, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit') as Promise<[number]>,
+  ]);
+  return { out, error, code };
+}
+
+const onLedger = (...args: string[]) => [...args, '--rpc', scene.ledger.rpcUrl];
+
+describe('svc verify', () => {
+  it('shows each check with the transactions it rests on, and ends with 0', async () => {
+    const id = formatJobId(settled.idBytes);
+    const { out, error, code } = await svc(onLedger('verify', id));
+    expect({ error, code }).toEqual({ error: '', code: 0 });
+    expect(out).toMatch(new RegExp(`^${id} at ${settled.address}: settled, 3 of 8 locked credits`));
+    expect(out).toMatch(/│ 3 │ \d+ +│ \w+ +│ JobProven, JobSettled │/);
+    expect(out).toMatch(/│ settlement\.charge +│ holds +│ 3 of 8 locked credits .* │ 1 3 +│/);
+    expect(out).toMatch(/Everything that applies holds\.\n$/);
+  });
+
+  it('ends with 1 when the text is another one', async () => {
+    const file = join(folder, 'answer.txt');
+    await writeFile(file, 'another answer');
+    const { out, code } = await svc(
+      onLedger('verify', settled.address.toBase58(), '--output', file),
+    );
+    expect(code).toBe(1);
+    expect(out).toMatch(/│ delivery\.output +│ FAILS +│/);
+    expect(out).toMatch(/The ledger contradicts what should hold\.\n$/);
+  });
+
+  it('reads the text from standard input, and tells machines what people are told', async () => {
+    const receipt = scene.receipt(settled.address);
+    const { out, code } = await svc(
+      onLedger(
+        'verify',
+        settled.address.toBase58(),
+        '--output',
+        '-',
+        '--receipt',
+        receipt,
+        '--json',
+      ),
+      OUTPUT,
+    );
+    expect(code).toBe(0);
+    const report = JSON.parse(out);
+    expect(report).toMatchObject({
+      result: 'holds',
+      job: { status: 'settled', credits_locked: '8', credits_charged: '3', model: 'qwen3-8b' },
+    });
+    expect(report.checks).toContainEqual({
+      name: 'delivery.receipt',
+      verdict: 'holds',
+      detail: expect.stringContaining(scene.service.hotSigner.publicKey.toBase58()),
+      evidence: [{ signature: expect.any(String), slot: expect.stringMatching(/^\d+$/) }],
+    });
+  });
+
+  it('tells what cannot be checked from what is wrong', async () => {
+    const { address } = closed;
+    const args = ['verify', address.toBase58(), '--output', '-', '--json'];
+    const { out } = await svc(onLedger(...args), OUTPUT);
+    expect(JSON.parse(out).result).toBe('holds');
+    const [refundedLater] = await scene.lock({ count: 1, tokenLimit: 2_000 });
+    const open = refundedLater?.address.toBase58() ?? '';
+    const { out: unproven, code } = await svc(onLedger('verify', open, '--output', '-'), OUTPUT);
+    expect(code).toBe(1);
+    expect(unproven).toMatch(/│ delivery\.output +│ NOT CHECKABLE +│/);
+    expect(unproven).toMatch(/evidence is missing: this proves nothing\.\n$/);
+  });
+
+  it('finds a closed job by its wallet', async () => {
+    const id = formatJobId(closed.idBytes);
+    const wallet = scene.service.wallet.publicKey.toBase58();
+    const { code } = await svc(onLedger('verify', id, '--wallet', wallet));
+    expect(code).toBe(0);
+  });
+
+  it.each([
+    {
+      what: 'a closed job without its wallet',
+      args: () => onLedger('verify', formatJobId(closed.idBytes)),
+      says: /^No account has this job id\. .* --wallet\.\n$/,
+    },
+    {
+      what: 'a job that is not on the ledger',
+      args: () => onLedger('verify', scene.service.arbiter.publicKey.toBase58()),
+      says: /^The ledger's node knows no job at \w+\.\n$/,
+    },
+    {
+      what: 'something else than a job',
+      args: () => onLedger('verify', 'job_1'),
+      says: /^job_1 is neither a job id, nor an address, nor a transaction's signature\.\n$/,
+    },
+    {
+      what: 'a node that cannot be reached',
+      args: () => ['verify', settled.address.toBase58(), '--rpc', NOWHERE],
+      says: /^The ledger's node at 127\.0\.0\.1:1 cannot be reached\.\n$/,
+    },
+    {
+      what: 'no node',
+      args: () => ['verify', settled.address.toBase58()],
+      says: /^error: required option '--rpc <url>' not specified\n$/,
+    },
+    {
+      what: 'a text that is not there',
+      args: () => onLedger('verify', settled.address.toBase58(), '--output', join(folder, 'none')),
+      says: /^The text cannot be read: ENOENT.*\n$/,
+    },
+  ])('says in a sentence what is wrong with $what', async ({ args, says }) => {
+    const { out, error, code } = await svc(args());
+    expect({ out, code }).toEqual({ out: '', code: 1 });
+    expect(error).toMatch(says);
+  });
+});
+
+describe('svc audit', () => {
+  it('ends with 0 when the whole program is in order', async () => {
+    const { out, error, code } = await svc(onLedger('audit'));
+    expect({ error, code }).toEqual({ error: '', code: 0 });
+    const authority = scene.ledger.payer.publicKey.toBase58();
+    expect(out).toContain(`Who can replace the program: ${authority}.`);
+    expect(out).toMatch(/│ program\.code +│ holds +│ sha256 [0-9a-f]{64}/);
+  });
+
+  it('ends with 1 when another binary should be deployed, for machines too', async () => {
+    const file = join(folder, 'program.so');
+    await writeFile(file, 'another program');
+    const { out, code } = await svc(onLedger('audit', '--artifact', file, '--json'));
+    expect(code).toBe(1);
+    const report = JSON.parse(out);
+    expect(report).toMatchObject({
+      result: 'fails',
+      slots: { first: expect.any(Number), last: expect.any(Number) },
+      upgrade_authority: scene.ledger.payer.publicKey.toBase58(),
+    });
+    expect(report.checks.find(({ name }: { name: string }) => name === 'program.code')).toEqual({
+      name: 'program.code',
+      verdict: 'fails',
+      detail: expect.stringMatching(/^Deployed is sha256 [0-9a-f]{64}; built is [0-9a-f]{64}\.$/),
+      evidence: [],
+    });
+  });
+
+  it('says when there is no such program', async () => {
+    const program = scene.service.arbiter.publicKey.toBase58();
+    const { out, code } = await svc(onLedger('audit', '--program', program));
+    expect(code).toBe(1);
+    expect(out).toMatch(/│ program\.code +│ NOT CHECKABLE +│ There is no program at/);
+  });
+});

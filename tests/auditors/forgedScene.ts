@@ -1,0 +1,84 @@
+import type { Connection, PublicKey } from '@solana/web3.js';
+import { conclude, type Verdict } from '../../programs/client/verify/check.ts';
+import { gatherEvidence } from '../../programs/client/verify/job/gatherEvidence.ts';
+import { verifyJob } from '../../programs/client/verify/job/verifyJob.ts';
+import { createForgingNode, type Forgery } from './forgeries/node.ts';
+import { addresses, createScene, type Scene } from './scene.ts';
+
+export const JOB_NAMES = [
+  'settled',
+  'reassigned',
+  'upheld',
+  'expired',
+  'failed',
+  'refunded',
+  'closed',
+  'claimable',
+  'open',
+] as const;
+export type JobName = (typeof JOB_NAMES)[number];
+export type ForgedJobs = Readonly<Record<JobName, PublicKey>>;
+
+/** Jobs that ended in every way, and a node that lies about them. */
+export interface ForgedScene extends Scene {
+  readonly jobs: ForgedJobs;
+  node(forgery: Forgery): Connection;
+  /** What becomes of a job's checks when it is seen through a forging node. */
+  verify(job: PublicKey, forgery: Forgery): Promise<Findings>;
+}
+
+export interface Findings {
+  readonly result: string;
+  readonly fails: string[];
+  readonly unchecked: string[];
+  readonly all: string[];
+  detail(name: string): string | undefined;
+}
+
+export async function createForgedScene(): Promise<ForgedScene> {
+  const scene = await createScene();
+  const locked = [
+    ...(await scene.lock({ count: 4, tokenLimit: 2_000 })),
+    ...(await scene.lock({ count: 4, tokenLimit: 2_000 })),
+  ];
+  const jobs = Object.fromEntries(
+    JOB_NAMES.map((name, index) => [name, locked[index]?.address]),
+  ) as Record<JobName, PublicKey>;
+  await scene.acknowledge(jobs.reassigned);
+  await scene.acknowledge(jobs.reassigned, 2);
+  await scene.settle(jobs.reassigned, { attempt: 2 });
+  for (const name of ['settled', 'upheld', 'expired', 'closed'] as const) {
+    await scene.acknowledge(jobs[name]);
+    await scene.settle(jobs[name]);
+  }
+  await scene.fail(jobs.failed);
+  await scene.acknowledge(jobs.claimable);
+  await scene.dispute(jobs.upheld);
+  await scene.resolve(jobs.upheld, 'upheld_worker');
+  await scene.closePayout();
+  await scene.settle(jobs.claimable);
+  await scene.dispute(jobs.expired);
+  await scene.wait(86_401);
+  await scene.refund(jobs.refunded);
+  await scene.expire(jobs.expired);
+  await scene.close([jobs.closed]);
+  const [open] = await scene.lock({ count: 1, tokenLimit: 2_000 });
+  jobs.open = open?.address as PublicKey;
+  const node = createForgingNode(scene.ledger.rpcUrl);
+  return {
+    ...{ ...scene, jobs, node },
+    async verify(job, forgery) {
+      const evidence = await gatherEvidence({ connection: node(forgery), addresses, job });
+      const { checks } = verifyJob(evidence);
+      const named = (verdict: Verdict) =>
+        checks.filter((check) => check.verdict === verdict).map(({ name }) => name);
+      return {
+        result: conclude(checks),
+        fails: named('fails'),
+        unchecked: named('not_checkable'),
+        all: checks.map(({ name }) => name),
+        detail: (name) => checks.find((check) => check.name === name)?.detail,
+      };
+    },
+  };
+}

@@ -1,0 +1,202 @@
+import anchor from '@coral-xyz/anchor';
+import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import { Keypair, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import bs58 from 'bs58';
+import {
+  type ForgeryCase,
+  forgeAccount,
+  forgeEvent,
+  inTransactionOf,
+  plusOne,
+  set,
+} from './forge.ts';
+
+const { BN } = anchor;
+
+/** Lies about disputes, failures, refunds and closings, and about the account. */
+export const ENDING_FORGERIES: readonly ForgeryCase[] = [
+  {
+    what: 'the disputed charge',
+    job: 'upheld',
+    forgery: () => forgeEvent('JobDisputed', plusOne('charged_credits')),
+    fails: ['dispute.opened', 'dispute.resolved'],
+  },
+  {
+    what: "the client's hash, so that it is the proven one",
+    job: 'upheld',
+    forgery: () => forgeEvent('JobDisputed', (fields) => ({ client_hash: fields.output_hash })),
+    fails: ['dispute.opened', 'account.state'],
+  },
+  {
+    what: 'the exposure',
+    job: 'upheld',
+    forgery: () => forgeEvent('JobDisputed', set('disputed_exposure_base_units', new BN(1))),
+    fails: ['dispute.opened', 'dispute.resolved'],
+  },
+  {
+    what: 'the exposure that was left when the dispute ended',
+    job: 'expired',
+    forgery: () => forgeEvent('DisputeExpired', plusOne('disputed_exposure_base_units')),
+    fails: ['dispute.expired'],
+  },
+  {
+    what: 'the exposure that was left when the dispute was decided',
+    job: 'upheld',
+    forgery: () => forgeEvent('DisputeResolved', plusOne('disputed_exposure_base_units')),
+    fails: ['dispute.resolved'],
+  },
+  {
+    what: 'the end of arbitration',
+    job: 'upheld',
+    forgery: () => forgeEvent('JobDisputed', plusOne('arbitration_ends_at')),
+    fails: ['dispute.opened'],
+  },
+  {
+    what: 'the repayment',
+    job: 'upheld',
+    forgery: () => forgeEvent('DisputeResolved', set('repaid_credits', new BN(2))),
+    fails: ['dispute.resolved'],
+  },
+  {
+    what: 'what the treasury owes',
+    job: 'upheld',
+    forgery: () => forgeEvent('DisputeResolved', set('owed_credits', new BN(2))),
+    fails: ['dispute.resolved'],
+  },
+  {
+    what: 'the slash',
+    job: 'upheld',
+    forgery: () => forgeEvent('DisputeResolved', plusOne('slashed_tokens')),
+    fails: ['dispute.resolved'],
+  },
+  {
+    what: 'the verdict',
+    job: 'upheld',
+    forgery: () => forgeEvent('DisputeResolved', set('verdict', 2)),
+    fails: ['dispute.resolved', 'account.state'],
+  },
+  {
+    what: 'when the dispute was opened',
+    job: 'expired',
+    forgery: () =>
+      forgeEvent('JobDisputed', (fields) => ({
+        unix_time: new BN(fields.unix_time).addn(90),
+        arbitration_ends_at: new BN(fields.arbitration_ends_at).addn(90),
+      })),
+    fails: ['deadline.disputed', 'deadline.expired', 'account.state'],
+  },
+  {
+    what: 'when the dispute was decided',
+    job: 'upheld',
+    forgery: () =>
+      forgeEvent('DisputeResolved', (fields) => ({
+        unix_time: new BN(fields.unix_time).addn(90_000),
+      })),
+    fails: ['deadline.resolved', 'account.state'],
+  },
+  {
+    what: 'what came back after a failure',
+    job: 'failed',
+    forgery: () => forgeEvent('JobFailed', set('returned_credits', new BN(7))),
+    fails: ['failure.returned'],
+  },
+  {
+    what: 'the credits available after a failure',
+    job: 'failed',
+    forgery: () => forgeEvent('JobFailed', plusOne('available_credits')),
+    fails: ['failure.balances'],
+  },
+  {
+    what: 'when the job failed',
+    job: 'failed',
+    forgery: () =>
+      forgeEvent('JobFailed', (fields) => ({ unix_time: new BN(fields.unix_time).addn(200) })),
+    fails: ['deadline.failed', 'account.state'],
+  },
+  {
+    what: 'when the job was refunded',
+    job: 'refunded',
+    forgery: () =>
+      forgeEvent('JobRefunded', (fields) => ({
+        unix_time: new BN(fields.unix_time).subn(86_400),
+      })),
+    fails: ['deadline.refunded', 'account.state'],
+  },
+  {
+    what: 'the credits locked after a refund',
+    job: 'refunded',
+    forgery: () => forgeEvent('JobRefunded', plusOne('account_locked_credits')),
+    fails: ['refund.balances'],
+  },
+  {
+    what: 'that a refund paid somebody',
+    job: 'refunded',
+    forgery: () =>
+      inTransactionOf('JobRefunded', ({ meta, transaction }) => {
+        const { accountKeys } = transaction.message;
+        const programIdIndex = accountKeys.push(TOKEN_PROGRAM_ID.toBase58()) - 1;
+        meta.innerInstructions[0]?.instructions.unshift({
+          programIdIndex,
+          accounts: [0, 0, 0],
+          data: bs58.encode(Uint8Array.of(3, 1, 0, 0, 0, 0, 0, 0, 0)),
+        });
+      }),
+    fails: ['history.signatures', 'refund.returned'],
+  },
+  {
+    what: 'who got the rent',
+    job: 'closed',
+    forgery: () => forgeEvent('JobClosed', set('rent_payer', Keypair.generate().publicKey)),
+    fails: ['account.closed'],
+  },
+  {
+    what: 'the rent',
+    job: 'closed',
+    forgery: () =>
+      inTransactionOf('JobClosed', ({ meta }) => {
+        meta.postBalances = meta.postBalances.map((lamports) => lamports - 1);
+      }),
+    fails: ['account.closed'],
+  },
+  {
+    what: "the account's owner",
+    job: 'settled',
+    forgery: (jobs) => ({
+      account: (account, address) =>
+        address === jobs.settled.toBase58()
+          ? { ...account, owner: TOKEN_PROGRAM_ID.toBase58() }
+          : undefined,
+    }),
+    fails: ['account.state'],
+    unchecked: [
+      ...['history.sequence', 'deadline.disputed', 'deadline.resolved', 'deadline.expired'],
+      ...['dispute.opened', 'dispute.resolved', 'dispute.expired', 'account.closed'],
+    ],
+  },
+  {
+    what: 'a field of the account',
+    job: 'settled',
+    forgery: (jobs) => forgeAccount(jobs.settled, 'Job', plusOne('charged_credits')),
+    fails: ['account.state'],
+  },
+  {
+    what: 'the age of the account',
+    job: 'settled',
+    forgery: (jobs) => forgeAccount(jobs.settled, 'Job', set('sequence', 3)),
+    fails: ['account.state'],
+  },
+  {
+    what: 'the time, so that an open job is overdue',
+    job: 'open',
+    forgery: () => ({
+      account(account, address) {
+        if (address !== SYSVAR_CLOCK_PUBKEY.toBase58()) return undefined;
+        const [base64, encoding] = account.data;
+        const clock = Buffer.from(base64, 'base64');
+        clock.writeBigInt64LE(clock.readBigInt64LE(32) + 200n, 32);
+        return { ...account, data: [clock.toString('base64'), encoding] };
+      },
+    }),
+    fails: ['deadline.open'],
+  },
+];

@@ -1,0 +1,116 @@
+import anchor from '@coral-xyz/anchor';
+import type { PublicKey } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { coder } from '../../../programs/client/program.ts';
+import type { ForgedJobs, JobName } from '../forgedScene.ts';
+import type { Forgery, InstructionJson, TransactionJson } from './node.ts';
+
+const { BN } = anchor;
+
+/** One lie of a node about one job, and exactly the checks that it must upset. */
+export interface ForgeryCase {
+  readonly what: string;
+  readonly job: JobName;
+  forgery(jobs: ForgedJobs): Forgery;
+  readonly fails: readonly string[];
+  readonly unchecked?: readonly string[];
+}
+
+/** Anchor's tag and the event's discriminator. */
+const EVENT_PREFIX_BYTES = 16;
+const TAG_BYTES = 8;
+
+/** The inner instructions that carry an event of this name. */
+export function eventInstructions({ meta }: TransactionJson, name: string): InstructionJson[] {
+  return meta.innerInstructions
+    .flatMap(({ instructions }) => instructions)
+    .filter((instruction) => decodeEvent(instruction)?.name === name);
+}
+
+/** Rewrites fields of an event wherever a transaction has it; names and values as Anchor has them. */
+export function forgeEvent(
+  name: string,
+  change: (fields: Record<string, never>) => Record<string, unknown>,
+  job?: PublicKey,
+): Forgery {
+  return {
+    transaction(transaction) {
+      for (const instruction of eventInstructions(transaction, name)) {
+        const bytes = Buffer.from(bs58.decode(instruction.data));
+        const fields = decodeEvent(instruction)?.data as Record<string, never>;
+        if (job && !job.equals(fields.job as unknown as PublicKey)) continue;
+        const forged = coder.types.encode(name, { ...fields, ...change(fields) });
+        const prefix = bytes.subarray(0, EVENT_PREFIX_BYTES);
+        instruction.data = bs58.encode(Buffer.concat([prefix, forged]));
+      }
+      return transaction;
+    },
+  };
+}
+
+/** Rewrites fields of an account of the program. */
+export function forgeAccount(
+  address: PublicKey,
+  name: string,
+  change: (fields: Record<string, never>) => Record<string, unknown>,
+): Forgery {
+  return {
+    account(account, asked) {
+      if (asked !== address.toBase58()) return undefined;
+      const [base64, encoding] = account.data;
+      const bytes = Buffer.from(base64, 'base64');
+      const fields = coder.accounts.decode(name, bytes) as Record<string, never>;
+      const forged = coder.types.encode(name, { ...fields, ...change(fields) });
+      const whole = Buffer.concat([bytes.subarray(0, TAG_BYTES), forged]);
+      return { ...account, data: [whole.toString('base64'), encoding] };
+    },
+  };
+}
+
+export function decodeEvent({ data }: InstructionJson) {
+  return coder.events.decode(Buffer.from(bs58.decode(data)).subarray(TAG_BYTES).toString('base64'));
+}
+
+/** Forges only the transaction that has an event of this name. */
+export function inTransactionOf(
+  name: string,
+  change: (transaction: TransactionJson) => void,
+): Forgery {
+  return {
+    transaction(transaction) {
+      if (eventInstructions(transaction, name).length === 0) return transaction;
+      change(transaction);
+      return transaction;
+    },
+  };
+}
+
+export const plusOne = (field: string) => (fields: Record<string, never>) => ({
+  [field]: new BN(fields[field] as never).addn(1),
+});
+export const set = (field: string, value: unknown) => () => ({ [field]: value });
+
+export function flipByte(data: string, at: number): string {
+  const bytes = bs58.decode(data);
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  return bs58.encode(bytes);
+}
+
+export const ED25519 = 0;
+export const SETTLE = 2;
+export const SIGNATURE_AT = 48;
+export const KEY_AT = 16;
+
+export function outer(transaction: TransactionJson, index: number) {
+  const found = transaction.transaction.message.instructions[index];
+  if (!found) throw new Error('the transaction has no such instruction');
+  return found;
+}
+
+/** The two token transfers of a settlement. */
+export function transfers({ meta }: TransactionJson) {
+  const [toWorker, toTreasury] =
+    meta.innerInstructions.find(({ index }) => index === SETTLE)?.instructions ?? [];
+  if (!toWorker || !toTreasury) throw new Error('a settlement has two transfers');
+  return { toWorker, toTreasury };
+}

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import bs58 from 'bs58';
+import { createForgedScene, type ForgedScene } from './forgedScene.ts';
+import { decodeEvent, eventInstructions, inTransactionOf } from './forgeries/forge.ts';
+import type { TransactionJson } from './forgeries/node.ts';
+
+let scene: ForgedScene;
+
+beforeAll(async () => {
+  scene = await createForgedScene();
+});
+
+afterAll(() => scene?.ledger.close());
+
+describe('a node that leaves something out', () => {
+  const hasEvent = (transaction: TransactionJson, name: string) =>
+    eventInstructions(transaction, name).length > 0;
+
+  it.each([
+    { job: 'settled', hidden: 'JobLocked', unchecked: ['lock.price', 'settlement.charge'] },
+    { job: 'settled', hidden: 'JobAcknowledged', unchecked: ['work.assignment'] },
+    { job: 'settled', hidden: 'JobSettled', unchecked: ['proof.signature', 'settlement.share'] },
+    { job: 'expired', hidden: 'JobDisputed', unchecked: ['dispute.expired', 'deadline.disputed'] },
+    { job: 'expired', hidden: 'DisputeExpired', unchecked: ['dispute.expired'] },
+    { job: 'closed', hidden: 'JobClosed', unchecked: ['account.state', 'account.closed'] },
+  ] as const)('cannot pass off a job without its $hidden', async ({ job, hidden, unchecked }) => {
+    const found = await scene.verify(scene.jobs[job], {
+      transaction: (transaction) => (hasEvent(transaction, hidden) ? null : transaction),
+    });
+    expect({ result: found.result, fails: found.fails }).toEqual({
+      result: 'not_checkable',
+      fails: [],
+    });
+    expect(found.unchecked).toEqual(expect.arrayContaining(['history.sequence', ...unchecked]));
+  });
+
+  it('cannot pass off the first worker of a job as its last', async () => {
+    const found = await scene.verify(scene.jobs.reassigned, {
+      transaction: (transaction) =>
+        eventInstructions(transaction, 'JobAcknowledged').some(
+          (instruction) => decodeEvent(instruction)?.data.attempt === 2,
+        )
+          ? null
+          : transaction,
+    });
+    expect({ result: found.result, fails: found.fails }).toEqual({
+      result: 'not_checkable',
+      fails: [],
+    });
+    expect(found.unchecked).toContain('work.assignment');
+  });
+
+  it('cannot leave a transaction out of its list either', async () => {
+    const { result, unchecked } = await scene.verify(scene.jobs.settled, {
+      listing: ([newest, ...older], address) =>
+        newest && address !== scene.jobs.settled.toBase58() ? [newest, ...older] : older,
+    });
+    expect(result).toBe('not_checkable');
+    expect(unchecked).toContain('settlement.worker_payment');
+  });
+
+  it('cannot pass off a job without its account', async () => {
+    const { result, unchecked } = await scene.verify(scene.jobs.settled, {
+      account: (_account, address) =>
+        address === scene.jobs.settled.toBase58() ? null : undefined,
+    });
+    expect(result).toBe('not_checkable');
+    expect(unchecked).toEqual(expect.arrayContaining(['history.sequence', 'account.state']));
+  });
+
+  it('cannot pass off a proof without the record of the worker', async () => {
+    const authority = scene.service.workerAuthority.publicKey.toBase58();
+    const { result, unchecked } = await scene.verify(scene.jobs.settled, {
+      listing: (listing, address) => (address === authority ? [] : listing),
+    });
+    expect({ result, unchecked }).toEqual({
+      result: 'not_checkable',
+      unchecked: ['proof.key', 'settlement.worker_payment'],
+    });
+  });
+
+  it('cannot pass off balances without what they were before', async () => {
+    const creditAccount = scene.service.creditAccount.toBase58();
+    const { result, unchecked } = await scene.verify(scene.jobs.settled, {
+      listing: (listing, address) => (address === creditAccount ? [] : listing),
+    });
+    expect({ result, unchecked }).toEqual({
+      result: 'not_checkable',
+      unchecked: ['lock.balances', 'settlement.balances'],
+    });
+  });
+
+  it("cannot put another program's event in the place of the real one", async () => {
+    const found = await scene.verify(
+      scene.jobs.settled,
+      inTransactionOf('JobSettled', (transaction) => {
+        for (const event of eventInstructions(transaction, 'JobSettled')) event.programIdIndex = 0;
+      }),
+    );
+    expect(found.fails).toEqual(['history.authenticity']);
+    expect(found.unchecked).toContain('settlement.charge');
+  });
+});
+
+describe('a stranger', () => {
+  it('can imitate events without effect', async () => {
+    const { result, detail } = await scene.verify(
+      scene.jobs.settled,
+      inTransactionOf('JobAcknowledged', ({ meta }) => {
+        const [inner] = meta.innerInstructions;
+        const [event] = inner?.instructions ?? [];
+        if (event) inner?.instructions.push({ ...event, programIdIndex: 0 });
+      }),
+    );
+    expect(result).toBe('holds');
+    expect(detail('history.authenticity')).toContain('Ignored imitations: 1.');
+  });
+
+  it('can mention the job in a transaction that nobody can read yet', async () => {
+    const strange = bs58.encode(Buffer.alloc(64, 7));
+    const { result, detail } = await scene.verify(scene.jobs.settled, {
+      listing: (listing, address) =>
+        address === scene.jobs.settled.toBase58() && listing[0]
+          ? [{ ...listing[0], signature: strange }, ...listing]
+          : listing,
+      refusal: (signature) =>
+        signature === strange
+          ? { code: -32_015, message: 'Transaction version (1) is not supported' }
+          : undefined,
+    });
+    expect(result).toBe('holds');
+    expect(detail('history.sequence')).toContain('Unread, but without effect on the job: 1.');
+  });
+});

@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto';
+import {
+  createCloseAccountInstruction,
+  createTransferInstruction,
+  getAccount,
+  getAssociatedTokenAddressSync,
+} from '@solana/spl-token';
+import {
+  type Connection,
+  type Keypair,
+  type PublicKey,
+  SYSVAR_CLOCK_PUBKEY,
+  type TransactionInstruction,
+} from '@solana/web3.js';
+import {
+  createAddresses,
+  createJobId,
+  disputeExpire,
+  disputeResolve,
+  ed25519Instruction,
+  formatReceipt,
+  jobAcknowledge,
+  jobClose,
+  jobDispute,
+  jobFail,
+  jobLock,
+  jobProve,
+  jobRefund,
+  jobSettle,
+  PROGRAM_ID,
+  proofMessage,
+  receiptMessage,
+  sign,
+} from '../../programs/client/index.ts';
+import { submit } from '../../stack/operator.ts';
+import {
+  advanceSeconds,
+  openService,
+  readClockSeconds,
+  type Service,
+  startLedger,
+  type TestLedger,
+} from '../support/ledger.ts';
+
+export const addresses = createAddresses();
+
+/** The answer to every job. */
+export const OUTPUT = 'the whole answer';
+const OUTPUT_HASH = createHash('sha256').update(OUTPUT).digest();
+const CLIENT_HASH = createHash('sha256').update('another answer').digest();
+
+export interface LockedJob {
+  readonly address: PublicKey;
+  readonly idBytes: Uint8Array;
+}
+
+/** A ledger with the program in service, and verbs for what happens to jobs there. */
+export interface Scene {
+  ledger: TestLedger;
+  service: Service;
+  /** One transaction; the operator pays, and the Gateway's hot signer signs too. */
+  send(instructions: TransactionInstruction[], signers?: Keypair[]): Promise<void>;
+  wait(seconds: number): Promise<void>;
+  /** Locks several jobs in one transaction. */
+  lock(terms: { count: number; tokenLimit: number }): Promise<LockedJob[]>;
+  acknowledge(job: PublicKey, attempt?: number): Promise<void>;
+  /** Proof and settlement in one transaction; the controller counts one token less. */
+  settle(job: PublicKey, options?: { tokens?: number; attempt?: number }): Promise<void>;
+  fail(job: PublicKey): Promise<void>;
+  refund(job: PublicKey): Promise<void>;
+  dispute(job: PublicKey): Promise<void>;
+  resolve(job: PublicKey, verdict: 'rejected' | 'upheld_gateway' | 'upheld_worker'): Promise<void>;
+  expire(job: PublicKey): Promise<void>;
+  close(jobs: readonly PublicKey[]): Promise<void>;
+  /** From now on the worker cannot be paid. */
+  closePayout(): Promise<void>;
+  receipt(job: PublicKey): string;
+}
+
+const VERDICTS = { rejected: 1, upheld_gateway: 2, upheld_worker: 3 } as const;
+
+export async function createScene(): Promise<Scene> {
+  const ledger = await startLedger();
+  const { connection } = ledger;
+  const service = await openService(ledger);
+  const { operator, hotSigner, gateway, creditAccount, worker, arbiter } = service;
+  const payer = operator.authority.publicKey;
+  const owner = service.workerAuthority.publicKey;
+  const workerPayout = getAssociatedTokenAddressSync(service.mints.credit, owner);
+  const actor = { signer: hotSigner.publicKey, gateway };
+  const send: Scene['send'] = (instructions, signers = [hotSigner]) =>
+    submit(operator, instructions, signers);
+
+  return {
+    ledger,
+    service,
+    send,
+    async wait(seconds) {
+      await advanceSeconds(connection, seconds);
+      await untilClockKnowsSlot(connection);
+    },
+    async lock({ count, tokenLimit }) {
+      const nowMs = Number(await readClockSeconds(connection)) * 1_000;
+      const ids = Array.from({ length: count }, () => createJobId({ nowMs, creditAccount }));
+      await send(
+        ids.map(({ bytes }) =>
+          jobLock({
+            ...{ ...actor, payer, wallet: service.wallet.publicKey, modelId: service.model.id },
+            ...{ jobId: bytes, tokenLimit, maxCredits: 1_000n },
+          }),
+        ),
+      );
+      return ids.map(({ address, bytes }) => ({ address, idBytes: bytes }));
+    },
+    acknowledge: (job, attempt = 1) => send([jobAcknowledge({ ...actor, job, worker, attempt })]),
+    async settle(job, { tokens = 600, attempt = 1 } = {}) {
+      const proven = { outputHash: OUTPUT_HASH, promptTokens: 10, completionTokens: tokens };
+      const identity = { programId: PROGRAM_ID, job, worker, attempt };
+      const message = proofMessage({ ...identity, ...proven });
+      const { publicKey } = service.proofKey;
+      const signature = sign(message, service.proofKey);
+      await send([
+        ed25519Instruction({ publicKey, message, signature }),
+        jobProve({ job, worker, ed25519InstructionIndex: 0, ...proven }),
+        jobSettle({
+          ...{ ...actor, job, creditAccount, worker, workerPayout },
+          ...{ deliveredHash: OUTPUT_HASH, countedTokens: tokens - 1 },
+        }),
+      ]);
+    },
+    fail: (job) =>
+      send([
+        jobFail({
+          ...{ ...actor, job, creditAccount },
+          ...{ reason: 1, deliveredHash: OUTPUT_HASH, countedTokens: 0 },
+        }),
+      ]),
+    refund: (job) => send([jobRefund({ job, creditAccount })], []),
+    dispute: (job) => send([jobDispute({ ...actor, job, creditAccount, clientHash: CLIENT_HASH })]),
+    resolve: (job, verdict) =>
+      send(
+        [
+          disputeResolve({
+            ...{ arbiter: arbiter.publicKey, job, creditAccount, worker },
+            ...{ verdict: VERDICTS[verdict], evidenceHash: CLIENT_HASH },
+          }),
+        ],
+        [arbiter],
+      ),
+    expire: (job) => send([disputeExpire({ job, creditAccount })], []),
+    close: (jobs) =>
+      send(
+        jobs.map((job) => jobClose({ job, rentPayer: payer })),
+        [],
+      ),
+    async closePayout() {
+      const { amount } = await getAccount(connection, workerPayout, 'confirmed');
+      const elsewhere = getAssociatedTokenAddressSync(service.mints.credit, payer);
+      await send(
+        [
+          createTransferInstruction(workerPayout, elsewhere, owner, amount),
+          createCloseAccountInstruction(workerPayout, payer, owner),
+        ],
+        [service.workerAuthority],
+      );
+    },
+    receipt(job) {
+      const message = receiptMessage({ programId: PROGRAM_ID, job, outputHash: OUTPUT_HASH });
+      return formatReceipt(hotSigner.publicKey, sign(message, hotSigner));
+    },
+  };
+}
+
+/**
+ * For a moment after it was moved, the embedded ledger's Clock names a slot far from the ledger's
+ * own, and events would bear it.
+ */
+async function untilClockKnowsSlot(connection: Connection): Promise<void> {
+  let lag: bigint;
+  do {
+    const clock = await connection.getAccountInfo(SYSVAR_CLOCK_PUBKEY, 'confirmed');
+    if (!clock) throw new Error('the ledger has no Clock');
+    lag = BigInt(await connection.getSlot('confirmed')) - clock.data.readBigUInt64LE(0);
+  } while (lag > 1_000n);
+}

@@ -1,0 +1,280 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Keypair, type PublicKey } from '@solana/web3.js';
+import {
+  formatJobId,
+  formatReceipt,
+  PROGRAM_ID,
+  receiptMessage,
+  sign,
+} from '../../programs/client/index.ts';
+import { conclude } from '../../programs/client/verify/check.ts';
+import type { ClientEvidence } from '../../programs/client/verify/job/evidence.ts';
+import { gatherEvidence } from '../../programs/client/verify/job/gatherEvidence.ts';
+import { locateJob } from '../../programs/client/verify/job/locateJob.ts';
+import { verifyJob } from '../../programs/client/verify/job/verifyJob.ts';
+import { addresses, createScene, type LockedJob, OUTPUT, type Scene } from './scene.ts';
+
+const DAY_SECONDS = 86_400;
+const NAMES = [
+  ...['settled', 'long', 'reassigned', 'failed', 'refunded', 'rejected', 'upheldGateway'],
+  ...['upheldWorker', 'expired', 'claimable', 'closed', 'open'],
+] as const;
+
+let scene: Scene;
+let jobs: Record<(typeof NAMES)[number], LockedJob>;
+
+/** A job for each way in which one can end, and one that has not. */
+beforeAll(async () => {
+  scene = await createScene();
+  const [long] = await scene.lock({ count: 1, tokenLimit: 10_000 });
+  const locked = await scene.lock({ count: 5, tokenLimit: 2_000 });
+  const more = await scene.lock({ count: 5, tokenLimit: 2_000 });
+  const byName = Object.fromEntries(
+    NAMES.filter((name) => name !== 'long' && name !== 'open').map((name, index) => [
+      name,
+      [...locked, ...more][index],
+    ]),
+  );
+  jobs = { ...byName, long } as typeof jobs;
+  // Before the verdicts: a worker that was slashed is given no job.
+  for (const name of ['failed', 'claimable'] as const) await scene.acknowledge(jobs[name].address);
+  const { settled, reassigned, failed, rejected, upheldGateway, upheldWorker, expired, closed } =
+    jobs;
+  await scene.acknowledge(reassigned.address);
+  await scene.acknowledge(reassigned.address, 3);
+  await scene.settle(reassigned.address, { attempt: 3 });
+  await scene.acknowledge(jobs.long.address);
+  await scene.settle(jobs.long.address, { tokens: 9_000 });
+  for (const { address } of [settled, rejected, upheldGateway, upheldWorker, expired, closed]) {
+    await scene.acknowledge(address);
+    await scene.settle(address);
+  }
+  for (const { address } of [rejected, upheldGateway, upheldWorker, expired]) {
+    await scene.dispute(address);
+  }
+  await scene.resolve(rejected.address, 'rejected');
+  await scene.resolve(upheldGateway.address, 'upheld_gateway');
+  await scene.resolve(upheldWorker.address, 'upheld_worker');
+  await scene.fail(failed.address);
+  await scene.closePayout();
+  await scene.settle(jobs.claimable.address);
+  await scene.wait(DAY_SECONDS + 1);
+  await scene.refund(jobs.refunded.address);
+  await scene.expire(expired.address);
+  await scene.close([closed.address]);
+  const [open] = await scene.lock({ count: 1, tokenLimit: 2_000 });
+  jobs.open = open as LockedJob;
+});
+
+afterAll(() => scene?.ledger.close());
+
+async function verify(job: PublicKey, client: ClientEvidence = {}) {
+  const { connection } = scene.ledger;
+  return verifyJob(await gatherEvidence({ connection, addresses, job }), client);
+}
+
+const ALWAYS = [
+  ...['history.signatures', 'history.authenticity', 'history.sequence', 'history.states'],
+  ...['lock.address', 'lock.price', 'lock.balances'],
+];
+const GIVEN = ['work.attempts', 'deadline.acknowledged'];
+const SETTLED = [
+  ...GIVEN,
+  ...['work.assignment', 'proof.signature', 'proof.key', 'proof.hash', 'settlement.signer'],
+  ...['settlement.charge', 'settlement.share', 'settlement.balances'],
+  ...['settlement.worker_payment', 'settlement.treasury_payment', 'settlement.tokens'],
+  ...['deadline.proven', 'deadline.settled'],
+];
+const DISPUTED = [...SETTLED, 'dispute.opened', 'deadline.disputed', 'account.state'];
+const RESOLVED = [...DISPUTED, 'dispute.resolved', 'deadline.resolved'];
+
+describe('a job in order', () => {
+  it.each([
+    { name: 'settled', status: 'settled', charged: 3n, holding: [...SETTLED, 'account.state'] },
+    { name: 'long', status: 'settled', charged: 36n, holding: [...SETTLED, 'account.state'] },
+    { name: 'reassigned', status: 'settled', charged: 3n, holding: [...SETTLED, 'account.state'] },
+    { name: 'claimable', status: 'settled', charged: 3n, holding: [...SETTLED, 'account.state'] },
+    { name: 'closed', status: 'settled', charged: 3n, holding: [...SETTLED, 'account.closed'] },
+    {
+      name: 'failed',
+      status: 'failed',
+      charged: 0n,
+      holding: [
+        ...GIVEN,
+        'failure.returned',
+        'failure.balances',
+        'deadline.failed',
+        'account.state',
+      ],
+    },
+    {
+      name: 'refunded',
+      status: 'refunded',
+      charged: 0n,
+      holding: ['refund.returned', 'refund.balances', 'deadline.refunded', 'account.state'],
+    },
+    { name: 'rejected', status: 'settled', charged: 3n, holding: RESOLVED },
+    { name: 'upheldGateway', status: 'refunded', charged: 0n, holding: RESOLVED },
+    { name: 'upheldWorker', status: 'refunded', charged: 0n, holding: RESOLVED },
+    {
+      name: 'expired',
+      status: 'settled',
+      charged: 3n,
+      holding: [...DISPUTED, 'dispute.expired', 'deadline.expired'],
+    },
+    { name: 'open', status: 'pending', charged: 0n, holding: ['deadline.open', 'account.state'] },
+  ] as const)(
+    '$name: every rule that applies holds',
+    async ({ name, status, charged, holding }) => {
+      const { job, checks } = await verify(jobs[name].address);
+      const named = (verdict: string) => checks.filter((check) => check.verdict === verdict);
+      expect(named('fails')).toEqual([]);
+      expect(named('not_checkable')).toEqual([]);
+      expect(
+        named('holds')
+          .map((check) => check.name)
+          .sort(),
+      ).toEqual([...ALWAYS, ...holding].sort());
+      expect(conclude(checks)).toBe('holds');
+      expect(job).toMatchObject({
+        status,
+        credits_charged: charged,
+        model: scene.service.model.id,
+      });
+    },
+  );
+
+  it('leaves pay that cannot be paid to be claimed, and says so', async () => {
+    const { checks } = await verify(jobs.claimable.address);
+    const payment = checks.find(({ name }) => name === 'settlement.worker_payment');
+    expect(payment?.detail).toBe(
+      'Not payable then: 25500 base units, of 25500 claimable by the worker.',
+    );
+  });
+
+  it('names the transactions on which each rule was judged', async () => {
+    const { checks, events } = await verify(jobs.settled.address);
+    const [lock, , settlement] = new Set(events.map(({ transaction }) => transaction.signature));
+    const charge = checks.find(({ name }) => name === 'settlement.charge');
+    expect(charge?.evidence.map(({ signature }) => signature)).toEqual([lock, settlement]);
+  });
+});
+
+describe('what the client has', () => {
+  const receiptBy = (signer: Keypair, job: PublicKey, outputHash: Uint8Array) =>
+    formatReceipt(
+      signer.publicKey,
+      sign(receiptMessage({ programId: PROGRAM_ID, job, outputHash }), signer),
+    );
+  const HASH = createHash('sha256').update(OUTPUT).digest();
+
+  it.each<{ what: string; client: () => ClientEvidence; fails: string }>([
+    {
+      what: 'another text',
+      client: () => ({ output: Buffer.from('another answer') }),
+      fails: 'delivery.output',
+    },
+    {
+      what: 'the text with a newline more',
+      client: () => ({ output: Buffer.from(`${OUTPUT}\n`) }),
+      fails: 'delivery.output',
+    },
+    {
+      what: 'a receipt of somebody who did not settle',
+      client: () => ({ receipt: receiptBy(Keypair.generate(), jobs.settled.address, HASH) }),
+      fails: 'delivery.receipt',
+    },
+    {
+      what: 'a receipt of another job',
+      client: () => ({ receipt: scene.receipt(jobs.reassigned.address) }),
+      fails: 'delivery.receipt',
+    },
+    {
+      what: 'a receipt for another text',
+      client: () => ({
+        receipt: receiptBy(scene.service.hotSigner, jobs.settled.address, new Uint8Array(32)),
+      }),
+      fails: 'delivery.receipt',
+    },
+    {
+      what: 'no receipt at all, but something else',
+      client: () => ({ receipt: 'a.b' }),
+      fails: 'delivery.receipt',
+    },
+  ])('is told apart: $what', async ({ client, fails }) => {
+    const { checks } = await verify(jobs.settled.address, client());
+    const failing = checks.filter(({ verdict }) => verdict === 'fails');
+    expect(failing.map(({ name }) => name)).toEqual([fails]);
+  });
+
+  it('convicts whoever signed for another text than was proven', async () => {
+    const output = Buffer.from('another answer');
+    const outputHash = createHash('sha256').update(output).digest();
+    const job = jobs.settled.address;
+    const receipt = receiptBy(scene.service.hotSigner, job, outputHash);
+    const { checks } = await verify(job, { output, receipt });
+    expect(checks.find(({ name }) => name === 'delivery.receipt')).toMatchObject({
+      verdict: 'fails',
+      detail: expect.stringContaining(
+        'signed that the given text was delivered, and not the proven',
+      ),
+    });
+  });
+
+  it('is compared with what the worker proved and the controller signed', async () => {
+    const job = jobs.settled.address;
+    const { checks } = await verify(job, {
+      output: Buffer.from(OUTPUT),
+      receipt: scene.receipt(job),
+    });
+    const delivery = checks.filter(({ name }) => name.startsWith('delivery.'));
+    expect(delivery.map(({ verdict }) => verdict)).toEqual(['holds', 'holds']);
+  });
+
+  it('is not passed over when the job has nothing to compare it with', async () => {
+    const job = jobs.refunded.address;
+    const client = { output: Buffer.from(OUTPUT), receipt: scene.receipt(job) };
+    const { checks } = await verify(job, client);
+    const unchecked = checks.filter(({ verdict }) => verdict === 'not_checkable');
+    expect(unchecked.map(({ name }) => name)).toEqual(['delivery.output', 'delivery.receipt']);
+    expect(conclude(checks)).toBe('not_checkable');
+  });
+});
+
+describe('a job is found', () => {
+  const locate = (named: string, wallet?: PublicKey) =>
+    locateJob({ connection: scene.ledger.connection, addresses, named, wallet });
+
+  it('by its id while its account lives', async () => {
+    const { idBytes, address } = jobs.settled;
+    expect(await locate(formatJobId(idBytes))).toEqual(address);
+  });
+
+  it('by its id and wallet when its account is closed', async () => {
+    const { idBytes, address } = jobs.closed;
+    const id = formatJobId(idBytes);
+    await expect(locate(id)).rejects.toThrow('--wallet');
+    expect(await locate(id, scene.service.wallet.publicKey)).toEqual(address);
+  });
+
+  it('by its address', async () => {
+    const { address } = jobs.closed;
+    expect(await locate(address.toBase58())).toEqual(address);
+  });
+
+  it('by the signature of its settlement', async () => {
+    const { events } = await verify(jobs.closed.address);
+    const settled = events.find(({ name }) => name === 'JobSettled');
+    expect(await locate(settled?.transaction.signature ?? '')).toEqual(jobs.closed.address);
+  });
+
+  it('not by the signature of a transaction that changed several jobs', async () => {
+    const { events } = await verify(jobs.settled.address);
+    await expect(locate(events[0]?.transaction.signature ?? '')).rejects.toThrow('several jobs');
+  });
+
+  it('not by what is no id, address or signature', async () => {
+    await expect(locate('job_1')).rejects.toThrow('neither');
+  });
+});

@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import { createMirrorDatabase, type MirrorDatabase } from '../indexer/mirrorDatabase.ts';
+
+const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
+const ROOT = new URL('../../', import.meta.url).href;
+/** Tells on standard error of every file of the project that is loaded. */
+const TELLING_LOADS = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module';
+  registerHooks({ load(url, context, next) {
+    if (url.startsWith(${JSON.stringify(ROOT)})) console.error(url);
+    return next(url, context);
+  } });
+`)}`;
+
+let verbs: Map<string, string>;
+
+beforeAll(async () => {
+  const { out } = await svc('--help');
+  const [, commands = ''] = out.split('Commands:\n');
+  verbs = new Map(
+    [...commands.matchAll(/^ {2}([a-z]+).*? {2,}(\S.*)$/gm)].map(([, verb = '', line = '']) => [
+      verb,
+      line,
+    ]),
+  );
+  verbs.delete('help');
+});
+
+async function svc(...args: string[]) {
+  return run([MAIN, ...args]);
+}
+
+async function run(args: string[], environment: Record<string, string> = {}) {
+  const child = spawn(process.execPath, args, {
+    env: { PATH: process.env.PATH, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [out, error, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit') as Promise<[number]>,
+  ]);
+  return { out, error, code };
+}
+
+/** The top folders of the project from which a command loads anything. */
+async function foldersLoadedBy(...args: string[]): Promise<string[]> {
+  const { error } = await run(['--import', TELLING_LOADS, MAIN, ...args]);
+  const files = error.split('\n').filter((line) => line.startsWith(ROOT));
+  const folders = files.map((url) => url.slice(ROOT.length).split('/')[0] ?? '');
+  return [...new Set(folders)].filter((folder) => folder !== 'node_modules').sort();
+}
+
+describe('svc', () => {
+  it('lists every verb, and every verb explains itself in the same words', async () => {
+    expect([...verbs.keys()]).toEqual(['keys', 'webhooks', 'indexer', 'send', 'verify', 'audit']);
+    for (const [verb, line] of verbs) {
+      const { out, code } = await svc(verb, '--help');
+      expect(code).toBe(0);
+      expect(out).toMatch(new RegExp(`^Usage: svc ${verb} `));
+      expect(out).toContain(line);
+    }
+  });
+
+  it('suggests the verb that was meant', async () => {
+    const { error, code } = await svc('verfy');
+    expect(code).toBe(1);
+    expect(error).toContain('Did you mean verify?');
+  });
+
+  it('loads for a verb only what the verb needs', async () => {
+    expect(await foldersLoadedBy('verify', '--help')).toEqual(['cli', 'programs']);
+    expect(await foldersLoadedBy('audit', '--help')).toEqual(['cli', 'programs']);
+    expect(await foldersLoadedBy('keys', '--help')).toEqual(['api', 'cli', 'runtime', 'stack']);
+    expect(await foldersLoadedBy('--help')).toContain('indexer');
+  });
+});
+
+describe('svc keys', () => {
+  let database: MirrorDatabase;
+  beforeAll(async () => {
+    database = await createMirrorDatabase();
+  });
+  afterAll(() => database?.close());
+
+  it('says in one line why a key cannot be made or ended', async () => {
+    const wallet = Keypair.generate().publicKey.toBase58();
+    const keys = (verb: string) =>
+      run([MAIN, 'keys', verb, '--wallet', wallet], { DATABASE_URL: database.databaseUrl });
+    expect(await keys('revoke')).toMatchObject({ code: 1, error: expect.stringMatching(/^.+\n$/) });
+    expect((await keys('create')).out).toMatch(/^svc_live_/);
+    expect(await keys('create')).toMatchObject({ code: 1, error: expect.stringMatching(/^.+\n$/) });
+  });
+});

@@ -1,0 +1,224 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createMintToInstruction } from '@solana/spl-token';
+import { Keypair, LAMPORTS_PER_SOL, Message, Transaction } from '@solana/web3.js';
+import bs58 from 'bs58';
+import {
+  createAddresses,
+  fetchConfig,
+  fetchCreditAccount,
+  fetchGateway,
+  fetchJob,
+  fetchModel,
+  fetchWorker,
+  gatewaySigners,
+  PROGRAM_ID,
+  workerModels,
+} from '../../programs/client/index.ts';
+import { submit } from '../../stack/operator.ts';
+import { createMint, mintTo } from '../../stack/tokens.ts';
+import { createScene, type Scene } from '../indexer/scene.ts';
+import { startLedger, type TestLedger } from '../support/ledger.ts';
+import { checkout, codeBlocks, readDocuments } from './documents.ts';
+
+const addresses = createAddresses();
+const document = readDocuments().find(({ path }) => path === 'docs/deploying.md');
+if (!document) throw new Error('docs/deploying.md is gone');
+
+/** The commands of the document that send an instruction or check the program, in their order. */
+const commands = codeBlocks(document, ['sh'])
+  .flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'))
+  .filter((line) => /^npx svc (?:send|audit) /.test(line));
+
+/** What stands before a command, so that it runs here as it is written. */
+const PRELUDE = `
+set -eu
+npx() { shift; "$NODE" "$CHECKOUT/cli/main.ts" "$@"; }
+solana() { cat "$3.address"; }
+`;
+
+/** A folder with keypair files by the names that the document uses. */
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'deploying-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const keep = (name: string, key: Keypair): void => {
+  writeFileSync(join(folder, name), JSON.stringify([...key.secretKey]), { mode: 0o600 });
+  writeFileSync(join(folder, `${name}.address`), key.publicKey.toBase58());
+};
+
+/** Runs one command as a shell would. @returns what it prints */
+const run = async (command: string, names: Record<string, string>): Promise<string> => {
+  const { stdout } = await promisify(execFile)('bash', ['--norc', '-c', PRELUDE + command], {
+    cwd: folder,
+    env: {
+      ...{ PATH: process.env.PATH, NODE: process.execPath, CHECKOUT: checkout },
+      ...{ PROGRAM: PROGRAM_ID.toBase58(), ...names },
+    },
+  });
+  return stdout.trim();
+};
+
+const isVerdict = (command: string): boolean =>
+  /send (?:dispute_resolve|worker_suspend)/.test(command);
+
+describe('the commands of docs/deploying.md', () => {
+  let ledger: TestLedger;
+  beforeAll(async () => {
+    ledger = await startLedger();
+  });
+  afterAll(() => ledger.close());
+
+  it('set a program up, hand it over, and run it', async () => {
+    // given a deployed program, its mints, and the keys that the document names
+    const { connection, payer, rpcUrl } = ledger;
+    const operator = { connection, authority: payer };
+    const key = (name: string): Keypair => {
+      const made = Keypair.generate();
+      keep(name, made);
+      ledger.fundLamports(made.publicKey, LAMPORTS_PER_SOL);
+      return made;
+    };
+    keep('upgrade-authority.json', payer);
+    const vault = key('authority.json');
+    const gatewayOperator = key('gateway-operator.json');
+    const wallet = key('wallet.json');
+    const workerAuthority = key('worker-authority.json');
+    for (const name of ['fee-payer.json', 'hot-signer.json', 'proof-key.json']) key(name);
+    const arbiter = Keypair.generate().publicKey;
+    const [credit, stake] = [Keypair.generate(), Keypair.generate()];
+    await Promise.all([createMint(operator, credit), createMint(operator, stake)]);
+    const own = { owner: workerAuthority.publicKey };
+    const payout = mintTo(operator, { mint: credit.publicKey, ...own, baseUnits: 0n });
+    const staked = mintTo(operator, { mint: stake.publicKey, ...own, baseUnits: 10n ** 10n });
+    const purse = mintTo(operator, {
+      ...{ mint: credit.publicKey, owner: payer.publicKey, baseUnits: 0n },
+    });
+    await submit(
+      operator,
+      [payout, staked, purse].flatMap(({ instructions }) => instructions),
+    );
+    mkdirSync(join(folder, 'escrow-build'));
+    const artifact = join(checkout, 'programs/escrow/artifacts/escrow-v3.so');
+    copyFileSync(artifact, join(folder, 'escrow-build/escrow-v3.so'));
+    const newSigner = Keypair.generate().publicKey;
+    const names = {
+      RPC: rpcUrl,
+      CREDIT_MINT: credit.publicKey.toBase58(),
+      STAKE_MINT: stake.publicKey.toBase58(),
+      VAULT: vault.publicKey.toBase58(),
+      ARBITER: arbiter.toBase58(),
+      GATEWAY: addresses.gateway(gatewayOperator.publicKey).toBase58(),
+      WORKER: addresses.worker(workerAuthority.publicKey).toBase58(),
+      PAYOUT: payout.account.toBase58(),
+      STAKE_ACCOUNT: staked.account.toBase58(),
+      OLD_SIGNER: Keypair.generate().publicKey.toBase58(),
+      NEW_SIGNER: newSigner.toBase58(),
+      TREASURY_DESTINATION: purse.account.toBase58(),
+    };
+
+    // when each is run in its turn
+    for (const command of commands.filter((each) => !isVerdict(each))) {
+      if (command.includes('send treasury_withdraw')) await endowTreasury();
+      const printed = await run(command, names);
+      if (command.includes('--print')) await approve(printed);
+    }
+
+    // then the program is as the document says
+    const config = await fetchConfig(connection, addresses.config);
+    expect(config?.authority).toEqual(vault.publicKey);
+    expect(config?.arbiter).toEqual(arbiter);
+    expect(config).toMatchObject({ depositsPaused: false, locksPaused: false });
+    const gateway = await fetchGateway(connection, addresses.gateway(gatewayOperator.publicKey));
+    expect(gateway && gatewaySigners(gateway)).toEqual([newSigner]);
+    const account = await fetchCreditAccount(connection, addresses.creditAccount(wallet.publicKey));
+    expect(account).toMatchObject({ limitPerJobCredits: 100n, limitPerDayCredits: 5_000n });
+    const worker = await fetchWorker(connection, addresses.worker(workerAuthority.publicKey));
+    expect(worker?.stakeTokens).toBe(1_000n);
+    const model = addresses.model('llama-3.2-3b-instruct');
+    expect(worker && workerModels(worker)).toEqual([model]);
+    expect((await fetchModel(connection, model))?.retiresAt).toBeGreaterThan(0n);
+    expect((await connection.getTokenAccountBalance(purse.account)).value.amount).toBe('1000000');
+
+    /** Anybody can send the treasury tokens; here they stand for its share of charges. */
+    async function endowTreasury(): Promise<void> {
+      const given = [credit.publicKey, addresses.treasuryVault, payer.publicKey] as const;
+      await submit(operator, [createMintToInstruction(...given, 1_000_000n)]);
+    }
+
+    /** As a multisig does with the printed message: signs as its vault, with a new blockhash. */
+    async function approve(message: string): Promise<void> {
+      const proposed = Transaction.populate(Message.from(bs58.decode(message)));
+      expect(proposed.feePayer).toEqual(vault.publicKey);
+      await submit({ connection, authority: vault }, proposed.instructions);
+    }
+  }, 240_000);
+});
+
+describe('the commands of the arbiter', () => {
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await createScene();
+  });
+  afterAll(() => scene.ledger.close());
+
+  it('decide a dispute and suspend a worker', async () => {
+    // given a disputed job
+    const { service, ledger } = scene;
+    const [job] = await scene.lock();
+    if (!job) throw new Error('a job was locked');
+    await scene.acknowledge(job);
+    await scene.settle(job);
+    await scene.dispute(job);
+    keep('arbiter.json', service.arbiter);
+    ledger.fundLamports(service.arbiter.publicKey, LAMPORTS_PER_SOL);
+
+    // when
+    for (const command of commands.filter(isVerdict)) {
+      await run(command, {
+        RPC: ledger.rpcUrl,
+        JOB: job.toBase58(),
+        CREDIT_ACCOUNT: service.creditAccount.toBase58(),
+        WORKER: service.worker.toBase58(),
+        EVIDENCE_SHA256: '5f'.repeat(32),
+      });
+    }
+
+    // then
+    expect((await fetchJob(ledger.connection, job))?.outcome).toBe(1);
+    expect((await fetchWorker(ledger.connection, service.worker))?.status).toBe(1);
+  }, 60_000);
+
+  it('are refused by name, with nothing sent, when a key or a field is missing', async () => {
+    const names = { RPC: scene.ledger.rpcUrl };
+
+    await expect(run('npx svc send pause_set --rpc "$RPC"', names)).rejects.toThrow(
+      'pause_set needs deposits_paused. See docs/instructions/pause_set.md for its fields.',
+    );
+    await expect(
+      run('npx svc send job_refund --rpc "$RPC" job=$JOB credit_account=$JOB', {
+        ...names,
+        JOB: scene.service.creditAccount.toBase58(),
+      }),
+    ).rejects.toThrow('Needs --signer for the fee.');
+  });
+
+  it('say the program’s word for what it refuses', async () => {
+    const stranger = Keypair.generate();
+    keep('stranger.json', stranger);
+    scene.ledger.fundLamports(stranger.publicKey, LAMPORTS_PER_SOL);
+
+    await expect(
+      run(
+        'npx svc send pause_set --rpc "$RPC" --signer stranger.json deposits_paused=true locks_paused=true',
+        { RPC: scene.ledger.rpcUrl },
+      ),
+    ).rejects.toThrow('The ledger refused it: Unauthorized. Nothing was changed.');
+  });
+});

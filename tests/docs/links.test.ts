@@ -1,0 +1,30 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { anchorsOf, checkout, linksOf, readDocuments } from './documents.ts';
+
+describe.each(readDocuments())('$path', (document) => {
+  it('links to files and headings that exist', () => {
+    const broken = linksOf(document).filter(({ target, anchor }) => {
+      const path = join(checkout, target);
+      if (!existsSync(path)) return true;
+      return anchor !== undefined && !anchorsOf(readFileSync(path, 'utf8')).includes(anchor);
+    });
+
+    expect(broken).toEqual([]);
+  });
+
+  it('names only files of the project that exist', () => {
+    const named = [
+      ...document.text.matchAll(
+        /`((?:tests|programs|docs|api|indexer|worker|stack|cli|runtime|bench|examples|testing|webhooks)\/[\w./-]+\.\w+)`/g,
+      ),
+    ];
+
+    const missing = named
+      .map(([, path = '']) => path)
+      .filter((path) => !existsSync(join(checkout, path)));
+
+    expect(missing).toEqual([]);
+  });
+});

@@ -1,0 +1,108 @@
+import anchor from '@coral-xyz/anchor';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import idl from '../../programs/client/idl.json' with { type: 'json' };
+import {
+  createAddresses,
+  decodeEvents,
+  fetchCreditAccount,
+  PROGRAM_ID,
+} from '../../programs/client/index.ts';
+import * as builders from '../../programs/client/instructions/index.ts';
+import { camelCase, fromCoder, toCoder, type Value } from '../../programs/client/values.ts';
+import { type IdlField, randomValue } from '../client/randomValue.ts';
+import { openService, type Service, startLedger, type TestLedger } from '../support/ledger.ts';
+import { createRandom } from '../support/random.ts';
+
+const random = createRandom();
+const addresses = createAddresses();
+const build = builders as unknown as Record<string, (input: object) => TransactionInstruction>;
+
+let ledger: TestLedger;
+let service: Service;
+let program: anchor.Program;
+
+beforeAll(async () => {
+  ledger = await startLedger();
+  service = await openService(ledger);
+  const provider = new anchor.AnchorProvider(ledger.connection, new anchor.Wallet(ledger.payer));
+  program = new anchor.Program(idl as anchor.Idl, provider);
+});
+afterAll(() => ledger.close());
+
+describe(`Anchor's Program on the committed IDL (seed ${random.seed})`, () => {
+  it.each(idl.instructions)('builds the same $name as our builder', async (instruction) => {
+    const { name, accounts, args } = instruction as Interface;
+    const key = () => new PublicKey(random.bytes(32));
+    const values = args.map(({ type }) => randomValue(type, random) as Value);
+    const ours = build[camelCase(name)]?.({
+      ...Object.fromEntries(['wallet', 'operator', 'authority'].map((field) => [field, key()])),
+      modelId: 'some-model',
+      ...Object.fromEntries(
+        accounts
+          .filter(({ address, pda }) => !address && !pda)
+          .map((account) => [camelCase(account.name), key()]),
+      ),
+      ...Object.fromEntries(args.map((arg, index) => [camelCase(arg.name), values[index]])),
+    }) as TransactionInstruction;
+    const theirs = await program.methods[camelCase(name)]?.(...values.map(toCoder))
+      .accountsStrict(
+        Object.fromEntries(
+          accounts.map((account, index) => [camelCase(account.name), ours.keys[index]?.pubkey]),
+        ) as never,
+      )
+      .instruction();
+    expect(theirs?.programId).toEqual(ours.programId);
+    expect(theirs?.data).toEqual(ours.data);
+    expect(theirs?.keys).toEqual(
+      ours.keys.map((meta, index) => ({
+        ...meta,
+        // Naming a spender takes the wallet's signature, which an IDL cannot express.
+        isSigner: accounts[index]?.signer ?? false,
+      })),
+    );
+  });
+
+  it('fetches the same account', async () => {
+    const { creditAccount } = service;
+    const accounts = program.account as unknown as Record<string, anchor.AccountClient>;
+    const theirs = await accounts.creditAccount?.fetch(creditAccount);
+    expect(fromCoder(theirs as never)).toEqual(
+      await fetchCreditAccount(ledger.connection, creditAccount),
+    );
+  });
+
+  it('sends a transaction, whose event only decodeEvents reads', async () => {
+    const { wallet, creditAccount } = service;
+    const signature = await program.methods
+      .limitSet?.(new anchor.BN(40), new anchor.BN(400))
+      .accountsStrict({
+        wallet: wallet.publicKey,
+        creditAccount,
+        eventAuthority: addresses.eventAuthority,
+        program: PROGRAM_ID,
+      } as never)
+      .signers([wallet])
+      .rpc({ commitment: 'confirmed' });
+    expect(await fetchCreditAccount(ledger.connection, creditAccount)).toMatchObject({
+      limitPerJobCredits: 40n,
+      limitPerDayCredits: 400n,
+    });
+    const executed = await ledger.connection.getTransaction(signature as string, {
+      commitment: 'confirmed',
+      maxSupportedTransactionVersion: 0,
+    });
+    if (executed === null) throw new Error('the ledger lost a transaction');
+    const parser = new anchor.EventParser(PROGRAM_ID, program.coder);
+    expect([...parser.parseLogs(executed.meta?.logMessages ?? [])]).toEqual([]);
+    expect(decodeEvents(executed)).toMatchObject([
+      { name: 'LimitSet', data: { limitPerJobCredits: 40n, limitPerDayCredits: 400n } },
+    ]);
+  });
+});
+
+interface Interface {
+  name: string;
+  accounts: { name: string; signer?: boolean; address?: string; pda?: object }[];
+  args: IdlField[];
+}

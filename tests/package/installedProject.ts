@@ -1,0 +1,109 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+export const checkout = fileURLToPath(new URL('../..', import.meta.url));
+const COMMAND_TIMEOUT_MS = 60_000;
+const NAME = 'svc-inference';
+
+/** As strict as it gets, and with every library's types checked, ours among them. */
+const COMPILER_OPTIONS = {
+  target: 'es2024',
+  module: 'nodenext',
+  types: ['node'],
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+  skipLibCheck: false,
+  noEmit: true,
+};
+
+/** An empty project into which the package was installed as it would be published. */
+export interface InstalledProject {
+  /** Where the package is. */
+  readonly installed: string;
+  /** What the tarball holds, as paths in the package. */
+  readonly packed: readonly string[];
+  /**
+   * Runs a command in the project to its end.
+   *
+   * @returns what it printed
+   * @throws Error with what it printed when its exit code is not 0
+   */
+  run(file: string, args: readonly string[]): Promise<string>;
+}
+
+/**
+ * Does what `npm publish` and `npm install` do, without a registry: the dependencies are links to
+ * those of the checkout.
+ *
+ * @param folder an empty one
+ * @param sources files of the checkout to begin the project with
+ */
+export async function installPacked(
+  folder: string,
+  sources: readonly string[],
+): Promise<InstalledProject> {
+  const modules = join(folder, 'node_modules');
+  const installed = join(modules, NAME);
+  mkdirSync(join(modules, '.bin'), { recursive: true });
+  mkdirSync(installed);
+
+  await run(checkout, 'npm', ['pack', '--silent', '--pack-destination', modules]);
+  const { version, dependencies, bin } = readPackage(checkout);
+  const tarball = join(modules, `${NAME}-${version}.tgz`);
+  const list = await run(folder, 'tar', ['-tzf', tarball]);
+  await run(folder, 'tar', ['-xzf', tarball, '--strip-components=1', '-C', installed]);
+  for (const [command, path] of Object.entries(bin)) {
+    chmodSync(join(installed, path), 0o755);
+    symlinkSync(join('..', NAME, path), join(modules, '.bin', command));
+  }
+  for (const name of [...Object.keys(dependencies), 'solana-bankrun', '@types/node']) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    symlinkSync(join(checkout, 'node_modules', name), join(modules, name));
+  }
+
+  const files = sources.map((source) => basename(source));
+  for (const source of sources) cpSync(join(checkout, source), join(folder, basename(source)));
+  // Anchor's types name a library whose types Anchor does not bring.
+  writeFileSync(join(folder, 'bn.d.cts'), "declare module 'bn.js' { class BN {} export = BN; }\n");
+  writeJson(join(folder, 'package.json'), { type: 'module', private: true });
+  writeJson(join(folder, 'tsconfig.json'), {
+    compilerOptions: COMPILER_OPTIONS,
+    files: [...files, 'bn.d.cts'],
+  });
+  return {
+    installed,
+    packed: list
+      .trim()
+      .split('\n')
+      .map((path) => path.replace(/^package\//, '')),
+    run: (file, args) => run(folder, file, args),
+  };
+}
+
+function readPackage(folder: string): {
+  version: string;
+  dependencies: Record<string, string>;
+  bin: Record<string, string>;
+} {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+}
+
+function writeJson(path: string, value: unknown): void {
+  writeFileSync(path, JSON.stringify(value));
+}
+
+/** With this process's node first on the path, as npm runs its scripts. */
+async function run(cwd: string, file: string, args: readonly string[]): Promise<string> {
+  const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
+  const options = { cwd, timeout: COMMAND_TIMEOUT_MS, env: { ...process.env, PATH } };
+  try {
+    return (await promisify(execFile)(file, args, options)).stdout;
+  } catch (error) {
+    const { message, stdout, stderr } = error as Error & { stdout: string; stderr: string };
+    throw new Error([message, stdout, stderr].join('\n'));
+  }
+}

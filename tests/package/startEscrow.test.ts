@@ -1,0 +1,146 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { TIERS } from '../../programs/client/index.ts';
+import {
+  DEFAULT_SETTINGS,
+  type Escrow,
+  Refusal,
+  STANDARD_MODEL,
+  startEscrow,
+  type TestWallet,
+  type TestWorker,
+} from '../../testing/index.ts';
+
+const DAY_SECONDS = 86_400;
+const LITE_MODEL = { ...STANDARD_MODEL, id: 'lite-3b', tier: TIERS.indexOf('lite') };
+
+describe('startEscrow in solana-bankrun', () => {
+  it('has everything ready for a job', async () => {
+    const escrow = await startEscrow();
+    const job = await escrow.lock();
+    expect(job.id).toMatch(/^job_[0-9a-f]{32}$/);
+    await escrow.acknowledge(job);
+    await escrow.prove(job, { text: 'Hello.' });
+    expect(await escrow.settle(job, { text: 'Hello.' })).toMatchObject({
+      status: 3,
+      chargedCredits: 8n,
+    });
+    expect(await escrow.worker()).toMatchObject({ jobsSettled: 1n, stakeTokens: 1_000n });
+    expect(await escrow.tokens(escrow.workers[0].payout)).toBe(68_000n);
+  });
+
+  it('has the wallets, models, workers and settings that were asked for', async () => {
+    const escrow = await startEscrow({
+      settings: { treasuryShareBasisPoints: 0, minimumStakeTokens: 2_000n },
+      models: [LITE_MODEL, STANDARD_MODEL],
+      wallets: [{ credits: 0n }, { credits: 20n }],
+      workers: [{ modelIds: [] }, { stakeTokens: 3_000n }],
+    });
+    const [poor, rich] = escrow.wallets as [TestWallet, TestWallet];
+    const [idle, busy] = escrow.workers as [TestWorker, TestWorker];
+    await expect(escrow.lock()).rejects.toThrow(/^InsufficientCredits$/);
+    const job = await escrow.lock({ wallet: rich, modelId: STANDARD_MODEL.id });
+    await expect(escrow.acknowledge(job, idle)).rejects.toThrow(/^WorkerDoesNotHostModel$/);
+    await escrow.acknowledge(job, busy);
+    await escrow.prove(job);
+    await escrow.settle(job);
+    expect(await escrow.tokens(busy.payout)).toBe(80_000n);
+    expect(await escrow.creditAccount(rich)).toMatchObject({ availableCredits: 12n });
+    expect(await escrow.creditAccount(poor)).toMatchObject({ availableCredits: 0n });
+    expect(await escrow.worker(busy)).toMatchObject({ stakeTokens: 3_000n });
+    expect(await escrow.worker()).toMatchObject({ stakeTokens: 2_000n, modelsLen: 0 });
+  });
+
+  it('goes every way that a job can end, and names every refusal', async () => {
+    const escrow = await startEscrow();
+    const failed = await escrow.lock();
+    expect(await escrow.fail(failed, 'proof_missing')).toMatchObject({
+      status: 4,
+      failureReason: 2,
+    });
+
+    const late = await escrow.jobIn('processing');
+    await escrow.advanceSeconds(120);
+    const tooEarly = await escrow.refund(late).catch((error: unknown) => error);
+    expect(tooEarly).toBeInstanceOf(Refusal);
+    expect(tooEarly).toMatchObject({ name: 'Refusal', message: 'DeadlineNotReached' });
+    await escrow.advanceSeconds(1);
+    expect(await escrow.refund(late)).toMatchObject({ status: 5 });
+
+    const mismatch = await escrow.jobIn('settling');
+    const another = escrow.settle(mismatch, { text: 'another text' });
+    await expect(another).rejects.toThrow(/^OutputMismatch$/);
+    expect(await escrow.fail(mismatch, 'output_mismatch')).toMatchObject({ status: 4 });
+
+    const undecided = await escrow.jobIn('disputed');
+    await escrow.advanceSeconds(DAY_SECONDS + 1);
+    expect(await escrow.expire(undecided)).toMatchObject({ status: 3, outcome: 4 });
+    await escrow.close(undecided);
+    await expect(escrow.job(undecided)).rejects.toThrow('no Job at');
+  });
+
+  it('decides disputes and pays what is owed', async () => {
+    const escrow = await startEscrow();
+    const [wallet] = escrow.wallets;
+    const job = await escrow.jobIn('settled');
+    await escrow.dispute(job, 'what arrived');
+    const decided = await escrow.resolve(job, 'upheld_worker');
+    expect(decided).toMatchObject({ status: 5, outcome: 3, chargedCredits: 0n });
+    const left = DEFAULT_SETTINGS.minimumStakeTokens - BigInt(DEFAULT_SETTINGS.slashTokens);
+    expect(await escrow.worker()).toMatchObject({ stakeTokens: left });
+    expect(await escrow.treasury()).toMatchObject({ owedBaseUnits: 80_000n });
+    await escrow.claim(wallet);
+    // the treasury has its 15 % of the one charge: 12,000 base units, of which one whole credit
+    expect(await escrow.treasury()).toMatchObject({ owedBaseUnits: 70_000n });
+    await expect(escrow.claim(escrow.workers[0])).rejects.toThrow(/^NothingToClaim$/);
+    await expect(escrow.claim('treasury')).rejects.toThrow(/^NothingToClaim$/);
+  });
+
+  it('buys and withdraws credits, and stands at the time it is given', async () => {
+    const escrow = await startEscrow({ wallets: [{ credits: 10n }] });
+    const before = await escrow.tokens(escrow.wallets[0].tokens);
+    expect(await escrow.buy(5n)).toMatchObject({ availableCredits: 15n });
+    expect(await escrow.withdraw(15n)).toMatchObject({ availableCredits: 0n });
+    expect(await escrow.tokens(escrow.wallets[0].tokens)).toBe(before + 100_000n);
+    const soon = (await escrow.now()) + 3_600n;
+    await escrow.setTime(soon);
+    expect(await escrow.now()).toBe(soon);
+    expect(await escrow.buy(1n)).toMatchObject({ lastTopupAt: soon });
+  });
+
+  it('says where events are to be had', async () => {
+    const escrow = await startEscrow();
+    expect(() => escrow.lastEvents()).toThrow("ledger: 'embedded'");
+  });
+});
+
+describe('startEscrow on the embedded ledger', () => {
+  const started: Escrow[] = [];
+  afterAll(() => {
+    for (const escrow of started) escrow.stop();
+  });
+
+  it('tells the events of every step', async () => {
+    const escrow = await startEscrow({ ledger: 'embedded' });
+    started.push(escrow);
+    const job = await escrow.lock();
+    expect(escrow.lastEvents()).toMatchObject([
+      { name: 'JobLocked', data: { job: job.address, lockedCredits: 8n } },
+    ]);
+    await escrow.acknowledge(job);
+    await escrow.prove(job);
+    await escrow.settle(job);
+    expect(escrow.lastEvents()).toMatchObject([
+      { name: 'JobSettled', data: { job: job.address, chargedCredits: 8n, workerPaid: true } },
+    ]);
+    await escrow.advanceSeconds(61);
+    await expect(escrow.dispute(job)).rejects.toThrow(/^DisputeWindowClosed$/);
+  });
+
+  it('refuses what the program does not allow from the start, and ends its ledger', async () => {
+    const tooMuch = startEscrow({
+      ledger: 'embedded',
+      settings: { treasuryShareBasisPoints: 20_000 },
+    });
+    await expect(tooMuch).rejects.toThrow(/^ValueOutOfRange$/);
+  });
+});

@@ -1,0 +1,139 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  parseAccount,
+  parseErrors,
+  parseEvents,
+  parseInstruction,
+  parseProgram,
+  parseSeeds,
+} from '../../../programs/scripts/idl/parse.ts';
+import { typeForms } from '../../../programs/scripts/idl/rustTypes.ts';
+
+const HEADER = ['discriminator: [u8; 8],', 'version: u8,', 'bump: u8,'];
+const account = (...fields: string[]): string =>
+  ['/// A thing', '#[repr(C)]', 'pub struct Thing {', ...fields, '}'].join('\n');
+
+const instruction = (args: string[], accounts: string[], docs = ['//! Does it.']): string =>
+  [
+    ...docs,
+    'arguments! {',
+    `pub struct Arguments {${args.length === 0 ? '}' : ''}`,
+    ...(args.length === 0 ? [] : [...args, '}']),
+    '}',
+    'accounts! {',
+    'pub struct Accounts {',
+    ...accounts,
+    '}',
+    '}',
+  ].join('\n');
+
+describe('the reader of the Rust declarations', () => {
+  it('reads an account without its header’s discriminator', () => {
+    const { name, docs, fields } = parseAccount(
+      'thing.rs',
+      account(...HEADER, '/// Grows', 'sequence: U64,'),
+    );
+    expect({ name, docs }).toEqual({ name: 'Thing', docs: ['A thing'] });
+    expect(fields.map(({ name, rustType }) => [name, rustType])).toEqual([
+      ['version', 'u8'],
+      ['bump', 'u8'],
+      ['sequence', 'U64'],
+    ]);
+    expect(fields.at(-1)?.docs).toEqual(['Grows']);
+  });
+
+  it('reads arguments, accounts and their seeds', () => {
+    const text = instruction(
+      ['credits: u64,'],
+      ['wallet: Signer,', '#[pda(CREDIT_ACCOUNT, wallet)]', 'credit_account: Writable,'],
+    );
+    expect(parseInstruction('do_it', 'do_it.rs', text)).toMatchObject({
+      name: 'do_it',
+      docs: ['Does it.'],
+      arguments: [{ name: 'credits', rustType: 'u64' }],
+      accounts: [
+        { name: 'wallet', rustType: 'Signer', seeds: undefined },
+        { name: 'credit_account', rustType: 'Writable', seeds: ['CREDIT_ACCOUNT', 'wallet'] },
+      ],
+    });
+  });
+
+  it.each([
+    ['no layout', 'struct Thing {}', 'no #[repr(C)] struct'],
+    ['another header', account('version: u8,'), 'an account begins with discriminator, version'],
+    ['a field it cannot read', account(...HEADER, 'pub(crate) x: u8,'), 'expected /^(?:pub )?'],
+    ['a field without its comma', account(...HEADER, 'x: u8'), 'expected /^(?:pub )?'],
+    ['no end', account(...HEADER).slice(0, -1), 'expected /^(?:pub )?'],
+  ])('refuses an account with %s, and says where', (_, text, reason) => {
+    expect(() => parseAccount('thing.rs', text)).toThrow(reason);
+    expect(() => parseAccount('thing.rs', text)).toThrow(/^thing\.rs:\d+: /);
+  });
+
+  it.each([
+    ['without a description', instruction([], ['a: Signer,'], [])],
+    ['without accounts', '//! Does it.\narguments! {\npub struct Arguments {}\n}'],
+    ['without arguments', '//! Does it.\naccounts! {\npub struct Accounts {\na: Signer,\n}\n}'],
+  ])('refuses an instruction %s', (_, text) => {
+    expect(() => parseInstruction('do_it', 'do_it.rs', text)).toThrow(
+      'an instruction has a description, arguments and accounts',
+    );
+  });
+
+  it('refuses accounts that are declared twice', () => {
+    const twice = `${instruction([], ['a: Signer,'])}\n${instruction([], ['a: Signer,'])}`;
+    expect(() => parseInstruction('do_it', 'do_it.rs', twice)).toThrow('arguments declared twice');
+  });
+
+  it('refuses anything among the events that is none', () => {
+    const event = 'event! {\n/// It was done\npub struct Done {\npub amount: u64,\n}\n}';
+    expect(parseEvents('events.rs', event)).toMatchObject([{ name: 'Done' }]);
+    expect(() => parseEvents('events.rs', `${event}\nconst X: u8 = 1;`)).toThrow(
+      'events.rs:7: expected an event',
+    );
+  });
+
+  it('refuses errors without a number of four digits or a message', () => {
+    const errors = (...lines: string[]) =>
+      parseErrors('error.rs', ['pub enum EscrowError {', ...lines, '}'].join('\n'));
+    expect(errors('/// Not', '/// allowed', 'Unauthorized = 6009,')).toEqual([
+      { code: 6009, name: 'Unauthorized', message: 'Not allowed' },
+    ]);
+    expect(() => errors('Unauthorized = 6009,')).toThrow('an error has a message');
+    expect(() => errors('/// Not allowed', 'Unauthorized,')).toThrow('expected');
+    expect(() => parseErrors('error.rs', 'enum Other {}')).toThrow('no enum EscrowError');
+  });
+
+  it('refuses a program without an id or a table of instructions', () => {
+    const id = '    None => "11111111111111111111111111111112",\n});\n';
+    const table = 'instructions! {\n    do_it,\n    undo_it,\n}\n';
+    expect(parseProgram('lib.rs', id + table)).toEqual({
+      address: '11111111111111111111111111111112',
+      instructions: ['do_it', 'undo_it'],
+    });
+    for (const text of [id, table]) {
+      expect(() => parseProgram('lib.rs', text)).toThrow('no program id, or no table');
+    }
+  });
+
+  it('tells the seeds with one address from the others', () => {
+    const { text, fixed } = parseSeeds(
+      [
+        'pub const CONFIG: &[u8] = b"config";',
+        'pub const JOB: &[u8] = b"job";',
+        'pub const CONFIG_ADDRESS: Address = fixed(CONFIG);',
+      ].join('\n'),
+    );
+    expect([...text]).toEqual([
+      ['CONFIG', 'config'],
+      ['JOB', 'job'],
+    ]);
+    expect([...fixed]).toEqual(['config']);
+  });
+
+  it.each(['u128', 'Vec<u8>', '[u16; 4]', 'Option<u8>', "&'a str"])(
+    'refuses the type %s, which the interface has no form for',
+    (type) => {
+      expect(() => typeForms(type)).toThrow(`no IDL type for ${type}`);
+    },
+  );
+});

@@ -1,0 +1,78 @@
+import { describe, expect, it } from '@jest/globals';
+import type { TransactionInstruction } from '@solana/web3.js';
+import type { JobStatus } from '../../programs/client/index.ts';
+import { callThrough, HOSTILE_PROGRAM_ID, hostileProgram } from '../support/hostileCaller.ts';
+import { expectConserved } from './support/conservation.ts';
+import { type Exits, openJobs, takeExits } from './support/exits.ts';
+import { readJob, STATUS } from './support/jobs.ts';
+import { type Obstacle, obstacles } from './support/obstacles.ts';
+import { addresses, createWorld } from './support/world.ts';
+
+const unhindered: Exits = {
+  settle: 'works',
+  fail: 'works',
+  dispute: 'works',
+  resolve: 'works',
+  withdraw: 'works',
+  unlock: 'works',
+  claim: 'works',
+  refund: 'works',
+  close: 'works',
+  expire: 'works',
+  unstake: 'works',
+};
+
+const TREASURY_TOKENS = 1_000_000n;
+
+/** A world whose treasury can pay what a verdict costs it. */
+async function prepare() {
+  const world = await createWorld({ openDisputesMax: 9 });
+  const jobs = await openJobs(world);
+  world.chain.setToken(addresses.treasuryVault, {
+    mint: world.creditMint,
+    owner: addresses.vaultAuthority,
+    baseUnits: TREASURY_TOKENS,
+  });
+  return { world, jobs };
+}
+
+describe('every way out', () => {
+  it.each(Object.keys(obstacles))('stays open when %s', async (name) => {
+    const { raise, refused = {}, unpaid = {} } = obstacles[name] as Obstacle;
+    const { world, jobs } = await prepare();
+    const acting = { ...world, ...(await raise(world)) };
+    expect(await takeExits(acting, jobs)).toEqual({ ...unhindered, ...refused });
+    const worker = await world.read('Worker', world.worker);
+    expect(worker.claimableBaseUnits).toBe(unpaid.worker ?? 0n);
+    const treasury = await world.read('Treasury', addresses.treasury);
+    expect(treasury.unpaidBaseUnits).toBe(unpaid.treasury ?? 0n);
+    await expectConserved(world);
+  });
+});
+
+/** The runtime nests five programs: the escrow, what it calls, and up to three above. */
+describe('every way out through other programs', () => {
+  const takeThrough = async (depth: number) => {
+    const { world, jobs } = await prepare();
+    world.chain.setAccount(HOSTILE_PROGRAM_ID, hostileProgram('bankrun'));
+    const nest = (instruction: TransactionInstruction, levels: number): TransactionInstruction =>
+      levels === 0 ? instruction : nest(callThrough(instruction), levels - 1);
+    const exits = await takeExits(world, jobs, (instruction) => nest(instruction, depth));
+    await expectConserved(world);
+    return { world, jobs, exits };
+  };
+
+  it.each([1, 2, 3])('stays open with %i above the escrow', async (depth) => {
+    expect((await takeThrough(depth)).exits).toEqual(unhindered);
+  });
+
+  it('is refused by the runtime with 4 above it, and nothing changes', async () => {
+    const { world, jobs, exits } = await takeThrough(4);
+    expect(Object.values(exits)).not.toContain('works');
+    expect(exits.settle).toMatch('call depth too deep');
+    for (const [status, job] of Object.entries(jobs)) {
+      const expected = status === 'undecided' ? 'disputed' : (status as JobStatus);
+      expect((await readJob(world, job)).status).toBe(STATUS[expected]);
+    }
+  });
+});

@@ -1,0 +1,171 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { type PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js';
+import {
+  creditBuy,
+  creditOpen,
+  jobClose,
+  jobFail,
+  jobLock,
+  PROGRAM_ID,
+  spenderSet,
+} from '../../programs/client/index.ts';
+import {
+  callThrough,
+  HOSTILE_PROGRAM_ID,
+  HOSTILE_SIGNER,
+  hostileProgram,
+} from '../support/hostileCaller.ts';
+import { expectConserved } from './support/conservation.ts';
+import { expectRefusal, pass } from './support/expectations.ts';
+import {
+  composeLock,
+  fail,
+  jobIn,
+  prove,
+  readJob,
+  refund,
+  STATUS,
+  settle,
+} from './support/jobs.ts';
+import { withAccount } from './support/tampering.ts';
+import { addresses, createWorld, MODEL, type World } from './support/world.ts';
+
+/** What the runtime says of a call that claims a right its caller does not have. */
+const ESCALATION = 'unauthorized signer or writable account';
+/** Anchor's tag of an instruction that is an event. */
+const EVENT_TAG = Buffer.from('e445a52e51cb9a1d', 'hex');
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld();
+  world.chain.setAccount(HOSTILE_PROGRAM_ID, hostileProgram('bankrun'));
+});
+
+describe('a hostile program', () => {
+  it('cannot write an event, whatever it signs or claims', async () => {
+    const { chain } = world;
+    const forge = (pubkey: PublicKey, isSigner: boolean, room = 64): TransactionInstruction =>
+      callThrough(
+        new TransactionInstruction({
+          programId: PROGRAM_ID,
+          keys: [{ pubkey, isSigner, isWritable: false }],
+          data: Buffer.concat([EVENT_TAG, Buffer.alloc(room)]),
+        }),
+      );
+    const { eventAuthority } = addresses;
+    await expectRefusal(world, 'EventAuthorityRequired', forge(eventAuthority, false));
+    await expectRefusal(world, 'EventAuthorityRequired', forge(HOSTILE_SIGNER, true));
+    await expectRefusal(world, 'EventAuthorityRequired', forge(HOSTILE_SIGNER, true, 0));
+    const claim = callThrough(
+      new TransactionInstruction({
+        programId: PROGRAM_ID,
+        keys: [{ pubkey: eventAuthority, isSigner: true, isWritable: false }],
+        data: EVENT_TAG,
+      }),
+    );
+    for (const key of claim.keys) key.isSigner = false;
+    await expect(chain.send([claim])).rejects.toThrow(ESCALATION);
+  });
+
+  it('is never called back: no instruction takes it for a program that it knows', async () => {
+    const { hotSigner } = world;
+    const { instruction } = await composeLock(world);
+    const lock = withAccount(instruction, 'system_program', HOSTILE_PROGRAM_ID);
+    await expectRefusal(world, 'WrongAddress', callThrough(lock), [hotSigner]);
+    const job = await jobIn(world, 'settling');
+    for (const [role, refusal] of [
+      ['token_program', 'WrongTokenProgram'],
+      ['program', 'WrongAddress'],
+    ] as const) {
+      const instruction = withAccount(settle(world, job), role, HOSTILE_PROGRAM_ID);
+      await expectRefusal(world, refusal, callThrough(instruction), [hotSigner]);
+    }
+    await expectConserved(world);
+  });
+
+  it('can bring a proof, which is looked for in the transaction and not in the call', async () => {
+    const job = await jobIn(world, 'processing');
+    const [verification, instruction] = prove(world, job, {}, 1);
+    await expectRefusal(world, 'ProofMissing', [verification, callThrough(instruction)]);
+    const [, wellPlaced] = prove(world, job);
+    const inside = callThrough(verification, wellPlaced);
+    await expect(world.chain.send([inside])).rejects.toThrow(/^Error processing Instruction 0/);
+    await world.chain.send([verification, callThrough(wellPlaced)]);
+    expect((await readJob(world, job)).status).toBe(STATUS.settling);
+  });
+
+  it('cannot revive a job that it closes', async () => {
+    const { chain, hotSigner } = world;
+    const { instruction, job } = await composeLock(world);
+    await chain.send([instruction], [hotSigner]);
+    await pass(world, 121n);
+    const close = jobClose({ job, rentPayer: chain.payer.publicKey });
+    const revive = SystemProgram.transfer({
+      fromPubkey: chain.payer.publicKey,
+      toPubkey: job,
+      lamports: 10_000_000,
+    });
+    const attack = [refund(world, job), close, revive];
+    await expectRefusal(world, 'JobIdTooOld', callThrough(...attack, instruction), [hotSigner]);
+    await expectRefusal(world, 'WrongAccountOwner', callThrough(...attack, close));
+    await chain.send([callThrough(...attack)]);
+    const left = await chain.account(job);
+    expect(left?.owner).toEqual(SystemProgram.programId);
+    expect(left?.data).toHaveLength(0);
+    await expectConserved(world);
+  });
+
+  it('cannot lock an id again that it has failed', async () => {
+    const { hotSigner } = world;
+    const { instruction, job } = await composeLock(world);
+    const again = callThrough(instruction, fail(world, job), instruction);
+    await expectRefusal(world, 'AlreadyInitialized', again, [hotSigner]);
+    await world.chain.send([callThrough(instruction, fail(world, job))], [hotSigner]);
+    const other = await composeLock(world);
+    const failedAgain = callThrough(other.instruction, fail(world, job));
+    await expectRefusal(world, 'WrongJobStatus', failedAgain, [hotSigner]);
+    expect(await world.chain.account(other.job)).toBeNull();
+    await expectConserved(world);
+  });
+
+  it('cannot let two steps of one job share what only one of them may have', async () => {
+    const { hotSigner } = world;
+    const job = await jobIn(world, 'settling');
+    const twice = callThrough(settle(world, job), settle(world, job));
+    await expectRefusal(world, 'WrongJobStatus', twice, [hotSigner]);
+    const andReturned = callThrough(settle(world, job), fail(world, job));
+    await expectRefusal(world, 'WrongJobStatus', andReturned, [hotSigner]);
+    await expectConserved(world);
+  });
+
+  it('may be a wallet, with that wallet’s rights over its own credits and nobody else’s', async () => {
+    const { chain, creditAccount: foreign } = world;
+    chain.fund(HOSTILE_SIGNER);
+    const wallet = HOSTILE_SIGNER;
+    const creditAccount = addresses.creditAccount(wallet);
+    const buyer = world.wallet.publicKey;
+    const buy = creditBuy({ buyer, buyerTokenAccount: world.walletTokens, wallet, credits: 8n });
+    await chain.send([callThrough(creditOpen({ payer: wallet, wallet }), buy)], [world.wallet]);
+
+    const { jobId, job } = await composeLock({ ...world, creditAccount });
+    const lock = jobLock({
+      ...{ payer: wallet, signer: wallet, wallet, modelId: MODEL.id },
+      ...{ jobId, tokenLimit: 100, maxCredits: 8n },
+    });
+    const giveUp = (job: PublicKey, creditAccount: PublicKey): TransactionInstruction =>
+      jobFail({
+        ...{ signer: wallet, job, creditAccount, reason: 1 },
+        ...{ deliveredHash: new Uint8Array(32), countedTokens: 0 },
+      });
+    await chain.send([callThrough(lock, giveUp(job, creditAccount))]);
+    expect((await readJob(world, job)).controller).toEqual(wallet);
+    expect((await world.read('CreditAccount', creditAccount)).availableCredits).toBe(8n);
+
+    const others = await jobIn(world, 'pending');
+    await expectRefusal(world, 'Unauthorized', callThrough(giveUp(others, foreign)));
+    await expectRefusal(world, 'WrongAddress', callThrough(giveUp(job, foreign)));
+    const usurped = withAccount(spenderSet({ wallet, spender: wallet }), 'credit_account', foreign);
+    await expectRefusal(world, 'Unauthorized', callThrough(usurped));
+    await expectConserved(world, { creditAccounts: [creditAccount, foreign] });
+  });
+});

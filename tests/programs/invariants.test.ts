@@ -1,0 +1,106 @@
+import { describe, expect, it } from '@jest/globals';
+import { type PublicKey, SystemProgram } from '@solana/web3.js';
+import { type AccountName, decodeAccount, PROGRAM_ID } from '../../programs/client/index.ts';
+import { isUnreachable, namesIn } from './support/errorCoverage.ts';
+import { fieldsOf, width } from './support/idlTypes.ts';
+import { invariantErrors, returnableErrors } from './support/returnableErrors.ts';
+import { type Step, walkThrough } from './support/walkthrough.ts';
+
+/** A number for one field, written over whatever the account holds. */
+type Corruption = Record<string, bigint>;
+
+/** What an address holds before anybody used it. */
+const EMPTY = {
+  ...{ lamports: 0, data: new Uint8Array(), owner: SystemProgram.programId },
+  executable: false,
+};
+const U64_MAX = 2n ** 64n - 1n;
+
+/** Contradictions that no instruction could have written, for each kind of account. */
+const corruptions: Record<AccountName, Corruption[]> = {
+  Config: [{ stake_decimals: 10n }],
+  Treasury: [{ owed_base_units: 2n ** 63n, disputed_exposure_base_units: 2n ** 63n }],
+  Gateway: [{ signers_len: 9n }],
+  CreditAccount: [{ locked_credits: 10_000_000_001_000n }, { wallet: 0n }],
+  Model: [{ tier: 4n }],
+  Worker: [{ stake_tokens: 10_000_000_001n }, { endpoint_len: 0n }],
+  Job: [{ failure_reason: 1n }, { charged_credits: 1n }],
+};
+
+/** The account's bytes with these fields changed. */
+function corrupt(name: string, data: Uint8Array, changes: Corruption): Uint8Array {
+  const changed = Uint8Array.from(data);
+  let offset = 8;
+  for (const field of fieldsOf(name)) {
+    const bytes = width(field.type);
+    const value = changes[field.name];
+    for (let at = 0; value !== undefined && at < bytes; at += 1) {
+      changed[offset + at] = Number((value >> BigInt(8 * at)) & 0xffn);
+    }
+    offset += bytes;
+  }
+  return changed;
+}
+
+/** The program's accounts among the instruction's, with what to write over them. */
+async function brokenAccounts({ world, instructions }: Step) {
+  const keys = instructions.at(-1)?.keys.map(({ pubkey }) => pubkey) ?? [];
+  const found = await Promise.all(
+    keys.map(async (address) => ({ address, account: await world.chain.account(address) })),
+  );
+  return found.flatMap(({ address, account }) => {
+    if (account === null || account.executable || !account.owner.equals(PROGRAM_ID)) return [];
+    const { name } = decodeAccount(account.data);
+    const sequence = { sequence: name === 'Job' ? 2n ** 32n - 1n : U64_MAX };
+    return [sequence, ...corruptions[name]].map((changes) => ({
+      address,
+      account: { ...account, data: corrupt(name, account.data, changes) },
+    }));
+  });
+}
+
+/** How the step ends now. Whatever it did is taken back. */
+async function outcomeOf({ world: { chain }, instructions, signers }: Step): Promise<string> {
+  const touched = new Map<string, PublicKey>();
+  for (const { keys } of instructions) {
+    for (const { pubkey, isWritable } of keys) {
+      if (isWritable) touched.set(pubkey.toBase58(), pubkey);
+    }
+  }
+  const before = await Promise.all(
+    [...touched.values()].map(async (key) => ({ key, account: await chain.account(key) })),
+  );
+  try {
+    await chain.send(instructions, signers);
+    for (const { key, account } of before) chain.setAccount(key, account ?? EMPTY);
+    return 'success';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+describe('an account that contradicts itself', () => {
+  it('is refused by every instruction that would change it', async () => {
+    const returnable = returnableErrors();
+    const missed: string[] = [];
+    await walkThrough(async (step) => {
+      const { world, name, instructions, signers } = step;
+      const outcomes = new Set<string>();
+      for (const { address, account } of await brokenAccounts(step)) {
+        const intact = await world.chain.account(address);
+        if (intact === null) throw new Error(`${name}: ${address} is gone`);
+        world.chain.setAccount(address, account);
+        outcomes.add(await outcomeOf(step));
+        world.chain.setAccount(address, intact);
+      }
+      const errors = returnable.get(name);
+      if (errors === undefined) throw new Error(`${name} is not in the Rust source`);
+      const tested = new Set([...outcomes, ...namesIn(name)]);
+      for (const error of invariantErrors(errors)) {
+        if (!tested.has(error) && !isUnreachable(name, error)) missed.push(`${name}: ${error}`);
+      }
+      await world.chain.send(instructions, signers);
+    });
+    expect(missed).toEqual([]);
+  });
+});

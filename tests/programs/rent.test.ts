@@ -1,0 +1,98 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { type PublicKey, SYSVAR_RENT_PUBKEY, SystemProgram } from '@solana/web3.js';
+import { creditOpen, jobClose } from '../../programs/client/index.ts';
+import { type Chain, startChain } from '../support/chain.ts';
+import { startLedgerChain } from '../support/ledgerChain.ts';
+import { pass } from './support/expectations.ts';
+import { composeLock, refund } from './support/jobs.ts';
+import { addresses, createWorld, type World } from './support/world.ts';
+
+const ACCOUNT_OVERHEAD_BYTES = 128;
+
+/** What the ledger asks for an account of so many bytes; how it splits rate and threshold differs. */
+async function minimumLamports(chain: Chain, dataBytes: number): Promise<number> {
+  const rent = Buffer.from((await chain.account(SYSVAR_RENT_PUBKEY))?.data ?? []);
+  const perByteYear = Number(rent.readBigUInt64LE(0));
+  const thresholdYears = rent.readDoubleLE(8);
+  return (ACCOUNT_OVERHEAD_BYTES + dataBytes) * perByteYear * thresholdYears;
+}
+
+const lamportsOf = async ({ chain }: World, address: PublicKey): Promise<number> =>
+  (await chain.account(address))?.lamports ?? 0;
+
+const give = ({ chain }: World, address: PublicKey, lamports: number): void =>
+  chain.setAccount(address, {
+    ...{ lamports, data: new Uint8Array(), owner: SystemProgram.programId, executable: false },
+  });
+
+const chains: Chain[] = [];
+afterAll(() => {
+  for (const chain of chains) chain.close();
+});
+
+describe.each([
+  ['solana-bankrun', startChain],
+  ['the embedded ledger', startLedgerChain],
+])('the rent of an account, in %s', (_, start) => {
+  const openWorld = async (): Promise<World> => {
+    const chain = await start();
+    chains.push(chain);
+    return createWorld({}, chain);
+  };
+
+  it('is exactly the least that keeps it for ever', async () => {
+    const world = await openWorld();
+    const { instruction, job } = await composeLock(world);
+    await world.chain.send([instruction], [world.hotSigner]);
+    const { config, treasury, vault, treasuryVault, stakeVault } = addresses;
+    const { gateway, creditAccount, model, worker } = world;
+    const fixed = [config, treasury, vault, treasuryVault, stakeVault];
+    for (const address of [...fixed, gateway, creditAccount, model, worker, job]) {
+      const account = await world.chain.account(address);
+      const bytes = account?.data.length ?? 0;
+      expect(bytes).toBeGreaterThan(0);
+      expect(account?.lamports).toBe(await minimumLamports(world.chain, bytes));
+    }
+  });
+
+  it('counts what somebody sent to the address first, and never sends it back', async () => {
+    const world = await openWorld();
+    const minimum = await minimumLamports(
+      world.chain,
+      (await world.chain.account(world.creditAccount))?.data.length ?? 0,
+    );
+    for (const sent of [1, minimum - 1, minimum, minimum + 1]) {
+      const payer = world.person();
+      const creditAccount = addresses.creditAccount(payer.publicKey);
+      give(world, creditAccount, sent);
+      const before = await lamportsOf(world, payer.publicKey);
+      const open = creditOpen({ payer: payer.publicKey, wallet: payer.publicKey });
+      await world.chain.send([open], [payer]);
+      expect(await lamportsOf(world, creditAccount)).toBe(Math.max(minimum, sent));
+      const paid = before - (await lamportsOf(world, payer.publicKey));
+      expect(paid).toBe(Math.max(0, minimum - sent));
+    }
+  });
+
+  it('comes back whole when a job is closed, with what others sent there', async () => {
+    const world = await openWorld();
+    const { chain, hotSigner, stranger } = world;
+    const rentPayer = world.person();
+    const { instruction, job } = await composeLock(world);
+    for (const key of instruction.keys) {
+      if (key.pubkey.equals(chain.payer.publicKey)) key.pubkey = rentPayer.publicKey;
+    }
+    const before = await lamportsOf(world, rentPayer.publicKey);
+    await chain.send([instruction], [hotSigner, rentPayer]);
+    const paid = before - (await lamportsOf(world, rentPayer.publicKey));
+    expect(paid).toBe(await lamportsOf(world, job));
+
+    const gift = { fromPubkey: stranger.publicKey, toPubkey: job, lamports: 7 };
+    await chain.send([SystemProgram.transfer(gift)], [stranger]);
+    await pass(world, 122n);
+    const close = jobClose({ job, rentPayer: rentPayer.publicKey });
+    await chain.send([refund(world, job), close]);
+    expect(await chain.account(job)).toBeNull();
+    expect(await lamportsOf(world, rentPayer.publicKey)).toBe(before + gift.lamports);
+  });
+});

@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { stakeUnlock } from '../../programs/client/index.ts';
+import { expectConserved } from './support/conservation.ts';
+import { expectEvent } from './support/emission.ts';
+import { expectRefusal, pass } from './support/expectations.ts';
+import { withAccount } from './support/tampering.ts';
+import { createWorld, SETTINGS, STAKE_TOKENS, type World } from './support/world.ts';
+
+const COOLDOWN = BigInt(SETTINGS.unstakeCooldownSeconds);
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld();
+});
+afterEach(() => expectConserved(world));
+
+const worker = () => world.read('Worker', world.worker);
+const unlock = (tokens: bigint, authority = world.workerAuthority) =>
+  withAccount(stakeUnlock({ authority: authority.publicKey, tokens }), 'worker', world.worker);
+
+describe('stake_unlock', () => {
+  it('starts the cooldown of what leaves, anew with every unlock', async () => {
+    const { chain, workerAuthority } = world;
+    const before = await worker();
+    let unstakingTokens = 0n;
+    let workerSequence = 3n;
+    for (const tokens of [1n, 399n, 600n]) {
+      await pass(world, 7n);
+      workerSequence += 1n;
+      unstakingTokens += tokens;
+      const moved = {
+        stakeTokens: STAKE_TOKENS - unstakingTokens,
+        unstakingTokens,
+        unstakeReadyAt: (await chain.now()) + COOLDOWN,
+      };
+      await expectEvent(world, [unlock(tokens)], [workerAuthority], 'StakeUnlocked', {
+        ...{ worker: world.worker, workerSequence, tokens, ...moved },
+      });
+      expect(await worker()).toEqual({ ...before, sequence: workerSequence, ...moved });
+    }
+    await expectRefusal(world, 'InsufficientStake', unlock(1n), [workerAuthority]);
+  });
+
+  it('unlocks no more than there is, and not nothing', async () => {
+    const { workerAuthority } = world;
+    await expectRefusal(world, 'ValueOutOfRange', unlock(0n), [workerAuthority]);
+    for (const tokens of [STAKE_TOKENS + 1n, 2n ** 64n - 1n]) {
+      await expectRefusal(world, 'InsufficientStake', unlock(tokens), [workerAuthority]);
+    }
+    await world.chain.send([unlock(STAKE_TOKENS)], [workerAuthority]);
+    expect((await worker()).stakeTokens).toBe(0n);
+  });
+
+  it('is the worker’s authority’s alone', async () => {
+    for (const signer of [world.stranger, world.arbiter, world.authority, world.proofKey]) {
+      await expectRefusal(world, 'Unauthorized', unlock(1n, signer), [signer]);
+    }
+  });
+});

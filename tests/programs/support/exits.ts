@@ -1,0 +1,100 @@
+import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import {
+  claimPay,
+  creditWithdraw,
+  disputeExpire,
+  disputeResolve,
+  jobClose,
+  stakeUnlock,
+  stakeWithdraw,
+} from '../../../programs/client/index.ts';
+import { pass } from './expectations.ts';
+import { dispute, fail, jobIn, refund, settle } from './jobs.ts';
+import { hashOf, type World } from './world.ts';
+
+const UPHELD_WORKER = 3;
+const DAY = 86_400n;
+
+/** One job for each way out, none of them taken yet. */
+export interface OpenJobs {
+  settling: PublicKey;
+  processing: PublicKey;
+  pending: PublicKey;
+  settled: PublicKey;
+  /** To be decided. */
+  disputed: PublicKey;
+  /** To be left undecided. */
+  undecided: PublicKey;
+}
+
+export async function openJobs(world: World): Promise<OpenJobs> {
+  return {
+    settling: await jobIn(world, 'settling'),
+    processing: await jobIn(world, 'processing'),
+    pending: await jobIn(world, 'pending'),
+    settled: await jobIn(world, 'settled'),
+    disputed: await jobIn(world, 'disputed'),
+    undecided: await jobIn(world, 'disputed'),
+  };
+}
+
+/** What became of each way out: `works`, or the reason of its refusal. */
+export type Exits = Record<
+  | 'settle'
+  | 'fail'
+  | 'dispute'
+  | 'resolve'
+  | 'withdraw'
+  | 'unlock'
+  | 'refund'
+  | 'close'
+  | 'expire'
+  | 'claim'
+  | 'unstake',
+  string
+>;
+
+/**
+ * Takes every way out, each at its time.
+ *
+ * @param through how each instruction is sent; as it is unless said otherwise
+ */
+export async function takeExits(
+  world: World,
+  jobs: OpenJobs,
+  through: (instruction: TransactionInstruction) => TransactionInstruction = (plain) => plain,
+): Promise<Exits> {
+  const { chain, hotSigner, wallet, arbiter, workerAuthority, creditAccount, worker } = world;
+  const attempt = (instruction: TransactionInstruction, ...signers: Keypair[]): Promise<string> =>
+    chain.send([through(instruction)], signers).then(
+      () => 'works',
+      (error: Error) => error.message,
+    );
+  const verdict = disputeResolve({
+    ...{ arbiter: arbiter.publicKey, job: jobs.disputed, creditAccount, worker },
+    ...{ verdict: UPHELD_WORKER, evidenceHash: hashOf('two proofs') },
+  });
+  const withdrawal = { wallet: wallet.publicKey, destination: world.walletTokens, credits: 1n };
+  const authority = workerAuthority.publicKey;
+
+  const atOnce = {
+    settle: await attempt(settle(world, jobs.settling), hotSigner),
+    fail: await attempt(fail(world, jobs.processing), hotSigner),
+    dispute: await attempt(dispute(world, jobs.settled), wallet),
+    resolve: await attempt(verdict, arbiter),
+    withdraw: await attempt(creditWithdraw(withdrawal), wallet),
+    unlock: await attempt(stakeUnlock({ authority, tokens: 100n }), workerAuthority),
+    claim: await attempt(claimPay({ claimant: creditAccount })),
+  };
+  await pass(world, 121n);
+  const afterTimeout = {
+    refund: await attempt(refund(world, jobs.pending)),
+    close: await attempt(jobClose({ job: jobs.processing, rentPayer: chain.payer.publicKey })),
+  };
+  await pass(world, DAY);
+  const expire = await attempt(disputeExpire({ job: jobs.undecided, creditAccount }));
+  await pass(world, DAY);
+  const destination = world.stakeTokens;
+  const unstake = await attempt(stakeWithdraw({ authority, destination }), workerAuthority);
+  return { ...atOnce, ...afterTimeout, expire, unstake };
+}

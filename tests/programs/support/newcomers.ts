@@ -1,0 +1,42 @@
+import type { TestWallet, TestWorker } from '../../../testing/cast.ts';
+import { openWallet, openWorker } from '../../../testing/setUp.ts';
+import { addresses, CREDITS, MODEL, STAKE_TOKENS, type World } from './world.ts';
+
+const WALLET_BASE_UNITS = 1_000_000_000_000n;
+const STAKE_BASE_UNITS = WALLET_BASE_UNITS * 10n ** 6n;
+
+/** Somebody with stablecoin who has no credit account yet. */
+export function composeWallet(world: World): TestWallet {
+  const keypair = world.person();
+  return {
+    keypair,
+    creditAccount: addresses.creditAccount(keypair.publicKey),
+    tokens: world.token(world.creditMint, keypair.publicKey, WALLET_BASE_UNITS),
+  };
+}
+
+/** Somebody with stake tokens who is not registered yet. */
+export function composeWorker(world: World): TestWorker {
+  const authority = world.person();
+  return {
+    authority,
+    proofKey: world.person(),
+    address: addresses.worker(authority.publicKey),
+    payout: world.token(world.creditMint, authority.publicKey),
+    stakeTokens: world.token(world.stakeMint, authority.publicKey, STAKE_BASE_UNITS),
+  };
+}
+
+/** Another wallet with credits that trusts the world's gateway. */
+export async function addWallet(world: World, credits = CREDITS): Promise<TestWallet> {
+  const wallet = composeWallet(world);
+  await openWallet(world, wallet, credits);
+  return wallet;
+}
+
+/** Another worker that is staked and hosts the world's model. */
+export async function addWorker(world: World): Promise<TestWorker> {
+  const worker = composeWorker(world);
+  await openWorker(world, worker, { stakeTokens: STAKE_TOKENS, modelIds: [MODEL.id] });
+  return worker;
+}

@@ -1,0 +1,85 @@
+import { disputeExpire, disputeResolve } from '../../../../programs/client/index.ts';
+import { ANSWER, dispute } from '../jobs.ts';
+import { BASE_UNITS_PER_CREDIT, hashOf } from '../world.ts';
+import { actorOf, partiesOf } from './actor.ts';
+import {
+  ARBITRATION_WINDOW_SECONDS,
+  type Books,
+  DISPUTE_WINDOW_SECONDS,
+  type JobBook,
+  smaller,
+} from './books.ts';
+import { attempt, choose, rarely, type Walk } from './walk.ts';
+
+export async function disputeJob(walk: Walk, job: JobBook): Promise<void> {
+  const { books } = walk;
+  const { wallet } = job;
+  const { key, mayAct, actor } = actorOf(walk, job);
+  const isWallets = rarely(walk, 2);
+  const signer = isWallets ? wallet.party.keypair : key;
+  const clientHash = rarely(walk, 8) ? ANSWER : hashOf('something else');
+  const allowed =
+    (isWallets || mayAct) &&
+    job.status === 'settled' &&
+    job.outcome === 0 &&
+    books.now <= job.endedAt + DISPUTE_WINDOW_SECONDS &&
+    clientHash !== ANSWER &&
+    wallet.openDisputes < books.terms.openDisputesMax;
+  const choice = { ...actor, signer: signer.publicKey, clientHash };
+  const instruction = dispute(partiesOf(walk, job), job.address, choice);
+  if (!(await attempt(walk, allowed, [instruction], [signer]))) return;
+  Object.assign(job, { status: 'disputed', disputedAt: books.now });
+  wallet.openDisputes += 1;
+  books.treasury.exposureBaseUnits += job.chargedCredits * BASE_UNITS_PER_CREDIT;
+}
+
+export async function resolveJob(walk: Walk, job: JobBook): Promise<void> {
+  const { world, books } = walk;
+  const verdict = choose(walk, 0, 1, 2, 3, 3, 3, 4);
+  const arbiter = rarely(walk, 10) ? world.stranger : world.arbiter;
+  const { creditAccount, worker } = partiesOf(walk, job);
+  const instruction = disputeResolve({
+    ...{ arbiter: arbiter.publicKey, job: job.address, creditAccount, worker, verdict },
+    evidenceHash: hashOf('evidence'),
+  });
+  const allowed =
+    arbiter === world.arbiter &&
+    job.status === 'disputed' &&
+    books.now <= job.disputedAt + ARBITRATION_WINDOW_SECONDS &&
+    verdict >= 1 &&
+    verdict <= 3;
+  if (!(await attempt(walk, allowed, [instruction], [arbiter]))) return;
+  endDispute(books, job, verdict);
+  if (verdict === 1) return;
+  job.wallet.owedCredits += job.chargedCredits;
+  Object.assign(job, { status: 'refunded', chargedCredits: 0n });
+  if (verdict === 3) slash(books, job);
+}
+
+const endDispute = ({ treasury }: Books, job: JobBook, outcome: number): void => {
+  job.wallet.openDisputes -= 1;
+  treasury.exposureBaseUnits -= job.chargedCredits * BASE_UNITS_PER_CREDIT;
+  Object.assign(job, { status: 'settled', outcome });
+};
+
+/** Takes what is there, first of the stake, then of what is unstaking. */
+function slash({ treasury }: Books, { worker, terms }: JobBook): void {
+  if (worker === null) return;
+  const ofStake = smaller(BigInt(terms.slashTokens), worker.stakeTokens);
+  const ofUnstaking = smaller(BigInt(terms.slashTokens) - ofStake, worker.unstakingTokens);
+  worker.stakeTokens -= ofStake;
+  worker.unstakingTokens -= ofUnstaking;
+  if (worker.unstakingTokens === 0n) worker.unstakeReadyAt = 0n;
+  treasury.slashedTokens += ofStake + ofUnstaking;
+}
+
+/** Ends a dispute that was not decided in time. */
+export async function expireJob(walk: Walk, job: JobBook): Promise<void> {
+  const { books } = walk;
+  const isOver = books.now > job.disputedAt + ARBITRATION_WINDOW_SECONDS;
+  const { creditAccount } = job.wallet.party;
+  const instruction = disputeExpire({ job: job.address, creditAccount });
+  if (await attempt(walk, job.status === 'disputed' && isOver, [instruction], [])) {
+    endDispute(books, job, 4);
+  }
+}

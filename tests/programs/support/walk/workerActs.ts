@@ -1,0 +1,104 @@
+import {
+  claimPay,
+  stakeDeposit,
+  stakeUnlock,
+  stakeWithdraw,
+  workerDeregister,
+  workerHost,
+  workerSuspend,
+  workerUnhost,
+  workerUpdate,
+} from '../../../../programs/client/index.ts';
+import type { TestWorker } from '../../../../testing/cast.ts';
+import { withAccount } from '../tampering.ts';
+import { addresses, MODEL, SETTINGS, STAKE_TOKENS } from '../world.ts';
+import type { WorkerBook } from './books.ts';
+import { attempt, choose, isFrozen, rarely, type Walk } from './walk.ts';
+
+export const describeWorker = ({ authority, payout, proofKey }: TestWorker) => ({
+  ...{ authority: authority.publicKey, payout, proofKey: proofKey.publicKey },
+  endpoint: 'https://worker.example',
+});
+
+export async function update(walk: Walk, { party, status }: WorkerBook): Promise<void> {
+  const allowed = status !== 'deregistered' && !isFrozen(walk, party.payout);
+  await attempt(walk, allowed, [workerUpdate(describeWorker(party))], [party.authority]);
+}
+
+export async function host(walk: Walk, worker: WorkerBook): Promise<void> {
+  const { authority } = worker.party;
+  const allowed = worker.status !== 'deregistered' && !worker.hosts;
+  const instruction = workerHost({ authority: authority.publicKey, modelId: MODEL.id });
+  if (await attempt(walk, allowed, [instruction], [authority])) worker.hosts = true;
+}
+
+export async function unhost(walk: Walk, worker: WorkerBook): Promise<void> {
+  const { authority } = worker.party;
+  const instruction = workerUnhost({ authority: authority.publicKey, modelId: MODEL.id });
+  if (await attempt(walk, worker.hosts, [instruction], [authority])) worker.hosts = false;
+}
+
+export async function suspend(walk: Walk, worker: WorkerBook): Promise<void> {
+  const { arbiter, stranger } = walk.world;
+  const signer = rarely(walk, 6) ? stranger : arbiter;
+  const suspended = rarely(walk, 4);
+  const from = suspended ? 'active' : 'suspended';
+  const named = { arbiter: signer.publicKey, worker: worker.party.address, suspended };
+  const allowed = signer === arbiter && worker.status === from;
+  if (await attempt(walk, allowed, [workerSuspend(named)], [signer])) {
+    worker.status = suspended ? 'suspended' : 'active';
+  }
+}
+
+export async function deregister(walk: Walk, worker: WorkerBook): Promise<void> {
+  const { authority } = worker.party;
+  const signer = rarely(walk, 4) ? authority : walk.world.stranger;
+  const own = workerDeregister({ authority: authority.publicKey });
+  const instruction = withAccount(own, 'authority', signer.publicKey);
+  const allowed = signer === authority && worker.status !== 'deregistered';
+  if (await attempt(walk, allowed, [instruction], [signer])) worker.status = 'deregistered';
+}
+
+/** Up to the minimum stake or a little more, so that there are eligible workers most of the time. */
+export async function deposit(walk: Walk, worker: WorkerBook): Promise<void> {
+  const { authority, stakeTokens, address } = worker.party;
+  const missing = STAKE_TOKENS - worker.stakeTokens;
+  const tokens = missing > 0n ? missing : BigInt(walk.random.below(3));
+  const allowed =
+    tokens > 0n && worker.status !== 'deregistered' && !isFrozen(walk, addresses.stakeVault);
+  const from = { depositor: authority.publicKey, depositorTokenAccount: stakeTokens };
+  const instruction = stakeDeposit({ ...from, worker: address, tokens });
+  if (await attempt(walk, allowed, [instruction], [authority])) worker.stakeTokens += tokens;
+}
+
+export async function unlock(walk: Walk, worker: WorkerBook): Promise<void> {
+  const { authority } = worker.party;
+  const tokens = choose(walk, worker.stakeTokens, 600n, 0n, worker.stakeTokens + 1n);
+  const allowed = tokens > 0n && tokens <= worker.stakeTokens;
+  const instruction = stakeUnlock({ authority: authority.publicKey, tokens });
+  if (!(await attempt(walk, allowed, [instruction], [authority]))) return;
+  worker.stakeTokens -= tokens;
+  worker.unstakingTokens += tokens;
+  worker.unstakeReadyAt = walk.books.now + BigInt(SETTINGS.unstakeCooldownSeconds);
+}
+
+export async function withdraw(walk: Walk, worker: WorkerBook): Promise<void> {
+  const { authority, stakeTokens } = worker.party;
+  const allowed =
+    worker.unstakingTokens > 0n &&
+    walk.books.now >= worker.unstakeReadyAt &&
+    !isFrozen(walk, addresses.stakeVault);
+  const to = { authority: authority.publicKey, destination: stakeTokens };
+  if (!(await attempt(walk, allowed, [stakeWithdraw(to)], [authority]))) return;
+  Object.assign(worker, { unstakingTokens: 0n, unstakeReadyAt: 0n });
+}
+
+/** Pays a worker what it could not be paid at settlement. */
+export async function claim(walk: Walk, worker: WorkerBook): Promise<void> {
+  const { address, payout } = worker.party;
+  const canPay = !isFrozen(walk, addresses.vault) && !isFrozen(walk, payout);
+  const instruction = claimPay({ claimant: address, workerPayout: payout });
+  if (await attempt(walk, worker.claimableBaseUnits > 0n && canPay, [instruction], [])) {
+    worker.claimableBaseUnits = 0n;
+  }
+}

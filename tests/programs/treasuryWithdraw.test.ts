@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { PublicKey } from '@solana/web3.js';
+import { disputeResolve, treasuryWithdraw } from '../../programs/client/index.ts';
+import { expectConserved } from './support/conservation.ts';
+import { expectEvent } from './support/emission.ts';
+import { expectRefusal } from './support/expectations.ts';
+import { jobIn } from './support/jobs.ts';
+import { withAccount } from './support/tampering.ts';
+import { addresses, createWorld, hashOf, type World } from './support/world.ts';
+
+const UPHELD_GATEWAY = 2;
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld();
+  // 15 % of 8 credits, 12,000 base units, go to the treasury
+  await jobIn(world, 'settled');
+});
+afterEach(() => expectConserved(world));
+
+const withdraw = (
+  baseUnits: bigint,
+  destination = world.walletTokens,
+  authority = world.authority,
+) => treasuryWithdraw({ authority: authority.publicKey, destination, baseUnits });
+
+describe('treasury_withdraw', () => {
+  it('pays out what the treasury holds and no more', async () => {
+    const { chain, authority, walletTokens } = world;
+    const before = await chain.tokens(walletTokens);
+    const treasury = await world.read('Treasury', addresses.treasury);
+    await expectRefusal(world, 'TreasuryReserved', withdraw(12_001n), [authority]);
+    const paid = { authority: authority.publicKey, destination: walletTokens };
+    await expectEvent(world, [withdraw(1n)], [authority], 'TreasuryWithdrawn', {
+      ...{ ...paid, baseUnits: 1n, treasuryVaultBaseUnits: 11_999n },
+    });
+    await expectEvent(world, [withdraw(11_999n)], [authority], 'TreasuryWithdrawn', {
+      ...{ ...paid, baseUnits: 11_999n, treasuryVaultBaseUnits: 0n },
+    });
+    expect(await chain.tokens(walletTokens)).toBe(before + 12_000n);
+    expect(await chain.tokens(addresses.treasuryVault)).toBe(0n);
+    expect(await world.read('Treasury', addresses.treasury)).toEqual(treasury);
+    await expectRefusal(world, 'TreasuryReserved', withdraw(1n), [authority]);
+  });
+
+  it('refuses nothing, and more than there is in the world', async () => {
+    const { authority } = world;
+    await expectRefusal(world, 'ValueOutOfRange', withdraw(0n), [authority]);
+    await expectRefusal(world, 'TreasuryReserved', withdraw(2n ** 64n - 1n), [authority]);
+  });
+
+  it('keeps what is owed and what open disputes may cost', async () => {
+    const { chain, authority, arbiter, creditAccount, worker } = world;
+    const owed = await jobIn(world, 'disputed');
+    await jobIn(world, 'disputed');
+    const verdict = disputeResolve({
+      ...{ arbiter: arbiter.publicKey, job: owed, creditAccount, worker },
+      ...{ verdict: UPHELD_GATEWAY, evidenceHash: hashOf('a receipt') },
+    });
+    await chain.send([verdict], [arbiter]);
+    // 8 credits owed and 8 in dispute
+    const token = { mint: world.creditMint, owner: addresses.vaultAuthority };
+    chain.setToken(addresses.treasuryVault, { ...token, baseUnits: 160_001n });
+    await expectRefusal(world, 'TreasuryReserved', withdraw(2n), [authority]);
+    await chain.send([withdraw(1n)], [authority]);
+    await expectRefusal(world, 'TreasuryReserved', withdraw(1n), [authority]);
+    chain.setToken(addresses.treasuryVault, { ...token, baseUnits: 0n });
+    await expectRefusal(world, 'TreasuryReserved', withdraw(1n), [authority]);
+  });
+
+  it('refuses everybody but the authority', async () => {
+    for (const signer of [world.arbiter, world.operator, world.stranger]) {
+      const theft = withdraw(1n, world.walletTokens, signer);
+      await expectRefusal(world, 'Unauthorized', theft, [signer]);
+    }
+  });
+
+  it('refuses destinations that cannot be paid', async () => {
+    const { authority, stranger, stakeMint, creditMint, chain } = world;
+    const refused = (name: Parameters<typeof expectRefusal>[1], to: PublicKey) =>
+      expectRefusal(world, name, withdraw(1n, to), [authority]);
+    await refused('DuplicateAccount', addresses.vault);
+    await refused('DuplicateAccount', addresses.treasuryVault);
+    await refused('WrongMint', world.token(stakeMint, stranger.publicKey));
+    await refused('WrongTokenAccount', creditMint);
+    const frozen = world.token(creditMint, stranger.publicKey);
+    const holding = { mint: creditMint, owner: stranger.publicKey, baseUnits: 0n };
+    chain.setToken(frozen, { ...holding, frozen: true });
+    await refused('WrongTokenAccount', frozen);
+  });
+
+  it('pays from no account but the treasury’s', async () => {
+    const theft = withAccount(withdraw(1n), 'treasury_vault', addresses.vault);
+    await expectRefusal(world, 'WrongAddress', theft, [world.authority]);
+  });
+
+  it('pays nothing while the treasury’s vault is frozen', async () => {
+    const { chain, creditMint, authority } = world;
+    const token = { mint: creditMint, owner: addresses.vaultAuthority, baseUnits: 12_000n };
+    chain.setToken(addresses.treasuryVault, { ...token, frozen: true });
+    await expectRefusal(world, 'WrongTokenAccount', withdraw(1n), [authority]);
+  });
+});

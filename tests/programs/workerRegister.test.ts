@@ -1,0 +1,94 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { PublicKey, SystemProgram } from '@solana/web3.js';
+import { workerEndpoint, workerRegister } from '../../programs/client/index.ts';
+import { expectEvent } from './support/emission.ts';
+import { expectRefusal } from './support/expectations.ts';
+import { withAccount } from './support/tampering.ts';
+import { addresses, createWorld, type World } from './support/world.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld();
+});
+
+const register = (changes: object = {}) =>
+  workerRegister({
+    authority: world.stranger.publicKey,
+    payout: world.payout,
+    proofKey: world.proofKey.publicKey,
+    endpoint: 'https://a.example',
+    ...changes,
+  });
+
+describe('worker_register', () => {
+  it.each([1, 128])('records a worker and an endpoint of %i characters, once', async (length) => {
+    const { chain, stranger, payout, proofKey } = world;
+    const endpoint = 'h'.repeat(length);
+    const authority = stranger.publicKey;
+    const worker = addresses.worker(authority);
+    const described = { authority, proofKey: proofKey.publicKey, payout };
+    await expectEvent(world, [register({ endpoint })], [stranger], 'WorkerRegistered', {
+      ...{ worker, workerSequence: 1n, ...described, endpoint },
+    });
+    const found = await world.read('Worker', worker);
+    expect(workerEndpoint(found)).toBe(endpoint);
+    expect(found).toMatchObject({
+      version: 1,
+      sequence: 1n,
+      ...described,
+      status: 0,
+      stakeTokens: 0n,
+      unstakingTokens: 0n,
+      unstakeReadyAt: 0n,
+      claimableBaseUnits: 0n,
+      jobsSettled: 0n,
+      registeredAt: await chain.now(),
+      endpointLen: endpoint.length,
+      modelsLen: 0,
+      reserved: new Uint8Array(64),
+    });
+    await expectRefusal(world, 'AlreadyInitialized', register(), [stranger]);
+  });
+
+  it('refuses payees that are no token account of the stablecoin, or ours', async () => {
+    const { stakeMint, stranger, creditMint, chain } = world;
+    const refused = (name: Parameters<typeof expectRefusal>[1], payout: PublicKey) =>
+      expectRefusal(world, name, register({ payout }), [stranger]);
+    await refused('DuplicateAccount', addresses.vault);
+    await refused('DuplicateAccount', addresses.treasuryVault);
+    await refused('WrongMint', addresses.stakeVault);
+    await refused('WrongMint', world.token(stakeMint, stranger.publicKey));
+    await refused('WrongTokenAccount', creditMint);
+    await refused('WrongTokenAccount', stranger.publicKey);
+    const frozen = world.token(creditMint, stranger.publicKey);
+    const holding = { mint: creditMint, owner: stranger.publicKey, baseUnits: 0n };
+    chain.setToken(frozen, { ...holding, frozen: true });
+    await refused('WrongTokenAccount', frozen);
+  });
+
+  it('refuses endpoints that are empty, too long or not printable, and the zero key', async () => {
+    const { stranger } = world;
+    for (const endpoint of ['', 'x'.repeat(129), 'https://\u00e9.example', 'a\tb', 'a\0']) {
+      await expectRefusal(world, 'InvalidText', register({ endpoint }), [stranger]);
+    }
+    const zero = register({ proofKey: PublicKey.default });
+    await expectRefusal(world, 'ValueOutOfRange', zero, [stranger]);
+  });
+
+  it('registers nobody at another authority’s address', async () => {
+    const other = addresses.worker(world.person().publicKey);
+    const elsewhere = withAccount(register(), 'worker', other);
+    await expectRefusal(world, 'WrongAddress', elsewhere, [world.stranger]);
+  });
+
+  it('does so although lamports lie at its address', async () => {
+    const { chain, stranger } = world;
+    const address = addresses.worker(stranger.publicKey);
+    const owner = SystemProgram.programId;
+    chain.setAccount(address, {
+      ...{ lamports: 1_000_000_000, data: new Uint8Array(), owner, executable: false },
+    });
+    await chain.send([register()], [stranger]);
+    expect((await world.read('Worker', address)).sequence).toBe(1n);
+  });
+});

@@ -1,0 +1,107 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { PublicKey } from '@solana/web3.js';
+import {
+  workerDeregister,
+  workerEndpoint,
+  workerSuspend,
+  workerUpdate,
+} from '../../programs/client/index.ts';
+import { expectEvent } from './support/emission.ts';
+import { expectRefusal } from './support/expectations.ts';
+import { jobIn, prove } from './support/jobs.ts';
+import { withAccount } from './support/tampering.ts';
+import { addresses, createWorld, type World } from './support/world.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld();
+});
+
+const worker = () => world.read('Worker', world.worker);
+const update = (changes: object = {}, authority = world.workerAuthority) =>
+  withAccount(
+    workerUpdate({
+      authority: authority.publicKey,
+      payout: world.payout,
+      proofKey: world.proofKey.publicKey,
+      endpoint: 'https://a.example',
+      ...changes,
+    }),
+    'worker',
+    world.worker,
+  );
+
+describe('worker_update', () => {
+  it.each([1, 128])('records payee, proof key and an endpoint of %i characters', async (length) => {
+    const { workerAuthority, stranger, creditMint } = world;
+    const endpoint = 'h'.repeat(length);
+    const before = await worker();
+    const payout = world.token(creditMint, stranger.publicKey);
+    const described = { proofKey: stranger.publicKey, payout };
+    const instruction = update({ ...described, endpoint });
+    await expectEvent(world, [instruction], [workerAuthority], 'WorkerUpdated', {
+      ...{ worker: world.worker, workerSequence: 4n },
+      ...{ authority: workerAuthority.publicKey, ...described, endpoint },
+    });
+    const found = await worker();
+    expect(workerEndpoint(found)).toBe(endpoint);
+    const endpointBytes = new Uint8Array(128);
+    endpointBytes.set(Buffer.from(endpoint));
+    expect(found).toEqual({
+      ...before,
+      sequence: 4n,
+      ...described,
+      endpointLen: endpoint.length,
+      endpoint: endpointBytes,
+    });
+  });
+
+  it('makes the new key the one whose proofs count, for jobs in flight too', async () => {
+    const { chain, workerAuthority, stranger } = world;
+    const job = await jobIn(world, 'processing');
+    await chain.send([update({ proofKey: stranger.publicKey })], [workerAuthority]);
+    await expectRefusal(world, 'ProofWrongKey', prove(world, job));
+    await chain.send(prove(world, job, { key: stranger }));
+  });
+
+  it('refuses payees that are no token account of the stablecoin, or ours', async () => {
+    const { stakeMint, stranger, creditMint, workerAuthority, chain } = world;
+    const refused = (name: Parameters<typeof expectRefusal>[1], payout: PublicKey) =>
+      expectRefusal(world, name, update({ payout }), [workerAuthority]);
+    await refused('DuplicateAccount', addresses.vault);
+    await refused('DuplicateAccount', addresses.treasuryVault);
+    await refused('WrongMint', addresses.stakeVault);
+    await refused('WrongMint', world.token(stakeMint, stranger.publicKey));
+    await refused('WrongTokenAccount', creditMint);
+    await refused('WrongTokenAccount', stranger.publicKey);
+    const frozen = world.token(creditMint, stranger.publicKey);
+    const holding = { mint: creditMint, owner: stranger.publicKey, baseUnits: 0n };
+    chain.setToken(frozen, { ...holding, frozen: true });
+    await refused('WrongTokenAccount', frozen);
+  });
+
+  it('refuses endpoints that are empty, too long or not printable, and the zero key', async () => {
+    const { workerAuthority } = world;
+    for (const endpoint of ['', 'x'.repeat(129), 'https://\u00e9.example', 'a\tb', 'a\0']) {
+      await expectRefusal(world, 'InvalidText', update({ endpoint }), [workerAuthority]);
+    }
+    const zero = update({ proofKey: PublicKey.default });
+    await expectRefusal(world, 'ValueOutOfRange', zero, [workerAuthority]);
+  });
+
+  it('is the worker’s authority’s alone', async () => {
+    for (const signer of [world.stranger, world.arbiter, world.authority, world.proofKey]) {
+      await expectRefusal(world, 'Unauthorized', update({}, signer), [signer]);
+    }
+  });
+
+  it('is open to a suspended worker and refused to one that left', async () => {
+    const { chain, arbiter, workerAuthority } = world;
+    const suspension = { arbiter: arbiter.publicKey, worker: world.worker, suspended: true };
+    await chain.send([workerSuspend(suspension)], [arbiter]);
+    await chain.send([update()], [workerAuthority]);
+    const leave = workerDeregister({ authority: workerAuthority.publicKey });
+    await chain.send([leave], [workerAuthority]);
+    await expectRefusal(world, 'WrongWorkerStatus', update(), [workerAuthority]);
+  });
+});
