@@ -1,17 +1,17 @@
-import type pg from 'pg';
-import { inTransaction } from '../runtime/postgres.ts';
+import type { Database } from '../runtime/postgres.ts';
+import { MIRROR_SCHEMA } from './mirrorSchema.ts';
 
 /**
- * Empties the mirror, so that the next sweep makes it anew from the ledger. What the ledger does
- * not know lives in another schema and is left alone. Whoever keeps the mirror meanwhile starts
- * over with its next sweep.
+ * Empties the mirror, so that the next sweep makes it anew. What the ledger does not know lives in
+ * another schema and is left alone. For a ledger that is gone: a mirror whose ledger lives is made
+ * anew beside the old one, which goes on serving meanwhile.
  */
-export async function clearMirror(pool: pg.Pool): Promise<void> {
-  await inTransaction(pool, async (client) => {
-    await client.query(
-      `truncate mirror.transactions, mirror.journal, mirror.account_changes, mirror.cursors,
-         mirror.config, mirror.treasury, mirror.gateways, mirror.credit_accounts, mirror.models,
-         mirror.workers, mirror.worker_models, mirror.jobs`,
-    );
-  });
+export async function clearMirror(database: Database): Promise<void> {
+  const { rows } = await database.query<{ name: string }>(
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = $1`,
+    [MIRROR_SCHEMA],
+  );
+  await database.query(`truncate ${rows.map(({ name }) => name).join()}`);
+  // How far that ledger's events were announced says nothing of another one's slots.
+  await database.query('delete from service.announcements');
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
 import { addressSetting } from '../runtime/address.ts';
-import { parseEnvironment, portSetting } from '../runtime/config.ts';
+import { booleanSetting, parseEnvironment, portSetting } from '../runtime/config.ts';
 import { keypairSetting } from '../runtime/keypair.ts';
 import { logLevelSetting } from '../runtime/logger.ts';
+import { sealingKeySetting } from '../runtime/sealing.ts';
 
 const environmentSchema = z.object({
   DATABASE_URL: z.string(),
@@ -12,15 +13,35 @@ const environmentSchema = z.object({
   SVC_PROGRAM_ID: addressSetting.default(PROGRAM_ID),
   SVC_COMMITMENT: z.enum(['confirmed', 'finalized']).default('confirmed'),
   SVC_CRANK_KEY: keypairSetting,
+  HELIUS_API_KEY: z.string().optional(),
+  HELIUS_WEBHOOK_URL: z.url({ protocol: /^https$/ }).optional(),
+  HELIUS_WEBHOOK_SECRET: z
+    .string()
+    .regex(/^[!-~]{32,255}$/, { error: 'must be 32 to 255 visible characters' })
+    .optional(),
+  HELIUS_WEBHOOK_HOST: z.string().default('127.0.0.1'),
+  HELIUS_WEBHOOK_PORT: portSetting.default(8082),
+  SVC_RECONCILE_INTERVAL_SECONDS: z.coerce.number().positive().default(600),
+  INDEXER_LAG_SLOTS_MAX: z.coerce.number().int().positive().default(150),
+  INDEXER_LAG_MS_MAX: z.coerce.number().int().positive().default(30_000),
   INDEXER_HOST: z.string().default('127.0.0.1'),
   INDEXER_PORT: portSetting.default(8081),
+  SVC_SECRETS_KEY: sealingKeySetting,
+  SVC_ALLOW_LOOPBACK: booleanSetting.default(false),
+  SVC_WEBHOOK_COMMITMENT: z.enum(['confirmed', 'finalized']).default('confirmed'),
   LOG_LEVEL: logLevelSetting,
 });
+
+const consistentSchema = environmentSchema.refine(
+  ({ HELIUS_WEBHOOK_URL: url, HELIUS_WEBHOOK_SECRET: secret, HELIUS_API_KEY: key }) =>
+    url === undefined || (secret !== undefined && key !== undefined),
+  { path: ['HELIUS_WEBHOOK_URL'], error: 'needs HELIUS_WEBHOOK_SECRET and HELIUS_API_KEY' },
+);
 
 /** The indexer process's settings; every variable is described in `.env.example`. */
 export type IndexerConfig = Readonly<z.infer<typeof environmentSchema>>;
 
 /** @throws ConfigError naming each variable that is missing or malformed */
 export function loadConfig(environment: NodeJS.ProcessEnv = process.env): IndexerConfig {
-  return parseEnvironment(environmentSchema, environment);
+  return parseEnvironment(consistentSchema, environment);
 }

@@ -1,4 +1,5 @@
 import type { Database } from '../runtime/postgres.ts';
+import { MIRROR_SCHEMA } from './mirrorSchema.ts';
 
 /** The tables that are folded from events. */
 const FOLDED_TABLES = [
@@ -18,14 +19,17 @@ const FOLDED_TABLES = [
  *
  * @returns sha256 in hex by table
  */
-export async function digestTables(database: Database): Promise<Record<string, string>> {
+export async function digestTables(
+  database: Database,
+  schema = MIRROR_SCHEMA,
+): Promise<Record<string, string>> {
   const digests: Record<string, string> = {};
   for (const table of FOLDED_TABLES) {
     const { rows } = await database.query<{ digest: string }>(
-      `select encode(sha256(convert_to(
-         coalesce(string_agg(folded::text, E'\\n' order by folded::text), ''), 'UTF8')), 'hex')
-         as digest
-       from mirror.${table} as folded`,
+      `select encode(sha256(
+         coalesce(string_agg(sha256(convert_to(folded::text, 'UTF8')), '' order by folded::text), '')
+       ), 'hex') as digest
+       from ${schema}.${table} as folded`,
     );
     digests[table] = rows[0]?.digest ?? '';
   }

@@ -4,21 +4,31 @@ import { createAddresses } from '../programs/client/addresses.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { delay } from '../runtime/wait.ts';
 import { classify, FatalError } from './errors.ts';
+import { listenForHints } from './helius/hintChannel.ts';
+import type { HeliusWebhook } from './helius/webhook.ts';
 import type { Keeper } from './keeper/keeper.ts';
 import { lead } from './leadership.ts';
 import type { IndexerMetrics } from './metrics.ts';
+import { followHead } from './mirror/followHead.ts';
 import { keepMirror } from './mirror/keepMirror.ts';
-import { createLogHints } from './source/logHints.ts';
-import { createRpc } from './source/rpc.ts';
-import { type Commitment, createLedgerSource } from './source/source.ts';
+import type { Lag, Progress } from './mirror/progress.ts';
+import { MIRROR_SCHEMA, useSchema } from './mirrorSchema.ts';
+import type { ReconcileWatch } from './reconcile/reconcileWatch.ts';
+import { createLogHints, type LogHints } from './source/logHints.ts';
+import type { Commitment, LedgerSource } from './source/source.ts';
 import { createWakeUp } from './source/wakeUp.ts';
+import type { Announcing } from './webhooks/announce/announcer.ts';
 
 /** What `/health` and `/ready` tell. */
 export interface IndexerHealth {
   /** A standby waits for the leader's connection to end, and takes over. */
   role: 'starting' | 'leader' | 'standby';
-  /** The mirror has held everything that the ledger listed, within the last minute. */
-  caughtUp: boolean;
+  /** Null until the first sweep, and while another process keeps the mirror. */
+  lag: Lag | null;
+  /** How many reconciliations in a row, up to the last one, found a difference. */
+  reconcileBreaches: number;
+  /** Whether readers may rely on the mirror, as far as this process knows. */
+  isReady: boolean;
 }
 
 /** Keeps the mirror, and does the keepers' duties, while it is the only one to do so. */
@@ -31,56 +41,81 @@ export interface Indexer {
 
 const BACKOFF_MS_MIN = 100;
 const BACKOFF_MS_MAX = 5_000;
-const CAUGHT_UP_MS_MAX = 60_000;
+/** One breach may be a node's mistake, and nothing that is not mended comes only once. */
+const BREACHES_MAX = 2;
 
 /**
  * @param options.pool the migrated database; one connection is held for good
+ * @param options.heliusWebhook announces transactions besides the ledger's own stream
  * @param options.keepers what runs beside the mirror while this process leads
+ * @param options.lagMax beyond which the mirror is not ready to be read
+ * @param options.announcing how webhooks are told of what the mirror learns
  * @param options.onFatal told of an error that trying again cannot mend; nothing runs any more then
  */
 export function createIndexer(options: {
   pool: pg.Pool;
-  rpcUrl: string;
+  source: LedgerSource;
   wsUrl: string;
+  heliusWebhook: HeliusWebhook | null;
   programId: PublicKey;
   commitment: Commitment;
   keepers: readonly Keeper[];
+  reconcileWatch: ReconcileWatch;
+  progress: Progress;
+  lagMax: Lag;
+  announcing: Announcing;
   logger: Logger;
   metrics: IndexerMetrics;
   onFatal: (error: FatalError) => void;
 }): Indexer {
-  const { pool, rpcUrl, wsUrl, programId, commitment, keepers, logger, metrics, onFatal } = options;
-  const source = createLedgerSource({ rpc: createRpc(rpcUrl), programId });
+  const { pool, source, wsUrl, programId, commitment, keepers, logger, metrics, onFatal } = options;
+  const { reconcileWatch, progress, lagMax, announcing, heliusWebhook } = options;
   const stopping = new AbortController();
   const wakeUp = createWakeUp();
   let role: IndexerHealth['role'] = 'starting';
-  let sweptAtMs = Number.NEGATIVE_INFINITY;
   let backoffMs = BACKOFF_MS_MIN;
   let running = Promise.resolve();
 
   async function work(client: pg.PoolClient, lost: AbortSignal): Promise<void> {
     role = 'leader';
+    await useSchema(client, MIRROR_SCHEMA);
     logger.info({ msg: 'Took over the mirror' });
     const failed = new AbortController();
     const signal = AbortSignal.any([lost, failed.signal]);
-    const hints = createLogHints({
+    await listenForHints(client, () => {
+      heliusWebhook?.announced();
+      wakeUp.wake();
+    });
+    const logHints = createLogHints({
       ...{ url: wsUrl, programId, commitment, logger },
       onHint: wakeUp.wake,
     });
-    const mirror = keepMirror({
-      ...{ client, wakeUp, hints, signal, logger, metrics },
-      context: { source, commitment, addresses: createAddresses(programId) },
-      onSwept() {
-        sweptAtMs = performance.now();
-        backoffMs = BACKOFF_MS_MIN;
+    const hints: LogHints = {
+      ...logHints,
+      found() {
+        logHints.found();
+        heliusWebhook?.found();
       },
+    };
+    const mirror = keepMirror({
+      ...{ client, wakeUp, hints, signal, logger, metrics, progress, announcing },
+      context: { source, commitment, addresses: createAddresses(programId) },
     });
+    const parts = [
+      mirror,
+      followHead({ source, commitment, progress, signal }),
+      reconcileWatch.run(signal),
+      heliusWebhook?.run(signal),
+      ...keepers.map((keeper) => keeper.run(signal)),
+    ];
     try {
-      await Promise.all([mirror, ...keepers.map((keeper) => keeper.run(signal))]);
+      await Promise.all(parts);
     } finally {
       role = 'starting';
+      if (progress.lag()) backoffMs = BACKOFF_MS_MIN;
+      progress.forget();
       failed.abort();
-      await mirror.catch(() => undefined);
+      await Promise.allSettled(parts);
       hints.close();
       logger.info({ msg: 'Left the mirror' });
     }
@@ -115,9 +150,14 @@ export function createIndexer(options: {
       stopping.abort();
       await running;
     },
-    health: () => ({
-      role,
-      caughtUp: performance.now() - sweptAtMs < CAUGHT_UP_MS_MAX,
-    }),
+    health() {
+      const lag = progress.lag() ?? null;
+      const reconcileBreaches = reconcileWatch.breaches();
+      const isCurrent = lag !== null && lag.slots <= lagMax.slots && lag.ms <= lagMax.ms;
+      return {
+        ...{ role, lag, reconcileBreaches },
+        isReady: role === 'standby' || (isCurrent && reconcileBreaches <= BREACHES_MAX),
+      };
+    },
   };
 }

@@ -1,18 +1,28 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { Connection } from '@solana/web3.js';
+import { createAddresses } from '../programs/client/addresses.ts';
 import { createLedgerClock, createSender } from '../programs/client/sender/index.ts';
+import { createPriorityFee } from '../programs/client/sender/priorityFee.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { endWithParent } from '../runtime/parent.ts';
 import { createPool } from '../runtime/postgres.ts';
 import { createShutdown } from '../runtime/shutdown.ts';
+import { delay } from '../runtime/wait.ts';
 import { loadConfig } from './config.ts';
+import { startHelius } from './helius/startHelius.ts';
 import { createIndexer } from './indexer.ts';
 import { createKeepers } from './keeper/createKeepers.ts';
 import { createMetrics } from './metrics.ts';
 import { migrate } from './migrate.ts';
+import { createProgress } from './mirror/progress.ts';
+import { reconcile } from './reconcile/reconcile.ts';
+import { createReconcileWatch } from './reconcile/reconcileWatch.ts';
 import { createStatusServer } from './server.ts';
+import { createRpc } from './source/rpc.ts';
+import { createLedgerSource } from './source/source.ts';
 import { websocketUrlOf } from './source/websocketUrl.ts';
+import { startWebhooks } from './webhooks/startWebhooks.ts';
 
 const SHUTDOWN_TIMEOUT_MS = 10_000;
 
@@ -22,6 +32,11 @@ const logger = createLogger({ name: 'indexer', level: config.LOG_LEVEL });
 const shutdown = createShutdown({ logger, timeoutMs: SHUTDOWN_TIMEOUT_MS });
 shutdown.onSignals();
 endWithParent();
+
+function onFatal(error: Error): void {
+  logger.fatal({ msg: 'Stopped at an error that needs a person', err: error });
+  void shutdown.run().then(() => process.exit(1));
+}
 
 const pool = createPool({ databaseUrl: config.DATABASE_URL, applicationName: 'svc-indexer' });
 // An idle connection that breaks is replaced; whoever uses one learns of it by its own query.
@@ -36,22 +51,64 @@ const wsUrl = config.SOLANA_WS_URL ?? websocketUrlOf(rpcUrl);
 const connection = new Connection(rpcUrl, { commitment, wsEndpoint: wsUrl });
 const clock = createLedgerClock({ connection });
 shutdown.add('ledger clock', clock.close);
-const sender = createSender({ connection, feePayers: [config.SVC_CRANK_KEY], commitment, logger });
+const addresses = createAddresses(programId);
+const sender = createSender({
+  ...{ connection, feePayers: [config.SVC_CRANK_KEY], commitment, logger, wsUrl },
+  priorityFee: createPriorityFee({
+    ...{ connection, heliusApiKey: config.HELIUS_API_KEY, logger },
+    writableAccounts: [addresses.treasury, addresses.vault],
+    nowMs: () => performance.now(),
+  }),
+});
 shutdown.add('sender', sender.close);
 
-const metrics = createMetrics();
+const progress = createProgress(() => performance.now());
+const metrics = createMetrics(progress);
 const { keepers, close } = createKeepers({
-  ...{ programId, sender, clock, logger, database: pool },
-  onResult: metrics.duty,
+  ...{ programId, sender, clock, logger, metrics, database: pool },
+  nowMs: () => performance.now(),
 });
 shutdown.add('keepers', close);
 
-const indexer = createIndexer({
-  ...{ pool, rpcUrl, wsUrl, programId, commitment, keepers, logger, metrics },
-  onFatal(error) {
-    logger.fatal({ msg: 'Stopped at an error that needs a person', err: error });
-    void shutdown.run().then(() => process.exit(1));
+const reconcileWatch = createReconcileWatch({
+  ...{ logger, metrics, random: Math.random, wait: delay },
+  reconcile: (signal) => reconcile({ database: pool, connection, addresses, signal }),
+  intervalMs: config.SVC_RECONCILE_INTERVAL_SECONDS * 1_000,
+});
+const webhooks = await startWebhooks({
+  ...{ pool, logger, onFatal },
+  databaseUrl: config.DATABASE_URL,
+  secretsKey: config.SVC_SECRETS_KEY,
+  allowLoopback: config.SVC_ALLOW_LOOPBACK,
+  registry: metrics.registry,
+});
+shutdown.add('webhooks', webhooks.stop);
+
+const rpc = createRpc(rpcUrl);
+const helius = await startHelius({
+  apiKey: config.HELIUS_API_KEY,
+  webhook: {
+    url: config.HELIUS_WEBHOOK_URL,
+    secret: config.HELIUS_WEBHOOK_SECRET,
+    host: config.HELIUS_WEBHOOK_HOST,
+    port: config.HELIUS_WEBHOOK_PORT,
   },
+  programId: programId.toBase58(),
+  source: createLedgerSource({ rpc, programId }),
+  ...{ rpc, pool, logger, registry: metrics.registry },
+});
+shutdown.add('helius', helius.close);
+
+const indexer = createIndexer({
+  ...{ pool, wsUrl, programId, commitment, keepers, logger, metrics },
+  ...{ source: helius.source, heliusWebhook: helius.webhook },
+  ...{ reconcileWatch, progress },
+  lagMax: { slots: config.INDEXER_LAG_SLOTS_MAX, ms: config.INDEXER_LAG_MS_MAX },
+  announcing: {
+    queue: webhooks.queue,
+    awaitsFinality: config.SVC_WEBHOOK_COMMITMENT === 'finalized',
+  },
+  onFatal,
 });
 shutdown.add('indexer', indexer.stop);
 

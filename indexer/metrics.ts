@@ -1,6 +1,7 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { LedgerEvent } from './decode.ts';
 import type { TaskResult } from './keeper/duty.ts';
+import type { Progress } from './mirror/progress.ts';
 
 /** What the indexer tells about its work, in Prometheus's form. */
 export interface IndexerMetrics {
@@ -10,16 +11,19 @@ export interface IndexerMetrics {
   swept(cursorSlot: bigint): void;
   gaps(accounts: number): void;
   rolledBack(transactions: number): void;
+  /** A reconciliation ended. */
+  reconciled(isClean: boolean, differences: number): void;
   duty(name: string, result: TaskResult): void;
+  /** A round looked for what is due. */
+  due(name: string, tasks: number): void;
 }
 
-export function createMetrics(now: () => number = Date.now): IndexerMetrics {
+export function createMetrics(progress: Progress): IndexerMetrics {
   const registry = new Registry();
   const registers = [registry];
-  let sweptAtMs = now();
   const events = new Counter({
     name: 'svc_indexer_events_total',
-    help: 'Events folded into the mirror',
+    help: 'Events folded into the mirror; its rate is events per second',
     labelNames: ['event'],
     registers,
   });
@@ -28,12 +32,21 @@ export function createMetrics(now: () => number = Date.now): IndexerMetrics {
     help: 'Slot before which everything is stored',
     registers,
   });
+  // Not a number while unknown: no alert compares with it.
   new Gauge({
     name: 'svc_indexer_lag_seconds',
     help: 'Time since the mirror last held everything that the ledger listed',
     registers,
     collect() {
-      this.set((now() - sweptAtMs) / 1_000);
+      this.set((progress.lag()?.ms ?? Number.NaN) / 1_000);
+    },
+  });
+  new Gauge({
+    name: 'svc_indexer_lag_slots',
+    help: 'Slots of the ledger since the one up to which the mirror is complete',
+    registers,
+    collect() {
+      this.set(progress.lag()?.slots ?? Number.NaN);
     },
   });
   const gaps = new Gauge({
@@ -44,6 +57,23 @@ export function createMetrics(now: () => number = Date.now): IndexerMetrics {
   const rolledBack = new Counter({
     name: 'svc_indexer_rolled_back_transactions_total',
     help: 'Confirmed transactions that vanished from the ledger',
+    registers,
+  });
+  const reconciliations = new Counter({
+    name: 'svc_indexer_reconciliations_total',
+    help: 'Comparisons of journal, tables, accounts and vaults: clean, or a breach',
+    labelNames: ['result'],
+    registers,
+  });
+  const differences = new Gauge({
+    name: 'svc_indexer_reconcile_differences',
+    help: 'Differences that the last reconciliation found',
+    registers,
+  });
+  const due = new Gauge({
+    name: 'svc_keeper_due_tasks',
+    help: 'Tasks due when last looked; a round looks at 200 of a duty at most',
+    labelNames: ['duty'],
     registers,
   });
   const duties = new Counter({
@@ -57,12 +87,14 @@ export function createMetrics(now: () => number = Date.now): IndexerMetrics {
     folded(folded) {
       for (const { name } of folded) events.inc({ event: name });
     },
-    swept(cursorSlot) {
-      sweptAtMs = now();
-      cursor.set(Number(cursorSlot));
-    },
+    swept: (cursorSlot) => cursor.set(Number(cursorSlot)),
     gaps: (accounts) => gaps.set(accounts),
     rolledBack: (transactions) => rolledBack.inc(transactions),
+    reconciled(isClean, found) {
+      reconciliations.inc({ result: isClean ? 'clean' : 'breach' });
+      differences.set(found);
+    },
+    due: (name, tasks) => due.set({ duty: name }, tasks),
     duty: (name, result) => duties.inc({ duty: name, result }),
   };
 }

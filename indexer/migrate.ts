@@ -1,9 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { inTransaction } from '../runtime/postgres.ts';
+import { listMigrations } from './migrations.ts';
+import { MIRROR_SCHEMA } from './mirrorSchema.ts';
 
-const DIRECTORY = new URL('./migrations/', import.meta.url);
-const FILE_NAME = /^(\d{6})_[a-z_]+\.sql$/;
 /** Any number that nothing else in this database locks. */
 const LOCK_KEY = 7_332_001n;
 
@@ -19,10 +18,13 @@ export class DatabaseTooNewError extends Error {
  * @throws DatabaseTooNewError when the database has migrations that this release does not know
  */
 export async function migrate(pool: pg.Pool): Promise<void> {
-  const migrations = await readMigrations();
+  const migrations = await listMigrations();
+  const known = new Set(migrations.map(({ id }) => id));
   await inTransaction(pool, async (client) => {
     await client.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
     await client.query('create schema if not exists service');
+    await client.query(`create schema if not exists ${MIRROR_SCHEMA}`);
+    await client.query(`set local search_path = ${MIRROR_SCHEMA}`);
     await client.query(
       `create table if not exists service.migrations (
          id integer constraint migrations_pkey primary key,
@@ -32,18 +34,12 @@ export async function migrate(pool: pg.Pool): Promise<void> {
     const { rows } = await client.query<{ id: number }>('select id from service.migrations');
     const applied = new Set(rows.map(({ id }) => id));
     for (const id of applied) {
-      if (!migrations.has(id)) throw new DatabaseTooNewError(`Migration ${id} is not known here`);
+      if (!known.has(id)) throw new DatabaseTooNewError(`Migration ${id} is not known here`);
     }
-    for (const [id, file] of migrations) {
+    for (const { id, read } of migrations) {
       if (applied.has(id)) continue;
-      await client.query(await readFile(new URL(file, DIRECTORY), 'utf8'));
+      await client.query(await read());
       await client.query('insert into service.migrations (id) values ($1)', [id]);
     }
   });
-}
-
-/** File names by number, in order. */
-async function readMigrations(): Promise<Map<number, string>> {
-  const files = (await readdir(DIRECTORY)).filter((file) => FILE_NAME.test(file)).sort();
-  return new Map(files.map((file) => [Number.parseInt(file, 10), file]));
 }

@@ -3,8 +3,8 @@ import type { Indexer } from './indexer.ts';
 import type { IndexerMetrics } from './metrics.ts';
 
 /**
- * `/health`: the process is up. `/ready`: 200 while the mirror is current, or while this process
- * stands by for the one that keeps it; else 503. `/metrics`: Prometheus.
+ * `/health`: the process is up. `/ready`: 200 while the mirror is current and agrees with the
+ * ledger, or while this process stands by for the one that keeps it; else 503. `/metrics`: Prometheus.
  */
 export function createStatusServer(indexer: Indexer, metrics: IndexerMetrics): Server {
   return createServer((request, response) => {
@@ -15,10 +15,8 @@ export function createStatusServer(indexer: Indexer, metrics: IndexerMetrics): S
     switch (request.url) {
       case '/health':
         return reply(200, JSON.stringify(health));
-      case '/ready': {
-        const isReady = health.role === 'standby' || health.caughtUp;
-        return reply(isReady ? 200 : 503, JSON.stringify(health));
-      }
+      case '/ready':
+        return reply(health.isReady ? 200 : 503, JSON.stringify(health));
       case '/metrics':
         return void metrics.registry
           .metrics()

@@ -7,6 +7,7 @@ const REQUIRED = {
   SVC_SIGNER_KEY: 'secret key of one of its hot signers',
   SVC_FEE_PAYER_KEYS: 'secret keys that pay fees and rent',
   SVC_CRANK_KEY: 'secret key that pays for refunds and closings',
+  SVC_SECRETS_KEY: 'base64 of 32 random bytes, which seals webhook secrets',
   SVC_WALLET: 'address of the wallet to make an API key for',
 };
 
@@ -37,6 +38,7 @@ export function describeCluster(input: {
     rpcUrl,
     wsUrl,
     wallet: environment.SVC_WALLET ?? '',
+    secretsKey: environment.SVC_SECRETS_KEY ?? '',
     apiEnvironment: {},
     indexerEnvironment: {},
     workers: environment.WORKER_AUTHORITY && environment.WORKER_PROOF_KEY ? [registered] : [],

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
 import { parseEnvironment, portSetting } from '../runtime/config.ts';
@@ -13,6 +14,13 @@ const environmentSchema = z.object({
   SVC_PROGRAM_ID: z.string().default(PROGRAM_ID.toBase58()),
   /** The program's upgrade authority on a test validator, which the stack may set up. */
   SVC_AUTHORITY_KEY: keypairSetting.optional(),
+  /** Makes secrets outlive the embedded ledger, in a database that does. */
+  SVC_SECRETS_KEY: z.string().optional(),
+  /** What the embedded parts keep between starts. */
+  SVC_DATA_DIR: z
+    .string()
+    .transform((path) => resolve(path))
+    .optional(),
   /** The wallet's key, where one exists that the stack did not make. */
   SVC_API_KEY: z.string().optional(),
 });

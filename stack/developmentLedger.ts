@@ -52,6 +52,7 @@ export async function setUpDevelopmentLedger(
 
   return {
     wallet: wallet.publicKey.toBase58(),
+    secretsKey: deriveSecret(operator.authority, 'secrets').toString('base64'),
     apiEnvironment: {
       SVC_GATEWAY: gateway.toBase58(),
       SVC_SIGNER_KEY: secretText(signer),
@@ -107,9 +108,11 @@ async function fund(operator: Operator, address: PublicKey): Promise<void> {
 }
 
 function deriveKeypair(authority: Keypair, purpose: string): Keypair {
-  return Keypair.fromSeed(
-    createHash('sha256').update(authority.secretKey).update(purpose).digest(),
-  );
+  return Keypair.fromSeed(deriveSecret(authority, purpose));
+}
+
+function deriveSecret(authority: Keypair, purpose: string): Buffer {
+  return createHash('sha256').update(authority.secretKey).update(purpose).digest();
 }
 
 function secretText({ secretKey }: Keypair): string {

@@ -44,15 +44,17 @@ const UPGRADE_AUTHORITY_OFFSET = 12;
  * Starts a ledger that makes a block every 20 ms and whose Clock runs, and deploys the program on
  * it with the payer as its upgrade authority, which `config_initialize` asks for.
  *
+ * @param payerKey a new one, unless one is given
  * @throws Error where no build of the ledger exists for this platform
  */
-export async function startLedger(): Promise<EmbeddedLedger> {
+export async function startLedger(payerKey?: Keypair): Promise<EmbeddedLedger> {
   const surfnet = openBinding().startWithConfig({
     offline: true,
     blockProductionMode: 'clock',
     slotTimeMs: SLOT_TIME_MS,
     // Despite its name this is counted in lamports.
     airdropSol: PAYER_LAMPORTS,
+    ...(payerKey && { payerSecretKey: [...payerKey.secretKey] }),
   });
   const payer = Keypair.fromSecretKey(Uint8Array.from(surfnet.payerSecretKey));
   surfnet.deploy({ programId: PROGRAM_ID.toBase58(), soPath: PROGRAM_PATH });

@@ -12,14 +12,25 @@ const END_TIMEOUT_MS = 5_000;
 const POLL_MS = 50;
 const CONNECT_TIMEOUT_MS = 1_000;
 
-const recordSchema = z.object({ databaseUrl: z.string(), directory: z.string() });
+const recordSchema = z.object({
+  databaseUrl: z.string(),
+  directory: z.string(),
+  isKept: z.boolean(),
+});
 
 const pathIn = (folder: string) => join(folder, 'database.json');
 
-/** Notes where the embedded database's data lies, until `forgetDatabase`. */
-export async function recordDatabase(folder: string, databaseUrl: string): Promise<void> {
-  const directory = await readDirectory(databaseUrl);
-  const record = JSON.stringify({ databaseUrl, directory });
+/**
+ * Notes where the embedded database's data lies, until `forgetDatabase`.
+ *
+ * @param database.isKept whether the data is to outlive the stack
+ */
+export async function recordDatabase(
+  folder: string,
+  database: { databaseUrl: string; isKept: boolean },
+): Promise<void> {
+  const directory = await readDirectory(database.databaseUrl);
+  const record = JSON.stringify({ ...database, directory });
   await writeFile(pathIn(folder), record, { mode: 0o600 });
 }
 
@@ -28,16 +39,19 @@ export async function forgetDatabase(folder: string): Promise<void> {
   await rm(pathIn(folder), { force: true });
 }
 
-/** Ends the database that a killed stack left in this folder's name, and deletes its data. */
+/**
+ * Ends the database that a killed stack left in this folder's name, and deletes its data unless
+ * that is to be kept.
+ */
 export async function removeLeftoverDatabase(folder: string): Promise<void> {
   if (!existsSync(pathIn(folder))) return;
   const text = await readFile(pathIn(folder), 'utf8');
-  const { databaseUrl, directory } = recordSchema.parse(JSON.parse(text));
+  const { databaseUrl, directory, isKept } = recordSchema.parse(JSON.parse(text));
   // Asked through the database, since the process id in a file may be another process's by now.
   if ((await readDirectory(databaseUrl).catch(() => undefined)) === directory) {
     await endServer(directory);
   }
-  await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+  if (!isKept) await rm(directory, { recursive: true, force: true, maxRetries: 5 });
   await forgetDatabase(folder);
 }
 

@@ -2,6 +2,7 @@ import { Connection, type Keypair } from '@solana/web3.js';
 import type { Shutdown } from '../runtime/shutdown.ts';
 import { describeCluster } from './cluster.ts';
 import type { StackConfig } from './config.ts';
+import { keepAuthority } from './dataFolder.ts';
 import type { Deployment } from './deployment.ts';
 import { setUpDevelopmentLedger } from './developmentLedger.ts';
 import { StackError } from './errors.ts';
@@ -21,7 +22,9 @@ export async function openLedger(input: {
   const { config, environment, shutdown } = input;
   const { SOLANA_RPC_URL: rpcUrl, SVC_AUTHORITY_KEY: authorityKey } = config;
   if (!rpcUrl) {
-    const ledger = await startLedger().catch((error: Error) => {
+    const { SVC_DATA_DIR: dataFolder } = config;
+    const payer = dataFolder ? await keepAuthority(dataFolder) : undefined;
+    const ledger = await startLedger(payer).catch((error: Error) => {
       throw new StackError(error.message, { cause: error });
     });
     shutdown.add('ledger', ledger.close);

@@ -1,6 +1,7 @@
 import type { Shutdown } from '../runtime/shutdown.ts';
 import { startChild } from './child.ts';
 import type { StackConfig } from './config.ts';
+import { keyIn } from './dataFolder.ts';
 import type { StackError } from './errors.ts';
 import { makeKey } from './key.ts';
 import { forgetDatabase, recordDatabase } from './leftovers.ts';
@@ -48,7 +49,7 @@ export async function startStack(options: {
   async function startDatabase(): Promise<string> {
     shutdown.add('record of the database', () => forgetDatabase(folder));
     const url = await start('database', 'stack/databaseMain.ts', {});
-    await recordDatabase(folder, url);
+    await recordDatabase(folder, { databaseUrl: url, isKept: config.SVC_DATA_DIR !== undefined });
     return url;
   }
 
@@ -57,10 +58,15 @@ export async function startStack(options: {
     openLedger({ config, environment, shutdown }),
   ]);
   const { rpcUrl, wsUrl, wallet, workers } = deployment;
-  const everybody = { DATABASE_URL: databaseUrl, SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl };
+  const everybody = {
+    ...{ DATABASE_URL: databaseUrl, SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl },
+    SVC_SECRETS_KEY: config.SVC_SECRETS_KEY ?? deployment.secretsKey,
+    SVC_ALLOW_LOOPBACK: 'true',
+  };
   say('database', new URL(databaseUrl).host);
   say('ledger', rpcUrl);
-  if (config.DATABASE_URL && !config.SOLANA_RPC_URL) await prepareThrowawayMirror(databaseUrl);
+  const isDatabaseKept = (config.DATABASE_URL ?? config.SVC_DATA_DIR) !== undefined;
+  if (isDatabaseKept && !config.SOLANA_RPC_URL) await prepareThrowawayMirror(databaseUrl);
 
   await Promise.all(
     workers.map(async (worker, index) => {
@@ -74,6 +80,8 @@ export async function startStack(options: {
   const indexerUrl = await start('indexer', 'indexer/main.ts', {
     ...everybody,
     INDEXER_PORT: '0',
+    // Half a minute: the embedded ledger's slots are twenty times shorter than a cluster's.
+    ...(!config.SOLANA_RPC_URL && { INDEXER_LAG_SLOTS_MAX: '1500' }),
     ...deployment.indexerEnvironment,
   });
   // The API must not come up before everything that was set up can be seen.
@@ -81,15 +89,17 @@ export async function startStack(options: {
   say('indexer', indexerUrl);
 
   const isOwnWallet = environment.SVC_WALLET === undefined;
-  const apiKey = config.SVC_API_KEY ?? (await makeKey({ databaseUrl, wallet, isOwnWallet }));
+  const keyPath = config.SVC_DATA_DIR && keyIn(config.SVC_DATA_DIR);
+  const apiKey =
+    config.SVC_API_KEY ?? (await makeKey({ databaseUrl, wallet, isOwnWallet, keyPath }));
   const baseUrl = await start('api', 'api/main.ts', {
     ...everybody,
-    SVC_ALLOW_LOOPBACK: 'true',
     // The embedded ledger executes one transaction after the other.
     ...(!config.SOLANA_RPC_URL && { SVC_SUBMISSIONS_MAX: '2' }),
     ...deployment.apiEnvironment,
   });
   say('api', baseUrl);
+  say('loopback', 'allowed for workers and webhooks, since this is for development');
 
   const stack: StackDescription = {
     ...{ baseUrl, apiKey, model: TRIAL_MODEL, rpcUrl, wsUrl },

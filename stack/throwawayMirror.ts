@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { clearMirror } from '../indexer/clearMirror.ts';
 import { migrate } from '../indexer/migrate.ts';
 import { createPool, inTransaction } from '../runtime/postgres.ts';
 import { StackError } from './errors.ts';
@@ -8,8 +9,8 @@ const MARK = 'Mirror of an embedded ledger: npm start may empty it.';
 
 /**
  * Makes the schema of a database ready for a ledger that has just begun: the mirror of an earlier
- * embedded ledger is emptied, any other is refused. Keys and what else the ledger does not know
- * stay.
+ * embedded ledger is emptied, any other is refused. Keys, webhooks and what else the ledger does not
+ * know stay.
  *
  * @throws StackError when the mirror holds another ledger's events
  */
@@ -34,10 +35,9 @@ async function empty(client: pg.PoolClient): Promise<void> {
         'empty: name an empty database, or that ledger by SOLANA_RPC_URL.',
     );
   }
-  const tables = await client.query<{ name: string }>(
-    `select format('%I.%I', schemaname, tablename) as name from pg_tables
-     where schemaname = 'mirror'`,
-  );
-  await client.query(`truncate ${tables.rows.map(({ name }) => name).join(', ')}`);
+  await clearMirror(client);
+  // Slots count from the beginning again, and so does what was told at them.
+  await client.query('delete from service.announcements');
+  await client.query('update service.credit_alerts set is_low = false');
   await client.query(`comment on schema mirror is '${MARK}'`);
 }

@@ -5,6 +5,12 @@ import { insertTransaction } from '../statements/insertTransaction.ts';
 import { notifyJobs } from '../statements/notifyJobs.ts';
 import { foldNewEvents } from './foldEvents.ts';
 
+/** Tells others of events that were folded, in the same database transaction. */
+export type Tell = (database: Database, events: readonly LedgerEvent[]) => Promise<void>;
+
+/** Tells those who wait for a job. */
+export const tellReaders: Tell = (database, events) => notifyJobs(database, jobsOf(events));
+
 /**
  * Applies one transaction of the ledger. The caller's database transaction holds everything: rows,
  * journal, announcements and, where it moves, the cursor.
@@ -15,10 +21,11 @@ export async function applyTransaction(
   database: Database,
   transaction: LedgerTransaction,
   addresses: Addresses,
+  tell: Tell = tellReaders,
 ): Promise<LedgerEvent[]> {
   if (!(await insertTransaction(database, transaction))) return [];
   const folded = await foldNewEvents(database, transaction.events, addresses);
-  await notifyJobs(database, jobsOf(folded));
+  await tell(database, folded);
   return folded;
 }
 

@@ -7,7 +7,7 @@ import { selectHeldEvents } from '../statements/selectHeldEvents.ts';
 import { selectSequences } from '../statements/selectSequences.ts';
 import type { Change } from './change.ts';
 import { changesOf } from './folds/index.ts';
-import { writeChange } from './writeChange.ts';
+import { writeChanges } from './writeChanges.ts';
 
 /** An event is folded when each account it changes has had exactly the changes before it. */
 function isNext(changes: readonly Change[], sequences: ReadonlyMap<string, bigint>): boolean {
@@ -36,9 +36,10 @@ export async function foldNewEvents(
   });
   await insertEvents(database, journal);
   const foldable = journal.filter(({ folded }) => folded);
-  for (const { changes } of foldable) {
-    for (const change of changes) await writeChange(database, change);
-  }
+  await writeChanges(
+    database,
+    foldable.flatMap(({ changes }) => changes),
+  );
   const folded = foldable.map(({ event }) => event);
   return [...folded, ...(await foldHeldEvents(database, sequences, addresses))];
 }
@@ -65,7 +66,7 @@ export async function foldHeldEvents(
         changes.map(({ address }) => address),
       );
       if (!isNext(changes, sequences)) continue;
-      for (const change of changes) await writeChange(database, change);
+      await writeChanges(database, changes);
       await markFolded(database, event);
       for (const { address, sequence } of changes) next.set(address, sequence);
       folded.push(event);

@@ -1,15 +1,15 @@
 import type { Addresses } from '../../programs/client/addresses.ts';
 import type { Database } from '../../runtime/postgres.ts';
 import { deleteTransaction } from '../statements/deleteTransaction.ts';
-import { notifyJobs } from '../statements/notifyJobs.ts';
 import { selectAccountEvents } from '../statements/selectAccountEvents.ts';
 import { selectSequences } from '../statements/selectSequences.ts';
 import { undoEvents } from '../statements/undoEvents.ts';
-import { jobsOf } from './applyTransaction.ts';
+import type { Announcer } from '../webhooks/announce/announcer.ts';
+import { tellReaders } from './applyTransaction.ts';
 import { foldHeldEvents } from './foldEvents.ts';
 import { changesOf } from './folds/index.ts';
 import type { TableName } from './tables.ts';
-import { writeChange } from './writeChange.ts';
+import { writeChanges } from './writeChanges.ts';
 
 /**
  * Takes back a transaction that the ledger no longer has. Every account that it changed, or that
@@ -20,6 +20,7 @@ export async function rollBack(
   database: Database,
   signature: string,
   addresses: Addresses,
+  announcer: Announcer | null = null,
 ): Promise<void> {
   const undone = await undoEvents(database, signature);
   await deleteTransaction(database, signature);
@@ -35,8 +36,10 @@ export async function rollBack(
   for (const [address, sequence] of await selectSequences(database, [...accounts.keys()])) {
     reached.set(address, sequence);
   }
+  await announcer?.withdraw(database, { signature, events: undone });
   const folded = await foldHeldEvents(database, reached, addresses);
-  await notifyJobs(database, jobsOf([...undone, ...folded]));
+  await tellReaders(database, [...undone, ...folded]);
+  await announcer?.announce(database, folded);
 }
 
 async function rebuildAccount(
@@ -44,10 +47,11 @@ async function rebuildAccount(
   account: { address: string; table: TableName },
   addresses: Addresses,
 ): Promise<void> {
-  await database.query(`delete from mirror.${account.table} where address = $1`, [account.address]);
-  for (const event of await selectAccountEvents(database, account.address)) {
-    for (const change of changesOf(event, addresses)) {
-      if (change.address === account.address) await writeChange(database, change);
-    }
-  }
+  await database.query(`delete from ${account.table} where address = $1`, [account.address]);
+  const events = await selectAccountEvents(database, account.address);
+  const changes = events.flatMap((event) => changesOf(event, addresses));
+  await writeChanges(
+    database,
+    changes.filter(({ address }) => address === account.address),
+  );
 }

@@ -13,15 +13,15 @@ export function closeJobs(programId: PublicKey): Duty {
     computeUnitLimitEach: 4_000,
     supersededBy: ['WrongAccountOwner'],
     retryMs: 60_000,
-    async find(database, nowSeconds) {
+    async find(database, { nowSeconds, exceptAddresses }) {
       const { rows } = await database.query<{ address: string; rent_payer: string }>({
         text: `
           select address, rent_payer from mirror.jobs
           where status in ('settled', 'failed', 'refunded') and not closed
             and ended_at + dispute_window_seconds < $1
-            and locked_at + $2 < $1
-          order by ended_at limit $3`,
-        values: [nowSeconds, KEPT_SECONDS, TASKS_MAX],
+            and locked_at + $2 < $1 and address <> all($3)
+          order by ended_at limit $4`,
+        values: [nowSeconds, KEPT_SECONDS, exceptAddresses, TASKS_MAX],
       });
       return rows.map(({ address, rent_payer }) => ({
         address,

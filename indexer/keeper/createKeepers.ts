@@ -7,8 +7,8 @@ import {
 } from '../../programs/client/sender/index.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Database } from '../../runtime/postgres.ts';
+import type { IndexerMetrics } from '../metrics.ts';
 import { closeJobs } from './closeJobs.ts';
-import type { TaskResult } from './duty.ts';
 import { expireDisputes } from './expireDisputes.ts';
 import { createKeeper, type Keeper } from './keeper.ts';
 import { payClaims } from './payClaims.ts';
@@ -24,7 +24,8 @@ export function createKeepers(options: {
   sender: Sender;
   clock: LedgerClock;
   logger: Logger;
-  onResult: (duty: string, result: TaskResult) => void;
+  metrics: Pick<IndexerMetrics, 'duty' | 'due'>;
+  nowMs: () => number;
 }): { keepers: Keeper[]; close(): void } {
   const { programId, sender } = options;
   const batchers: Batcher[] = [];

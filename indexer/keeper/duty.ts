@@ -19,12 +19,19 @@ export interface Duty {
   readonly supersededBy: readonly string[];
   /** When to try again what was refused for any other reason. */
   readonly retryMs: number;
-  /** What is due at the ledger's time; a bounded number, the longest due first. */
-  find(database: Database, nowSeconds: bigint): Promise<Task[]>;
+  /** What is due: at most `TASKS_MAX`, the longest due first. */
+  find(database: Database, query: DueQuery): Promise<Task[]>;
 }
 
-/** How a task ended: by the keeper, by somebody else, or not at all. */
-export type TaskResult = 'done' | 'superseded' | 'refused';
+export interface DueQuery {
+  /** The ledger's time. */
+  readonly nowSeconds: bigint;
+  /** Left out: otherwise the same ones, refused again and again, would hide all others. */
+  readonly exceptAddresses: readonly string[];
+}
+
+/** How a task ended: by the keeper, by somebody else, by a refusal, or before the ledger judged. */
+export type TaskResult = 'done' | 'superseded' | 'refused' | 'failed';
 
 /** So many tasks of a kind are looked at in one round. */
 export const TASKS_MAX = 200;

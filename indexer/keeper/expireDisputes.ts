@@ -10,13 +10,13 @@ export function expireDisputes(programId: PublicKey): Duty {
     computeUnitLimitEach: 12_000,
     supersededBy: ['WrongJobStatus', 'WrongAccountOwner'],
     retryMs: 60_000,
-    async find(database, nowSeconds) {
+    async find(database, { nowSeconds, exceptAddresses }) {
       const { rows } = await database.query<{ address: string; credit_account: string }>({
         text: `
           select address, credit_account from mirror.jobs
-          where status = 'disputed' and arbitration_ends_at < $1
-          order by arbitration_ends_at limit $2`,
-        values: [nowSeconds, TASKS_MAX],
+          where status = 'disputed' and arbitration_ends_at < $1 and address <> all($2)
+          order by arbitration_ends_at limit $3`,
+        values: [nowSeconds, exceptAddresses, TASKS_MAX],
       });
       return rows.map(({ address, credit_account }) => ({
         address,

@@ -3,13 +3,13 @@ import type { Batcher, LedgerClock, Outcome } from '../../programs/client/sender
 import type { Logger } from '../../runtime/logger.ts';
 import type { Database } from '../../runtime/postgres.ts';
 import { delay } from '../../runtime/wait.ts';
-import { classify, FatalError } from '../errors.ts';
+import type { IndexerMetrics } from '../metrics.ts';
 import type { Duty, Task, TaskResult } from './duty.ts';
 import { createRests } from './rests.ts';
 
 /** Does one of the duties that the program leaves to anybody, so that it gets done. */
 export interface Keeper {
-  /** Works until `signal` aborts. @throws FatalError */
+  /** Works until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -29,11 +29,12 @@ export function createKeeper(options: {
   batcher: Batcher;
   clock: LedgerClock;
   logger: Logger;
-  onResult: (duty: string, result: TaskResult) => void;
+  metrics: Pick<IndexerMetrics, 'duty' | 'due'>;
+  nowMs: () => number;
 }): Keeper {
-  const { duty, database, batcher, clock, logger, onResult } = options;
+  const { duty, database, batcher, clock, logger, metrics, nowMs } = options;
   const underWay = new Set<string>();
-  const rests = createRests();
+  const rests = createRests(nowMs);
 
   async function work({ address, instruction }: Task): Promise<void> {
     underWay.add(address);
@@ -41,11 +42,10 @@ export function createKeeper(options: {
       const instructions = [instruction];
       conclude(address, await batcher.add({ key: address, instructions, signers: [] }));
     } catch (error) {
-      const failure = classify(error);
-      if (failure instanceof FatalError) throw failure;
-      // Still due, so the next round finds it again.
-      const reason = failure.message;
+      // Still due, so it is tried again: whatever is wrong with one must not end the others.
+      const reason = (error as Error).message;
       logger.warn({ msg: 'Could not try a duty', duty: duty.name, address, reason });
+      metrics.duty(duty.name, 'failed');
       rests.start(address, duty.retryMs);
     } finally {
       underWay.delete(address);
@@ -58,7 +58,7 @@ export function createKeeper(options: {
     const reason = outcome.status === 'rejected' ? outcome.error.name : undefined;
     const result = resultOf(reason);
     rests.start(address, result === 'refused' ? duty.retryMs : REST_DONE_MS);
-    onResult(duty.name, result);
+    metrics.duty(duty.name, result);
     const level = result === 'refused' ? 'warn' : 'info';
     const { signature } = outcome;
     logger[level]({ msg: 'Tried a duty', duty: duty.name, result, address, signature, reason });
@@ -71,17 +71,18 @@ export function createKeeper(options: {
 
   return {
     async run(signal) {
-      const failure = Promise.withResolvers<never>();
-      // Whoever still looks gets the rejection; after the last round nobody does.
-      failure.promise.catch(() => undefined);
       if (!signal.aborted) await Promise.race([clock.ready, once(signal, 'abort')]);
       while (!signal.aborted) {
-        for (const task of await duty.find(database, clock.nowSeconds() - MARGIN_SECONDS)) {
-          if (underWay.has(task.address) || rests.isResting(task.address)) continue;
+        const due = await duty.find(database, {
+          nowSeconds: clock.nowSeconds() - MARGIN_SECONDS,
+          exceptAddresses: [...underWay, ...rests.keys()],
+        });
+        metrics.due(duty.name, due.length + underWay.size);
+        for (const task of due) {
           // Not waited for: one that takes long must not hold up the others.
-          work(task).catch(failure.reject);
+          void work(task);
         }
-        await Promise.race([delay(ROUND_INTERVAL_MS, signal), failure.promise]);
+        await delay(ROUND_INTERVAL_MS, signal);
       }
     },
   };

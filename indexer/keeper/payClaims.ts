@@ -11,16 +11,18 @@ export function payClaims(programId: PublicKey): Duty {
     supersededBy: [],
     // Most likely the payee has closed its account, or the treasury is empty.
     retryMs: 600_000,
-    async find(database) {
+    async find(database, { exceptAddresses }) {
       const { rows } = await database.query<{ address: string; payout: string | null }>({
         text: `
-          select address, payout from mirror.workers where claimable_base_units > 0
-          union all
-          select address, null from mirror.credit_accounts where owed_credits > 0
-          union all
-          select address, null from mirror.treasury where unpaid_base_units > 0
-          limit $1`,
-        values: [TASKS_MAX],
+          select * from (
+            select address, payout from mirror.workers where claimable_base_units > 0
+            union all
+            select address, null from mirror.credit_accounts where owed_credits > 0
+            union all
+            select address, null from mirror.treasury where unpaid_base_units > 0
+          ) claims (address, payout)
+          where address <> all($1) limit $2`,
+        values: [exceptAddresses, TASKS_MAX],
       });
       return rows.map(({ address, payout }) => ({
         address,

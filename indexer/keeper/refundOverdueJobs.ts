@@ -11,14 +11,14 @@ export function refundOverdueJobs(programId: PublicKey): Duty {
     supersededBy: ['WrongJobStatus', 'WrongAccountOwner'],
     // Refunds are promised within seconds.
     retryMs: 5_000,
-    async find(database, nowSeconds) {
+    async find(database, { nowSeconds, exceptAddresses }) {
       const { rows } = await database.query<{ address: string; credit_account: string }>({
         text: `
           select address, credit_account from mirror.jobs
           where status in ('pending', 'processing', 'settling')
-            and locked_at + job_timeout_seconds < $1
-          order by locked_at limit $2`,
-        values: [nowSeconds, TASKS_MAX],
+            and locked_at + job_timeout_seconds < $1 and address <> all($2)
+          order by locked_at limit $3`,
+        values: [nowSeconds, exceptAddresses, TASKS_MAX],
       });
       return rows.map(({ address, credit_account }) => ({
         address,

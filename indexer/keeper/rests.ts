@@ -1,17 +1,18 @@
 /** Remembers what to leave alone for a while. */
 export interface Rests {
   start(key: string, durationMs: number): void;
-  isResting(key: string): boolean;
+  /** What rests now. */
+  keys(): string[];
 }
 
-export function createRests(): Rests {
+export function createRests(nowMs: () => number): Rests {
   const untilMs = new Map<string, number>();
   return {
-    start(key, durationMs) {
-      const now = performance.now();
-      for (const [other, until] of untilMs) if (until <= now) untilMs.delete(other);
-      untilMs.set(key, now + durationMs);
+    start: (key, durationMs) => void untilMs.set(key, nowMs() + durationMs),
+    keys() {
+      const now = nowMs();
+      for (const [key, until] of untilMs) if (until <= now) untilMs.delete(key);
+      return [...untilMs.keys()];
     },
-    isResting: (key) => (untilMs.get(key) ?? 0) > performance.now(),
   };
 }

@@ -1,18 +1,18 @@
--- Folded from the ledger's events: dropping this schema loses nothing.
-create schema mirror;
+-- Folded from the ledger's events: dropping this schema loses nothing. No schema is named, here and
+-- in every migration of the mirror, because a rebuild makes the same tables beside the old ones.
 
 -- Every successful transaction of the program that was read, with or without events.
-create table mirror.transactions (
+create table transactions (
   signature text constraint transactions_pkey primary key,
   slot bigint not null,
   commitment text not null default 'confirmed',
   constraint transactions_commitment_check check (commitment in ('confirmed', 'finalized'))
 );
-create index transactions_confirmed_idx on mirror.transactions (slot)
+create index transactions_confirmed_idx on transactions (slot)
   where commitment = 'confirmed';
 
 -- Every event, as it was emitted. `folded` is false while an event before it is missing.
-create table mirror.journal (
+create table journal (
   signature text not null,
   instruction_index integer not null,
   inner_index integer not null,
@@ -23,12 +23,12 @@ create table mirror.journal (
   folded boolean not null,
   constraint journal_pkey primary key (signature, instruction_index, inner_index),
   constraint journal_signature_fkey foreign key (signature)
-    references mirror.transactions (signature) on delete cascade
+    references transactions (signature) on delete cascade
 );
-create index journal_unfolded_idx on mirror.journal (slot) where not folded;
+create index journal_unfolded_idx on journal (slot) where not folded;
 
 -- Which change of which account an event is: sequences count each account's changes from 1.
-create table mirror.account_changes (
+create table account_changes (
   address text not null,
   sequence numeric(20) not null,
   signature text not null,
@@ -36,19 +36,19 @@ create table mirror.account_changes (
   inner_index integer not null,
   constraint account_changes_pkey primary key (address, sequence, signature),
   constraint account_changes_event_fkey foreign key (signature, instruction_index, inner_index)
-    references mirror.journal (signature, instruction_index, inner_index) on delete cascade
+    references journal (signature, instruction_index, inner_index) on delete cascade
 );
 create index account_changes_event_idx
-  on mirror.account_changes (signature, instruction_index, inner_index);
+  on account_changes (signature, instruction_index, inner_index);
 
 -- How far a sweep has come: everything in the slots before this one is stored.
-create table mirror.cursors (
+create table cursors (
   name text constraint cursors_pkey primary key,
   slot bigint not null,
   constraint cursors_name_check check (name in ('confirmed', 'finalized'))
 );
 
-create table mirror.config (
+create table config (
   address text constraint config_pkey primary key,
   authority text not null,
   pending_authority text,
@@ -74,7 +74,7 @@ create table mirror.config (
   sequence numeric(20) not null
 );
 
-create table mirror.treasury (
+create table treasury (
   address text constraint treasury_pkey primary key,
   owed_base_units numeric(20) not null,
   disputed_exposure_base_units numeric(20) not null,
@@ -83,7 +83,7 @@ create table mirror.treasury (
   sequence numeric(20) not null
 );
 
-create table mirror.gateways (
+create table gateways (
   address text constraint gateways_pkey primary key,
   operator text not null,
   signers text[] not null,
@@ -92,7 +92,7 @@ create table mirror.gateways (
   constraint gateways_operator_key unique (operator)
 );
 
-create table mirror.credit_accounts (
+create table credit_accounts (
   address text constraint credit_accounts_pkey primary key,
   wallet text not null,
   spender text,
@@ -109,9 +109,9 @@ create table mirror.credit_accounts (
   sequence numeric(20) not null,
   constraint credit_accounts_wallet_key unique (wallet)
 );
-create index credit_accounts_owed_idx on mirror.credit_accounts (address) where owed_credits > 0;
+create index credit_accounts_owed_idx on credit_accounts (address) where owed_credits > 0;
 
-create table mirror.models (
+create table models (
   address text constraint models_pkey primary key,
   id text not null,
   tier text not null,
@@ -128,7 +128,7 @@ create table mirror.models (
   constraint models_tier_check check (tier in ('lite', 'standard', 'pro', 'max'))
 );
 
-create table mirror.workers (
+create table workers (
   address text constraint workers_pkey primary key,
   authority text not null,
   proof_key text not null,
@@ -145,18 +145,18 @@ create table mirror.workers (
   constraint workers_authority_key unique (authority),
   constraint workers_status_check check (status in ('active', 'suspended', 'deregistered'))
 );
-create index workers_claimable_idx on mirror.workers (address) where claimable_base_units > 0;
+create index workers_claimable_idx on workers (address) where claimable_base_units > 0;
 
-create table mirror.worker_models (
+create table worker_models (
   worker text not null,
   model text not null,
   constraint worker_models_pkey primary key (worker, model),
   constraint worker_models_worker_fkey foreign key (worker)
-    references mirror.workers (address) on delete cascade
+    references workers (address) on delete cascade
 );
-create index worker_models_model_idx on mirror.worker_models (model);
+create index worker_models_model_idx on worker_models (model);
 
-create table mirror.jobs (
+create table jobs (
   address text constraint jobs_pkey primary key,
   job_id text not null,
   credit_account text not null,
@@ -214,19 +214,19 @@ create table mirror.jobs (
     status in ('pending', 'processing', 'settling', 'settled', 'failed', 'refunded', 'disputed')
   )
 );
-create index jobs_wallet_locked_at_idx on mirror.jobs (wallet, locked_at desc, job_id desc);
-create index jobs_running_idx on mirror.jobs (locked_at)
+create index jobs_wallet_locked_at_idx on jobs (wallet, locked_at desc, job_id desc);
+create index jobs_running_idx on jobs (locked_at)
   where status in ('pending', 'processing', 'settling');
-create index jobs_disputed_idx on mirror.jobs (arbitration_ends_at) where status = 'disputed';
-create index jobs_closable_idx on mirror.jobs (ended_at)
+create index jobs_disputed_idx on jobs (arbitration_ends_at) where status = 'disputed';
+create index jobs_closable_idx on jobs (ended_at)
   where status in ('settled', 'failed', 'refunded') and not closed;
 
 -- How many changes of an account the tables hold.
-create view mirror.sequences as
-  select address, sequence from mirror.config
-  union all select address, sequence from mirror.treasury
-  union all select address, sequence from mirror.gateways
-  union all select address, sequence from mirror.credit_accounts
-  union all select address, sequence from mirror.models
-  union all select address, sequence from mirror.workers
-  union all select address, sequence from mirror.jobs;
+create view sequences as
+  select address, sequence from config
+  union all select address, sequence from treasury
+  union all select address, sequence from gateways
+  union all select address, sequence from credit_accounts
+  union all select address, sequence from models
+  union all select address, sequence from workers
+  union all select address, sequence from jobs;

@@ -1,4 +1,4 @@
-import { applyTransaction } from '../apply/applyTransaction.ts';
+import { applyTransaction, type Tell, tellReaders } from '../apply/applyTransaction.ts';
 import { atomically } from '../apply/atomically.ts';
 import { RetryableError } from '../errors.ts';
 import { readAhead } from '../source/readAhead.ts';
@@ -20,6 +20,7 @@ export async function applyMissing(
   alsoApply: (transaction: { slot: bigint }) => Promise<void> = async () => {},
 ): Promise<number> {
   const { database, source, addresses, onFolded, signal } = context;
+  const tell = tellOf(context);
   const succeeded = listed.filter(({ failed }) => !failed);
   const stored = await selectStored(
     database,
@@ -30,9 +31,17 @@ export async function applyMissing(
     if (signal.aborted) throw new RetryableError('Stopped before everything was applied');
     const folded = await atomically(database, async () => {
       await alsoApply(transaction);
-      return applyTransaction(database, transaction, addresses);
+      return applyTransaction(database, transaction, addresses, tell);
     });
     onFolded(folded);
   }
   return missing.length;
+}
+
+function tellOf({ announcer }: MirrorContext): Tell {
+  return async (database, events) => {
+    if (!announcer) return;
+    await tellReaders(database, events);
+    await announcer.announce(database, events);
+  };
 }

@@ -2,6 +2,7 @@ import type { Addresses } from '../../programs/client/addresses.ts';
 import type { Database } from '../../runtime/postgres.ts';
 import type { LedgerEvent } from '../decode.ts';
 import type { Commitment, LedgerSource } from '../source/source.ts';
+import type { Announcer } from '../webhooks/announce/announcer.ts';
 
 /** What keeping the mirror takes. */
 export interface MirrorContext {
@@ -11,6 +12,11 @@ export interface MirrorContext {
   readonly addresses: Addresses;
   /** How sure the ledger must be of a transaction before it is applied. */
   readonly commitment: Commitment;
+  /**
+   * Told of what is applied, where that is news. Null for a rebuild, which repeats what was told
+   * long ago: it notifies nobody and queues no webhook.
+   */
+  readonly announcer: Announcer | null;
   /** Told of what a transaction's application folded, after the commit. */
   readonly onFolded: (events: readonly LedgerEvent[]) => void;
   /** Ends whatever takes long between two transactions. */

@@ -1,4 +1,4 @@
-import { listFrom } from '../source/listFrom.ts';
+import { listPages } from '../source/listPages.ts';
 import { selectGaps } from '../statements/selectGaps.ts';
 import { applyMissing } from './applyMissing.ts';
 import type { MirrorContext } from './context.ts';
@@ -12,8 +12,10 @@ import type { MirrorContext } from './context.ts';
 export async function fillGaps(context: MirrorContext): Promise<string[]> {
   const { database, source, commitment } = context;
   const gaps = await selectGaps(database);
-  for (const address of gaps) {
-    await applyMissing(context, await listFrom(source, { commitment, slot: 0n, address }));
+  for (const { address, slot } of gaps) {
+    for await (const page of listPages(source, { commitment, slot, address })) {
+      await applyMissing(context, page);
+    }
   }
-  return gaps;
+  return gaps.map(({ address }) => address);
 }

@@ -120,8 +120,7 @@ function workerValues(data: Worker): Tables['workers'] {
 function jobValues(data: Job): Partial<Tables['jobs']> {
   const status = word(JOB_STATUSES, data.status);
   const outcome = word(DISPUTE_OUTCOMES, data.outcome);
-  const isProven = data.outputHash.some((byte) => byte !== 0);
-  const isDisputed = data.clientHash.some((byte) => byte !== 0);
+  const isDisputed = status === 'disputed' || outcome !== 'none';
   const isCounted = data.countedTokens > 0;
   const isRunning = ['pending', 'processing', 'settling'].includes(status);
   const after = (happened: boolean, seconds: number) =>
@@ -149,18 +148,32 @@ function jobValues(data: Job): Partial<Tables['jobs']> {
     locked_credits: data.lockedCredits.toString(),
     charged_credits: data.chargedCredits.toString(),
     worker: keyOrNull(data.worker.toBase58()),
-    output_hash: isProven ? Buffer.from(data.outputHash).toString('hex') : null,
-    prompt_tokens: isProven ? data.promptTokens : null,
-    completion_tokens: isProven ? data.completionTokens : null,
+    ...proofValues(data, status),
     counted_tokens: isCounted ? data.countedTokens : null,
     locked_at: data.lockedAt.toString(),
     acknowledged_at: after(data.attempt > 0, data.acknowledgedAfterSeconds),
-    proven_at: after(isProven, data.provenAfterSeconds),
     settled_at: after(isCounted, data.endedAfterSeconds),
     ended_at: after(!isRunning, data.endedAfterSeconds),
     client_hash: isDisputed ? Buffer.from(data.clientHash).toString('hex') : null,
     disputed_at: after(isDisputed, data.disputedAfterSeconds),
     resolved_at: after(outcome !== 'none', data.resolvedAfterSeconds),
     closed: false,
+  };
+}
+
+/** A worker may prove a hash of zeros. Then a job that failed does not tell whether it was proven. */
+function proofValues(data: Job, status: (typeof JOB_STATUSES)[number]): Partial<Tables['jobs']> {
+  const isUnproven = status === 'pending' || status === 'processing';
+  if (isUnproven) {
+    return { output_hash: null, prompt_tokens: null, completion_tokens: null, proven_at: null };
+  }
+  const isProven =
+    status === 'settling' || data.countedTokens > 0 || data.outputHash.some((byte) => byte !== 0);
+  if (!isProven) return {};
+  return {
+    output_hash: Buffer.from(data.outputHash).toString('hex'),
+    prompt_tokens: data.promptTokens,
+    completion_tokens: data.completionTokens,
+    proven_at: (data.lockedAt + BigInt(data.provenAfterSeconds)).toString(),
   };
 }

@@ -1,6 +1,6 @@
 import { AccountLayout } from '@solana/spl-token';
-import type { Connection } from '@solana/web3.js';
-import { type DecodedAccount, decodeAccount } from '../../programs/client/accounts.ts';
+import { type AccountInfo, type Connection, PublicKey } from '@solana/web3.js';
+import { type DecodedAccount, decodeAccount, isBlank } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import { RetryableError } from '../errors.ts';
 
@@ -8,17 +8,24 @@ import { RetryableError } from '../errors.ts';
 export interface LedgerState {
   readonly slot: number;
   readonly accounts: ReadonlyMap<string, DecodedAccount>;
+  /** How many more there are that mean nothing. */
+  readonly blankAccounts: number;
   readonly vaultBaseUnits: bigint;
   readonly stakeVaultBaseUnits: bigint;
 }
 
 const ATTEMPTS_MAX = 50;
+/** All accounts of a program take a node longer than a single one. */
+const ANSWER_MS_MAX = 60_000;
+/** The most that a node reads at once. */
+const ACCOUNTS_AT_ONCE = 100;
+const COMMITMENT = 'confirmed';
 
 /**
  * Reads accounts and vaults without any cursor or lock: the vaults are read before and after the
  * accounts, and what did not change in between held in between.
  *
- * @throws RetryableError when tokens moved during every attempt
+ * @throws RetryableError when tokens moved during every attempt, or the node does not answer
  */
 export async function readLedger(
   connection: Connection,
@@ -26,10 +33,12 @@ export async function readLedger(
 ): Promise<LedgerState> {
   let before = await readVaults(connection, addresses);
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-    const owned = await connection.getProgramAccounts(addresses.programId, {
-      commitment: 'confirmed',
-      withContext: true,
-    });
+    const owned = await answer(
+      connection.getProgramAccounts(addresses.programId, {
+        commitment: COMMITMENT,
+        withContext: true,
+      }),
+    );
     const after = await readVaults(connection, addresses);
     const isSettled =
       before.slot <= owned.context.slot &&
@@ -37,29 +46,72 @@ export async function readLedger(
       before.vaultBaseUnits === after.vaultBaseUnits &&
       before.stakeVaultBaseUnits === after.stakeVaultBaseUnits;
     if (isSettled) {
-      return {
-        ...after,
-        slot: owned.context.slot,
-        accounts: new Map(
-          owned.value.map(({ pubkey, account }) => [
-            pubkey.toBase58(),
-            decodeAccount(account.data),
-          ]),
-        ),
-      };
+      const accounts = decodeAll(owned.value.map(({ pubkey, account }) => [pubkey, account]));
+      const blankAccounts = owned.value.length - accounts.size;
+      return { ...after, slot: owned.context.slot, accounts, blankAccounts };
     }
     before = after;
   }
   throw new RetryableError('Tokens moved while the accounts were read, again and again');
 }
 
+/** Reads those of the addresses where the program has an account. @throws RetryableError */
+export async function readAccounts(
+  connection: Connection,
+  addresses: readonly string[],
+): Promise<Map<string, DecodedAccount>> {
+  const found = new Map<string, DecodedAccount>();
+  for (let from = 0; from < addresses.length; from += ACCOUNTS_AT_ONCE) {
+    const keys = addresses.slice(from, from + ACCOUNTS_AT_ONCE).flatMap(keyOf);
+    const accounts = await answer(connection.getMultipleAccountsInfo(keys, COMMITMENT));
+    const entries = keys.map((key, index) => [key, accounts[index] ?? null] as const);
+    for (const [address, account] of decodeAll(entries)) found.set(address, account);
+  }
+  return found;
+}
+
+/** None for what only a damaged mirror takes for an address. */
+function keyOf(text: string): PublicKey[] {
+  try {
+    return [new PublicKey(text)];
+  } catch {
+    return [];
+  }
+}
+
+/** Leaves out what is blank: a closed account, too, may be there still, empty and the System program's. */
+function decodeAll(
+  entries: readonly (readonly [PublicKey, AccountInfo<Buffer> | null])[],
+): Map<string, DecodedAccount> {
+  return new Map(
+    entries.flatMap(([key, account]) =>
+      account && !isBlank(account.data) ? [[key.toBase58(), decodeAccount(account.data)]] : [],
+    ),
+  );
+}
+
 async function readVaults(connection: Connection, addresses: Addresses) {
-  const { context, value } = await connection.getMultipleAccountsInfoAndContext(
-    [addresses.vault, addresses.stakeVault],
-    'confirmed',
+  const { context, value } = await answer(
+    connection.getMultipleAccountsInfoAndContext(
+      [addresses.vault, addresses.stakeVault],
+      COMMITMENT,
+    ),
   );
   const [vaultBaseUnits = 0n, stakeVaultBaseUnits = 0n] = value.map((account) =>
     account ? AccountLayout.decode(account.data).amount : 0n,
   );
   return { slot: context.slot, vaultBaseUnits, stakeVaultBaseUnits };
+}
+
+/** web3.js waits for ever, and names no code for what may pass. */
+async function answer<Answer>(request: Promise<Answer>): Promise<Answer> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error('too late')), ANSWER_MS_MAX).unref();
+  try {
+    return await Promise.race([request, late.promise]);
+  } catch (cause) {
+    throw new RetryableError("The ledger's node did not answer", { cause });
+  } finally {
+    clearTimeout(timer);
+  }
 }

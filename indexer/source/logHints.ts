@@ -1,5 +1,6 @@
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from '../../runtime/logger.ts';
+import { createSilence } from './silence.ts';
 import type { Commitment } from './source.ts';
 
 /** The ledger's own announcements of the program's transactions, over its websocket. */
@@ -9,8 +10,6 @@ export interface LogHints {
   close(): void;
 }
 
-/** How long announcements may be missing before the stream is opened anew. */
-const SILENCE_MS_MAX = 60_000;
 const REOPEN_MS = 1_000;
 
 /**
@@ -31,7 +30,7 @@ export function createLogHints(options: {
     method: 'logsSubscribe',
     params: [{ mentions: [programId.toBase58()] }, { commitment }],
   });
-  let unannouncedSinceMs: number | undefined;
+  const silence = createSilence(() => performance.now());
   let timer: NodeJS.Timeout | undefined;
   let socket = open();
 
@@ -39,7 +38,7 @@ export function createLogHints(options: {
     const opened = new WebSocket(url);
     opened.onopen = () => opened.send(subscription);
     opened.onmessage = () => {
-      unannouncedSinceMs = undefined;
+      silence.announced();
       onHint();
     };
     opened.onclose = reopen;
@@ -60,11 +59,8 @@ export function createLogHints(options: {
 
   return {
     found() {
-      const now = performance.now();
-      unannouncedSinceMs ??= now;
-      if (now - unannouncedSinceMs < SILENCE_MS_MAX) return;
+      if (!silence.found()) return;
       logger.warn({ msg: 'Reopened a stream that had not announced what a sweep found' });
-      unannouncedSinceMs = undefined;
       abandon();
       reopen();
     },

@@ -15,6 +15,12 @@ export interface ListedTransaction {
   readonly failed: boolean;
 }
 
+/** A stretch of the ledger, both ends included. */
+export interface SlotRange {
+  readonly slot: bigint;
+  readonly slotMax: bigint;
+}
+
 /** What the mirror reads from: the program's transactions, newest first, and each in full. */
 export interface LedgerSource {
   /**
@@ -28,7 +34,15 @@ export interface LedgerSource {
     limit: number;
   }): Promise<ListedTransaction[]>;
   read(listed: ListedTransaction): Promise<LedgerTransaction>;
-  finalizedSlot(): Promise<bigint>;
+  /**
+   * What `listPages` gives of the program's finalized transactions from `slot` on, in a better way
+   * where a node has one. May list some twice, and goes on beyond `slotMax`.
+   */
+  listFinal?(range: SlotRange): AsyncGenerator<readonly ListedTransaction[]>;
+  /** The newest slot of that commitment. */
+  slot(commitment: Commitment): Promise<bigint>;
+  /** What tells this ledger from every other. */
+  genesisHash(): Promise<string>;
   /** Those among at most 256 signatures that the ledger knows nothing of, or knows to have failed. */
   findLost(signatures: readonly string[]): Promise<string[]>;
 }
@@ -65,9 +79,11 @@ export function createLedgerSource(options: { rpc: Rpc; programId: PublicKey }):
       return decodeTransaction({ signature, slot }, executed, programId);
     },
 
-    async finalizedSlot() {
-      return BigInt(await rpc<number>('getSlot', [{ commitment: 'finalized' }]));
+    async slot(commitment) {
+      return BigInt(await rpc<number>('getSlot', [{ commitment }]));
     },
+
+    genesisHash: () => rpc<string>('getGenesisHash', []),
 
     async findLost(signatures) {
       const { value } = await rpc<{ value: ({ err: unknown } | null)[] }>('getSignatureStatuses', [

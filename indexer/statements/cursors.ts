@@ -5,7 +5,7 @@ import type { Commitment } from '../source/source.ts';
 export async function selectCursor(database: Database, name: Commitment): Promise<bigint> {
   const { rows } = await database.query<{ slot: bigint }>({
     name: 'select_cursor',
-    text: 'select slot from mirror.cursors where name = $1',
+    text: 'select slot from cursors where name = $1',
     values: [name],
   });
   return rows[0]?.slot ?? 0n;
@@ -20,7 +20,7 @@ export async function moveCursor(
   await database.query({
     name: 'move_cursor',
     text: `
-      insert into mirror.cursors (name, slot) values ($1, $2)
+      insert into cursors (name, slot) values ($1, $2)
       on conflict (name) do update set slot = greatest(cursors.slot, excluded.slot)`,
     values: [name, slot],
   });

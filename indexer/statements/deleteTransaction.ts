@@ -2,5 +2,5 @@ import type { Database } from '../../runtime/postgres.ts';
 
 /** Forgets a transaction and its events. */
 export async function deleteTransaction(database: Database, signature: string): Promise<void> {
-  await database.query('delete from mirror.transactions where signature = $1', [signature]);
+  await database.query('delete from transactions where signature = $1', [signature]);
 }

@@ -7,7 +7,7 @@ export async function markFinalized(
 ): Promise<void> {
   await database.query({
     text: `
-      update mirror.transactions set commitment = 'finalized'
+      update transactions set commitment = 'finalized'
       where signature = any($1) and commitment = 'confirmed'`,
     values: [signatures],
   });
@@ -20,7 +20,7 @@ export async function selectUnfinalized(
 ): Promise<string[]> {
   const { rows } = await database.query<{ signature: string }>({
     text: `
-      select signature from mirror.transactions
+      select signature from transactions
       where commitment = 'confirmed' and slot <= $1
       order by slot limit $2`,
     values: [query.slotMax, query.limit],

@@ -20,7 +20,7 @@ export async function insertEvents(
   await database.query({
     name: 'insert_events',
     text: `
-      insert into mirror.journal (signature, instruction_index, inner_index, slot, unix_time,
+      insert into journal (signature, instruction_index, inner_index, slot, unix_time,
         event_name, data, folded)
       select * from jsonb_to_recordset($1) as event (signature text, instruction_index integer,
         inner_index integer, slot bigint, unix_time bigint, event_name text, data jsonb,
@@ -39,7 +39,7 @@ export async function insertEvents(
   await database.query({
     name: 'insert_account_changes',
     text: `
-      insert into mirror.account_changes (address, sequence, signature, instruction_index,
+      insert into account_changes (address, sequence, signature, instruction_index,
         inner_index)
       select * from jsonb_to_recordset($1) as change (address text, sequence numeric,
         signature text, instruction_index integer, inner_index integer)`,

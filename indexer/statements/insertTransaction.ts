@@ -8,7 +8,7 @@ export async function insertTransaction(
   const { rowCount } = await database.query({
     name: 'insert_transaction',
     text: `
-      insert into mirror.transactions (signature, slot) values ($1, $2)
+      insert into transactions (signature, slot) values ($1, $2)
       on conflict do nothing`,
     values: [transaction.signature, transaction.slot],
   });

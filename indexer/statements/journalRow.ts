@@ -1,6 +1,6 @@
 import type { LedgerEvent } from '../decode.ts';
 
-/** An event as `mirror.journal` holds it. */
+/** An event as the journal holds it. */
 export interface JournalRow {
   signature: string;
   slot: bigint;

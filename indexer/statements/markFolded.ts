@@ -6,7 +6,7 @@ export async function markFolded(database: Database, event: EventPlace): Promise
   await database.query({
     name: 'mark_folded',
     text: `
-      update mirror.journal set folded = true
+      update journal set folded = true
       where signature = $1 and instruction_index = $2 and inner_index = $3`,
     values: [event.signature, event.instructionIndex, event.innerIndex],
   });

@@ -10,8 +10,8 @@ export async function selectAccountEvents(
   const { rows } = await database.query<JournalRow>(
     `
       select ${journalColumns}
-      from mirror.account_changes
-      join mirror.journal using (signature, instruction_index, inner_index)
+      from account_changes
+      join journal using (signature, instruction_index, inner_index)
       where address = $1 and folded
       order by account_changes.sequence`,
     [address],

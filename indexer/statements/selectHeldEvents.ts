@@ -15,9 +15,9 @@ export async function selectHeldEvents(
     `
       select distinct on (slot, signature, instruction_index, inner_index) ${journalColumns}
       from unnest($1::text[], $2::numeric[]) as advanced (address, sequence)
-      join mirror.account_changes change
+      join account_changes change
         on change.address = advanced.address and change.sequence = advanced.sequence + 1
-      join mirror.journal using (signature, instruction_index, inner_index)
+      join journal using (signature, instruction_index, inner_index)
       where not folded
       order by slot, signature, instruction_index, inner_index`,
     [[...sequences.keys()], [...sequences.values()]],

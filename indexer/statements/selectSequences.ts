@@ -10,7 +10,7 @@ export async function selectSequences(
   addresses: readonly string[],
 ): Promise<Map<string, bigint>> {
   const { rows } = await database.query<{ address: string; sequence: bigint }>(
-    'select address, sequence from mirror.sequences where address = any($1)',
+    'select address, sequence from sequences where address = any($1)',
     [addresses],
   );
   return new Map(rows.map(({ address, sequence }) => [address, sequence]));

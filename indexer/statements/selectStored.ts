@@ -6,7 +6,7 @@ export async function selectStored(
   signatures: readonly string[],
 ): Promise<Set<string>> {
   const { rows } = await database.query<{ signature: string }>({
-    text: 'select signature from mirror.transactions where signature = any($1)',
+    text: 'select signature from transactions where signature = any($1)',
     values: [signatures],
   });
   return new Set(rows.map(({ signature }) => signature));

@@ -13,20 +13,20 @@ export async function undoEvents(database: Database, signature: string): Promise
     `
       with recursive undone (signature, instruction_index, inner_index) as (
         select signature, instruction_index, inner_index
-        from mirror.journal where signature = $1 and folded
+        from journal where signature = $1 and folded
         union
         select later.signature, later.instruction_index, later.inner_index
         from undone
-        join mirror.account_changes change using (signature, instruction_index, inner_index)
-        join mirror.account_changes later
+        join account_changes change using (signature, instruction_index, inner_index)
+        join account_changes later
           on later.address = change.address and later.sequence > change.sequence
-        join mirror.journal event
+        join journal event
           on event.signature = later.signature
           and event.instruction_index = later.instruction_index
           and event.inner_index = later.inner_index
         where event.folded
       )
-      update mirror.journal set folded = false
+      update journal set folded = false
       where (signature, instruction_index, inner_index) in (select * from undone)
       returning ${journalColumns}`,
     [signature],

@@ -98,7 +98,8 @@ describe(`the mirror's folds (seed ${random.seed})`, () => {
       const lock = transactions[missing] as LedgerTransaction;
       await mirror.apply(transactions.filter((transaction) => transaction !== lock));
       expect(await countUnfolded(mirror)).toBeGreaterThan(0n);
-      expect(await selectGaps(mirror.pool)).toContain(scene.service.creditAccount.toBase58());
+      const gaps = await selectGaps(mirror.pool);
+      expect(gaps.map(({ address }) => address)).toContain(scene.service.creditAccount.toBase58());
       await mirror.apply([lock]);
       expect(await countUnfolded(mirror)).toBe(0n);
       expect(await digestTables(mirror.pool)).toEqual(digest);

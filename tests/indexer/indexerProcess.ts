@@ -8,10 +8,16 @@ import type { TestLedger } from '../support/ledger.ts';
 
 const MAIN = 'indexer/main.ts';
 const LAMPORTS = 10e9;
+/** Opens nothing but what tests have sealed. */
+export const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 
 /** Starts the indexer as an operator would, with a crank of its own. */
-export function startIndexer(ledger: TestLedger, databaseUrl: string): Promise<StartedProcess> {
-  return startProcess(MAIN, environmentFor(ledger, databaseUrl));
+export function startIndexer(
+  ledger: TestLedger,
+  databaseUrl: string,
+  settings: Record<string, string> = {},
+): Promise<StartedProcess> {
+  return startProcess(MAIN, { ...environmentFor(ledger, databaseUrl), ...settings });
 }
 
 /** Runs an indexer that ends by itself. @returns its exit code */
@@ -33,6 +39,7 @@ function environmentFor(ledger: TestLedger, databaseUrl: string): Record<string,
     SOLANA_RPC_URL: ledger.rpcUrl,
     SOLANA_WS_URL: ledger.wsUrl,
     SVC_CRANK_KEY: bs58.encode(crank.secretKey),
+    SVC_SECRETS_KEY: SECRETS_KEY,
     INDEXER_PORT: '0',
     LOG_LEVEL: 'fatal',
   };

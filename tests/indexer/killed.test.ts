@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { digestTables } from '../../indexer/digest.ts';
 import { reconcile } from '../../indexer/reconcile/reconcile.ts';
 import { delay } from '../../runtime/wait.ts';
@@ -8,6 +8,9 @@ import { startIndexer } from './indexerProcess.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { addresses, createScene, type Scene } from './scene.ts';
 import { until } from './until.ts';
+
+// Seven starts of a process, on a machine that may run other tests besides.
+jest.setTimeout(180_000);
 
 const random = createRandom();
 const KILLS = 6;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { DatabaseTooNewError, migrate } from '../../indexer/migrate.ts';
+import { listMigrations } from '../../indexer/migrations.ts';
 import { createPool } from '../../runtime/postgres.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -21,7 +22,9 @@ describe('migrate', () => {
   it('applies every migration once, though ten processes start together', async () => {
     await Promise.all(Array.from({ length: 10 }, () => migrate(pool)));
     const { rows } = await pool.query('select id from service.migrations order by id');
-    expect(rows).toEqual([{ id: 1 }, { id: 2 }]);
+    const migrations = await listMigrations();
+    expect(migrations.length).toBeGreaterThan(3);
+    expect(rows).toEqual(migrations.map(({ id }) => ({ id })));
   });
 
   it('finds nothing to do the next time, and keeps what is stored', async () => {

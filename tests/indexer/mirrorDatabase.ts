@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { applyTransaction } from '../../indexer/apply/applyTransaction.ts';
 import type { LedgerTransaction } from '../../indexer/decode.ts';
 import { migrate } from '../../indexer/migrate.ts';
+import { MIRROR_SCHEMA } from '../../indexer/mirrorSchema.ts';
 import { createPool, inTransaction } from '../../runtime/postgres.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { addresses } from './scene.ts';
@@ -14,9 +15,16 @@ export interface MirrorDatabase {
   close(): Promise<void>;
 }
 
+/** The indexer's statements name the mirror's tables alone. */
+function onMirror(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  url.searchParams.set('options', `-c search_path=${MIRROR_SCHEMA}`);
+  return url.href;
+}
+
 export async function createMirrorDatabase(): Promise<MirrorDatabase> {
   const { databaseUrl, close } = await createTestDatabase();
-  const pool = createPool({ databaseUrl, applicationName: 'test' });
+  const pool = createPool({ databaseUrl: onMirror(databaseUrl), applicationName: 'test' });
   await migrate(pool);
   return {
     databaseUrl,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { getAssociatedTokenAddressSync } from '@solana/spl-token';
 import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import type { LedgerTransaction } from '../../indexer/decode.ts';
-import { listFrom } from '../../indexer/source/listFrom.ts';
+import { listPages } from '../../indexer/source/listPages.ts';
 import { createRpc } from '../../indexer/source/rpc.ts';
 import { createLedgerSource, type LedgerSource } from '../../indexer/source/source.ts';
 import {
@@ -76,8 +76,12 @@ export async function createScene(): Promise<Scene> {
     send,
     wait: (seconds) => advanceSeconds(connection, seconds),
     async read() {
-      const listed = await listFrom(source, { commitment: 'confirmed', slot: 0n });
-      return Promise.all(listed.filter(({ failed }) => !failed).map(source.read));
+      const read: LedgerTransaction[] = [];
+      for await (const page of listPages(source, { commitment: 'confirmed', slot: 0n })) {
+        const succeeded = page.filter(({ failed }) => !failed);
+        read.push(...(await Promise.all(succeeded.map(source.read))));
+      }
+      return read;
     },
     async lock(count = 1) {
       const nowMs = Number(await readClockSeconds(connection)) * 1_000;

@@ -57,6 +57,7 @@ function contextWith(
     source: { ...scene.source, ...fault },
     addresses,
     commitment: 'confirmed',
+    announcer: null,
     onFolded: () => {},
     signal,
   };

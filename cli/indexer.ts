@@ -1,0 +1,131 @@
+import { Connection } from '@solana/web3.js';
+import Table from 'cli-table3';
+import { Command, InvalidArgumentError } from 'commander';
+import { FatalError, RetryableError } from '../indexer/errors.ts';
+import { rebuildMirror } from '../indexer/rebuild/rebuildMirror.ts';
+import { isClean, type Reconciliation, reconcile } from '../indexer/reconcile/reconcile.ts';
+import { createRpc } from '../indexer/source/rpc.ts';
+import { createLedgerSource } from '../indexer/source/source.ts';
+import { createAddresses, PROGRAM_ID } from '../programs/client/addresses.ts';
+import { addressSetting } from '../runtime/address.ts';
+import { readStackFile, STACK_FOLDER } from '../stack/stackFile.ts';
+import { withDatabase } from './database.ts';
+import { CommandError } from './errors.ts';
+
+interface LedgerChoice {
+  readonly rpc?: string;
+}
+
+/** No colours: the output may go to a file. */
+const PLAIN = { head: [], border: [] };
+/** A sign of life every few seconds. */
+const PROGRESS_EVENTS = 10_000;
+
+/** The verbs for the mirror: both work while it is served and kept. */
+export function createIndexerCommand(): Command {
+  const indexer = new Command('indexer').description('the mirror of the ledger in the database');
+  withLedgerOption(indexer.command('rebuild'))
+    .description('make the mirror anew from the ledger, and put it in place of the old one')
+    .action(rebuild);
+  withLedgerOption(indexer.command('reconcile'))
+    .description('compare journal, tables, accounts and vaults; exit code 1 if anything differs')
+    .option('--json', 'for machines')
+    .action(compare);
+  return indexer;
+}
+
+function withLedgerOption(command: Command): Command {
+  return command.option(
+    '--rpc <url>',
+    "the ledger's node; default: SOLANA_RPC_URL, or the stack that runs here",
+    (text) => {
+      if (URL.canParse(text)) return text;
+      throw new InvalidArgumentError('It is no address of a node.');
+    },
+  );
+}
+
+async function rebuild(choice: LedgerChoice): Promise<void> {
+  const { rpcUrl, programId } = locateLedger(choice);
+  let events = 0;
+  await withDatabase(async (pool) => {
+    const { differing } = await explained(
+      rebuildMirror({
+        pool,
+        source: createLedgerSource({ rpc: createRpc(rpcUrl), programId }),
+        addresses: createAddresses(programId),
+        signal: new AbortController().signal,
+        onFolded(folded) {
+          const before = events;
+          events += folded.length;
+          if (Math.floor(before / PROGRESS_EVENTS) < Math.floor(events / PROGRESS_EVENTS)) {
+            console.error(`${events} events …`);
+          }
+        },
+      }),
+    );
+    const verdict =
+      differing.length === 0
+        ? 'It is equal to the old one.'
+        : `The old one was wrong in: ${differing.join(', ')}.`;
+    console.log(`The mirror was made anew from ${events} events. ${verdict}`);
+  });
+}
+
+async function compare(options: LedgerChoice & { json?: true }): Promise<void> {
+  const { rpcUrl, programId } = locateLedger(options);
+  const connection = new Connection(rpcUrl, 'confirmed');
+  await withDatabase(async (pool) => {
+    const addresses = createAddresses(programId);
+    const result = await explained(reconcile({ database: pool, connection, addresses }));
+    if (!isClean(result)) process.exitCode = 1;
+    console.log(options.json ? renderJson(result) : renderText(result));
+  });
+}
+
+/** @throws CommandError when no ledger is named and no stack runs here */
+function locateLedger(choice: LedgerChoice, environment: NodeJS.ProcessEnv = process.env) {
+  const rpcUrl = choice.rpc ?? (environment.SOLANA_RPC_URL || readStackFile(STACK_FOLDER)?.rpcUrl);
+  if (!rpcUrl) {
+    throw new CommandError('No ledger: set SOLANA_RPC_URL, or start a stack here with npm start.');
+  }
+  const programId = environment.SVC_PROGRAM_ID
+    ? addressSetting.parse(environment.SVC_PROGRAM_ID)
+    : PROGRAM_ID;
+  return { rpcUrl, programId };
+}
+
+async function explained<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof RetryableError) && !(error instanceof FatalError)) throw error;
+    throw new CommandError(`${error.message}.`, { cause: error });
+  }
+}
+
+function renderText(result: Reconciliation): string {
+  const { slot, accounts, differences, conservation } = result;
+  if (isClean(result)) {
+    return `Journal, tables, ${accounts} accounts and the vaults agree at slot ${slot}.`;
+  }
+  const head = ['against', 'address', 'column', 'mirror', 'expected'];
+  const table = new Table({ head, style: PLAIN });
+  for (const { against, address, column, mirror, expected } of differences) {
+    table.push([against, address, column, mirror ?? '-', expected ?? '-']);
+  }
+  const vaults = conservation.map(
+    ({ vault, heldBaseUnits, dueBaseUnits }) =>
+      `${vault} holds ${heldBaseUnits} base units and owes ${dueBaseUnits}.`,
+  );
+  return [`At slot ${slot}, ${accounts} accounts:`, table.toString(), ...vaults].join('\n');
+}
+
+/** Amounts in decimal text, since JSON's numbers cannot hold them all. */
+function renderJson(result: Reconciliation): string {
+  return JSON.stringify(
+    { isClean: isClean(result), ...result },
+    (_key, value) => (typeof value === 'bigint' ? value.toString() : value),
+    2,
+  );
+}

@@ -1,0 +1,123 @@
+import Table from 'cli-table3';
+import type pg from 'pg';
+import { openDeliveryQueue } from '../indexer/webhooks/deliver/queue.ts';
+import { EXCHANGE_MS_MAX } from '../indexer/webhooks/deliver/schedule.ts';
+import {
+  DELIVERY_STATUSES,
+  type DeliveryStatus,
+  listDeliveries,
+} from '../indexer/webhooks/operate/deliveries.ts';
+import { replayDeliveries, replayDelivery } from '../indexer/webhooks/operate/replay.ts';
+import { rotateSecret } from '../indexer/webhooks/operate/rotateSecret.ts';
+import { selectOutcome } from '../indexer/webhooks/operate/selectOutcome.ts';
+import { sendTestEvent } from '../indexer/webhooks/operate/sendTest.ts';
+import { listWebhooks } from '../indexer/webhooks/operate/webhooks.ts';
+import { createSealing, SealingError, sealingKeySetting } from '../runtime/sealing.ts';
+import { delay } from '../runtime/wait.ts';
+import { CommandError } from './errors.ts';
+
+/** No colours: the output may go to a file. */
+const PLAIN = { head: [], border: [] };
+/** Deliveries shown at a time. */
+export const PAGE = 100;
+/** An exchange, and time for the indexer to begin it. */
+const TEST_MS_MAX = EXCHANGE_MS_MAX + 5_000;
+const POLL_MS = 200;
+
+/** By the ledger's time of the event: from the first, up to but without the second. */
+export interface Range {
+  readonly since?: Date;
+  readonly until?: Date;
+}
+
+/** A wallet's webhooks as a table. */
+export async function showWebhooks(pool: pg.Pool, wallet: string): Promise<void> {
+  const head = ['webhook', 'status', 'pending', 'failed', 'undelivered', 'url', 'events'];
+  const table = new Table({ head, style: PLAIN });
+  for (const webhook of await listWebhooks(pool, wallet)) {
+    const { id, status, pending, failed, undelivered, url, events } = webhook;
+    table.push([id, status, pending, failed, undelivered, url, events.join('\n')]);
+  }
+  console.log(table.toString());
+}
+
+/** A webhook's deliveries as a table, newest first. */
+export async function showDeliveries(
+  pool: pg.Pool,
+  webhookId: string,
+  { status, before, since, until }: Range & { status?: DeliveryStatus; before?: bigint },
+): Promise<void> {
+  const statuses = status ? [status] : DELIVERY_STATUSES;
+  const filter = { webhookId, statuses, since, until };
+  const head = ['delivery', 'event', 'created', 'status', 'attempts', 'last'];
+  const table = new Table({ head, style: PLAIN });
+  for (const delivery of await listDeliveries(pool, filter, { limit: PAGE, before })) {
+    const { id, event, event_id, created_at, attempts } = delivery;
+    const last = [delivery.status_code, delivery.error].filter((part) => part !== null);
+    table.push([
+      ...[`${id}`, `${event}\n${event_id}`, created_at.toISOString()],
+      ...[delivery.status, attempts, last.join(' ')],
+    ]);
+  }
+  console.log(table.toString());
+}
+
+/** Queues what failed or was kept: one delivery, or those of a range of time. */
+export async function replay(
+  pool: pg.Pool,
+  webhookId: string,
+  { delivery, since, until }: Range & { delivery?: bigint },
+): Promise<void> {
+  const queue = openDeliveryQueue();
+  let count = 1;
+  if (delivery === undefined) {
+    count = await replayDeliveries(pool, queue, { webhookId, since, until });
+  } else {
+    await replayDelivery(pool, queue, { webhookId, deliveryId: delivery });
+  }
+  console.error(`${count} ${count === 1 ? 'event is' : 'events are'} sent again.`);
+}
+
+/**
+ * Sends a test event and waits for the indexer to make the attempt.
+ *
+ * @throws CommandError when it fails, or nobody makes it
+ */
+export async function test(pool: pg.Pool, webhookId: string): Promise<void> {
+  const deliveryId = await sendTestEvent(pool, openDeliveryQueue(), webhookId);
+  const deadline = performance.now() + TEST_MS_MAX;
+  let outcome = await selectOutcome(pool, deliveryId);
+  while (outcome === undefined && performance.now() < deadline) {
+    await delay(POLL_MS);
+    outcome = await selectOutcome(pool, deliveryId);
+  }
+  if (outcome === undefined) {
+    throw new CommandError('Nobody has sent the test event yet: does the indexer run?');
+  }
+  const { status_code, error, response, duration_ms } = outcome;
+  const answer = `${status_code ?? 'no answer'} after ${duration_ms ?? '?'} ms`;
+  if (response) console.log(response);
+  if (error !== null) throw new CommandError(`The test event failed: ${error}, ${answer}.`);
+  console.error(`The test event was delivered: ${answer}.`);
+}
+
+/** Prints a new secret. @throws CommandError without the key that the service has */
+export async function rotate(
+  pool: pg.Pool,
+  webhookId: string,
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<void> {
+  const key = sealingKeySetting.safeParse(environment.SVC_SECRETS_KEY);
+  if (!key.success) {
+    throw new CommandError('Set SVC_SECRETS_KEY to the key that the indexer and the API have.');
+  }
+  try {
+    console.log(await rotateSecret(pool, createSealing(key.data), webhookId));
+  } catch (error) {
+    if (!(error instanceof SealingError)) throw error;
+    throw new CommandError(`SVC_SECRETS_KEY is not the service's: ${error.message}.`, {
+      cause: error,
+    });
+  }
+  console.error('This secret is shown once. For 24 hours the old one signs beside it.');
+}

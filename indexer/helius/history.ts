@@ -1,0 +1,115 @@
+import type {
+  GetTransactionsForAddressConfigSignatures,
+  GetTransactionsForAddressResultSignatures,
+} from 'helius-sdk/types/types';
+import type { Logger } from '../../runtime/logger.ts';
+import { FatalError, RetryableError } from '../errors.ts';
+import { listPages, OVERLAP_SLOTS } from '../source/listPages.ts';
+import type { Rpc } from '../source/rpc.ts';
+import type { LedgerSource, ListedTransaction, SlotRange } from '../source/source.ts';
+import type { HeliusMetrics } from './metrics.ts';
+
+/** About ten minutes: for less, a page or two of the ordinary list cost less. */
+const HISTORY_SLOTS_MIN = 1_500n;
+/** The most that Helius lists at once. */
+const PAGE = 1_000;
+
+interface Options {
+  readonly source: LedgerSource;
+  readonly rpc: Rpc;
+  readonly programId: string;
+  readonly logger: Logger;
+  readonly metrics: HeliusMetrics;
+}
+
+/**
+ * A source that lists long stretches oldest first, by `getTransactionsForAddress`, which only Helius
+ * has: nothing has to be listed before it is applied.
+ *
+ * It is a head start and no authority: it may end early, since it is made from another index than
+ * the ledger's own list, or break off, or be missing from a node or a plan. The ordinary list goes
+ * on from wherever it ended, and decides whether the node is out of reach.
+ */
+export function createHistorySource(options: Options): Required<LedgerSource> {
+  const { source, logger, metrics } = options;
+  let isRefused = false;
+
+  async function* listFinal(range: SlotRange): AsyncGenerator<readonly ListedTransaction[]> {
+    let { slot } = range;
+    if (!isRefused && range.slotMax - slot >= HISTORY_SLOTS_MIN) {
+      try {
+        for await (const page of listHistory(options, range)) {
+          yield page;
+          const last = page.at(-1);
+          if (last) slot = last.slot - OVERLAP_SLOTS;
+        }
+        metrics.listed('listed');
+      } catch (error) {
+        isRefused = error instanceof FatalError;
+        metrics.listed('failed');
+        const reason = (error as Error).message;
+        logger.warn({ msg: "Went on without Helius's history", reason, slot: String(slot) });
+      }
+    }
+    yield* listPages(source, { commitment: 'finalized', slot });
+  }
+
+  return { ...source, listFinal };
+}
+
+/** @throws RetryableError when the history contradicts itself, or begins later than the ledger's list */
+async function* listHistory(
+  options: Options,
+  range: SlotRange,
+): AsyncGenerator<readonly ListedTransaction[]> {
+  let token: string | null = null;
+  let known: ReadonlySet<string> = new Set();
+  let reached = range.slot;
+  do {
+    const { data, paginationToken } = await askPage(options, range, token);
+    const listed = new Map(data.map((row) => [row.signature, readRow(row)]));
+    const page = [...listed.values()].filter(({ signature }) => !known.has(signature));
+    for (const { slot, signature } of page) {
+      if (slot < reached) throw new RetryableError(`Helius listed ${signature} out of its order`);
+      reached = slot;
+    }
+    if (page[0] && token === null) await checkBeginning(options, range, page[0]);
+    // Else a node that answers every question with the same page would be asked for ever.
+    if (!page[0] && listed.size > 0) throw new RetryableError('Helius listed a page twice');
+    yield page;
+    known = new Set(listed.keys());
+    token = listed.size > 0 ? paginationToken : null;
+  } while (token !== null);
+}
+
+type Row = GetTransactionsForAddressResultSignatures['data'][number];
+
+function readRow({ signature, slot, err }: Row): ListedTransaction {
+  return { signature, slot: BigInt(slot), failed: err !== null };
+}
+
+async function askPage(
+  { rpc, programId }: Options,
+  { slot, slotMax }: SlotRange,
+  paginationToken: string | null,
+): Promise<GetTransactionsForAddressResultSignatures> {
+  const config: GetTransactionsForAddressConfigSignatures = {
+    ...{ commitment: 'finalized', transactionDetails: 'signatures', sortOrder: 'asc' },
+    filters: { slot: { gte: Math.max(0, Number(slot)), lte: Number(slotMax) } },
+    limit: PAGE,
+    ...(paginationToken !== null && { paginationToken }),
+  };
+  return rpc('getTransactionsForAddress', [programId, config]);
+}
+
+/** Of a test network Helius keeps a few weeks only, and shows what is left as if it were all. */
+async function checkBeginning(
+  { source }: Options,
+  range: SlotRange,
+  first: ListedTransaction,
+): Promise<void> {
+  const before = first.signature;
+  const older = await source.list({ commitment: 'finalized', before, limit: PAGE });
+  if (older.every(({ slot }) => slot >= first.slot || slot < range.slot)) return;
+  throw new RetryableError(`Helius's history begins in slot ${first.slot}, the ledger's before`);
+}

@@ -1,0 +1,28 @@
+import { FatalError } from '../errors.ts';
+import { insertLedger, selectLedger } from '../statements/ledger.ts';
+import type { MirrorContext } from './context.ts';
+
+/**
+ * Makes the mirror this ledger's own for good. Cursors of one ledger mean nothing on another, so
+ * everything before them would be left out without a word.
+ *
+ * @throws FatalError when it is the mirror of another ledger, or of another program
+ */
+export async function bindLedger({
+  database,
+  source,
+  addresses,
+}: Pick<MirrorContext, 'database' | 'source' | 'addresses'>): Promise<void> {
+  const found = {
+    genesisHash: await source.genesisHash(),
+    programId: addresses.programId.toBase58(),
+  };
+  await insertLedger(database, found);
+  const bound = await selectLedger(database);
+  if (bound?.genesisHash === found.genesisHash && bound.programId === found.programId) return;
+  throw new FatalError(
+    `DATABASE_URL names the mirror of program ${bound?.programId} on the ledger with genesis hash ` +
+      `${bound?.genesisHash}, but SOLANA_RPC_URL and SVC_PROGRAM_ID name program ` +
+      `${found.programId} on ${found.genesisHash}. Give each its own database.`,
+  );
+}

@@ -1,0 +1,41 @@
+/** One thing that a table tells otherwise than it should; null where one of them tells nothing. */
+export interface Difference {
+  /** What the tables were compared with: the program's accounts, or a fold of the journal. */
+  readonly against: 'ledger' | 'journal';
+  readonly address: string;
+  /** `sequence` when one of them lacks changes; then no other column of it was compared. */
+  readonly column: string;
+  readonly mirror: string | null;
+  readonly expected: string | null;
+}
+
+/** An account as a row of the mirror, or what that row should be. */
+export interface ComparedRow {
+  readonly sequence: bigint;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/** Compares every column that `expected` names, or the sequences alone where they differ. */
+export function compareRows(
+  place: Pick<Difference, 'against' | 'address'>,
+  found: ComparedRow | undefined,
+  expected: ComparedRow | undefined,
+): Difference[] {
+  if (found?.sequence !== expected?.sequence) {
+    return [
+      {
+        ...{ ...place, column: 'sequence' },
+        ...{ mirror: text(found?.sequence), expected: text(expected?.sequence) },
+      },
+    ];
+  }
+  return Object.entries(expected?.values ?? {}).flatMap(([column, value]) => {
+    const mirror = text(found?.values[column]);
+    return mirror === text(value) ? [] : [{ ...place, column, mirror, expected: text(value) }];
+  });
+}
+
+/** Numbers arrive in several types; what they read as is the same. */
+function text(value: unknown): string | null {
+  return value === null || value === undefined ? null : String(value);
+}

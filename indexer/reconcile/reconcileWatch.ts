@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import type { Logger } from '../../runtime/logger.ts';
+import type { delay } from '../../runtime/wait.ts';
+import { classify, FatalError } from '../errors.ts';
+import type { IndexerMetrics } from '../metrics.ts';
+import { isClean, type Reconciliation } from './reconcile.ts';
+
+/** Reconciles again and again, and knows how it went. */
+export interface ReconcileWatch {
+  /** Works until `signal` aborts. @throws FatalError */
+  run(signal: AbortSignal): Promise<void>;
+  /** How many reconciliations in a row, up to the last one, found a difference. */
+  breaches(): number;
+}
+
+/** Several installations on one node must not all read everything at once. */
+const JITTER = 0.2;
+/** Reading everything takes a fifth of the time at most, however much there is. */
+const REST_PER_RUN = 4;
+/** Of a mirror that is wrong as a whole the first ones tell as much as all. */
+const LOGGED_MAX = 100;
+
+/**
+ * @param options.random in [0, 1)
+ * @param options.wait how time passes between two runs
+ */
+export function createReconcileWatch(options: {
+  reconcile: (signal: AbortSignal) => Promise<Reconciliation>;
+  intervalMs: number;
+  random: () => number;
+  wait: typeof delay;
+  logger: Logger;
+  metrics: Pick<IndexerMetrics, 'reconciled'>;
+}): ReconcileWatch {
+  const { reconcile, intervalMs, random, wait, logger, metrics } = options;
+  let breaches = 0;
+
+  function conclude(result: Reconciliation): void {
+    const { slot, accounts, differences, conservation } = result;
+    breaches = isClean(result) ? 0 : breaches + 1;
+    metrics.reconciled(isClean(result), differences.length);
+    for (const difference of differences.slice(0, LOGGED_MAX)) {
+      logger.error({ msg: 'Found a difference in the mirror', slot, ...difference });
+    }
+    for (const { vault, heldBaseUnits, dueBaseUnits } of conservation) {
+      if (heldBaseUnits >= dueBaseUnits) continue;
+      const amounts = { held_base_units: `${heldBaseUnits}`, due_base_units: `${dueBaseUnits}` };
+      logger.error({ msg: 'Found a vault with less than it owes', slot, vault, ...amounts });
+    }
+    logger.info({ msg: 'Reconciled', slot, accounts, differences: differences.length, breaches });
+  }
+
+  async function reconcileOnce(signal: AbortSignal): Promise<void> {
+    try {
+      const result = await reconcile(signal);
+      if (!signal.aborted) conclude(result);
+    } catch (error) {
+      if (signal.aborted) return;
+      const failure = classify(error);
+      if (failure instanceof FatalError) throw failure;
+      // Nothing was compared, so nothing is known; the next one is due like any other.
+      logger.warn({ msg: 'Could not reconcile', reason: failure.message });
+    }
+  }
+
+  return {
+    async run(signal) {
+      let tookMs = 0;
+      while (!signal.aborted) {
+        const restMs = Math.max(intervalMs, REST_PER_RUN * tookMs);
+        await wait(restMs * (1 + JITTER * (2 * random() - 1)), signal);
+        if (signal.aborted) return;
+        const startMs = performance.now();
+        // A node may take long over its accounts; whoever ends this does not wait for it.
+        await Promise.race([reconcileOnce(signal), once(signal, 'abort')]);
+        tookMs = performance.now() - startMs;
+      }
+    },
+    breaches: () => breaches,
+  };
+}

@@ -1,0 +1,114 @@
+import { FAILURE_REASONS, TIERS, word } from '../../../programs/client/vocabulary.ts';
+import { creditsNumber, isoTime, sha256Text, usdcValue } from '../../../runtime/jsonForms.ts';
+import type { EventOf } from '../../apply/change.ts';
+import { FatalError } from '../../errors.ts';
+import type { Describe, Facts, JobFacts } from './occurrence.ts';
+
+export const describeJobLocked: Describe<'JobLocked'> = ({ data, signature, slot }) => ({
+  kind: 'job.submitted',
+  wallet: data.wallet,
+  data: {
+    job_id: jobIdOf(data),
+    model: data.modelId,
+    tier: word(TIERS, data.tier),
+    credits_locked: creditsNumber(BigInt(data.lockedCredits)),
+    escrow_tx: signature,
+    escrow_pda: data.job,
+    chain_slot: Number(slot),
+    credits_remaining: creditsNumber(BigInt(data.availableCredits)),
+  },
+});
+
+export const describeJobAcknowledged: Describe<'JobAcknowledged'> = (event, facts) => {
+  const { data, signature, slot } = event;
+  const job = jobOf(data, facts);
+  return {
+    kind: 'job.processing',
+    wallet: job.wallet,
+    data: {
+      job_id: jobIdOf(data),
+      model: job.model_id,
+      worker_address: data.worker,
+      tx: signature,
+      chain_slot: Number(slot),
+    },
+  };
+};
+
+export const describeJobSettled: Describe<'JobSettled'> = ({ data, signature, slot }, facts) => {
+  const { model_id, tier } = jobOf(data, facts);
+  const charged = BigInt(data.chargedCredits);
+  return {
+    kind: 'job.completed',
+    wallet: data.wallet,
+    data: {
+      job_id: jobIdOf(data),
+      model: model_id,
+      tier,
+      credits_charged: creditsNumber(charged),
+      usdc_value: usdcValue(charged),
+      worker_address: data.worker,
+      settlement_tx: signature,
+      chain_slot: Number(slot),
+      prompt_tokens: data.promptTokens,
+      // What was charged, as in the job's usage.
+      completion_tokens: Math.min(data.completionTokens, data.countedTokens),
+      credits_remaining: creditsNumber(BigInt(data.availableCredits)),
+    },
+  };
+};
+
+export const describeJobFailed: Describe<'JobFailed'> = (event, facts) => ({
+  kind: 'job.failed',
+  wallet: event.data.wallet,
+  data: refund(event, facts, { reason: word(FAILURE_REASONS, event.data.reason) }),
+});
+
+export const describeJobRefunded: Describe<'JobRefunded'> = (event, facts) => ({
+  kind: 'job.timeout',
+  wallet: event.data.wallet,
+  data: refund(event, facts, {}),
+});
+
+export const describeJobDisputed: Describe<'JobDisputed'> = ({ data, signature, slot }) => ({
+  kind: 'job.disputed',
+  wallet: data.wallet,
+  data: {
+    job_id: jobIdOf(data),
+    your_hash: sha256Text(data.clientHash),
+    worker_hash: sha256Text(data.outputHash),
+    dispute_tx: signature,
+    chain_slot: Number(slot),
+    arbitration_ends_at: isoTime(BigInt(data.arbitrationEndsAt)),
+  },
+});
+
+function refund(
+  { data, signature, slot }: EventOf<'JobFailed'> | EventOf<'JobRefunded'>,
+  facts: Facts,
+  more: { reason?: string },
+): Record<string, unknown> {
+  const { model_id, tier } = jobOf(data, facts);
+  return {
+    job_id: jobIdOf(data),
+    model: model_id,
+    tier,
+    ...more,
+    credits_refunded: creditsNumber(BigInt(data.returnedCredits)),
+    refund_tx: signature,
+    chain_slot: Number(slot),
+    credits_remaining: creditsNumber(BigInt(data.availableCredits)),
+  };
+}
+
+/** @throws FatalError for a job that was never locked, which folding rules out */
+function jobOf({ job }: { job: string }, { jobs }: Facts): JobFacts {
+  const found = jobs.get(job);
+  if (!found) throw new FatalError(`The mirror does not know the job ${job}`);
+  return found;
+}
+
+/** @param data.jobId as the journal keeps it: the UUID's bytes in hex */
+export function jobIdOf({ jobId }: { jobId: string }): string {
+  return `job_${jobId}`;
+}

@@ -1,0 +1,81 @@
+import { PgBoss } from 'pg-boss';
+import type { Logger } from '../../../runtime/logger.ts';
+import { type AttemptJob, DUE_CHANNEL, QUEUE_NAME } from './queue.ts';
+
+/** The attempts that processes take from each other's reach, as pg-boss hands them out. */
+export interface AttemptJobs {
+  readonly boss: PgBoss;
+  /** Takes attempts that are due, the oldest first; nobody else gets them. */
+  take(max: number): Promise<AttemptJob[]>;
+  /** Calls back when attempts have become due at once; now and then, it may miss some. */
+  listen(onDue: () => void): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** At the same time to one webhook, so that a slow one holds up nobody else. */
+const WEBHOOK_ATTEMPTS_MAX = 4;
+/** Far longer than an exchange: what was taken so long ago was taken by a process that died. */
+const TAKEN_SECONDS_MAX = 60;
+/** How often pg-boss looks for those. */
+const SUPERVISE_SECONDS = 10;
+/**
+ * pg-boss deletes what was queued for this long. Longer than anything waits here; and what is lost
+ * nevertheless is queued again.
+ */
+const RETENTION_SECONDS = 30 * 86_400;
+
+/**
+ * Only taking and timing is left to pg-boss. Its own workers would take one attempt a second each,
+ * and its own retries follow another schedule than the contract's.
+ */
+export async function openAttemptJobs(options: {
+  databaseUrl: string;
+  logger: Logger;
+}): Promise<AttemptJobs> {
+  const { databaseUrl, logger } = options;
+  const boss = new PgBoss({
+    connectionString: databaseUrl,
+    application_name: 'svc-webhooks',
+    max: 2,
+    schedule: false,
+    superviseIntervalSeconds: SUPERVISE_SECONDS,
+    monitorIntervalSeconds: SUPERVISE_SECONDS,
+  });
+  boss.on('error', ({ message }) => {
+    logger.warn({ msg: 'Failed to look after the webhook queue', reason: message });
+  });
+  boss.on('warning', ({ message }) => {
+    logger.warn({ msg: 'Noticed something about the webhook queue', reason: message });
+  });
+  await boss.start();
+  await boss.createQueue(QUEUE_NAME, {
+    expireInSeconds: TAKEN_SECONDS_MAX,
+    retentionSeconds: RETENTION_SECONDS,
+    // What a dead process had taken is handed out again, however often that happens.
+    retryLimit: 1_000_000,
+    retryDelay: 0,
+  });
+  const listeners: { close(): Promise<void> }[] = [];
+  return {
+    boss,
+    async take(max) {
+      const jobs = await boss.fetch<{ deliveryId: string; attempt: number }>(QUEUE_NAME, {
+        batchSize: max,
+        groupConcurrency: WEBHOOK_ATTEMPTS_MAX,
+      });
+      return jobs
+        .map(({ data }) => ({ ...data, deliveryId: BigInt(data.deliveryId) }))
+        .sort((left, right) => (left.deliveryId < right.deliveryId ? -1 : 1));
+    },
+    async listen(onDue) {
+      const listener = await boss.getDb().listen?.(DUE_CHANNEL, onDue, onDue);
+      if (listener) listeners.push(listener);
+    },
+    async close() {
+      await Promise.all(listeners.map((listener) => listener.close()));
+      // Whoever still makes an attempt does so on another connection, and pg-boss must not take it
+      // from them.
+      await boss.stop({ graceful: false });
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import { type Dispatcher, request } from 'undici';
+import { AddressRefusedError } from '../../../runtime/addressGuard.ts';
+import type { AttemptError, Outcome } from './outcome.ts';
+import { EXCHANGE_MS_MAX } from './schedule.ts';
+
+/** As much of an answer as helps its owner; the rest is not read. */
+const RESPONSE_BYTES_MAX = 4_096;
+
+/** Node's and undici's words for what goes wrong on the way to a receiver. */
+const errorsByCode: Readonly<Record<string, AttemptError>> = {
+  ENOTFOUND: 'name_not_resolved',
+  EAI_AGAIN: 'name_not_resolved',
+  ENODATA: 'name_not_resolved',
+  ESERVFAIL: 'name_not_resolved',
+  ECANCELLED: 'name_not_resolved',
+  ECONNREFUSED: 'connection_refused',
+  ETIMEDOUT: 'timeout',
+  ETIMEOUT: 'timeout',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  ECONNRESET: 'connection_lost',
+  EPIPE: 'connection_lost',
+  EHOSTUNREACH: 'connection_lost',
+  ENETUNREACH: 'connection_lost',
+  UND_ERR_SOCKET: 'connection_lost',
+};
+
+/**
+ * Posts a body once. Redirects are not followed, so they are failures like any other status.
+ *
+ * @param dispatcher refuses addresses that are not public
+ * @returns how it went; everything that a receiver can do is an outcome, not an error
+ */
+export async function exchange(
+  dispatcher: Dispatcher,
+  message: { url: string; headers: Readonly<Record<string, string>>; body: string },
+): Promise<Outcome> {
+  const startedAtMs = performance.now();
+  const ended = (outcome: Omit<Outcome, 'durationMs'>): Outcome => ({
+    ...outcome,
+    durationMs: Math.round(performance.now() - startedAtMs),
+  });
+  // Over connecting, headers and body together: whoever drips is as bad as whoever is silent.
+  const signal = AbortSignal.timeout(EXCHANGE_MS_MAX);
+  let statusCode: number | null = null;
+  try {
+    const { url, headers, body } = message;
+    const answer = await request(url, { method: 'POST', dispatcher, headers, body, signal });
+    statusCode = answer.statusCode;
+    const response = printable(await readBeginning(answer.body));
+    const isAccepted = statusCode >= 200 && statusCode < 300;
+    return ended({ statusCode, response, error: isAccepted ? null : 'bad_status' });
+  } catch (error) {
+    return ended({
+      statusCode,
+      response: null,
+      error: signal.aborted ? 'timeout' : nameOf(error as Failure),
+    });
+  }
+}
+
+async function readBeginning(body: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // Leaving the loop closes the connection, so that what is left is not received either.
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size >= RESPONSE_BYTES_MAX) break;
+  }
+  return Buffer.concat(chunks).subarray(0, RESPONSE_BYTES_MAX);
+}
+
+/** Without control characters, one of which the database would refuse. */
+function printable(bytes: Buffer): string {
+  return bytes.toString('utf8').replace(/[^\P{C}\n]/gu, '');
+}
+
+/** What went wrong may be wrapped in what it led to. */
+interface Failure {
+  code?: unknown;
+  cause?: Failure;
+}
+
+function nameOf(error: Failure): AttemptError {
+  for (let failure: Failure | undefined = error; failure; failure = failure.cause) {
+    if (failure instanceof AddressRefusedError) return 'address_refused';
+    const code = String(failure.code);
+    const known = errorsByCode[code];
+    if (known) return known;
+    if (/CERT|TLS|SSL|SIGNED|VERIFY|EPROTO/.test(code)) return 'tls_failed';
+  }
+  return 'bad_response';
+}

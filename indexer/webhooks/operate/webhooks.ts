@@ -1,0 +1,69 @@
+import type pg from 'pg';
+import { type Database, inTransaction } from '../../../runtime/postgres.ts';
+import { setAside } from '../deliver/setAside.ts';
+import { notFound, WebhookDisabledError } from './errors.ts';
+
+export type WebhookStatus = 'active' | 'failed' | 'disabled';
+
+/** A webhook as its operator may see it, with what lies there for it. */
+export interface WebhookSummary {
+  readonly id: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly status: WebhookStatus;
+  readonly created_at: Date;
+  readonly pending: number;
+  readonly failed: number;
+  readonly undelivered: number;
+}
+
+/** A wallet's webhooks, oldest first. */
+export async function listWebhooks(database: Database, wallet: string): Promise<WebhookSummary[]> {
+  const { rows } = await database.query<WebhookSummary>(
+    `select webhook.id, url, events, webhook.status, webhook.created_at,
+       count(*) filter (where delivery.status = 'pending')::integer as pending,
+       count(*) filter (where delivery.status = 'failed')::integer as failed,
+       count(*) filter (where delivery.status = 'undelivered')::integer as undelivered
+     from service.webhooks webhook
+     left join service.webhook_deliveries delivery on delivery.webhook_id = webhook.id
+     where wallet = $1
+     group by webhook.id
+     order by webhook.created_at, webhook.id`,
+    [wallet],
+  );
+  return rows;
+}
+
+/** Sends events from now on; what was kept meanwhile can be replayed. @throws WebhookNotFoundError */
+export async function enableWebhook(pool: pg.Pool, id: string): Promise<void> {
+  await setStatus(pool, id, 'active');
+}
+
+/** Sends nothing any more; events are kept as undelivered. @throws WebhookNotFoundError */
+export async function disableWebhook(pool: pg.Pool, id: string): Promise<void> {
+  await inTransaction(pool, async (client) => {
+    await setStatus(client, id, 'disabled');
+    await setAside(client, id);
+  });
+}
+
+/** Locks a webhook to which something is to be sent. @throws WebhookNotFoundError, WebhookDisabledError */
+export async function lockSendable(client: Database, id: string): Promise<{ apiVersion: string }> {
+  const { rows } = await client.query<{ api_version: string; status: WebhookStatus }>(
+    'select api_version, status from service.webhooks where id = $1 for no key update',
+    [id],
+  );
+  if (!rows[0]) throw notFound(id);
+  if (rows[0].status === 'disabled') {
+    throw new WebhookDisabledError(`The webhook ${id} is disabled: enable it first.`);
+  }
+  return { apiVersion: rows[0].api_version };
+}
+
+async function setStatus(database: Database, id: string, status: WebhookStatus): Promise<void> {
+  const { rowCount } = await database.query(
+    'update service.webhooks set status = $2 where id = $1',
+    [id, status],
+  );
+  if (rowCount === 0) throw notFound(id);
+}

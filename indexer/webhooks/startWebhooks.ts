@@ -1,0 +1,59 @@
+import type pg from 'pg';
+import type { Registry } from 'prom-client';
+import { createGuardedDispatcher } from '../../runtime/addressGuard.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { createSealing } from '../../runtime/sealing.ts';
+import type { FatalError } from '../errors.ts';
+import { createMakeAttempt } from './deliver/attempt.ts';
+import { openAttemptJobs } from './deliver/attemptJobs.ts';
+import { createDispatcher } from './deliver/dispatcher.ts';
+import { createDeliveryQueue, type DeliveryQueue } from './deliver/queue.ts';
+import { EXCHANGE_MS_MAX } from './deliver/schedule.ts';
+import { createUpkeep } from './deliver/upkeep.ts';
+import { createWebhookMetrics } from './metrics.ts';
+
+/** The deliveries of this process. Any number of processes may make them side by side. */
+export interface Webhooks {
+  /** Where announced events go. */
+  readonly queue: DeliveryQueue;
+  stop(): Promise<void>;
+}
+
+/**
+ * @param options.pool the migrated database
+ * @param options.secretsKey opens the webhooks' secrets
+ * @param options.onFatal told of an error that trying again cannot mend; nothing is sent any more
+ */
+export async function startWebhooks(options: {
+  pool: pg.Pool;
+  databaseUrl: string;
+  secretsKey: Uint8Array;
+  allowLoopback: boolean;
+  registry: Registry;
+  logger: Logger;
+  onFatal: (error: FatalError) => void;
+}): Promise<Webhooks> {
+  const { pool, databaseUrl, secretsKey, allowLoopback, registry, logger, onFatal } = options;
+  const metrics = createWebhookMetrics(registry);
+  const jobs = await openAttemptJobs({ databaseUrl, logger });
+  const queue = createDeliveryQueue(jobs.boss);
+  const connections = createGuardedDispatcher({ allowLoopback, connectTimeoutMs: EXCHANGE_MS_MAX });
+  const makeAttempt = createMakeAttempt({
+    ...{ pool, queue, logger },
+    sealing: createSealing(secretsKey),
+    dispatcher: connections,
+    onAttempt: metrics.attempt,
+  });
+  const dispatcher = createDispatcher({ jobs, makeAttempt, logger, onFatal });
+  const upkeep = createUpkeep({ pool, queue, metrics, logger, onFatal });
+  await dispatcher.start();
+  upkeep.start();
+  return {
+    queue,
+    async stop() {
+      await Promise.all([dispatcher.stop(), upkeep.stop()]);
+      await jobs.close();
+      await connections.destroy();
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { RetryableError } from '../../indexer/errors.ts';
+import type { MirrorContext } from '../../indexer/mirror/context.ts';
+import { finalize } from '../../indexer/mirror/finalize.ts';
+import { sweep } from '../../indexer/mirror/sweep.ts';
+import { compareJournal } from '../../indexer/reconcile/compareJournal.ts';
+import { selectCursor } from '../../indexer/statements/cursors.ts';
+import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
+import { addresses } from './scene.ts';
+import { createSyntheticSource } from './syntheticSource.ts';
+
+const TRANSACTIONS = 1_300;
+/** The newest page has a hundred; each older one a thousand, and takes the cursor along. */
+const STOPPED_AFTER = 500;
+
+let mirror: MirrorDatabase;
+let client: pg.PoolClient;
+/** How often each transaction was read, by its signature. */
+const reads = new Map<string, number>();
+const source = createSyntheticSource(TRANSACTIONS);
+
+beforeAll(async () => {
+  mirror = await createMirrorDatabase();
+  client = await mirror.pool.connect();
+});
+
+afterAll(async () => {
+  client?.release();
+  await mirror?.close();
+});
+
+function contextWith(signal: AbortSignal, onRead: () => void): MirrorContext {
+  return {
+    ...{ database: client, addresses, commitment: 'confirmed', announcer: null, signal },
+    onFolded: () => {},
+    source: {
+      ...source,
+      read(listed) {
+        reads.set(listed.signature, (reads.get(listed.signature) ?? 0) + 1);
+        onRead();
+        return source.read(listed);
+      },
+    },
+  };
+}
+
+async function count(table: string): Promise<number> {
+  const { rows } = await mirror.pool.query<{ rows: bigint }>(
+    `select count(*) as rows from ${table}`,
+  );
+  return Number(rows[0]?.rows);
+}
+
+describe('a first sync of a long history', () => {
+  it('stores it from its beginning, and keeps what it has when it is stopped', async () => {
+    const stopping = new AbortController();
+    const context = contextWith(stopping.signal, () => {
+      if (reads.size === STOPPED_AFTER) stopping.abort();
+    });
+    await expect(finalize(context)).rejects.toThrow(RetryableError);
+    const stored = await count('transactions');
+    expect(stored).toBeGreaterThan(STOPPED_AFTER - 20);
+    expect(stored).toBeLessThan(STOPPED_AFTER);
+    expect(await count('journal where not folded')).toBe(0);
+  });
+
+  it('goes on from there, and reads nothing twice', async () => {
+    const questionsBefore = source.questions;
+    const context = contextWith(new AbortController().signal, () => {});
+    await finalize(context);
+    // The newest page, the one that was begun, and the one before it for what may come late.
+    expect(source.questions - questionsBefore).toBe(3);
+    expect(await sweep(context)).toBe(0);
+    expect(await count('transactions')).toBe(TRANSACTIONS);
+    expect(await count('jobs where closed')).toBe(TRANSACTIONS - 1);
+    // What was under way when it stopped, and no more.
+    const again = [...reads.values()].filter((times) => times > 1);
+    expect(again.length).toBeLessThanOrEqual(8);
+  });
+
+  it('leaves nothing to be made final, and journal and tables in agreement', async () => {
+    expect(await count(`transactions where commitment <> 'finalized'`)).toBe(0);
+    const newest = await source.slot('finalized');
+    expect(await selectCursor(client, 'finalized')).toBe(newest);
+    expect(await selectCursor(client, 'confirmed')).toBe(newest);
+    const { signal } = new AbortController();
+    expect(await compareJournal(mirror.pool, addresses, signal)).toEqual([]);
+  });
+});

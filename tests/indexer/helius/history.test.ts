@@ -1,0 +1,189 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { Registry } from 'prom-client';
+import { clearMirror } from '../../../indexer/clearMirror.ts';
+import { digestTables } from '../../../indexer/digest.ts';
+import { createHistorySource } from '../../../indexer/helius/history.ts';
+import { createHeliusMetrics } from '../../../indexer/helius/metrics.ts';
+import { applyMissing } from '../../../indexer/mirror/applyMissing.ts';
+import type { MirrorContext } from '../../../indexer/mirror/context.ts';
+import { fillGaps } from '../../../indexer/mirror/fillGaps.ts';
+import { storeFinal } from '../../../indexer/mirror/storeFinal.ts';
+import { createRpc } from '../../../indexer/source/rpc.ts';
+import type { LedgerSource } from '../../../indexer/source/source.ts';
+import { PROGRAM_ID } from '../../../programs/client/index.ts';
+import { createLogger } from '../../../runtime/logger.ts';
+import { liveThrough } from '../life.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../mirrorDatabase.ts';
+import { addresses, createScene, type Scene } from '../scene.ts';
+import { type FakeHelius, RefusedError, type Row, startFakeHelius } from './fakeHelius.ts';
+
+let scene: Scene;
+let mirror: MirrorDatabase;
+let client: pg.PoolClient;
+let helius: FakeHelius;
+let registry: Registry;
+let source: Required<LedgerSource>;
+let context: MirrorContext;
+let digest: Record<string, string>;
+let slotMax: bigint;
+/** Questions for the ledger's own list. */
+let lists = 0;
+
+beforeAll(async () => {
+  scene = await createScene();
+  await liveThrough(scene);
+  // Far enough that all is final: the embedded ledger's slots go back a little at some jumps.
+  await scene.wait(30 * 86_400);
+  slotMax = await scene.source.slot('finalized');
+  mirror = await createMirrorDatabase();
+  client = await mirror.pool.connect();
+  await mirror.apply(await scene.read());
+  digest = await digestTables(client);
+});
+
+afterAll(async () => {
+  client?.release();
+  await mirror?.close();
+  scene?.ledger.close();
+});
+
+beforeEach(async () => {
+  await clearMirror(mirror.pool);
+  helius = await startFakeHelius({ ledgerUrl: scene.ledger.rpcUrl });
+  registry = new Registry();
+  lists = 0;
+  source = createHistorySource({
+    source: {
+      ...scene.source,
+      list(query) {
+        lists += 1;
+        return scene.source.list(query);
+      },
+    },
+    rpc: createRpc(helius.origin),
+    programId: PROGRAM_ID.toBase58(),
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    metrics: createHeliusMetrics(registry),
+  });
+  context = {
+    ...{ database: client, source, addresses, commitment: 'confirmed', announcer: null },
+    onFolded: () => {},
+    signal: new AbortController().signal,
+  };
+});
+
+afterEach(() => helius.close());
+
+async function sync(): Promise<void> {
+  await clearMirror(mirror.pool);
+  await storeFinal(context, slotMax);
+}
+
+/** The tables are as they must be, and Helius's part in that ended as told. */
+async function expectSynced(result: 'listed' | 'failed'): Promise<void> {
+  expect(await digestTables(client)).toEqual(digest);
+  expect(await registry.metrics()).toContain(`svc_helius_histories_total{result="${result}"} 1`);
+}
+
+describe('a history that Helius lists oldest first', () => {
+  it('makes the same tables, page after page', async () => {
+    await sync();
+    await expectSynced('listed');
+    expect(helius.pagesAsked).toBeGreaterThan(5);
+  });
+
+  it('gives out the oldest page before anything else is listed', async () => {
+    const [oldest] = await scene.read();
+    const { value } = await source.listFinal({ slot: 0n, slotMax }).next();
+    expect(value?.[0]?.signature).toBe(oldest?.signature);
+    // To see that nothing is older.
+    expect([helius.pagesAsked, lists]).toEqual([1, 1]);
+  });
+
+  it('may list transactions twice, in one page and in two', async () => {
+    let previous: Row[] = [];
+    helius.alterPage = (rows) => {
+      const altered = [...previous, ...rows.flatMap((row) => [row, row])];
+      previous = rows;
+      return altered;
+    };
+    await sync();
+    await expectSynced('listed');
+  });
+
+  it('may end before the ledger does', async () => {
+    helius.show = (rows) => rows.slice(0, rows.length / 2);
+    await sync();
+    await expectSynced('listed');
+  });
+
+  it('may leave a transaction out, which is found where it is missed', async () => {
+    helius.show = (rows) => rows.filter((_row, index) => index !== 20);
+    await sync();
+    expect(await digestTables(client)).not.toEqual(digest);
+    await fillGaps(context);
+    await expectSynced('listed');
+  });
+
+  it('is not asked for a stretch that the ledger lists at once', async () => {
+    for await (const page of source.listFinal({ slot: slotMax - 1_499n, slotMax })) {
+      await applyMissing(context, page);
+    }
+    expect(helius.pagesAsked).toBe(0);
+    expect(lists).toBeGreaterThan(0);
+  });
+});
+
+describe('where the history ends, the ordinary list goes on', () => {
+  it('when a page fails; the next history is asked for again', async () => {
+    helius.alterPage = (rows, page) => {
+      if (page === 2) throw new Error('overloaded');
+      return rows;
+    };
+    await sync();
+    await expectSynced('failed');
+    expect(helius.pagesAsked).toBe(3);
+    await sync();
+    expect(helius.pagesAsked).toBeGreaterThan(5);
+  });
+
+  it('when the node does not know the method; it is never asked again', async () => {
+    helius.alterPage = () => {
+      throw new RefusedError('Method not found');
+    };
+    await sync();
+    await expectSynced('failed');
+    await sync();
+    expect(helius.pagesAsked).toBe(1);
+  });
+
+  it('when it begins later than the ledger does', async () => {
+    helius.show = (rows) => rows.slice(rows.length / 2);
+    await sync();
+    await expectSynced('failed');
+  });
+
+  it('when it is out of order', async () => {
+    helius.show = (rows) => [...rows.slice(0, 12), ...rows.slice(12).reverse()];
+    await sync();
+    await expectSynced('failed');
+  });
+
+  it('when it answers every question with the same page', async () => {
+    let first: Row[] = [];
+    helius.alterPage = (rows, page) => {
+      if (page === 0) first = rows;
+      return first;
+    };
+    await sync();
+    await expectSynced('failed');
+    expect(helius.pagesAsked).toBe(2);
+  });
+
+  it('when it is empty', async () => {
+    helius.show = () => [];
+    await sync();
+    await expectSynced('listed');
+  });
+});

@@ -1,0 +1,165 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { AccountLayout, AccountState } from '@solana/spl-token';
+import { Keypair, type PublicKey } from '@solana/web3.js';
+import { createKeepers } from '../../indexer/keeper/createKeepers.ts';
+import type { TaskResult } from '../../indexer/keeper/duty.ts';
+import { sweep } from '../../indexer/mirror/sweep.ts';
+import { PROGRAM_ID } from '../../programs/client/index.ts';
+import { createLedgerClock, createSender } from '../../programs/client/sender/index.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { delay } from '../../runtime/wait.ts';
+import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
+import { addresses, createScene, type Scene } from './scene.ts';
+import { until } from './until.ts';
+
+// Many seconds each on a machine that runs other tests besides.
+jest.setTimeout(180_000);
+
+const logger = createLogger({ name: 'test', level: 'silent' });
+const LAMPORTS = 10e9;
+const MIRROR_INTERVAL_MS = 50;
+
+let scene: Scene;
+let mirror: MirrorDatabase;
+let stopping: AbortController;
+let running: Promise<unknown>[];
+/** Added to the time by which keepers rest. */
+let aheadMs: number;
+
+beforeEach(async () => {
+  scene = await createScene();
+  mirror = await createMirrorDatabase();
+  stopping = new AbortController();
+  running = [keepMirrored()];
+  aheadMs = 0;
+});
+
+afterEach(async () => {
+  stopping.abort();
+  await Promise.all(running);
+  await mirror.close();
+  scene.ledger.close();
+});
+
+async function keepMirrored(): Promise<void> {
+  const { signal } = stopping;
+  const client = await mirror.pool.connect();
+  while (!signal.aborted) {
+    await sweep({
+      ...{ database: client, source: scene.source, addresses, commitment: 'confirmed' },
+      ...{ announcer: null, onFolded: () => {}, signal: new AbortController().signal },
+    });
+    await delay(MIRROR_INTERVAL_MS, signal);
+  }
+  client.release();
+}
+
+/** Starts all keepers of a process, with a crank of their own. @returns what became of each task */
+function startKeepers(): { duty: string; result: TaskResult }[] {
+  const results: { duty: string; result: TaskResult }[] = [];
+  const { connection } = scene.ledger;
+  const crank = Keypair.generate();
+  scene.ledger.fundLamports(crank.publicKey, LAMPORTS);
+  const clock = createLedgerClock({ connection });
+  const sender = createSender({
+    ...{ connection, logger, commitment: 'confirmed', feePayers: [crank] },
+  });
+  const { keepers, close } = createKeepers({
+    ...{ programId: PROGRAM_ID, database: mirror.pool, sender, clock, logger },
+    metrics: { due: () => {}, duty: (duty, result) => void results.push({ duty, result }) },
+    nowMs: () => performance.now() + aheadMs,
+  });
+  const ended = Promise.all(keepers.map((keeper) => keeper.run(stopping.signal)));
+  running.push(
+    ended.then(() => {
+      close();
+      sender.close();
+      clock.close();
+    }),
+  );
+  return results;
+}
+
+async function count(table: string, condition: string): Promise<number> {
+  const { rows } = await mirror.pool.query(`select from ${table} where ${condition}`);
+  return rows.length;
+}
+
+async function setFrozen(address: PublicKey, isFrozen: boolean): Promise<void> {
+  const { connection } = scene.ledger;
+  const account = await connection.getAccountInfo(address, 'confirmed');
+  if (!account) throw new Error('there is no such token account');
+  const state = isFrozen ? AccountState.Frozen : AccountState.Initialized;
+  AccountLayout.encode({ ...AccountLayout.decode(account.data), state }, account.data);
+  await fetch(connection.rpcEndpoint, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      ...{ jsonrpc: '2.0', id: 1, method: 'surfnet_setAccount' },
+      params: [address.toBase58(), { data: account.data.toString('hex') }],
+    }),
+  });
+}
+
+describe('several keepers on one ledger', () => {
+  it('do each duty once, and take what another has done for done', async () => {
+    const results = [startKeepers(), startKeepers(), startKeepers()];
+    const jobs = await scene.lock(6);
+    await until(async () => (await count('jobs', 'true')) === jobs.length);
+    await scene.wait(121);
+    await until(async () => (await count('jobs', "status = 'refunded'")) === jobs.length);
+    await scene.wait(150);
+    await until(async () => (await count('jobs', 'closed')) === jobs.length);
+    const all = results.flat().map(({ result }) => result);
+    expect(all.filter((result) => result === 'done').length).toBeGreaterThanOrEqual(
+      2 * jobs.length,
+    );
+    expect(all).not.toContain('refused');
+    expect(all).not.toContain('failed');
+    const events = (await scene.read()).flatMap((transaction) => transaction.events);
+    expect(events.filter(({ name }) => name === 'JobRefunded')).toHaveLength(jobs.length);
+    expect(events.filter(({ name }) => name === 'JobClosed')).toHaveLength(jobs.length);
+  });
+});
+
+describe('a keeper', () => {
+  it('does what is due behind any number of tasks that cannot be done', async () => {
+    // The treasury's share of three jobs is more than the one credit that can be paid at least.
+    const jobs = await scene.lock(3);
+    for (const job of jobs) {
+      await scene.acknowledge(job);
+      await scene.settle(job);
+    }
+    const [disputed] = jobs as [PublicKey];
+    await scene.dispute(disputed);
+    await scene.resolve(disputed, 2);
+    await until(async () => (await count('credit_accounts', 'owed_credits = 3')) === 1);
+    const nowhere = Array.from({ length: 205 }, () => Keypair.generate().publicKey.toBase58());
+    await mirror.pool.query(
+      `insert into workers select (jsonb_populate_record(workers, jsonb_build_object(
+         'address', nowhere, 'authority', nowhere, 'claimable_base_units', 1))).*
+       from workers, unnest($1::text[]) as nowhere`,
+      [nowhere],
+    );
+    startKeepers();
+    await until(async () => (await count('credit_accounts', 'owed_credits < 3')) === 1);
+  });
+
+  it('pays what a frozen vault held back, once it thaws', async () => {
+    const results = startKeepers();
+    const [job] = await scene.lock();
+    if (!job) throw new Error('a job was locked');
+    await scene.acknowledge(job);
+    await setFrozen(addresses.vault, true);
+    await scene.settle(job);
+    await until(async () => (await count('treasury', 'unpaid_base_units > 0')) === 1);
+    const refusals = () =>
+      results.filter(({ duty, result }) => duty === 'claim_pay' && result === 'refused').length;
+    await until(async () => refusals() === 2);
+    await setFrozen(addresses.vault, false);
+    aheadMs = 600_000;
+    await until(async () => (await count('treasury', 'unpaid_base_units = 0')) === 1);
+    await until(async () => (await count('workers', 'claimable_base_units = 0')) === 1);
+    expect(refusals()).toBe(2);
+  });
+});

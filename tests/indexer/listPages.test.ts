@@ -1,0 +1,93 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from '@jest/globals';
+import { RetryableError } from '../../indexer/errors.ts';
+import { listPages } from '../../indexer/source/listPages.ts';
+import type { LedgerSource, ListedTransaction } from '../../indexer/source/source.ts';
+import { createSyntheticSource } from './syntheticSource.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+async function collect(source: LedgerSource, slot = 0n): Promise<string[]> {
+  const signatures: string[] = [];
+  for await (const page of listPages(source, { commitment: 'confirmed', slot })) {
+    signatures.push(...page.map(({ signature }) => signature));
+  }
+  return signatures;
+}
+
+/** The most transactions that a walk held at once. They are watched by weak references. */
+async function countHeld(transactions: number): Promise<number> {
+  const source = createSyntheticSource(transactions);
+  const given = new Set<WeakRef<ListedTransaction>>();
+  let held = 0;
+  const list: LedgerSource['list'] = async (query) => {
+    const page = await source.list(query);
+    // What a turn of the event loop has looked at stays until its end.
+    await new Promise((resolve) => setImmediate(resolve));
+    collectGarbage();
+    for (const reference of given) if (!reference.deref()) given.delete(reference);
+    for (const listed of page) given.add(new WeakRef(listed));
+    held = Math.max(held, given.size);
+    return page;
+  };
+  expect(await collect({ ...source, list })).toHaveLength(transactions);
+  return held;
+}
+
+/** A hundred, eleven times a thousand, the rest, and the empty page behind it. */
+const WALK_OF_12_000 = 14;
+
+/** A node with 12,000 transactions that leaves one out in some of its answers. */
+function leavingOut(signature: string, isLeftOut: (question: number) => boolean): LedgerSource {
+  const source = createSyntheticSource(12_000);
+  return {
+    ...source,
+    async list(query) {
+      const page = await source.list(query);
+      return isLeftOut(source.questions)
+        ? page.filter((listed) => listed.signature !== signature)
+        : page;
+    },
+  };
+}
+
+const inOrder = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => `synthetic-${from + index}`);
+
+describe('a walk through a history', () => {
+  it('gives out every transaction once, oldest first', async () => {
+    expect(await collect(createSyntheticSource(12_345))).toEqual(inOrder(0, 12_345));
+  });
+
+  it('holds a bounded number of them, however long the history is', async () => {
+    const short = await countHeld(10_000);
+    const long = await countHeld(40_000);
+    expect(short).toBeLessThan(7_000);
+    // Of each further page, only where it begins.
+    expect(long - short).toBeLessThanOrEqual(31);
+  });
+
+  it('asks for one page when that is all there is since the slot', async () => {
+    const source = createSyntheticSource(40_000);
+    expect(await collect(source, 10_000n)).toEqual(inOrder(39_996, 40_000));
+    expect(source.questions).toBe(1);
+  });
+
+  it('gives out what has appeared in a page when it is listed again', async () => {
+    const late = leavingOut('synthetic-9500', (question) => question <= WALK_OF_12_000);
+    expect(await collect(late)).toEqual(inOrder(0, 12_000));
+  });
+
+  it('does not go on when it can no longer find where the next page begins', async () => {
+    const forgetful = leavingOut('synthetic-10900', (question) => question > WALK_OF_12_000);
+    await expect(collect(forgetful)).rejects.toThrow(RetryableError);
+  });
+
+  it('refuses a page that is newer than what was asked for', async () => {
+    const source = createSyntheticSource(5_000);
+    const list: LedgerSource['list'] = (query) => source.list({ ...query, before: undefined });
+    await expect(collect({ ...source, list })).rejects.toThrow('out of its order');
+  });
+});

@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { IndexerHealth } from '../../indexer/indexer.ts';
+import type { StartedProcess } from '../support/childProcess.ts';
+import { runIndexer, startIndexer } from './indexerProcess.ts';
+import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
+import { createScene, type Scene } from './scene.ts';
+import { until } from './until.ts';
+
+// Many seconds each on a machine that runs other tests besides.
+jest.setTimeout(180_000);
+
+let scene: Scene;
+let mirror: MirrorDatabase;
+let indexer: StartedProcess;
+let rpcUrl: string;
+/** What the node says when it is asked these; everything else is passed on to the ledger. */
+const answers = new Map<string, unknown>();
+
+const node = createServer(async (request, response) => {
+  const body = await new Response(request as never).text();
+  const { method, id } = JSON.parse(body) as { method: string; id: unknown };
+  const headers = { 'content-type': 'application/json' };
+  if (answers.has(method)) {
+    const result = answers.get(method);
+    return void response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  }
+  const answer = await fetch(scene.ledger.rpcUrl, { method: 'POST', headers, body });
+  response.writeHead(answer.status, headers).end(await answer.text());
+});
+
+beforeAll(async () => {
+  scene = await createScene();
+  mirror = await createMirrorDatabase();
+  node.listen(0, '127.0.0.1');
+  await once(node, 'listening');
+  rpcUrl = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
+  indexer = await startIndexer({ ...scene.ledger, rpcUrl }, mirror.databaseUrl, {
+    SVC_RECONCILE_INTERVAL_SECONDS: '0.1',
+    INDEXER_LAG_SLOTS_MAX: '1000',
+  });
+});
+
+afterAll(async () => {
+  await indexer?.kill();
+  node.close();
+  await mirror?.close();
+  scene?.ledger.close();
+});
+
+async function ready(): Promise<IndexerHealth & { status: number }> {
+  const response = await fetch(new URL('/ready', indexer.url));
+  return { status: response.status, ...((await response.json()) as IndexerHealth) };
+}
+
+async function untilReady(isReady: boolean): Promise<void> {
+  await until(async () => (await ready()).isReady === isReady);
+}
+
+async function metric(name: string): Promise<string | undefined> {
+  const text = await (await fetch(new URL('/metrics', indexer.url))).text();
+  return text.split('\n').find((line) => line.startsWith(name));
+}
+
+describe('readiness', () => {
+  it('comes with the first sweep', async () => {
+    await untilReady(true);
+    const { status, role, lag } = await ready();
+    expect({ status, role }).toEqual({ status: 200, role: 'leader' });
+    expect(lag?.slots).toBeLessThan(1_000);
+    expect(await metric('svc_indexer_lag_slots ')).toMatch(/ \d+$/);
+    expect(await metric('svc_indexer_lag_seconds ')).toMatch(/ [\d.]+$/);
+    expect(await metric('svc_keeper_due_tasks{duty="job_refund"}')).toMatch(/ 0$/);
+  });
+
+  it('goes after three breaches in a row, and comes back with a clean reconciliation', async () => {
+    await scene.lock();
+    await until(async () => (await mirror.pool.query('select from jobs')).rowCount === 1);
+    await mirror.pool.query('update credit_accounts set owed_credits = 5');
+    await untilReady(false);
+    expect((await ready()).reconcileBreaches).toBeGreaterThanOrEqual(3);
+    expect(await metric('svc_indexer_reconciliations_total{result="breach"}')).toMatch(/ [3-9]$/);
+    expect(await metric('svc_indexer_reconcile_differences ')).toMatch(/ 2$/);
+    await mirror.pool.query('update credit_accounts set owed_credits = 0');
+    await untilReady(true);
+    expect((await ready()).reconcileBreaches).toBe(0);
+  });
+
+  it('goes while the ledger is further ahead than the limit, and comes back', async () => {
+    answers.set('getSlot', 1_000_000_000);
+    await untilReady(false);
+    const { status, lag } = await ready();
+    expect(status).toBe(503);
+    expect(lag?.slots).toBeGreaterThan(1_000);
+    answers.delete('getSlot');
+    await untilReady(true);
+  });
+});
+
+describe('a mirror', () => {
+  it('is of one ledger: an indexer that is given another ends, and changes nothing', async () => {
+    await indexer.kill();
+    answers.set('getGenesisHash', '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY');
+    expect(await runIndexer({ ...scene.ledger, rpcUrl }, mirror.databaseUrl)).toBe(1);
+    answers.delete('getGenesisHash');
+    indexer = await startIndexer({ ...scene.ledger, rpcUrl }, mirror.databaseUrl);
+    await untilReady(true);
+  });
+});

@@ -1,0 +1,249 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { digestTables } from '../../indexer/digest.ts';
+import { RetryableError } from '../../indexer/errors.ts';
+import { rebuildMirror } from '../../indexer/rebuild/rebuildMirror.ts';
+import type { LedgerSource } from '../../indexer/source/source.ts';
+import { delay } from '../../runtime/wait.ts';
+import type { StartedProcess } from '../support/childProcess.ts';
+import { startIndexer } from './indexerProcess.ts';
+import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
+import { addresses, createScene, type Scene } from './scene.ts';
+import { until } from './until.ts';
+
+// Many seconds each on a machine that runs other tests besides.
+jest.setTimeout(180_000);
+
+let scene: Scene;
+let mirror: MirrorDatabase;
+let indexer: StartedProcess | undefined;
+
+beforeAll(async () => {
+  scene = await createScene();
+  mirror = await createMirrorDatabase();
+  indexer = await startIndexer(scene.ledger, mirror.databaseUrl);
+  for (let round = 0; round < 3; round += 1) await work();
+  await scene.wait(10);
+  await untilMirrored();
+});
+
+afterEach(async () => {
+  expect(await schemas()).toEqual(['mirror', 'service']);
+});
+
+afterAll(async () => {
+  await indexer?.terminate();
+  await mirror?.close();
+  scene?.ledger.close();
+});
+
+/** A few jobs, each at another point of its life. */
+async function work(): Promise<void> {
+  const [settled, failed] = await scene.lock(3);
+  if (!settled || !failed) throw new Error('three jobs were locked');
+  await scene.acknowledge(settled);
+  await scene.settle(settled);
+  await scene.fail(failed);
+}
+
+async function untilMirrored(): Promise<void> {
+  const onLedger = (await scene.read()).length;
+  await until(async () => (await countTransactions()) >= onLedger);
+}
+
+async function countTransactions(): Promise<number> {
+  const { rows } = await mirror.pool.query('select signature from mirror.transactions');
+  return rows.length;
+}
+
+async function schemas(): Promise<string[]> {
+  const { rows } = await mirror.pool.query<{ name: string }>(
+    `select nspname as name from pg_namespace where nspname ~ '^(mirror|service)' order by 1`,
+  );
+  return rows.map(({ name }) => name);
+}
+
+function rebuild(fault: Partial<LedgerSource> = {}) {
+  return rebuildMirror({
+    pool: mirror.pool,
+    source: { ...scene.source, ...fault },
+    addresses,
+    signal: new AbortController().signal,
+    onFolded: () => {},
+  });
+}
+
+/** Another mirror of the same ledger, made in one go. */
+async function digestOfAnother(): Promise<Record<string, string>> {
+  const another = await createMirrorDatabase();
+  await another.apply(await scene.read());
+  const digest = await digestTables(another.pool);
+  await another.close();
+  return digest;
+}
+
+describe('a rebuild', () => {
+  it('makes the same mirror again, while the indexer runs and goes on afterwards', async () => {
+    const { rows: before } = await mirror.pool.query(`select 'mirror.jobs'::regclass::oid as oid`);
+    expect(await rebuild()).toEqual({ differing: [] });
+    expect(await digestTables(mirror.pool)).toEqual(await digestOfAnother());
+    const { rows: after } = await mirror.pool.query(`select 'mirror.jobs'::regclass::oid as oid`);
+    expect(after).not.toEqual(before);
+    await work();
+    await untilMirrored();
+    expect(await digestTables(mirror.pool)).toEqual(await digestOfAnother());
+  });
+
+  it('makes tables, indexes and constraints of the same names', async () => {
+    const describeSchema = async () => {
+      const { rows } = await mirror.pool.query(
+        `select 'column' as kind, table_name || '.' || column_name || ' ' || data_type as name
+           from information_schema.columns where table_schema = 'mirror'
+         union all select 'index', indexdef from pg_indexes where schemaname = 'mirror'
+         union all select 'constraint', conname || ' ' || pg_get_constraintdef(oid)
+           from pg_constraint where connamespace = 'mirror'::regnamespace
+         order by 1, 2`,
+      );
+      return rows;
+    };
+    const before = await describeSchema();
+    expect(before.length).toBeGreaterThan(100);
+    await rebuild();
+    expect(await describeSchema()).toEqual(before);
+  });
+
+  it('mends a mirror that was wrong, and says where', async () => {
+    await mirror.pool.query(`update jobs set token_limit = 1 where status = 'settled'`);
+    await mirror.pool.query(`delete from worker_models`);
+    expect(await rebuild()).toEqual({ differing: ['worker_models', 'jobs'] });
+    expect(await digestTables(mirror.pool)).toEqual(await digestOfAnother());
+  });
+
+  it('touches nothing that the ledger does not know', async () => {
+    await mirror.pool.query(
+      `insert into service.api_keys (key_sha256, wallet, status) values ('a', 'b', 'active')`,
+    );
+    await rebuild();
+    expect((await mirror.pool.query('select from service.api_keys')).rowCount).toBe(1);
+  });
+
+  it('announces no job', async () => {
+    const listener = await mirror.pool.connect();
+    const announced: unknown[] = [];
+    listener.on('notification', ({ payload }) => announced.push(payload));
+    await listener.query('listen mirror_jobs');
+    await rebuild();
+    await listener.query('select 1');
+    listener.release(true);
+    expect(announced).toEqual([]);
+  });
+
+  it('is never seen half by readers, whose prepared statements go on working', async () => {
+    const jobs = (await mirror.pool.query('select from mirror.jobs')).rows.length;
+    const stopping = new AbortController();
+    let reads = 0;
+    const read = async () => {
+      const client = await mirror.pool.connect();
+      while (!stopping.signal.aborted) {
+        const { rows } = await client.query({
+          name: 'count_jobs',
+          text: `select count(*) as jobs, (select count(*) from mirror.credit_accounts) as wallets
+                 from mirror.jobs job where job.sequence > $1`,
+          values: [0],
+        });
+        expect(rows).toEqual([{ jobs: BigInt(jobs), wallets: 1n }]);
+        reads += 1;
+      }
+      client.release();
+    };
+    const readers = [read(), read(), read()];
+    for (let round = 0; round < 3; round += 1) await rebuild();
+    stopping.abort();
+    await Promise.all(readers);
+    expect(reads).toBeGreaterThan(50);
+  });
+
+  it('changes nothing when the ledger goes out of reach in the middle', async () => {
+    const before = await digestTables(mirror.pool);
+    let left = 5;
+    const read: LedgerSource['read'] = async (listed) => {
+      left -= 1;
+      if (left < 0) throw new RetryableError('out of reach');
+      return scene.source.read(listed);
+    };
+    await expect(rebuild({ read })).rejects.toThrow('out of reach');
+    expect(await schemas()).toContain('mirror_next');
+    expect(await digestTables(mirror.pool)).toEqual(before);
+    expect(await rebuild()).toEqual({ differing: [] });
+  });
+
+  it('takes in what a node left out of its lists, because the old mirror knows of it', async () => {
+    const [omitted] = (await scene.read()).filter(({ events }) => events.length > 0).slice(-4);
+    const list: LedgerSource['list'] = async (query) =>
+      (await scene.source.list(query)).filter(({ signature }) => signature !== omitted?.signature);
+    expect(await rebuild({ list })).toEqual({ differing: [] });
+  });
+
+  it('refuses to run twice at a time', async () => {
+    const first = rebuild({
+      async read(listed) {
+        await delay(20);
+        return scene.source.read(listed);
+      },
+    });
+    await until(async () => (await schemas()).includes('mirror_next'));
+    await expect(rebuild()).rejects.toThrow('rebuilt already');
+    expect(await first).toEqual({ differing: [] });
+  });
+
+  it('refuses the ledger of another mirror', async () => {
+    const genesisHash = async () => 'another';
+    await expect(rebuild({ genesisHash })).rejects.toThrow('the mirror of program');
+  });
+
+  it('leaves what the indexer has not announced yet to the indexer', async () => {
+    await indexer?.terminate();
+    indexer = undefined;
+    const before = await countTransactions();
+    await work();
+    expect(await rebuild()).toEqual({ differing: [] });
+    expect(await countTransactions()).toBe(before);
+    indexer = await startIndexer(scene.ledger, mirror.databaseUrl);
+    await untilMirrored();
+    expect(await digestTables(mirror.pool)).toEqual(await digestOfAnother());
+  });
+});
+
+describe('svc indexer', () => {
+  const svc = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
+  const run = (...words: string[]) =>
+    promisify(execFile)(process.execPath, [svc, 'indexer', ...words], {
+      env: { DATABASE_URL: mirror.databaseUrl, SOLANA_RPC_URL: scene.ledger.rpcUrl },
+    });
+
+  it('rebuilds, and says how the old mirror compares', async () => {
+    const { stdout } = await run('rebuild');
+    expect(stdout).toMatch(
+      /^The mirror was made anew from \d+ events\. It is equal to the old one\.\n$/,
+    );
+  });
+
+  it('reconciles with exit code 0 when all agrees, and 1 with each difference when not', async () => {
+    expect((await run('reconcile')).stdout).toMatch(
+      /^Journal, tables, \d+ accounts and the vaults/,
+    );
+    await mirror.pool.query('update credit_accounts set owed_credits = 5');
+    const failed = await run('reconcile', '--json').catch((error) => error);
+    expect(failed.code).toBe(1);
+    expect(JSON.parse(failed.stdout)).toMatchObject({
+      isClean: false,
+      differences: [
+        { against: 'ledger', column: 'owed_credits', mirror: '5', expected: '0' },
+        { against: 'journal', column: 'owed_credits', mirror: '5', expected: '0' },
+      ],
+    });
+    await mirror.pool.query('update credit_accounts set owed_credits = 0');
+  });
+});

@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { FatalError, RetryableError } from '../../indexer/errors.ts';
+import type { Reconciliation } from '../../indexer/reconcile/reconcile.ts';
+import { createReconcileWatch } from '../../indexer/reconcile/reconcileWatch.ts';
+import { createLogger } from '../../runtime/logger.ts';
+
+const INTERVAL_MS = 60_000;
+const CLEAN: Reconciliation = { slot: 1, accounts: 1, differences: [], conservation: [] };
+const WRONG: Reconciliation = {
+  ...CLEAN,
+  differences: [
+    { against: 'ledger', address: 'a', column: 'sequence', mirror: '1', expected: '2' },
+  ],
+};
+const SHORT: Reconciliation = {
+  ...CLEAN,
+  conservation: [{ vault: 'vault', heldBaseUnits: 1n, dueBaseUnits: 2n }],
+};
+
+let stopping: AbortController;
+beforeEach(() => {
+  stopping = new AbortController();
+});
+afterEach(() => stopping.abort());
+
+/**
+ * Runs as often as there are results, and stops.
+ *
+ * @param results each for one run; an error is thrown
+ */
+async function watch(results: (Reconciliation | Error)[], random = 0.5) {
+  const left = [...results];
+  const reconciled: boolean[] = [];
+  const waitedMs: number[] = [];
+  const breaches: number[] = [];
+  const reconcileWatch = createReconcileWatch({
+    async reconcile() {
+      const result = left.shift() ?? CLEAN;
+      if (result instanceof Error) throw result;
+      return result;
+    },
+    async wait(ms) {
+      if (waitedMs.length > 0) breaches.push(reconcileWatch.breaches());
+      if (left.length === 0) stopping.abort();
+      waitedMs.push(ms);
+    },
+    ...{ intervalMs: INTERVAL_MS, random: () => random },
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    metrics: { reconciled: (isClean) => void reconciled.push(isClean) },
+  });
+  await reconcileWatch.run(stopping.signal);
+  return { reconciled, waitedMs, breaches };
+}
+
+describe('the reconcile watch', () => {
+  it('counts breaches in a row, and starts anew after a clean one', async () => {
+    const { breaches, reconciled } = await watch([WRONG, SHORT, WRONG, CLEAN, WRONG]);
+    expect(breaches).toEqual([1, 2, 3, 0, 1]);
+    expect(reconciled).toEqual([false, false, false, true, false]);
+  });
+
+  it('does not take a ledger out of reach for a breach, nor for a clean run', async () => {
+    const outage = new RetryableError('out of reach');
+    const { breaches, reconciled } = await watch([WRONG, outage, WRONG]);
+    expect(breaches).toEqual([1, 1, 2]);
+    expect(reconciled).toEqual([false, false]);
+  });
+
+  it('ends with an error that trying again cannot mend', async () => {
+    await expect(watch([new FatalError('no such table')])).rejects.toThrow('no such table');
+  });
+
+  it('waits before the first run, up to a fifth shorter or longer than told', async () => {
+    const waits = await Promise.all([0, 0.5, 1].map((random) => watch([CLEAN], random)));
+    expect(waits.map(({ waitedMs }) => waitedMs[0])).toEqual([48_000, 60_000, 72_000]);
+  });
+});

@@ -1,0 +1,301 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { rollBack } from '../../../indexer/apply/rollBack.ts';
+import { clearMirror } from '../../../indexer/clearMirror.ts';
+import type { LedgerEvent, LedgerTransaction } from '../../../indexer/decode.ts';
+import { createAnnouncer } from '../../../indexer/webhooks/announce/announcer.ts';
+import { movePosition } from '../../../indexer/webhooks/announce/position.ts';
+import { resumeAnnouncing } from '../../../indexer/webhooks/announce/resume.ts';
+import { createAddresses } from '../../../programs/client/addresses.ts';
+import { inTransaction } from '../../../runtime/postgres.ts';
+import { bought, withdrawn } from './creditEvents.ts';
+import { createWebhookScene, WALLET, type WebhookScene } from './webhookScene.ts';
+
+const OTHER_WALLET = 'Hn6vvWXBYmWgGrHwS1bjPMV6TxTUuuKpbw1CwJMB3Dvo';
+const URL = 'https://example.com/hook';
+const addresses = createAddresses();
+
+let scene: WebhookScene;
+
+beforeAll(async () => {
+  scene = await createWebhookScene();
+});
+
+afterAll(() => scene?.close());
+
+afterEach(async () => {
+  await clearMirror(scene.pool);
+  await scene.pool.query('delete from service.webhooks');
+  await scene.pool.query('delete from service.credit_alerts');
+  await scene.pool.query('delete from pgboss.job');
+});
+
+async function told(): Promise<{ webhook: string; event: string; status: string }[]> {
+  const deliveries = await scene.deliveries();
+  return deliveries.map(({ webhook_id, event, status }) => ({
+    webhook: webhook_id,
+    event,
+    status,
+  }));
+}
+
+async function countQueued(): Promise<bigint> {
+  const { rows } = await scene.pool.query('select count(*) from pgboss.job');
+  return rows[0]?.count;
+}
+
+/** An account's opening and its first purchase, as the ledger emits them. */
+function opening(slot: bigint): LedgerTransaction {
+  const purchase = bought({ credits: 500, available: 500, slot });
+  const { signature } = purchase;
+  const opened: LedgerEvent = {
+    ...{ signature, slot, instructionIndex: 0, innerIndex: 0 },
+    name: 'CreditOpened',
+    data: {
+      ...{ slot: slot.toString(), unixTime: '1790000000', wallet: WALLET },
+      ...{ creditAccount: `account of ${WALLET}`, creditSequence: '1' },
+      spender: '11111111111111111111111111111111',
+    },
+  };
+  return { signature, slot, events: [opened, purchase] };
+}
+
+/** A withdrawal that follows upon `opening`. */
+function withdrawal(slot: bigint, available: number): LedgerTransaction {
+  const event = withdrawn({ credits: 500 - available, available, slot });
+  const data = { ...event.data, creditSequence: '3' } as never;
+  return { signature: event.signature, slot, events: [{ ...event, data } as LedgerEvent] };
+}
+
+describe('an event is for', () => {
+  it('the webhooks of its wallet that subscribe to its kind', async () => {
+    const mine = await scene.addWebhook({ url: URL });
+    await scene.addWebhook({ url: URL, wallet: OTHER_WALLET });
+    await scene.addWebhook({ url: URL, events: ['job.completed', 'worker.slashed'] });
+    await scene.announce([bought({ credits: 5, available: 5 })]);
+    expect(await told()).toEqual([{ webhook: mine, event: 'credit.topup', status: 'pending' }]);
+  });
+
+  it('everybody who subscribes, when it is about a worker', async () => {
+    const events = ['worker.registered'] as const;
+    const mine = await scene.addWebhook({ url: URL, events });
+    const other = await scene.addWebhook({ url: URL, wallet: OTHER_WALLET, events });
+    const place = { signature: 'registration', slot: 9n, instructionIndex: 0, innerIndex: 0 };
+    const at = { slot: '9', unixTime: '1790000000', worker: 'a worker', workerSequence: '1' };
+    const keys = { authority: 'a key', proofKey: 'a key', payout: 'an account' };
+    const data = { ...at, ...keys, endpoint: 'https://example.com' };
+    await scene.announce([{ ...place, name: 'WorkerRegistered', data }]);
+    const deliveries = await scene.deliveries();
+    expect(deliveries.map(({ webhook_id }) => webhook_id)).toEqual([mine, other]);
+    expect(JSON.parse(deliveries[0]?.body ?? '').data).toMatchObject({
+      models: [],
+      stake_token: 0,
+    });
+    // The same event for both, so the same id.
+    expect(new Set(deliveries.map(({ event_id }) => event_id)).size).toBe(1);
+  });
+
+  it.each(['failed', 'disabled'])('later, when the webhook is %s', async (status) => {
+    await scene.addWebhook({ url: URL, status });
+    await scene.announce([bought({ credits: 5, available: 5 })]);
+    expect(await told()).toMatchObject([{ status: 'undelivered' }]);
+    expect(await countQueued()).toBe(0n);
+  });
+});
+
+describe('announcing', () => {
+  it('happens with the folding or not at all', async () => {
+    await scene.addWebhook({ url: URL });
+    const failing = inTransaction(scene.pool, async (client) => {
+      await scene.announcer.announce(client, [bought({ credits: 5, available: 5 })]);
+      throw new Error('the cursor could not be moved');
+    });
+    await expect(failing).rejects.toThrow('the cursor');
+    expect(await told()).toEqual([]);
+    expect(await countQueued()).toBe(0n);
+  });
+
+  it('happens once, however often the transaction is read', async () => {
+    await scene.addWebhook({ url: URL });
+    const event = bought({ credits: 5, available: 5 });
+    await scene.announce([event]);
+    await scene.announce([event]);
+    await scene.announce([{ ...event, slot: event.slot + 3n }]);
+    expect(await told()).toHaveLength(1);
+    expect(await countQueued()).toBe(1n);
+  });
+
+  it('passes over what is not above the floor', async () => {
+    await scene.addWebhook({ url: URL });
+    const announcer = createAnnouncer({ queue: scene.queue, awaitsFinality: false }, 10n);
+    await scene.announce([bought({ credits: 5, available: 5, slot: 10n })], announcer);
+    await scene.announce([withdrawn({ credits: 5, available: 0, slot: 10n })], announcer);
+    expect(await told()).toEqual([]);
+    await scene.announce([bought({ credits: 5, available: 5, slot: 11n })], announcer);
+    expect(await told()).toHaveLength(1);
+    // The past has not begun an alert either.
+    const { rows } = await scene.pool.query('select is_low from service.credit_alerts');
+    expect(rows).toEqual([{ is_low: false }]);
+  });
+});
+
+describe('announcing is resumed', () => {
+  const resume = (sweptSlot: bigint) =>
+    resumeAnnouncing({
+      ...{ database: scene.pool, sweptSlot },
+      announcing: { queue: scene.queue, awaitsFinality: false },
+      ledgerSlot: async () => 1_000n,
+    });
+
+  async function announcedSlots(sweptSlot: bigint, slots: readonly bigint[]): Promise<bigint[]> {
+    const announcer = await resume(sweptSlot);
+    for (const slot of slots) {
+      await scene.announce([bought({ credits: 5, available: 5, slot })], announcer);
+    }
+    const { rows } = await scene.pool.query('select slot from service.webhook_deliveries');
+    return rows.map(({ slot }) => slot);
+  }
+
+  beforeEach(() => scene.addWebhook({ url: URL }));
+
+  it('from the present, on a new installation', async () => {
+    expect(await announcedSlots(0n, [1n, 1_000n, 1_001n])).toEqual([1_001n]);
+  });
+
+  it('where it was left; what nodes list late is announced, too', async () => {
+    await resume(0n);
+    await movePosition(scene.pool, 2_000n);
+    expect(await announcedSlots(2_000n, [1_000n, 1_990n, 2_001n])).toEqual([1_990n, 2_001n]);
+  });
+
+  it('behind what was announced, when the mirror was emptied', async () => {
+    await resume(0n);
+    await movePosition(scene.pool, 2_000n);
+    expect(await announcedSlots(0n, [1n, 2_000n, 2_001n])).toEqual([2_001n]);
+    // Also when the process dies in the middle of making the mirror again.
+    expect(await announcedSlots(1_500n, [1_501n, 2_002n])).toEqual([2_001n, 2_002n]);
+  });
+});
+
+describe('a transaction that vanishes', () => {
+  it('takes along what it announced and nobody was sent', async () => {
+    await scene.addWebhook({ url: URL });
+    const lost = opening(10n);
+    await scene.applyAndAnnounce([lost]);
+    expect(await told()).toHaveLength(1);
+    await vanish(lost);
+    expect(await told()).toEqual([]);
+    await scene.applyAndAnnounce([opening(11n)]);
+    expect(await told()).toHaveLength(1);
+  });
+
+  it('is not announced again when it lands after all', async () => {
+    await scene.addWebhook({ url: URL });
+    const lost = opening(10n);
+    await scene.applyAndAnnounce([lost]);
+    const [sent] = await scene.deliveries();
+    await scene.pool.query('update service.webhook_deliveries set attempts = 1');
+    await vanish(lost);
+    const events = lost.events.map((event) => ({ ...event, slot: 12n }));
+    await scene.applyAndAnnounce([{ ...lost, slot: 12n, events }]);
+    expect((await scene.deliveries()).map(({ event_id }) => event_id)).toEqual([sent?.event_id]);
+  });
+
+  it('arms the alert that it began, unless that was sent', async () => {
+    await scene.addWebhook({ url: URL, events: ['credit.low'] });
+    const [spent, again, atLast] = [withdrawal(11n, 50), withdrawal(12n, 50), withdrawal(13n, 50)];
+    await scene.applyAndAnnounce([opening(10n), spent]);
+    expect(await told()).toMatchObject([{ event: 'credit.low' }]);
+    await vanish(spent);
+    await scene.applyAndAnnounce([again]);
+    expect(await told()).toMatchObject([{ event: 'credit.low' }]);
+    await scene.pool.query('update service.webhook_deliveries set attempts = 1');
+    await vanish(again);
+    await scene.applyAndAnnounce([atLast]);
+    expect(await told()).toHaveLength(1);
+  });
+
+  async function vanish({ signature }: LedgerTransaction): Promise<void> {
+    await inTransaction(scene.pool, (client) =>
+      rollBack(client, signature, addresses, scene.announcer),
+    );
+  }
+});
+
+describe('where webhooks wait for finality', () => {
+  const careful = () => createAnnouncer({ queue: scene.queue, awaitsFinality: true }, 0n);
+
+  it('an event is queued when its transaction is final, and not before', async () => {
+    await scene.addWebhook({ url: URL });
+    const landed = opening(10n);
+    await scene.applyAndAnnounce([landed], careful());
+    expect(await told()).toMatchObject([{ status: 'pending' }]);
+    expect(await countQueued()).toBe(0n);
+    await inTransaction(scene.pool, (client) => careful().release(client, [landed.signature]));
+    expect(await countQueued()).toBe(1n);
+    await inTransaction(scene.pool, (client) => careful().release(client, [landed.signature]));
+    expect(await countQueued()).toBe(1n);
+  });
+
+  it('an event that is folded late, out of a final transaction, is queued at once', async () => {
+    await scene.addWebhook({ url: URL });
+    const late = opening(10n);
+    await scene.pool.query(
+      `insert into mirror.transactions (signature, slot, commitment) values ($1, 10, 'finalized')`,
+      [late.signature],
+    );
+    await scene.announce(late.events, careful());
+    expect(await countQueued()).toBe(1n);
+  });
+});
+
+describe('credit.low', () => {
+  const spend = (available: number, locked = 0) =>
+    scene.announce([withdrawn({ credits: 1, available, locked })]);
+
+  async function alerts(): Promise<number[]> {
+    const deliveries = await scene.deliveries();
+    return deliveries
+      .filter(({ event }) => event === 'credit.low')
+      .map(({ body }) => JSON.parse(body).data.credits_remaining);
+  }
+
+  beforeEach(async () => {
+    await scene.addWebhook({ url: URL, events: ['credit.low'] });
+  });
+
+  it('fires once when the balance goes below 100, and again after it was above', async () => {
+    await spend(100);
+    expect(await alerts()).toEqual([]);
+    await spend(99);
+    await spend(98);
+    expect(await alerts()).toEqual([99]);
+    await scene.announce([bought({ credits: 1, available: 99 })]);
+    await spend(97);
+    expect(await alerts()).toEqual([99]);
+    await scene.announce([bought({ credits: 3, available: 100 })]);
+    await spend(96);
+    expect(await alerts()).toEqual([99, 96]);
+  });
+
+  it('counts what is locked, since it may come back', async () => {
+    await spend(60, 40);
+    expect(await alerts()).toEqual([]);
+    await spend(60, 39);
+    expect(await alerts()).toEqual([60]);
+  });
+
+  it('is not caused by a balance that only grew', async () => {
+    await scene.announce([bought({ credits: 50, available: 50 })]);
+    expect(await alerts()).toEqual([]);
+    await spend(49);
+    expect(await alerts()).toEqual([49]);
+  });
+
+  it("follows the wallet's own threshold, also one that was raised above the balance", async () => {
+    await spend(150);
+    await scene.pool.query('update service.credit_alerts set threshold_credits = 200');
+    await spend(149);
+    await spend(148);
+    expect(await alerts()).toEqual([149]);
+  });
+});

@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SECRETS_KEY } from '../indexerProcess.ts';
+import { bought } from './creditEvents.ts';
+import { type Receiver, refuse, startReceiver } from './receiver.ts';
+import { createWebhookScene, WALLET, type WebhookScene } from './webhookScene.ts';
+
+const MAIN = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
+
+let scene: WebhookScene;
+let receiver: Receiver;
+let id: string;
+
+beforeAll(async () => {
+  scene = await createWebhookScene();
+  receiver = await startReceiver();
+  id = await scene.addWebhook({ url: receiver.url });
+});
+
+afterAll(async () => {
+  await receiver?.close();
+  await scene?.close();
+});
+
+/** Runs `svc webhooks` as an operator does. */
+async function svc(args: string[], settings: Record<string, string> = {}) {
+  const environment = { PATH: process.env.PATH, DATABASE_URL: scene.databaseUrl, ...settings };
+  const child = spawn(process.execPath, [MAIN, 'webhooks', ...args], {
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [out, error, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit') as Promise<[number]>,
+  ]);
+  return { out, error, code };
+}
+
+describe('svc webhooks', () => {
+  it('lists webhooks and deliveries, and what is left of them after a replay', async () => {
+    await svc(['disable', id]);
+    await scene.announce([bought({ credits: 5, available: 105 })]);
+    const listed = await svc(['list', '--wallet', WALLET]);
+    expect(listed.out).toMatch(new RegExp(`${id} │ disabled │ 0 .*│ 0 .*│ 1 .*│ ${receiver.url}`));
+    const refused = await svc(['replay', id]);
+    expect(refused).toMatchObject({ code: 1, out: '' });
+    expect(refused.error).toBe(`The webhook ${id} is disabled: enable it first.\n`);
+
+    expect((await svc(['enable', id])).error).toBe(`The webhook ${id} is active.\n`);
+    expect((await svc(['replay', id])).error).toBe('1 event is sent again.\n');
+    await scene.attemptDue();
+    expect(receiver.received).toHaveLength(1);
+    const deliveries = await svc(['deliveries', id, '--status', 'delivered']);
+    expect(deliveries.out).toMatch(/│ credit\.topup .*│ 2026-.*Z │ delivered │ 1 .*│ 200 /);
+    expect((await svc(['deliveries', id, '--until', '2020-01-01'])).out).not.toContain('evt_');
+  });
+
+  it('sends a test event through the indexer, and tells how it went', async () => {
+    const { stop } = await scene.start();
+    const delivered = await svc(['test', id]);
+    expect(delivered).toMatchObject({ code: 0, out: 'thank you\n' });
+    expect(delivered.error).toMatch(/^The test event was delivered: 200 after \d+ ms\.\n$/);
+    receiver.answer = refuse;
+    const failed = await svc(['test', id]);
+    expect(failed).toMatchObject({ code: 1, out: 'not now\n' });
+    expect(failed.error).toMatch(/^The test event failed: bad_status, 500 after \d+ ms\.\n$/);
+    await stop();
+  });
+
+  it("prints a new secret once, to whoever has the service's key", async () => {
+    const { out, code } = await svc(['rotate', id], { SVC_SECRETS_KEY: SECRETS_KEY });
+    expect({ out, code }).toEqual({ out: expect.stringMatching(/^whsec_\S+\n$/), code: 0 });
+    const other = Buffer.alloc(32, 9).toString('base64');
+    const refused = await svc(['rotate', id], { SVC_SECRETS_KEY: other });
+    expect(refused).toMatchObject({ code: 1, out: '' });
+    expect(refused.error).toMatch(/^SVC_SECRETS_KEY is not the service's/);
+    expect((await svc(['rotate', id])).error).toMatch(/^Set SVC_SECRETS_KEY/);
+  });
+
+  it('says so when there is no such webhook', async () => {
+    const { error, code } = await svc(['disable', 'wh_0']);
+    expect({ error, code }).toEqual({ error: 'There is no webhook wh_0.\n', code: 1 });
+  });
+});

@@ -1,0 +1,290 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { concludeAttempt } from '../../../indexer/webhooks/deliver/concludeAttempt.ts';
+import { inTransaction } from '../../../runtime/postgres.ts';
+import { bought } from './creditEvents.ts';
+import { type Receiver, refuse, startReceiver } from './receiver.ts';
+import { createWebhookScene, type DeliveryRow, SECRET, type WebhookScene } from './webhookScene.ts';
+
+/** From the contract: 1 at once; 2 after 30 s; 3 after 5 min; 4 after 30 min; 5 after 2 h. */
+const DELAYS_SECONDS = [30, 300, 1_800, 7_200];
+
+let scene: WebhookScene;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  scene = await createWebhookScene();
+});
+
+afterAll(() => scene?.close());
+
+beforeEach(async () => {
+  receiver = await startReceiver();
+});
+
+afterEach(async () => {
+  await scene.pool.query('delete from service.webhooks');
+  await receiver.close();
+});
+
+/** One webhook with one event that is due. */
+async function announceOne(): Promise<{ webhookId: string; delivery: DeliveryRow }> {
+  const webhookId = await scene.addWebhook({ url: receiver.url });
+  await scene.announce([bought({ credits: 5, available: 105 })]);
+  return { webhookId, delivery: await theDelivery() };
+}
+
+async function theDelivery(): Promise<DeliveryRow> {
+  const rows = await scene.deliveries();
+  expect(rows).toHaveLength(1);
+  return rows[0] as DeliveryRow;
+}
+
+describe('a delivery', () => {
+  it('is a POST of the stored body, signed so that the receiver can compute the same', async () => {
+    const { delivery } = await announceOne();
+    await scene.attemptDue();
+
+    const [{ headers, body } = { headers: {}, body: '' }] = receiver.received;
+    expect(body).toBe(delivery.body);
+    expect(headers['content-type']).toBe('application/json');
+    expect(headers['svc-event-id']).toBe(delivery.event_id);
+    expect(headers['svc-delivery-attempt']).toBe('1');
+    const [, time, digest] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(
+      headers['svc-signature'] as string,
+    ) as RegExpExecArray;
+    expect(Math.abs(Number(time) - Date.now() / 1_000)).toBeLessThan(5);
+    expect(digest).toBe(createHmac('sha256', SECRET).update(`${time}.${body}`).digest('hex'));
+    const key = Buffer.from(SECRET.slice('whsec_'.length), 'base64');
+    const standard = createHmac('sha256', key)
+      .update(`${delivery.event_id}.${headers['webhook-timestamp']}.${body}`)
+      .digest('base64');
+    expect(headers['webhook-id']).toBe(delivery.event_id);
+    expect(headers['webhook-signature']).toBe(`v1,${standard}`);
+    expect(await theDelivery()).toMatchObject({ status: 'delivered', attempts: 1, due_at: null });
+  });
+
+  it('is signed with both secrets while a rotation overlaps, and with the new one after', async () => {
+    const { webhookId } = await announceOne();
+    const rotate = `update service.webhooks set previous_secret = secret,
+      previous_secret_until = now() + $2 * interval '1 hour' where id = $1`;
+    await scene.pool.query(rotate, [webhookId, 1]);
+    await scene.attemptDue();
+    await scene.announce([bought({ credits: 5, available: 110 })]);
+    await scene.pool.query(rotate, [webhookId, -1]);
+    await scene.attemptDue();
+
+    const [during, after] = receiver.received;
+    expect(during?.headers['svc-signature-previous']).toBe(during?.headers['svc-signature']);
+    expect(String(during?.headers['webhook-signature']).split(' ')).toHaveLength(2);
+    expect(after?.headers['svc-signature-previous']).toBeUndefined();
+    expect(String(after?.headers['webhook-signature']).split(' ')).toHaveLength(1);
+  });
+
+  it('keeps of the answer what helps, and reads no more of it', async () => {
+    const { delivery } = await announceOne();
+    receiver.answer = (response) => {
+      response.write(`first line\nnull ${String.fromCharCode(0)} bell \u0007 `);
+      response.end('x'.repeat(1_000_000));
+    };
+    const [outcome] = await scene.attemptDue();
+
+    expect(outcome).toMatchObject({ error: null, statusCode: 200 });
+    const [attempt] = await scene.attempts(delivery.id);
+    expect(attempt?.response).toMatch(/^first line\nnull {2}bell {2}x+$/);
+    expect(attempt?.response?.length).toBeLessThanOrEqual(4_096);
+  });
+
+  it.each([
+    ['a redirect, which is not followed', 302, 'bad_status'],
+    ['a client error', 404, 'bad_status'],
+    ['a server error', 500, 'bad_status'],
+  ])('fails at %s', async (_name, status, error) => {
+    const { delivery } = await announceOne();
+    const other = await startReceiver();
+    receiver.answer = (response) => {
+      response.writeHead(status, { location: other.url }).end('no');
+    };
+    await scene.attemptDue();
+
+    const [attempt] = await scene.attempts(delivery.id);
+    expect(attempt).toMatchObject({ status_code: status, error, response: 'no' });
+    expect(other.received).toEqual([]);
+    expect(await theDelivery()).toMatchObject({ status: 'pending', attempts: 1 });
+    await other.close();
+  });
+
+  it.each([
+    ['a port where nobody listens', 'http://127.0.0.1:9/', 'connection_refused'],
+    ['a name that leads nowhere', 'https://nobody.invalid/', 'name_not_resolved'],
+    ['an address that is not public', 'https://10.0.0.1/', 'address_refused'],
+    ['a link-local address in disguise', 'https://[::ffff:169.254.169.254]/', 'address_refused'],
+  ])('fails at %s', async (_name, url, error) => {
+    await scene.addWebhook({ url });
+    await scene.announce([bought({ credits: 5, available: 105 })]);
+    expect(await scene.attemptDue()).toMatchObject([{ error, statusCode: null }]);
+  });
+
+  it('fails at a port where nobody speaks TLS', async () => {
+    await scene.addWebhook({ url: receiver.url.replace('http:', 'https:') });
+    await scene.announce([bought({ credits: 5, available: 105 })]);
+    expect(await scene.attemptDue()).toMatchObject([{ error: 'tls_failed', statusCode: null }]);
+  });
+
+  it('fails when the connection breaks, or what answers does not speak HTTP', async () => {
+    await announceOne();
+    receiver.answer = (response) => void response.socket?.destroy();
+    expect(await scene.attemptDue()).toMatchObject([{ error: 'connection_lost' }]);
+    const { id } = await theDelivery();
+    receiver.answer = (response) => void response.socket?.end('I am no web server\r\n\r\n');
+    await scene.moveDue(id, 0);
+    expect(await scene.attemptDue()).toMatchObject([{ error: 'bad_response' }]);
+  });
+
+  it('fails after ten seconds, whether the receiver is silent or drips its answer', async () => {
+    await announceOne();
+    await scene.announce([bought({ credits: 5, available: 110 })]);
+    receiver.answer = (response, { body }) => {
+      if (body.includes('110')) return;
+      const drip = setInterval(() => response.write('.'), 500);
+      response.on('close', () => clearInterval(drip));
+    };
+    const webhooks = await scene.start();
+    for (let ended = 0; ended < 2; ) {
+      const { rows } = await scene.pool.query(
+        'select count(error)::integer as ended from service.webhook_attempts',
+      );
+      ended = rows[0]?.ended;
+    }
+    await webhooks.stop();
+    const { rows } = await scene.pool.query(
+      'select status_code, error, duration_ms from service.webhook_attempts order by delivery_id',
+    );
+    expect(rows).toMatchObject([
+      { status_code: 200, error: 'timeout' },
+      { status_code: null, error: 'timeout' },
+    ]);
+    for (const { duration_ms } of rows) {
+      expect(duration_ms).toBeGreaterThanOrEqual(9_990);
+      expect(duration_ms).toBeLessThan(12_000);
+    }
+  });
+
+  it('fails when its secret was sealed under another key', async () => {
+    const { webhookId } = await announceOne();
+    await scene.pool.query(`update service.webhooks set secret = '\\x0102' where id = $1`, [
+      webhookId,
+    ]);
+    expect(await scene.attemptDue()).toMatchObject([{ error: 'secret_unreadable' }]);
+    expect(receiver.received).toEqual([]);
+  });
+});
+
+describe('the schedule', () => {
+  it('waits 30 s, 5 min, 30 min and 2 h, each from the end of the attempt before', async () => {
+    const { webhookId, delivery } = await announceOne();
+    receiver.answer = refuse;
+    for (const [index, delaySeconds] of DELAYS_SECONDS.entries()) {
+      expect(await scene.attemptDue()).toHaveLength(1);
+      const dueInSeconds = await scene.dueInSeconds(delivery.id);
+      expect(dueInSeconds).toBeLessThanOrEqual(delaySeconds);
+      expect(dueInSeconds).toBeGreaterThan(delaySeconds - 2);
+      // A second before its time nothing is sent, at its time it is.
+      await scene.moveDue(delivery.id, 1);
+      expect(await scene.attemptDue()).toEqual([]);
+      expect(receiver.received).toHaveLength(index + 1);
+      await scene.moveDue(delivery.id, 0);
+    }
+    expect(await scene.webhookStatus(webhookId)).toBe('active');
+    expect(await scene.attemptDue()).toHaveLength(1);
+
+    expect(receiver.received).toHaveLength(5);
+    const sent = receiver.received.map(({ headers }) => headers);
+    expect(sent.map((headers) => headers['svc-delivery-attempt'])).toEqual([...'12345']);
+    expect(new Set(sent.map((headers) => headers['svc-event-id']))).toEqual(
+      new Set([delivery.event_id]),
+    );
+    expect(new Set(receiver.received.map(({ body }) => body))).toEqual(new Set([delivery.body]));
+    expect(await theDelivery()).toMatchObject({ status: 'failed', attempts: 5, due_at: null });
+    expect(await scene.attempts(delivery.id)).toHaveLength(5);
+    expect(await scene.attemptDue()).toEqual([]);
+  });
+
+  it('marks the webhook failed with the fifth, and keeps what comes later for its owner', async () => {
+    const { webhookId, delivery } = await announceOne();
+    await scene.announce([bought({ credits: 5, available: 110 })]);
+    receiver.answer = refuse;
+    await scene.attemptDue();
+    for (let attempt = 2; attempt <= 5; attempt += 1) {
+      await scene.moveDue(delivery.id, 0);
+      await scene.attemptDue();
+    }
+    await scene.announce([bought({ credits: 5, available: 115 })]);
+
+    expect(await scene.webhookStatus(webhookId)).toBe('failed');
+    const deliveries = await scene.deliveries();
+    expect(deliveries.map(({ status, attempts }) => [status, attempts])).toEqual([
+      ['failed', 5],
+      ['undelivered', 1],
+      ['undelivered', 0],
+    ]);
+    expect(await scene.attemptDue()).toEqual([]);
+  });
+});
+
+describe('several events', () => {
+  it('are attempted in the order of their announcement', async () => {
+    await scene.addWebhook({ url: receiver.url });
+    for (let available = 1; available <= 20; available += 1) {
+      await scene.announce([bought({ credits: 1, available })]);
+    }
+    await scene.attemptDue();
+    const balances = receiver.received.map(({ body }) => JSON.parse(body).data.credits_remaining);
+    expect(balances).toEqual(Array.from({ length: 20 }, (_value, index) => index + 1));
+  });
+});
+
+describe('an attempt', () => {
+  it('is not made while another one of the same event is under way', async () => {
+    const { webhookId, delivery } = await announceOne();
+    await scene.pool.query('update service.webhook_deliveries set attempts = 1');
+    await scene.pool.query(
+      'insert into service.webhook_attempts (delivery_id, attempt) values ($1, 1)',
+      [delivery.id],
+    );
+    await scene.queue.remove(scene.pool, { deliveryId: delivery.id, attempt: 1 });
+    await scene.queue.put(scene.pool, [{ id: delivery.id, webhookId, attempt: 2, dueAt: null }]);
+    await scene.attemptDue();
+    expect(receiver.received.map(({ headers }) => headers['svc-delivery-attempt'])).toEqual([]);
+  });
+
+  it('that is concluded twice, since its process was taken for dead, counts once', async () => {
+    const { delivery } = await announceOne();
+    const job = { deliveryId: delivery.id, attempt: 1 };
+    const lateOutcome = { error: null, statusCode: 200, response: '', durationMs: 61_000 };
+    receiver.answer = refuse;
+    await scene.attemptDue();
+    await inTransaction(scene.pool, (client) =>
+      concludeAttempt(client, scene.queue, { job, outcome: lateOutcome, endedAt: null }),
+    );
+    expect(await scene.attempts(delivery.id)).toMatchObject([{ error: 'bad_status' }]);
+    expect(await theDelivery()).toMatchObject({ status: 'pending', attempts: 1 });
+  });
+});
+
+describe('between two attempts', () => {
+  it.each([
+    ['deleted', 'delete from service.webhooks where id = $1'],
+    ['disabled', `update service.webhooks set status = 'disabled' where id = $1`],
+  ])('a webhook that is %s is not sent anything more', async (_name, statement) => {
+    const { webhookId, delivery } = await announceOne();
+    receiver.answer = refuse;
+    await scene.attemptDue();
+    await scene.moveDue(delivery.id, 0);
+    await scene.pool.query(statement, [webhookId]);
+    expect(await scene.attemptDue()).toEqual([]);
+    expect(receiver.received).toHaveLength(1);
+    const left = await scene.deliveries();
+    expect(left.map(({ status }) => status)).not.toContain('pending');
+  });
+});

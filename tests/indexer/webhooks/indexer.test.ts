@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { StartedProcess } from '../../support/childProcess.ts';
+import { startIndexer } from '../indexerProcess.ts';
+import { createScene, type Scene } from '../scene.ts';
+import { until } from '../until.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+import { createWebhookScene, type WebhookScene } from './webhookScene.ts';
+
+let ledger: Scene;
+let scene: WebhookScene;
+let receiver: Receiver;
+const processes: StartedProcess[] = [];
+
+beforeAll(async () => {
+  ledger = await createScene();
+  scene = await createWebhookScene();
+  receiver = await startReceiver();
+  await scene.addWebhook({
+    ...{ url: receiver.url, events: ['job.submitted'] },
+    wallet: ledger.service.wallet.publicKey.toBase58(),
+  });
+});
+
+afterAll(async () => {
+  for (const started of processes) await started.kill();
+  await receiver?.close();
+  await scene?.close();
+  ledger?.ledger.close();
+});
+
+async function start(settings: Record<string, string> = {}): Promise<StartedProcess> {
+  const started = await startIndexer(ledger.ledger, scene.databaseUrl, {
+    SVC_ALLOW_LOOPBACK: 'true',
+    ...settings,
+  });
+  processes.push(started);
+  return started;
+}
+
+async function finalSlot(): Promise<number> {
+  return ledger.ledger.connection.getSlot('finalized');
+}
+
+const announcedJobs = () =>
+  receiver.received.map(({ body }) => JSON.parse(body).data.escrow_pda as string);
+
+describe('an indexer', () => {
+  it('announces nothing that is older than its installation', async () => {
+    await ledger.lock();
+    const before = await ledger.ledger.connection.getSlot('confirmed');
+    await until(async () => (await finalSlot()) > before);
+    const indexer = await start();
+    await until(async () => {
+      const { rows } = await scene.pool.query('select count(*)::integer from mirror.jobs');
+      return rows[0]?.count === 1;
+    });
+    const [job] = await ledger.lock();
+    await until(async () => receiver.received.length === 1);
+    expect(announcedJobs()).toEqual([job?.toBase58()]);
+    expect(await indexer.terminate()).toBe(0);
+  });
+
+  it('goes on announcing where it left off', async () => {
+    receiver.received.length = 0;
+    const [missed] = await ledger.lock();
+    const indexer = await start();
+    await until(async () => receiver.received.length === 1);
+    const [next] = await ledger.lock();
+    await until(async () => receiver.received.length === 2);
+    expect(announcedJobs()).toEqual([missed?.toBase58(), next?.toBase58()]);
+    expect(await indexer.terminate()).toBe(0);
+  });
+
+  it('waits for a transaction to be final, where it is told to', async () => {
+    receiver.received.length = 0;
+    await start({ SVC_WEBHOOK_COMMITMENT: 'finalized' });
+    const commitments: string[] = [];
+    receiver.answer = async (response, { body }) => {
+      const { rows } = await scene.pool.query(
+        'select commitment from mirror.transactions where signature = $1',
+        [JSON.parse(body).data.escrow_tx],
+      );
+      commitments.push(rows[0]?.commitment);
+      response.end();
+    };
+    const [job] = await ledger.lock();
+    await until(async () => commitments.length === 1);
+    expect(announcedJobs()).toEqual([job?.toBase58()]);
+    expect(commitments).toEqual(['finalized']);
+  });
+});

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { StartedProcess } from '../../support/childProcess.ts';
+import { startIndexer } from '../indexerProcess.ts';
+import { createScene, type Scene } from '../scene.ts';
+import { until } from '../until.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+import { createWebhookScene, type WebhookScene } from './webhookScene.ts';
+
+let ledger: Scene;
+let scene: WebhookScene;
+let receiver: Receiver;
+const processes: StartedProcess[] = [];
+
+beforeAll(async () => {
+  ledger = await createScene();
+  scene = await createWebhookScene();
+  receiver = await startReceiver();
+  await scene.addWebhook({
+    ...{ url: receiver.url, events: ['job.submitted'] },
+    wallet: ledger.service.wallet.publicKey.toBase58(),
+  });
+});
+
+afterAll(async () => {
+  for (const started of processes) await started.kill();
+  await receiver?.close();
+  await scene?.close();
+  ledger?.ledger.close();
+});
+
+async function start(): Promise<StartedProcess> {
+  const settings = { SVC_ALLOW_LOOPBACK: 'true' };
+  const started = await startIndexer(ledger.ledger, scene.databaseUrl, settings);
+  processes.push(started);
+  return started;
+}
+
+describe('an indexer that is killed in the middle of an exchange', () => {
+  it('loses neither the event nor the count of its attempts', async () => {
+    // Given a receiver that is being asked
+    receiver.answer = () => {};
+    const first = await start();
+    await ledger.lock();
+    await until(async () => receiver.received.length === 1);
+    const { id, event_id } = (await scene.deliveries())[0] as { id: bigint; event_id: string };
+
+    // When the process dies, and another one takes over a minute later
+    await first.kill();
+    receiver.answer = (response) => void response.end();
+    await scene.pool.query(
+      `update pgboss.job set started_on = started_on - interval '61 seconds' where state = 'active'`,
+    );
+    const second = await start();
+    await until(async () => (await scene.attempts(id))[0]?.error === 'interrupted');
+
+    // Then the attempt has counted, and the next one waits as long as after any other
+    expect(receiver.received).toHaveLength(1);
+    const [delivery] = await scene.deliveries();
+    expect(delivery).toMatchObject({ status: 'pending', attempts: 1 });
+    // 30 s after the ten that the exchange could have taken.
+    const dueInSeconds = await scene.dueInSeconds(id);
+    expect(dueInSeconds).toBeGreaterThan(0);
+    expect(dueInSeconds).toBeLessThan(40);
+    await scene.moveDue(id, 0);
+    await until(async () => receiver.received.length === 2);
+    const [before, after] = receiver.received;
+    expect(after?.headers['svc-event-id']).toBe(event_id);
+    expect(after?.headers['svc-delivery-attempt']).toBe('2');
+    expect(after?.body).toBe(before?.body);
+    await until(async () => (await scene.deliveries())[0]?.status === 'delivered');
+
+    // And dead receivers or late deliveries are no reason to be unready
+    const ready = await fetch(new URL('/ready', second.url));
+    expect(ready.status).toBe(200);
+    const metrics = await (await fetch(new URL('/metrics', second.url))).text();
+    expect(metrics).toContain('svc_webhook_attempts_total{result="delivered"} 1');
+    expect(metrics).toMatch(/svc_webhook_overdue_seconds \d/);
+  });
+});

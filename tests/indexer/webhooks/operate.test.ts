@@ -1,0 +1,244 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { openDeliveryQueue } from '../../../indexer/webhooks/deliver/queue.ts';
+import { listDeliveries } from '../../../indexer/webhooks/operate/deliveries.ts';
+import {
+  WebhookDisabledError,
+  WebhookNotFoundError,
+} from '../../../indexer/webhooks/operate/errors.ts';
+import { replayDeliveries, replayDelivery } from '../../../indexer/webhooks/operate/replay.ts';
+import { rotateSecret } from '../../../indexer/webhooks/operate/rotateSecret.ts';
+import { sendTestEvent } from '../../../indexer/webhooks/operate/sendTest.ts';
+import {
+  disableWebhook,
+  enableWebhook,
+  listWebhooks,
+} from '../../../indexer/webhooks/operate/webhooks.ts';
+import { createSealing, SealingError } from '../../../runtime/sealing.ts';
+import { contractDigest } from '../../../webhooks/signature.ts';
+import { SECRETS_KEY } from '../indexerProcess.ts';
+import { bought } from './creditEvents.ts';
+import { type Receiver, refuse, startReceiver } from './receiver.ts';
+import { createWebhookScene, SECRET, WALLET, type WebhookScene } from './webhookScene.ts';
+
+/** As another process than the indexer has it. */
+const queue = openDeliveryQueue();
+
+let scene: WebhookScene;
+let receiver: Receiver;
+let webhookId: string;
+
+beforeAll(async () => {
+  scene = await createWebhookScene();
+});
+
+afterAll(() => scene?.close());
+
+beforeEach(async () => {
+  receiver = await startReceiver();
+  webhookId = await scene.addWebhook({ url: receiver.url });
+});
+
+afterEach(async () => {
+  await scene.pool.query('delete from service.webhooks');
+  await scene.pool.query('delete from pgboss.job');
+  await receiver.close();
+});
+
+async function announce(count: number): Promise<void> {
+  for (let available = 1; available <= count; available += 1) {
+    const event = bought({ credits: 1, available });
+    const unixTime = `${1_790_000_000 + available}`;
+    await scene.announce([{ ...event, data: { ...event.data, unixTime } } as typeof event]);
+  }
+}
+
+async function statuses(): Promise<[string, number][]> {
+  return (await scene.deliveries()).map(({ status, attempts }) => [status, attempts]);
+}
+
+/** Announces events to a receiver that refuses the first of them five times. */
+async function failFirstOf(count: number): Promise<bigint> {
+  await announce(1);
+  const { id } = (await scene.deliveries())[0] as { id: bigint };
+  receiver.answer = refuse;
+  await scene.attemptDue();
+  for (let attempt = 2; attempt <= 5; attempt += 1) {
+    await scene.moveDue(id, 0);
+    await scene.attemptDue();
+  }
+  await announce(count - 1);
+  receiver.received.length = 0;
+  receiver.answer = (response) => void response.end();
+  return id;
+}
+
+const sentAttempts = () =>
+  receiver.received.map(({ headers }) => Number(headers['svc-delivery-attempt']));
+
+describe('a replay', () => {
+  it('sends what failed and what was kept, in order, and makes the webhook active again', async () => {
+    await failFirstOf(4);
+    expect(await statuses()).toEqual([
+      ['failed', 5],
+      ['undelivered', 0],
+      ['undelivered', 0],
+      ['undelivered', 0],
+    ]);
+    expect(await replayDeliveries(scene.pool, queue, { webhookId })).toBe(4);
+    await scene.attemptDue();
+
+    expect(sentAttempts()).toEqual([6, 1, 1, 1]);
+    const ids = (await scene.deliveries()).map(({ event_id }) => event_id);
+    expect(receiver.received.map(({ headers }) => headers['svc-event-id'])).toEqual(ids);
+    expect(await scene.webhookStatus(webhookId)).toBe('active');
+    expect(await replayDeliveries(scene.pool, queue, { webhookId })).toBe(0);
+  });
+
+  it('sends those of a range of time only', async () => {
+    await scene.pool.query(`update service.webhooks set status = 'failed'`);
+    await announce(4);
+    const at = (second: number) => new Date((1_790_000_000 + second) * 1_000);
+    const range = { webhookId, since: at(2), until: at(4) };
+    expect(await replayDeliveries(scene.pool, queue, range)).toBe(2);
+    await scene.attemptDue();
+    expect(receiver.received.map(({ body }) => JSON.parse(body).data.credits_remaining)).toEqual([
+      2, 3,
+    ]);
+  });
+
+  it('of one that fails again is that one attempt, and leaves the webhook as it is', async () => {
+    const id = await failFirstOf(1);
+    await enableWebhook(scene.pool, webhookId);
+    receiver.answer = refuse;
+    await replayDelivery(scene.pool, queue, { webhookId, deliveryId: id });
+    await scene.attemptDue();
+    expect(await statuses()).toEqual([['failed', 6]]);
+    expect(await scene.webhookStatus(webhookId)).toBe('active');
+  });
+
+  it('does not wait for the time of an attempt that was queued before', async () => {
+    await announce(1);
+    receiver.answer = refuse;
+    await scene.attemptDue();
+    await disableWebhook(scene.pool, webhookId);
+    await enableWebhook(scene.pool, webhookId);
+    expect(await statuses()).toEqual([['undelivered', 1]]);
+    await replayDeliveries(scene.pool, queue, { webhookId });
+    await scene.attemptDue();
+    expect(sentAttempts()).toEqual([1, 2]);
+  });
+
+  it('is refused for what is not there, not failed, or disabled', async () => {
+    await announce(1);
+    const { id: deliveryId } = (await scene.deliveries())[0] as { id: bigint };
+    const one = { webhookId, deliveryId };
+    await expect(replayDelivery(scene.pool, queue, one)).rejects.toThrow(WebhookNotFoundError);
+    const unknown = replayDeliveries(scene.pool, queue, { webhookId: 'wh_0' });
+    await expect(unknown).rejects.toThrow(WebhookNotFoundError);
+    await disableWebhook(scene.pool, webhookId);
+    await expect(replayDelivery(scene.pool, queue, one)).rejects.toThrow(WebhookDisabledError);
+  });
+});
+
+describe('a test event', () => {
+  it('is of a kind of its own, signed like any other, and changes nothing when it fails', async () => {
+    receiver.answer = refuse;
+    await sendTestEvent(scene.pool, queue, webhookId);
+    await scene.attemptDue();
+    const [{ headers, body } = { headers: {}, body: '' }] = receiver.received;
+    expect(JSON.parse(body)).toEqual({
+      id: headers['svc-event-id'],
+      event: 'webhook.test',
+      created_at: expect.any(String),
+      api_version: expect.any(String),
+      data: { webhook_id: webhookId },
+    });
+    const [, time = '', digest] = /^t=(\d+),v1=(.*)$/.exec(String(headers['svc-signature'])) ?? [];
+    expect(digest).toBe(contractDigest(SECRET, time, body).toString('hex'));
+    expect(await statuses()).toEqual([['failed', 1]]);
+    expect(await scene.webhookStatus(webhookId)).toBe('active');
+  });
+
+  it('makes a failed webhook active again when it arrives', async () => {
+    await scene.pool.query(`update service.webhooks set status = 'failed'`);
+    await sendTestEvent(scene.pool, queue, webhookId);
+    await scene.attemptDue();
+    expect(await scene.webhookStatus(webhookId)).toBe('active');
+  });
+});
+
+describe('a webhook', () => {
+  it('that is disabled gets nothing until it is enabled; what came meanwhile is kept', async () => {
+    await announce(1);
+    await disableWebhook(scene.pool, webhookId);
+    await announce(1);
+    await scene.attemptDue();
+    await enableWebhook(scene.pool, webhookId);
+    await announce(1);
+    await scene.attemptDue();
+    expect(await statuses()).toEqual([
+      ['undelivered', 0],
+      ['undelivered', 0],
+      ['delivered', 1],
+    ]);
+    await expect(enableWebhook(scene.pool, 'wh_0')).rejects.toThrow(WebhookNotFoundError);
+  });
+
+  it('is listed with what lies there for it, and its deliveries page by page', async () => {
+    await failFirstOf(3);
+    expect(await listWebhooks(scene.pool, WALLET)).toMatchObject([
+      { id: webhookId, status: 'failed', pending: 0, failed: 1, undelivered: 2 },
+    ]);
+    const filter = { webhookId, statuses: ['failed', 'undelivered'] as const };
+    const page = await listDeliveries(scene.pool, filter, { limit: 2 });
+    const before = page.at(-1)?.id;
+    const rest = await listDeliveries(scene.pool, filter, { limit: 2, before });
+    expect([...page, ...rest]).toMatchObject([
+      { status: 'undelivered', attempts: 0, error: null },
+      { status: 'undelivered', attempts: 0, error: null },
+      { status: 'failed', attempts: 5, status_code: 500, error: 'bad_status', response: 'not now' },
+    ]);
+  });
+
+  it('can have its secret changed, by whoever can read the one it has', async () => {
+    const sealing = createSealing(Buffer.from(SECRETS_KEY, 'base64'));
+    const secret = await rotateSecret(scene.pool, sealing, webhookId);
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    await announce(1);
+    await scene.attemptDue();
+    const [{ headers, body } = { headers: {}, body: '' }] = receiver.received;
+    for (const [name, signedWith] of [
+      ['svc-signature', secret],
+      ['svc-signature-previous', SECRET],
+    ] as const) {
+      const [, time = '', digest] = /^t=(\d+),v1=(.*)$/.exec(String(headers[name])) ?? [];
+      expect(digest).toBe(contractDigest(signedWith, time, body).toString('hex'));
+    }
+    const stranger = createSealing(Buffer.alloc(32, 8));
+    await expect(rotateSecret(scene.pool, stranger, webhookId)).rejects.toThrow(SealingError);
+  });
+});
+
+describe('deliveries', () => {
+  it('are kept for 30 days, those still to be made for as long as they take', async () => {
+    await announce(3);
+    await scene.pool.query(
+      `update service.webhook_deliveries set stored_at = now() - interval '31 days'`,
+    );
+    const [first, second] = await scene.deliveries();
+    await scene.pool.query(
+      `update service.webhook_deliveries set status = 'delivered', due_at = null where id = any($1)`,
+      [[first?.id, second?.id]],
+    );
+    await scene.pool.query(
+      `update service.webhook_deliveries set stored_at = now() - interval '29 days' where id = $1`,
+      [first?.id],
+    );
+    const { stop } = await scene.start();
+    await stop();
+    const left = await scene.deliveries();
+    expect(left.map(({ id }) => id)).toContain(first?.id);
+    expect(left.map(({ id }) => id)).not.toContain(second?.id);
+    expect(left).toHaveLength(2);
+  });
+});

@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto';
+import { Registry } from 'prom-client';
+import type { Dispatcher } from 'undici';
+import { applyTransaction } from '../../../indexer/apply/applyTransaction.ts';
+import type { LedgerEvent, LedgerTransaction } from '../../../indexer/decode.ts';
+import { type Announcer, createAnnouncer } from '../../../indexer/webhooks/announce/announcer.ts';
+import { createMakeAttempt } from '../../../indexer/webhooks/deliver/attempt.ts';
+import { openAttemptJobs } from '../../../indexer/webhooks/deliver/attemptJobs.ts';
+import type { Outcome } from '../../../indexer/webhooks/deliver/outcome.ts';
+import {
+  createDeliveryQueue,
+  type DeliveryQueue,
+} from '../../../indexer/webhooks/deliver/queue.ts';
+import { startWebhooks, type Webhooks } from '../../../indexer/webhooks/startWebhooks.ts';
+import { createAddresses } from '../../../programs/client/addresses.ts';
+import { createGuardedDispatcher } from '../../../runtime/addressGuard.ts';
+import { createLogger } from '../../../runtime/logger.ts';
+import { inTransaction } from '../../../runtime/postgres.ts';
+import { createSealing } from '../../../runtime/sealing.ts';
+import { API_VERSION } from '../../../webhooks/apiVersion.ts';
+import type { EventKind } from '../../../webhooks/eventKinds.ts';
+import { SECRETS_KEY } from '../indexerProcess.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../mirrorDatabase.ts';
+
+export const WALLET = '6gzUVgpPfHDoVcbGyA7Nzj4LUxq51XE8vyVvmA4LqyVD';
+export const SECRET = 'whsec_c2VjcmV0IHNlY3JldCBzZWNyZXQgc2VjcmV0ISE=';
+
+export interface DeliveryRow {
+  id: bigint;
+  webhook_id: string;
+  event_id: string;
+  event: string;
+  body: string;
+  status: string;
+  attempts: number;
+  due_at: Date | number | null;
+}
+
+export interface AttemptRow {
+  attempt: number;
+  status_code: number | null;
+  error: string | null;
+  response: string | null;
+  duration_ms: number | null;
+}
+
+/** The webhooks on a database of their own, without a ledger. */
+export interface WebhookScene extends MirrorDatabase {
+  readonly queue: DeliveryQueue;
+  readonly announcer: Announcer;
+  /** Folds and announces, as the indexer does. */
+  applyAndAnnounce(transactions: readonly LedgerTransaction[], as?: Announcer): Promise<void>;
+  /** Announces events that the mirror knows nothing of. */
+  announce(events: readonly LedgerEvent[], as?: Announcer): Promise<void>;
+  /** @returns its id; by default active, of `WALLET`, for top-ups */
+  addWebhook(webhook: {
+    url: string;
+    wallet?: string;
+    events?: readonly EventKind[];
+    secret?: string;
+    status?: string;
+  }): Promise<string>;
+  webhookStatus(id: string): Promise<string | undefined>;
+  /** In the order of their announcement. */
+  deliveries(): Promise<DeliveryRow[]>;
+  attempts(deliveryId: bigint): Promise<AttemptRow[]>;
+  /** Makes the attempts that are due now, one after the other. */
+  attemptDue(): Promise<Outcome[]>;
+  /** Makes a delivery's next attempt due in `seconds` from now. */
+  moveDue(deliveryId: bigint, seconds: number): Promise<void>;
+  /** Seconds until a delivery's next attempt, by the database's clock. */
+  dueInSeconds(deliveryId: bigint): Promise<number>;
+  /** Delivers from now on, as an indexer does, until closed. */
+  start(): Promise<Webhooks>;
+}
+
+export async function createWebhookScene(): Promise<WebhookScene> {
+  const mirror = await createMirrorDatabase();
+  const { pool, databaseUrl } = mirror;
+  const logger = createLogger({ name: 'test', level: 'silent' });
+  const jobs = await openAttemptJobs({ databaseUrl, logger });
+  const queue = createDeliveryQueue(jobs.boss);
+  const secretsKey = Buffer.from(SECRETS_KEY, 'base64');
+  const sealing = createSealing(secretsKey);
+  const connections: Dispatcher = createGuardedDispatcher({
+    allowLoopback: true,
+    connectTimeoutMs: 10_000,
+  });
+  const announcer = createAnnouncer({ queue, awaitsFinality: false }, 0n);
+  const addresses = createAddresses();
+  const started: Webhooks[] = [];
+
+  return {
+    ...{ ...mirror, queue, announcer },
+    async applyAndAnnounce(transactions, as = announcer) {
+      for (const transaction of transactions) {
+        await inTransaction(pool, (client) =>
+          applyTransaction(client, transaction, addresses, as.announce),
+        );
+      }
+    },
+    async announce(events, as = announcer) {
+      await inTransaction(pool, (client) => as.announce(client, events));
+    },
+    async addWebhook({ url, wallet = WALLET, events = ['credit.topup'], secret = SECRET, status }) {
+      const id = `wh_${randomUUID().replaceAll('-', '')}`;
+      await pool.query(
+        `insert into service.webhooks (id, wallet, url, events, status, api_version, secret)
+         values ($1, $2, $3, $4, $5, $6, $7)`,
+        [id, wallet, url, events, status ?? 'active', API_VERSION, sealing.seal(secret)],
+      );
+      return id;
+    },
+    async webhookStatus(id) {
+      const { rows } = await pool.query('select status from service.webhooks where id = $1', [id]);
+      return rows[0]?.status;
+    },
+    async deliveries() {
+      const { rows } = await pool.query('select * from service.webhook_deliveries order by id');
+      return rows;
+    },
+    async attempts(deliveryId) {
+      const { rows } = await pool.query(
+        `select attempt, status_code, error, response, duration_ms from service.webhook_attempts
+         where delivery_id = $1 order by attempt`,
+        [deliveryId],
+      );
+      return rows;
+    },
+    async attemptDue() {
+      const outcomes: Outcome[] = [];
+      const makeAttempt = createMakeAttempt({
+        ...{ pool, queue, sealing, logger },
+        dispatcher: connections,
+        onAttempt: (outcome) => outcomes.push(outcome),
+      });
+      for (let due = await jobs.take(100); due.length > 0; due = await jobs.take(100)) {
+        for (const job of due) await makeAttempt(job);
+      }
+      return outcomes;
+    },
+    async moveDue(deliveryId, seconds) {
+      const { rows } = await pool.query(
+        `update service.webhook_deliveries
+         set due_at = clock_timestamp() + $2 * interval '1 second'
+         where id = $1 and status = 'pending' returning due_at`,
+        [deliveryId, seconds],
+      );
+      await pool.query(`update pgboss.job set start_after = $2 where data ->> 'deliveryId' = $1`, [
+        deliveryId.toString(),
+        rows[0]?.due_at,
+      ]);
+    },
+    async dueInSeconds(deliveryId) {
+      const { rows } = await pool.query(
+        `select extract(epoch from due_at - clock_timestamp())::float8 as seconds
+         from service.webhook_deliveries where id = $1`,
+        [deliveryId],
+      );
+      return rows[0]?.seconds;
+    },
+    async start() {
+      const webhooks = await startWebhooks({
+        ...{ pool, databaseUrl, secretsKey, logger, allowLoopback: true },
+        registry: new Registry(),
+        onFatal(error) {
+          throw error;
+        },
+      });
+      started.push(webhooks);
+      return webhooks;
+    },
+    async close() {
+      await Promise.all(started.map((webhooks) => webhooks.stop()));
+      await jobs.close();
+      await connections.destroy();
+      await mirror.close();
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { createSealing, SealingError, sealingKeySetting } from '../../runtime/sealing.ts';
+
+const sealing = createSealing(randomBytes(32));
+
+describe('a sealed text', () => {
+  it.each(['whsec_c2VjcmV0', '', 'ünïcödé 🔑'])('opens to what it was: %j', (text) => {
+    expect(sealing.open(sealing.seal(text))).toBe(text);
+  });
+
+  it('shows nothing of the text, and is another one each time', () => {
+    const text = 'a secret that is long enough';
+    const [first, second] = [sealing.seal(text), sealing.seal(text)];
+    expect(first.includes(text)).toBe(false);
+    expect(first.equals(second)).toBe(false);
+  });
+
+  it('does not open once any of its bytes is altered', () => {
+    const sealed = sealing.seal('a secret');
+    for (const index of sealed.keys()) {
+      const altered = Buffer.from(sealed);
+      altered.writeUInt8(altered.readUInt8(index) ^ 1, index);
+      expect(() => sealing.open(altered)).toThrow(SealingError);
+    }
+  });
+
+  it('does not open once it is cut anywhere', () => {
+    const sealed = sealing.seal('a secret');
+    for (const length of sealed.keys()) {
+      expect(() => sealing.open(sealed.subarray(0, length))).toThrow(SealingError);
+    }
+  });
+
+  it('does not open with another key', () => {
+    expect(() => createSealing(randomBytes(32)).open(sealing.seal('a secret'))).toThrow(
+      'sealed under another key, or altered since',
+    );
+  });
+});
+
+describe('the key in the environment', () => {
+  it('is base64 of 32 bytes', () => {
+    const key = randomBytes(32);
+    expect(sealingKeySetting.parse(key.toString('base64'))).toEqual(key);
+  });
+
+  it.each([
+    ['too short', randomBytes(31).toString('base64')],
+    ['too long', randomBytes(33).toString('base64')],
+    ['hexadecimal', randomBytes(32).toString('hex')],
+    ['not base64', 'a passphrase that is easy to remember!!'],
+    ['empty', ''],
+  ])('is refused when it is %s, without being quoted', (_what, text) => {
+    const { success, error } = sealingKeySetting.safeParse(text);
+    expect(success).toBe(false);
+    if (text) expect(error?.message).not.toContain(text);
+  });
+});
