@@ -2,20 +2,30 @@ import express, { type Express } from 'express';
 import type { Logger } from '../runtime/logger.ts';
 import type { Database } from '../runtime/postgres.ts';
 import type { Completions } from './completion/completions.ts';
+import type { IdentifyRequest } from './idempotency/identity.ts';
 import type { UnmirroredJobs } from './ledger/unmirroredJobs.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import { type BurstLimit, limitBursts } from './middleware/burstLimit.ts';
+import { allowOrigins } from './middleware/cors.ts';
+import { parseJsonBody } from './middleware/jsonBody.ts';
+import { recordRequests } from './middleware/recordRequests.ts';
 import { renderError, routeNotFound } from './middleware/renderError.ts';
 import { nameRequest } from './middleware/requestId.ts';
+import { setSecurityHeaders } from './middleware/securityHeaders.ts';
 import { getAccount } from './routes/account.ts';
 import { postChatCompletion } from './routes/chatCompletions.ts';
-import { getErrorDocs } from './routes/errorDocs.ts';
+import { postDispute } from './routes/disputes.ts';
+import { serveDocs } from './routes/docs.ts';
+import { getHealth, getReadiness } from './routes/health.ts';
 import { getJob, getJobs } from './routes/jobs.ts';
 import { getModel, listModels } from './routes/models.ts';
+import { deleteWebhook, getWebhooks, postWebhook } from './routes/webhooks.ts';
 import type { WorkerDirectory } from './routing/workerDirectory.ts';
 import type { Catalog } from './services/catalog.ts';
-
-const BODY_BYTES_MAX = 4 * 1_024 * 1_024;
+import type { Disputes } from './services/disputes.ts';
+import type { Readiness } from './services/readiness.ts';
+import type { Webhooks } from './services/webhooks.ts';
+import type { ApiMetrics } from './telemetry/metrics.ts';
 
 export interface AppServices {
   database: Database;
@@ -23,18 +33,26 @@ export interface AppServices {
   catalog: Catalog;
   directory: WorkerDirectory;
   completions: Completions;
+  identify: IdentifyRequest;
   unmirrored: UnmirroredJobs;
+  disputes: Disputes;
+  webhooks: Webhooks;
+  metrics: ApiMetrics;
+  readiness: () => Promise<Readiness>;
   bursts: BurstLimit;
   refusals: BurstLimit;
   /** The Gateway account's address. */
   gateway: string;
+  /** The root that clients use. */
   publicUrl: string;
+  /** Whose pages may call the API from a browser. */
+  corsOrigins: readonly string[];
   trustedProxyHops: number;
 }
 
-/** The whole of /v1 as an express app that somebody else listens with. */
+/** The whole API as an express app that somebody else listens with. */
 export function createApp(services: AppServices): Express {
-  const { database, logger, completions, unmirrored, gateway, publicUrl } = services;
+  const { database, logger, unmirrored, publicUrl } = services;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -43,19 +61,26 @@ export function createApp(services: AppServices): Express {
   app.set('case sensitive routing', true);
 
   app.use(nameRequest());
+  app.use(recordRequests(services));
+  app.use(setSecurityHeaders({ isHttps: publicUrl.startsWith('https:') }));
+  app.use(allowOrigins(services.corsOrigins));
   app.use(limitBursts(services.bursts));
-  app.get('/health', (_request, response) => void response.json({ status: 'ok' }));
-  app.get('/docs/errors', getErrorDocs());
+  app.get('/health', getHealth());
+  app.get('/ready', getReadiness(services));
+  app.use(serveDocs({ publicUrl }));
 
   const auth = authenticate({ database, refusals: services.refusals });
-  // Any content type: some clients send none, and the body itself tells whether it is JSON.
-  const json = express.json({ limit: BODY_BYTES_MAX, strict: false, type: () => true });
-  app.post('/v1/chat/completions', auth, json, postChatCompletion({ completions, gateway }));
+  const json = parseJsonBody();
+  app.post('/v1/chat/completions', auth, json, postChatCompletion(services));
   app.get('/v1/models', auth, listModels(services));
   app.get('/v1/models/:model_id', auth, getModel(services));
   app.get('/v1/jobs', auth, getJobs({ database }));
   app.get('/v1/jobs/:job_id', auth, getJob({ database, unmirrored }));
+  app.post('/v1/jobs/:job_id/dispute', auth, json, postDispute(services));
   app.get('/v1/account', auth, getAccount());
+  app.post('/v1/webhooks', auth, json, postWebhook(services));
+  app.get('/v1/webhooks', auth, getWebhooks(services));
+  app.delete('/v1/webhooks/:webhook_id', auth, deleteWebhook(services));
 
   app.use(routeNotFound());
   app.use(renderError({ logger, publicUrl }));

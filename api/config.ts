@@ -3,17 +3,32 @@ import { addressSetting } from '../runtime/address.ts';
 import { booleanSetting, parseEnvironment, portSetting } from '../runtime/config.ts';
 import { keypairListSetting, keypairSetting } from '../runtime/keypair.ts';
 import { logLevelSetting } from '../runtime/logger.ts';
+import { sealingKeySetting } from '../runtime/sealing.ts';
 
 const countSetting = (fallback: number) => z.coerce.number().int().positive().default(fallback);
+
+/** Origins as browsers spell them, separated by commas. */
+const originsSetting = z
+  .string()
+  .transform((text) => text.split(',').map((origin) => origin.trim()))
+  .refine((origins) => origins.every((origin) => URL.parse(origin)?.origin === origin), {
+    error: 'must be origins such as https://console.example.com, separated by commas',
+  });
 
 const environmentSchema = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: portSetting.default(8080),
-  PUBLIC_URL: z.url().optional(),
+  PUBLIC_URL: z
+    .url()
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional(),
   TLS_CERT: z.string().optional(),
   TLS_KEY: z.string().optional(),
   SVC_ALLOW_PLAIN_HTTP: booleanSetting.default(false),
   SVC_ALLOW_LOOPBACK: booleanSetting.default(false),
+  SVC_CORS_ORIGINS: originsSetting.default([]),
+  METRICS_HOST: z.string().default('127.0.0.1'),
+  METRICS_PORT: portSetting.optional(),
   SVC_TRUSTED_PROXY_HOPS: z.coerce.number().int().min(0).default(0),
   SVC_BURST_REQUESTS: countSetting(1_000),
   SVC_BURST_REFILL_PER_SECOND: countSetting(200),
@@ -29,6 +44,7 @@ const environmentSchema = z.object({
   SVC_SIGNER_KEY: keypairSetting,
   SVC_FEE_PAYER_KEYS: keypairListSetting,
   SVC_SUBMISSIONS_MAX: countSetting(64),
+  SVC_SECRETS_KEY: sealingKeySetting,
   LOG_LEVEL: logLevelSetting,
 });
 

@@ -1,3 +1,19 @@
+import type { ErrorBody } from './contracts/error.ts';
+
+interface ErrorEntry {
+  status: number;
+  type: string;
+  /** For the documentation, as Markdown. */
+  meaning: string;
+  /** The fields of `error.details`. */
+  details?: readonly string[];
+  hasRetryAfter?: true;
+  /** Sent as `x-should-retry: false`: repeating silently would only cost the client time. */
+  shouldRetry?: false;
+  /** Whether the code is our choice, where the specification names none. */
+  isOurs?: true;
+}
+
 /**
  * Every error code a client can receive: its HTTP status, its type, and what its documentation says.
  * The one statement of the table; the renderer, the documentation page and the tests read it.
@@ -17,6 +33,7 @@ export const errorTable = {
     status: 400,
     type: 'invalid_request_error',
     meaning: "The messages hold more tokens than the model's context window.",
+    details: ['prompt_tokens', 'context_window'],
   },
   missing_api_key: {
     status: 401,
@@ -34,6 +51,7 @@ export const errorTable = {
     meaning:
       'The available balance is below what the request has to lock. ' +
       '`details.affordable_max_tokens` is the largest `max_tokens` the balance covers, 0 if none.',
+    details: ['credits_remaining', 'credits_required', 'tier', 'affordable_max_tokens'],
   },
   key_suspended: {
     status: 403,
@@ -45,55 +63,140 @@ export const errorTable = {
     type: 'permission_error',
     meaning:
       'The wallet limits what this service may lock per job or per day, and this is above it.',
+    isOurs: true,
   },
   spender_not_set: {
     status: 403,
     type: 'permission_error',
     meaning: 'The wallet has not made this service a spender of its credit account.',
+    isOurs: true,
   },
   job_not_found: {
     status: 404,
     type: 'not_found_error',
     meaning: 'The wallet of this key has no such job.',
+    isOurs: true,
+  },
+  webhook_not_found: {
+    status: 404,
+    type: 'not_found_error',
+    meaning: 'The wallet of this key has no such webhook.',
+    isOurs: true,
   },
   route_not_found: {
     status: 404,
     type: 'not_found_error',
     meaning: 'This path, or this method on it, does not exist.',
+    isOurs: true,
+  },
+  duplicate_webhook: {
+    status: 409,
+    type: 'conflict_error',
+    meaning:
+      'A webhook with the same `url` and `events` exists: `details.webhook_id`. Delete it first ' +
+      'to set another secret.',
+    details: ['webhook_id'],
+    shouldRetry: false,
+    isOurs: true,
+  },
+  idempotency_key_in_use: {
+    status: 409,
+    type: 'conflict_error',
+    meaning: 'The same request is still being answered; wait for `Retry-After` seconds.',
+    details: ['job_id'],
+    hasRetryAfter: true,
+    isOurs: true,
+  },
+  idempotency_key_reused: {
+    status: 409,
+    type: 'conflict_error',
+    meaning:
+      'The same request was answered and charged before, more than ten minutes ago or with ' +
+      'another API key; GET /v1/jobs/{id} shows its job. Use a new key for a new request.',
+    details: ['job_id'],
+    shouldRetry: false,
+    isOurs: true,
+  },
+  dispute_already_open: {
+    status: 409,
+    type: 'conflict_error',
+    meaning: 'The job has been disputed before; GET /v1/jobs/{id} shows how the dispute stands.',
+    details: ['job_id'],
+    shouldRetry: false,
+    isOurs: true,
+  },
+  dispute_window_expired: {
+    status: 422,
+    type: 'unprocessable_error',
+    meaning: "A job can be disputed for 60 seconds after its settlement, by the ledger's clock.",
+    details: ['job_id', 'dispute_window_ends_at'],
+  },
+  idempotency_key_mismatch: {
+    status: 422,
+    type: 'unprocessable_error',
+    meaning: 'The Idempotency-Key was used with another body in the last 24 hours.',
+    details: ['job_id'],
+    isOurs: true,
+  },
+  job_not_settled: {
+    status: 422,
+    type: 'unprocessable_error',
+    meaning: 'Only a settled job can be disputed: for any other, nothing was charged.',
+    details: ['job_id', 'status'],
+    isOurs: true,
+  },
+  dispute_limit_reached: {
+    status: 422,
+    type: 'unprocessable_error',
+    meaning: 'The wallet has as many open disputes as the ledger allows at a time.',
+    details: ['job_id'],
+    isOurs: true,
   },
   rate_limit_exceeded: {
     status: 429,
     type: 'rate_limit_error',
     meaning: 'Too many requests from one address in a short time; wait for `Retry-After` seconds.',
+    details: ['limit'],
+    hasRetryAfter: true,
+    isOurs: true,
   },
   internal_error: {
     status: 500,
     type: 'server_error',
     meaning: 'An error on our side. Nothing is charged for a job that did not settle.',
+    isOurs: true,
   },
   worker_failed: {
     status: 500,
     type: 'server_error',
     meaning:
       'No worker produced a proven answer. The job failed and its credits are back. Safe to retry.',
+    details: ['job_id', 'credits_refunded', 'refund_tx'],
+    isOurs: true,
   },
   no_workers_available: {
     status: 503,
     type: 'capacity_error',
     meaning:
       'No worker can take the request now. Nothing was locked; wait `details.retry_after` s.',
+    details: ['model', 'retry_after'],
+    hasRetryAfter: true,
   },
   service_unavailable: {
     status: 503,
     type: 'server_error',
     meaning: 'The ledger or the database cannot be reached, or locks are paused. Safe to retry.',
+    hasRetryAfter: true,
+    isOurs: true,
   },
   job_timeout: {
     status: 504,
     type: 'timeout_error',
     meaning: 'No worker finished within 120 seconds; the credits are back. Safe to repeat.',
+    details: ['job_id', 'credits_refunded', 'refund_tx'],
+    shouldRetry: false,
   },
-} as const satisfies Record<string, { status: number; type: string; meaning: string }>;
+} as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof errorTable;
 
@@ -104,8 +207,6 @@ export interface ApiErrorOptions {
   details?: Record<string, unknown>;
   /** Seconds for the `Retry-After` header. */
   retryAfterSeconds?: number;
-  /** Sent as `x-should-retry: false`: repeating silently would only cost the client time. */
-  shouldRetry?: false;
   /** Overrides the table's status: an unknown model is 400 in a body and 404 in a path. */
   status?: 404;
   cause?: unknown;
@@ -128,18 +229,6 @@ export class ApiError extends Error {
   }
 }
 
-/** The body every error has, in a response and in a stream's error event alike. */
-export interface ErrorBody {
-  error: {
-    code: ErrorCode;
-    message: string;
-    type: string;
-    param: string | null;
-    docs: string;
-    details?: Record<string, unknown>;
-  };
-}
-
 /** @param publicUrl the service root that clients use, for the documentation link */
 export function errorBody(error: ApiError, publicUrl: string): ErrorBody {
   const { param, details, status } = error.options;
@@ -157,7 +246,8 @@ export function errorBody(error: ApiError, publicUrl: string): ErrorBody {
 
 /** The headers that belong to an error besides its body. */
 export function errorHeaders(error: ApiError): Record<string, string> {
-  const { retryAfterSeconds, shouldRetry } = error.options;
+  const { retryAfterSeconds } = error.options;
+  const { shouldRetry }: ErrorEntry = errorTable[error.code];
   return {
     ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
     ...(shouldRetry === false && { 'x-should-retry': 'false' }),

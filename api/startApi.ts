@@ -4,12 +4,18 @@ import { formatReceipt, receiptMessage, sign } from '../programs/client/proof.ts
 import { createGuardedDispatcher } from '../runtime/addressGuard.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createPool } from '../runtime/postgres.ts';
+import { resolveName } from '../runtime/resolveName.ts';
+import { createSealing } from '../runtime/sealing.ts';
 import { createShutdown, type Shutdown } from '../runtime/shutdown.ts';
 import { createApp } from './app.ts';
 import { createCompletions } from './completion/completions.ts';
 import type { ApiConfig } from './config.ts';
+import { createIdempotency } from './idempotency/idempotency.ts';
+import { createRequestIdentification } from './idempotency/identity.ts';
 import { connectLedger } from './ledger/connectLedger.ts';
 import { createEscrow } from './ledger/createEscrow.ts';
+import { createDisputeOnLedger } from './ledger/dispute.ts';
+import { createStatusLookup } from './ledger/statusLookup.ts';
 import { createUnmirroredJobs } from './ledger/unmirroredJobs.ts';
 import { listen, serve } from './listen.ts';
 import { createBurstLimit } from './middleware/burstLimit.ts';
@@ -17,8 +23,16 @@ import { createWorkerClient } from './routing/workerClient.ts';
 import { createWorkerDirectory } from './routing/workerDirectory.ts';
 import { createHealthProbe } from './routing/workerHealth.ts';
 import { createCatalog } from './services/catalog.ts';
+import { createDisputes } from './services/disputes.ts';
 import { createJobWatch } from './services/jobWatch.ts';
+import { createReadiness } from './services/readiness.ts';
+import { createWebhooks } from './services/webhooks.ts';
+import { selectJob } from './statements/jobs.ts';
 import { insertObservation } from './statements/workers.ts';
+import { type ApiMetrics, createMetrics } from './telemetry/metrics.ts';
+import { observeEscrow } from './telemetry/observeEscrow.ts';
+import { observeState } from './telemetry/observeState.ts';
+import { serveMetrics } from './telemetry/serveMetrics.ts';
 
 /** Streams are drained this long; the keeper takes care of what is left. */
 const SHUTDOWN_TIMEOUT_MS = 20_000;
@@ -28,6 +42,7 @@ const POOL_CONNECTIONS_MAX = 20;
 /** A running API process. */
 export interface RunningApi {
   url: string;
+  metricsUrl: string | undefined;
   shutdown: Shutdown;
 }
 
@@ -52,10 +67,11 @@ export async function startApi(config: ApiConfig): Promise<RunningApi> {
     ...(config.SOLANA_WS_URL && { wsEndpoint: config.SOLANA_WS_URL }),
   });
   const addresses = createAddresses(config.SVC_PROGRAM_ID);
-  const ledger = await connectLedger({ config, connection, addresses, logger });
+  const metrics = createMetrics();
+  const ledger = await connectLedger({ config, connection, addresses, logger, metrics });
   shutdown.add('ledger', ledger.close);
   shutdown.add('late locks', ledger.context.lateLocks.drain);
-  const escrow = createEscrow(ledger.context);
+  const escrow = observeEscrow(createEscrow(ledger.context), metrics);
   const { clock } = ledger.context;
 
   const catalog = createCatalog({ database: pool, logger });
@@ -74,12 +90,24 @@ export async function startApi(config: ApiConfig): Promise<RunningApi> {
   const directory = createWorkerDirectory({ database: pool, logger, probe, nowMs });
   await directory.start();
   shutdown.add('worker directory', directory.close);
+  observeState(metrics.registry, { clock, directory });
 
   const signer = config.SVC_SIGNER_KEY;
   const { programId } = addresses;
   const { server, url, close } = await listen(config);
   const publicUrl = config.PUBLIC_URL ?? url;
+  const findJob = (key: { wallet: string; jobId: string }) => selectJob(pool, key);
+  const idempotency = createIdempotency({
+    database: pool,
+    logger,
+    findStatus: createStatusLookup({ database: pool, context: ledger.context }),
+    nowMs: clock.nowMs,
+  });
+  idempotency.start();
+  shutdown.add('idempotency', idempotency.close);
   const completions = createCompletions({
+    idempotency,
+    findJob,
     catalog,
     directory,
     escrow,
@@ -96,7 +124,9 @@ export async function startApi(config: ApiConfig): Promise<RunningApi> {
       allowLoopback,
       nowMs: () => Date.now(),
     }),
+    onStage: (name, durationMs) => metrics.stage(name, durationMs / 1_000),
     onFirstToken: (observation) => {
+      metrics.stage('first_token', observation.firstTokenMs / 1_000);
       insertObservation(pool, observation).catch((error: unknown) => {
         // One observation of many; the median does without it.
         logger.warn({ msg: 'Failed to record a latency', err: error });
@@ -108,18 +138,34 @@ export async function startApi(config: ApiConfig): Promise<RunningApi> {
     },
   });
 
+  const unmirrored = createUnmirroredJobs({
+    connection,
+    addresses,
+    catalog,
+    commitment: config.SVC_COMMITMENT,
+  });
+  const disputes = createDisputes({
+    database: pool,
+    unmirrored,
+    watch,
+    ledger: createDisputeOnLedger(ledger.context),
+    clock,
+  });
   const app = createApp({
     database: pool,
     logger,
     catalog,
     directory,
     completions,
+    identify: createRequestIdentification(config.SVC_SECRETS_KEY),
     publicUrl,
-    unmirrored: createUnmirroredJobs({
-      connection,
-      addresses,
-      catalog,
-      commitment: config.SVC_COMMITMENT,
+    unmirrored,
+    disputes,
+    metrics,
+    readiness: createReadiness({ database: pool, clock, directory, nowMs }),
+    webhooks: createWebhooks({
+      ...{ pool, allowLoopback, resolve: resolveName },
+      sealing: createSealing(config.SVC_SECRETS_KEY),
     }),
     bursts: createBurstLimit({
       burst: config.SVC_BURST_REQUESTS,
@@ -132,11 +178,25 @@ export async function startApi(config: ApiConfig): Promise<RunningApi> {
       nowMs,
     }),
     gateway: config.SVC_GATEWAY.toBase58(),
+    corsOrigins: config.SVC_CORS_ORIGINS,
     trustedProxyHops: config.SVC_TRUSTED_PROXY_HOPS,
   });
+  const metricsUrl = await publishMetrics(config, metrics, shutdown);
   serve(server, app, publicUrl);
   shutdown.add('jobs under way', completions.drain);
   shutdown.add('server', close);
-  logger.info({ msg: 'Listened', url });
-  return { url, shutdown };
+  logger.info({ msg: 'Listened', url, metrics_url: metricsUrl });
+  return { url, metricsUrl, shutdown };
+}
+
+/** Only where the operator has asked for it. @returns where metrics are served */
+async function publishMetrics(
+  { METRICS_HOST: host, METRICS_PORT: port }: ApiConfig,
+  metrics: ApiMetrics,
+  shutdown: Shutdown,
+): Promise<string | undefined> {
+  if (port === undefined) return undefined;
+  const served = await serveMetrics({ metrics, host, port });
+  shutdown.add('metrics', served.close);
+  return served.url;
 }

@@ -1,6 +1,6 @@
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
-import { type Escrow, type LockedJob, PriceChangedError } from '../ledger/escrow.ts';
+import { type Escrow, type JobDraft, type LockedJob, PriceChangedError } from '../ledger/escrow.ts';
 import type { Slot } from '../routing/slots.ts';
 import type { WorkerDirectory } from '../routing/workerDirectory.ts';
 import type { Catalog } from '../services/catalog.ts';
@@ -28,14 +28,20 @@ export interface Admitted {
  * Everything that can refuse a request, in the order in which clients are told, and then the lock:
  * nothing is locked for a request that could have been refused before.
  *
- * @throws ApiError
+ * @throws ApiError; of these LockUndecidedError alone leaves open whether there is a job
+ * @throws LedgerUnavailableError, which leaves it open too
  */
 export async function admit(
   services: AdmissionServices,
-  options: { key: KeyAndAccount; request: ChatCompletionRequest; clientGone: AbortSignal },
+  options: {
+    key: KeyAndAccount;
+    request: ChatCompletionRequest;
+    draft: JobDraft;
+    clientGone: AbortSignal;
+  },
 ): Promise<Admitted> {
   const { directory } = services;
-  const { key, request, clientGone } = options;
+  const { key, request, draft, clientGone } = options;
   const quoted = quote(findModel(services, request.model), request);
   assertAffordable(quoted, key.available_credits ?? 0n);
   const slot = await directory.reserve({
@@ -46,7 +52,8 @@ export async function admit(
   });
   if (!slot) throw noWorkers(directory, quoted.model);
   try {
-    return { slot, job: await lockJob(services, { wallet: key.wallet, request, quoted }) };
+    const { wallet } = key;
+    return { slot, job: await lockJob(services, { wallet, request, quoted, draft }) };
   } catch (error) {
     slot.release();
     throw error;
@@ -63,18 +70,18 @@ function findModel(services: AdmissionServices, modelId: string): ModelRow {
 /** Locks at the quoted price; quotes once more when it has changed meanwhile. */
 async function lockJob(
   services: AdmissionServices,
-  options: { wallet: string; request: ChatCompletionRequest; quoted: Quote },
+  options: { wallet: string; request: ChatCompletionRequest; quoted: Quote; draft: JobDraft },
 ): Promise<LockedJob> {
   const { escrow, catalog } = services;
-  const { wallet, request, quoted } = options;
+  const { wallet, request, quoted, draft } = options;
   try {
-    return await escrow.lock(wallet, quoted);
+    return await escrow.lock(wallet, quoted, draft);
   } catch (error) {
     if (!(error instanceof PriceChangedError)) throw error;
   }
   await catalog.refresh();
   try {
-    return await escrow.lock(wallet, quote(findModel(services, request.model), request));
+    return await escrow.lock(wallet, quote(findModel(services, request.model), request), draft);
   } catch (error) {
     if (!(error instanceof PriceChangedError)) throw error;
     throw serviceUnavailable('The price is changing; try again.', error);

@@ -16,6 +16,8 @@ import type { FinishReason } from './delivery.ts';
 export interface ProvenAnswer {
   slot: Slot;
   attempt: number;
+  /** What the worker says of its engine. */
+  engine: string | null;
   text: string;
   finishReason: FinishReason;
   proof: WorkerProof;
@@ -73,6 +75,7 @@ export async function runAttempt(options: {
   const over = new AbortController();
   const textMax = task.tokenLimit * CHARACTERS_PER_TOKEN_MAX + CHARACTERS_SPARE;
   let text = '';
+  let engine: string | null = null;
   let finishReason: FinishReason | undefined;
   let isStopped = false;
   /** Why we cut the connection ourselves, if we did. */
@@ -119,7 +122,8 @@ export async function runAttempt(options: {
     for await (const event of workers.ask(task, connection.signal)) {
       switch (event.type) {
         case 'started':
-          options.onStarted(event.engine);
+          engine = event.engine;
+          options.onStarted(engine);
           break;
         case 'content':
           if (!text) options.onFirstToken(performance.now() - startedMs);
@@ -135,7 +139,7 @@ export async function runAttempt(options: {
           if (!text) return failed('empty_output', 'no text');
           const fault = findFault(event.proof, text, options);
           if (fault) return failed(fault, fault);
-          const answer = { slot, attempt: task.attempt, text, proof: event.proof };
+          const answer = { slot, attempt: task.attempt, engine, text, proof: event.proof };
           return {
             kind: 'proven',
             answer: { ...answer, finishReason: finishReason ?? (isStopped ? 'length' : 'stop') },

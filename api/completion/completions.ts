@@ -2,30 +2,32 @@ import { createHash } from 'node:crypto';
 import type { Response } from 'express';
 import { isEnded } from '../../programs/client/vocabulary.ts';
 import { createBackground } from '../../runtime/background.ts';
+import { creditsNumber, sha256Text } from '../../runtime/jsonForms.ts';
 import { estimateOutputTokens } from '../../runtime/tokens.ts';
 import { delay } from '../../runtime/wait.ts';
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
-import { creditsNumber, sha256Text } from '../contracts/views.ts';
-import { type ApiError, toApiError } from '../errors.ts';
-import type { JobEnd, LockedJob } from '../ledger/escrow.ts';
+import { ApiError, toApiError } from '../errors.ts';
+import type { Claim, Idempotency } from '../idempotency/idempotency.ts';
+import type { RequestIdentity } from '../idempotency/identity.ts';
+import { type JobEnd, type LockedJob, LockUndecidedError } from '../ledger/escrow.ts';
 import type { JobWatch } from '../services/jobWatch.ts';
-import type { JobProgress } from '../statements/jobs.ts';
+import type { JobProgress, JobRow } from '../statements/jobs.ts';
 import type { KeyAndAccount } from '../statements/keyAndAccount.ts';
-import { type AdmissionServices, admit } from './admission.ts';
+import { type AdmissionServices, type Admitted, admit } from './admission.ts';
 import { type AnswerServices, answerJob } from './answer.ts';
 import type { AttemptEnd, ProvenAnswer } from './attempt.ts';
-import {
-  createPlainDelivery,
-  createStreamDelivery,
-  type Delivery,
-  type Settlement,
-} from './delivery.ts';
+import { createDelivery, type Delivery, type Settlement } from './delivery.ts';
 import { contextExceeded, jobTimeout, workerFailed } from './endings.ts';
-import { createStages, type Stages } from './stages.ts';
+import { replayAnswer } from './replay.ts';
+import { createStages, type StageName, type Stages } from './stages.ts';
 
 export interface CompletionServices extends AdmissionServices, AnswerServices {
   watch: JobWatch;
+  idempotency: Idempotency;
+  /** The wallet's job as the mirror has it. */
+  findJob: (key: { wallet: string; jobId: string }) => Promise<JobRow | undefined>;
   publicUrl: string;
+  onStage: (name: StageName, durationMs: number) => void;
   /** Signs that this text was delivered; see the delivery receipt in SECURITY.md. */
   signReceipt: (job: LockedJob, outputHash: Uint8Array) => string;
 }
@@ -34,11 +36,25 @@ export interface Completions {
   /** Answers one request, from its price to its settlement. @throws ApiError before any lock */
   complete(options: {
     key: KeyAndAccount;
+    identity: RequestIdentity;
     request: ChatCompletionRequest;
     response: Response;
   }): Promise<void>;
   /** Resolves when every job under way has ended, on the ledger too. */
   drain(): Promise<void>;
+}
+
+type NewClaim = Extract<Claim, { status: 'new' }>;
+
+/** What a job's run needs besides the job. */
+interface RunContext {
+  delivery: Delivery;
+  response: Response;
+  stages: Stages;
+  isStream: boolean;
+  claim: NewClaim;
+  /** Unix seconds. */
+  created: number;
 }
 
 /** A plain answer waits this long for its settlement and for the mirror to show it. */
@@ -54,7 +70,7 @@ const hasEnded = ({ status }: JobProgress): boolean => isEnded(status);
 
 /** The request path: admit, lock, answer, prove, settle, deliver. */
 export function createCompletions(services: CompletionServices): Completions {
-  const { escrow, watch, clock, logger, publicUrl } = services;
+  const { escrow, watch, clock, logger, publicUrl, idempotency } = services;
   const background = createBackground();
 
   /** Work that goes on whether or not its client stays; its failure leaves the job to the keeper. */
@@ -80,12 +96,30 @@ export function createCompletions(services: CompletionServices): Completions {
     return watch.waitFor(job.address.toBase58(), hasEnded, waitMs);
   }
 
+  /** A request that came to nothing leaves no trace, so that its repeat is answered at once. */
+  async function admitClaimed(
+    claim: NewClaim,
+    options: Parameters<typeof admit>[1],
+  ): Promise<Admitted> {
+    try {
+      return await admit(services, options);
+    } catch (error) {
+      if (error instanceof LockUndecidedError) background.add(error.undone.then(claim.release));
+      else if (error instanceof ApiError) await claim.release();
+      throw error;
+    }
+  }
+
   async function settleAnswer(
     job: LockedJob,
     answer: ProvenAnswer,
-    countedTokens: number,
-    stages: Stages,
+    settling: { countedTokens: number; stages: Stages; keepCopy: () => Promise<void> },
   ): Promise<{ end: JobEnd; progress: JobProgress | undefined }> {
+    const { countedTokens, stages, keepCopy } = settling;
+    await keepCopy().catch((error: unknown) => {
+      // A repeat will be refused instead of answered; that is no reason not to settle.
+      logger.warn({ msg: 'Failed to keep an answer for repeats', job_id: job.id, err: error });
+    });
     const settled = await escrow.settle(job, answer, countedTokens);
     const end = settled.status === 'overdue' ? await refundWhenDue(job) : settled;
     stages.mark('settle');
@@ -97,15 +131,31 @@ export function createCompletions(services: CompletionServices): Completions {
   async function deliverAnswer(
     job: LockedJob,
     answer: ProvenAnswer,
-    context: { delivery: Delivery; response: Response; stages: Stages; isStream: boolean },
+    context: RunContext,
   ): Promise<void> {
-    const { delivery, response, stages, isStream } = context;
+    const { delivery, response, stages, isStream, claim, created } = context;
     const countedTokens = Math.min(estimateOutputTokens(answer.text), job.tokenLimit);
     const completion_tokens = Math.min(answer.proof.completionTokens, countedTokens);
     const prompt_tokens = answer.proof.promptTokens;
     const total_tokens = prompt_tokens + completion_tokens;
-    const settling = inBackground(job, settleAnswer(job, answer, countedTokens, stages));
-    delivery.finish(answer.finishReason, { prompt_tokens, completion_tokens, total_tokens });
+    const usage = { prompt_tokens, completion_tokens, total_tokens };
+    const { text, finishReason, engine, slot } = answer;
+    const digest = createHash('sha256').update(text, 'utf8').digest();
+    const outputHash = sha256Text(digest.toString('hex'));
+    const deliveryReceipt = services.signReceipt(job, digest);
+
+    const keepCopy = () =>
+      claim.store({
+        ...{ text, finishReason, usage, created, outputHash, deliveryReceipt },
+        modelId: job.model.id,
+        escrowTx: job.escrowTx,
+        worker: { address: slot.worker.address, engine },
+      });
+    const settling = inBackground(
+      job,
+      settleAnswer(job, answer, { countedTokens, stages, keepCopy }),
+    );
+    delivery.finish(finishReason, usage);
 
     const waitMs = isStream ? STREAM_SETTLEMENT_WAIT_MS : PLAIN_SETTLEMENT_WAIT_MS;
     const known = await within(waitMs, settling);
@@ -113,12 +163,7 @@ export function createCompletions(services: CompletionServices): Completions {
       return delivery.fail(endingError(job, known.end, known.progress));
     }
     if (!response.headersSent) response.set('server-timing', stages.header());
-    const outputHash = createHash('sha256').update(answer.text, 'utf8').digest();
-    delivery.settled({
-      ...settlementOf(known),
-      outputHash: sha256Text(outputHash.toString('hex')),
-      deliveryReceipt: services.signReceipt(job, outputHash),
-    });
+    delivery.settled({ ...settlementOf(known), outputHash, deliveryReceipt });
   }
 
   async function refundWhenDue(job: LockedJob): Promise<JobEnd> {
@@ -150,7 +195,7 @@ export function createCompletions(services: CompletionServices): Completions {
   async function run(
     job: LockedJob,
     options: Parameters<typeof answerJob>[1],
-    context: { delivery: Delivery; response: Response; stages: Stages; isStream: boolean },
+    context: RunContext,
   ): Promise<void> {
     try {
       const end = await answerJob(services, options);
@@ -165,32 +210,34 @@ export function createCompletions(services: CompletionServices): Completions {
   }
 
   return {
-    async complete({ key, request, response }) {
+    async complete({ key, identity, request, response }) {
       const clientGone = abortWhenLeft(response);
-      const stages = createStages();
-      const { job, slot } = await admit(services, { key, request, clientGone });
+      const stages = createStages(services.onStage);
+      const isStream = request.stream ?? false;
+      const includeUsage = request.stream_options?.include_usage ?? false;
+      const form = { response, publicUrl, isStream, includeUsage };
+      const draft = escrow.draft(key.wallet);
+      const claim = await idempotency.claim(identity, draft.id);
+      if (claim.status === 'replay') {
+        const { jobId, copy } = claim;
+        const job = await services.findJob({ wallet: key.wallet, jobId });
+        const settlementTx = job?.settlement_tx ?? null;
+        const creditsRemaining = creditsNumber(key.available_credits ?? 0n);
+        return replayAnswer({ ...form, jobId, copy, settlementTx, creditsRemaining });
+      }
+      const { job, slot } = await admitClaimed(claim, { key, request, draft, clientGone });
       stages.mark('lock');
       response.set({ 'x-svc-job-id': job.id, 'x-svc-tx-signature': job.escrowTx });
 
-      const isStream = request.stream ?? false;
-      const identity = {
-        jobId: job.id,
-        modelId: job.model.id,
-        created: Number(clock.nowSeconds()),
-      };
-      const includeUsage = request.stream_options?.include_usage ?? false;
-      const delivery = isStream
-        ? createStreamDelivery({ response, identity, publicUrl, includeUsage })
-        : createPlainDelivery({ response, identity, publicUrl });
-      const options = {
-        job,
-        slot,
-        delivery,
-        clientGone,
-        chat: chatForWorker(request),
-        keepPartial: isStream,
-      };
-      await inBackground(job, run(job, options, { delivery, response, stages, isStream }));
+      const created = Number(clock.nowSeconds());
+      const delivery = createDelivery({
+        ...form,
+        identity: { jobId: job.id, modelId: job.model.id, created },
+      });
+      const chat = chatForWorker(request);
+      const options = { job, slot, delivery, clientGone, chat, keepPartial: isStream };
+      const context = { delivery, response, stages, isStream, claim, created };
+      await inBackground(job, run(job, options, context));
     },
     drain: background.drain,
   };

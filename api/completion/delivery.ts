@@ -1,15 +1,17 @@
 import type { ServerResponse } from 'node:http';
 import type { Response } from 'express';
-import { type ApiError, errorBody, errorHeaders } from '../errors.ts';
+import type {
+  ChatCompletion,
+  ChatCompletionChunk,
+  FINISH_REASONS,
+} from '../contracts/completion.ts';
+import { type ApiError, errorBody } from '../errors.ts';
+import { noteError, sendError } from '../sendError.ts';
 
-export type FinishReason = 'stop' | 'length';
+export type FinishReason = (typeof FINISH_REASONS)[number];
 
 /** What is charged; shown as the answer's usage. */
-export interface Usage {
-  prompt_tokens: number;
-  completion_tokens: number;
-  total_tokens: number;
-}
+export type Usage = ChatCompletion['usage'];
 
 /** What identifies an answer to its client. */
 export interface AnswerIdentity {
@@ -63,16 +65,21 @@ function setWorkerHeaders(
   if (worker.engine) response.set('x-svc-engine', worker.engine);
 }
 
-function sendError(response: Response, error: ApiError, publicUrl: string): void {
-  response.status(error.status).set(errorHeaders(error)).json(errorBody(error, publicUrl));
-}
-
-/** The whole answer in one body, sent after its settlement. */
-export function createPlainDelivery(options: {
+interface DeliveryOptions {
   response: Response;
   identity: AnswerIdentity;
   publicUrl: string;
-}): Delivery {
+  /** Whether a stream ends with a chunk that tells its usage. */
+  includeUsage: boolean;
+}
+
+/** The form that the client asked for. */
+export function createDelivery(options: DeliveryOptions & { isStream: boolean }): Delivery {
+  return options.isStream ? createStreamDelivery(options) : createPlainDelivery(options);
+}
+
+/** The whole answer in one body, sent after its settlement. */
+function createPlainDelivery(options: DeliveryOptions): Delivery {
   const { response, identity, publicUrl } = options;
   const parts: string[] = [];
   let ending: { finishReason: FinishReason; usage: Usage } | undefined;
@@ -102,7 +109,7 @@ export function createPlainDelivery(options: {
           },
         ],
         usage: ending.usage,
-      });
+      } satisfies ChatCompletion);
     },
     fail(error) {
       sendError(response, error, publicUrl);
@@ -114,12 +121,7 @@ export function createPlainDelivery(options: {
 const KEEP_ALIVE_MS = 10_000;
 
 /** Server-sent events as they come; the settlement follows in trailers. */
-export function createStreamDelivery(options: {
-  response: Response;
-  identity: AnswerIdentity;
-  publicUrl: string;
-  includeUsage: boolean;
-}): Delivery {
+function createStreamDelivery(options: DeliveryOptions): Delivery {
   const { response, identity, publicUrl, includeUsage } = options;
   const canHaveTrailers = response.req.httpVersion === '1.1';
   let keepAlive: NodeJS.Timeout | undefined;
@@ -134,9 +136,22 @@ export function createStreamDelivery(options: {
     keepAlive?.refresh();
   }
 
-  function chunk(delta: Record<string, string>, finish_reason: FinishReason | null): void {
-    const choices = [{ index: 0, delta, finish_reason }];
-    send(`data: ${JSON.stringify({ ...chunkHead(identity), choices })}\n\n`);
+  function sendChunk(body: Pick<ChatCompletionChunk, 'choices' | 'usage'>): void {
+    const { jobId, created, modelId: model } = identity;
+    const head = {
+      id: `chatcmpl-${jobId}`,
+      object: 'chat.completion.chunk',
+      created,
+      model,
+    } as const;
+    send(`data: ${JSON.stringify({ ...head, ...body } satisfies ChatCompletionChunk)}\n\n`);
+  }
+
+  function sendDelta(
+    delta: ChatCompletionChunk['choices'][number]['delta'],
+    finish_reason: FinishReason | null = null,
+  ): void {
+    sendChunk({ choices: [{ index: 0, delta, finish_reason }] });
   }
 
   function end(): void {
@@ -157,16 +172,14 @@ export function createStreamDelivery(options: {
       response.flushHeaders();
       keepAlive = setInterval(() => send(': keep-alive\n\n'), KEEP_ALIVE_MS);
       response.once('close', () => clearInterval(keepAlive));
-      chunk({ role: 'assistant', content: '' }, null);
+      sendDelta({ role: 'assistant', content: '' });
     },
     write(text) {
-      chunk({ content: text }, null);
+      sendDelta({ content: text });
     },
     finish(finishReason, usage) {
-      chunk({}, finishReason);
-      if (includeUsage) {
-        send(`data: ${JSON.stringify({ ...chunkHead(identity), choices: [], usage })}\n\n`);
-      }
+      sendDelta({}, finishReason);
+      if (includeUsage) sendChunk({ choices: [], usage });
       send('data: [DONE]\n\n');
       clearInterval(keepAlive);
     },
@@ -178,18 +191,10 @@ export function createStreamDelivery(options: {
     },
     fail(error) {
       if (!response.headersSent) return sendError(response, error, publicUrl);
+      noteError(response, error);
       send(`data: ${JSON.stringify(errorBody(error, publicUrl))}\n\n`);
       end();
     },
-  };
-}
-
-function chunkHead(identity: AnswerIdentity) {
-  return {
-    id: `chatcmpl-${identity.jobId}`,
-    object: 'chat.completion.chunk' as const,
-    created: identity.created,
-    model: identity.modelId,
   };
 }
 

@@ -1,4 +1,4 @@
-import { creditsNumber } from '../contracts/views.ts';
+import { creditsNumber } from '../../runtime/jsonForms.ts';
 import { ApiError } from '../errors.ts';
 import type { LockedJob } from '../ledger/escrow.ts';
 
@@ -25,7 +25,6 @@ export function workerFailed(job: LockedJob, refundTx: string | null): ApiError 
 export function jobTimeout(job: LockedJob, refundTx: string | null): ApiError {
   return new ApiError('job_timeout', 'No worker finished within 120 seconds.', {
     details: ending(job, refundTx),
-    shouldRetry: false,
   });
 }
 

@@ -4,9 +4,9 @@ import {
   lockCredits,
   type Price,
 } from '../../programs/client/pricing.ts';
+import { creditsNumber } from '../../runtime/jsonForms.ts';
 import { estimatePromptTokens } from '../../runtime/tokens.ts';
 import { type ChatCompletionRequest, wantedTokens } from '../contracts/chatCompletion.ts';
-import { creditsNumber } from '../contracts/views.ts';
 import { ApiError } from '../errors.ts';
 import type { ModelRow } from '../statements/models.ts';
 

@@ -22,8 +22,9 @@ const message = z.object({
       error: 'must be one of system, user, assistant',
     })
     // The newer name of the same role.
-    .transform((role) => (role === 'developer' ? ('system' as const) : role)),
-  content,
+    .transform((role) => (role === 'developer' ? ('system' as const) : role))
+    .describe('Our choice: `developer` is read as `system`.'),
+  content: content.describe('The text. Our choice: an array of text parts is joined.'),
 });
 
 /** null counts as absent for every optional field. */
@@ -36,7 +37,8 @@ function unsupported(isOff: (value: unknown) => boolean) {
   return z
     .unknown()
     .refine((value) => value === null || isOff(value), { message: 'is not supported' })
-    .optional();
+    .optional()
+    .describe('Our choice: not supported, and refused unless it is absent or off.');
 }
 
 const isEmpty = (value: unknown): boolean =>
@@ -57,23 +59,38 @@ export const MESSAGES_MAX = 2_048;
 export const chatCompletionRequest = z
   .object(
     {
-      model: z.string().min(1).max(256),
-      messages: z.array(message).min(1).max(MESSAGES_MAX),
-      stream: optional(z.boolean()),
-      stream_options: optional(z.object({ include_usage: optional(z.boolean()) })),
-      max_tokens: optional(tokenCount),
-      max_completion_tokens: optional(tokenCount),
-      temperature: optional(z.number().min(0).max(2)),
-      top_p: optional(z.number().min(0).max(1)),
+      model: z.string().min(1).max(256).describe('The id of a model, as GET /v1/models lists it.'),
+      messages: z
+        .array(message)
+        .min(1)
+        .max(MESSAGES_MAX)
+        .describe('The conversation. Our choice: at most 2,048 messages.'),
+      stream: optional(z.boolean()).describe('`true` for server-sent events; default `false`.'),
+      stream_options: optional(
+        z.object({
+          include_usage: optional(z.boolean()).describe('Adds a chunk with the usage at the end.'),
+        }),
+      ).describe('Our choice: the part of the format that streams need.'),
+      max_tokens: optional(tokenCount).describe(
+        'The most tokens to generate. Our choice: by default what `credits_per_request` covers at ' +
+          'the rate per 1,000; never more than the context window leaves.',
+      ),
+      max_completion_tokens: optional(tokenCount).describe(
+        'Our choice: another name for `max_tokens`; equal if both are given.',
+      ),
+      temperature: optional(z.number().min(0).max(2)).describe('Sampling temperature.'),
+      top_p: optional(z.number().min(0).max(1)).describe('Nucleus sampling probability.'),
       stop: optional(
         z.union([stopSequence.transform((one) => [one]), z.array(stopSequence).max(16)], {
           error: 'must be a string of 1 to 256 characters, or up to 16 of them',
         }),
-      ),
+      ).describe('Stop sequences. Our choice: up to 16, of 1 to 256 characters each.'),
       frequency_penalty: optional(z.number().min(-2).max(2)),
       presence_penalty: optional(z.number().min(-2).max(2)),
-      seed: optional(z.int()),
-      n: optional(z.literal(1, { error: 'only one choice is supported' })),
+      seed: optional(z.int()).describe('For sampling; equal answers are not guaranteed.'),
+      n: optional(z.literal(1, { error: 'only one choice is supported' })).describe(
+        'Our choice: 1 or absent.',
+      ),
       tools: unsupported(isEmpty),
       functions: unsupported(isEmpty),
       tool_choice: unsupported((value) => value === 'none' || isEmpty(value)),

@@ -1,16 +1,6 @@
 import { z } from 'zod';
-
-export const jobStatuses = [
-  'pending',
-  'processing',
-  'settling',
-  'settled',
-  'failed',
-  'refunded',
-  'disputed',
-] as const;
-
-const jobId = z.string().regex(/^job_[0-9a-f]{32}$/, { error: 'must be a job id' });
+import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
+import { jobId } from './values.ts';
 
 const once = { error: 'must be given once' };
 
@@ -20,12 +10,18 @@ export const jobListQuery = z.object({
     .string(once)
     .regex(/^\d{1,3}$/, { error: 'must be an integer from 1 to 100' })
     .transform(Number)
-    .pipe(z.number().min(1).max(100))
-    .default(20),
-  before: jobId.optional(),
-  after: jobId.optional(),
-  status: z.enum(jobStatuses, { error: 'must be a job status, given once' }).optional(),
-  model: z.string(once).max(256).optional(),
+    .pipe(z.int().min(1).max(100))
+    .default(20)
+    .describe('How many jobs to return.'),
+  before: jobId.optional().describe('Jobs created before this job.'),
+  after: jobId
+    .optional()
+    .describe('Jobs created after this job. Our choice: the next newer ones, newest first.'),
+  status: z
+    .enum(JOB_STATUSES, { error: 'must be a job status, given once' })
+    .optional()
+    .describe('Only jobs in this state.'),
+  model: z.string(once).max(256).optional().describe('Only jobs of this model.'),
 });
 
 export type JobListQuery = z.infer<typeof jobListQuery>;

@@ -1,39 +1,22 @@
+import type { DisputeOutcome } from '../../programs/client/vocabulary.ts';
+import { creditsNumber, isoTime, sha256Text, usdcValue } from '../../runtime/jsonForms.ts';
 import type { JobRow } from '../statements/jobs.ts';
 import type { ModelRow } from '../statements/models.ts';
-
-/** Credits as a JSON number. Balances are bounded far below 2^53, and a breach must not pass. */
-export function creditsNumber(credits: bigint): number {
-  const number = Number(credits);
-  if (!Number.isSafeInteger(number)) throw new RangeError('credits exceed what JSON can carry');
-  return number;
-}
-
-/** One credit is 0.01 stablecoin unit: hundredths, so the division is exact to the cent. */
-export function usdcValue(credits: bigint): number {
-  return creditsNumber(credits) / 100;
-}
-
-/** A ledger time, which has whole seconds, as ISO 8601 UTC. */
-export function isoTime(unixSeconds: bigint): string {
-  return new Date(Number(unixSeconds) * 1_000).toISOString();
-}
+import type { JobObject } from './job.ts';
+import type { ModelObject } from './model.ts';
 
 function isoTimeOrNull(unixSeconds: bigint | null): string | null {
   return unixSeconds === null ? null : isoTime(unixSeconds);
-}
-
-export function sha256Text(hex: string): string {
-  return `sha256:${hex}`;
 }
 
 /** The specification's Model object. */
 export function modelView(
   model: ModelRow,
   observed: { activeWorkers: number; medianLatencyMs: number },
-) {
+): ModelObject {
   return {
     id: model.id,
-    object: 'model' as const,
+    object: 'model',
     created: Number(model.created_at),
     owned_by: model.originator,
     svc: {
@@ -51,10 +34,10 @@ export function modelView(
 }
 
 /** The specification's Job object; what is not known yet is null. */
-export function jobView(job: JobRow) {
+export function jobView(job: JobRow): JobObject {
   return {
     id: job.job_id,
-    object: 'job' as const,
+    object: 'job',
     status: job.status,
     model: job.model_id,
     tier: job.tier,
@@ -78,9 +61,7 @@ export function jobView(job: JobRow) {
   };
 }
 
-export type JobView = ReturnType<typeof jobView>;
-
-function usageView(job: JobRow) {
+function usageView(job: JobRow): JobObject['usage'] {
   if (job.prompt_tokens === null || job.completion_tokens === null) return null;
   // What was charged: the lower of the worker's proven count and ours, once we have counted.
   const prompt_tokens = Number(job.prompt_tokens);
@@ -91,17 +72,18 @@ function usageView(job: JobRow) {
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
 }
 
-const disputeStatuses: Record<string, string> = {
+const disputeStatuses = {
+  none: 'open',
   rejected: 'rejected',
   upheld_gateway: 'upheld',
   upheld_worker: 'upheld',
   expired: 'expired',
-};
+} as const satisfies Record<DisputeOutcome, string>;
 
-function disputeView(job: JobRow) {
+function disputeView(job: JobRow): JobObject['dispute'] {
   if (job.client_hash === null) return null;
   return {
-    status: job.outcome === null ? 'open' : disputeStatuses[job.outcome],
+    status: disputeStatuses[job.outcome ?? 'none'],
     your_hash: sha256Text(job.client_hash),
     dispute_tx: job.dispute_tx,
     opened_at: isoTimeOrNull(job.disputed_at),

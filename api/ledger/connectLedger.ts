@@ -7,6 +7,8 @@ import { createSender } from '../../programs/client/sender/sender.ts';
 import { createBackground } from '../../runtime/background.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { ApiConfig } from '../config.ts';
+import type { ApiMetrics } from '../telemetry/metrics.ts';
+import { observeSender } from '../telemetry/observeSender.ts';
 import {
   ACKNOWLEDGE_COMPUTE_UNITS_MAX,
   EXIT_COMPUTE_UNITS_MAX,
@@ -31,26 +33,30 @@ export async function connectLedger(options: {
   connection: Connection;
   addresses: Addresses;
   logger: Logger;
+  metrics: ApiMetrics;
 }): Promise<{ context: LedgerContext; close(): void }> {
-  const { config, connection, addresses, logger } = options;
+  const { config, connection, addresses, logger, metrics } = options;
   const commitment = config.SVC_COMMITMENT;
   const clock = createLedgerClock({ connection });
   await clock.ready;
-  const sender = createSender({
-    connection,
-    commitment,
-    logger,
-    feePayers: config.SVC_FEE_PAYER_KEYS,
-    ...(config.SOLANA_WS_URL && { wsUrl: config.SOLANA_WS_URL }),
-    submissionsMax: config.SVC_SUBMISSIONS_MAX,
-    priorityFee: createPriorityFee({
+  const sender = observeSender(
+    createSender({
       connection,
-      writableAccounts: [addresses.vault, addresses.treasuryVault],
-      heliusApiKey: config.HELIUS_API_KEY,
+      commitment,
       logger,
-      nowMs: () => performance.now(),
+      feePayers: config.SVC_FEE_PAYER_KEYS,
+      ...(config.SOLANA_WS_URL && { wsUrl: config.SOLANA_WS_URL }),
+      submissionsMax: config.SVC_SUBMISSIONS_MAX,
+      priorityFee: createPriorityFee({
+        connection,
+        writableAccounts: [addresses.vault, addresses.treasuryVault],
+        heliusApiKey: config.HELIUS_API_KEY,
+        logger,
+        nowMs: () => performance.now(),
+      }),
     }),
-  });
+    metrics,
+  );
   const context: LedgerContext = {
     connection,
     commitment,

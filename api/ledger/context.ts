@@ -20,7 +20,7 @@ export interface LedgerContext {
   sender: Sender;
   locks: Batcher;
   acknowledgements: Batcher;
-  /** Failures and refunds: numbers only, so several share a transaction. */
+  /** Failures, refunds and disputes: numbers only, so several share a transaction. */
   exits: Batcher;
   /** Locks that came too late for their requests, until each is taken back. */
   lateLocks: Background;

@@ -2,7 +2,7 @@ import { createAcknowledgements } from './acknowledgements.ts';
 import type { LedgerContext } from './context.ts';
 import type { Escrow, LockedJob } from './escrow.ts';
 import { failJob, refundJob } from './exits.ts';
-import { lockJob } from './lock.ts';
+import { draftJob, lockJob } from './lock.ts';
 import { settleJob } from './settlement.ts';
 
 export function createEscrow(context: LedgerContext): Escrow {
@@ -18,7 +18,8 @@ export function createEscrow(context: LedgerContext): Escrow {
   }
 
   return {
-    lock: (wallet, quoted) => lockJob(context, wallet, quoted),
+    draft: (wallet) => draftJob(context, wallet),
+    lock: (wallet, quoted, draft) => lockJob(context, { wallet, quoted, draft }),
     acknowledge: acknowledgements.announce,
     settle: (job, answer, countedTokens) =>
       ending(job, settleJob(context, acknowledgements, { job, answer, countedTokens })),

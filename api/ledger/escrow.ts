@@ -3,7 +3,17 @@ import type { FailureReason, JobStatus } from '../../programs/client/vocabulary.
 import type { ProvenAnswer } from '../completion/attempt.ts';
 import type { JobDeadlines } from '../completion/deadlines.ts';
 import type { Quote } from '../completion/quote.ts';
+import { ApiError } from '../errors.ts';
 import type { ModelRow } from '../statements/models.ts';
+
+/** A job that may come to be: its id is known before its lock is sent. */
+export interface JobDraft {
+  /** `job_…` */
+  id: string;
+  bytes: Uint8Array;
+  address: PublicKey;
+  creditAccount: PublicKey;
+}
 
 /** A job whose credits are locked, and what the API keeps of it while it runs. */
 export interface LockedJob {
@@ -34,6 +44,19 @@ export type SettleEnd =
   /** Too late to sign for settlement; only the refund is left. */
   | { status: 'overdue' };
 
+/** The lock was sent, and whether it lands is not known in time. */
+export class LockUndecidedError extends ApiError {
+  /** Resolves when the job is known not to exist, or was taken back; never when it is left to the keeper. */
+  readonly undone: Promise<void>;
+
+  constructor(undone: Promise<void>) {
+    super('service_unavailable', 'The ledger did not confirm the lock in time.', {
+      retryAfterSeconds: 5,
+    });
+    this.undone = undone;
+  }
+}
+
 /** The price at the lock was not the quoted one. */
 export class PriceChangedError extends Error {
   override name = 'PriceChangedError';
@@ -44,12 +67,16 @@ export class PriceChangedError extends Error {
  * a timer.
  */
 export interface Escrow {
+  draft(wallet: string): JobDraft;
   /**
-   * Locks the quoted credits for a new job.
-   * @throws ApiError when the ledger refuses or does not confirm in time
+   * Locks the quoted credits for a new job. A draft whose lock was refused can be used again.
+   *
+   * @throws ApiError when the ledger refuses: then there is no job and never will be
+   * @throws LockUndecidedError when it does not confirm in time
    * @throws PriceChangedError
+   * @throws LedgerUnavailableError with a signature when the lock's fate is not known
    */
-  lock(wallet: string, quoted: Quote): Promise<LockedJob>;
+  lock(wallet: string, quoted: Quote, draft: JobDraft): Promise<LockedJob>;
   /** Announces which worker is asked; sent within a second unless the settlement carries it. */
   acknowledge(job: LockedJob, workerAddress: string, attempt: number): void;
   /** Proves and settles in one transaction, again until it is decided or too late. */

@@ -8,7 +8,7 @@ import { jobDeadlines } from '../completion/deadlines.ts';
 import { insufficientCredits, type Quote } from '../completion/quote.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { actor, type LedgerContext, readJob } from './context.ts';
-import { type LockedJob, PriceChangedError } from './escrow.ts';
+import { type JobDraft, type LockedJob, LockUndecidedError, PriceChangedError } from './escrow.ts';
 import { failJob } from './exits.ts';
 
 /**
@@ -19,42 +19,30 @@ const CONFIRMATION_WAIT_MS = 10_000;
 /** A constant of the program; it is copied into every Job. */
 const JOB_TIMEOUT_SECONDS = 120n;
 
+interface LockRequest {
+  wallet: string;
+  quoted: Quote;
+  draft: JobDraft;
+}
+
+export function draftJob({ addresses, clock }: LedgerContext, wallet: string): JobDraft {
+  const creditAccount = addresses.creditAccount(new PublicKey(wallet));
+  const { programId } = addresses;
+  const { bytes, address } = createJobId({ nowMs: clock.nowMs(), creditAccount, programId });
+  return { id: formatJobId(bytes), bytes, address, creditAccount };
+}
+
 /**
  * Locks credits for a new job of the wallet.
  *
- * @throws ApiError, PriceChangedError
+ * @throws ApiError, LockUndecidedError, PriceChangedError, LedgerUnavailableError
  */
-export async function lockJob(
-  context: LedgerContext,
-  wallet: string,
-  quoted: Quote,
-): Promise<LockedJob> {
-  const { addresses, clock, logger } = context;
-  const owner = new PublicKey(wallet);
-  const creditAccount = addresses.creditAccount(owner);
-  const { programId } = addresses;
-  const { bytes, address } = createJobId({ nowMs: clock.nowMs(), creditAccount, programId });
+export async function lockJob(context: LedgerContext, request: LockRequest): Promise<LockedJob> {
+  const { clock, logger } = context;
+  const { wallet, quoted, draft } = request;
   const lockedAtEarliest = clock.nowSeconds();
-  const job = (escrowTx: string): LockedJob => {
-    const lockedAtLatest = clock.nowSeconds() + 1n;
-    return {
-      id: formatJobId(bytes),
-      address,
-      creditAccount,
-      wallet,
-      model: quoted.model,
-      tokenLimit: quoted.tokenLimit,
-      lockCredits: quoted.lockCredits,
-      escrowTx,
-      lockedAtLatest,
-      deadlines: jobDeadlines({
-        lockedAtEarliest,
-        lockedAtLatest,
-        timeoutSeconds: JOB_TIMEOUT_SECONDS,
-      }),
-    };
-  };
-
+  const lockedBy = (escrowTx: string) =>
+    lockedJob(request, { escrowTx, lockedAtEarliest, lockedAtLatest: clock.nowSeconds() + 1n });
   const givenUp = new AbortController();
   const sent = context.locks.add({
     // Whoever pays the fee pays the Job's rent, too, and so needs no second signature.
@@ -62,9 +50,9 @@ export async function lockJob(
       jobLock({
         ...actor(context),
         payer: feePayer,
-        wallet: owner,
+        wallet: new PublicKey(wallet),
         modelId: quoted.model.id,
-        jobId: bytes,
+        jobId: draft.bytes,
         tokenLimit: quoted.tokenLimit,
         maxCredits: quoted.lockCredits,
       }),
@@ -76,46 +64,56 @@ export async function lockJob(
   const timer = new AbortController();
   const outcome = await Promise.race([sent, delay(CONFIRMATION_WAIT_MS, timer.signal)]);
   timer.abort();
-  if (outcome) return decide(context, outcome, { job, wallet, quoted, address });
+  if (outcome) return decide(context, outcome, { ...request, lockedBy });
 
+  // Nobody waits for this job any more: should its lock still land, it is taken back at once.
   givenUp.abort();
+  const undone = Promise.withResolvers<void>();
   context.lateLocks.add(
     sent
-      .then((late) => decide(context, late, { job, wallet, quoted, address }))
+      .then((late) => decide(context, late, { ...request, lockedBy }))
       .then((locked) => failJob(context, locked, 'lock_late'))
+      .then(() => undone.resolve())
       .catch((error: unknown) => {
         const isNoJob = [WithdrawnError, ApiError, PriceChangedError].some(
           (kind) => error instanceof kind,
         );
-        if (isNoJob) return;
-        logger.error({
-          msg: 'Left a late lock to the keeper',
-          job_id: formatJobId(bytes),
-          err: error,
-        });
+        if (isNoJob) return undone.resolve();
+        logger.error({ msg: 'Left a late lock to the keeper', job_id: draft.id, err: error });
       }),
   );
-  throw serviceUnavailable('The ledger did not confirm the lock in time.');
+  throw new LockUndecidedError(undone.promise);
+}
+
+function lockedJob(
+  { wallet, quoted, draft }: LockRequest,
+  lock: { escrowTx: string; lockedAtEarliest: bigint; lockedAtLatest: bigint },
+): LockedJob {
+  const { id, address, creditAccount } = draft;
+  const { escrowTx, lockedAtEarliest, lockedAtLatest } = lock;
+  return {
+    ...{ id, address, creditAccount, wallet, ...quoted, escrowTx, lockedAtLatest },
+    deadlines: jobDeadlines({
+      lockedAtEarliest,
+      lockedAtLatest,
+      timeoutSeconds: JOB_TIMEOUT_SECONDS,
+    }),
+  };
 }
 
 async function decide(
   context: LedgerContext,
   outcome: Outcome,
-  attempt: {
-    job: (escrowTx: string) => LockedJob;
-    wallet: string;
-    quoted: Quote;
-    address: PublicKey;
-  },
+  request: LockRequest & { lockedBy: (escrowTx: string) => LockedJob },
 ): Promise<LockedJob> {
   switch (outcome.status) {
     case 'confirmed':
-      return attempt.job(outcome.signature);
+      return request.lockedBy(outcome.signature);
     case 'rejected':
-      throw await refusal(context, outcome, attempt);
+      throw await refusal(context, outcome, request);
     case 'expired': {
-      const landed = await readJob(context, attempt.address, outcome.slot);
-      if (landed) return attempt.job(outcome.signature);
+      const landed = await readJob(context, request.draft.address, outcome.slot);
+      if (landed) return request.lockedBy(outcome.signature);
       throw serviceUnavailable('The ledger did not take the lock.');
     }
   }
@@ -125,9 +123,8 @@ async function decide(
 async function refusal(
   context: LedgerContext,
   outcome: Extract<Outcome, { status: 'rejected' }>,
-  attempt: { wallet: string; quoted: Quote },
+  { quoted, wallet }: LockRequest,
 ): Promise<Error> {
-  const { quoted, wallet } = attempt;
   const { error } = outcome;
   switch (error?.name) {
     case 'InsufficientCredits':

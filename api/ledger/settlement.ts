@@ -28,6 +28,7 @@ export async function settleJob(
       instructions: settlementInstructions(context, acknowledgements, options),
       signers: [context.signer],
       computeUnitLimit: SETTLEMENT_COMPUTE_UNITS_MAX,
+      lane: 'settlements',
     });
     if (outcome.status === 'confirmed') return { status: 'settled', signature: outcome.signature };
     const found = await readJob(context, job.address, outcome.slot);

@@ -19,7 +19,8 @@ export function authenticate(options: {
   return async (request, response, next) => {
     refusals.check(request);
     try {
-      response.locals.key = await findKey(database, request.get('authorization'));
+      response.locals.apiKey = bearerOf(request.get('authorization'));
+      response.locals.key = await findKey(database, apiKeyOf(response));
     } catch (error) {
       if (error instanceof ApiError) refusals.take(request);
       throw error;
@@ -33,10 +34,12 @@ export function authenticated(response: Response): KeyAndAccount {
   return response.locals.key as KeyAndAccount;
 }
 
-async function findKey(
-  database: Database,
-  authorization: string | undefined,
-): Promise<KeyAndAccount> {
+/** The key itself, of this request only: it is kept nowhere. */
+export function apiKeyOf(response: Response): string {
+  return response.locals.apiKey as string;
+}
+
+function bearerOf(authorization: string | undefined): string {
   const [scheme, key] = authorization?.split(/ +/, 2) ?? [];
   if (scheme?.toLowerCase() !== 'bearer' || !key) {
     throw new ApiError(
@@ -44,6 +47,10 @@ async function findKey(
       'No API key was sent. Send it as `Authorization: Bearer <API_KEY>`.',
     );
   }
+  return key;
+}
+
+async function findKey(database: Database, key: string): Promise<KeyAndAccount> {
   const found = KEY_FORMAT.test(key)
     ? await selectKeyAndAccount(database, hashKey(key))
     : undefined;

@@ -2,7 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import type { Logger } from '../../runtime/logger.ts';
-import { ApiError, errorBody, errorHeaders, toApiError } from '../errors.ts';
+import { ApiError, errorBody, toApiError } from '../errors.ts';
+import { sendError } from '../sendError.ts';
 import { requestIdOf } from './requestId.ts';
 
 /** What express's own body parser throws, by its `type`; every one is the client's mistake. */
@@ -43,7 +44,7 @@ export function renderError(options: { logger: Logger; publicUrl: string }): Err
       });
     }
     if (response.headersSent) return void response.destroy();
-    response.status(error.status).set(errorHeaders(error)).json(errorBody(error, publicUrl));
+    sendError(response, error, publicUrl);
   };
 }
 

@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
-import { creditsNumber, isoTime, usdcValue } from '../contracts/views.ts';
+import { creditsNumber, isoTime, usdcValue } from '../../runtime/jsonForms.ts';
+import type { AccountObject } from '../contracts/account.ts';
 import { authenticated } from '../middleware/authenticate.ts';
 
 /** GET /v1/account: the balance that the key spends from; credits are those available, not locked. */
@@ -13,6 +14,6 @@ export function getAccount(): RequestHandler {
       usdc_value: usdcValue(credits),
       last_topup_at: last_topup_at === null ? null : isoTime(last_topup_at),
       api_key_created_at: created_at.toISOString(),
-    });
+    } satisfies AccountObject);
   };
 }

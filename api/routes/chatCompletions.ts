@@ -3,15 +3,18 @@ import type { Completions } from '../completion/completions.ts';
 import { chatCompletionRequest } from '../contracts/chatCompletion.ts';
 import { parseRequest } from '../contracts/parse.ts';
 import { ApiError } from '../errors.ts';
-import { authenticated } from '../middleware/authenticate.ts';
+import type { IdentifyRequest } from '../idempotency/identity.ts';
+import { apiKeyOf, authenticated } from '../middleware/authenticate.ts';
+import { rawBodyOf } from '../middleware/jsonBody.ts';
 
 /** POST /v1/chat/completions: one request is one job. */
 export function postChatCompletion(options: {
   completions: Completions;
+  identify: IdentifyRequest;
   /** The Gateway account that wallets name as their spender. */
   gateway: string;
 }): RequestHandler {
-  const { completions, gateway } = options;
+  const { completions, identify, gateway } = options;
   return async (request, response) => {
     const key = authenticated(response);
     if (key.spender !== null && key.spender !== gateway) {
@@ -21,6 +24,13 @@ export function postChatCompletion(options: {
       );
     }
     const body = parseRequest(chatCompletionRequest, request.body);
-    await completions.complete({ key, request: body, response });
+    const identity = identify({
+      wallet: key.wallet,
+      apiKey: apiKeyOf(response),
+      rawBody: rawBodyOf(request),
+      idempotencyKey: request.get('idempotency-key'),
+      retryCount: request.get('x-stainless-retry-count'),
+    });
+    await completions.complete({ key, identity, request: body, response });
   };
 }

@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { Database } from '../../runtime/postgres.ts';
+import type { ModelList } from '../contracts/model.ts';
 import { modelView } from '../contracts/views.ts';
 import { ApiError } from '../errors.ts';
 import type { WorkerDirectory } from '../routing/workerDirectory.ts';
@@ -26,8 +27,9 @@ async function modelViewer(services: ModelServices) {
 export function listModels(services: ModelServices): RequestHandler {
   return async (_request, response) => {
     const view = await modelViewer(services);
-    const data = services.catalog.list().map(view);
-    response.json({ object: 'list', data: data.filter(({ svc }) => svc.active_workers > 0) });
+    const models = services.catalog.list().map(view);
+    const data = models.filter(({ svc }) => svc.active_workers > 0);
+    response.json({ object: 'list', data } satisfies ModelList);
   };
 }
 

@@ -11,7 +11,9 @@ export interface WorkerDirectory {
   /** Reads workers and probes them until `close`. Resolves after the first round. */
   start(): Promise<void>;
   close(): Promise<void>;
-  /** Workers hosting the model that answered their last probe in time. */
+  /** Workers that answered their last probe in time. */
+  answering(): KnownWorker[];
+  /** Those of them that host the model. */
   active(modelAddress: string): KnownWorker[];
   /** Whether any eligible worker hosts the model, answering or not. */
   isHosted(modelAddress: string): boolean;
@@ -34,13 +36,13 @@ export function createWorkerDirectory(options: {
   const closing = new AbortController();
   let loop: Promise<void> | undefined;
 
-  function hosting(modelAddress: string): KnownWorker[] {
-    return [...workers.values()].filter((worker) => worker.models.includes(modelAddress));
+  function answering(): KnownWorker[] {
+    const oldest = nowMs() - ANSWER_AGE_MAX_MS;
+    return [...workers.values()].filter((worker) => worker.answeredAtMs >= oldest);
   }
 
   function active(modelAddress: string): KnownWorker[] {
-    const oldest = nowMs() - ANSWER_AGE_MAX_MS;
-    return hosting(modelAddress).filter((worker) => worker.answeredAtMs >= oldest);
+    return answering().filter((worker) => worker.models.includes(modelAddress));
   }
 
   const slots = createSlots({ candidates: active, nowMs });
@@ -97,8 +99,10 @@ export function createWorkerDirectory(options: {
       closing.abort();
       await loop;
     },
+    answering,
     active,
-    isHosted: (modelAddress) => hosting(modelAddress).length > 0,
+    isHosted: (modelAddress) =>
+      [...workers.values()].some((worker) => worker.models.includes(modelAddress)),
     reserve: slots.reserve,
   };
 }

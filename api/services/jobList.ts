@@ -1,6 +1,7 @@
 import type { Database } from '../../runtime/postgres.ts';
+import type { JobList } from '../contracts/job.ts';
 import type { JobListQuery } from '../contracts/jobList.ts';
-import { type JobView, jobView } from '../contracts/views.ts';
+import { jobView } from '../contracts/views.ts';
 import { ApiError } from '../errors.ts';
 import {
   type JobCursor,
@@ -8,13 +9,6 @@ import {
   selectJobsAfter,
   selectJobsBefore,
 } from '../statements/jobs.ts';
-
-export interface JobList {
-  object: 'list';
-  data: JobView[];
-  has_more: boolean;
-  next_cursor: string | null;
-}
 
 /**
  * One page of a wallet's jobs, always newest first. Paging goes on in the direction it was asked in:

@@ -1,14 +1,14 @@
-import type { JobStatus } from '../../programs/client/vocabulary.ts';
+import type { DisputeOutcome, JobStatus, Tier } from '../../programs/client/vocabulary.ts';
 import type { Database } from '../../runtime/postgres.ts';
 
 /** A job as the mirror holds it; times are ledger seconds. */
 export interface JobRow {
   address: string;
   job_id: string;
-  status: string;
-  outcome: string | null;
+  status: JobStatus;
+  outcome: DisputeOutcome | null;
   model_id: string;
-  tier: string;
+  tier: Tier;
   worker: string | null;
   charged_credits: bigint;
   output_hash: string | null;
@@ -50,11 +50,12 @@ export async function selectJob(
   return rows[0];
 }
 
-/** What the mirror knows of a job's end, for those who wait for it. */
+/** What the mirror knows of a job's end and dispute, for those who wait for them. */
 export interface JobProgress {
   status: JobStatus;
   settlement_tx: string | null;
   refund_tx: string | null;
+  dispute_tx: string | null;
   available_credits: bigint;
 }
 
@@ -65,7 +66,8 @@ export async function selectJobProgress(
   const { rows } = await database.query<JobProgress>({
     name: 'select_job_progress',
     text: `
-      select job.status, job.settlement_tx, job.refund_tx, account.available_credits
+      select job.status, job.settlement_tx, job.refund_tx, job.dispute_tx,
+        account.available_credits
       from mirror.jobs job
       join mirror.credit_accounts account on account.address = job.credit_account
       where job.address = $1`,

@@ -1,10 +1,11 @@
+import type { Tier } from '../../programs/client/vocabulary.ts';
 import type { Database } from '../../runtime/postgres.ts';
 
 /** One model of the catalog as the ledger has it. */
 export interface ModelRow {
   address: string;
   id: string;
-  tier: string;
+  tier: Tier;
   label: string;
   originator: string;
   context_window_tokens: number;

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { jobListQuery, jobStatuses } from '../../api/contracts/jobList.ts';
+import { jobListQuery } from '../../api/contracts/jobList.ts';
 import { parseRequest } from '../../api/contracts/parse.ts';
 import { listJobs } from '../../api/services/jobList.ts';
 import { migrate } from '../../indexer/migrate.ts';
+import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
 import { createPool } from '../../runtime/postgres.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createRandom } from '../support/random.ts';
@@ -23,7 +24,7 @@ interface Known {
 const jobs: Known[] = Array.from({ length: JOBS }, () => ({
   id: `job_${Buffer.from(random.bytes(16)).toString('hex')}`,
   lockedAt: 1_800_000_000 + random.below(10),
-  status: jobStatuses[random.below(jobStatuses.length)] as string,
+  status: JOB_STATUSES[random.below(JOB_STATUSES.length)] as string,
   model: models[random.below(models.length)] as string,
 }));
 const newestFirst = [...jobs].sort(
@@ -100,7 +101,7 @@ describe(`the job list (seed ${random.seed})`, () => {
         limit: maybe(1 + random.below(JOBS)),
         before: maybe(pick(jobs).id),
         after: maybe(pick(jobs).id),
-        status: maybe(pick(jobStatuses)),
+        status: maybe(pick(JOB_STATUSES)),
         model: maybe(pick([...models, 'model-unknown'])),
       } as Query;
       const query = Object.fromEntries(

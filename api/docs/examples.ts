@@ -1,0 +1,229 @@
+import { API_VERSION } from '../../webhooks/apiVersion.ts';
+import type { EventKind } from '../../webhooks/eventKinds.ts';
+import type { EventData } from '../../webhooks/events.ts';
+import type { AccountObject } from '../contracts/account.ts';
+import type { ChatCompletion, ChatCompletionChunk } from '../contracts/completion.ts';
+import type { DisputeAnswer } from '../contracts/dispute.ts';
+import type { JobList, JobObject } from '../contracts/job.ts';
+import type { ModelList, ModelObject } from '../contracts/model.ts';
+import type {
+  CreatedWebhook,
+  DeletedWebhook,
+  WebhookList,
+  WebhookObject,
+} from '../contracts/webhook.ts';
+
+/** One job's life, told by every example of the documentation. */
+
+const jobId = 'job_019a9fd1c3b47c1e8f3a5d2b6c7e9f01';
+const webhookId = 'wh_5f0c1f6f2d9a4f5b8c3e7a1d0b9e8f72';
+const wallet = '8cCnPgHWg7JR4Dzw7mjmdDREhETtgoVr3ku91CY9A2YG';
+const worker = '5ZaK7XsmTsSzANbCrJERAxDzZqtdysVLGKo5dBiZ76AQ';
+const escrowAddress = '7N6SsTeruR4c9b8sj1vuhXMMDiNAjzxKP14WQuHqhh6x';
+const escrowTx =
+  '2oYLVuwsEUk4VhEwosWuvajAhM6ZvaFFJ3VK6cbhb33mG7mHhAvTNZL4znmuMNGAc5HqPM2SB77QRxgnzGeMDL5A';
+const settlementTx =
+  '63dTxBEkoD48zMVhBEexVWiNv5akzUaik9scAyL8fxtHvvbi9iaYJEFLCQfEZADRKwh1oRy9VKktBqerJhnwqAiN';
+const disputeTx =
+  '22pfPsjKJmoFVpihEhfDVBW2MjY4CiGCnbKF6yKt7UQ7AyP77xW9uyzaesA8x9zKVPFyV4CbMcBjGXN4P5D7MENz';
+const refundTx =
+  '2htwqarwqYduxSL7NiuyLejNvQFGgms62UdPaaDTPEjZbcoh5pv8Xc4WxbeXTgMTx8B58Ugkw7aq6LBWxkDazuwh';
+const topupTx =
+  'vFMSLvaDNnMYfRf1KfyNuVFsEA579LaDP8AZ4b2ik9HhBBsEfmx562R8XFT1Cv4Ck19vmG64qTeZih9h8CpCf6d';
+const workerHash = 'sha256:334d016f755cd6dc58c53a86e183882f8ec14f52fb05345887c8a5edd42c87b7';
+const otherHash = 'sha256:0da72197e898ebe1814471a76048ed137a089f595c1e7038f2b70e98645e7652';
+const lockedAt = '2026-11-24T09:30:00.000Z';
+const settledAt = '2026-11-24T09:30:02.000Z';
+const created = Date.parse(lockedAt) / 1_000;
+const usage = { prompt_tokens: 14, completion_tokens: 6, total_tokens: 20 };
+
+const model: ModelObject = {
+  id: 'qwen3-8b',
+  object: 'model',
+  created: 1_795_000_000,
+  owned_by: 'Alibaba',
+  svc: {
+    tier: 'standard',
+    credits_per_request: 8,
+    credits_per_1k_tokens: 4,
+    active_workers: 12,
+    median_latency_ms: 310,
+    parameters: '8B',
+    context_window: 32_768,
+    long_completion_threshold: 500,
+    retires_at: null,
+  },
+};
+
+const job: JobObject = {
+  id: jobId,
+  object: 'job',
+  status: 'settled',
+  model: model.id,
+  tier: model.svc.tier,
+  credits_charged: 8,
+  usdc_value: 0.08,
+  worker_address: worker,
+  created_at: lockedAt,
+  completed_at: settledAt,
+  on_chain: {
+    escrow_tx: escrowTx,
+    settlement_tx: settlementTx,
+    refund_tx: null,
+    escrow_pda: escrowAddress,
+    slot: 312_480_155,
+    proof_hash: workerHash,
+  },
+  usage,
+  dispute: null,
+  dispute_window_ends_at: '2026-11-24T09:31:02.000Z',
+};
+
+const webhook: WebhookObject = {
+  id: webhookId,
+  url: 'https://example.com/hooks/svc',
+  events: ['job.completed', 'credit.low'],
+  created_at: '2026-11-24T09:00:00.000Z',
+  status: 'active',
+};
+
+const chunk = (choices: ChatCompletionChunk['choices']): ChatCompletionChunk => ({
+  id: `chatcmpl-${jobId}`,
+  object: 'chat.completion.chunk',
+  created,
+  model: model.id,
+  choices,
+});
+
+const stream = [
+  chunk([{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }]),
+  chunk([{ index: 0, delta: { content: 'Hello!' }, finish_reason: null }]),
+  chunk([{ index: 0, delta: {}, finish_reason: 'stop' }]),
+];
+
+/** Examples of what is sent and answered, by the name of their schema. */
+export const examples = {
+  ChatCompletionRequest: {
+    model: model.id,
+    messages: [{ role: 'user', content: 'Say hello.' }],
+    max_tokens: 100,
+  },
+  ChatCompletion: {
+    id: `chatcmpl-${jobId}`,
+    object: 'chat.completion',
+    created,
+    model: model.id,
+    choices: [
+      { index: 0, message: { role: 'assistant', content: 'Hello!' }, finish_reason: 'stop' },
+    ],
+    usage,
+  } satisfies ChatCompletion,
+  Model: model,
+  ModelList: { object: 'list', data: [model] } satisfies ModelList,
+  Job: job,
+  JobList: { object: 'list', data: [job], has_more: true, next_cursor: jobId } satisfies JobList,
+  DisputeRequest: { received_output_hash: otherHash },
+  DisputeAnswer: {
+    job_id: jobId,
+    dispute_opened: true,
+    your_hash: otherHash,
+    worker_hash: workerHash,
+    dispute_tx: disputeTx,
+    arbitration_window_hours: 24,
+  } satisfies DisputeAnswer,
+  Account: {
+    wallet,
+    credits_remaining: 9_992,
+    usdc_value: 99.92,
+    last_topup_at: '2026-11-20T12:00:00.000Z',
+    api_key_created_at: '2026-11-20T12:05:00.000Z',
+  } satisfies AccountObject,
+  WebhookRequest: { url: webhook.url, events: webhook.events },
+  CreatedWebhook: {
+    ...webhook,
+    secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwLcH0zT3sN1c=',
+  } satisfies CreatedWebhook,
+  WebhookList: { object: 'list', data: [webhook] } satisfies WebhookList,
+  DeletedWebhook: { id: webhookId, object: 'webhook', deleted: true } satisfies DeletedWebhook,
+};
+
+export const streamExample = `${[...stream.map((data) => JSON.stringify(data)), '[DONE]']
+  .map((data) => `data: ${data}\n\n`)
+  .join('')}`;
+
+const chain_slot = job.on_chain.slot;
+const credits_remaining = 9_992;
+const refunded = {
+  ...{ job_id: jobId, model: model.id, tier: model.svc.tier, credits_refunded: 8 },
+  ...{ refund_tx: refundTx, chain_slot, credits_remaining: 10_000 },
+};
+
+const eventData: EventData = {
+  'job.submitted': {
+    job_id: jobId,
+    model: model.id,
+    tier: model.svc.tier,
+    credits_locked: 8,
+    escrow_tx: escrowTx,
+    escrow_pda: escrowAddress,
+    chain_slot,
+    credits_remaining,
+  },
+  'job.processing': {
+    ...{ job_id: jobId, model: model.id, worker_address: worker },
+    ...{ tx: settlementTx, chain_slot },
+  },
+  'job.completed': {
+    job_id: jobId,
+    model: model.id,
+    tier: model.svc.tier,
+    credits_charged: 8,
+    usdc_value: 0.08,
+    worker_address: worker,
+    settlement_tx: settlementTx,
+    chain_slot,
+    prompt_tokens: usage.prompt_tokens,
+    completion_tokens: usage.completion_tokens,
+    credits_remaining,
+  },
+  'job.failed': { ...refunded, reason: 'proof_missing' },
+  'job.timeout': refunded,
+  'job.disputed': {
+    job_id: jobId,
+    your_hash: otherHash,
+    worker_hash: workerHash,
+    dispute_tx: disputeTx,
+    chain_slot,
+    arbitration_ends_at: '2026-11-25T09:30:30.000Z',
+  },
+  'credit.low': { credits_remaining: 92, usdc_value: 0.92, threshold: 100 },
+  'credit.topup': {
+    ...{ credits_added: 10_000, credits_remaining: 10_092, usdc_value: 100.92 },
+    ...{ tx: topupTx, chain_slot },
+  },
+  'worker.registered': {
+    worker_address: worker,
+    endpoint: 'https://worker.example.com',
+    models: [model.id],
+    stake_token: 1_000,
+    ...{ tx: topupTx, chain_slot },
+  },
+  'worker.slashed': {
+    worker_address: worker,
+    slash_amount_token: 500,
+    slash_tx: refundTx,
+    reason: 'fraudulent_proof',
+    related_job_id: jobId,
+  },
+};
+
+/** What is delivered to a webhook for one kind of event. */
+export function eventExample(kind: EventKind) {
+  return {
+    id: 'evt_3c1b0a5e7d2f4b6890a1c2e3d4f5a6b7',
+    event: kind,
+    created_at: settledAt,
+    api_version: API_VERSION,
+    data: eventData[kind],
+  };
+}

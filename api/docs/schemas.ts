@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { EVENT_KINDS, type EventKind } from '../../webhooks/eventKinds.ts';
+import { accountObject } from '../contracts/account.ts';
+import { chatCompletionRequest } from '../contracts/chatCompletion.ts';
+import { chatCompletion, chatCompletionChunk } from '../contracts/completion.ts';
+import { disputeAnswer, disputeRequest } from '../contracts/dispute.ts';
+import { errorObject } from '../contracts/error.ts';
+import { eventEnvelope } from '../contracts/events.ts';
+import { jobList, jobObject } from '../contracts/job.ts';
+import { modelList, modelObject } from '../contracts/model.ts';
+import {
+  createdWebhook,
+  deletedWebhook,
+  webhookList,
+  webhookObject,
+  webhookRequest,
+} from '../contracts/webhook.ts';
+import type { Schema } from './openApi.ts';
+
+const named = {
+  ChatCompletionRequest: chatCompletionRequest,
+  ChatCompletion: chatCompletion,
+  ChatCompletionChunk: chatCompletionChunk,
+  Model: modelObject,
+  ModelList: modelList,
+  Job: jobObject,
+  JobList: jobList,
+  DisputeRequest: disputeRequest,
+  DisputeAnswer: disputeAnswer,
+  Account: accountObject,
+  WebhookRequest: webhookRequest,
+  Webhook: webhookObject,
+  CreatedWebhook: createdWebhook,
+  WebhookList: webhookList,
+  DeletedWebhook: deletedWebhook,
+  Error: errorObject,
+};
+
+export type SchemaName = keyof typeof named;
+
+/** `job.completed` as `JobCompletedEvent`. */
+export function eventSchemaName(kind: EventKind): string {
+  const words = kind.split('.').map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`);
+  return `${words.join('')}Event`;
+}
+
+export function refTo(name: string): Schema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** Every object of the API as JSON Schema, under the names that the document refers to. */
+export function componentSchemas(): Record<string, Schema> {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
+  for (const kind of EVENT_KINDS) registry.add(eventEnvelope(kind), { id: eventSchemaName(kind) });
+  const { schemas } = z.toJSONSchema(registry, {
+    // What is read, not what a parser makes of it: requests are parsed into other forms, and
+    // answers may get more fields.
+    io: 'input',
+    uri: (id) => refTo(id).$ref as string,
+    override: ({ jsonSchema }) => omitNoise(jsonSchema),
+  });
+  return Object.fromEntries(
+    Object.entries(schemas).map(([id, { $schema, $id, ...schema }]) => [id, schema as Schema]),
+  );
+}
+
+/** The JSON Schema of each parameter of a query. */
+export function querySchemas(query: z.ZodObject): Record<string, Schema> {
+  // A query arrives as text; what it is read as says more.
+  return (z.toJSONSchema(query, { io: 'output' }) as Schema).properties ?? {};
+}
+
+/** What a reader learns nothing from: JavaScript's own bounds, and a format again as a pattern. */
+function omitNoise(schema: z.core.JSONSchema.BaseSchema): void {
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  if (schema.format !== undefined) delete schema.pattern;
+}

@@ -1,0 +1,167 @@
+import { jobIdTimeMs, parseJobId } from '../../programs/client/jobId.ts';
+import type { JobStatus } from '../../programs/client/vocabulary.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Database } from '../../runtime/postgres.ts';
+import { delay } from '../../runtime/wait.ts';
+import { ApiError } from '../errors.ts';
+import {
+  deleteRequest,
+  type IdempotentRequestRow,
+  insertRequest,
+  pruneRequests,
+  replaceRequest,
+  selectRequest,
+  storeAnswer,
+  takeOverRequest,
+} from '../statements/idempotentRequests.ts';
+import { type AnswerCopy, openCopy, sealCopy } from './answerCopy.ts';
+import type { RequestIdentity } from './identity.ts';
+
+/** The right to run a request, or the answer that it had before. */
+export type Claim =
+  | {
+      status: 'new';
+      /** Nothing was locked for it and nothing ever will be: the next one may run. */
+      release(): Promise<void>;
+      /** Before its settlement is sent, so that no charge is ever without its answer. */
+      store(copy: AnswerCopy): Promise<void>;
+    }
+  | { status: 'replay'; jobId: string; copy: AnswerCopy };
+
+/** Sees to it that the same request again is not charged again. */
+export interface Idempotency {
+  start(): void;
+  close(): Promise<void>;
+  /**
+   * @param jobId of the job that the request will become; no lock of it was sent yet
+   * @throws ApiError idempotency_key_in_use, idempotency_key_reused or idempotency_key_mismatch
+   */
+  claim(request: RequestIdentity, jobId: string): Promise<Claim>;
+}
+
+const ANSWER_LIFETIME_SECONDS = 600;
+const PRUNE_INTERVAL_MS = 60_000;
+/** The program refuses to lock a job whose id is older, so such an id can never appear any more. */
+const JOB_ID_AGE_MS_MAX = 90_000;
+const IN_USE_RETRY_SECONDS = 2;
+
+/**
+ * @param services.findStatus a job's state in the mirror, else on the ledger; undefined where
+ *   neither has it
+ * @param services.nowMs the ledger's time
+ */
+export function createIdempotency(services: {
+  database: Database;
+  logger: Logger;
+  findStatus: (key: { wallet: string; jobId: string }) => Promise<JobStatus | undefined>;
+  nowMs: () => number;
+}): Idempotency {
+  const { database, logger, findStatus, nowMs } = services;
+  const closing = new AbortController();
+  let pruning: Promise<void> | undefined;
+
+  function claimed(request: RequestIdentity, jobId: string): Claim {
+    const key = { ...request, jobId };
+    return {
+      status: 'new',
+      release: () => deleteRequest(database, key),
+      store: (copy) =>
+        storeAnswer(database, key, {
+          sealed: sealCopy(copy, request.copyKey),
+          lifetimeSeconds: ANSWER_LIFETIME_SECONDS,
+        }),
+    };
+  }
+
+  /** Whether the earlier request's job ended, or never began, without a charge. */
+  async function isFree(wallet: string, jobId: string): Promise<boolean> {
+    const status = await findStatus({ wallet, jobId });
+    switch (status) {
+      case undefined: {
+        const id = parseJobId(jobId);
+        if (id && nowMs() - jobIdTimeMs(id) <= JOB_ID_AGE_MS_MAX) throw inUse(jobId);
+        return true;
+      }
+      case 'pending':
+      case 'processing':
+      case 'settling':
+        throw inUse(jobId);
+      case 'failed':
+      case 'refunded':
+        return true;
+      case 'settled':
+      case 'disputed':
+        return false;
+    }
+  }
+
+  async function repeat(
+    request: RequestIdentity,
+    jobId: string,
+    earlier: IdempotentRequestRow,
+  ): Promise<Claim> {
+    if (!earlier.body_hmac.equals(request.bodyHmac)) {
+      throw new ApiError(
+        'idempotency_key_mismatch',
+        'This Idempotency-Key was used with another body.',
+        { details: { job_id: earlier.job_id } },
+      );
+    }
+    if (await isFree(request.wallet, earlier.job_id)) {
+      if (await takeOverRequest(database, { ...request, jobId }, earlier.job_id)) {
+        return claimed(request, jobId);
+      }
+      // Another repeat came first.
+      throw inUse(earlier.job_id);
+    }
+    const copy = earlier.answer && openCopy(earlier.answer, request.copyKey);
+    if (copy) return { status: 'replay', jobId: earlier.job_id, copy };
+    throw new ApiError(
+      'idempotency_key_reused',
+      'This request was answered and charged before, and its answer is no longer kept.',
+      { details: { job_id: earlier.job_id } },
+    );
+  }
+
+  async function prune(): Promise<void> {
+    while (!closing.signal.aborted) {
+      await delay(PRUNE_INTERVAL_MS, closing.signal);
+      try {
+        await pruneRequests(database);
+      } catch (error) {
+        // Nothing expired is ever used; the next round makes up for this one.
+        logger.warn({ msg: 'Failed to prune requests', err: error });
+      }
+    }
+  }
+
+  return {
+    start() {
+      pruning = prune();
+    },
+    async close() {
+      closing.abort();
+      await pruning;
+    },
+    async claim(request, jobId) {
+      const own = { ...request, jobId };
+      if (!request.mayRepeat) {
+        await replaceRequest(database, own);
+        return claimed(request, jobId);
+      }
+      if (await insertRequest(database, own)) return claimed(request, jobId);
+      const earlier = await selectRequest(database, request);
+      if (earlier) return repeat(request, jobId, earlier);
+      // It ended in this very moment, without a job.
+      if (await insertRequest(database, own)) return claimed(request, jobId);
+      throw inUse(jobId);
+    },
+  };
+}
+
+function inUse(jobId: string): ApiError {
+  return new ApiError('idempotency_key_in_use', 'The same request is still being answered.', {
+    details: { job_id: jobId },
+    retryAfterSeconds: IN_USE_RETRY_SECONDS,
+  });
+}

@@ -1,0 +1,41 @@
+import type { RequestHandler } from 'express';
+import { parseRequest } from '../contracts/parse.ts';
+import {
+  type CreatedWebhook,
+  type DeletedWebhook,
+  type WebhookList,
+  webhookRequest,
+  webhookView,
+} from '../contracts/webhook.ts';
+import { authenticated } from '../middleware/authenticate.ts';
+import type { Webhooks } from '../services/webhooks.ts';
+
+/** POST /v1/webhooks: the only answer that ever shows a secret, and only one that we made. */
+export function postWebhook({ webhooks }: { webhooks: Webhooks }): RequestHandler {
+  return async (request, response) => {
+    const { wallet } = authenticated(response);
+    const wanted = parseRequest(webhookRequest, request.body);
+    const { webhook, madeSecret } = await webhooks.create(wallet, wanted);
+    const secret = madeSecret && { secret: madeSecret };
+    response.json({ ...webhookView(webhook), ...secret } satisfies CreatedWebhook);
+  };
+}
+
+/** GET /v1/webhooks: all of the wallet's, newest first. */
+export function getWebhooks({ webhooks }: { webhooks: Webhooks }): RequestHandler {
+  return async (_request, response) => {
+    const rows = await webhooks.list(authenticated(response).wallet);
+    response.json({ object: 'list', data: rows.map(webhookView) } satisfies WebhookList);
+  };
+}
+
+/** DELETE /v1/webhooks/{webhook_id}: nothing more is sent, deliveries under way aside. */
+export function deleteWebhook(options: {
+  webhooks: Webhooks;
+}): RequestHandler<{ webhook_id: string }> {
+  return async (request, response) => {
+    const id = request.params.webhook_id;
+    await options.webhooks.remove(authenticated(response).wallet, id);
+    response.json({ id, object: 'webhook', deleted: true } satisfies DeletedWebhook);
+  };
+}

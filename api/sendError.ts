@@ -1,0 +1,18 @@
+import type { Response } from 'express';
+import { type ApiError, type ErrorCode, errorBody, errorHeaders } from './errors.ts';
+
+/** The one form in which an error becomes a response. */
+export function sendError(response: Response, error: ApiError, publicUrl: string): void {
+  noteError(response, error);
+  response.status(error.status).set(errorHeaders(error)).json(errorBody(error, publicUrl));
+}
+
+/** Remembers with which error a response ends, for those who count and log requests. */
+export function noteError(response: Response, { code }: ApiError): void {
+  response.locals.errorCode = code;
+}
+
+/** The code of the error that the response ended with, in its body or at the end of its stream. */
+export function errorCodeOf(response: Response): ErrorCode | undefined {
+  return response.locals.errorCode;
+}

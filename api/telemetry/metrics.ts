@@ -1,0 +1,101 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { StageName } from '../completion/stages.ts';
+
+/** From what a mirror read takes to what a job may take. */
+const STAGE_BUCKETS_SECONDS = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120,
+];
+
+/** How a job ended, as far as this process knows: one of the last is the keeper's to end. */
+export type JobEnding = 'settled' | 'failed' | 'refunded' | 'disputed' | 'left_to_keeper';
+
+/** What the API tells about its work, in Prometheus's form. */
+export interface ApiMetrics {
+  readonly registry: Registry;
+  requestStarted(): void;
+  /** @param request.code the error's, or `none` */
+  requestEnded(request: {
+    method: string;
+    route: string;
+    status: string;
+    code: string;
+    seconds: number;
+  }): void;
+  stage(name: StageName | 'first_token', seconds: number): void;
+  jobsInFlight(jobs: number): void;
+  jobEnded(end: JobEnding): void;
+  sendStarted(lane: string): void;
+  sendEnded(lane: string, outcome: string, seconds: number): void;
+}
+
+export function createMetrics(): ApiMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const requests = new Counter({
+    name: 'svc_api_requests_total',
+    help: 'Requests answered; a status of "left" means that the client left before its answer',
+    labelNames: ['method', 'route', 'status', 'code'],
+    registers,
+  });
+  const requestSeconds = new Histogram({
+    name: 'svc_api_request_seconds',
+    help: 'From the request to the end of its answer',
+    labelNames: ['route'],
+    buckets: STAGE_BUCKETS_SECONDS,
+    registers,
+  });
+  const requestsInFlight = new Gauge({
+    name: 'svc_api_requests_in_flight',
+    help: 'Requests being answered',
+    registers,
+  });
+  const stages = new Histogram({
+    name: 'svc_api_stage_seconds',
+    help: 'Stages of a completion: lock, worker (of it first_token), settle, mirror',
+    labelNames: ['stage'],
+    buckets: STAGE_BUCKETS_SECONDS,
+    registers,
+  });
+  const jobs = new Counter({
+    name: 'svc_api_jobs_total',
+    help: 'Jobs by how they ended',
+    labelNames: ['end'],
+    registers,
+  });
+  const jobsInFlight = new Gauge({
+    name: 'svc_api_jobs_in_flight',
+    help: 'Jobs locked by this process and not ended yet',
+    registers,
+  });
+  const sending = new Gauge({
+    name: 'svc_api_transactions_in_flight',
+    help: 'Transactions waiting for their turn or for their confirmation',
+    labelNames: ['lane'],
+    registers,
+  });
+  const sends = new Histogram({
+    name: 'svc_api_transaction_seconds',
+    help: 'From the turn that a transaction waits for to its outcome',
+    labelNames: ['lane', 'outcome'],
+    buckets: STAGE_BUCKETS_SECONDS,
+    registers,
+  });
+  return {
+    registry,
+    requestStarted: () => requestsInFlight.inc(),
+    requestEnded({ seconds, ...labels }) {
+      requestsInFlight.dec();
+      requests.inc(labels);
+      requestSeconds.observe({ route: labels.route }, seconds);
+    },
+    stage: (stage, seconds) => stages.observe({ stage }, seconds),
+    jobsInFlight: (count) => jobsInFlight.set(count),
+    jobEnded: (end) => jobs.inc({ end }),
+    sendStarted: (lane) => sending.inc({ lane }),
+    sendEnded(lane, outcome, seconds) {
+      sending.dec({ lane });
+      sends.observe({ lane, outcome }, seconds);
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ApiMetrics } from './metrics.ts';
+
+/**
+ * Serves GET /metrics on a port of its own: how much goes through is the operator's business, and a
+ * port that is never published cannot be reached by a mistake in a proxy's rules.
+ *
+ * @param options.port 0 lets the system choose one
+ */
+export async function serveMetrics(options: {
+  metrics: ApiMetrics;
+  host: string;
+  port: number;
+}): Promise<{ url: string; close(): Promise<void> }> {
+  const { registry } = options.metrics;
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET' || request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    registry.metrics().then(
+      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  });
+  server.listen(options.port, options.host);
+  await once(server, 'listening');
+  const { address, port, family } = server.address() as AddressInfo;
+  const host = family === 'IPv6' ? `[${address}]` : address;
+  return {
+    url: `http://${host}:${port}/metrics`,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

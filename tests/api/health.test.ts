@@ -1,0 +1,78 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createReadiness } from '../../api/services/readiness.ts';
+import { serveApp } from './serveApp.ts';
+
+const working = {
+  database: { query: async () => ({ rows: [] }) },
+  clock: { read: async () => 0n },
+  directory: { answering: () => [{}] },
+};
+const away = () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.5:5432'));
+const silent = () => new Promise<never>(() => undefined);
+
+type Parts = Parameters<typeof createReadiness>[0];
+let app: Awaited<ReturnType<typeof serveApp>> | undefined;
+
+afterEach(() => app?.close());
+
+async function ask(path: string, given: object = {}) {
+  const parts = { ...working, nowMs: () => 0, timeoutMs: 50, ...given };
+  app = await serveApp({ readiness: createReadiness(parts as unknown as Parts) });
+  const response = await fetch(`${app.url}${path}`);
+  return { status: response.status, body: await response.json() };
+}
+
+describe('GET /health', () => {
+  it('answers while the process is up, whatever else is away', async () => {
+    const answer = await ask('/health', { database: { query: away } });
+
+    expect(answer).toEqual({ status: 200, body: { status: 'ok' } });
+  });
+});
+
+describe('GET /ready', () => {
+  it('is 200 while database, ledger and a worker can be reached', async () => {
+    expect(await ask('/ready')).toEqual({
+      status: 200,
+      body: { status: 'ready', parts: { database: 'ok', ledger: 'ok', workers: 'ok' } },
+    });
+  });
+
+  it.each([
+    ['database', { database: { query: away } }],
+    ['ledger', { clock: { read: away } }],
+    ['workers', { directory: { answering: () => [] } }],
+  ])('is 503 without the %s, and names the part and nothing of it', async (part, parts) => {
+    const all = { database: 'ok', ledger: 'ok', workers: 'ok' };
+
+    expect(await ask('/ready', parts)).toEqual({
+      status: 503,
+      body: { status: 'not_ready', parts: { ...all, [part]: 'away' } },
+    });
+  });
+
+  it('does not wait for a part that never answers', async () => {
+    const { status, body } = await ask('/ready', { clock: { read: silent } });
+
+    expect([status, body]).toMatchObject([503, { parts: { ledger: 'away' } }]);
+  });
+
+  it('asks the parts once a second, however often it is asked', async () => {
+    let reads = 0;
+    let now = 0;
+    const clock = {
+      async read() {
+        reads += 1;
+      },
+    };
+    await ask('/ready', { clock, nowMs: () => now });
+    const again = () => fetch(`${app?.url}/ready`);
+
+    now = 1_000;
+    await Promise.all([again(), again()]);
+    expect(reads).toBe(1);
+    now = 1_001;
+    await again();
+    expect(reads).toBe(2);
+  });
+});

@@ -1,0 +1,256 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import type pg from 'pg';
+import type { AnswerCopy } from '../../api/idempotency/answerCopy.ts';
+import { createIdempotency, type Idempotency } from '../../api/idempotency/idempotency.ts';
+import { createRequestIdentification } from '../../api/idempotency/identity.ts';
+import { pruneRequests } from '../../api/statements/idempotentRequests.ts';
+import { migrate } from '../../indexer/migrate.ts';
+import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
+import type { JobStatus } from '../../programs/client/vocabulary.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { createPool } from '../../runtime/postgres.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const WALLET = Keypair.generate().publicKey.toBase58();
+const NOW_MS = 1_800_000_000_000;
+const copy: AnswerCopy = {
+  text: 'a text that nobody else may read',
+  finishReason: 'stop',
+  usage: { prompt_tokens: 3, completion_tokens: 7, total_tokens: 10 },
+  modelId: 'model',
+  created: 1_800_000_000,
+  escrowTx: 'escrow',
+  worker: { address: 'worker', engine: null },
+  outputHash: 'sha256:00',
+  deliveryReceipt: 'signer.signature',
+};
+
+const identify = createRequestIdentification(randomBytes(32));
+let database: TestDatabase;
+let pool: pg.Pool;
+let idempotency: Idempotency;
+/** Where each job stands; what is not in it exists nowhere. */
+let statuses: Map<string, JobStatus>;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  await migrate(pool);
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.close();
+});
+
+beforeEach(async () => {
+  statuses = new Map();
+  await pool.query('truncate service.idempotent_requests');
+  idempotency = createIdempotency({
+    database: pool,
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    findStatus: async ({ jobId }) => statuses.get(jobId),
+    nowMs: () => NOW_MS,
+  });
+});
+
+interface Sent {
+  body?: string;
+  key?: string;
+  apiKey?: string;
+  retryCount?: string;
+  wallet?: string;
+}
+
+const requestOf = ({ body = '{}', key, apiKey = 'svc_live_x', retryCount, wallet }: Sent) =>
+  identify({
+    wallet: wallet ?? WALLET,
+    apiKey,
+    rawBody: Buffer.from(body),
+    idempotencyKey: key,
+    retryCount,
+  });
+
+/** An id of that age by the ledger's time. */
+function jobId(ageMs = 0): string {
+  const creditAccount = Keypair.generate().publicKey;
+  return formatJobId(createJobId({ nowMs: NOW_MS - ageMs, creditAccount }).bytes);
+}
+
+async function claim(sent: Sent, id = jobId()) {
+  return { id, claim: await idempotency.claim(requestOf(sent), id) };
+}
+
+/** Claims and lets the job end so. */
+async function run(sent: Sent, status: JobStatus, options: { stores?: boolean } = {}) {
+  const { id, claim: claimed } = await claim(sent);
+  if (claimed.status !== 'new') throw new Error('the request was taken for a repeat');
+  if (options.stores ?? true) await claimed.store(copy);
+  statuses.set(id, status);
+  return id;
+}
+
+const refusalOf = (sent: Sent) =>
+  claim(sent).then(
+    ({ claim: { status } }) => status,
+    (error: { code: string; options: { details: { job_id: string } } }) => [
+      error.code,
+      error.options.details.job_id,
+    ],
+  );
+
+describe.each([
+  ['with an Idempotency-Key', { key: 'key-1' }, { key: 'key-1' }],
+  ['that an official client repeats silently', {}, { retryCount: '1' }],
+] as const)('a request %s', (_title, first, again) => {
+  it.each([
+    ['pending', 'in_use'],
+    ['processing', 'in_use'],
+    ['settling', 'in_use'],
+    ['settled', 'replay'],
+    ['disputed', 'replay'],
+    ['failed', 'new'],
+    ['refunded', 'new'],
+  ] as const)('whose job is %s: %s', async (status, expected) => {
+    const id = await run(first, status);
+    if (expected === 'in_use') {
+      expect(await refusalOf(again)).toEqual(['idempotency_key_in_use', id]);
+      return;
+    }
+    const { claim: repeated } = await claim(again);
+    expect(repeated).toMatchObject(
+      expected === 'replay' ? { status: 'replay', jobId: id, copy } : { status: 'new' },
+    );
+  });
+
+  it('is still in use while its lock may appear, and free once it cannot any more', async () => {
+    const young = jobId(90_000);
+    await claim(first, young);
+    expect(await refusalOf(again)).toEqual(['idempotency_key_in_use', young]);
+    await pool.query('update service.idempotent_requests set job_id = $1', [jobId(90_001)]);
+    expect(await refusalOf(again)).toBe('new');
+  });
+
+  it('is free when it was released', async () => {
+    const { claim: claimed } = await claim(first);
+    if (claimed.status === 'new') await claimed.release();
+    expect(await refusalOf(again)).toBe('new');
+  });
+
+  it('does not release what another has taken over', async () => {
+    const { id, claim: claimed } = await claim(first);
+    statuses.set(id, 'failed');
+    const { id: second } = await claim(again);
+    if (claimed.status === 'new') await claimed.release();
+    expect(await refusalOf(again)).toEqual(['idempotency_key_in_use', second]);
+  });
+
+  it('is refused when its answer is ten minutes old', async () => {
+    const id = await run(first, 'settled');
+    const { rows } = await pool.query(
+      `select extract(epoch from answer_expires_at - now())::float8 as left
+       from service.idempotent_requests`,
+    );
+    expect(Math.round(Number(rows[0].left) / 10) * 10).toBe(600);
+    await pool.query('update service.idempotent_requests set answer_expires_at = now()');
+    expect(await refusalOf(again)).toEqual(['idempotency_key_reused', id]);
+  });
+
+  it('is refused when the API key was regenerated, since the copy opens to its own key', async () => {
+    const id = await run(first, 'settled');
+    expect(await refusalOf({ ...again, apiKey: 'svc_live_y' })).toEqual([
+      'idempotency_key_reused',
+      id,
+    ]);
+  });
+
+  it('is refused when its answer could not be kept', async () => {
+    const id = await run(first, 'settled', { stores: false });
+    expect(await refusalOf(again)).toEqual(['idempotency_key_reused', id]);
+  });
+
+  it('is another one for another wallet', async () => {
+    await run(first, 'settled');
+    const wallet = Keypair.generate().publicKey.toBase58();
+    expect(await refusalOf({ ...again, wallet })).toBe('new');
+  });
+
+  it('is run by one of many that come at the same time', async () => {
+    const results = await Promise.all(Array.from({ length: 20 }, () => refusalOf(again)));
+    expect(results.filter((result) => result === 'new')).toHaveLength(1);
+    const id = await run({ key: 'another' }, 'failed');
+    await pool.query('update service.idempotent_requests set job_id = $1', [id]);
+    const retries = await Promise.all(Array.from({ length: 20 }, () => refusalOf(again)));
+    expect(retries.filter((result) => result === 'new')).toHaveLength(1);
+  });
+
+  it('is a new one when its time is over, and leaves nothing behind', async () => {
+    await run(first, 'settled');
+    await pool.query('update service.idempotent_requests set expires_at = now()');
+    expect(await refusalOf(again)).toBe('new');
+    await pool.query('update service.idempotent_requests set expires_at = now()');
+    await pruneRequests(pool);
+    const { rowCount } = await pool.query('select 1 from service.idempotent_requests');
+    expect(rowCount).toBe(0);
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  it('is refused with another body', async () => {
+    const id = await run({ key: 'key-1', body: '{"a":1}' }, 'settled');
+    expect(await refusalOf({ key: 'key-1', body: '{"a":2}' })).toEqual([
+      'idempotency_key_mismatch',
+      id,
+    ]);
+  });
+
+  it('is kept for 24 hours', async () => {
+    await claim({ key: 'key-1' });
+    const { rows } = await pool.query(
+      'select extract(epoch from expires_at - now())::float8 as left from service.idempotent_requests',
+    );
+    expect(Math.round(Number(rows[0].left) / 60)).toBe(24 * 60);
+  });
+
+  it('is refused when it is not 1 to 255 visible characters', () => {
+    for (const key of ['', 'k'.repeat(256), 'two words', 'tab\t', 'é']) {
+      expect(() => requestOf({ key })).toThrow(
+        expect.objectContaining({
+          code: 'invalid_request',
+          options: { param: 'Idempotency-Key' },
+        }),
+      );
+    }
+    for (const key of ['k', 'k'.repeat(255), '!~"']) requestOf({ key });
+  });
+});
+
+describe('a request without a key', () => {
+  it('is run again when the client did not say that it retries', async () => {
+    await run({}, 'settled');
+    expect(await refusalOf({})).toBe('new');
+    expect(await refusalOf({ retryCount: '0' })).toBe('new');
+  });
+
+  it('is not the same with another body', async () => {
+    await run({ body: '{"a":1}' }, 'settled');
+    expect(await refusalOf({ body: '{"a":2}', retryCount: '1' })).toBe('new');
+  });
+});
+
+describe('what is kept of a request', () => {
+  it('tells neither its key, nor its body, nor its answer', async () => {
+    await run({ key: 'a-secret-key', body: '{"prompt":"a-secret-prompt"}' }, 'settled');
+    const { rows } = await pool.query('select * from service.idempotent_requests');
+    const bytes = Buffer.concat(
+      Object.values(rows[0]).map((value) =>
+        Buffer.isBuffer(value) ? value : Buffer.from(String(value)),
+      ),
+    );
+    for (const secret of ['a-secret-key', 'a-secret-prompt', copy.text]) {
+      expect(bytes.includes(secret)).toBe(false);
+    }
+  });
+});

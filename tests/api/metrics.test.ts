@@ -1,0 +1,208 @@
+import { Writable } from 'node:stream';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import type { ProvenAnswer } from '../../api/completion/attempt.ts';
+import type { Quote } from '../../api/completion/quote.ts';
+import type { Escrow, JobDraft, LockedJob } from '../../api/ledger/escrow.ts';
+import { createMetrics } from '../../api/telemetry/metrics.ts';
+import { observeEscrow } from '../../api/telemetry/observeEscrow.ts';
+import { type RunningService, startRunningService } from '../support/runningService.ts';
+import { serveApp } from './serveApp.ts';
+
+/** The samples of a page in Prometheus's text form, by name and labels. */
+function samplesOf(page: string): Map<string, number> {
+  const lines = page.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    lines.map((line) => {
+      const split = line.lastIndexOf(' ');
+      return [line.slice(0, split), Number(line.slice(split + 1))];
+    }),
+  );
+}
+
+describe('the metrics of a running service', () => {
+  let service: RunningService;
+
+  beforeAll(async () => {
+    service = await startRunningService({ apiSettings: { METRICS_PORT: '0' } });
+  });
+
+  afterAll(() => service.close());
+
+  async function read(): Promise<Map<string, number>> {
+    const response = await fetch(service.metricsUrl as string);
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    return samplesOf(await response.text());
+  }
+
+  it('tell each stage of a completion, its transactions, and how its job ended', async () => {
+    const { model } = service;
+    const messages = [{ role: 'user' as const, content: 'Say hello.' }];
+    await service.openai().chat.completions.create({ model: model.id, messages });
+
+    const samples = await read();
+
+    for (const stage of ['lock', 'first_token', 'worker', 'settle', 'mirror']) {
+      expect(samples.get(`svc_api_stage_seconds_count{stage="${stage}"}`)).toBe(1);
+    }
+    expect(samples.get('svc_api_jobs_total{end="settled"}')).toBe(1);
+    expect(samples.get('svc_api_jobs_in_flight')).toBe(0);
+    for (const lane of ['locks', 'settlements']) {
+      const labels = `lane="${lane}",outcome="confirmed"`;
+      expect(samples.get(`svc_api_transaction_seconds_count{${labels}}`)).toBe(1);
+      expect(samples.get(`svc_api_transactions_in_flight{lane="${lane}"}`)).toBe(0);
+    }
+    const labels = 'method="POST",route="/v1/chat/completions",status="200",code="none"';
+    expect(samples.get(`svc_api_requests_total{${labels}}`)).toBe(1);
+    expect(samples.get('svc_api_workers')).toBe(1);
+    expect(samples.get('svc_api_worker_slots')).toBeGreaterThan(0);
+    expect(samples.get('svc_api_worker_slots_held')).toBe(0);
+    // The embedded ledger's clock starts with this machine's.
+    expect(Math.abs(samples.get('svc_api_ledger_clock_offset_seconds') ?? 99)).toBeLessThan(60);
+  });
+
+  it('are not served where clients ask', async () => {
+    expect((await fetch(`${service.baseUrl}/metrics`)).status).toBe(404);
+  });
+
+  it('are all that their port serves', async () => {
+    const { origin } = new URL(service.metricsUrl as string);
+
+    expect((await fetch(`${origin}/`)).status).toBe(404);
+    expect((await fetch(`${origin}/v1/models`)).status).toBe(404);
+    expect((await fetch(`${origin}/metrics`, { method: 'POST' })).status).toBe(404);
+  });
+});
+
+describe('a job', () => {
+  const job = { id: 'job_1' } as LockedJob;
+  const answer = {} as ProvenAnswer;
+  const settled = async () => ({ status: 'settled', signature: null }) as const;
+  const overdue = async () => ({ status: 'overdue' }) as const;
+  const refunded = async () => ({ status: 'refunded', signature: null }) as const;
+  const failed = async () => ({ status: 'failed', signature: null }) as const;
+  const undecided = async () => {
+    throw new Error('undecided');
+  };
+
+  /** An escrow whose moves end as told, observed. */
+  function observed(moves: Partial<Escrow>) {
+    const metrics = createMetrics();
+    const escrow = observeEscrow({ lock: async () => job, ...moves } as Escrow, metrics);
+    return {
+      escrow,
+      lock: () => escrow.lock('wallet', {} as Quote, {} as JobDraft),
+      async ends() {
+        const samples = samplesOf(await metrics.registry.metrics());
+        const ends = [...samples].filter(([name]) => name.startsWith('svc_api_jobs_total{'));
+        return [samples.get('svc_api_jobs_in_flight'), Object.fromEntries(ends)];
+      },
+    };
+  }
+
+  it('is in flight from its lock to its end', async () => {
+    const { escrow, lock, ends } = observed({ settle: settled });
+    await lock();
+    expect(await ends()).toEqual([1, {}]);
+
+    await escrow.settle(job, answer, 1);
+    expect(await ends()).toEqual([0, { 'svc_api_jobs_total{end="settled"}': 1 }]);
+  });
+
+  it('that was too late to settle is counted when it is refunded', async () => {
+    const { escrow, lock, ends } = observed({ settle: overdue, refund: refunded });
+    await lock();
+
+    await escrow.settle(job, answer, 1);
+    expect(await ends()).toEqual([1, {}]);
+    await escrow.refund(job);
+    expect(await ends()).toEqual([0, { 'svc_api_jobs_total{end="refunded"}': 1 }]);
+  });
+
+  it('is counted once, however often it is ended', async () => {
+    const { escrow, lock, ends } = observed({ fail: failed });
+    await lock();
+
+    await escrow.fail(job, 'worker_error');
+    await escrow.fail(job, 'worker_error');
+
+    expect(await ends()).toEqual([0, { 'svc_api_jobs_total{end="failed"}': 1 }]);
+  });
+
+  it('whose end this process cannot bring about is counted as left to the keeper', async () => {
+    const { escrow, lock, ends } = observed({ settle: undecided });
+    await lock();
+
+    await expect(escrow.settle(job, answer, 1)).rejects.toThrow('undecided');
+
+    expect(await ends()).toEqual([0, { 'svc_api_jobs_total{end="left_to_keeper"}': 1 }]);
+  });
+});
+
+describe('a request', () => {
+  const lines: Record<string, unknown>[] = [];
+  const metrics = createMetrics();
+  let app: Awaited<ReturnType<typeof serveApp>>;
+
+  beforeAll(async () => {
+    const into = new Writable({
+      write(line, _encoding, done) {
+        lines.push(JSON.parse(String(line)));
+        done();
+      },
+    });
+    app = await serveApp({ metrics, logger: pino(into) });
+  });
+
+  afterEach(() => void lines.splice(0));
+
+  afterAll(() => app.close());
+
+  const key = `svc_live_${'k'.repeat(32)}`;
+
+  it('is counted and logged by its route, its status and its error', async () => {
+    const response = await fetch(`${app.url}/v1/jobs/job_1?limit=5`);
+
+    expect(lines).toEqual([
+      expect.objectContaining({
+        level: 30,
+        msg: 'Answered a request',
+        request_id: response.headers.get('x-request-id'),
+        ...{ method: 'GET', route: '/v1/jobs/:job_id', status: '401', code: 'missing_api_key' },
+        duration_ms: expect.any(Number),
+      }),
+    ]);
+    const labels = 'method="GET",route="/v1/jobs/:job_id",status="401",code="missing_api_key"';
+    const samples = samplesOf(await metrics.registry.metrics());
+    expect(samples.get(`svc_api_requests_total{${labels}}`)).toBe(1);
+    expect(samples.get('svc_api_requests_in_flight')).toBe(0);
+  });
+
+  it('is logged with its job where it names one', async () => {
+    const id = 'job_019a9fd1c3b47c1e8f3a5d2b6c7e9f01';
+    await fetch(`${app.url}/v1/jobs/${id}`);
+
+    expect(lines).toMatchObject([{ job_id: id }]);
+  });
+
+  it('leaves nothing in the log that a client wrote', async () => {
+    const body = JSON.stringify({ messages: [{ role: 'user', content: 'a private prompt' }] });
+    const headers = { authorization: `Bearer ${key}`, 'idempotency-key': 'a-private-key' };
+    await fetch(`${app.url}/v1/jobs/${key}/dispute?q=private`, { method: 'POST', body, headers });
+    await fetch(`${app.url}/${key}`, { headers });
+
+    const logged = JSON.stringify(lines);
+    expect(lines.length).toBeGreaterThanOrEqual(2);
+    expect(logged).not.toMatch(/private|svc_live_/);
+  });
+
+  it('without a route is counted under one name, however many paths are tried', async () => {
+    for (const path of ['/a', '/b', '/v1/c']) await fetch(app.url + path);
+
+    const samples = samplesOf(await metrics.registry.metrics());
+    const named = [...samples.keys()].filter((name) => name.includes('route_not_found'));
+    expect(named).toEqual([
+      'svc_api_requests_total{method="GET",route="none",status="404",code="route_not_found"}',
+    ]);
+  });
+});

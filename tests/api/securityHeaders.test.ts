@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import { serveApp } from './serveApp.ts';
+
+async function headersOf(path: string, publicUrl = 'https://api.example.com') {
+  const app = await serveApp({ publicUrl });
+  try {
+    return Object.fromEntries((await fetch(`${app.url}${path}`)).headers);
+  } finally {
+    await app.close();
+  }
+}
+
+describe('every answer', () => {
+  it.each(['/health', '/v1/account', '/nowhere', '/docs', '/openapi.json'])(
+    'keeps browsers from framing it, guessing its type, or telling where it was read: %s',
+    async (path) => {
+      expect(await headersOf(path)).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+        'referrer-policy': 'no-referrer',
+        'content-security-policy': expect.stringMatching(
+          /^default-src 'none';.*frame-ancestors 'none'$/,
+        ),
+      });
+    },
+  );
+
+  it('binds browsers to HTTPS where clients reach the service by it, and only there', async () => {
+    const behindTls = await headersOf('/health');
+    const plain = await headersOf('/health', 'http://127.0.0.1:8080');
+
+    expect(behindTls['strict-transport-security']).toBe('max-age=63072000; includeSubDomains');
+    expect(plain).not.toHaveProperty('strict-transport-security');
+  });
+
+  it('does not say what it is made with', async () => {
+    const headers = await headersOf('/health');
+
+    expect(headers).not.toHaveProperty('x-powered-by');
+    expect(headers).not.toHaveProperty('server');
+  });
+});

@@ -1,0 +1,36 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type AppServices, createApp } from '../../api/app.ts';
+import { createBurstLimit } from '../../api/middleware/burstLimit.ts';
+import { createMetrics } from '../../api/telemetry/metrics.ts';
+import { createLogger } from '../../runtime/logger.ts';
+
+/** The app on a port of its own; only the parts that a test's requests touch have to be given. */
+export async function serveApp(
+  services: Partial<AppServices> = {},
+): Promise<{ url: string; close(): Promise<void> }> {
+  const limit = () => createBurstLimit({ burst: 1_000, refillPerSecond: 1, nowMs: () => 0 });
+  const app = createApp({
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    bursts: limit(),
+    refusals: limit(),
+    metrics: createMetrics(),
+    publicUrl: 'https://api.example.com',
+    corsOrigins: [],
+    trustedProxyHops: 0,
+    ...services,
+  } as AppServices);
+  const server = createServer(app);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,330 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { type AppServices, createApp } from '../../api/app.ts';
+import { createBurstLimit } from '../../api/middleware/burstLimit.ts';
+import { createKey } from '../../api/services/keys.ts';
+import { createWebhooks } from '../../api/services/webhooks.ts';
+import { createMetrics } from '../../api/telemetry/metrics.ts';
+import { migrate } from '../../indexer/migrate.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { createPool } from '../../runtime/postgres.ts';
+import { createSealing } from '../../runtime/sealing.ts';
+import { API_VERSION } from '../../webhooks/apiVersion.ts';
+import { EVENT_KINDS } from '../../webhooks/eventKinds.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const sealing = createSealing(randomBytes(32));
+const events = ['job.completed', 'credit.low'];
+const url = 'https://hooks.example.com/svc';
+
+let database: TestDatabase;
+let pool: pg.Pool;
+let strict: Server;
+let development: Server;
+let key: string;
+let otherKey: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  await migrate(pool);
+  key = await createKey(pool, 'a wallet');
+  otherKey = await createKey(pool, 'another wallet');
+  strict = await serve({ allowLoopback: false });
+  development = await serve({ allowLoopback: true });
+});
+
+beforeEach(async () => {
+  await pool.query('delete from service.webhooks');
+});
+
+afterAll(async () => {
+  for (const server of [strict, development]) {
+    server.close();
+    await once(server, 'close');
+  }
+  await pool.end();
+  await database.close();
+});
+
+/** The parts that no webhook route touches are left out. */
+async function serve({ allowLoopback }: { allowLoopback: boolean }): Promise<Server> {
+  const limit = () => createBurstLimit({ burst: 1_000, refillPerSecond: 1, nowMs: () => 0 });
+  const services: Partial<AppServices> = {
+    database: pool,
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    bursts: limit(),
+    refusals: limit(),
+    publicUrl: 'https://api.example.com',
+    trustedProxyHops: 0,
+    corsOrigins: [],
+    metrics: createMetrics(),
+    webhooks: createWebhooks({
+      ...{ pool, sealing, allowLoopback },
+      async resolve(name) {
+        if (name === 'inside.example.com') return ['10.0.0.1'];
+        if (name === 'hooks.example.com') return ['93.184.215.14'];
+        throw new Error('queryA ENOTFOUND');
+      },
+    }),
+  };
+  const server = createServer(createApp(services as AppServices));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+/** What the answers of these endpoints may have. */
+interface Body {
+  id: string;
+  status: string;
+  events: string[];
+  secret?: string;
+  data: Body[];
+  error: { code: string; param: string | null; details?: unknown };
+}
+
+async function call(
+  method: string,
+  path: string,
+  options: { body?: unknown; key?: string; server?: Server } = {},
+) {
+  const { port } = (options.server ?? strict).address() as AddressInfo;
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${options.key ?? key}`, 'content-type': 'application/json' },
+    ...(options.body !== undefined && { body: JSON.stringify(options.body) }),
+  });
+  const body = (await response.json()) as Body;
+  return { status: response.status, headers: response.headers, body };
+}
+
+const create = (body: unknown, options: { key?: string; server?: Server } = {}) =>
+  call('POST', '/v1/webhooks', { body, ...options });
+
+const remove = (id: string | undefined) => call('DELETE', `/v1/webhooks/${id}`);
+
+const list = (options: { key?: string } = {}) => call('GET', '/v1/webhooks', options);
+
+async function stored(id: string) {
+  const { rows } = await pool.query('select * from service.webhooks where id = $1', [id]);
+  return rows[0];
+}
+
+describe('POST /v1/webhooks', () => {
+  it('creates an active webhook and shows the secret that we made, this once', async () => {
+    const { status, body } = await create({ url, events });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^wh_[0-9a-f]{32}$/),
+      ...{ url, events },
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      status: 'active',
+      secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
+    });
+    const { secret, ...withoutSecret } = body;
+    expect((await list()).body).toEqual({ object: 'list', data: [withoutSecret] });
+    const row = await stored(body.id);
+    expect(sealing.open(row.secret)).toBe(secret);
+    expect(row).toMatchObject({ wallet: 'a wallet', api_version: API_VERSION });
+  });
+
+  it('keeps a secret of the client’s own, sealed, and never shows it', async () => {
+    const secret = 'a secret of my own';
+    const { status, body } = await create({ url, events, secret });
+    expect(status).toBe(200);
+    expect(body).not.toHaveProperty('secret');
+    const row = await stored(body.id);
+    expect(row.secret.includes(secret)).toBe(false);
+    expect(sealing.open(row.secret)).toBe(secret);
+  });
+
+  it('makes a secret where the client sends null', async () => {
+    expect((await create({ url, events, secret: null })).body.secret).toMatch(/^whsec_/);
+  });
+
+  it('shows the events in the published order, whatever the order they were sent in', async () => {
+    const { body } = await create({ url, events: [...EVENT_KINDS].reverse() });
+    expect(body.events).toEqual(EVENT_KINDS);
+  });
+
+  it('takes the longest url together with all events', async () => {
+    const longest = `https://hooks.example.com/${randomBytes(2_048).toString('hex')}`;
+    const body = { url: longest.slice(0, 2_048), events: EVENT_KINDS };
+    expect((await create(body)).status).toBe(200);
+    expect((await create({ ...body, url: longest.slice(0, 2_049) })).status).toBe(400);
+  });
+
+  it('takes a name that does not resolve yet', async () => {
+    expect((await create({ url: 'https://soon.example.com/', events })).status).toBe(200);
+  });
+
+  it('refuses the same url and events again and names the webhook that has them', async () => {
+    const first = await create({ url, events });
+    const again = await create({ url, events: [...events].reverse(), secret: 'x'.repeat(16) });
+    expect(again.status).toBe(409);
+    expect(again.headers.get('x-should-retry')).toBe('false');
+    expect(again.body.error).toMatchObject({
+      code: 'duplicate_webhook',
+      type: 'conflict_error',
+      details: { webhook_id: first.body.id },
+    });
+    // Other events, another url, and another wallet are other webhooks.
+    expect((await create({ url, events: ['credit.low'] })).status).toBe(200);
+    expect((await create({ url: `${url}/2`, events })).status).toBe(200);
+    expect((await create({ url, events }, { key: otherKey })).status).toBe(200);
+  });
+
+  it('creates one of many equal webhooks that are asked for at the same time', async () => {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => create({ url, events })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)]);
+  });
+
+  it('refuses the 21st of a wallet, also when many are asked for at the same time', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 25 }, (_, index) => create({ url: `${url}/${index}`, events })),
+    );
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused).toHaveLength(5);
+    for (const { status, body } of refused) {
+      expect([status, body.error.code, body.error.details]).toEqual([
+        400,
+        'invalid_request',
+        { limit: 20 },
+      ]);
+    }
+    expect((await create({ url, events }, { key: otherKey })).status).toBe(200);
+    // One deleted makes room for one.
+    await remove((await list()).body.data[0]?.id);
+    expect((await create({ url, events })).status).toBe(200);
+  });
+
+  const secretOf = (length: number) => 's'.repeat(length);
+  it.each([
+    ['no url', { events }, 'url'],
+    ['a url that is no string', { url: 1, events }, 'url'],
+    ['an empty url', { url: '', events }, 'url'],
+    ['a url that is none', { url: 'hooks.example.com', events }, 'url'],
+    ['a url with a line break', { url: `${url}\n`, events }, 'url'],
+    ['a url with a NUL', { url: `${url}\0`, events }, 'url'],
+    ['a url with a lone surrogate', { url: `${url}\ud800`, events }, 'url'],
+    ['plain HTTP', { url: 'http://hooks.example.com/', events }, 'url'],
+    ['credentials', { url: 'https://me:secret@hooks.example.com/', events }, 'url'],
+    ['loopback', { url: 'https://127.0.0.1/', events }, 'url'],
+    ['a private address', { url: 'https://192.168.0.1/', events }, 'url'],
+    ['a name that leads inside', { url: 'https://inside.example.com/', events }, 'url'],
+    ['a privileged port', { url: 'https://hooks.example.com:25/', events }, 'url'],
+    ['no events', { url }, 'events'],
+    ['an empty list of events', { url, events: [] }, 'events'],
+    ['events that are no list', { url, events: 'job.completed' }, 'events'],
+    ['an unknown event', { url, events: ['job.completed', 'job.done'] }, 'events[1]'],
+    ['an event given twice', { url, events: ['credit.low', 'credit.low'] }, 'events[1]'],
+    ['a secret too short', { url, events, secret: secretOf(15) }, 'secret'],
+    ['a secret too long', { url, events, secret: secretOf(256) }, 'secret'],
+    ['a secret that is no string', { url, events, secret: 1 }, 'secret'],
+    ['a secret with a lone surrogate', { url, events, secret: `${secretOf(16)}\ud800` }, 'secret'],
+    ['a body that is no object', [], null],
+  ])('refuses %s and names the field', async (_what, body, param) => {
+    const answer = await create(body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toMatchObject({
+      code: 'invalid_request',
+      type: 'invalid_request_error',
+      param,
+      docs: 'https://api.example.com/docs/errors#invalid_request',
+    });
+    expect((await list()).body.data).toEqual([]);
+  });
+
+  it.each([16, 255])('takes a secret of %d characters', async (length) => {
+    expect((await create({ url, events, secret: secretOf(length) })).status).toBe(200);
+  });
+
+  it('takes plain HTTP on loopback where that is allowed, and nothing else inside', async () => {
+    const on = { server: development };
+    expect((await create({ url: 'http://127.0.0.1:3000/webhooks', events }, on)).status).toBe(200);
+    expect((await create({ url: 'http://localhost:3000/webhooks', events }, on)).status).toBe(200);
+    expect((await create({ url: 'https://192.168.0.1/', events }, on)).status).toBe(400);
+    expect((await create({ url: 'https://inside.example.com/', events }, on)).status).toBe(400);
+  });
+});
+
+describe('GET /v1/webhooks', () => {
+  it('lists the wallet’s own webhooks, newest first, with their present status', async () => {
+    expect((await list()).body).toEqual({ object: 'list', data: [] });
+    const ids: string[] = [];
+    for (const path of ['/1', '/2', '/3']) {
+      const { body } = await create({ url: `${url}${path}`, events });
+      ids.unshift(body.id);
+    }
+    await create({ url, events }, { key: otherKey });
+    await pool.query(`update service.webhooks set status = 'failed' where id = $1`, [ids[1]]);
+    const { status, body } = await list();
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject([
+      { id: ids[0], status: 'active' },
+      { id: ids[1], status: 'failed' },
+      { id: ids[2], status: 'active' },
+    ]);
+    expect(body.data).toHaveLength(3);
+    expect(JSON.stringify(body)).not.toContain('secret');
+  });
+});
+
+describe('DELETE /v1/webhooks/{webhook_id}', () => {
+  it('deletes the webhook with what is still to be delivered to it', async () => {
+    const { id } = (await create({ url, events })).body;
+    await pool.query(
+      `insert into service.webhook_deliveries
+         (webhook_id, event_id, event, created_at, slot, body, status, due_at)
+       values ($1, 'evt_1', 'credit.low', now(), 1, '{}', 'pending', now())`,
+      [id],
+    );
+    const { status, body } = await remove(id);
+    expect([status, body]).toEqual([200, { id, object: 'webhook', deleted: true }]);
+    expect((await list()).body.data).toEqual([]);
+    const { rowCount } = await pool.query('select 1 from service.webhook_deliveries');
+    expect(rowCount).toBe(0);
+  });
+
+  const notFound = { code: 'webhook_not_found', type: 'not_found_error', param: null };
+
+  it('leaves another wallet’s webhook alone', async () => {
+    const { id } = (await create({ url, events }, { key: otherKey })).body;
+    const { status, body } = await remove(id);
+    expect([status, body.error]).toMatchObject([404, notFound]);
+    expect((await list({ key: otherKey })).body.data).toMatchObject([{ id }]);
+  });
+
+  it('finds nothing the second time, nor under what is no id', async () => {
+    const { id } = (await create({ url, events })).body;
+    await remove(id);
+    for (const gone of [id, `wh_${'0'.repeat(32)}`, 'wh_1', '%00']) {
+      const { status, body } = await remove(gone);
+      expect([status, body.error]).toMatchObject([404, notFound]);
+    }
+  });
+});
+
+describe('the webhook endpoints', () => {
+  it.each([
+    ['POST', '/v1/webhooks'],
+    ['GET', '/v1/webhooks'],
+    ['DELETE', '/v1/webhooks/wh_1'],
+  ])('want a key first: %s %s', async (method, path) => {
+    const { status, body } = await call(method, path, { key: `svc_live_${'x'.repeat(32)}` });
+    expect([status, body.error.code]).toEqual([401, 'invalid_api_key']);
+  });
+
+  it('go on with the same webhooks when the wallet’s key is regenerated', async () => {
+    const { id } = (await create({ url, events })).body;
+    await pool.query(`update service.api_keys set status = 'revoked', revoked_at = now()
+                      where wallet = 'a wallet'`);
+    key = await createKey(pool, 'a wallet');
+    expect((await list()).body.data).toMatchObject([{ id }]);
+  });
+});

@@ -1,0 +1,260 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createMintToInstruction } from '@solana/spl-token';
+import { fetchConfig, fetchJob, fetchTreasury } from '../../programs/client/accounts.ts';
+import { createAddresses } from '../../programs/client/addresses.ts';
+import { disputeResolve } from '../../programs/client/instructions/index.ts';
+import { parseJobId } from '../../programs/client/jobId.ts';
+import { BASE_UNITS_PER_CREDIT } from '../../programs/client/pricing.ts';
+import { DISPUTE_OUTCOMES, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
+import { submit } from '../../stack/operator.ts';
+import { type RunningService, startRunningService } from '../support/runningService.ts';
+
+const CHARGE_CREDITS = 8n;
+const WINDOW_SECONDS = 60;
+const ARBITRATION_SECONDS = 24 * 3_600;
+/** The ledger's cap on a wallet's open disputes, as the test's set-up configures it. */
+const OPEN_DISPUTES_MAX = 5;
+
+const addresses = createAddresses();
+let service: RunningService;
+
+beforeEach(async () => {
+  service = await startRunningService();
+});
+
+afterEach(() => service.close());
+
+const messages = [{ role: 'user' as const, content: 'Say hello.' }];
+const sha256 = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+
+/** Asks for a plain completion. @returns its job and the hash of the text that arrived */
+async function complete(): Promise<{ jobId: string; hash: string }> {
+  const completion = await service
+    .openai()
+    .chat.completions.create({ model: service.model.id, messages });
+  const text = completion.choices[0]?.message.content ?? '';
+  return { jobId: completion.id.replace('chatcmpl-', ''), hash: sha256(text) };
+}
+
+async function dispute(jobId: string, hash: unknown, apiKey = service.apiKey) {
+  const response = await fetch(`${service.baseUrl}/v1/jobs/${jobId}/dispute`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ received_output_hash: hash }),
+  });
+  const body = (await response.json()) as Record<string, unknown> & {
+    error?: { code: string; param: string | null; details?: Record<string, unknown> };
+  };
+  return { status: response.status, body };
+}
+
+const refusalOf = ({ status, body }: Awaited<ReturnType<typeof dispute>>) => [
+  status,
+  body.error?.code,
+];
+
+const addressOf = (jobId: string) =>
+  addresses.job(addresses.creditAccount(service.wallet.publicKey), parseJobId(jobId) as Uint8Array);
+
+async function onLedger(jobId: string) {
+  const job = await fetchJob(service.ledger.connection, addressOf(jobId));
+  if (!job) throw new Error('the job is not on the ledger');
+  return {
+    status: word(JOB_STATUSES, job.status),
+    clientHash: `sha256:${Buffer.from(job.clientHash).toString('hex')}`,
+  };
+}
+
+async function exposureBaseUnits(): Promise<bigint | undefined> {
+  const treasury = await fetchTreasury(service.ledger.connection, addresses.treasury);
+  return treasury?.disputedExposureBaseUnits;
+}
+
+/** The arbiter decides. */
+async function resolve(jobId: string, verdict: 'rejected' | 'upheld_gateway'): Promise<void> {
+  const job = await fetchJob(service.ledger.connection, addressOf(jobId));
+  if (!job) throw new Error('the job is not on the ledger');
+  const instruction = disputeResolve({
+    arbiter: service.arbiter.publicKey,
+    job: addressOf(jobId),
+    creditAccount: addresses.creditAccount(service.wallet.publicKey),
+    worker: job.worker,
+    verdict: DISPUTE_OUTCOMES.indexOf(verdict),
+    evidenceHash: randomBytes(32),
+  });
+  await submit(service.operator, [instruction], [service.arbiter]);
+}
+
+/** What an upheld dispute is repaid from; this job's share alone would not do. */
+async function fillTreasury(): Promise<void> {
+  const { connection } = service.ledger;
+  const config = await fetchConfig(connection, addresses.config);
+  if (!config) throw new Error('the program is not initialized');
+  const payer = service.operator.authority.publicKey;
+  const baseUnits = CHARGE_CREDITS * BASE_UNITS_PER_CREDIT;
+  await submit(service.operator, [
+    createMintToInstruction(config.creditMint, addresses.treasuryVault, payer, baseUnits),
+  ]);
+}
+
+describe('a dispute', () => {
+  it('is opened when the hashes differ, and its job shows it to its rejection', async () => {
+    const { jobId, hash } = await complete();
+    const received = sha256('another text');
+    const { status, body } = await dispute(jobId, received);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      job_id: jobId,
+      dispute_opened: true,
+      your_hash: received,
+      worker_hash: hash,
+      dispute_tx: expect.any(String),
+      arbitration_window_hours: 24,
+    });
+    expect(await onLedger(jobId)).toEqual({ status: 'disputed', clientHash: received });
+    expect(await exposureBaseUnits()).toBe(CHARGE_CREDITS * BASE_UNITS_PER_CREDIT);
+    const job = await service.get(`/v1/jobs/${jobId}`);
+    expect(job).toMatchObject({
+      status: 'disputed',
+      dispute: { status: 'open', your_hash: received, dispute_tx: body.dispute_tx },
+    });
+    const { opened_at, arbitration_ends_at } = job.dispute;
+    expect(Date.parse(arbitration_ends_at) - Date.parse(opened_at)).toBe(
+      ARBITRATION_SECONDS * 1_000,
+    );
+
+    expect(refusalOf(await dispute(jobId, received))).toEqual([409, 'dispute_already_open']);
+    await resolve(jobId, 'rejected');
+    await service.untilMirrored();
+    expect(await service.get(`/v1/jobs/${jobId}`)).toMatchObject({
+      status: 'settled',
+      credits_charged: Number(CHARGE_CREDITS),
+      dispute: { status: 'rejected', resolution_tx: expect.any(String) },
+    });
+    expect(refusalOf(await dispute(jobId, received))).toEqual([409, 'dispute_already_open']);
+    expect(await exposureBaseUnits()).toBe(0n);
+  });
+
+  it('that is upheld gives the charge back', async () => {
+    const { jobId } = await complete();
+    await dispute(jobId, sha256('another text'));
+    await fillTreasury();
+    await resolve(jobId, 'upheld_gateway');
+    // The keeper pays what is owed.
+    await service.untilAccount(
+      ({ availableCredits }) => availableCredits === service.boughtCredits,
+    );
+    await service.untilMirrored();
+    expect(await service.get(`/v1/jobs/${jobId}`)).toMatchObject({
+      status: 'refunded',
+      credits_charged: 0,
+      dispute: { status: 'upheld' },
+    });
+    await service.expectConserved();
+  });
+
+  it('that nobody decides expires after 24 hours', async () => {
+    const { jobId } = await complete();
+    await dispute(jobId, sha256('another text'));
+    await service.advanceSeconds(ARBITRATION_SECONDS + 1);
+    await service.untilJobs((jobs) => jobs.every(({ data }) => data.outcome !== 0));
+    await service.untilMirrored();
+    expect(await service.get(`/v1/jobs/${jobId}`)).toMatchObject({
+      status: 'settled',
+      dispute: { status: 'expired' },
+    });
+  });
+
+  it('is not opened when the hashes are equal, whatever the case of their digits', async () => {
+    const { jobId, hash } = await complete();
+    const shouted = `sha256:${hash.slice('sha256:'.length).toUpperCase()}`;
+    const { status, body } = await dispute(jobId, shouted);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      job_id: jobId,
+      dispute_opened: false,
+      your_hash: hash,
+      worker_hash: hash,
+      message: expect.any(String),
+    });
+    expect((await onLedger(jobId)).status).toBe('settled');
+  });
+
+  it('waits for a job that is still settling when its stream has ended', async () => {
+    const stream = await service
+      .openai()
+      .chat.completions.create({ model: service.model.id, messages, stream: true });
+    let jobId = '';
+    for await (const chunk of stream) jobId = chunk.id.replace('chatcmpl-', '');
+    const { status, body } = await dispute(jobId, sha256('another text'));
+    expect([status, body.dispute_opened]).toEqual([200, true]);
+  });
+
+  it('is refused after the window, by the time of the ledger', async () => {
+    const { jobId, hash } = await complete();
+    await service.advanceSeconds(WINDOW_SECONDS + 1);
+    const late = await dispute(jobId, sha256('another text'));
+    expect(refusalOf(late)).toEqual([422, 'dispute_window_expired']);
+    await service.advanceSeconds(WINDOW_SECONDS);
+    expect(refusalOf(await dispute(jobId, hash))).toEqual([422, 'dispute_window_expired']);
+    expect((await onLedger(jobId)).status).toBe('settled');
+  });
+
+  it('is refused for another wallet, an unknown job and a malformed hash', async () => {
+    const { jobId, hash } = await complete();
+    const { apiKey } = await service.addWallet(100n);
+    expect(refusalOf(await dispute(jobId, hash, apiKey))).toEqual([404, 'job_not_found']);
+    const unknown = jobId.replace(/.{8}$/, '00000000');
+    expect(refusalOf(await dispute(unknown, hash))).toEqual([404, 'job_not_found']);
+    expect(refusalOf(await dispute('job_1', hash))).toEqual([404, 'job_not_found']);
+    for (const malformed of [
+      undefined,
+      null,
+      7,
+      '',
+      hash.slice(7),
+      `${hash}0`,
+      hash.slice(0, -1),
+    ]) {
+      const { status, body } = await dispute(jobId, malformed);
+      expect([status, body.error?.code, body.error?.param]).toEqual([
+        400,
+        'invalid_request',
+        'received_output_hash',
+      ]);
+    }
+  });
+
+  it('is refused when the wallet has as many open ones as it may', async () => {
+    for (let open = 0; open < OPEN_DISPUTES_MAX; open += 1) {
+      const { jobId } = await complete();
+      expect((await dispute(jobId, sha256('another text'))).status).toBe(200);
+    }
+    const { jobId } = await complete();
+    const refused = await dispute(jobId, sha256('another text'));
+    expect(refusalOf(refused)).toEqual([422, 'dispute_limit_reached']);
+  });
+
+  it('is opened once when asked for twice at the same time', async () => {
+    const { jobId } = await complete();
+    const answers = await Promise.all([
+      dispute(jobId, sha256('another text')),
+      dispute(jobId, sha256('a third text')),
+    ]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  });
+});
+
+describe('a job that was never paid', () => {
+  it('cannot be disputed', async () => {
+    await service.close();
+    service = await startRunningService({ workers: ['wrong_hash'] });
+    const failed = await service
+      .openai()
+      .chat.completions.create({ model: service.model.id, messages })
+      .catch((error: { headers: Headers }) => error.headers.get('x-svc-job-id'));
+    const refused = await dispute(String(failed), sha256('another text'));
+    expect(refusalOf(refused)).toEqual([422, 'job_not_settled']);
+  });
+});

@@ -1,0 +1,221 @@
+import { once } from 'node:events';
+import http, { type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import OpenAI from 'openai';
+import { JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
+import {
+  type RunningService,
+  startRunningService,
+  type WorkerBehaviour,
+} from '../support/runningService.ts';
+
+const CHARGE_CREDITS = 8n;
+let service: RunningService;
+const closing: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function start(...workers: WorkerBehaviour[]): Promise<void> {
+  service = await startRunningService({ workers });
+  closing.push(service.close);
+}
+
+async function ask(options: { stream?: boolean; headers?: Record<string, string>; text?: string }) {
+  const { stream = false, headers, text = 'Say hello.' } = options;
+  const response = await fetch(`${service.baseUrl}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.apiKey}`, ...headers },
+    body: JSON.stringify({
+      model: service.model.id,
+      messages: [{ role: 'user', content: text }],
+      stream,
+      ...(stream && { stream_options: { include_usage: true } }),
+    }),
+  });
+  return { response, body: await response.text() };
+}
+
+/** All pieces of text, however the answer came, and what comes with them. */
+function read(body: string) {
+  const chunks = body.startsWith('data:')
+    ? body
+        .split('\n\n')
+        .filter((event) => event.startsWith('data: {'))
+        .map((event) => JSON.parse(event.slice('data: '.length)))
+    : [JSON.parse(body)];
+  const choices = chunks.flatMap((chunk) => chunk.choices);
+  return {
+    id: chunks[0].id,
+    text: choices.map(({ message, delta }) => (message ?? delta).content ?? '').join(''),
+    finishReason: choices.at(-1).finish_reason,
+    usage: chunks.at(-1).usage,
+  };
+}
+
+async function statuses(): Promise<string[]> {
+  return (await service.jobs()).map(({ data }) => word(JOB_STATUSES, data.status)).sort();
+}
+
+async function spentCredits(): Promise<bigint> {
+  const { availableCredits, lockedCredits } = await service.account();
+  return service.boughtCredits - availableCredits - lockedCredits;
+}
+
+/**
+ * A proxy that cuts the first so many answers: the service has worked and charged, and the client
+ * knows nothing of it.
+ */
+async function startCuttingProxy(cuts: number): Promise<{ url: string; asked: string[] }> {
+  const asked: string[] = [];
+  const server = http.createServer(async (request, response) => {
+    asked.push(String(request.headers['x-stainless-retry-count']));
+    const { host: _host, ...headers } = request.headers;
+    const forwarded = http.request(`${service.baseUrl}${request.url}`, {
+      method: request.method ?? 'GET',
+      headers,
+    });
+    request.pipe(forwarded);
+    const [answer] = (await once(forwarded, 'response')) as [IncomingMessage];
+    if (asked.length > cuts) {
+      response.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(response);
+      return;
+    }
+    answer.resume();
+    await once(answer, 'end');
+    response.destroy();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closing.push(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+describe.each([false, true])('a completion with stream %s', (stream) => {
+  it('is given again, not charged again, under the same Idempotency-Key', async () => {
+    await start('honest');
+    const headers = { 'idempotency-key': 'order-7' };
+    const first = await ask({ stream, headers });
+    await service.untilJobs((jobs) => jobs.every(({ data }) => data.status === 3));
+    await service.untilMirrored();
+    const again = await ask({ stream, headers });
+    expect(again.response.status).toBe(200);
+    expect(read(again.body)).toEqual(read(first.body));
+    expect(first.response.headers.get('x-svc-replayed')).toBeNull();
+    expect(again.response.headers.get('x-svc-replayed')).toBe('true');
+    for (const name of ['x-svc-job-id', 'x-svc-tx-signature', 'x-svc-worker', 'content-type']) {
+      expect(again.response.headers.get(name)).toBe(first.response.headers.get(name));
+    }
+    if (!stream) {
+      for (const name of ['x-svc-settlement-tx', 'x-svc-output-hash']) {
+        expect(again.response.headers.get(name)).toBe(first.response.headers.get(name));
+      }
+    }
+    expect(await statuses()).toEqual(['settled']);
+    expect(await spentCredits()).toBe(CHARGE_CREDITS);
+
+    const other = await ask({ stream, headers, text: 'Say something else.' });
+    expect([other.response.status, JSON.parse(other.body).error.code]).toEqual([
+      422,
+      'idempotency_key_mismatch',
+    ]);
+    await service.pool.query('update service.idempotent_requests set answer_expires_at = now()');
+    const late = await ask({ stream, headers });
+    expect([late.response.status, late.response.headers.get('x-should-retry')]).toEqual([
+      409,
+      'false',
+    ]);
+    expect(JSON.parse(late.body).error).toMatchObject({
+      code: 'idempotency_key_reused',
+      details: { job_id: first.response.headers.get('x-svc-job-id') },
+    });
+    expect(await statuses()).toEqual(['settled']);
+  });
+
+  it('is refused while the same request is still being answered', async () => {
+    await start('never_answers');
+    const headers = { 'idempotency-key': 'order-7' };
+    const first = ask({ stream, headers });
+    await service.untilJobs((jobs) => jobs.length === 1);
+    const again = await ask({ stream, headers });
+    expect([again.response.status, again.response.headers.get('retry-after')]).toEqual([409, '2']);
+    expect(JSON.parse(again.body).error.code).toBe('idempotency_key_in_use');
+    await service.advanceSeconds(121);
+    expect((await first).response.status).toBe(504);
+    // It ended without a charge, so the next one runs.
+    const next = ask({ stream, headers });
+    await service.untilJobs((jobs) => jobs.length === 2);
+    await service.advanceSeconds(121);
+    await next;
+    expect(await spentCredits()).toBe(0n);
+  });
+
+  it('runs again when the first one failed', async () => {
+    await start('wrong_hash');
+    const headers = { 'idempotency-key': 'order-7' };
+    await ask({ stream, headers });
+    await ask({ stream, headers });
+    expect(await statuses()).toEqual(['failed', 'failed']);
+    expect(await spentCredits()).toBe(0n);
+  });
+
+  it('is charged once when the official client retries it silently after a lost answer', async () => {
+    await start('honest');
+    const proxy = await startCuttingProxy(1);
+    const client = new OpenAI({ baseURL: `${proxy.url}/v1`, apiKey: service.apiKey });
+    const body = {
+      model: service.model.id,
+      messages: [{ role: 'user' as const, content: 'Say hello.' }],
+    };
+    if (stream) {
+      const chunks = await client.chat.completions.create({ ...body, stream: true });
+      let text = '';
+      for await (const chunk of chunks) text += chunk.choices[0]?.delta.content ?? '';
+      expect(text).not.toBe('');
+    } else {
+      const answer = await client.chat.completions.create(body);
+      expect(answer.choices[0]?.message.content).toBeTruthy();
+    }
+    expect(proxy.asked).toEqual(['0', '1']);
+    expect(await statuses()).toEqual(['settled']);
+    expect(await spentCredits()).toBe(CHARGE_CREDITS);
+  });
+});
+
+describe('a request that nothing was locked for', () => {
+  it('runs under its Idempotency-Key as soon as there are credits', async () => {
+    await start('honest');
+    const { apiKey } = await service.addWallet(1n);
+    const headers = { 'idempotency-key': 'order-7', authorization: `Bearer ${apiKey}` };
+    for (let round = 0; round < 2; round += 1) {
+      const { response } = await ask({ headers });
+      expect(response.status).toBe(402);
+    }
+    expect(await statuses()).toEqual([]);
+  });
+});
+
+describe("the official client's own time-out", () => {
+  it('never charges for an answer that nobody got', async () => {
+    await start('never_answers');
+    const client = new OpenAI({
+      baseURL: `${service.baseUrl}/v1`,
+      apiKey: service.apiKey,
+      timeout: 2_000,
+    });
+    await expect(
+      client.chat.completions.create({
+        model: service.model.id,
+        messages: [{ role: 'user', content: 'Say hello.' }],
+      }),
+    ).rejects.toThrow();
+    await service.untilJobs((jobs) => jobs.every(({ data }) => data.status === 4));
+    expect(await spentCredits()).toBe(0n);
+  });
+});
