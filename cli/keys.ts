@@ -4,6 +4,8 @@ import { Command, InvalidArgumentError } from 'commander';
 import type pg from 'pg';
 import {
   createKey,
+  KeyExistsError,
+  KeyNotFoundError,
   listKeys,
   regenerateKey,
   reinstateKey,
@@ -11,6 +13,7 @@ import {
   suspendKey,
 } from '../api/services/keys.ts';
 import { withDatabase } from './database.ts';
+import { CommandError } from './errors.ts';
 
 /** No colours: the output may go to a file. */
 const PLAIN = { head: [], border: [] };
@@ -57,7 +60,19 @@ function withWallet(
 ): void {
   command
     .requiredOption('--wallet <address>', 'the wallet whose credits the key spends', parseAddress)
-    .action(({ wallet }: { wallet: string }) => withDatabase((pool) => work(pool, wallet)));
+    .action(({ wallet }: { wallet: string }) =>
+      withDatabase((pool) => explained(work(pool, wallet))),
+    );
+}
+
+/** What is wrong with the wallet's key is said in one sentence. */
+async function explained(work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    const isKnown = error instanceof KeyExistsError || error instanceof KeyNotFoundError;
+    throw isKnown ? new CommandError(error.message, { cause: error }) : error;
+  }
 }
 
 function parseAddress(text: string): string {

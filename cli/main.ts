@@ -21,13 +21,6 @@ for (const load of named ? [named] : COMMANDS.values()) program.addCommand(await
 try {
   await program.parseAsync();
 } catch (error) {
-  console.error((await isExplained(error)) ? (error as Error).message : error);
+  console.error(error instanceof CommandError ? error.message : error);
   process.exitCode = 1;
-}
-
-/** Whether the message says all there is to say. */
-async function isExplained(error: unknown): Promise<boolean> {
-  if (error instanceof CommandError) return true;
-  const { KeyExistsError, KeyNotFoundError } = await import('../api/services/keys.ts');
-  return error instanceof KeyExistsError || error instanceof KeyNotFoundError;
 }

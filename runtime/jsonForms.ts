@@ -10,11 +10,15 @@ export function usdcValue(credits: bigint): number {
   return creditsNumber(credits) / 100;
 }
 
-/** A ledger time, which has whole seconds, as ISO 8601 UTC. */
+/** The last moment that a Date can tell. */
+const TIME_MS_MAX = 8.64e15;
+
+/** A ledger time, which has whole seconds, as ISO 8601 UTC; never later than a Date can tell. */
 export function isoTime(unixSeconds: bigint): string {
-  return new Date(Number(unixSeconds) * 1_000).toISOString();
+  return new Date(Math.min(Number(unixSeconds) * 1_000, TIME_MS_MAX)).toISOString();
 }
 
+/** A digest as the interface spells it. */
 export function sha256Text(hex: string): string {
   return `sha256:${hex}`;
 }

@@ -56,13 +56,13 @@ function rowOf(
     escrow: { signature: string; slot: bigint };
   },
 ): JobRow {
-  const after = (seconds: number): bigint | null =>
-    seconds === 0 ? null : job.lockedAt + BigInt(seconds);
   const status = word(JOB_STATUSES, job.status);
-  const isProven = job.outputHash.some((byte) => byte !== 0);
-  const isDisputed = job.clientHash.some((byte) => byte !== 0);
+  // A hash of zeros is a hash like any other: where something else tells, it is not asked.
+  const isProven =
+    status === 'settling' || job.countedTokens > 0 || job.outputHash.some((byte) => byte !== 0);
+  const isDisputed = status === 'disputed' || job.outcome !== 0;
   const endedAt = isEnded(status) ? job.lockedAt + BigInt(job.endedAfterSeconds) : null;
-  const disputedAt = isDisputed ? after(job.disputedAfterSeconds) : null;
+  const disputedAt = isDisputed ? job.lockedAt + BigInt(job.disputedAfterSeconds) : null;
   return {
     address: known.address,
     job_id: known.jobId,

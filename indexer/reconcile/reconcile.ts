@@ -14,6 +14,8 @@ export interface Reconciliation {
   /** Of the accounts and vaults that were read. */
   readonly slot: number;
   readonly accounts: number;
+  /** Accounts of zeros that strangers made in the program's name; they mean nothing. */
+  readonly blankAccounts: number;
   readonly differences: readonly Difference[];
   readonly conservation: readonly Conservation[];
 }
@@ -35,6 +37,7 @@ export async function reconcile(options: {
   return {
     slot: state.slot,
     accounts: state.accounts.size,
+    blankAccounts: state.blankAccounts,
     differences: [
       ...(await compareLedger(database, connection, state.accounts)),
       ...(await compareJournal(database, addresses, signal)),

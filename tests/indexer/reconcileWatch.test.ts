@@ -5,7 +5,13 @@ import { createReconcileWatch } from '../../indexer/reconcile/reconcileWatch.ts'
 import { createLogger } from '../../runtime/logger.ts';
 
 const INTERVAL_MS = 60_000;
-const CLEAN: Reconciliation = { slot: 1, accounts: 1, differences: [], conservation: [] };
+const CLEAN: Reconciliation = {
+  slot: 1,
+  accounts: 1,
+  blankAccounts: 0,
+  differences: [],
+  conservation: [],
+};
 const WRONG: Reconciliation = {
   ...CLEAN,
   differences: [

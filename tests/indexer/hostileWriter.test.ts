@@ -1,0 +1,353 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { createMintToInstruction } from '@solana/spl-token';
+import {
+  ComputeBudgetProgram,
+  Keypair,
+  PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+} from '@solana/web3.js';
+import bs58 from 'bs58';
+import { eventEnvelope } from '../../api/contracts/events.ts';
+import { createWebhooks } from '../../api/services/webhooks.ts';
+import { rebuildMirror } from '../../indexer/rebuild/rebuildMirror.ts';
+import { readLedger } from '../../indexer/reconcile/readLedger.ts';
+import { isClean, reconcile } from '../../indexer/reconcile/reconcile.ts';
+import {
+  createJobId,
+  creditBuy,
+  creditOpen,
+  formatJobId,
+  gatewayOpen,
+  gatewayUpdate,
+  jobLock,
+  PROGRAM_ID,
+} from '../../programs/client/index.ts';
+import { IDL } from '../../programs/client/program.ts';
+import { resolveName } from '../../runtime/resolveName.ts';
+import { createSealing } from '../../runtime/sealing.ts';
+import { callLedger } from '../../testing/callLedger.ts';
+import { EVENT_KINDS, type EventKind } from '../../webhooks/eventKinds.ts';
+import type { StartedProcess } from '../support/childProcess.ts';
+import {
+  callThrough,
+  HOSTILE_PROGRAM_ID,
+  HOSTILE_SIGNER,
+  hostileProgram,
+} from '../support/hostileCaller.ts';
+import { readClockSeconds } from '../support/ledger.ts';
+import { cheapest, widenBounds } from './hostileWriter/catalog.ts';
+import { CREDITS_MAX, ENDPOINTS, ONES, U64_MAX } from './hostileWriter/extremes.ts';
+import { acceptedImitations, refusedImitations } from './hostileWriter/imitations.ts';
+import {
+  endOverdue,
+  leave,
+  leaveOpen,
+  type OpenEnds,
+  writeExtremes,
+} from './hostileWriter/life.ts';
+import { openRoads, type Road } from './hostileWriter/roads.ts';
+import { createStranger, type Stranger } from './hostileWriter/stranger.ts';
+import { SECRETS_KEY, startIndexer } from './indexerProcess.ts';
+import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
+import { addresses, createScene, type Scene } from './scene.ts';
+import { until } from './until.ts';
+import { type Receiver, startReceiver } from './webhooks/receiver.ts';
+
+jest.setTimeout(120_000);
+
+/** What only the authority or the arbiter can bring about, which is nobody hostile. */
+const RESERVED = [
+  ...['AuthorityAccepted', 'AuthorityProposed', 'ConfigInitialized', 'ConfigUpdated'],
+  ...['ModelRetired', 'ModelUpserted', 'PauseSet', 'TreasuryWithdrawn', 'WorkerSuspended'],
+];
+const TWO_DAYS_SECONDS = 2 * 86_400;
+/** Of the 64 instructions that a transaction may run, each event takes two. */
+const EVENTS_MAX = 30;
+/** What a program may create at once, more than any account of ours. */
+const BLANK_BYTES = 10_240;
+const everyComputeUnit = ComputeBudgetProgram.setComputeUnitLimit({ units: 1_400_000 });
+
+let scene: Scene;
+let mirror: MirrorDatabase;
+let receiver: Receiver;
+let indexer: StartedProcess;
+let roads: readonly Road[];
+let hidden: Road;
+let strangers: Stranger[];
+let ends: OpenEnds[];
+
+beforeAll(async () => {
+  scene = await createScene();
+  const { ledger } = scene;
+  const { data, owner, ...hostile } = hostileProgram('embedded');
+  await callLedger(ledger.connection, 'surfnet_setAccount', [
+    HOSTILE_PROGRAM_ID.toBase58(),
+    { ...hostile, owner: owner.toBase58(), data: Buffer.from(data).toString('hex') },
+  ]);
+  mirror = await createMirrorDatabase();
+  receiver = await startReceiver();
+  await start();
+  await widenBounds(scene);
+  ({ roads, hidden } = await openRoads(scene));
+  strangers = await Promise.all(
+    roads.map((road, place) => createStranger(scene, road, place === roads.length - 1)),
+  );
+  await subscribe(strangers.map(({ key }) => key.toBase58()));
+});
+
+afterEach(expectAgreement);
+
+afterAll(async () => {
+  await indexer?.terminate();
+  await receiver?.close();
+  await mirror?.close();
+  scene?.ledger.close();
+});
+
+async function start(): Promise<void> {
+  const settings = { SVC_ALLOW_LOOPBACK: 'true' };
+  indexer = await startIndexer(scene.ledger, mirror.databaseUrl, settings);
+}
+
+/** Wants to hear of everything. */
+async function subscribe(wallets: string[]): Promise<void> {
+  const webhooks = createWebhooks({
+    ...{ pool: mirror.pool, resolve: resolveName, allowLoopback: true },
+    sealing: createSealing(Buffer.from(SECRETS_KEY, 'base64')),
+  });
+  for (const wallet of wallets) {
+    await webhooks.create(wallet, { url: receiver.url, events: [...EVENT_KINDS] });
+  }
+}
+
+/** The indexer runs, the mirror has everything that happened, and nobody tells otherwise. */
+async function expectAgreement(): Promise<void> {
+  const { connection } = scene.ledger;
+  const succeeded = (await scene.read()).map(({ signature }) => signature);
+  await until(async () => (await countIn('transactions', succeeded)) === succeeded.length);
+  const health = await fetch(`${indexer.url}/health`);
+  expect(await health.json()).toMatchObject({ role: 'leader' });
+  const result = await reconcile({ database: mirror.pool, connection, addresses });
+  expect(result.differences).toEqual([]);
+  expect(isClean(result)).toBe(true);
+}
+
+async function countIn(table: 'transactions' | 'journal', signatures: string[]): Promise<number> {
+  const { rowCount } = await mirror.pool.query(
+    `select from mirror.${table} where signature = any($1)`,
+    [signatures],
+  );
+  return rowCount ?? 0;
+}
+
+async function eventNamesOf(signatures: string[]): Promise<string[]> {
+  const { rows } = await mirror.pool.query<{ event_name: string }>(
+    'select distinct event_name from mirror.journal where signature = any($1) order by 1',
+    [signatures],
+  );
+  return rows.map(({ event_name }) => event_name);
+}
+
+/** @throws Error when the ledger refuses it */
+async function sendBy(road: Road | undefined, ...instructions: TransactionInstruction[]) {
+  const landed = await road?.send(instructions);
+  if (!landed?.meta || landed.meta.err) throw new Error(landed?.meta?.logMessages?.join('\n'));
+  const { signatures } = landed.transaction;
+  return { logs: landed.meta.logMessages ?? [], signatures: signatures.slice(0, 1) };
+}
+
+/** Opens an account for a wallet that nobody knows. */
+function openAnother(): TransactionInstruction {
+  const payer = scene.ledger.payer.publicKey;
+  return creditOpen({ payer, wallet: Keypair.generate().publicKey });
+}
+
+describe('the mirror', () => {
+  it('holds every extreme that strangers write, whichever way it reaches the program', async () => {
+    ends = await Promise.all(strangers.map(writeExtremes));
+    await expectAgreement();
+    const { rows } = await mirror.pool.query<{ endpoint: string }>(
+      'select endpoint from mirror.workers',
+    );
+    const endpoints = rows.map(({ endpoint }) => endpoint);
+    expect(endpoints).toEqual(expect.arrayContaining(ENDPOINTS.slice(1)));
+  });
+
+  it('catches up with what strangers did while nobody looked, revived accounts and all', async () => {
+    await indexer.terminate();
+    try {
+      const { connection } = scene.ledger;
+      const everyone = strangers.map((stranger, place) => ({
+        stranger,
+        openEnds: ends[place] as OpenEnds,
+      }));
+      const overdue = await Promise.all(
+        everyone.map(({ stranger, openEnds }) =>
+          leaveOpen(stranger, openEnds, scene.service.arbiter),
+        ),
+      );
+      await scene.wait(121);
+      await Promise.all(
+        everyone.map(({ stranger, openEnds }, place) =>
+          endOverdue(stranger, openEnds, overdue[place] as PublicKey),
+        ),
+      );
+      await scene.wait(TWO_DAYS_SECONDS);
+      await Promise.all(
+        everyone.map(({ stranger, openEnds }) => leave(stranger, openEnds, connection)),
+      );
+    } finally {
+      await start();
+    }
+    await expectAgreement();
+    const names = (IDL.events ?? []).map(({ name }) => name).sort();
+    const expected = names.filter((name) => !RESERVED.includes(name));
+    for (const { signatures } of strangers) {
+      expect(await eventNamesOf(signatures)).toEqual(expected);
+    }
+  });
+
+  it('holds as many events as fit into one transaction', async () => {
+    const operator = scene.ledger.payer.publicKey;
+    await sendBy(roads[2], gatewayOpen({ payer: operator, operator, signers: [HOSTILE_SIGNER] }));
+    const update = gatewayUpdate({ operator, signers: [], stopped: false });
+    const { signatures } = await sendBy(
+      roads[2],
+      everyComputeUnit,
+      callThrough(...Array<TransactionInstruction>(EVENTS_MAX).fill(update)),
+    );
+    await expectAgreement();
+    expect(await countIn('journal', signatures)).toBe(EVENTS_MAX);
+  });
+
+  it('sees an event after which the logs were full', async () => {
+    const nothing = new TransactionInstruction({ programId: HOSTILE_PROGRAM_ID, keys: [] });
+    const noise = Array<TransactionInstruction>(50).fill(nothing);
+    const { logs, signatures } = await sendBy(
+      roads[2],
+      everyComputeUnit,
+      callThrough(...noise, openAnother()),
+    );
+    expect(logs.at(-1)).toBe('Log truncated');
+    expect(logs.join()).not.toContain(PROGRAM_ID.toBase58());
+    await expectAgreement();
+    expect(await eventNamesOf(signatures)).toEqual(['CreditOpened']);
+  });
+
+  it('finds a transaction that only a lookup table connects with the program', async () => {
+    const operator = scene.ledger.payer.publicKey;
+    const update = gatewayUpdate({ operator, signers: [], stopped: true });
+    const { signatures } = await sendBy(hidden, update);
+    await sendBy(roads[0], gatewayUpdate({ operator, signers: [], stopped: false }));
+    await expectAgreement();
+    expect(await eventNamesOf(signatures)).toEqual(['GatewayUpdated']);
+  });
+
+  it('takes nothing for an event that only looks like one', async () => {
+    const payer = scene.ledger.payer.publicKey;
+    const event = await readAnEvent();
+    const sent: string[] = [];
+    for (const road of [roads[0], roads[2], roads[4]]) {
+      for (const imitation of acceptedImitations(payer, event)) {
+        sent.push(...(await sendBy(road, ...imitation)).signatures);
+      }
+      for (const imitation of refusedImitations(payer, event)) {
+        const landed = await road?.send(imitation);
+        expect(landed?.meta?.err).not.toBeNull();
+        sent.push(...(landed?.transaction.signatures ?? []));
+      }
+    }
+    const { signatures } = await sendBy(roads[0], openAnother());
+    await until(async () => (await countIn('journal', signatures)) === 1);
+    await expectAgreement();
+    expect(await countIn('journal', sent)).toBe(0);
+  });
+
+  it('keeps apart two wallets’ jobs of one id', async () => {
+    const [one, other] = strangers as [Stranger, Stranger];
+    const jobId = await idFor(one.creditAccount, other.creditAccount);
+    for (const stranger of [one, other]) {
+      const { key, credits } = stranger;
+      await stranger.send([
+        creditBuy({ buyer: key, buyerTokenAccount: credits, wallet: key, credits: CREDITS_MAX }),
+        jobLock({
+          ...{ payer: key, signer: key, wallet: key, modelId: cheapest.id, jobId },
+          ...{ tokenLimit: cheapest.tokenLimit, maxCredits: U64_MAX },
+        }),
+      ]);
+    }
+    await one.fail(addresses.job(one.creditAccount, jobId), 1, { hash: ONES, tokens: 0 });
+    await expectAgreement();
+    const { rows } = await mirror.pool.query(
+      'select wallet, status from mirror.jobs where job_id = $1 order by status',
+      [formatJobId(jobId)],
+    );
+    expect(rows).toEqual([
+      { wallet: one.key.toBase58(), status: 'failed' },
+      { wallet: other.key.toBase58(), status: 'pending' },
+    ]);
+  });
+
+  it('is not disturbed by blank accounts in the program’s name, nor by gifts', async () => {
+    const { ledger, service } = scene;
+    const { blankAccounts: before } = await readLedger(ledger.connection, addresses);
+    const fromPubkey = ledger.payer.publicKey;
+    const sizes = [0, 1, BLANK_BYTES];
+    for (const space of sizes) {
+      const keypair = Keypair.generate();
+      const place = { fromPubkey, newAccountPubkey: keypair.publicKey, programId: PROGRAM_ID };
+      const create = SystemProgram.createAccount({ ...place, space, lamports: 1e9 });
+      await scene.send([create], [keypair]);
+    }
+    const give = (mint: PublicKey, vault: PublicKey) =>
+      createMintToInstruction(mint, vault, fromPubkey, 7);
+    const { vault, stakeVault } = addresses;
+    await scene.send(
+      [give(service.mints.credit, vault), give(service.mints.stake, stakeVault)],
+      [],
+    );
+    await expectAgreement();
+    const { blankAccounts } = await readLedger(ledger.connection, addresses);
+    expect(blankAccounts).toBe(before + sizes.length);
+  });
+
+  it('tells webhooks of everything in the JSON of the contract', async () => {
+    await until(async () => {
+      const { rowCount } = await mirror.pool.query(
+        `select from service.webhook_deliveries where status <> 'delivered'`,
+      );
+      return rowCount === 0;
+    });
+    const told = receiver.received.map(({ body }) => JSON.parse(body) as { event: EventKind });
+    for (const envelope of told) eventEnvelope(envelope.event).parse(envelope);
+    const kinds = new Set(told.map(({ event }) => event));
+    expect([...kinds].sort()).toEqual([...EVENT_KINDS].sort());
+  });
+
+  it('comes out the same when it is made anew', async () => {
+    const rebuilt = await rebuildMirror({
+      ...{ pool: mirror.pool, source: scene.source, addresses },
+      signal: new AbortController().signal,
+      onFolded: () => {},
+    });
+    expect(rebuilt.differing).toEqual([]);
+  });
+});
+
+/** The bytes of an event that the program has emitted. */
+async function readAnEvent(): Promise<Buffer> {
+  const landed = await roads[0]?.send([openAnother()]);
+  const calls = landed?.meta?.innerInstructions?.flatMap(({ instructions }) => instructions) ?? [];
+  return Buffer.from(bs58.decode(calls.at(-1)?.data ?? ''));
+}
+
+/** An id that the program takes under both accounts. */
+async function idFor(one: PublicKey, other: PublicKey): Promise<Uint8Array> {
+  const nowMs = Number(await readClockSeconds(scene.ledger.connection)) * 1_000;
+  for (;;) {
+    const { bytes } = createJobId({ nowMs, creditAccount: one });
+    const seeds = [Buffer.from('job'), other.toBytes(), bytes];
+    if (PublicKey.findProgramAddressSync(seeds, PROGRAM_ID)[1] === 255) return bytes;
+  }
+}

@@ -1,0 +1,133 @@
+import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import {
+  type AddressLookupTableAccount,
+  AddressLookupTableProgram,
+  Ed25519Program,
+  type Keypair,
+  type PublicKey,
+  SystemProgram,
+  type TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+  type VersionedTransactionResponse,
+} from '@solana/web3.js';
+import { PROGRAM_ID } from '../../../programs/client/index.ts';
+import { delay } from '../../../runtime/wait.ts';
+import { callThrough, HOSTILE_PROGRAM_ID, HOSTILE_SIGNER } from '../../support/hostileCaller.ts';
+import type { TestLedger } from '../../support/ledger.ts';
+import { addresses, type Scene } from '../scene.ts';
+import { until } from '../until.ts';
+
+const POLL_MS = 20;
+
+/** How a message spells its accounts: as ever, or as v0 with these lookup tables. */
+type Form = 'legacy' | AddressLookupTableAccount[];
+
+/** A way for a stranger's instructions to reach the program. */
+export interface Road {
+  readonly name: string;
+  /** One transaction, which the ledger's payer pays. @returns what became of it, be it a failure */
+  send(
+    instructions: TransactionInstruction[],
+    signers?: Keypair[],
+  ): Promise<VersionedTransactionResponse>;
+}
+
+export interface Roads {
+  readonly roads: readonly Road[];
+  /**
+   * Only a lookup table names the program. Clusters list such transactions among the program's; the
+   * embedded ledger does not.
+   */
+  readonly hidden: Road;
+}
+
+/** Every way there is. */
+export async function openRoads(scene: Scene): Promise<Roads> {
+  const { config, treasury, vaultAuthority, vault, treasuryVault, stakeVault, eventAuthority } =
+    addresses;
+  const shared = await createTable(scene, [
+    ...[config, treasury, vaultAuthority, vault, treasuryVault, stakeVault, eventAuthority],
+    ...[HOSTILE_PROGRAM_ID, HOSTILE_SIGNER, TOKEN_PROGRAM_ID, SystemProgram.programId],
+  ]);
+  const program = await createTable(scene, [PROGRAM_ID]);
+  const road = (name: string, form: Form, calls: number): Road => ({
+    name,
+    send: (instructions, signers = []) =>
+      land(scene.ledger, form, wrap(instructions, calls), signers),
+  });
+  return {
+    roads: [
+      road('legacy', 'legacy', 0),
+      road('legacy, called', 'legacy', 1),
+      road('v0', [], 0),
+      road('v0, called', [], 1),
+      road('v0 with a lookup table', [shared], 0),
+      road('v0 with a lookup table, called', [shared], 1),
+      road('v0 with a lookup table, called by what was called', [shared], 2),
+    ],
+    hidden: road('hidden', [shared, program], 1),
+  };
+}
+
+/** Makes the hostile program call them, as often removed as asked; proofs are verified outside. */
+function wrap(instructions: TransactionInstruction[], calls: number): TransactionInstruction[] {
+  if (calls === 0) return instructions;
+  const isVerification = ({ programId }: TransactionInstruction) =>
+    programId.equals(Ed25519Program.programId);
+  const called = callThrough(...instructions.filter((one) => !isVerification(one)));
+  return wrap([...instructions.filter(isVerification), called], calls - 1);
+}
+
+async function createTable(
+  { ledger: { connection, payer }, send }: Scene,
+  named: PublicKey[],
+): Promise<AddressLookupTableAccount> {
+  const [create, lookupTable] = AddressLookupTableProgram.createLookupTable({
+    ...{ authority: payer.publicKey, payer: payer.publicKey },
+    recentSlot: await connection.getSlot('finalized'),
+  });
+  const extend = AddressLookupTableProgram.extendLookupTable({
+    ...{ lookupTable, authority: payer.publicKey, payer: payer.publicKey, addresses: named },
+  });
+  await send([create, extend], []);
+  const { value } = await connection.getAddressLookupTable(lookupTable);
+  if (!value) throw new Error('the lookup table was made');
+  // It can be used from the next slot on.
+  await until(async () => (await connection.getSlot()) > value.state.lastExtendedSlot);
+  return value;
+}
+
+/** Sends a transaction anew as long as the ledger drops it, which it does when much goes on. */
+async function land(...sent: Parameters<typeof sendOnce>): Promise<VersionedTransactionResponse> {
+  for (;;) {
+    const landed = await sendOnce(...sent);
+    if (landed) return landed;
+  }
+}
+
+/** @returns null when its blockhash is dead and it will not land any more */
+async function sendOnce(
+  { connection, payer }: TestLedger,
+  form: Form,
+  instructions: TransactionInstruction[],
+  signers: Keypair[],
+): Promise<VersionedTransactionResponse | null> {
+  const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash('confirmed');
+  const message = new TransactionMessage({
+    ...{ payerKey: payer.publicKey, recentBlockhash: blockhash, instructions },
+  });
+  const transaction = new VersionedTransaction(
+    form === 'legacy' ? message.compileToLegacyMessage() : message.compileToV0Message(form),
+  );
+  transaction.sign([payer, ...signers]);
+  const signature = await connection.sendTransaction(transaction, { skipPreflight: true });
+  for (;;) {
+    const isDead = (await connection.getBlockHeight('confirmed')) > lastValidBlockHeight;
+    const landed = await connection.getTransaction(signature, {
+      ...{ commitment: 'confirmed', maxSupportedTransactionVersion: 0 },
+    });
+    if (landed || isDead) return landed;
+    await delay(POLL_MS);
+  }
+}

@@ -1,0 +1,133 @@
+import {
+  createAssociatedTokenAccountIdempotentInstruction,
+  createMintToInstruction,
+  getAssociatedTokenAddressSync,
+} from '@solana/spl-token';
+import { Keypair, type PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import {
+  createJobId,
+  ed25519Instruction,
+  jobAcknowledge,
+  jobFail,
+  jobLock,
+  jobProve,
+  jobSettle,
+  PROGRAM_ID,
+  proofMessage,
+  sign,
+} from '../../../programs/client/index.ts';
+import { HOSTILE_SIGNER } from '../../support/hostileCaller.ts';
+import { readClockSeconds } from '../../support/ledger.ts';
+import { addresses, type Scene } from '../scene.ts';
+import type { HostileModel } from './catalog.ts';
+import { U64_MAX } from './extremes.ts';
+import type { Road } from './roads.ts';
+
+const LAMPORTS = 10e9;
+/** More than the program lets anybody bring in. */
+const BASE_UNITS = 2n * 10n ** 17n;
+
+/** Text, as far as the program knows. */
+export interface Output {
+  hash: Uint8Array;
+  /** Of the prompt and of the answer. */
+  tokens: number;
+}
+
+/** Somebody who is wallet, operator of a Gateway and worker in one, and goes by one road only. */
+export interface Stranger {
+  readonly road: Road;
+  readonly key: PublicKey;
+  readonly creditAccount: PublicKey;
+  readonly worker: PublicKey;
+  readonly proofKey: PublicKey;
+  /** Token accounts. */
+  readonly credits: PublicKey;
+  readonly stakes: PublicKey;
+  /** Of the transactions that succeeded. */
+  readonly signatures: string[];
+  /** @throws Error when the ledger refuses it */
+  send(instructions: TransactionInstruction[], signers?: Keypair[]): Promise<void>;
+  lock(model: HostileModel): Promise<PublicKey>;
+  acknowledge(job: PublicKey, attempt: number): Promise<void>;
+  prove(job: PublicKey, attempt: number, output: Output): Promise<void>;
+  settle(job: PublicKey, output: Output): Promise<void>;
+  fail(job: PublicKey, reason: number, delivered: Output): Promise<void>;
+}
+
+/** @param isProgram whether it is an address that only the hostile program can sign for */
+export async function createStranger(
+  { ledger, service, send: sendAsOperator }: Scene,
+  road: Road,
+  isProgram: boolean,
+): Promise<Stranger> {
+  const keypair = Keypair.generate();
+  const proofKeypair = Keypair.generate();
+  const key = isProgram ? HOSTILE_SIGNER : keypair.publicKey;
+  const creditAccount = addresses.creditAccount(key);
+  const worker = addresses.worker(key);
+  const signatures: string[] = [];
+  ledger.fundLamports(key, LAMPORTS);
+  const payer = ledger.payer.publicKey;
+  const fund = (mint: PublicKey) => {
+    const account = getAssociatedTokenAddressSync(mint, key, true);
+    return {
+      account,
+      instructions: [
+        createAssociatedTokenAccountIdempotentInstruction(payer, account, key, mint),
+        createMintToInstruction(mint, account, payer, BASE_UNITS),
+      ],
+    };
+  };
+  const credits = fund(service.mints.credit);
+  const stakes = fund(service.mints.stake);
+  await sendAsOperator([...credits.instructions, ...stakes.instructions], []);
+
+  const send: Stranger['send'] = async (instructions, signers = []) => {
+    const accounts = instructions.flatMap(({ keys }) => keys);
+    const isSigned = accounts.some(({ pubkey, isSigner }) => isSigner && pubkey.equals(key));
+    const own = isSigned && !isProgram ? [keypair] : [];
+    const { meta, transaction } = await road.send(instructions, [...own, ...signers]);
+    if (meta?.err) throw new Error(`${road.name}: ${meta.logMessages?.join('\n')}`);
+    signatures.push(...transaction.signatures.slice(0, 1));
+  };
+  const actor = { signer: key };
+  return {
+    ...{ road, key, creditAccount, worker, signatures, send },
+    proofKey: proofKeypair.publicKey,
+    credits: credits.account,
+    stakes: stakes.account,
+    async lock(model) {
+      const nowMs = Number(await readClockSeconds(ledger.connection)) * 1_000;
+      const { bytes, address } = createJobId({ nowMs, creditAccount });
+      const { tokenLimit } = model;
+      const identity = { payer: key, wallet: key, modelId: model.id, jobId: bytes };
+      await send([jobLock({ ...actor, ...identity, tokenLimit, maxCredits: U64_MAX })]);
+      return address;
+    },
+    acknowledge: (job, attempt) => send([jobAcknowledge({ ...actor, job, worker, attempt })]),
+    prove(job, attempt, { hash, tokens }) {
+      const proven = { outputHash: hash, promptTokens: tokens, completionTokens: tokens };
+      const message = proofMessage({ programId: PROGRAM_ID, job, worker, attempt, ...proven });
+      const signature = sign(message, proofKeypair);
+      return send([
+        ed25519Instruction({ publicKey: proofKeypair.publicKey, message, signature }),
+        jobProve({ job, worker, ed25519InstructionIndex: 0, ...proven }),
+      ]);
+    },
+    settle: (job, { hash, tokens }) =>
+      send([
+        jobSettle({
+          ...{ ...actor, job, creditAccount, worker, workerPayout: credits.account },
+          ...{ deliveredHash: hash, countedTokens: tokens },
+        }),
+      ]),
+    fail: (job, reason, { hash, tokens }) =>
+      send([
+        jobFail({
+          ...{ ...actor, job, creditAccount, reason },
+          ...{ deliveredHash: hash, countedTokens: tokens },
+        }),
+      ]),
+  };
+}
