@@ -11,3 +11,17 @@ export async function delay(ms: number, signal?: AbortSignal): Promise<void> {
     if (!signal?.aborted) throw error;
   }
 }
+
+/** What `work` comes to, or undefined once `ms` milliseconds have passed; the work itself goes on. */
+export async function within<Result>(
+  ms: number,
+  work: Promise<Result>,
+): Promise<Result | undefined> {
+  const timer = new AbortController();
+  const late = delay(ms, timer.signal).then(() => undefined);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    timer.abort();
+  }
+}

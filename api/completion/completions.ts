@@ -1,25 +1,23 @@
-import { createHash } from 'node:crypto';
 import type { Response } from 'express';
-import { isEnded } from '../../programs/client/vocabulary.ts';
 import { createBackground } from '../../runtime/background.ts';
-import { creditsNumber, sha256Text } from '../../runtime/jsonForms.ts';
-import { estimateOutputTokens } from '../../runtime/tokens.ts';
-import { delay } from '../../runtime/wait.ts';
+import { creditsNumber } from '../../runtime/jsonForms.ts';
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
 import { ApiError, toApiError } from '../errors.ts';
 import type { Claim, Idempotency } from '../idempotency/idempotency.ts';
 import type { RequestIdentity } from '../idempotency/identity.ts';
-import { type JobEnd, type LockedJob, LockUndecidedError } from '../ledger/escrow.ts';
+import { type LockedJob, LockUndecidedError } from '../ledger/escrow.ts';
 import type { JobWatch } from '../services/jobWatch.ts';
-import type { JobProgress, JobRow } from '../statements/jobs.ts';
+import type { JobRow } from '../statements/jobs.ts';
 import type { KeyAndAccount } from '../statements/keyAndAccount.ts';
 import { type AdmissionServices, type Admitted, admit } from './admission.ts';
 import { type AnswerServices, answerJob } from './answer.ts';
-import type { AttemptEnd, ProvenAnswer } from './attempt.ts';
-import { createDelivery, type Delivery, type Settlement } from './delivery.ts';
-import { contextExceeded, jobTimeout, workerFailed } from './endings.ts';
+import { chatForWorker } from './chatForWorker.ts';
+import { createDelivery } from './delivery.ts';
+import { createJobWork } from './jobWork.ts';
+import { createProvenDelivery, type RequestContext } from './provenDelivery.ts';
 import { replayAnswer } from './replay.ts';
-import { createStages, type StageName, type Stages } from './stages.ts';
+import { createStages, type StageName } from './stages.ts';
+import { createUnpaidEnding } from './unpaidEnding.ts';
 
 export interface CompletionServices extends AdmissionServices, AnswerServices {
   watch: JobWatch;
@@ -46,55 +44,13 @@ export interface Completions {
 
 type NewClaim = Extract<Claim, { status: 'new' }>;
 
-/** What a job's run needs besides the job. */
-interface RunContext {
-  delivery: Delivery;
-  response: Response;
-  stages: Stages;
-  isStream: boolean;
-  claim: NewClaim;
-  /** Unix seconds. */
-  created: number;
-}
-
-/** A plain answer waits this long for its settlement and for the mirror to show it. */
-const PLAIN_SETTLEMENT_WAIT_MS = 10_000;
-/** A finished stream is held open this long for its trailers. */
-const STREAM_SETTLEMENT_WAIT_MS = 3_000;
-/** How long an error waits for the mirror, so that the job can be read as it is told. */
-const ENDING_WAIT_MS = 3_000;
-/** How long a time-out waits for its refund before it is told without one. */
-const REFUND_WAIT_MS = 15_000;
-
-const hasEnded = ({ status }: JobProgress): boolean => isEnded(status);
-
 /** The request path: admit, lock, answer, prove, settle, deliver. */
 export function createCompletions(services: CompletionServices): Completions {
-  const { escrow, watch, clock, logger, publicUrl, idempotency } = services;
+  const { escrow, watch, clock, logger, publicUrl, idempotency, signReceipt } = services;
   const background = createBackground();
-
-  /** Work that goes on whether or not its client stays; its failure leaves the job to the keeper. */
-  function inBackground<Result>(
-    job: LockedJob,
-    work: Promise<Result>,
-  ): Promise<Result | undefined> {
-    const guarded = work.catch((error: unknown) => {
-      logger.error({ msg: 'Left a job to the keeper', job_id: job.id, err: error });
-      return undefined;
-    });
-    background.add(guarded);
-    return guarded;
-  }
-
-  /** Waits for the mirror to show the job's end; undefined when it does not in time. */
-  async function mirrored(
-    job: LockedJob,
-    end: JobEnd,
-    waitMs: number,
-  ): Promise<JobProgress | undefined> {
-    if (end.signature) await watch.hint(end.signature);
-    return watch.waitFor(job.address.toBase58(), hasEnded, waitMs);
-  }
+  const work = createJobWork({ background, watch, logger });
+  const unpaid = createUnpaidEnding({ escrow, clock, work });
+  const deliverProven = createProvenDelivery({ escrow, work, unpaid, logger, signReceipt });
 
   /** A request that came to nothing leaves no trace, so that its repeat is answered at once. */
   async function admitClaimed(
@@ -110,101 +66,19 @@ export function createCompletions(services: CompletionServices): Completions {
     }
   }
 
-  async function settleAnswer(
-    job: LockedJob,
-    answer: ProvenAnswer,
-    settling: { countedTokens: number; stages: Stages; keepCopy: () => Promise<void> },
-  ): Promise<{ end: JobEnd; progress: JobProgress | undefined }> {
-    const { countedTokens, stages, keepCopy } = settling;
-    await keepCopy().catch((error: unknown) => {
-      // A repeat will be refused instead of answered; that is no reason not to settle.
-      logger.warn({ msg: 'Failed to keep an answer for repeats', job_id: job.id, err: error });
-    });
-    const settled = await escrow.settle(job, answer, countedTokens);
-    const end = settled.status === 'overdue' ? await refundWhenDue(job) : settled;
-    stages.mark('settle');
-    const progress = await mirrored(job, end, PLAIN_SETTLEMENT_WAIT_MS);
-    stages.mark('mirror');
-    return { end, progress };
-  }
-
-  async function deliverAnswer(
-    job: LockedJob,
-    answer: ProvenAnswer,
-    context: RunContext,
-  ): Promise<void> {
-    const { delivery, response, stages, isStream, claim, created } = context;
-    const countedTokens = Math.min(estimateOutputTokens(answer.text), job.tokenLimit);
-    const completion_tokens = Math.min(answer.proof.completionTokens, countedTokens);
-    const prompt_tokens = answer.proof.promptTokens;
-    const total_tokens = prompt_tokens + completion_tokens;
-    const usage = { prompt_tokens, completion_tokens, total_tokens };
-    const { text, finishReason, engine, slot } = answer;
-    const digest = createHash('sha256').update(text, 'utf8').digest();
-    const outputHash = sha256Text(digest.toString('hex'));
-    const deliveryReceipt = services.signReceipt(job, digest);
-
-    const keepCopy = () =>
-      claim.store({
-        ...{ text, finishReason, usage, created, outputHash, deliveryReceipt },
-        modelId: job.model.id,
-        escrowTx: job.escrowTx,
-        worker: { address: slot.worker.address, engine },
-      });
-    const settling = inBackground(
-      job,
-      settleAnswer(job, answer, { countedTokens, stages, keepCopy }),
-    );
-    delivery.finish(finishReason, usage);
-
-    const waitMs = isStream ? STREAM_SETTLEMENT_WAIT_MS : PLAIN_SETTLEMENT_WAIT_MS;
-    const known = await within(waitMs, settling);
-    if (!isStream && known && known.end.status !== 'settled') {
-      return delivery.fail(endingError(job, known.end, known.progress));
-    }
-    if (!response.headersSent) response.set('server-timing', stages.header());
-    delivery.settled({ ...settlementOf(known), outputHash, deliveryReceipt });
-  }
-
-  async function refundWhenDue(job: LockedJob): Promise<JobEnd> {
-    await clock.waitUntil(job.deadlines.refundableAt);
-    return escrow.refund(job);
-  }
-
-  /** Ends a job that nobody is charged for, and says how it ended. */
-  async function endUnpaid(
-    job: LockedJob,
-    end: Exclude<AttemptEnd, { kind: 'proven' }>,
-  ): Promise<ApiError> {
-    if (end.kind === 'overdue') {
-      const refunding = inBackground(job, refundWhenDue(job));
-      await clock.waitUntil(job.deadlines.refundableAt);
-      const refunded = await within(REFUND_WAIT_MS, refunding);
-      if (!refunded) return jobTimeout(job, null);
-      return endingError(job, refunded, await mirrored(job, refunded, ENDING_WAIT_MS));
-    }
-    const reason = end.kind === 'failed' ? end.reason : failureReasons[end.kind];
-    const failed = await escrow.fail(job, reason);
-    const progress = await mirrored(job, failed, ENDING_WAIT_MS);
-    if (end.kind === 'context_exceeded') {
-      return contextExceeded(job, failed.signature ?? progress?.refund_tx ?? null);
-    }
-    return endingError(job, failed, progress);
-  }
-
   async function run(
     job: LockedJob,
     options: Parameters<typeof answerJob>[1],
-    context: RunContext,
+    context: RequestContext,
   ): Promise<void> {
     try {
       const end = await answerJob(services, options);
       context.stages.mark('worker');
-      if (end.kind === 'proven') return await deliverAnswer(job, end.answer, context);
-      context.delivery.fail(await endUnpaid(job, end));
+      if (end.kind === 'proven') return await deliverProven(job, end.answer, context);
+      context.delivery.fail(await unpaid.end(job, end));
     } catch (error) {
       logger.error({ msg: 'Failed to run a job', job_id: job.id, err: error });
-      void inBackground(job, escrow.fail(job, 'worker_error'));
+      void work.keepGoing(job, escrow.fail(job, 'worker_error'));
       context.delivery.fail(toApiError(error));
     }
   }
@@ -237,46 +111,9 @@ export function createCompletions(services: CompletionServices): Completions {
       const chat = chatForWorker(request);
       const options = { job, slot, delivery, clientGone, chat, keepPartial: isStream };
       const context = { delivery, response, stages, isStream, claim, created };
-      await inBackground(job, run(job, options, context));
+      await work.keepGoing(job, run(job, options, context));
     },
     drain: background.drain,
-  };
-}
-
-const failureReasons = {
-  context_exceeded: 'worker_error',
-  client_gone: 'client_gone',
-} as const;
-
-function endingError(job: LockedJob, end: JobEnd, progress: JobProgress | undefined): ApiError {
-  const refundTx = end.signature ?? progress?.refund_tx ?? null;
-  return end.status === 'refunded' ? jobTimeout(job, refundTx) : workerFailed(job, refundTx);
-}
-
-function settlementOf(
-  known: { end: JobEnd; progress: JobProgress | undefined } | undefined,
-): Pick<Settlement, 'settlementTx' | 'creditsRemaining'> {
-  if (known?.end.status !== 'settled') return { settlementTx: null, creditsRemaining: null };
-  const { end, progress } = known;
-  return {
-    settlementTx: end.signature ?? progress?.settlement_tx ?? null,
-    creditsRemaining: progress ? creditsNumber(progress.available_credits) : null,
-  };
-}
-
-/** The fields of the request that matter to an engine; limits and streaming are the protocol's. */
-function chatForWorker(request: ChatCompletionRequest): Record<string, unknown> {
-  const { model, messages, temperature, top_p, stop, seed } = request;
-  const { frequency_penalty, presence_penalty } = request;
-  return {
-    model,
-    messages,
-    temperature,
-    top_p,
-    stop,
-    seed,
-    frequency_penalty,
-    presence_penalty,
   };
 }
 
@@ -287,14 +124,4 @@ function abortWhenLeft(response: Response): AbortSignal {
     if (!response.writableFinished) controller.abort();
   });
   return controller.signal;
-}
-
-async function within<Result>(ms: number, work: Promise<Result>): Promise<Result | undefined> {
-  const timer = new AbortController();
-  const late = delay(ms, timer.signal).then(() => undefined);
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    timer.abort();
-  }
 }

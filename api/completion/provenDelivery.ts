@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import type { Response } from 'express';
+import { creditsNumber, sha256Text } from '../../runtime/jsonForms.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { estimateOutputTokens } from '../../runtime/tokens.ts';
+import { within } from '../../runtime/wait.ts';
+import type { Claim } from '../idempotency/idempotency.ts';
+import type { Escrow, JobEnd, LockedJob } from '../ledger/escrow.ts';
+import type { JobProgress } from '../statements/jobs.ts';
+import type { ProvenAnswer } from './attempt.ts';
+import type { Delivery, Settlement, Usage } from './delivery.ts';
+import type { JobWork } from './jobWork.ts';
+import type { Stages } from './stages.ts';
+import { endingError, type UnpaidEnding } from './unpaidEnding.ts';
+
+/** What a request brings besides its job. */
+export interface RequestContext {
+  delivery: Delivery;
+  response: Response;
+  stages: Stages;
+  isStream: boolean;
+  /** Where the answer is kept for repeats. */
+  claim: Pick<Extract<Claim, { status: 'new' }>, 'store'>;
+  /** Unix seconds. */
+  created: number;
+}
+
+/** Settles a proven answer and hands it to its client, who never waits for long. */
+export type DeliverProven = (
+  job: LockedJob,
+  answer: ProvenAnswer,
+  context: RequestContext,
+) => Promise<void>;
+
+/** A plain answer waits this long for its settlement and for the mirror to show it. */
+const PLAIN_SETTLEMENT_WAIT_MS = 10_000;
+/** A finished stream is held open this long for its trailers. */
+const STREAM_SETTLEMENT_WAIT_MS = 3_000;
+
+/** How an answer's job ended, and what the mirror shows of it if it does in time. */
+interface KnownEnd {
+  end: JobEnd;
+  progress: JobProgress | undefined;
+}
+
+export function createProvenDelivery(options: {
+  escrow: Escrow;
+  work: JobWork;
+  unpaid: UnpaidEnding;
+  logger: Logger;
+  /** Signs that this text was delivered; see the delivery receipt in SECURITY.md. */
+  signReceipt: (job: LockedJob, outputHash: Uint8Array) => string;
+}): DeliverProven {
+  const { escrow, work, unpaid, logger, signReceipt } = options;
+
+  async function settle(
+    job: LockedJob,
+    answer: ProvenAnswer,
+    settling: { countedTokens: number; stages: Stages; keepCopy: () => Promise<void> },
+  ): Promise<KnownEnd> {
+    const { countedTokens, stages, keepCopy } = settling;
+    await keepCopy().catch((error: unknown) => {
+      // A repeat will be refused instead of answered; that is no reason not to settle.
+      logger.warn({ msg: 'Failed to keep an answer for repeats', job_id: job.id, err: error });
+    });
+    const settled = await escrow.settle(job, answer, countedTokens);
+    const end = settled.status === 'overdue' ? await unpaid.refundWhenDue(job) : settled;
+    stages.mark('settle');
+    const progress = await work.mirrored(job, end, PLAIN_SETTLEMENT_WAIT_MS);
+    stages.mark('mirror');
+    return { end, progress };
+  }
+
+  return async (job, answer, context) => {
+    const { delivery, response, stages, isStream, claim, created } = context;
+    const { text, finishReason, engine, slot } = answer;
+    const countedTokens = Math.min(estimateOutputTokens(text), job.tokenLimit);
+    const usage = usageOf(answer, countedTokens);
+    const digest = createHash('sha256').update(text, 'utf8').digest();
+    const outputHash = sha256Text(digest.toString('hex'));
+    const deliveryReceipt = signReceipt(job, digest);
+
+    const keepCopy = () =>
+      claim.store({
+        ...{ text, finishReason, usage, created, outputHash, deliveryReceipt },
+        modelId: job.model.id,
+        escrowTx: job.escrowTx,
+        worker: { address: slot.worker.address, engine },
+      });
+    const settling = work.keepGoing(job, settle(job, answer, { countedTokens, stages, keepCopy }));
+    delivery.finish(finishReason, usage);
+
+    const waitMs = isStream ? STREAM_SETTLEMENT_WAIT_MS : PLAIN_SETTLEMENT_WAIT_MS;
+    const known = await within(waitMs, settling);
+    if (!isStream && known && known.end.status !== 'settled') {
+      return delivery.fail(endingError(job, known.end, known.progress));
+    }
+    if (!response.headersSent) response.set('server-timing', stages.header());
+    delivery.settled({ ...settlementOf(known), outputHash, deliveryReceipt });
+  };
+}
+
+/** The worker's counts, the output's no higher than ours. */
+function usageOf({ proof }: ProvenAnswer, countedTokens: number): Usage {
+  const completion_tokens = Math.min(proof.completionTokens, countedTokens);
+  const prompt_tokens = proof.promptTokens;
+  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
+}
+
+function settlementOf(
+  known: KnownEnd | undefined,
+): Pick<Settlement, 'settlementTx' | 'creditsRemaining'> {
+  if (known?.end.status !== 'settled') return { settlementTx: null, creditsRemaining: null };
+  const { end, progress } = known;
+  return {
+    settlementTx: end.signature ?? progress?.settlement_tx ?? null,
+    creditsRemaining: progress ? creditsNumber(progress.available_credits) : null,
+  };
+}
