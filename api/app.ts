@@ -1,3 +1,4 @@
+import type { Tracer } from '@opentelemetry/api';
 import express, { type Express } from 'express';
 import type { Logger } from '../runtime/logger.ts';
 import type { Database } from '../runtime/postgres.ts';
@@ -38,6 +39,7 @@ export interface AppServices {
   disputes: Disputes;
   webhooks: Webhooks;
   metrics: ApiMetrics;
+  tracer: Tracer;
   readiness: () => Promise<Readiness>;
   bursts: BurstLimit;
   refusals: BurstLimit;

@@ -7,6 +7,9 @@ import { sealingKeySetting } from '../runtime/sealing.ts';
 
 const countSetting = (fallback: number) => z.coerce.number().int().positive().default(fallback);
 
+/** An address that paths are put behind. */
+const rootSetting = z.url().transform((url) => url.replace(/\/+$/, ''));
+
 /** Origins as browsers spell them, separated by commas. */
 const originsSetting = z
   .string()
@@ -18,10 +21,7 @@ const originsSetting = z
 const environmentSchema = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: portSetting.default(8080),
-  PUBLIC_URL: z
-    .url()
-    .transform((url) => url.replace(/\/+$/, ''))
-    .optional(),
+  PUBLIC_URL: rootSetting.optional(),
   TLS_CERT: z.string().optional(),
   TLS_KEY: z.string().optional(),
   SVC_ALLOW_PLAIN_HTTP: booleanSetting.default(false),
@@ -29,6 +29,8 @@ const environmentSchema = z.object({
   SVC_CORS_ORIGINS: originsSetting.default([]),
   METRICS_HOST: z.string().default('127.0.0.1'),
   METRICS_PORT: portSetting.optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: rootSetting.optional(),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
   SVC_TRUSTED_PROXY_HOPS: z.coerce.number().int().min(0).default(0),
   SVC_BURST_REQUESTS: countSetting(1_000),
   SVC_BURST_REFILL_PER_SECOND: countSetting(200),

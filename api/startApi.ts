@@ -33,6 +33,7 @@ import { type ApiMetrics, createMetrics } from './telemetry/metrics.ts';
 import { observeEscrow } from './telemetry/observeEscrow.ts';
 import { observeState } from './telemetry/observeState.ts';
 import { serveMetrics } from './telemetry/serveMetrics.ts';
+import { createTracing } from './telemetry/tracing.ts';
 
 /** Streams are drained this long; the keeper takes care of what is left. */
 const SHUTDOWN_TIMEOUT_MS = 20_000;
@@ -52,6 +53,13 @@ export async function startApi(config: ApiConfig): Promise<RunningApi> {
   const shutdown = createShutdown({ logger, timeoutMs: SHUTDOWN_TIMEOUT_MS });
   const nowMs = () => performance.now();
   const allowLoopback = config.SVC_ALLOW_LOOPBACK;
+
+  const tracing = await createTracing({
+    collectorUrl: config.OTEL_EXPORTER_OTLP_ENDPOINT,
+    ratio: config.OTEL_TRACES_SAMPLER_ARG,
+    logger,
+  });
+  shutdown.add('traces', tracing.close);
 
   const pool = createPool({
     databaseUrl: config.DATABASE_URL,
@@ -162,6 +170,7 @@ export async function startApi(config: ApiConfig): Promise<RunningApi> {
     unmirrored,
     disputes,
     metrics,
+    tracer: tracing.tracer,
     readiness: createReadiness({ database: pool, clock, directory, nowMs }),
     webhooks: createWebhooks({
       ...{ pool, allowLoopback, resolve: resolveName },

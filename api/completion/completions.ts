@@ -6,6 +6,7 @@ import { ApiError, toApiError } from '../errors.ts';
 import type { Claim, Idempotency } from '../idempotency/idempotency.ts';
 import type { RequestIdentity } from '../idempotency/identity.ts';
 import { type LockedJob, LockUndecidedError } from '../ledger/escrow.ts';
+import { traceOf } from '../middleware/recordRequests.ts';
 import type { JobWatch } from '../services/jobWatch.ts';
 import type { JobRow } from '../statements/jobs.ts';
 import type { KeyAndAccount } from '../statements/keyAndAccount.ts';
@@ -86,7 +87,11 @@ export function createCompletions(services: CompletionServices): Completions {
   return {
     async complete({ key, identity, request, response }) {
       const clientGone = abortWhenLeft(response);
-      const stages = createStages(services.onStage);
+      const trace = traceOf(response);
+      const stages = createStages((name, startMs, endMs) => {
+        services.onStage(name, endMs - startMs);
+        trace.stage(name, startMs, endMs);
+      });
       const isStream = request.stream ?? false;
       const includeUsage = request.stream_options?.include_usage ?? false;
       const form = { response, publicUrl, isStream, includeUsage };

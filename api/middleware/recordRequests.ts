@@ -1,18 +1,26 @@
-import type { Request, RequestHandler } from 'express';
+import type { Tracer } from '@opentelemetry/api';
+import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from '../../runtime/logger.ts';
 import { errorCodeOf } from '../sendError.ts';
 import type { ApiMetrics } from '../telemetry/metrics.ts';
+import { type RequestTrace, startRequestTrace } from '../telemetry/requestTrace.ts';
 import { requestIdOf } from './requestId.ts';
 
 /**
- * Counts every request and logs it when its response has ended: what was asked for, how it was
- * answered, how long it took. The path is logged as its route, and no text of the client's is, so
+ * Counts, traces and logs every request when its response has ended: what was asked for, how it was
+ * answered, how long it took. The path is told as its route, and no text of the client's is, so
  * that nothing secret that was sent in the wrong place gets there.
  */
-export function recordRequests(options: { logger: Logger; metrics: ApiMetrics }): RequestHandler {
-  const { logger, metrics } = options;
+export function recordRequests(options: {
+  logger: Logger;
+  metrics: ApiMetrics;
+  tracer: Tracer;
+}): RequestHandler {
+  const { logger, metrics, tracer } = options;
   return (request, response, next) => {
     const startedMs = performance.now();
+    const trace = startRequestTrace(tracer);
+    response.locals.trace = trace;
     metrics.requestStarted();
     response.once('close', () => {
       const durationMs = performance.now() - startedMs;
@@ -20,12 +28,14 @@ export function recordRequests(options: { logger: Logger; metrics: ApiMetrics })
       const route = routeOf(request);
       const status = response.writableFinished ? String(response.statusCode) : 'left';
       const code = errorCodeOf(response) ?? 'none';
-      metrics.requestEnded({ method, route, status, code, seconds: durationMs / 1_000 });
+      const requestId = requestIdOf(response);
+      const jobId = jobIdOf(request, response);
+      const answered = { method, route, status, code };
+      metrics.requestEnded({ ...answered, seconds: durationMs / 1_000 });
+      trace.end({ ...answered, requestId, jobId });
       logger.info({
         msg: 'Answered a request',
-        request_id: requestIdOf(response),
-        job_id: response.getHeader('x-svc-job-id') ?? jobIdOf(request),
-        ...{ method, route, status, code },
+        ...{ request_id: requestId, job_id: jobId, ...answered },
         duration_ms: Math.round(durationMs),
       });
     });
@@ -33,12 +43,18 @@ export function recordRequests(options: { logger: Logger; metrics: ApiMetrics })
   };
 }
 
+/** The trace of the request that this response answers. */
+export function traceOf(response: Response): RequestTrace {
+  return response.locals.trace;
+}
+
 /** As the app declares it, so that there are as many as there are routes. */
 function routeOf(request: Request): string {
   return request.route?.path ?? 'none';
 }
 
-/** The job that the path names; whatever else stands in its place is not logged. */
-function jobIdOf({ path }: Request): string | undefined {
-  return /\/(job_[0-9a-f]{32})(?:\/|$)/.exec(path)?.[1];
+/** The job that the request made, or that its path names; what else stands there is not told. */
+function jobIdOf({ path }: Request, response: Response): string | undefined {
+  const made = response.get('x-svc-job-id');
+  return made ?? /\/(job_[0-9a-f]{32})(?:\/|$)/.exec(path)?.[1];
 }

@@ -1,21 +1,26 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { trace } from '@opentelemetry/api';
 import { type AppServices, createApp } from '../../api/app.ts';
 import { createBurstLimit } from '../../api/middleware/burstLimit.ts';
 import { createMetrics } from '../../api/telemetry/metrics.ts';
 import { createLogger } from '../../runtime/logger.ts';
 
+export interface ServedApp {
+  url: string;
+  close(): Promise<void>;
+}
+
 /** The app on a port of its own; only the parts that a test's requests touch have to be given. */
-export async function serveApp(
-  services: Partial<AppServices> = {},
-): Promise<{ url: string; close(): Promise<void> }> {
+export async function serveApp(services: Partial<AppServices> = {}): Promise<ServedApp> {
   const limit = () => createBurstLimit({ burst: 1_000, refillPerSecond: 1, nowMs: () => 0 });
   const app = createApp({
     logger: createLogger({ name: 'test', level: 'silent' }),
     bursts: limit(),
     refusals: limit(),
     metrics: createMetrics(),
+    tracer: trace.getTracer('test'),
     publicUrl: 'https://api.example.com',
     corsOrigins: [],
     trustedProxyHops: 0,

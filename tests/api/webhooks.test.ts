@@ -1,21 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { type AppServices, createApp } from '../../api/app.ts';
-import { createBurstLimit } from '../../api/middleware/burstLimit.ts';
 import { createKey } from '../../api/services/keys.ts';
 import { createWebhooks } from '../../api/services/webhooks.ts';
-import { createMetrics } from '../../api/telemetry/metrics.ts';
 import { migrate } from '../../indexer/migrate.ts';
-import { createLogger } from '../../runtime/logger.ts';
 import { createPool } from '../../runtime/postgres.ts';
 import { createSealing } from '../../runtime/sealing.ts';
 import { API_VERSION } from '../../webhooks/apiVersion.ts';
 import { EVENT_KINDS } from '../../webhooks/eventKinds.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type ServedApp, serveApp } from './serveApp.ts';
 
 const sealing = createSealing(randomBytes(32));
 const events = ['job.completed', 'credit.low'];
@@ -23,8 +17,8 @@ const url = 'https://hooks.example.com/svc';
 
 let database: TestDatabase;
 let pool: pg.Pool;
-let strict: Server;
-let development: Server;
+let strict: ServedApp;
+let development: ServedApp;
 let key: string;
 let otherKey: string;
 
@@ -44,25 +38,15 @@ beforeEach(async () => {
 
 afterAll(async () => {
   for (const server of [strict, development]) {
-    server.close();
-    await once(server, 'close');
+    await server.close();
   }
   await pool.end();
   await database.close();
 });
 
-/** The parts that no webhook route touches are left out. */
-async function serve({ allowLoopback }: { allowLoopback: boolean }): Promise<Server> {
-  const limit = () => createBurstLimit({ burst: 1_000, refillPerSecond: 1, nowMs: () => 0 });
-  const services: Partial<AppServices> = {
+function serve({ allowLoopback }: { allowLoopback: boolean }): Promise<ServedApp> {
+  return serveApp({
     database: pool,
-    logger: createLogger({ name: 'test', level: 'silent' }),
-    bursts: limit(),
-    refusals: limit(),
-    publicUrl: 'https://api.example.com',
-    trustedProxyHops: 0,
-    corsOrigins: [],
-    metrics: createMetrics(),
     webhooks: createWebhooks({
       ...{ pool, sealing, allowLoopback },
       async resolve(name) {
@@ -71,11 +55,7 @@ async function serve({ allowLoopback }: { allowLoopback: boolean }): Promise<Ser
         throw new Error('queryA ENOTFOUND');
       },
     }),
-  };
-  const server = createServer(createApp(services as AppServices));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
+  });
 }
 
 /** What the answers of these endpoints may have. */
@@ -91,10 +71,10 @@ interface Body {
 async function call(
   method: string,
   path: string,
-  options: { body?: unknown; key?: string; server?: Server } = {},
+  options: { body?: unknown; key?: string; server?: ServedApp } = {},
 ) {
-  const { port } = (options.server ?? strict).address() as AddressInfo;
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+  const server = options.server ?? strict;
+  const response = await fetch(server.url + path, {
     method,
     headers: { authorization: `Bearer ${options.key ?? key}`, 'content-type': 'application/json' },
     ...(options.body !== undefined && { body: JSON.stringify(options.body) }),
@@ -103,7 +83,7 @@ async function call(
   return { status: response.status, headers: response.headers, body };
 }
 
-const create = (body: unknown, options: { key?: string; server?: Server } = {}) =>
+const create = (body: unknown, options: { key?: string; server?: ServedApp } = {}) =>
   call('POST', '/v1/webhooks', { body, ...options });
 
 const remove = (id: string | undefined) => call('DELETE', `/v1/webhooks/${id}`);
