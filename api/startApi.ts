@@ -1,6 +1,7 @@
 import { Connection } from '@solana/web3.js';
 import { createAddresses } from '../programs/client/addresses.ts';
 import { formatReceipt, receiptMessage, sign } from '../programs/client/proof.ts';
+import { createSender } from '../programs/client/sender/sender.ts';
 import { createGuardedDispatcher } from '../runtime/addressGuard.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createPool } from '../runtime/postgres.ts';
@@ -47,8 +48,15 @@ export interface RunningApi {
   shutdown: Shutdown;
 }
 
-/** Wires one API process together and listens. */
-export async function startApi(config: ApiConfig): Promise<RunningApi> {
+/**
+ * Wires one API process together and listens.
+ *
+ * @param parts.createSender what sends its transactions: a benchmark measures the API without one
+ */
+export async function startApi(
+  config: ApiConfig,
+  parts: { createSender?: typeof createSender } = {},
+): Promise<RunningApi> {
   const logger = createLogger({ name: 'api', level: config.LOG_LEVEL });
   const shutdown = createShutdown({ logger, timeoutMs: SHUTDOWN_TIMEOUT_MS });
   const nowMs = () => performance.now();
@@ -76,7 +84,10 @@ export async function startApi(config: ApiConfig): Promise<RunningApi> {
   });
   const addresses = createAddresses(config.SVC_PROGRAM_ID);
   const metrics = createMetrics();
-  const ledger = await connectLedger({ config, connection, addresses, logger, metrics });
+  const ledger = await connectLedger({
+    ...{ createSender, config, connection, addresses, logger, metrics },
+    ...parts,
+  });
   shutdown.add('ledger', ledger.close);
   shutdown.add('late locks', ledger.context.lateLocks.drain);
   const escrow = observeEscrow(createEscrow(ledger.context), metrics);

@@ -3,6 +3,8 @@ import { Agent, request } from 'undici';
 /** One answered request. */
 export interface Sample {
   durationMs: number;
+  /** Until the first byte of its body. */
+  firstByteMs: number;
   /** Whether the answer came with status 200. */
   isAnswered: boolean;
   /** Milliseconds of each stage the service names in `server-timing`; empty for others. */
@@ -24,23 +26,30 @@ export interface Target {
   model: string;
 }
 
-/** @param stream whether to ask for a stream, which is read to its `[DONE]` */
+/**
+ * Each client has an address of its own where loopback has more than one, as Linux's has: the
+ * service's limit on bursts is one per address.
+ *
+ * @param stream whether to ask for a stream, which is read to its `[DONE]`
+ */
 export async function putUnderLoad(
   target: Target,
   options: { clients: number; requests: number; stream: boolean },
 ): Promise<Load> {
   const { clients, requests, stream } = options;
-  const agent = new Agent({ connections: clients, pipelining: 1 });
   const samples: Sample[] = [];
   let left = requests;
   const startMs = performance.now();
   await Promise.all(
-    Array.from({ length: clients }, async () => {
+    Array.from({ length: clients }, async (_, index) => {
+      const localAddress = `127.0.1.${index + 1}`;
+      const isLinux = process.platform === 'linux';
+      const agent = new Agent({ connections: 1, ...(isLinux && { connect: { localAddress } }) });
       while (left-- > 0) samples.push(await ask(target, stream, agent));
+      await agent.close();
     }),
   );
   const elapsedMs = performance.now() - startMs;
-  await agent.close();
   return { samples, elapsedMs };
 }
 
@@ -61,7 +70,9 @@ async function ask(target: Target, stream: boolean, dispatcher: Agent): Promise<
   });
   let text = '';
   let durationMs = 0;
+  let firstByteMs = 0;
   for await (const chunk of body) {
+    firstByteMs ||= performance.now() - startMs;
     text += chunk;
     // A stream's trailers wait for the ledger; its reader does not.
     if (text.includes('data: [DONE]')) durationMs ||= performance.now() - startMs;
@@ -69,6 +80,7 @@ async function ask(target: Target, stream: boolean, dispatcher: Agent): Promise<
   durationMs ||= performance.now() - startMs;
   return {
     durationMs,
+    firstByteMs,
     isAnswered: statusCode === 200,
     stages: parseServerTiming(String(headers['server-timing'] ?? '')),
     isSettled: 'x-svc-settlement-tx' in headers,

@@ -2,13 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { endWithParent } from '../runtime/parent.ts';
+import { WORDS } from './words.ts';
 
 // A bare chat-completions server that answers at once: what is measured beyond it is the path.
-
-const WORDS =
-  'The same twenty words for everyone so that only the path to them is what makes any difference to the clock'
-    .split(' ')
-    .map((word) => `${word} `);
 
 const server = createServer(async (request, response) => {
   const { stream } = JSON.parse(await readBody(request)) as { stream?: boolean };

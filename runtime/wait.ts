@@ -1,15 +1,18 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 /**
  * Waits `ms` milliseconds, or less when `signal` aborts: then it returns at once, without an error,
  * because every caller looks at its own state again afterwards.
  */
-export async function delay(ms: number, signal?: AbortSignal): Promise<void> {
-  try {
-    await sleep(ms, undefined, { signal });
-  } catch (error) {
-    if (!signal?.aborted) throw error;
-  }
+export function delay(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end, { once: true });
+  });
 }
 
 /** What `work` comes to, or undefined once `ms` milliseconds have passed; the work itself goes on. */
@@ -17,11 +20,11 @@ export async function within<Result>(
   ms: number,
   work: Promise<Result>,
 ): Promise<Result | undefined> {
-  const timer = new AbortController();
-  const late = delay(ms, timer.signal).then(() => undefined);
+  const { promise: late, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), ms);
   try {
     return await Promise.race([work, late]);
   } finally {
-    timer.abort();
+    clearTimeout(timer);
   }
 }

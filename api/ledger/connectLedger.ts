@@ -3,7 +3,7 @@ import type { Addresses } from '../../programs/client/addresses.ts';
 import { createBatcher } from '../../programs/client/sender/batcher.ts';
 import { createLedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { createPriorityFee } from '../../programs/client/sender/priorityFee.ts';
-import { createSender } from '../../programs/client/sender/sender.ts';
+import type { createSender } from '../../programs/client/sender/sender.ts';
 import { createBackground } from '../../runtime/background.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { ApiConfig } from '../config.ts';
@@ -34,13 +34,14 @@ export async function connectLedger(options: {
   addresses: Addresses;
   logger: Logger;
   metrics: ApiMetrics;
+  createSender: typeof createSender;
 }): Promise<{ context: LedgerContext; close(): void }> {
   const { config, connection, addresses, logger, metrics } = options;
   const commitment = config.SVC_COMMITMENT;
   const clock = createLedgerClock({ connection });
   await clock.ready;
   const sender = observeSender(
-    createSender({
+    options.createSender({
       connection,
       commitment,
       logger,

@@ -3,7 +3,7 @@ import { fetchCreditAccount } from '../../programs/client/accounts.ts';
 import { jobLock } from '../../programs/client/instructions/index.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { type Outcome, WithdrawnError } from '../../programs/client/sender/outcome.ts';
-import { delay } from '../../runtime/wait.ts';
+import { within } from '../../runtime/wait.ts';
 import { jobDeadlines } from '../completion/deadlines.ts';
 import { insufficientCredits, type Quote } from '../completion/quote.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
@@ -61,9 +61,7 @@ export async function lockJob(context: LedgerContext, request: LockRequest): Pro
     key: wallet,
     signal: givenUp.signal,
   });
-  const timer = new AbortController();
-  const outcome = await Promise.race([sent, delay(CONFIRMATION_WAIT_MS, timer.signal)]);
-  timer.abort();
+  const outcome = await within(CONFIRMATION_WAIT_MS, sent);
   if (outcome) return decide(context, outcome, { ...request, lockedBy });
 
   // Nobody waits for this job any more: should its lock still land, it is taken back at once.

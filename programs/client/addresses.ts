@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
+import { LRUCache } from 'lru-cache';
 import { IDL } from './program.ts';
 
 /** Where the program lives unless a caller names another deployment. */
@@ -30,6 +31,9 @@ export interface Addresses {
 /** Deployments in use, one or two in any process: deriving an address costs half a millisecond. */
 const known = new Map<string, Addresses>();
 
+/** Wallets, workers and models in use: each is asked for again with every job. */
+const ADDRESSES_KEPT_MAX = 10_000;
+
 /** The addresses of one deployment of the program. */
 export function createAddresses(programId: PublicKey = PROGRAM_ID): Addresses {
   const key = programId.toBase58();
@@ -41,6 +45,13 @@ export function createAddresses(programId: PublicKey = PROGRAM_ID): Addresses {
 function derive(programId: PublicKey): Addresses {
   const find = (seed: string, ...rest: Uint8Array[]): PublicKey =>
     PublicKey.findProgramAddressSync([Buffer.from(seed), ...rest], programId)[0];
+  const kept = new LRUCache<string, PublicKey>({ max: ADDRESSES_KEPT_MAX });
+  const keep = (seed: string, key: Uint8Array): PublicKey => {
+    const name = `${seed} ${Buffer.from(key).toString('latin1')}`;
+    const address = kept.get(name) ?? find(seed, key);
+    kept.set(name, address);
+    return address;
+  };
   return {
     programId,
     config: find('config'),
@@ -50,10 +61,10 @@ function derive(programId: PublicKey): Addresses {
     treasuryVault: find('treasury_vault'),
     stakeVault: find('stake_vault'),
     eventAuthority: find('__event_authority'),
-    gateway: (operator) => find('gateway', operator.toBytes()),
-    creditAccount: (wallet) => find('credit', wallet.toBytes()),
-    model: (modelId) => find('model', createHash('sha256').update(modelId).digest()),
-    worker: (authority) => find('worker', authority.toBytes()),
+    gateway: (operator) => keep('gateway', operator.toBytes()),
+    creditAccount: (wallet) => keep('credit', wallet.toBytes()),
+    model: (modelId) => keep('model', createHash('sha256').update(modelId).digest()),
+    worker: (authority) => keep('worker', authority.toBytes()),
     job: (creditAccount, jobId) => find('job', creditAccount.toBytes(), jobId),
   };
 }

@@ -3,7 +3,7 @@ import { PublicKey } from '@solana/web3.js';
 import { PROGRAM_ID } from './addresses.ts';
 
 /** The program takes no other bump, so that checking a Job's address always costs the same. */
-const REQUIRED_BUMP = 255;
+const REQUIRED_BUMP = Uint8Array.of(255);
 /** A clock that fell back by more than this was set anew: ids follow it instead of standing still. */
 const STEP_BACK_MS_MAX = 5_000;
 /** Each draw succeeds with probability one half. */
@@ -32,11 +32,25 @@ export function createJobId(options: {
   const time = nextTime(Math.floor(options.nowMs));
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const bytes = compose(time.ms, time.counter, randomBytes(8));
-    const seeds = [Buffer.from('job'), creditAccount.toBytes(), bytes];
-    const [address, bump] = PublicKey.findProgramAddressSync(seeds, programId);
-    if (bump === REQUIRED_BUMP) return { bytes, address };
+    const address = jobAddress(programId, creditAccount, bytes);
+    if (address) return { bytes, address };
   }
   throw new Error(`No usable job id in ${ROUNDS_MAX} draws: the source of randomness is broken`);
+}
+
+/** The address with the required bump; undefined for the half of all ids that have none. */
+function jobAddress(
+  programId: PublicKey,
+  creditAccount: PublicKey,
+  jobId: Uint8Array,
+): PublicKey | undefined {
+  const seeds = [Buffer.from('job'), creditAccount.toBytes(), jobId, REQUIRED_BUMP];
+  try {
+    return PublicKey.createProgramAddressSync(seeds, programId);
+  } catch {
+    // The only fault that seeds of these lengths can have: the point is on the curve.
+    return undefined;
+  }
 }
 
 /** `job_` and the UUID's 32 lower-case hex digits. */

@@ -1,0 +1,74 @@
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { createLogger } from '../../runtime/logger.ts';
+import { createShutdown } from '../../runtime/shutdown.ts';
+import { startProcess } from '../../tests/support/childProcess.ts';
+import { putUnderLoad, type Target } from '../load.ts';
+import { createCostReading } from './processCost.ts';
+import { memoryTable, overheadTable } from './report.ts';
+import { startDoubledService } from './service.ts';
+
+// What the API itself adds to an upstream that answers at once: everything real but the ledger,
+// which counts as having confirmed each transaction at once. What the ledger adds is bench:path's.
+
+/** Enough of each for a p99. */
+const REQUESTS_MIN = 600;
+const REQUESTS_PER_CLIENT = 24;
+const WARM_UP = { clients: 8, requests: 1_000 };
+const MEMORY_STEPS = 5;
+
+const { values } = parseArgs({
+  options: {
+    clients: { type: 'string', default: '1,32,128' },
+    /** Requests over which memory is watched. */
+    memory: { type: 'string', default: '5000' },
+    /** Options for the API's process, such as --cpu-prof. */
+    node: { type: 'string', default: '' },
+  },
+});
+
+const logger = createLogger({ name: 'bench', level: 'error' });
+const shutdown = createShutdown({ logger, timeoutMs: 60_000 });
+shutdown.onSignals();
+try {
+  await run();
+} finally {
+  await shutdown.run();
+}
+
+async function run(): Promise<void> {
+  const upstream = await startProcess('bench/upstream.ts', {});
+  shutdown.add('upstream', async () => void (await upstream.terminate()));
+  const service = await startDoubledService({ shutdown, nodeOptions: values.node });
+  const readCost = await createCostReading(service);
+  const bare: Target = { ...service.target, url: upstream.url };
+
+  console.log(`Node ${process.version}, ${availableParallelism()} processors, ${process.platform}`);
+  for (const target of [bare, service.target]) {
+    for (const stream of [false, true]) await putUnderLoad(target, { ...WARM_UP, stream });
+  }
+  for (const clients of values.clients.split(',').map(Number)) {
+    const requests = Math.max(REQUESTS_MIN, clients * REQUESTS_PER_CLIENT);
+    const measure = async (target: Target, stream: boolean) => {
+      const before = await readCost();
+      const load = await putUnderLoad(target, { clients, requests, stream });
+      return { load, before, after: await readCost() };
+    };
+    const comparison = {
+      clients,
+      bare: await measure(bare, false),
+      plain: await measure(service.target, false),
+      bareStream: await measure(bare, true),
+      stream: await measure(service.target, true),
+    };
+    console.log(`\n${overheadTable(comparison)}`);
+  }
+
+  const readings = [{ requests: 0, cost: await readCost() }];
+  for (let step = 1; step <= MEMORY_STEPS; step += 1) {
+    const requests = Math.ceil(Number(values.memory) / MEMORY_STEPS);
+    await putUnderLoad(service.target, { clients: 32, requests, stream: step % 2 === 0 });
+    readings.push({ requests: step * requests, cost: await readCost() });
+  }
+  console.log(`\n${memoryTable(readings)}`);
+}

@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { createKey } from '../../api/services/keys.ts';
+import { createAddresses } from '../../programs/client/addresses.ts';
+import { createPool } from '../../runtime/postgres.ts';
+import type { Shutdown } from '../../runtime/shutdown.ts';
+import { startDatabase } from '../../stack/database.ts';
+import { registerWorker } from '../../stack/participants.ts';
+import { untilReady } from '../../stack/ready.ts';
+import { startProcess } from '../../tests/support/childProcess.ts';
+import { openService, startLedger } from '../../tests/support/ledger.ts';
+import type { Target } from '../load.ts';
+
+export interface DoubledService {
+  target: Target;
+  metricsUrl: string;
+  databaseUrl: string;
+}
+
+const READY_TIMEOUT_MS = 60_000;
+
+/**
+ * The API on a real database, with a worker that answers at once and a ledger that it only reads
+ * the time of. The indexer fills the mirror once and ends.
+ *
+ * @param nodeOptions for the API's process, such as `--cpu-prof`
+ */
+export async function startDoubledService(options: {
+  shutdown: Shutdown;
+  nodeOptions: string;
+}): Promise<DoubledService> {
+  const { shutdown, nodeOptions } = options;
+  const ledger = await startLedger();
+  shutdown.add('ledger', ledger.close);
+  const { databaseUrl, close } = await startDatabase();
+  shutdown.add('database', close);
+  const { operator, mints, model, wallet, gateway, hotSigner } = await openService(ledger);
+
+  const authority = Keypair.generate();
+  const proofKey = Keypair.generate();
+  const worker = await startProcess('bench/api/instantWorker.ts', {
+    BENCH_WORKER_ADDRESS: createAddresses().worker(authority.publicKey).toBase58(),
+    BENCH_PROOF_KEY: bs58.encode(proofKey.secretKey),
+  });
+  shutdown.add('worker', async () => void (await worker.terminate()));
+  await registerWorker(operator, {
+    ...{ authority, mints, proofKey: proofKey.publicKey, endpoint: worker.url },
+    modelIds: [model.id],
+    stakeTokens: 1_000n,
+  });
+
+  const shared = {
+    DATABASE_URL: databaseUrl,
+    SOLANA_RPC_URL: ledger.rpcUrl,
+    SOLANA_WS_URL: ledger.wsUrl,
+    SVC_SECRETS_KEY: randomBytes(32).toString('base64'),
+    SVC_ALLOW_LOOPBACK: 'true',
+    LOG_LEVEL: 'warn',
+  };
+  const crank = bs58.encode(ledger.payer.secretKey);
+  const indexer = await startProcess('indexer/main.ts', {
+    ...shared,
+    ...{ INDEXER_PORT: '0', INDEXER_LAG_SLOTS_MAX: '1500', SVC_CRANK_KEY: crank },
+  });
+  await untilReady(indexer.url, READY_TIMEOUT_MS);
+  await indexer.terminate();
+
+  const pool = createPool({ databaseUrl, applicationName: 'bench' });
+  const apiKey = await createKey(pool, wallet.publicKey.toBase58());
+  await pool.end();
+  const metricsPort = await freePort();
+  const api = await startProcess('bench/api/doubledApi.ts', {
+    ...shared,
+    ...{ PORT: '0', METRICS_PORT: `${metricsPort}`, NODE_OPTIONS: nodeOptions },
+    SVC_GATEWAY: gateway.toBase58(),
+    SVC_SIGNER_KEY: bs58.encode(hotSigner.secretKey),
+    SVC_FEE_PAYER_KEYS: crank,
+  });
+  shutdown.add('api', async () => void (await api.terminate()));
+  return {
+    target: { url: `${api.url}/v1`, apiKey, model: model.id },
+    metricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,
+    databaseUrl,
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

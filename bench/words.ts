@@ -1,0 +1,5 @@
+/** What every server of the benchmarks answers, a word at a time. */
+export const WORDS: readonly string[] =
+  'The same twenty words for everyone so that only the path to them is what makes any difference to the clock'
+    .split(' ')
+    .map((word) => `${word} `);
