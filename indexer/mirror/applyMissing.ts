@@ -1,10 +1,11 @@
-import { applyTransaction, type Tell, tellReaders } from '../apply/applyTransaction.ts';
+import { applyTransaction } from '../apply/applyTransaction.ts';
 import { atomically } from '../apply/atomically.ts';
 import { RetryableError } from '../errors.ts';
 import { readAhead } from '../source/readAhead.ts';
 import type { ListedTransaction } from '../source/source.ts';
 import { selectStored } from '../statements/selectStored.ts';
 import type { MirrorContext } from './context.ts';
+import { tellOf } from './tell.ts';
 
 /**
  * Applies those of the listed transactions that are not stored yet, in the given order, each in a
@@ -36,12 +37,4 @@ export async function applyMissing(
     onFolded(folded);
   }
   return missing.length;
-}
-
-function tellOf({ announcer }: MirrorContext): Tell {
-  return async (database, events) => {
-    if (!announcer) return;
-    await tellReaders(database, events);
-    await announcer.announce(database, events);
-  };
 }

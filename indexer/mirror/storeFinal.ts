@@ -1,25 +1,32 @@
 import { atomically } from '../apply/atomically.ts';
 import { listPages, OVERLAP_SLOTS } from '../source/listPages.ts';
+import type { ListedTransaction } from '../source/source.ts';
 import { moveCursor, selectCursor } from '../statements/cursors.ts';
 import { markFinalized } from '../statements/finality.ts';
+import { selectStored } from '../statements/selectStored.ts';
 import { applyMissing } from './applyMissing.ts';
 import type { MirrorContext } from './context.ts';
+import { takeBack } from './takeBack.ts';
 
 /**
  * Stores what is final and marks it so, with a cursor of its own, since the two commitments list
- * different slots. A transaction that a sweep missed is found here, too.
+ * different slots. A transaction that a sweep missed is found here, too; and one that a sweep found
+ * on a fork which was abandoned is corrected.
  *
  * @param slotMax how far to go at most
+ * @returns the signatures of what was stored otherwise, and taken back
  */
-export async function storeFinal(context: MirrorContext, slotMax: bigint): Promise<void> {
+export async function storeFinal(context: MirrorContext, slotMax: bigint): Promise<string[]> {
   const { database, source, announcer } = context;
   const cursor = await selectCursor(database, 'finalized');
-  if (slotMax <= cursor) return;
+  if (slotMax <= cursor) return [];
   const commitment = 'finalized';
   const slot = cursor - OVERLAP_SLOTS;
   const pages = source.listFinal?.({ slot, slotMax }) ?? listPages(source, { commitment, slot });
+  const moved: string[] = [];
   for await (const page of pages) {
     const final = page.filter(({ slot }) => slot <= slotMax);
+    moved.push(...(await takeBackMoved(context, final)));
     await applyMissing(context, final);
     await atomically(database, async () => {
       const signatures = final.map(({ signature }) => signature);
@@ -29,6 +36,26 @@ export async function storeFinal(context: MirrorContext, slotMax: bigint): Promi
     });
   }
   await moveCursors(context, slotMax);
+  return moved;
+}
+
+/** Takes back what is stored of final transactions as it was on another fork. */
+async function takeBackMoved(
+  context: MirrorContext,
+  final: readonly ListedTransaction[],
+): Promise<string[]> {
+  const stored = await selectStored(
+    context.database,
+    final.map(({ signature }) => signature),
+  );
+  const moved = final.filter(
+    ({ signature, slot, failed }) =>
+      stored.has(signature) && (failed || stored.get(signature) !== slot),
+  );
+  for (const { signature, slot, failed } of moved) {
+    await takeBack(context, signature, failed ? undefined : slot);
+  }
+  return moved.map(({ signature }) => signature);
 }
 
 /** What is final was confirmed before, so a sweep need not look for it again. */

@@ -1,7 +1,6 @@
 import { applyMissing } from '../mirror/applyMissing.ts';
 import type { MirrorContext } from '../mirror/context.ts';
 import { MIRROR_SCHEMA } from '../mirrorSchema.ts';
-import type { ListedTransaction } from '../source/source.ts';
 
 /** The most signatures that a node takes in one question. */
 const PAGE = 256;
@@ -13,10 +12,10 @@ const PAGE = 256;
 export async function copyTold(context: MirrorContext): Promise<void> {
   const { source } = context;
   for (let page = await selectLacking(context, undefined); page.length > 0; ) {
-    const lost = new Set(await source.findLost(page.map(({ signature }) => signature)));
+    const slots = await source.locate(page.map(({ signature }) => signature));
     await applyMissing(
       context,
-      page.filter(({ signature }) => !lost.has(signature)),
+      [...slots].map(([signature, slot]) => ({ signature, slot, failed: false })),
     );
     page = await selectLacking(context, page.at(-1));
   }
@@ -24,8 +23,8 @@ export async function copyTold(context: MirrorContext): Promise<void> {
 
 async function selectLacking(
   { database }: MirrorContext,
-  after: ListedTransaction | undefined,
-): Promise<ListedTransaction[]> {
+  after: { signature: string; slot: bigint } | undefined,
+): Promise<{ signature: string; slot: bigint }[]> {
   const { rows } = await database.query<{ signature: string; slot: bigint }>(
     `
       select signature, slot from ${MIRROR_SCHEMA}.transactions served
@@ -34,5 +33,5 @@ async function selectLacking(
       order by slot, signature limit $3`,
     [after?.slot ?? 0n, after?.signature ?? '', PAGE],
   );
-  return rows.map((row) => ({ ...row, failed: false }));
+  return rows;
 }

@@ -43,12 +43,23 @@ export interface LedgerSource {
   slot(commitment: Commitment): Promise<bigint>;
   /** What tells this ledger from every other. */
   genesisHash(): Promise<string>;
-  /** Those among at most 256 signatures that the ledger knows nothing of, or knows to have failed. */
-  findLost(signatures: readonly string[]): Promise<string[]>;
+  /**
+   * In which slot each of at most 256 signatures has succeeded; a transaction whose fork was
+   * abandoned may have landed again in another one. Left out are those that the ledger knows nothing
+   * of, or knows to have failed.
+   */
+  locate(signatures: readonly string[]): Promise<ReadonlyMap<string, bigint>>;
 }
 
 /** The highest number that a node accepts: whatever version a stranger uses, it is read. */
 const TRANSACTION_VERSION_MAX = 255;
+
+type ShownTransaction = ExecutedTransaction & { readonly slot: number };
+
+interface SignatureStatus {
+  readonly slot: number;
+  readonly err: unknown;
+}
 
 export function createLedgerSource(options: { rpc: Rpc; programId: PublicKey }): LedgerSource {
   const { rpc, programId } = options;
@@ -66,7 +77,7 @@ export function createLedgerSource(options: { rpc: Rpc; programId: PublicKey }):
     },
 
     async read({ signature, slot }) {
-      const executed = await rpc<ExecutedTransaction | null>('getTransaction', [
+      const executed = await rpc<ShownTransaction | null>('getTransaction', [
         signature,
         {
           commitment: 'confirmed',
@@ -76,6 +87,10 @@ export function createLedgerSource(options: { rpc: Rpc; programId: PublicKey }):
       ]);
       // A node may list a transaction a moment before it can show it.
       if (!executed?.meta) throw new RetryableError(`The ledger does not show ${signature} yet`);
+      // Another node may follow another fork, on which the same transaction did something else.
+      if (BigInt(executed.slot) !== slot) {
+        throw new RetryableError(`The ledger shows ${signature} in another slot than it listed`);
+      }
       return decodeTransaction({ signature, slot }, executed, programId);
     },
 
@@ -85,12 +100,17 @@ export function createLedgerSource(options: { rpc: Rpc; programId: PublicKey }):
 
     genesisHash: () => rpc<string>('getGenesisHash', []),
 
-    async findLost(signatures) {
-      const { value } = await rpc<{ value: ({ err: unknown } | null)[] }>('getSignatureStatuses', [
+    async locate(signatures) {
+      const { value } = await rpc<{ value: (SignatureStatus | null)[] }>('getSignatureStatuses', [
         signatures,
         { searchTransactionHistory: true },
       ]);
-      return signatures.filter((_signature, index) => !value[index] || value[index].err !== null);
+      const slots = new Map<string, bigint>();
+      for (const [index, signature] of signatures.entries()) {
+        const status = value[index];
+        if (status?.err === null) slots.set(signature, BigInt(status.slot));
+      }
+      return slots;
     },
   };
 }

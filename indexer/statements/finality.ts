@@ -17,13 +17,13 @@ export async function markFinalized(
 export async function selectUnfinalized(
   database: Database,
   query: { slotMax: bigint; limit: number },
-): Promise<string[]> {
-  const { rows } = await database.query<{ signature: string }>({
+): Promise<{ signature: string; slot: bigint }[]> {
+  const { rows } = await database.query<{ signature: string; slot: bigint }>({
     text: `
-      select signature from transactions
+      select signature, slot from transactions
       where commitment = 'confirmed' and slot <= $1
       order by slot limit $2`,
     values: [query.slotMax, query.limit],
   });
-  return rows.map(({ signature }) => signature);
+  return rows;
 }

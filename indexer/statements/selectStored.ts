@@ -1,13 +1,13 @@
 import type { Database } from '../../runtime/postgres.ts';
 
-/** Those of the signatures whose transactions are stored. */
+/** The slots of those transactions that are stored, by signature. */
 export async function selectStored(
   database: Database,
   signatures: readonly string[],
-): Promise<Set<string>> {
-  const { rows } = await database.query<{ signature: string }>({
-    text: 'select signature from transactions where signature = any($1)',
+): Promise<Map<string, bigint>> {
+  const { rows } = await database.query<{ signature: string; slot: bigint }>({
+    text: 'select signature, slot from transactions where signature = any($1)',
     values: [signatures],
   });
-  return new Set(rows.map(({ signature }) => signature));
+  return new Map(rows.map(({ signature, slot }) => [signature, slot]));
 }

@@ -18,6 +18,7 @@ const wire = createServer((socket) => {
   socket.pipe(ledger).pipe(socket);
   for (const end of [socket, ledger]) end.on('error', () => end.destroy());
   socket.on('close', () => ledger.destroy());
+  ledger.on('close', () => socket.destroy());
   connections.push(socket);
 });
 

@@ -183,9 +183,9 @@ describe('finality', () => {
     const { rows } = await client.query('select from mirror.journal where not folded');
     expect(rows.length).toBeGreaterThan(0);
 
-    const findLost: LedgerSource['findLost'] = async (signatures) =>
-      signatures.filter((listed) => listed === signature);
-    expect(await finalize(contextWith({ findLost }))).toEqual([signature]);
+    const locate: LedgerSource['locate'] = (signatures) =>
+      scene.source.locate(signatures.filter((located) => located !== signature));
+    expect(await finalize(contextWith({ locate }))).toEqual([signature]);
     expect(await digestTables(client)).toEqual(digest);
   });
 });

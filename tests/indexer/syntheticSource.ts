@@ -47,7 +47,8 @@ export function createSyntheticSource(transactions: number): SyntheticSource {
     read: async ({ signature, slot }) => transactionOf(indexOf(signature), { signature, slot }),
     slot: newestSlot,
     genesisHash: async () => 'synthetic',
-    findLost: async () => [],
+    locate: async (signatures) =>
+      new Map(signatures.map((signature) => [signature, slotOf(indexOf(signature))])),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Database } from '../../../runtime/postgres.ts';
 import type { LedgerEvent } from '../../decode.ts';
 import type { DeliveryQueue } from '../deliver/queue.ts';
-import { armCreditAlerts } from './creditAlerts.ts';
+import { restoreCreditAlert } from './creditAlerts.ts';
 import { readFacts } from './facts.ts';
 import { deleteUnsent, releaseDeliveries } from './heldDeliveries.ts';
 import { insertDeliveries } from './insertDeliveries.ts';
@@ -19,7 +19,13 @@ export interface Announcer {
   announce(database: Database, events: readonly LedgerEvent[]): Promise<void>;
   /** Transactions became final. */
   release(database: Database, signatures: readonly string[]): Promise<void>;
-  /** A transaction vanished from the ledger, and the tables are as they were without it. */
+  /**
+   * A transaction vanished from the ledger, and the tables are as they were without it and without
+   * what was built upon it. That is announced again when it is folded again: an alert depends on
+   * what was before.
+   *
+   * @param vanished.events all that the tables have lost
+   */
   withdraw(
     database: Database,
     vanished: { signature: string; events: readonly LedgerEvent[] },
@@ -63,9 +69,17 @@ export function createAnnouncer(
       await queue.add(database, await releaseDeliveries(database, signatures));
     },
     async withdraw(database, { signature, events }) {
-      await deleteUnsent(database, signature);
-      const wallets = events.flatMap(({ data }) => ('wallet' in data ? data.wallet : []));
-      await armCreditAlerts(database, { signature, wallets });
+      const isLost = (event: LedgerEvent) => event.signature === signature;
+      await deleteUnsent(
+        database,
+        events.filter((event) => isLost(event) || event.slot > floorSlot),
+      );
+      const accounts = events.flatMap(({ data }) =>
+        'creditAccount' in data ? [[data.wallet, data.creditAccount] as const] : [],
+      );
+      for (const [wallet, creditAccount] of new Map(accounts)) {
+        await restoreCreditAlert(database, { wallet, creditAccount }, { signature, floorSlot });
+      }
     },
   };
 }

@@ -1,52 +1,99 @@
 import type { Database } from '../../../runtime/postgres.ts';
-import type { Balance } from './credits.ts';
+import { selectAccountEvents } from '../../statements/selectAccountEvents.ts';
+import { type Balance, balanceAfter } from './credits.ts';
+
+interface CreditAlert {
+  readonly is_low: boolean;
+  readonly threshold_credits: bigint;
+}
 
 /**
- * Follows a wallet's balance: an alert begins when credits that leave for good take it below the
- * threshold, and a balance at or above the threshold arms it again, wherever it comes from.
+ * An alert begins when credits that leave for good take a balance below the threshold, and a
+ * balance at or above the threshold arms it again, wherever it comes from.
+ */
+function isLowAfter({ totalCredits, hasSpent }: Balance, alert: CreditAlert): boolean {
+  return totalCredits < alert.threshold_credits && (alert.is_low || hasSpent);
+}
+
+/**
+ * Follows a wallet's balance.
  *
  * @returns the threshold when an alert has just begun, else null
  */
 export async function moveCreditAlert(
   database: Database,
-  { wallet, totalCredits, hasSpent }: Balance,
+  balance: Balance,
 ): Promise<bigint | null> {
+  const { wallet } = balance;
   await database.query({
     name: 'insert_credit_alert',
     text: 'insert into service.credit_alerts (wallet) values ($1) on conflict do nothing',
     values: [wallet],
   });
-  const { rows } = await database.query<{ is_low: boolean; threshold_credits: bigint }>({
-    name: 'move_credit_alert',
-    text: `
-      update service.credit_alerts set is_low = not is_low
-      where wallet = $1
-        and is_low <> ($2::numeric < threshold_credits and (is_low or $3))
-      returning is_low, threshold_credits`,
-    values: [wallet, totalCredits, hasSpent],
-  });
-  return rows[0]?.is_low ? rows[0].threshold_credits : null;
+  const alert = await lockCreditAlert(database, wallet);
+  if (!alert) return null;
+  const isLow = isLowAfter(balance, alert);
+  if (isLow === alert.is_low) return null;
+  await updateCreditAlert(database, wallet, isLow);
+  return isLow ? alert.threshold_credits : null;
 }
 
 /**
- * Arms the alerts that a vanished transaction had begun, for what it spent is back. Not one that was
- * sent: the transaction that takes its place would tell the same again.
+ * Makes an account's alert what follows from its history without a transaction that vanished: what
+ * that spent is back, and what it bought is gone. Not where it was sent as `credit.low`: the
+ * transaction that takes its place would tell the same again.
+ *
+ * @param floorSlot nothing up to it is announced, so it begins no alert
  */
-export async function armCreditAlerts(
+export async function restoreCreditAlert(
   database: Database,
-  vanished: { signature: string; wallets: readonly string[] },
+  { wallet, creditAccount }: { wallet: string; creditAccount: string },
+  vanished: { signature: string; floorSlot: bigint },
 ): Promise<void> {
-  await database.query(
-    `update service.credit_alerts alert set is_low = false
-     from credit_accounts account
-     where alert.wallet = any($2) and account.wallet = alert.wallet
-       and account.available_credits + account.locked_credits >= alert.threshold_credits
-       and not exists (
-         select from service.webhook_deliveries delivery
-         join service.webhooks webhook on webhook.id = delivery.webhook_id
-         where delivery.signature = $1 and delivery.event = 'credit.low'
-           and webhook.wallet = alert.wallet
-       )`,
-    [vanished.signature, vanished.wallets],
+  const alert = await lockCreditAlert(database, wallet);
+  if (!alert || (await wasAlerted(database, wallet, vanished.signature))) return;
+  const events = await selectAccountEvents(database, creditAccount);
+  let isLow = false;
+  for (const event of events.filter(({ slot }) => slot > vanished.floorSlot)) {
+    const balance = balanceAfter(event);
+    if (balance) isLow = isLowAfter(balance, { ...alert, is_low: isLow });
+  }
+  await updateCreditAlert(database, wallet, isLow);
+}
+
+async function lockCreditAlert(
+  database: Database,
+  wallet: string,
+): Promise<CreditAlert | undefined> {
+  const { rows } = await database.query<CreditAlert>({
+    name: 'lock_credit_alert',
+    text: `
+      select is_low, threshold_credits from service.credit_alerts
+      where wallet = $1 for update`,
+    values: [wallet],
+  });
+  return rows[0];
+}
+
+async function updateCreditAlert(
+  database: Database,
+  wallet: string,
+  isLow: boolean,
+): Promise<void> {
+  await database.query({
+    name: 'update_credit_alert',
+    text: 'update service.credit_alerts set is_low = $2 where wallet = $1',
+    values: [wallet, isLow],
+  });
+}
+
+async function wasAlerted(database: Database, wallet: string, signature: string): Promise<boolean> {
+  const { rowCount } = await database.query(
+    `select from service.webhook_deliveries delivery
+     join service.webhooks webhook on webhook.id = delivery.webhook_id
+     where delivery.signature = $1 and delivery.event = 'credit.low' and webhook.wallet = $2
+     limit 1`,
+    [signature, wallet],
   );
+  return rowCount === 1;
 }

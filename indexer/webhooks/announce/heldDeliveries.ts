@@ -1,5 +1,8 @@
 import type { Database } from '../../../runtime/postgres.ts';
+import { EVENT_KINDS } from '../../../webhooks/eventKinds.ts';
+import type { EventPlace } from '../../decode.ts';
 import type { DueDelivery } from '../deliver/queue.ts';
+import { eventIdOf } from './eventId.ts';
 
 /**
  * Makes due what waited for its transaction to be final.
@@ -27,10 +30,16 @@ export async function releaseDeliveries(
   }));
 }
 
-/** Forgets what a vanished transaction announced and nobody was sent. */
-export async function deleteUnsent(database: Database, signature: string): Promise<void> {
+/** Forgets what was announced of ledger events and nobody was sent. */
+export async function deleteUnsent(
+  database: Database,
+  events: readonly EventPlace[],
+): Promise<void> {
+  const eventIds = events.flatMap((event) => EVENT_KINDS.map((kind) => eventIdOf(event, kind)));
+  const signatures = events.map(({ signature }) => signature);
   await database.query(
-    'delete from service.webhook_deliveries where signature = $1 and attempts = 0',
-    [signature],
+    `delete from service.webhook_deliveries
+     where signature = any($1) and event_id = any($2) and attempts = 0`,
+    [signatures, eventIds],
   );
 }

@@ -59,10 +59,10 @@ function opening(slot: bigint): LedgerTransaction {
   return { signature, slot, events: [opened, purchase] };
 }
 
-/** A withdrawal that follows upon `opening`. */
-function withdrawal(slot: bigint, available: number): LedgerTransaction {
+/** A withdrawal, one that follows upon `opening` unless told otherwise. */
+function withdrawal(slot: bigint, available: number, sequence = 3): LedgerTransaction {
   const event = withdrawn({ credits: 500 - available, available, slot });
-  const data = { ...event.data, creditSequence: '3' } as never;
+  const data = { ...event.data, creditSequence: `${sequence}` } as never;
   return { signature: event.signature, slot, events: [{ ...event, data } as LedgerEvent] };
 }
 
@@ -212,6 +212,32 @@ describe('a transaction that vanishes', () => {
     await vanish(again);
     await scene.applyAndAnnounce([atLast]);
     expect(await told()).toHaveLength(1);
+  });
+
+  it('brings back the alert that it ended', async () => {
+    await scene.addWebhook({ url: URL, events: ['credit.low'] });
+    const purchase = bought({ credits: 100, available: 150, slot: 12n });
+    const data = { ...purchase.data, creditSequence: '4' } as never;
+    const lost = { ...purchase, slot: 12n, events: [{ ...purchase, data } as LedgerEvent] };
+    await scene.applyAndAnnounce([opening(10n), withdrawal(11n, 50), lost]);
+    expect(await told()).toHaveLength(1);
+    await vanish(lost);
+    await scene.applyAndAnnounce([withdrawal(13n, 40, 4)]);
+    expect(await told()).toHaveLength(1);
+  });
+
+  it('takes along an alert of what was built upon it, unless that begins it again', async () => {
+    await scene.addWebhook({ url: URL, events: ['credit.low'] });
+    const purchase = bought({ credits: 100, available: 190, slot: 12n });
+    const data = { ...purchase.data, creditSequence: '4' } as never;
+    const lost = { ...purchase, slot: 12n, events: [{ ...purchase, data } as LedgerEvent] };
+    const low = withdrawal(11n, 90);
+    await scene.applyAndAnnounce([opening(10n), low, lost, withdrawal(14n, 80, 5)]);
+    expect(await told()).toHaveLength(2);
+    await vanish(lost);
+    await scene.applyAndAnnounce([withdrawal(13n, 85, 4)]);
+    const { rows } = await scene.pool.query('select signature from service.webhook_deliveries');
+    expect(rows).toEqual([{ signature: low.signature }]);
   });
 
   async function vanish({ signature }: LedgerTransaction): Promise<void> {

@@ -1,0 +1,83 @@
+import type { LedgerEventData } from '../../../../indexer/decode.ts';
+import type { EventKind } from '../../../../webhooks/eventKinds.ts';
+import { WALLETS } from '../ledger/drawInstructions.ts';
+import type { SimulatedLedger } from '../ledger/simulatedLedger.ts';
+import type { Delivery } from './announcements.ts';
+import { describeDifferences } from './describeDifferences.ts';
+
+/** What a wallet's webhooks are told of its own events, without regard to balances. */
+const KINDS: { readonly [Name in LedgerEventData['name']]?: EventKind } = {
+  JobLocked: 'job.submitted',
+  JobAcknowledged: 'job.processing',
+  JobSettled: 'job.completed',
+  JobFailed: 'job.failed',
+  JobRefunded: 'job.timeout',
+  JobDisputed: 'job.disputed',
+  CreditBought: 'credit.topup',
+};
+const THRESHOLD_CREDITS = 100n;
+
+/**
+ * A clean fold should announce what the ledger's events are known to be, counted here without any
+ * of the indexer's code.
+ *
+ * @param floorSlot nothing up to it is announced
+ */
+export function compareDueEvents(
+  due: readonly Delivery[],
+  ledger: SimulatedLedger,
+  floorSlot: bigint,
+): string[] {
+  const expected = new Map<string, number>();
+  const low = new Set<string>();
+  for (const { slot, signature, events } of ledger.transactions) {
+    if (slot <= floorSlot) continue;
+    for (const event of events) {
+      for (const [wallet, kind] of noticesOf(event, ledger, low)) {
+        count(expected, `${kind} of ${signature} for ${wallet}`);
+      }
+    }
+  }
+  const found = new Map<string, number>();
+  for (const { kind, signature, wallet } of due)
+    count(found, `${kind} of ${signature} for ${wallet}`);
+  return describeDifferences(found, expected);
+}
+
+function count(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+/** @param low the wallets that were told of it since they were last above the threshold */
+function noticesOf(
+  event: LedgerEventData,
+  { state }: SimulatedLedger,
+  low: Set<string>,
+): (readonly [wallet: string, kind: EventKind])[] {
+  const { name, data } = event;
+  if (name === 'WorkerRegistered') return WALLETS.map((wallet) => [wallet, 'worker.registered']);
+  if (name === 'DisputeResolved') {
+    return data.slashedTokens === '0' ? [] : WALLETS.map((wallet) => [wallet, 'worker.slashed']);
+  }
+  const job = 'jobId' in data ? state.jobs.get(data.jobId) : undefined;
+  const wallet = 'wallet' in data ? data.wallet : job?.wallet;
+  if (wallet === undefined) return [];
+  const notices: [string, EventKind][] = [];
+  const kind = KINDS[name];
+  if (kind) notices.push([wallet, kind]);
+  if (isAlert(event, wallet, low)) notices.push([wallet, 'credit.low']);
+  return notices;
+}
+
+/** Whether credits that left for good took the wallet below the threshold. */
+function isAlert({ name, data }: LedgerEventData, wallet: string, low: Set<string>): boolean {
+  if (name !== 'JobSettled' && name !== 'CreditWithdrawn' && name !== 'CreditBought') return false;
+  const locked = name === 'JobSettled' ? data.accountLockedCredits : data.lockedCredits;
+  if (BigInt(data.availableCredits) + BigInt(locked) >= THRESHOLD_CREDITS) {
+    low.delete(wallet);
+    return false;
+  }
+  if (name === 'CreditBought' || low.has(wallet)) return false;
+  low.add(wallet);
+  return true;
+}

@@ -1,0 +1,42 @@
+import type pg from 'pg';
+import type { Announcing } from '../../../../indexer/webhooks/announce/announcer.ts';
+import type { SimulatedLedger } from '../ledger/simulatedLedger.ts';
+import { compareAccounts } from './accounts.ts';
+import { compareAnnouncements, selectDeliveries } from './announcements.ts';
+import { foldCleanly } from './cleanFold.ts';
+import { compareDueEvents } from './dueEvents.ts';
+import { compareCursors, compareJournal } from './journal.ts';
+
+/** What is wrong with a mirror; every list is empty when nothing is. */
+export interface Differences {
+  readonly journal: string[];
+  readonly cursors: string[];
+  readonly accounts: string[];
+  readonly tables: string[];
+  readonly dueEvents: string[];
+  readonly announcements: string[];
+}
+
+/**
+ * Compares what was kept while everything failed with what the ledger holds in the end.
+ *
+ * @param options.floorSlot nothing up to it is announced
+ */
+export async function findDifferences(options: {
+  pool: pg.Pool;
+  ledger: SimulatedLedger;
+  announcing: Announcing;
+  floorSlot: bigint;
+}): Promise<Differences> {
+  const { pool, ledger, announcing, floorSlot } = options;
+  const announced = await selectDeliveries(pool);
+  const { tables, deliveries } = await foldCleanly(options);
+  return {
+    journal: await compareJournal(pool, ledger),
+    cursors: await compareCursors(pool, ledger),
+    accounts: await compareAccounts(pool, ledger.state),
+    tables,
+    dueEvents: compareDueEvents(deliveries, ledger, floorSlot),
+    announcements: compareAnnouncements(announced, deliveries, announcing.awaitsFinality),
+  };
+}

@@ -1,0 +1,98 @@
+import { BASE_UNITS_PER_CREDIT } from '../../../../../programs/client/pricing.ts';
+import { DISPUTE_OUTCOMES } from '../../../../../programs/client/vocabulary.ts';
+import { ARBITRATION_SECONDS, CHARGED_CREDITS, type Instruction } from '../programState.ts';
+import { accountOf } from './credit.ts';
+import { jobOf, move } from './job.ts';
+
+const CHARGED_BASE_UNITS = CHARGED_CREDITS * BASE_UNITS_PER_CREDIT;
+const SLASH_TOKENS = 500n;
+const REJECTED = DISPUTE_OUTCOMES.indexOf('rejected');
+const UPHELD_WORKER = DISPUTE_OUTCOMES.indexOf('upheld_worker');
+
+/** Of a job that no verdict was given on before. */
+export const dispute =
+  (jobId: string): Instruction =>
+  (state, now) => {
+    if (state.jobs.get(jobId)?.isDecided) return null;
+    const moved = move(state, jobId, ['settled']);
+    if (!moved) return null;
+    const { job, account } = moved;
+    const { treasury } = state;
+    job.status = 'disputed';
+    account.sequence += 1n;
+    account.openDisputes += 1;
+    treasury.sequence += 1n;
+    treasury.exposureBaseUnits += CHARGED_BASE_UNITS;
+    return {
+      name: 'JobDisputed',
+      data: {
+        ...{ ...now, ...jobOf(job), ...accountOf(account), worker: job.worker },
+        ...{ clientHash: 'ff'.repeat(32), outputHash: jobId.repeat(2) },
+        ...{ chargedCredits: `${CHARGED_CREDITS}`, openDisputes: account.openDisputes },
+        treasurySequence: `${treasury.sequence}`,
+        disputedExposureBaseUnits: `${treasury.exposureBaseUnits}`,
+        arbitrationEndsAt: `${Number(now.unixTime) + ARBITRATION_SECONDS}`,
+      },
+    };
+  };
+
+/** @param verdict as the program numbers them: rejected, upheld_gateway or upheld_worker */
+export const resolve =
+  (jobId: string, verdict: number): Instruction =>
+  (state, now) => {
+    const moved = move(state, jobId, ['disputed']);
+    const worker = moved && state.workers.get(moved.job.worker);
+    if (!worker) return null;
+    const { job, account } = moved;
+    const { treasury } = state;
+    const repaidCredits = verdict === REJECTED ? 0n : CHARGED_CREDITS;
+    const wanted = verdict === UPHELD_WORKER ? SLASH_TOKENS : 0n;
+    const slashed = worker.stakeTokens < wanted ? worker.stakeTokens : wanted;
+    job.status = verdict === REJECTED ? 'settled' : 'refunded';
+    job.isDecided = true;
+    account.sequence += 1n;
+    account.openDisputes -= 1;
+    account.owedCredits += repaidCredits;
+    treasury.sequence += 1n;
+    treasury.exposureBaseUnits -= CHARGED_BASE_UNITS;
+    treasury.owedBaseUnits += repaidCredits * BASE_UNITS_PER_CREDIT;
+    treasury.slashedTokens += slashed;
+    if (slashed > 0n) worker.sequence += 1n;
+    worker.stakeTokens -= slashed;
+    return {
+      name: 'DisputeResolved',
+      data: {
+        ...{ ...now, ...jobOf(job), ...accountOf(account), worker: worker.worker, verdict },
+        ...{ workerSequence: `${worker.sequence}`, treasurySequence: `${treasury.sequence}` },
+        ...{ evidenceHash: 'ee'.repeat(32), repaidCredits: `${repaidCredits}` },
+        ...{ owedCredits: `${account.owedCredits}`, openDisputes: account.openDisputes },
+        owedBaseUnits: `${treasury.owedBaseUnits}`,
+        disputedExposureBaseUnits: `${treasury.exposureBaseUnits}`,
+        ...{ slashedTokens: `${slashed}`, slashedStakeTokens: `${treasury.slashedTokens}` },
+        ...{ stakeTokens: `${worker.stakeTokens}`, unstakingTokens: '0' },
+      },
+    };
+  };
+
+export const expire =
+  (jobId: string): Instruction =>
+  (state, now) => {
+    const moved = move(state, jobId, ['disputed']);
+    if (!moved) return null;
+    const { job, account } = moved;
+    const { treasury } = state;
+    job.status = 'settled';
+    job.isDecided = true;
+    account.sequence += 1n;
+    account.openDisputes -= 1;
+    treasury.sequence += 1n;
+    treasury.exposureBaseUnits -= CHARGED_BASE_UNITS;
+    return {
+      name: 'DisputeExpired',
+      data: {
+        ...{ ...now, ...jobOf(job), ...accountOf(account), openDisputes: account.openDisputes },
+        treasurySequence: `${treasury.sequence}`,
+        disputedExposureBaseUnits: `${treasury.exposureBaseUnits}`,
+      },
+    };
+  };

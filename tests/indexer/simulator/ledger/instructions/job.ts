@@ -1,0 +1,97 @@
+import {
+  ARBITRATION_SECONDS,
+  AUTHORITY,
+  type CreditAccount,
+  type Instruction,
+  type JobAccount,
+  LOCKED_CREDITS,
+  MODEL,
+  PRICE,
+  type ProgramState,
+} from '../programState.ts';
+import { accountOf } from './credit.ts';
+
+/** What the worker's proof says of its answer. */
+export const COUNTS = { promptTokens: 10, completionTokens: 600 };
+
+/** Which job an event is about, at its sequence. */
+export function jobOf({ job, jobId, sequence }: JobAccount) {
+  return { job, jobId, jobSequence: sequence };
+}
+
+/** The balances as job events tell them. */
+export function balancesOf({ availableCredits, lockedCredits }: CreditAccount) {
+  return {
+    availableCredits: `${availableCredits}`,
+    accountLockedCredits: `${lockedCredits}`,
+  };
+}
+
+/** A job in one of these statuses, moved on by one, with its wallet's account. */
+export function move(
+  { jobs, wallets }: ProgramState,
+  id: string,
+  from: readonly JobAccount['status'][],
+): { job: JobAccount; account: CreditAccount } | null {
+  const job = jobs.get(id);
+  const account = job && wallets.get(job.wallet);
+  if (!account || !from.includes(job.status) || job.isClosed) return null;
+  job.sequence += 1;
+  return { job, account };
+}
+
+export const lock =
+  (jobId: string, wallet: string): Instruction =>
+  ({ wallets, jobs }, now) => {
+    const account = wallets.get(wallet);
+    if (!account || account.availableCredits < LOCKED_CREDITS || jobs.has(jobId)) return null;
+    const state = { status: 'pending', isDecided: false, isClosed: false } as const;
+    const job = {
+      ...{ ...state, jobId, job: `job ${jobId}`, wallet, worker: '', sequence: 1, attempt: 0 },
+    };
+    jobs.set(jobId, job);
+    account.sequence += 1n;
+    account.availableCredits -= LOCKED_CREDITS;
+    account.lockedCredits += LOCKED_CREDITS;
+    return {
+      name: 'JobLocked',
+      data: {
+        ...{ ...now, ...jobOf(job), ...accountOf(account), ...balancesOf(account), ...PRICE },
+        ...{ controller: wallet, model: MODEL.address, modelId: MODEL.id, tier: MODEL.tier },
+        ...{ tokenLimit: 2_000, treasuryShareBasisPoints: 1_500, slashTokens: 500 },
+        ...{ jobTimeoutSeconds: 120, disputeWindowSeconds: 60, rentPayer: AUTHORITY },
+        ...{ arbitrationWindowSeconds: ARBITRATION_SECONDS, lockedCredits: `${LOCKED_CREDITS}` },
+        ...{ spentDay: 0, spentTodayCredits: '0' },
+      },
+    };
+  };
+
+export const acknowledge =
+  (jobId: string, worker: string): Instruction =>
+  (state, now) => {
+    if (!state.workers.has(worker)) return null;
+    const moved = move(state, jobId, ['pending', 'processing']);
+    if (!moved) return null;
+    const { job } = moved;
+    job.status = 'processing';
+    job.worker = worker;
+    job.attempt += 1;
+    return {
+      name: 'JobAcknowledged',
+      data: { ...now, ...jobOf(job), worker, attempt: job.attempt },
+    };
+  };
+
+export const prove =
+  (jobId: string): Instruction =>
+  (state, now) => {
+    const moved = move(state, jobId, ['processing']);
+    if (!moved) return null;
+    const { job } = moved;
+    job.status = 'settling';
+    const { worker, attempt } = job;
+    return {
+      name: 'JobProven',
+      data: { ...now, ...jobOf(job), ...COUNTS, worker, attempt, outputHash: jobId.repeat(2) },
+    };
+  };

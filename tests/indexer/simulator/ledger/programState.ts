@@ -1,0 +1,111 @@
+import type { LedgerEventData } from '../../../../indexer/decode.ts';
+import type { JobStatus } from '../../../../programs/client/vocabulary.ts';
+import { addresses } from '../../scene.ts';
+
+/** What the program's accounts hold, as far as their changes depend on it; can be copied whole. */
+export interface ProgramState {
+  config: { sequence: bigint };
+  treasury: {
+    sequence: bigint;
+    owedBaseUnits: bigint;
+    exposureBaseUnits: bigint;
+    slashedTokens: bigint;
+    unpaidBaseUnits: bigint;
+  };
+  wallets: Map<string, CreditAccount>;
+  workers: Map<string, WorkerAccount>;
+  jobs: Map<string, JobAccount>;
+}
+
+export interface CreditAccount {
+  wallet: string;
+  creditAccount: string;
+  sequence: bigint;
+  availableCredits: bigint;
+  lockedCredits: bigint;
+  owedCredits: bigint;
+  openDisputes: number;
+}
+
+export interface WorkerAccount {
+  worker: string;
+  sequence: bigint;
+  stakeTokens: bigint;
+  claimableBaseUnits: bigint;
+  jobsSettled: bigint;
+  hosts: boolean;
+}
+
+export interface JobAccount {
+  jobId: string;
+  job: string;
+  wallet: string;
+  worker: string;
+  sequence: number;
+  attempt: number;
+  status: JobStatus;
+  isDecided: boolean;
+  isClosed: boolean;
+}
+
+/** The ledger's time, as every event begins with it. */
+export interface Now {
+  readonly slot: string;
+  readonly unixTime: string;
+}
+
+/** One instruction: changes the state and tells of it, or is refused, as the program would do it. */
+export type Instruction = (state: ProgramState, now: Now) => LedgerEventData | null;
+
+export const NOBODY = '11111111111111111111111111111111';
+export const AUTHORITY = 'the authority';
+export const MODEL = { address: 'a model', id: 'model', tier: 1 };
+export const PRICE = {
+  creditsPerRequest: 8,
+  creditsPer1kTokens: 4,
+  longCompletionThresholdTokens: 500,
+};
+export const LOCKED_CREDITS = 8n;
+export const CHARGED_CREDITS = 3n;
+export const ARBITRATION_SECONDS = 86_400;
+
+/** A ledger on which the program was never called. */
+export function emptyState(): ProgramState {
+  const none = { owedBaseUnits: 0n, exposureBaseUnits: 0n, slashedTokens: 0n, unpaidBaseUnits: 0n };
+  return {
+    config: { sequence: 0n },
+    treasury: { sequence: 0n, ...none },
+    wallets: new Map(),
+    workers: new Map(),
+    jobs: new Map(),
+  };
+}
+
+/** The program's first instruction, and the model that all jobs ask for. */
+export const opening: readonly Instruction[] = [
+  ({ config, treasury }, now) => {
+    config.sequence = 1n;
+    treasury.sequence = 1n;
+    return {
+      name: 'ConfigInitialized',
+      data: {
+        ...{ ...now, configSequence: '1', authority: AUTHORITY, arbiter: AUTHORITY },
+        ...{ creditMint: 'credit', stakeMint: 'stake', treasuryShareBasisPoints: 1_500 },
+        ...{ unstakeCooldownSeconds: 172_800, openDisputesMax: 3, minimumStakeTokens: '1000' },
+        ...{ slashTokens: 500, jobCreditsMax: '1000', creditAccountCreditsMax: '1000000' },
+        ...{ vault: addresses.vault.toBase58(), stakeVault: addresses.stakeVault.toBase58() },
+        ...{ treasuryVault: addresses.treasuryVault.toBase58(), stakeDecimals: 6 },
+        ...{ jobTimeoutSeconds: 120, disputeWindowSeconds: 60 },
+        arbitrationWindowSeconds: ARBITRATION_SECONDS,
+      },
+    };
+  },
+  (_books, now) => ({
+    name: 'ModelUpserted',
+    data: {
+      ...{ ...now, ...PRICE, model: MODEL.address, modelSequence: '1', id: MODEL.id },
+      ...{ tier: MODEL.tier, label: '8B', originator: 'somebody', contextWindowTokens: 32_768 },
+      ...{ createdAt: now.unixTime, retiresAt: '0' },
+    },
+  }),
+];
