@@ -21,7 +21,13 @@ export const jobListQuery = z.object({
     .enum(JOB_STATUSES, { error: 'must be a job status, given once' })
     .optional()
     .describe('Only jobs in this state.'),
-  model: z.string(once).max(256).optional().describe('Only jobs of this model.'),
+  model: z
+    .string(once)
+    .max(256)
+    // No database can store it, so no model has it, and asking for it would fail.
+    .refine((id) => !id.includes('\0'), { error: 'must not contain NUL' })
+    .optional()
+    .describe('Only jobs of this model.'),
 });
 
 export type JobListQuery = z.infer<typeof jobListQuery>;

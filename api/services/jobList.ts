@@ -3,12 +3,7 @@ import type { JobList } from '../contracts/job.ts';
 import type { JobListQuery } from '../contracts/jobList.ts';
 import { jobView } from '../contracts/views.ts';
 import { ApiError } from '../errors.ts';
-import {
-  type JobCursor,
-  selectJob,
-  selectJobsAfter,
-  selectJobsBefore,
-} from '../statements/jobs.ts';
+import { type JobCursor, selectJob, selectJobRange } from '../statements/jobs.ts';
 
 /**
  * One page of a wallet's jobs, always newest first. Paging goes on in the direction it was asked in:
@@ -23,11 +18,12 @@ export async function listJobs(
 ): Promise<JobList> {
   const before = await findCursor(database, wallet, 'before', query.before);
   const after = await findCursor(database, wallet, 'after', query.after);
-  const filter = { wallet, rows: query.limit + 1, status: query.status, modelId: query.model };
-
-  const rows = after
-    ? await selectJobsAfter(database, filter, after, before)
-    : await selectJobsBefore(database, filter, before);
+  // After a job, the next newer ones come first, so that following pages miss none.
+  const order = after ? 'asc' : 'desc';
+  const filter = { wallet, status: query.status, modelId: query.model };
+  // One more than is shown tells whether there are more.
+  const range = { before, after, order, rows: query.limit + 1 } as const;
+  const rows = await selectJobRange(database, filter, range);
   const page = rows.slice(0, query.limit);
   const has_more = rows.length > page.length;
   const last = page.at(-1);

@@ -78,9 +78,7 @@ export async function selectJobProgress(
 
 export interface JobFilter {
   wallet: string;
-  /** How many rows; the caller asks for one more than it shows, to learn whether there are more. */
-  rows: number;
-  status?: string | undefined;
+  status?: JobStatus | undefined;
   modelId?: string | undefined;
 }
 
@@ -90,65 +88,54 @@ export interface JobCursor {
   job_id: string;
 }
 
-/** Newest first; with a cursor, the ones older than it. */
-export async function selectJobsBefore(
-  database: Database,
-  filter: JobFilter,
-  cursor?: JobCursor,
-): Promise<JobRow[]> {
-  const { rows } = await database.query<JobRow>({
-    name: 'select_jobs_before',
-    text: `
-      select ${columns} from mirror.jobs
-      where wallet = $1
-        and ($2::text is null or status = $2)
-        and ($3::text is null or model_id = $3)
-        and ($4::bigint is null or (locked_at, job_id) < ($4, $5))
-      order by locked_at desc, job_id desc
-      limit $6`,
-    values: [
-      filter.wallet,
-      filter.status,
-      filter.modelId,
-      cursor?.locked_at,
-      cursor?.job_id,
-      filter.rows,
-    ],
-  });
-  return rows;
+/** Before and behind every job. */
+const START: JobCursor = { locked_at: -1n, job_id: '' };
+const END: JobCursor = { locked_at: 2n ** 63n - 1n, job_id: '' };
+
+/** What the index for this filter begins with, and its value. */
+function indexKey({ status, modelId }: JobFilter): Record<string, string> {
+  if (status !== undefined && modelId !== undefined) {
+    return { "(status || ' ' || model_id)": `${status} ${modelId}` };
+  }
+  if (status !== undefined) return { status };
+  if (modelId !== undefined) return { model_id: modelId };
+  return {};
 }
 
 /**
- * The next ones newer than `after`, oldest first, so that following pages miss none; with `before`
- * too, only those older than it.
+ * The first jobs between two places, in the order of the ledger or against it.
+ *
+ * A page is a range of an index, and its ends are subselects, whose values the planner cannot look
+ * at. It would look up how many rows they leave, and wallets that do not stand out in its statistics
+ * all seem to have a few jobs: then it reads and sorts all that there are, or filters them.
  */
-export async function selectJobsAfter(
+export async function selectJobRange(
   database: Database,
   filter: JobFilter,
-  after: JobCursor,
-  before?: JobCursor,
+  range: {
+    after?: JobCursor | undefined;
+    before?: JobCursor | undefined;
+    order: 'asc' | 'desc';
+    rows: number;
+  },
 ): Promise<JobRow[]> {
+  const { after = START, before = END, order, rows: limit } = range;
+  const beginning = { ...indexKey(filter), wallet: filter.wallet };
+  const key = [...Object.keys(beginning), 'locked_at', 'job_id'];
+  const endOf = ({ locked_at, job_id }: JobCursor) => [
+    ...Object.values(beginning),
+    locked_at,
+    job_id,
+  ];
+  const types = [...Object.keys(beginning).map(() => 'text'), 'bigint', 'text'];
+  const end = (from: number) => types.map((type, place) => `$${from + place}::${type}`);
   const { rows } = await database.query<JobRow>({
-    name: 'select_jobs_after',
     text: `
       select ${columns} from mirror.jobs
-      where wallet = $1
-        and ($2::text is null or status = $2)
-        and ($3::text is null or model_id = $3)
-        and (locked_at, job_id) > ($4, $5)
-        and ($6::bigint is null or (locked_at, job_id) < ($6, $7))
-      order by locked_at, job_id
-      limit $8`,
-    values: [
-      filter.wallet,
-      filter.status,
-      filter.modelId,
-      after.locked_at,
-      after.job_id,
-      before?.locked_at,
-      before?.job_id,
-      filter.rows,
-    ],
+      where (${key}) > (select ${end(1)}) and (${key}) < (select ${end(1 + key.length)})
+      order by ${key.map((column) => `${column} ${order}`)}
+      limit $${1 + 2 * key.length}`,
+    values: [...endOf(after), ...endOf(before), limit],
   });
   return rows;
 }

@@ -23,7 +23,11 @@ export async function concludeAttempt(
   if (!webhook) return;
   // Somebody else took this process for dead, and has concluded the attempt.
   if (!(await noteEnd(database, job, outcome))) return;
-  if (outcome.error === null) return succeed(database, webhook.id, job);
+  if (outcome.error === null) {
+    await endDelivery(database, job.deliveryId, 'delivered');
+    if (webhook.status === 'failed') await reactivate(database, webhook.id);
+    return;
+  }
   const { isTest, isPending } = await selectDelivery(database, job.deliveryId);
   // Its webhook was disabled or given up meanwhile.
   if (!isPending) return;
@@ -52,13 +56,8 @@ async function noteEnd(database: Database, job: AttemptJob, outcome: Outcome): P
   return rowCount === 1;
 }
 
-async function succeed(database: Database, webhookId: string, job: AttemptJob): Promise<void> {
-  await endDelivery(database, job.deliveryId, 'delivered');
-  await database.query({
-    name: 'reactivate_webhook',
-    text: `update service.webhooks set status = 'active' where id = $1 and status = 'failed'`,
-    values: [webhookId],
-  });
+async function reactivate(database: Database, webhookId: string): Promise<void> {
+  await database.query(`update service.webhooks set status = 'active' where id = $1`, [webhookId]);
 }
 
 async function selectDelivery(

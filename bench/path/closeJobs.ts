@@ -1,6 +1,6 @@
 import type { Connection } from '@solana/web3.js';
-import { fetchAllJobs } from '../programs/client/accounts.ts';
-import { delay } from '../runtime/wait.ts';
+import { fetchAllJobs } from '../../programs/client/accounts.ts';
+import { delay } from '../../runtime/wait.ts';
 
 /** Past the timeout of two minutes and the dispute window of one. */
 const AHEAD_MS = 200_000;

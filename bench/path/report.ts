@@ -1,5 +1,6 @@
 import Table from 'cli-table3';
-import type { Load, Sample } from './load.ts';
+import type { Load, Sample } from '../load.ts';
+import { percentile } from '../percentile.ts';
 import type { TransactionCosts } from './transactions.ts';
 
 /** The loads of one number of clients. */
@@ -68,10 +69,4 @@ function answered({ samples }: Load): Sample[] {
 
 function durationsOf(load: Load): number[] {
   return answered(load).map(({ durationMs }) => durationMs);
-}
-
-/** The smallest value that so many percent of the values do not exceed. */
-function percentile(values: readonly number[], percent: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.ceil((sorted.length * percent) / 100) - 1] ?? Number.NaN;
 }

@@ -1,0 +1,61 @@
+import pg from 'pg';
+import { delay } from '../../runtime/wait.ts';
+import { startIndexer } from '../../tests/indexer/indexerProcess.ts';
+import type { Service, TestLedger } from '../../tests/support/ledger.ts';
+import type { Random } from '../../tests/support/random.ts';
+import { watchConfirmations } from '../confirmations.ts';
+import { lockJobs } from '../lockJobs.ts';
+import { waitUntil } from '../waitUntil.ts';
+
+/** Locks come at moments that have nothing to do with the sweeps. */
+const GAP_MS_MAX = 200;
+
+/**
+ * Locks jobs one after the other while an indexer keeps the mirror.
+ *
+ * @param options.databaseUrl of an empty database
+ * @returns for each, the milliseconds from the ledger's word that it is confirmed to the mirror's,
+ *   which is given with the commit; below 0 where a sweep was faster than the ledger's stream
+ */
+export async function measureLag(options: {
+  ledger: TestLedger;
+  service: Service;
+  databaseUrl: string;
+  locks: number;
+  random: Random;
+}): Promise<number[]> {
+  const { ledger, service, databaseUrl, locks, random } = options;
+  const indexer = await startIndexer(ledger, databaseUrl);
+  const mirror = new pg.Client({ connectionString: databaseUrl });
+  await mirror.connect();
+  const mirroredAtMs = new Map<string, number>();
+  mirror.on('notification', ({ payload = '' }) => {
+    for (const job of payload.split(',')) {
+      if (!mirroredAtMs.has(job)) mirroredAtMs.set(job, performance.now());
+    }
+  });
+  await mirror.query('listen mirror_jobs');
+  // The first lock waits for the indexer's first sweep.
+  await lockJobs(service, 1);
+  await waitUntil('the indexer keeps the mirror', () => mirroredAtMs.size === 1);
+  mirroredAtMs.clear();
+  const confirmations = watchConfirmations(ledger.connection);
+  for (let lock = 0; lock < locks; lock += 1) {
+    await lockJobs(service, 1);
+    await delay(random.below(GAP_MS_MAX));
+  }
+  await waitUntil('all jobs are mirrored', () => mirroredAtMs.size === locks);
+  const { rows } = await mirror.query<{ address: string; escrow_tx: string }>(
+    'select address, escrow_tx from mirror.jobs where address = any($1)',
+    [[...mirroredAtMs.keys()]],
+  );
+  const lagsMs: number[] = [];
+  for (const { address, escrow_tx } of rows) {
+    const atMs = mirroredAtMs.get(address) as number;
+    lagsMs.push(atMs - (await confirmations.atMs(escrow_tx)));
+  }
+  await confirmations.close();
+  await mirror.end();
+  await indexer.terminate();
+  return lagsMs;
+}

@@ -1,0 +1,92 @@
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { createLogger } from '../../runtime/logger.ts';
+import { createPool } from '../../runtime/postgres.ts';
+import { createShutdown } from '../../runtime/shutdown.ts';
+import { createSyntheticSource } from '../../tests/indexer/syntheticSource.ts';
+import { openService, startLedger } from '../../tests/support/ledger.ts';
+import { createRandom } from '../../tests/support/random.ts';
+import { startDatabases } from '../databases.ts';
+import { creditsFor, lockMany } from '../lockJobs.ts';
+import { type BareInsert, insertBare } from './bareInsert.ts';
+import { measureLag } from './lag.ts';
+import { lagTable, type MeasuredSync, syncTable } from './report.ts';
+import { runSync } from './runSync.ts';
+
+// The mirror: first syncs of synthetic histories of several lengths, whose memory should be the
+// same; how far it is behind a live ledger; and a first sync of that ledger.
+
+const SHORT = { events: ['2000', '10000'], live: '40', locks: '120' };
+const LONG = { events: ['10000', '100000', '1000000'], live: '200', locks: '2000' };
+const BARE_TRANSACTIONS = 1_000;
+
+const { values } = parseArgs({
+  options: {
+    long: { type: 'boolean' },
+    /** The length of a synthetic history; may be given several times. */
+    events: { type: 'string', multiple: true },
+    /** Jobs that are locked on the embedded ledger, each to be seen in the mirror. */
+    live: { type: 'string' },
+    /** Jobs that are locked there besides, as fast as it goes. */
+    locks: { type: 'string' },
+  },
+});
+const sizes = { ...(values.long ? LONG : SHORT), ...values };
+
+const shutdown = createShutdown({
+  logger: createLogger({ name: 'bench', level: 'error' }),
+  timeoutMs: 10_000,
+});
+shutdown.onSignals();
+const databases = await startDatabases();
+shutdown.add('databases', databases.close);
+
+try {
+  console.log(`Node ${process.version}, ${availableParallelism()} processors, ${process.platform}`);
+  const bare = await measureBare();
+  await syncSynthetic(bare);
+  await followLedger(bare);
+} finally {
+  await shutdown.run();
+}
+// web3.js would go on calling the ledger that is closed.
+process.exit();
+
+async function measureBare(): Promise<BareInsert> {
+  const databaseUrl = await databases.create();
+  const pool = createPool({ databaseUrl, applicationName: 'svc-bench' });
+  const source = createSyntheticSource(BARE_TRANSACTIONS);
+  const bare = await insertBare(pool, { source, transactions: BARE_TRANSACTIONS });
+  await pool.end();
+  console.log(`Bare insert: ${Math.round(bare.perSecond)} events a second`);
+  return bare;
+}
+
+async function syncSynthetic(bare: BareInsert): Promise<void> {
+  const syncs: MeasuredSync[] = [];
+  for (const events of sizes.events.map(Number)) {
+    const progress = await runSync(await databases.create(), { events });
+    syncs.push({ name: 'synthetic', progress });
+  }
+  console.log(syncTable(syncs, bare));
+}
+
+async function followLedger(bare: BareInsert): Promise<void> {
+  const [live, locks] = [Number(sizes.live), Number(sizes.locks)];
+  const random = createRandom();
+  console.log(`Seed ${random.seed}`);
+  const ledger = await startLedger();
+  shutdown.add('ledger', ledger.close);
+  const service = await openService(ledger, { credits: creditsFor(live + locks + 1) });
+  const databaseUrl = await databases.create();
+  const lagsMs = await measureLag({ ledger, service, databaseUrl, locks: live, random });
+  console.log(lagTable(lagsMs, bare));
+
+  const startMs = performance.now();
+  await lockMany(service, locks);
+  const perSecond = (locks * 1_000) / (performance.now() - startMs);
+  console.log(`The embedded ledger took ${perSecond.toFixed(0)} locks a second`);
+  const history = { events: live + locks, rpcUrl: ledger.rpcUrl };
+  const progress = await runSync(await databases.create(), history);
+  console.log(syncTable([{ name: 'embedded ledger', progress }], bare));
+}

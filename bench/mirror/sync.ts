@@ -1,0 +1,90 @@
+import { migrate } from '../../indexer/migrate.ts';
+import { bindLedger } from '../../indexer/mirror/bindLedger.ts';
+import type { MirrorContext } from '../../indexer/mirror/context.ts';
+import { finalize } from '../../indexer/mirror/finalize.ts';
+import { sweep } from '../../indexer/mirror/sweep.ts';
+import { MIRROR_SCHEMA, useSchema } from '../../indexer/mirrorSchema.ts';
+import { compareJournal } from '../../indexer/reconcile/compareJournal.ts';
+import { createRpc } from '../../indexer/source/rpc.ts';
+import { createLedgerSource, type LedgerSource } from '../../indexer/source/source.ts';
+import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { createPool } from '../../runtime/postgres.ts';
+import {
+  createSyntheticSource,
+  EVENTS_PER_TRANSACTION,
+} from '../../tests/indexer/syntheticSource.ts';
+
+// A first sync in a process of its own, so that the memory is that sync's alone. Runs with
+// --expose-gc. Arguments: the database, how many events there are about, and a node's address;
+// without one, they are synthetic. Prints a line of JSON at each tenth, and one at the end.
+
+/** How far a first sync has come, and what it takes. */
+export interface SyncProgress {
+  readonly events: number;
+  readonly elapsedMs: number;
+  /** What is still in use after a collection. */
+  readonly heapBytes: number;
+  /** The most that the process ever had, what it did not collect yet included. */
+  readonly peakBytes: number;
+}
+
+const STEPS = 10;
+
+/** @throws Error unless every event is in the tables, as the journal folded anew says */
+async function sync(
+  databaseUrl: string,
+  source: LedgerSource,
+  eventsExpected: number,
+): Promise<void> {
+  const pool = createPool({ databaseUrl, applicationName: 'svc-bench' });
+  await migrate(pool);
+  const client = await pool.connect();
+  await useSchema(client, MIRROR_SCHEMA);
+  const addresses = createAddresses();
+  const { signal } = new AbortController();
+  const startMs = performance.now();
+  let read = 0;
+  let folded = 0;
+  const print = () => console.log(JSON.stringify(measure(folded, performance.now() - startMs)));
+  const stepOf = (events: number) => Math.floor((events * STEPS) / eventsExpected);
+  const context: MirrorContext = {
+    ...{ database: client, addresses, commitment: 'confirmed', announcer: null, signal },
+    source: {
+      ...source,
+      async read(listed) {
+        const transaction = await source.read(listed);
+        read += transaction.events.length;
+        return transaction;
+      },
+    },
+    onFolded({ length }) {
+      folded += length;
+      if (stepOf(folded) > stepOf(folded - length)) print();
+    },
+  };
+  await bindLedger(context);
+  await finalize(context);
+  await sweep(context);
+  print();
+  if (folded !== read) throw new Error(`Of ${read} events that were read ${folded} were folded`);
+  const [difference] = await compareJournal(pool, addresses, signal);
+  if (difference) throw new Error(`The tables are not the journal: ${difference.address}`);
+  client.release();
+  await pool.end();
+}
+
+function measure(events: number, elapsedMs: number): SyncProgress {
+  if (!globalThis.gc) throw new Error('Needs --expose-gc');
+  globalThis.gc();
+  const peakBytes = process.resourceUsage().maxRSS * 1_024;
+  return { events, elapsedMs, heapBytes: process.memoryUsage().heapUsed, peakBytes };
+}
+
+const [databaseUrl = '', events = '', rpcUrl] = process.argv.slice(2);
+await sync(
+  databaseUrl,
+  rpcUrl === undefined
+    ? createSyntheticSource(Math.ceil(Number(events) / EVENTS_PER_TRANSACTION))
+    : createLedgerSource({ rpc: createRpc(rpcUrl), programId: PROGRAM_ID }),
+  Number(events),
+);

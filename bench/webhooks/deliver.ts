@@ -1,0 +1,28 @@
+import { Registry } from 'prom-client';
+import { startWebhooks } from '../../indexer/webhooks/startWebhooks.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { createPool } from '../../runtime/postgres.ts';
+import { SECRETS_KEY } from '../../tests/indexer/indexerProcess.ts';
+
+// Delivers what is queued as an indexer does, in a process of its own, so that its processor time is
+// the deliveries' alone: told at any message. Argument: the database.
+
+const [databaseUrl = ''] = process.argv.slice(2);
+await startWebhooks({
+  pool: createPool({ databaseUrl, applicationName: 'svc-bench' }),
+  databaseUrl,
+  secretsKey: Buffer.from(SECRETS_KEY, 'base64'),
+  allowLoopback: true,
+  registry: new Registry(),
+  logger: createLogger({ name: 'bench', level: 'error' }),
+  onFatal(error) {
+    throw error;
+  },
+});
+const before = process.cpuUsage();
+process.on('message', () => {
+  const { user, system } = process.cpuUsage(before);
+  process.send?.((user + system) / 1_000);
+});
+// Nobody is left to be told.
+process.on('disconnect', () => process.exit());

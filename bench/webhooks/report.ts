@@ -1,0 +1,62 @@
+import Table from 'cli-table3';
+import { percentile } from '../percentile.ts';
+import type { Throughput } from './throughput.ts';
+
+/** Measures without the service, with it, and with it while one endpoint is dead; of each round. */
+export interface Compared<Measure> {
+  readonly bare: readonly Measure[];
+  readonly alive: readonly Measure[];
+  readonly oneDead: readonly Measure[];
+}
+
+const PLAIN = { head: [], border: [] };
+
+export function throughputTable(measured: Compared<Throughput>): string {
+  const table = new Table({
+    head: ['requests', 'a second', '/ bare', 'a second of its processor', '/ bare'],
+    style: PLAIN,
+  });
+  const bare = rates(measured.bare);
+  for (const [name, rounds] of named(measured)) {
+    const { perSecond, perProcessorSecond } = rates(rounds);
+    table.push([
+      ...[name, Math.round(perSecond), (perSecond / bare.perSecond).toFixed(2)],
+      ...[Math.round(perProcessorSecond)],
+      ...[(perProcessorSecond / bare.perProcessorSecond).toFixed(2)],
+    ]);
+  }
+  return table.toString();
+}
+
+function rates(rounds: readonly Throughput[]) {
+  const sum = (field: keyof Throughput) => rounds.reduce((total, round) => total + round[field], 0);
+  const requests = sum('requests') * 1_000;
+  return {
+    perSecond: requests / sum('elapsedMs'),
+    perProcessorSecond: requests / sum('processorMs'),
+  };
+}
+
+/** @param measured milliseconds of each request */
+export function dispatchTable(measured: Compared<readonly number[]>): string {
+  const table = new Table({
+    head: ['confirmation to arrival', 'p50 ms', 'p99 ms', 'p50 / bare'],
+    style: PLAIN,
+  });
+  const bareMs = percentile(measured.bare.flat(), 50);
+  for (const [name, rounds] of named(measured)) {
+    const latenciesMs = rounds.flat();
+    const p50Ms = percentile(latenciesMs, 50);
+    const p99Ms = percentile(latenciesMs, 99);
+    table.push([name, p50Ms.toFixed(1), p99Ms.toFixed(1), (p50Ms / bareMs).toFixed(1)]);
+  }
+  return table.toString();
+}
+
+function named<Measure>(measured: Compared<Measure>): [string, readonly Measure[]][] {
+  return [
+    ['bare fetch loop', measured.bare],
+    ['all endpoints answer', measured.alive],
+    ['one never answers', measured.oneDead],
+  ];
+}

@@ -1,0 +1,63 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { bought } from '../../tests/indexer/webhooks/creditEvents.ts';
+import { createWebhookScene } from '../../tests/indexer/webhooks/webhookScene.ts';
+import { waitUntil } from '../waitUntil.ts';
+import { type Endpoints, openEndpoints } from './endpoints.ts';
+
+/** Requests that arrived at the endpoints that answer. */
+export interface Throughput {
+  readonly requests: number;
+  /** From the first to the last. */
+  readonly elapsedMs: number;
+  /** Of the process that sent them. */
+  readonly processorMs: number;
+}
+
+/** Announces events to each endpoint, then has all of them delivered. */
+export async function measureDeliveries(
+  events: number,
+  { endpoints: count, dead }: { endpoints: number; dead: number },
+): Promise<Throughput> {
+  const endpoints = await openEndpoints(count, dead);
+  const scene = await createWebhookScene();
+  for (const url of endpoints.urls) await scene.addWebhook({ url });
+  for (let available = 1; available <= events; available += 1) {
+    await scene.announce([bought({ credits: 1, available })]);
+  }
+  const throughput = await runSender('deliver.ts', [scene.databaseUrl], endpoints, events);
+  await endpoints.close();
+  await scene.close();
+  return throughput;
+}
+
+/** Posts as many requests to as many endpoints in a loop. */
+export async function measureBareFetch(events: number, count: number): Promise<Throughput> {
+  const endpoints = await openEndpoints(count, 0);
+  const words = [String(events), ...endpoints.urls];
+  const throughput = await runSender('fetchBare.ts', words, endpoints, events);
+  await endpoints.close();
+  return throughput;
+}
+
+async function runSender(
+  script: string,
+  words: readonly string[],
+  { arrivals, alive }: Endpoints,
+  events: number,
+): Promise<Throughput> {
+  const sender = fork(fileURLToPath(new URL(script, import.meta.url)), words);
+  const ended = once(sender, 'exit');
+  const expected = events * alive;
+  await Promise.race([
+    waitUntil('all requests have arrived', () => arrivals.length >= expected),
+    ended.then(([code]) => Promise.reject(new Error(`${script} ended with ${code}`))),
+  ]);
+  sender.send('processor time');
+  const [processorMs] = (await once(sender, 'message')) as [number];
+  sender.kill('SIGKILL');
+  await ended;
+  const elapsedMs = (arrivals.at(-1)?.atMs ?? 0) - (arrivals[0]?.atMs ?? 0);
+  return { requests: expected, elapsedMs, processorMs };
+}
