@@ -30,13 +30,15 @@ interface Page {
 
 /**
  * Lists everything from a slot on, oldest first, page by page: all transactions of the program, or
- * those of one account. The ledger lists newest first, so the walk has to reach the slot before
+ * those of one account; each once. The ledger lists newest first, so the walk has to reach the slot before
  * anything can be given out: whoever stored the newest page first and died would never come back
  * for the others. Of a long walk only the pages' beginnings are kept, a thousandth of it, and each
  * page is listed again when its turn comes, so that a history of any length fits into memory.
  *
  * The end is known by slots, not by a signature that the ledger may have forgotten: asked for what
- * came after an unknown signature, it answers with the newest page as if nothing were wrong.
+ * came after an unknown signature, it answers with the newest page as if nothing were wrong. And a
+ * page ends where another node would not: each slot is listed as a whole by one node, see
+ * `lastOfSlotBefore`.
  *
  * @throws RetryableError when the node contradicts itself
  */
@@ -45,7 +47,9 @@ export async function* listPages(
   query: Query,
 ): AsyncGenerator<readonly ListedTransaction[]> {
   const pages: Page[] = [];
+  const nextBefore = createDescent();
   let before: ListedTransaction | undefined;
+  let last: ListedTransaction | undefined;
   do {
     const listed = await listPage(source, query, before);
     pages.push({ before, listed });
@@ -53,34 +57,88 @@ export async function* listPages(
     const passed = pages.at(-1 - PAGES_KEPT);
     if (passed?.before) passed.listed = undefined;
     // A short page is not trusted to be the last one: rows can be missing from it.
-    before = listed.at(-1);
-  } while (before && before.slot >= query.slot);
+    last = listed.at(-1);
+    before = nextBefore(listed, before);
+  } while (before && last && last.slot >= query.slot);
+  let given = new Set<string>();
   for (let page = pages.pop(); page; page = pages.pop()) {
     const listed = page.listed ?? (await listBetween(source, query, page.before, before));
-    yield listed.filter(({ slot }) => slot >= query.slot).reverse();
+    const fresh = listed.filter(
+      ({ slot, signature }) => slot >= query.slot && !given.has(signature),
+    );
+    yield fresh.reverse();
+    // What two pages share is in neighbours.
+    given = new Set(listed.map(({ signature }) => signature));
     before = page.before;
   }
 }
 
-/** The transactions before one and down to another, that one included; newest first. */
+/**
+ * Where the next page begins: with the whole of this one's oldest slot, once more, since nodes do
+ * not agree about the order within a slot. After its last row, the next node might list nothing of
+ * what this one would have listed next.
+ */
+function lastOfSlotBefore(
+  listed: readonly ListedTransaction[],
+  before: ListedTransaction | undefined,
+): ListedTransaction | undefined {
+  const last = listed.at(-1);
+  return listed.findLast(({ slot }) => last && slot > last.slot && (!before || slot < before.slot));
+}
+
+/**
+ * Where each next page of a walk begins. Within a slot that fills a page, from row to row: from none
+ * twice, or nodes that contradict each other would let the walk go round for ever.
+ */
+function createDescent(): typeof lastOfSlotBefore {
+  let begun = new Set<string>();
+  return (listed, before) => {
+    const last = listed.at(-1);
+    if (before && last && last.slot < before.slot) begun = new Set();
+    const next =
+      lastOfSlotBefore(listed, before) ??
+      listed.findLast(({ slot, signature }) => slot === last?.slot && !begun.has(signature));
+    if (next) begun.add(next.signature);
+    return next;
+  };
+}
+
+/** Everything before one transaction, down to another and with all of that one's slot. */
 async function listBetween(
   source: LedgerSource,
   query: Query,
   newer: ListedTransaction | undefined,
   older: ListedTransaction | undefined,
 ): Promise<ListedTransaction[]> {
-  const listed: ListedTransaction[] = [];
-  let last = newer;
+  const rows = new Map<string, ListedTransaction>();
+  const nextBefore = createDescent();
+  let before = newer;
+  let last: ListedTransaction | undefined;
   do {
-    listed.push(...(await listPage(source, query, last)));
-    const end = listed.findIndex(({ signature }) => signature === older?.signature);
-    if (end >= 0) return listed.slice(0, end + 1);
+    const listed = await listPage(source, query, before);
+    for (const row of listed) rows.set(row.signature, row);
     last = listed.at(-1);
-  } while (last && older && last.slot >= older.slot);
-  throw new RetryableError(`The ledger no longer lists ${older?.signature}`);
+    before = nextBefore(listed, before);
+  } while (before && last && older && last.slot >= older.slot);
+  if (older && !rows.has(older.signature)) {
+    throw new RetryableError(`The ledger no longer lists ${older.signature}`);
+  }
+  return [...rows.values()].filter(({ slot }) => !older || slot >= older.slot);
 }
 
+/** A page that ends within the first slot it reaches is asked for again: it may have been cut short. */
 async function listPage(
+  source: LedgerSource,
+  query: Query,
+  before: ListedTransaction | undefined,
+): Promise<ListedTransaction[]> {
+  const page = await listOnce(source, query, before);
+  if (page.length === 0 || lastOfSlotBefore(page, before)) return page;
+  const again = await listOnce(source, query, before);
+  return again.length > page.length ? again : page;
+}
+
+async function listOnce(
   source: LedgerSource,
   { commitment, address }: Query,
   before: ListedTransaction | undefined,

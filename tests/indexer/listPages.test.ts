@@ -36,8 +36,11 @@ async function countHeld(transactions: number): Promise<number> {
   return held;
 }
 
-/** A hundred, eleven times a thousand, the rest, and the empty page behind it. */
-const WALK_OF_12_000 = 14;
+/**
+ * A hundred, eleven times a thousand, of which a slot's four come again, the rest, the oldest slot
+ * alone, twice, and the empty page behind it.
+ */
+const WALK_OF_12_000 = 16;
 
 /** A node with 12,000 transactions that leaves one out in some of its answers. */
 function leavingOut(signature: string, isLeftOut: (question: number) => boolean): LedgerSource {
@@ -49,6 +52,23 @@ function leavingOut(signature: string, isLeftOut: (question: number) => boolean)
       return isLeftOut(source.questions)
         ? page.filter((listed) => listed.signature !== signature)
         : page;
+    },
+  };
+}
+
+/** Every other answer is a node's that has each slot the other way round. */
+function disagreeing(transactions: number): LedgerSource {
+  const source = createSyntheticSource(transactions);
+  return {
+    ...source,
+    async list({ commitment, before, limit }) {
+      const { questions } = source;
+      const all = await source.list({ commitment, before: undefined, limit: transactions });
+      const listed = questions % 2 === 0 ? all : all.toReversed();
+      // Sorting is stable: within a slot the order stays.
+      const ordered = listed.toSorted((a, b) => Number(b.slot - a.slot));
+      const start = ordered.findIndex(({ signature }) => signature === before) + 1;
+      return ordered.slice(start, start + limit);
     },
   };
 }
@@ -80,8 +100,14 @@ describe('a walk through a history', () => {
     expect(await collect(late)).toEqual(inOrder(0, 12_000));
   });
 
+  it('misses nothing where nodes disagree about the order within a slot', async () => {
+    // The first hundred end in the middle of a slot.
+    const given = await collect(disagreeing(12_002));
+    expect(given.toSorted()).toEqual(inOrder(0, 12_002).toSorted());
+  });
+
   it('does not go on when it can no longer find where the next page begins', async () => {
-    const forgetful = leavingOut('synthetic-10900', (question) => question > WALK_OF_12_000);
+    const forgetful = leavingOut('synthetic-10908', (question) => question > WALK_OF_12_000);
     await expect(collect(forgetful)).rejects.toThrow(RetryableError);
   });
 

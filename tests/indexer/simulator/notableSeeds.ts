@@ -6,4 +6,6 @@ export const NOTABLE_SEEDS: readonly { readonly seed: number; readonly finds: st
   { seed: 3, finds: 'a transaction that vanished, and one that landed again' },
   // Had: without the purchase that had ended it, the same alert was given again.
   { seed: 24, finds: 'an alert that a vanished purchase had ended' },
+  // Had: a page ended in the middle of a slot, and the next node had the rest of it before that.
+  { seed: 1107, finds: 'a slot that is listed in another order where a page ends' },
 ];
