@@ -1,4 +1,5 @@
 import { jobListQuery } from '../contracts/jobList.ts';
+import { codeSamples } from './codeSamples.ts';
 import { describeErrors } from './describeErrors.ts';
 import { examples, streamExample } from './examples.ts';
 import type { MediaType, Operation, Parameter, Response } from './openApi.ts';
@@ -8,6 +9,7 @@ import { querySchemas, refTo, type SchemaName } from './schemas.ts';
 /** One endpoint in OpenAPI's words. */
 export function describeEndpoint(endpoint: EndpointDescription, publicUrl: string): Operation {
   const { id, tag, summary, description, request } = endpoint;
+  const samples = codeSamples(id);
   return {
     operationId: id,
     tags: [tag],
@@ -25,6 +27,7 @@ export function describeEndpoint(endpoint: EndpointDescription, publicUrl: strin
         publicUrl,
       }),
     },
+    ...(samples.length > 0 && { 'x-codeSamples': samples }),
   };
 }
 

@@ -56,6 +56,15 @@ export interface Operation {
   parameters?: Parameter[];
   requestBody?: { required: true; content: Record<string, MediaType> };
   responses: Record<string, Response>;
+  /** An extension that common readers of such documents know. */
+  'x-codeSamples'?: CodeSample[];
+}
+
+/** One way to call an operation. */
+export interface CodeSample {
+  lang: string;
+  label: string;
+  source: string;
 }
 
 export type Method = 'get' | 'post' | 'delete';

@@ -15,7 +15,8 @@ export function createDocumentValidator(document: OpenApiDocument): ValidateAgai
   ajv.addKeyword('components');
   ajv.addSchema({ $id: 'document', components: closed(document.components) });
   return (schema, value) => {
-    const check = ajv.compile({ $ref: `document${schema.$ref}` });
+    const check = ajv.getSchema(`document${schema.$ref}`);
+    if (!check) throw new Error(`The document has no ${schema.$ref}`);
     check(value);
     return check.errors ?? [];
   };

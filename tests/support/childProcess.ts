@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -6,6 +6,10 @@ import { fileURLToPath } from 'node:url';
 /** A process of the product, started as an operator would. */
 export interface StartedProcess {
   url: string;
+  /** Its exit code, once it has ended; null when a signal ended it. */
+  exited: Promise<number | null>;
+  /** Sends it a signal and waits for nothing. */
+  signal(name: NodeJS.Signals): void;
   /** At once, as a crash would end it. */
   kill(): Promise<void>;
   /** As a supervisor would end it. @returns its exit code */
@@ -26,6 +30,7 @@ export async function startProcess(
     env: { PATH: process.env.PATH, SVC_PARENT_PID: String(process.pid), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  const exited = once(child, 'exit').then(([code]) => code as number | null);
   const errors: string[] = [];
   child.stderr.on('data', (chunk) => errors.push(String(chunk)));
   const url = await new Promise<string>((resolve, reject) => {
@@ -34,17 +39,18 @@ export async function startProcess(
     });
     child.once('exit', (code) => reject(new Error(`${main} ended (${code}): ${errors.join('')}`)));
   });
+  const signal = (name: NodeJS.Signals) => void child.kill(name);
   return {
     url,
-    kill: async () => void (await end(child, 'SIGKILL')),
-    terminate: () => end(child, 'SIGTERM'),
+    exited,
+    signal,
+    async kill() {
+      signal('SIGKILL');
+      await exited;
+    },
+    terminate() {
+      signal('SIGTERM');
+      return exited;
+    },
   };
-}
-
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
-  if (child.exitCode === null && child.signalCode === null) {
-    child.kill(signal);
-    await once(child, 'exit');
-  }
-  return child.exitCode;
 }

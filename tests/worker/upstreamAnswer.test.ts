@@ -163,6 +163,8 @@ describe('an upstream that fails', () => {
       { error: { type: 'exceed_context_size_error', message: 'request exceeds the available' } },
     ],
     ['refuses the body', 502, 'upstream_failed', 400, { error: { message: 'bad stop' } }],
+    ['has too many requests', 503, 'no_free_slot', 429, { error: { message: 'slow down' } }],
+    ['has no place in its queue', 503, 'no_free_slot', 503, { error: 'server busy' }],
     ['answers without streaming', 502, 'upstream_failed', 200, { choices: [] }],
   ] as const)('and %s becomes %i %s', async (_case, status, code, upstreamStatus, body) => {
     upstream.answerWith((reply) => reply.refuse(upstreamStatus, body));

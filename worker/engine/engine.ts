@@ -21,7 +21,8 @@ export interface Engine {
    *
    * An answer that merely stops arriving throws; only `end` means that it is complete.
    *
-   * @throws WorkerError `upstream_failed` or `context_length_exceeded`
+   * @throws WorkerError `upstream_failed`, `context_length_exceeded`, or `no_free_slot` while the
+   *   upstream is busy
    * @throws the signal's reason once it aborts
    */
   generate(

@@ -6,11 +6,17 @@ const BODY_BYTES_MAX = 64 * 1024;
 /** How common servers say that prompt and answer do not fit the model. */
 const CONTEXT_LENGTH = /context[_ ](length|size|window)|maximum context|exceeds? .*context/i;
 
+/** How servers say that they have no place now; another worker may have one. */
+const BUSY_STATUSES = [429, 503];
+
 /** What an upstream's error status means for the caller. Its words stay here: they may quote the prompt. */
 export async function asUpstreamRefusal(response: Response): Promise<WorkerError> {
   const body = await readStart(response);
   if ([400, 413, 422].includes(response.status) && CONTEXT_LENGTH.test(body)) {
     return new WorkerError('context_length_exceeded', 'The conversation is too long for the model');
+  }
+  if (BUSY_STATUSES.includes(response.status)) {
+    return new WorkerError('no_free_slot', `The upstream is busy: status ${response.status}`);
   }
   return new WorkerError('upstream_failed', `The upstream answered with status ${response.status}`);
 }

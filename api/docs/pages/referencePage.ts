@@ -1,4 +1,11 @@
-import type { MediaType, OpenApiDocument, Operation, Parameter, Response } from '../openApi.ts';
+import type {
+  CodeSample,
+  MediaType,
+  OpenApiDocument,
+  Operation,
+  Parameter,
+  Response,
+} from '../openApi.ts';
 import { limitsOf, renderFields, typeOf } from './fields.ts';
 import { type Html, html } from './html.ts';
 import { anchorOf, renderMarkdown } from './markdown.ts';
@@ -78,6 +85,7 @@ ${renderFields({ $ref: '#/components/schemas/ChatCompletionChunk' }, schemas)}
 }
 ${success && renderHeaders(success, document)}
 ${renderErrors(responses)}
+${renderSamples(operation['x-codeSamples'])}
 </section>
 `;
 }
@@ -117,6 +125,19 @@ function renderErrors(responses: Record<string, Response>): Html {
     ),
   );
   return rows.length > 0 ? html`<h4>Errors</h4>\n<ul>\n${rows}</ul>` : html``;
+}
+
+function renderSamples(samples: readonly CodeSample[] = []): Html {
+  if (samples.length === 0) return html``;
+  return html`<h4>In code</h4>
+<p>Each reads <code>BASE_URL</code> and <code>API_KEY</code> from the environment.</p>
+${samples.map(
+  ({ label, source }) => html`<details>
+<summary>${label}</summary>
+<pre><code>${source}</code></pre>
+</details>
+`,
+)}`;
 }
 
 function renderExample(example: unknown): Html {

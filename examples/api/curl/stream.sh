@@ -1,0 +1,12 @@
+# A streamed completion, with its usage before [DONE]. The settlement follows in trailers, which -i
+# shows after the stream.
+curl -siN "$BASE_URL/v1/chat/completions" \
+  -H "Authorization: Bearer $API_KEY" \
+  -H 'Content-Type: application/json' \
+  -d '{
+    "model": "qwen3-8b",
+    "messages": [{"role": "user", "content": "Say hello."}],
+    "max_tokens": 100,
+    "stream": true,
+    "stream_options": {"include_usage": true}
+  }'

@@ -1,0 +1,158 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { type RunningService, startRunningService } from '../support/runningService.ts';
+import { checkout } from './documents.ts';
+import { preparePython } from './pythonClient.ts';
+
+jest.setTimeout(180_000);
+
+const EXAMPLE_TIMEOUT_MS = 60_000;
+
+const python = await preparePython();
+const languages = [
+  { language: 'curl', command: 'sh', extension: 'sh' },
+  { language: 'typescript', command: process.execPath, extension: 'ts' },
+  ...(python.isReady ? [{ language: 'python', command: python.path, extension: 'py' }] : []),
+];
+if (!python.isReady) {
+  it.skip(`the Python examples run, but here they cannot: ${python.reason}`, () => undefined);
+}
+
+let service: RunningService;
+/** Where the examples run, and find the answer that they dispute. */
+let folder: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'examples-'));
+  service = await startRunningService();
+});
+
+afterAll(async () => {
+  await service.close();
+  rmSync(folder, { recursive: true });
+});
+
+describe.each(languages)('the examples in $language', ({ language, command, extension }) => {
+  /** Runs an example as its reader would. @returns what it prints */
+  async function run(topic: string, environment: Record<string, string> = {}): Promise<string> {
+    const file = join(checkout, 'examples/api', language, `${topic}.${extension}`);
+    const { PATH = '' } = process.env;
+    const { baseUrl: BASE_URL, apiKey: API_KEY } = service;
+    const { stdout } = await promisify(execFile)(command, [file], {
+      cwd: folder,
+      env: { PATH, BASE_URL, API_KEY, ...environment },
+      timeout: EXAMPLE_TIMEOUT_MS,
+    });
+    return stdout;
+  }
+
+  /** A settled job, and the text that it delivered. */
+  async function complete(): Promise<{ JOB_ID: string; text: string }> {
+    const { data, response } = await service
+      .openai()
+      .chat.completions.create({
+        model: service.model.id,
+        messages: [{ role: 'user', content: 'Say hello.' }],
+      })
+      .withResponse();
+    return {
+      JOB_ID: response.headers.get('x-svc-job-id') ?? '',
+      text: data.choices[0]?.message.content ?? '',
+    };
+  }
+
+  const untilSettled = () => service.untilAccount(({ lockedCredits }) => lockedCredits === 0n);
+
+  const jobIdsIn = (printed: string) => printed.match(/(?<=job: |job-id: |^)job_[0-9a-f]{32}/gm);
+
+  it('list the models with their prices', async () => {
+    const printed = await run('models');
+
+    const { id, creditsPerRequest, creditsPer1kTokens } = service.model;
+    expect(printed).toContain(id);
+    expect(printed).toMatch(new RegExp(`\\b${creditsPerRequest}\\b.*\\b${creditsPer1kTokens}\\b`));
+  });
+
+  it('show an answer with the headers of its job', async () => {
+    const printed = await run('completion');
+
+    const [id] = jobIdsIn(printed) ?? [];
+    const job = await service.get(`/v1/jobs/${id}`);
+    expect(job.status).toBe('settled');
+    expect(printed).toContain(`x-svc-settlement-tx: ${job.on_chain.settlement_tx}`);
+    expect(printed).toContain(`x-svc-worker: ${job.worker_address}`);
+    expect(printed).toContain(`x-svc-output-hash: ${job.on_chain.proof_hash}`);
+  });
+
+  it('show a stream with its usage', async () => {
+    const printed = await run('stream');
+
+    const [id] = jobIdsIn(printed) ?? [];
+    await untilSettled();
+    await service.untilMirrored();
+    const { usage } = await service.get(`/v1/jobs/${id}`);
+    const [, tokens] = /completion_tokens\W+(\d+)/.exec(printed) ?? [];
+    expect(Number(tokens)).toBe(usage.completion_tokens);
+  });
+
+  it('show a job, the jobs before it, and the balance', async () => {
+    const { JOB_ID } = await complete();
+
+    const printed = await run('job', { JOB_ID });
+
+    const job = await service.get(`/v1/jobs/${JOB_ID}`);
+    const account = await service.get('/v1/account');
+    expect(printed).toContain(job.on_chain.settlement_tx);
+    expect(printed.match(new RegExp(`${JOB_ID}\\b`))).not.toBeNull();
+    expect(printed).toContain(account.wallet);
+    expect(printed).toContain(String(account.credits_remaining));
+  });
+
+  it.each([
+    { received: 'the text that was proven', other: '', isOpened: false },
+    { received: 'another text', other: ' And more.', isOpened: true },
+  ])('open a dispute: $isOpened for $received', async ({ other, isOpened }) => {
+    const { JOB_ID, text } = await complete();
+    writeFileSync(join(folder, 'answer.txt'), `${text}${other}`);
+
+    const printed = await run('dispute', { JOB_ID });
+
+    expect(printed.toLowerCase()).toMatch(new RegExp(`dispute_opened\\W+${isOpened}`));
+    await service.untilMirrored();
+    const { status } = await service.get(`/v1/jobs/${JOB_ID}`);
+    expect(status).toBe(isOpened ? 'disputed' : 'settled');
+  });
+
+  it('show what a refused payment says', async () => {
+    // given a wallet with less than the request needs
+    const { apiKey: API_KEY } = await service.addWallet(10n);
+
+    // when
+    const printed = await run('errors', { API_KEY });
+
+    // then
+    expect(printed).toContain('402');
+    expect(printed).toContain('insufficient_credits');
+    expect(printed).toMatch(/credits_remaining\W+10\b/);
+    expect(printed).toMatch(/affordable_max_tokens\W+2500\b/);
+    expect(printed).toContain(`${service.baseUrl}/docs/errors#insufficient_credits`);
+  });
+
+  it('repeat a request without paying twice', async () => {
+    const before = await untilSettled();
+
+    const printed = await run('idempotency');
+
+    const ids = jobIdsIn(printed) ?? [];
+    expect(ids).toHaveLength(2);
+    expect(new Set(ids).size).toBe(1);
+    expect(printed.match(/\btrue\b/gi)).toHaveLength(1);
+    const after = await untilSettled();
+    const price = BigInt(service.model.creditsPerRequest);
+    expect(before.availableCredits - after.availableCredits).toBe(price);
+  });
+});
