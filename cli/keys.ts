@@ -17,6 +17,7 @@ import { CommandError } from './errors.ts';
 
 /** No colours: the output may go to a file. */
 const PLAIN = { head: [], border: [] };
+const WALLET = 'the wallet whose credits the key spends';
 
 /** The verbs for API keys. A made key is the only thing on standard output, so that it can be piped. */
 export function createKeysCommand(): Command {
@@ -36,17 +37,31 @@ export function createKeysCommand(): Command {
       console.error(`The key of ${wallet} is ${done}.`);
     });
   change('revoke', 'end the key for good', 'revoked', revokeKey);
-  change('suspend', 'refuse the key until it is reinstated', 'suspended', suspendKey);
-  change('reinstate', 'end a suspension', 'active again', reinstateKey);
+  change('reinstate', 'end a suspension and forgive its cause', 'active again', reinstateKey);
+
+  keys
+    .command('suspend')
+    .description('refuse the key until it is reinstated')
+    .requiredOption('--wallet <address>', WALLET, parseAddress)
+    .option('--reason <text>', 'why, for the list of keys')
+    .action(({ wallet, reason }: { wallet: string; reason?: string }) =>
+      withDatabase(async (pool) => {
+        await explained(suspendKey(pool, wallet, reason));
+        console.error(`The key of ${wallet} is suspended.`);
+      }),
+    );
 
   keys
     .command('list')
     .description('all keys ever made, newest first; never the keys themselves')
     .action(() =>
       withDatabase(async (pool) => {
-        const table = new Table({ head: ['wallet', 'status', 'created'], style: PLAIN });
-        for (const { wallet, status, created_at } of await listKeys(pool)) {
-          table.push([wallet, status, created_at.toISOString()]);
+        const head = ['wallet', 'status', 'created', 'suspended by', 'why'];
+        const table = new Table({ head, style: PLAIN });
+        for (const key of await listKeys(pool)) {
+          const { wallet, status, created_at, suspended_by, suspension_reason } = key;
+          const why = [suspended_by ?? '', suspension_reason ?? ''];
+          table.push([wallet, status, created_at.toISOString(), ...why]);
         }
         console.log(table.toString());
       }),
@@ -59,7 +74,7 @@ function withWallet(
   work: (pool: pg.Pool, wallet: string) => Promise<void>,
 ): void {
   command
-    .requiredOption('--wallet <address>', 'the wallet whose credits the key spends', parseAddress)
+    .requiredOption('--wallet <address>', WALLET, parseAddress)
     .action(({ wallet }: { wallet: string }) =>
       withDatabase((pool) => explained(work(pool, wallet))),
     );

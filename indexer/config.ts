@@ -6,6 +6,9 @@ import { keypairSetting } from '../runtime/keypair.ts';
 import { logLevelSetting } from '../runtime/logger.ts';
 import { sealingKeySetting } from '../runtime/sealing.ts';
 
+/** How many offences a wallet may have; 0 for any number. */
+const offencesSetting = (fallback: number) => z.coerce.number().int().min(0).default(fallback);
+
 const environmentSchema = z.object({
   DATABASE_URL: z.string(),
   SOLANA_RPC_URL: z.url(),
@@ -22,6 +25,8 @@ const environmentSchema = z.object({
   HELIUS_WEBHOOK_HOST: z.string().default('127.0.0.1'),
   HELIUS_WEBHOOK_PORT: portSetting.default(8082),
   SVC_RECONCILE_INTERVAL_SECONDS: z.coerce.number().positive().default(600),
+  SVC_ABUSE_UNPAID_ENDINGS_PER_HOUR: offencesSetting(200),
+  SVC_ABUSE_REJECTED_DISPUTES_PER_30_DAYS: offencesSetting(10),
   INDEXER_LAG_SLOTS_MAX: z.coerce.number().int().positive().default(150),
   INDEXER_LAG_MS_MAX: z.coerce.number().int().positive().default(30_000),
   INDEXER_HOST: z.string().default('127.0.0.1'),

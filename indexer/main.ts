@@ -9,6 +9,8 @@ import { endWithParent } from '../runtime/parent.ts';
 import { createPool } from '../runtime/postgres.ts';
 import { createShutdown } from '../runtime/shutdown.ts';
 import { delay } from '../runtime/wait.ts';
+import { createAbuseWatch } from './abuse/abuseWatch.ts';
+import { rejectedDisputes, unpaidEndings } from './abuse/offences.ts';
 import { loadConfig } from './config.ts';
 import { startHelius } from './helius/startHelius.ts';
 import { createIndexer } from './indexer.ts';
@@ -69,6 +71,13 @@ const { keepers, close } = createKeepers({
   nowMs: () => performance.now(),
 });
 shutdown.add('keepers', close);
+const abuseWatch = createAbuseWatch({
+  ...{ clock, logger, metrics, database: pool },
+  limits: [
+    { offence: unpaidEndings, offencesMax: config.SVC_ABUSE_UNPAID_ENDINGS_PER_HOUR },
+    { offence: rejectedDisputes, offencesMax: config.SVC_ABUSE_REJECTED_DISPUTES_PER_30_DAYS },
+  ],
+});
 
 const reconcileWatch = createReconcileWatch({
   ...{ logger, metrics, random: Math.random, wait: delay },
@@ -100,7 +109,8 @@ const helius = await startHelius({
 shutdown.add('helius', helius.close);
 
 const indexer = createIndexer({
-  ...{ pool, wsUrl, programId, commitment, keepers, logger, metrics },
+  ...{ pool, wsUrl, programId, commitment, logger, metrics },
+  keepers: [...keepers, abuseWatch],
   ...{ source: helius.source, heliusWebhook: helius.webhook },
   ...{ reconcileWatch, progress },
   lagMax: { slots: config.INDEXER_LAG_SLOTS_MAX, ms: config.INDEXER_LAG_MS_MAX },

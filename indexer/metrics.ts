@@ -16,6 +16,8 @@ export interface IndexerMetrics {
   duty(name: string, result: TaskResult): void;
   /** A round looked for what is due. */
   due(name: string, tasks: number): void;
+  /** A key was suspended for abuse. */
+  suspended(reason: string): void;
 }
 
 export function createMetrics(progress: Progress): IndexerMetrics {
@@ -82,6 +84,12 @@ export function createMetrics(progress: Progress): IndexerMetrics {
     labelNames: ['duty', 'result'],
     registers,
   });
+  const suspensions = new Counter({
+    name: 'svc_abuse_suspensions_total',
+    help: 'Keys suspended because their wallets abused the service',
+    labelNames: ['reason'],
+    registers,
+  });
   return {
     registry,
     folded(folded) {
@@ -96,5 +104,6 @@ export function createMetrics(progress: Progress): IndexerMetrics {
     },
     due: (name, tasks) => due.set({ duty: name }, tasks),
     duty: (name, result) => duties.inc({ duty: name, result }),
+    suspended: (reason) => suspensions.inc({ reason }),
   };
 }

@@ -14,6 +14,9 @@ export interface KeyRecord {
   wallet: string;
   status: KeyStatus;
   created_at: Date;
+  /** Of a suspended key: who suspended it, and why. */
+  suspended_by: 'operator' | 'indexer' | null;
+  suspension_reason: string | null;
 }
 
 /** The wallet already has a live key, and there is one key per wallet. */
@@ -60,30 +63,72 @@ export async function createKey(database: pg.Pool, wallet: string): Promise<stri
  */
 export async function regenerateKey(database: pg.Pool, wallet: string): Promise<string> {
   return inTransaction(database, async (client) => {
-    await changeKey(client, wallet, { from: ['active'], to: 'revoked' });
+    await endKey(client, wallet, ['active']);
     return insertKey(client, wallet);
   });
 }
 
 /** Ends the wallet's key for good. @throws KeyNotFoundError when there is none */
 export async function revokeKey(database: pg.Pool, wallet: string): Promise<void> {
-  await changeKey(database, wallet, { from: ['active', 'suspended'], to: 'revoked' });
+  await endKey(database, wallet, ['active', 'suspended']);
 }
 
-/** Stops the wallet's key until it is reinstated. @throws KeyNotFoundError when none is active */
-export async function suspendKey(database: pg.Pool, wallet: string): Promise<void> {
-  await changeKey(database, wallet, { from: ['active'], to: 'suspended' });
+/**
+ * Stops the wallet's key until it is reinstated, and journals why.
+ *
+ * @throws KeyNotFoundError when none is active
+ */
+export async function suspendKey(
+  database: pg.Pool,
+  wallet: string,
+  reason = 'not given',
+): Promise<void> {
+  const { rowCount } = await database.query(
+    `with suspended as (
+       update service.api_keys set status = 'suspended'
+       where wallet = $1 and status = 'active' returning key_sha256, wallet
+     )
+     insert into service.key_suspensions (key_sha256, wallet, suspended_by, reason)
+     select key_sha256, wallet, 'operator', $2 from suspended`,
+    [wallet, reason],
+  );
+  if (rowCount === 0) throw notFound(wallet, ['active']);
 }
 
-/** Ends a suspension. @throws KeyNotFoundError when no key of the wallet is suspended */
+/**
+ * Ends a suspension. What the wallet did before is forgiven: none of its jobs until now counts as
+ * abuse any more.
+ *
+ * @throws KeyNotFoundError when no key of the wallet is suspended
+ */
 export async function reinstateKey(database: pg.Pool, wallet: string): Promise<void> {
-  await changeKey(database, wallet, { from: ['suspended'], to: 'active' });
+  const { rowCount } = await database.query(
+    `with lifted as (
+       update service.api_keys set status = 'active'
+       where wallet = $1 and status = 'suspended' returning key_sha256
+     )
+     update service.key_suspensions suspension
+     set lifted_at = now(),
+         forgiven_until = greatest(
+           suspension.judged_at, (select max(locked_at) from mirror.jobs where wallet = $1), 0
+         )
+     from lifted
+     where suspension.key_sha256 = lifted.key_sha256 and suspension.lifted_at is null`,
+    [wallet],
+  );
+  if (rowCount === 0) throw notFound(wallet, ['suspended']);
 }
 
 /** All keys ever made, newest first. */
 export async function listKeys(database: pg.Pool): Promise<KeyRecord[]> {
   const { rows } = await database.query<KeyRecord>(
-    'select wallet, status, created_at from service.api_keys order by created_at desc',
+    `select key.wallet, key.status, key.created_at,
+            suspension.suspended_by, suspension.reason as suspension_reason
+     from service.api_keys key
+     left join service.key_suspensions suspension
+       on suspension.key_sha256 = key.key_sha256
+       and key.status = 'suspended' and suspension.lifted_at is null
+     order by key.created_at desc`,
   );
   return rows;
 }
@@ -104,20 +149,15 @@ async function insertKey(database: Queryable, wallet: string): Promise<string> {
   return key;
 }
 
-async function changeKey(
-  database: Queryable,
-  wallet: string,
-  change: { from: KeyStatus[]; to: KeyStatus },
-): Promise<void> {
+async function endKey(database: Queryable, wallet: string, from: KeyStatus[]): Promise<void> {
   const { rowCount } = await database.query(
-    `update service.api_keys
-     set status = $3,
-         revoked_at = case when $3 = 'revoked' then now() else revoked_at end,
-         suspended_at = case when $3 = 'suspended' then now() else null end
+    `update service.api_keys set status = 'revoked', revoked_at = now()
      where wallet = $1 and status = any($2)`,
-    [wallet, change.from, change.to],
+    [wallet, from],
   );
-  if (rowCount === 0) {
-    throw new KeyNotFoundError(`The wallet ${wallet} has no ${change.from.join(' or ')} key.`);
-  }
+  if (rowCount === 0) throw notFound(wallet, from);
+}
+
+function notFound(wallet: string, wanted: KeyStatus[]): KeyNotFoundError {
+  return new KeyNotFoundError(`The wallet ${wallet} has no ${wanted.join(' or ')} key.`);
 }

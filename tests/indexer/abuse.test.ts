@@ -1,0 +1,273 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { PublicKey } from '@solana/web3.js';
+import type pg from 'pg';
+import {
+  createKey,
+  listKeys,
+  reinstateKey,
+  revokeKey,
+  suspendKey,
+} from '../../api/services/keys.ts';
+import { createAbuseWatch } from '../../indexer/abuse/abuseWatch.ts';
+import { type Offence, rejectedDisputes, unpaidEndings } from '../../indexer/abuse/offences.ts';
+import { suspendOffenders } from '../../indexer/abuse/suspendOffenders.ts';
+import { sweep } from '../../indexer/mirror/sweep.ts';
+import { rebuildMirror } from '../../indexer/rebuild/rebuildMirror.ts';
+import { createJobId, disputeExpire, jobFail, jobLock } from '../../programs/client/index.ts';
+import { createLedgerClock } from '../../programs/client/sender/index.ts';
+import { FAILURE_REASONS, type FailureReason } from '../../programs/client/vocabulary.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { readClockSeconds } from '../support/ledger.ts';
+import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
+import { addresses, createScene, type Scene } from './scene.ts';
+import { until } from './until.ts';
+
+// Many seconds on a machine that runs other tests besides.
+jest.setTimeout(180_000);
+
+/** What the scene holds against its wallet; see `misbehave`. */
+const UNPAID_ENDINGS = 4;
+const REJECTED_DISPUTES = 3;
+const HOUR_SECONDS = 3_600n;
+const DAY_SECONDS = 24 * 3_600;
+
+let scene: Scene;
+let mirror: MirrorDatabase;
+let pool: pg.Pool;
+let wallet: string;
+/** The ledger's time when the last offence was over. */
+let nowSeconds: bigint;
+
+beforeAll(async () => {
+  scene = await createScene();
+  wallet = scene.service.wallet.publicKey.toBase58();
+  await dispute();
+  await misbehave();
+  mirror = await createMirrorDatabase();
+  pool = mirror.pool;
+  await readLedger();
+});
+
+beforeEach(async () => {
+  await pool.query('delete from service.api_keys');
+  await createKey(pool, wallet);
+});
+
+afterAll(async () => {
+  await mirror?.close();
+  scene?.ledger.close();
+});
+
+async function lockOne(): Promise<PublicKey> {
+  const [job] = await scene.lock();
+  if (!job) throw new Error('one job was locked');
+  return job;
+}
+
+async function fail(job: PublicKey, reason: FailureReason): Promise<void> {
+  const { hotSigner, gateway, creditAccount } = scene.service;
+  await scene.send([
+    jobFail({
+      ...{ signer: hotSigner.publicKey, gateway, job, creditAccount },
+      reason: FAILURE_REASONS.indexOf(reason),
+      ...{ deliveredHash: new Uint8Array(32), countedTokens: 0 },
+    }),
+  ]);
+}
+
+/** Three unpaid endings by leaving and one by an empty answer, among others that are not the wallet's. */
+async function misbehave(): Promise<void> {
+  for (const job of await scene.lock(3)) await fail(job, 'client_gone');
+  const empty = await lockOne();
+  for (const attempt of [1, 2, 3]) await scene.acknowledge(empty, attempt);
+  await fail(empty, 'empty_output');
+  const emptyOnce = await lockOne();
+  await scene.acknowledge(emptyOnce);
+  await fail(emptyOnce, 'empty_output');
+  await fail(await lockOne(), 'worker_error');
+  await leaveOwnJob();
+  const overdue = await lockOne();
+  await scene.wait(121);
+  await scene.refund(overdue);
+}
+
+/** A job that the wallet controls itself, on which this service has never worked. */
+async function leaveOwnJob(): Promise<void> {
+  const { service } = scene;
+  const { creditAccount, model } = service;
+  const signer = service.wallet.publicKey;
+  const nowMs = Number(await readClockSeconds(scene.ledger.connection)) * 1_000;
+  const { bytes, address } = createJobId({ nowMs, creditAccount });
+  const lock = jobLock({
+    ...{ payer: scene.ledger.payer.publicKey, signer, wallet: signer },
+    ...{ modelId: model.id, jobId: bytes, tokenLimit: 2_000, maxCredits: 8n },
+  });
+  const leave = jobFail({
+    ...{ signer, job: address, creditAccount },
+    reason: FAILURE_REASONS.indexOf('client_gone'),
+    ...{ deliveredHash: new Uint8Array(32), countedTokens: 0 },
+  });
+  await scene.send([lock, leave], [service.wallet]);
+}
+
+/** Two disputes that are rejected, one that is upheld, and one that expires. */
+async function dispute(): Promise<void> {
+  const disputed = async () => {
+    const job = await lockOne();
+    await scene.acknowledge(job);
+    await scene.settle(job);
+    await scene.dispute(job);
+    return job;
+  };
+  await scene.resolve(await disputed(), 1);
+  await scene.resolve(await disputed(), 1);
+  await scene.resolve(await disputed(), 2);
+  const job = await disputed();
+  await scene.wait(DAY_SECONDS + 1);
+  const { creditAccount } = scene.service;
+  await scene.send([disputeExpire({ job, creditAccount })], []);
+}
+
+/** Brings the mirror to where the ledger is. */
+async function readLedger(): Promise<void> {
+  nowSeconds = await readClockSeconds(scene.ledger.connection);
+  const client = await pool.connect();
+  await sweep({
+    ...{ database: client, source: scene.source, addresses, commitment: 'confirmed' },
+    ...{ announcer: null, onFolded: () => {}, signal: new AbortController().signal },
+  });
+  client.release();
+}
+
+function suspend(offence: Offence, offencesMax: number, atSeconds = nowSeconds) {
+  return suspendOffenders(pool, { offence, offencesMax, nowSeconds: atSeconds });
+}
+
+async function statusOfKey(): Promise<unknown> {
+  return (await listKeys(pool))[0]?.status;
+}
+
+describe('a wallet', () => {
+  it('is judged by requests left and by answers empty at three workers, and by nothing else', async () => {
+    expect(await suspend(unpaidEndings, UNPAID_ENDINGS)).toEqual([]);
+    expect(await statusOfKey()).toBe('active');
+    expect(await suspend(unpaidEndings, UNPAID_ENDINGS - 1)).toEqual([
+      { wallet, offences: BigInt(UNPAID_ENDINGS) },
+    ]);
+    expect(await statusOfKey()).toBe('suspended');
+  });
+
+  it('is judged by disputes that were rejected or expired, and not by one that was upheld', async () => {
+    expect(await suspend(rejectedDisputes, REJECTED_DISPUTES)).toEqual([]);
+    expect(await suspend(rejectedDisputes, REJECTED_DISPUTES - 1)).toEqual([
+      { wallet, offences: BigInt(REJECTED_DISPUTES) },
+    ]);
+  });
+
+  it('is judged by the last hour, or the last 30 days, of the ledger’s time', async () => {
+    const afterAnHour = nowSeconds + HOUR_SECONDS;
+    expect(await suspend(unpaidEndings, 1, afterAnHour)).toEqual([]);
+    expect(await suspend(rejectedDisputes, 1, afterAnHour + 30n * 24n * HOUR_SECONDS)).toEqual([]);
+    expect(await suspend(rejectedDisputes, 1, afterAnHour)).toHaveLength(1);
+  });
+
+  it('that is forgiven is judged by what it does afterwards alone', async () => {
+    await suspend(unpaidEndings, 1);
+    await reinstateKey(pool, wallet);
+    expect(await suspend(unpaidEndings, 1)).toEqual([]);
+    expect(await suspend(rejectedDisputes, 1)).toEqual([]);
+    await scene.wait(2);
+    for (const job of await scene.lock(2)) await fail(job, 'client_gone');
+    await readLedger();
+    expect(await suspend(unpaidEndings, 1)).toEqual([{ wallet, offences: 2n }]);
+  });
+
+  it('cannot shake its suspension off with another key', async () => {
+    await suspend(unpaidEndings, 1);
+    await revokeKey(pool, wallet);
+    await createKey(pool, wallet);
+    expect(await suspend(unpaidEndings, 1)).toHaveLength(1);
+    expect(await statusOfKey()).toBe('suspended');
+  });
+});
+
+describe('a suspension', () => {
+  it('is journaled with who, when and why, and listed until it is lifted', async () => {
+    const [suspended] = await suspend(rejectedDisputes, 1);
+    const reason = `rejected_disputes (${suspended?.offences})`;
+    const why = { suspended_by: 'indexer', suspension_reason: reason };
+    expect(await listKeys(pool)).toMatchObject([{ wallet, status: 'suspended', ...why }]);
+    await reinstateKey(pool, wallet);
+    expect(await listKeys(pool)).toMatchObject([
+      { status: 'active', suspended_by: null, suspension_reason: null },
+    ]);
+    await suspendKey(pool, wallet, 'asked for by its owner');
+    const { rows } = await pool.query(
+      `select suspended_by, reason, lifted_at is not null as is_lifted, judged_at,
+              suspended_at <= now() as is_past
+       from service.key_suspensions where wallet = $1 order by id`,
+      [wallet],
+    );
+    expect(rows).toEqual([
+      {
+        ...{ suspended_by: 'indexer', reason },
+        ...{ is_lifted: true, judged_at: nowSeconds, is_past: true },
+      },
+      {
+        ...{ suspended_by: 'operator', reason: 'asked for by its owner' },
+        ...{ is_lifted: false, judged_at: null, is_past: true },
+      },
+    ]);
+  });
+
+  it('is made once, however often and by how many the wallet is judged', async () => {
+    const judged = await Promise.all(Array.from({ length: 4 }, () => suspend(unpaidEndings, 1)));
+    expect(judged.flat()).toHaveLength(1);
+    expect((await pool.query('select from service.key_suspensions')).rowCount).toBe(1);
+  });
+
+  it('is neither forgotten nor repeated by a rebuild of the mirror', async () => {
+    const rebuild = () =>
+      rebuildMirror({
+        ...{ pool, source: scene.source, addresses, onFolded: () => {} },
+        signal: new AbortController().signal,
+      });
+    await rebuild();
+    expect(await suspend(unpaidEndings, 1)).toHaveLength(1);
+    await rebuild();
+    expect(await statusOfKey()).toBe('suspended');
+    await reinstateKey(pool, wallet);
+    await rebuild();
+    expect(await suspend(unpaidEndings, 1)).toEqual([]);
+  });
+});
+
+describe('the watch', () => {
+  async function watchWith(offencesMax: number, isSeen: () => Promise<boolean>) {
+    const reasons: string[] = [];
+    const clock = createLedgerClock({ connection: scene.ledger.connection });
+    const stopping = new AbortController();
+    const watch = createAbuseWatch({
+      limits: [
+        { offence: unpaidEndings, offencesMax: 0 },
+        { offence: rejectedDisputes, offencesMax },
+      ],
+      ...{ database: pool, clock, logger: createLogger({ name: 'test', level: 'silent' }) },
+      metrics: { suspended: (reason) => void reasons.push(reason) },
+    });
+    const running = watch.run(stopping.signal);
+    await until(isSeen);
+    stopping.abort();
+    await running;
+    clock.close();
+    return reasons;
+  }
+
+  it('suspends for what has a limit, counts it, and does not look at what has none', async () => {
+    const isSuspended = async () => (await statusOfKey()) === 'suspended';
+    expect(await watchWith(1, isSuspended)).toEqual(['rejected_disputes']);
+    expect(await listKeys(pool)).toMatchObject([
+      { suspension_reason: `rejected_disputes (${REJECTED_DISPUTES})` },
+    ]);
+  });
+});
