@@ -9,6 +9,7 @@ import { authenticate } from './middleware/authenticate.ts';
 import { type BurstLimit, limitBursts } from './middleware/burstLimit.ts';
 import { allowOrigins } from './middleware/cors.ts';
 import { parseJsonBody } from './middleware/jsonBody.ts';
+import { requireWellFormed } from './middleware/malformedHttp.ts';
 import { recordRequests } from './middleware/recordRequests.ts';
 import { renderError, routeNotFound } from './middleware/renderError.ts';
 import { nameRequest } from './middleware/requestId.ts';
@@ -67,6 +68,7 @@ export function createApp(services: AppServices): Express {
   app.use(setSecurityHeaders({ isHttps: publicUrl.startsWith('https:') }));
   app.use(allowOrigins(services.corsOrigins));
   app.use(limitBursts(services.bursts));
+  app.use(requireWellFormed());
   app.get('/health', getHealth());
   app.get('/ready', getReadiness(services));
   app.use(serveDocs({ publicUrl }));

@@ -46,7 +46,9 @@ const environmentSchema = z.object({
   SVC_SIGNER_KEY: keypairSetting,
   SVC_FEE_PAYER_KEYS: keypairListSetting,
   SVC_SUBMISSIONS_MAX: countSetting(64),
+  SVC_HEDGE_AFTER_MS: z.coerce.number().int().positive().optional(),
   SVC_SECRETS_KEY: sealingKeySetting,
+  SVC_TOKENIZERS_DIR: z.string().optional(),
   LOG_LEVEL: logLevelSetting,
 });
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
 import { ConfigError } from '../runtime/config.ts';
 import type { ApiConfig } from './config.ts';
-import { refuseMalformed } from './middleware/renderError.ts';
+import { refuseMalformed } from './middleware/malformedHttp.ts';
 import { prepareClosing } from './serverClosing.ts';
 
 /** A request's body must arrive in this time; answers may take as long as a job may. */
@@ -24,16 +24,26 @@ export interface Listening {
   close: () => Promise<void>;
 }
 
+/** @throws ConfigError when half of a certificate is given: it would be left out without a word */
+function readTls({ TLS_CERT, TLS_KEY }: ApiConfig): { cert: Buffer; key: Buffer } | undefined {
+  if (TLS_CERT === undefined && TLS_KEY === undefined) return undefined;
+  if (TLS_CERT === undefined || TLS_KEY === undefined) {
+    throw new ConfigError('Set both TLS_CERT and TLS_KEY, or neither.');
+  }
+  return { cert: readFileSync(TLS_CERT), key: readFileSync(TLS_KEY) };
+}
+
 /**
  * Opens the port: with HTTPS when a certificate is configured; with plain HTTP only where nobody can
  * listen in: on loopback, or behind a proxy that the operator vouches for.
  *
- * @throws ConfigError when plain HTTP would leave this machine unasked
+ * @throws ConfigError when plain HTTP would leave this machine unasked, or half of a certificate is
+ *   given
  */
 export async function listen(config: ApiConfig): Promise<Listening> {
-  const { HOST, PORT, TLS_CERT, TLS_KEY, SVC_ALLOW_PLAIN_HTTP } = config;
-  const hasTls = TLS_CERT !== undefined && TLS_KEY !== undefined;
-  if (!hasTls && !loopbackHosts.has(HOST) && !SVC_ALLOW_PLAIN_HTTP) {
+  const { HOST, PORT, SVC_ALLOW_PLAIN_HTTP } = config;
+  const tls = readTls(config);
+  if (!tls && !loopbackHosts.has(HOST) && !SVC_ALLOW_PLAIN_HTTP) {
     throw new ConfigError(
       'Keys would travel in clear: set TLS_CERT and TLS_KEY, or SVC_ALLOW_PLAIN_HTTP=true behind a proxy.',
     );
@@ -42,10 +52,10 @@ export async function listen(config: ApiConfig): Promise<Listening> {
     requestTimeout: REQUEST_TIMEOUT_MS,
     headersTimeout: HEADERS_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    // Node would refuse such a request without a word; the app refuses it in the usual shape.
+    requireHostHeader: false,
   };
-  const server = hasTls
-    ? https.createServer({ ...limits, cert: readFileSync(TLS_CERT), key: readFileSync(TLS_KEY) })
-    : http.createServer(limits);
+  const server = tls ? https.createServer({ ...limits, ...tls }) : http.createServer(limits);
   const close = prepareClosing(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -53,12 +63,12 @@ export async function listen(config: ApiConfig): Promise<Listening> {
   });
   const { port } = server.address() as AddressInfo;
   const host = HOST.includes(':') ? `[${HOST}]` : HOST;
-  const url = `${hasTls ? 'https' : 'http'}://${host}:${port}`;
+  const url = `${tls ? 'https' : 'http'}://${host}:${port}`;
   return { server, url, close };
 }
 
 /** Hands what arrives to the app, which is made after the port is known: errors link to it. */
 export function serve(server: Listening['server'], app: Express, publicUrl: string): void {
   server.on('request', app);
-  server.on('clientError', refuseMalformed(publicUrl));
+  refuseMalformed(server, publicUrl);
 }

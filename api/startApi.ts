@@ -8,6 +8,7 @@ import { createPool } from '../runtime/postgres.ts';
 import { resolveName } from '../runtime/resolveName.ts';
 import { createSealing } from '../runtime/sealing.ts';
 import { createShutdown, type Shutdown } from '../runtime/shutdown.ts';
+import { createTokenCounts } from '../runtime/tokenizers/tokenCounts.ts';
 import { createApp } from './app.ts';
 import { createCompletions } from './completion/completions.ts';
 import type { ApiConfig } from './config.ts';
@@ -111,6 +112,9 @@ export async function startApi(
   shutdown.add('worker directory', directory.close);
   observeState(metrics.registry, { clock, directory });
 
+  const tokens = await createTokenCounts({ folder: config.SVC_TOKENIZERS_DIR, logger });
+  shutdown.add('tokenizers', tokens.close);
+
   const signer = config.SVC_SIGNER_KEY;
   const { programId } = addresses;
   const { server, url, close } = await listen(config);
@@ -130,6 +134,7 @@ export async function startApi(
     catalog,
     directory,
     escrow,
+    tokens,
     watch,
     clock,
     logger,

@@ -1,5 +1,5 @@
 /**
- * Token counts of texts whose model has no tokenizer in the catalog.
+ * Token counts of texts whose model has no tokenizer at hand.
  *
  * Both are bounds chosen in the client's favour where money follows from them: a prompt is never
  * refused for being larger than it is, and a worker's count is never accepted above what the

@@ -1,3 +1,4 @@
+import type { TokenCounts } from '../../runtime/tokenizers/tokenCounts.ts';
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { type Escrow, type JobDraft, type LockedJob, PriceChangedError } from '../ledger/escrow.ts';
@@ -15,6 +16,7 @@ export interface AdmissionServices {
   catalog: Catalog;
   directory: WorkerDirectory;
   escrow: Escrow;
+  tokens: TokenCounts;
   nowSeconds: () => bigint;
 }
 
@@ -42,7 +44,7 @@ export async function admit(
 ): Promise<Admitted> {
   const { directory } = services;
   const { key, request, draft, clientGone } = options;
-  const quoted = quote(findModel(services, request.model), request);
+  const quoted = await quote(findModel(services, request.model), request, services.tokens);
   assertAffordable(quoted, key.available_credits ?? 0n);
   const slot = await directory.reserve({
     modelAddress: quoted.model.address,
@@ -72,7 +74,7 @@ async function lockJob(
   services: AdmissionServices,
   options: { wallet: string; request: ChatCompletionRequest; quoted: Quote; draft: JobDraft },
 ): Promise<LockedJob> {
-  const { escrow, catalog } = services;
+  const { escrow, catalog, tokens } = services;
   const { wallet, request, quoted, draft } = options;
   try {
     return await escrow.lock(wallet, quoted, draft);
@@ -81,26 +83,17 @@ async function lockJob(
   }
   await catalog.refresh();
   try {
-    return await escrow.lock(wallet, quote(findModel(services, request.model), request), draft);
+    const requoted = await quote(findModel(services, request.model), request, tokens);
+    return await escrow.lock(wallet, requoted, draft);
   } catch (error) {
     if (!(error instanceof PriceChangedError)) throw error;
     throw serviceUnavailable('The price is changing; try again.', error);
   }
 }
 
-/** Seconds: a busy pool frees slots soon; one that answers nobody takes longer to come back. */
-const RETRY_AFTER_BUSY = 2;
-const RETRY_AFTER_SILENT = 10;
-const RETRY_AFTER_UNHOSTED = 30;
-
 function noWorkers(directory: WorkerDirectory, model: ModelRow): ApiError {
   const isBusy = directory.active(model.address).length > 0;
-  const isHosted = directory.isHosted(model.address);
-  const retryAfterSeconds = isBusy
-    ? RETRY_AFTER_BUSY
-    : isHosted
-      ? RETRY_AFTER_SILENT
-      : RETRY_AFTER_UNHOSTED;
+  const retryAfterSeconds = directory.retryAfterSeconds(model.address);
   return new ApiError(
     'no_workers_available',
     isBusy ? `All workers of ${model.id} are busy.` : `No worker of ${model.id} can be reached.`,

@@ -1,16 +1,13 @@
-import { createHash } from 'node:crypto';
-import { PublicKey } from '@solana/web3.js';
-import { proofMessage, verifySignature } from '../../programs/client/proof.ts';
+import type { PublicKey } from '@solana/web3.js';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import type { Slot } from '../routing/slots.ts';
-import {
-  type WorkerClient,
-  WorkerFailedError,
-  type WorkerProof,
-  type WorkerTask,
-} from '../routing/workerClient.ts';
+import type { WorkerClient, WorkerTask } from '../routing/workerClient.ts';
+import type { WorkerProof } from '../routing/workerEvents.ts';
+import { WorkerFailedError } from '../routing/workerFailure.ts';
 import { type JobDeadlines, SILENCE_SECONDS } from './deadlines.ts';
 import type { FinishReason } from './delivery.ts';
+import { findFault } from './proofFault.ts';
+import type { Runner } from './race.ts';
 
 /** The worker's whole answer with the proof that was checked against it. */
 export interface ProvenAnswer {
@@ -40,7 +37,15 @@ export type AttemptEnd =
         | 'empty_output';
       hasContent: boolean;
       cause: string;
+      /** Set when the worker only had no place. */
+      busy?: WorkerFailedError['busy'];
     };
+
+/** Another attempt at the same job had text before, so that nothing of this one was passed on. */
+export interface Outrun {
+  kind: 'outrun';
+  afterMs: number;
+}
 
 /** Accepted text per token of the limit: above any tokenizer's longest words, below abuse. */
 const CHARACTERS_PER_TOKEN_MAX = 64;
@@ -50,7 +55,9 @@ const CHARACTERS_SPARE = 65_536;
  * Asks one worker, passes its text on as it comes, and checks its proof.
  *
  * @param options.onContent called with each accepted piece; it has then counted as delivered
- * @param options.hasOthers whether a silent worker could be replaced
+ * @param options.runner says whether its text is wanted
+ * @param options.replace finds a worker to go on with once this one has been silent for too long;
+ *   false when there is none by the time that `silence` aborts: it has text, or all is over
  * @param options.clientGone aborts when nobody waits for the answer any more
  */
 export async function runAttempt(options: {
@@ -60,26 +67,28 @@ export async function runAttempt(options: {
   workers: WorkerClient;
   clock: LedgerClock;
   deadlines: JobDeadlines;
-  hasOthers: () => boolean;
+  runner: Runner;
+  replace: (silence: AbortSignal) => Promise<boolean>;
   onStarted: (engine: string | null) => void;
   onContent: (text: string) => void;
   onFirstToken: (afterMs: number) => void;
   clientGone: AbortSignal;
   /** A plain answer has no reader before its end; one whose reader left is not worth finishing. */
   keepPartial: boolean;
-}): Promise<AttemptEnd> {
-  const { slot, task, workers, clock, deadlines, clientGone } = options;
+}): Promise<AttemptEnd | Outrun> {
+  const { slot, task, workers, clock, deadlines, runner, clientGone } = options;
   const startedAt = clock.nowSeconds();
   const startedMs = performance.now();
   const connection = new AbortController();
   const over = new AbortController();
+  const silence = new AbortController();
   const textMax = task.tokenLimit * CHARACTERS_PER_TOKEN_MAX + CHARACTERS_SPARE;
   let text = '';
   let engine: string | null = null;
   let finishReason: FinishReason | undefined;
   let isStopped = false;
   /** Why we cut the connection ourselves, if we did. */
-  let cut: 'overdue' | 'silent' | 'client_gone' | undefined;
+  let cut: 'overdue' | 'silent' | 'client_gone' | 'outrun' | undefined;
 
   function cutConnection(why: typeof cut): void {
     cut ??= why;
@@ -99,24 +108,30 @@ export async function runAttempt(options: {
     else cutConnection('client_gone');
   }
 
-  function onDeadline(at: bigint, act: () => void): void {
+  function onDeadline(at: bigint, act: () => unknown): void {
     void clock.waitUntil(at, over.signal).then(() => {
       if (!over.signal.aborted) act();
     });
   }
 
+  const giveUp = (): void => cutConnection('outrun');
+  const outrun = (): Outrun => ({ kind: 'outrun', afterMs: performance.now() - startedMs });
+
   clientGone.addEventListener('abort', leave);
   if (clientGone.aborted) leave();
+  runner.outrun.addEventListener('abort', giveUp);
+  if (runner.outrun.aborted) giveUp();
   onDeadline(deadlines.stopAt, () => text && stop());
   onDeadline(deadlines.proofDueAt, () => cutConnection('overdue'));
-  onDeadline(startedAt + SILENCE_SECONDS, () => {
-    if (!text && options.hasOthers()) cutConnection('silent');
+  onDeadline(startedAt + SILENCE_SECONDS, async () => {
+    if (await options.replace(silence.signal)) cutConnection('silent');
   });
 
   const failed = (
     reason: Extract<AttemptEnd, { kind: 'failed' }>['reason'],
     cause: string,
-  ): AttemptEnd => ({ kind: 'failed', reason, hasContent: text !== '', cause });
+    busy?: WorkerFailedError['busy'],
+  ): AttemptEnd => ({ kind: 'failed', reason, hasContent: text !== '', cause, busy });
 
   try {
     for await (const event of workers.ask(task, connection.signal)) {
@@ -126,6 +141,8 @@ export async function runAttempt(options: {
           options.onStarted(engine);
           break;
         case 'content':
+          if (!runner.claim()) return outrun();
+          silence.abort();
           if (!text) options.onFirstToken(performance.now() - startedMs);
           text += event.text;
           if (text.length > textMax) return failed('worker_error', 'text_too_long');
@@ -151,38 +168,16 @@ export async function runAttempt(options: {
   } catch (error) {
     if (cut === 'client_gone') return { kind: 'client_gone' };
     if (cut === 'overdue') return { kind: 'overdue' };
+    if (cut === 'outrun') return outrun();
     if (!(error instanceof WorkerFailedError)) throw error;
     if (error.code === 'context_length_exceeded' && !text) return { kind: 'context_exceeded' };
-    return failed('worker_error', cut ?? error.code);
+    if (error.code === 'empty_output' && !text) return failed('empty_output', error.code);
+    return failed('worker_error', cut ?? error.code, error.busy);
   } finally {
     over.abort();
+    silence.abort();
     connection.abort();
     clientGone.removeEventListener('abort', leave);
+    runner.outrun.removeEventListener('abort', giveUp);
   }
-}
-
-/** What is wrong with a proof, given the text we accepted; undefined when it holds. */
-function findFault(
-  proof: WorkerProof,
-  text: string,
-  options: { slot: Slot; task: WorkerTask; programId: PublicKey },
-): 'output_mismatch' | 'proof_invalid' | undefined {
-  const { slot, task, programId } = options;
-  const delivered = createHash('sha256').update(text, 'utf8').digest();
-  if (!delivered.equals(proof.outputHash)) return 'output_mismatch';
-  const isSigned = verifySignature({
-    publicKey: new PublicKey(slot.worker.proof_key),
-    signature: proof.signature,
-    message: proofMessage({
-      programId,
-      job: task.jobAddress,
-      worker: new PublicKey(slot.worker.address),
-      attempt: task.attempt,
-      outputHash: proof.outputHash,
-      promptTokens: proof.promptTokens,
-      completionTokens: proof.completionTokens,
-    }),
-  });
-  if (!isSigned) return 'proof_invalid';
-  return undefined;
 }

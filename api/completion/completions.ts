@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
 import { createBackground } from '../../runtime/background.ts';
 import { creditsNumber } from '../../runtime/jsonForms.ts';
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
@@ -47,13 +48,22 @@ type NewClaim = Extract<Claim, { status: 'new' }>;
 
 /** The request path: admit, lock, answer, prove, settle, deliver. */
 export function createCompletions(services: CompletionServices): Completions {
-  const { escrow, watch, clock, logger, publicUrl, idempotency, signReceipt } = services;
+  const { escrow, tokens, watch, clock, logger, publicUrl, idempotency, signReceipt } = services;
   const background = createBackground();
   const work = createJobWork({ background, watch, logger });
   const unpaid = createUnpaidEnding({ escrow, clock, work });
-  const deliverProven = createProvenDelivery({ escrow, work, unpaid, logger, signReceipt });
+  const deliverProven = createProvenDelivery({ escrow, tokens, work, unpaid, logger, signReceipt });
 
   /** A request that came to nothing leaves no trace, so that its repeat is answered at once. */
+  async function release(claim: NewClaim): Promise<void> {
+    try {
+      await claim.release();
+    } catch (error) {
+      // Its repeat has to wait until the ledger shows that there is no such job.
+      logger.warn({ msg: 'Failed to forget a request', err: error });
+    }
+  }
+
   async function admitClaimed(
     claim: NewClaim,
     options: Parameters<typeof admit>[1],
@@ -61,8 +71,9 @@ export function createCompletions(services: CompletionServices): Completions {
     try {
       return await admit(services, options);
     } catch (error) {
-      if (error instanceof LockUndecidedError) background.add(error.undone.then(claim.release));
-      else if (error instanceof ApiError) await claim.release();
+      if (error instanceof LockUndecidedError) {
+        background.add(error.undone.then(() => release(claim)));
+      } else if (error instanceof ApiError || isUnsent(error)) await release(claim);
       throw error;
     }
   }
@@ -120,6 +131,11 @@ export function createCompletions(services: CompletionServices): Completions {
     },
     drain: background.drain,
   };
+}
+
+/** The ledger was out of reach before the lock was given to it. */
+function isUnsent(error: unknown): boolean {
+  return error instanceof LedgerUnavailableError && error.signature === null;
 }
 
 /** Aborts when the client closes its connection before its answer was sent. */

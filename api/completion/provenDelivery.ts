@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Response } from 'express';
 import { creditsNumber, sha256Text } from '../../runtime/jsonForms.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { estimateOutputTokens } from '../../runtime/tokens.ts';
+import type { TokenCounts } from '../../runtime/tokenizers/tokenCounts.ts';
 import { within } from '../../runtime/wait.ts';
 import type { Claim } from '../idempotency/idempotency.ts';
 import type { Escrow, JobEnd, LockedJob } from '../ledger/escrow.ts';
@@ -45,13 +45,14 @@ interface KnownEnd {
 
 export function createProvenDelivery(options: {
   escrow: Escrow;
+  tokens: Pick<TokenCounts, 'output'>;
   work: JobWork;
   unpaid: UnpaidEnding;
   logger: Logger;
   /** Signs that this text was delivered; see the delivery receipt in SECURITY.md. */
   signReceipt: (job: LockedJob, outputHash: Uint8Array) => string;
 }): DeliverProven {
-  const { escrow, work, unpaid, logger, signReceipt } = options;
+  const { escrow, tokens, work, unpaid, logger, signReceipt } = options;
 
   async function settle(
     job: LockedJob,
@@ -74,7 +75,7 @@ export function createProvenDelivery(options: {
   return async (job, answer, context) => {
     const { delivery, response, stages, isStream, claim, created } = context;
     const { text, finishReason, engine, slot } = answer;
-    const countedTokens = Math.min(estimateOutputTokens(text), job.tokenLimit);
+    const countedTokens = Math.min(await tokens.output(job.model.id, text), job.tokenLimit);
     const usage = usageOf(answer, countedTokens);
     const digest = createHash('sha256').update(text, 'utf8').digest();
     const outputHash = sha256Text(digest.toString('hex'));

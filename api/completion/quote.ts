@@ -5,7 +5,7 @@ import {
   type Price,
 } from '../../programs/client/pricing.ts';
 import { creditsNumber } from '../../runtime/jsonForms.ts';
-import { estimatePromptTokens } from '../../runtime/tokens.ts';
+import type { TokenCounts } from '../../runtime/tokenizers/tokenCounts.ts';
 import { type ChatCompletionRequest, wantedTokens } from '../contracts/chatCompletion.ts';
 import { ApiError } from '../errors.ts';
 import type { ModelRow } from '../statements/models.ts';
@@ -21,23 +21,41 @@ export interface Quote {
 /**
  * @throws ApiError `context_length_exceeded` when the messages leave no room for an answer
  */
-export function quote(model: ModelRow, request: ChatCompletionRequest): Quote {
-  const promptTokens = estimatePromptTokens(request.messages);
-  const room = model.context_window_tokens - promptTokens;
-  if (room < 1) {
-    throw new ApiError(
-      'context_length_exceeded',
-      `The messages hold at least ${promptTokens} tokens; the context window of ${model.id} has ` +
-        `${model.context_window_tokens}.`,
-      {
-        param: 'messages',
-        details: { prompt_tokens: promptTokens, context_window: model.context_window_tokens },
-      },
-    );
-  }
+export async function quote(
+  model: ModelRow,
+  request: ChatCompletionRequest,
+  tokens: Pick<TokenCounts, 'prompt'>,
+): Promise<Quote> {
   const price = priceOf(model);
-  const tokenLimit = Math.min(wantedTokens(request) ?? freeTokenLimit(price), room);
+  const wanted = wantedTokens(request) ?? freeTokenLimit(price);
+  const tokenLimit = fitsAnyhow(model, request, wanted)
+    ? wanted
+    : Math.min(wanted, await roomForAnswer(model, request, tokens));
   return { model, tokenLimit, lockCredits: lockCredits(price, tokenLimit) };
+}
+
+/** Most prompts have fewer bytes than the window leaves tokens, and need not be counted. */
+function fitsAnyhow(model: ModelRow, request: ChatCompletionRequest, wanted: number): boolean {
+  const bytes = request.messages.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
+  return bytes + wanted <= model.context_window_tokens;
+}
+
+async function roomForAnswer(
+  { id, context_window_tokens }: ModelRow,
+  { messages }: ChatCompletionRequest,
+  tokens: Pick<TokenCounts, 'prompt'>,
+): Promise<number> {
+  const promptTokens = await tokens.prompt(id, messages);
+  if (promptTokens < context_window_tokens) return context_window_tokens - promptTokens;
+  throw new ApiError(
+    'context_length_exceeded',
+    `The messages hold at least ${promptTokens} tokens; the context window of ${id} has ` +
+      `${context_window_tokens}.`,
+    {
+      param: 'messages',
+      details: { prompt_tokens: promptTokens, context_window: context_window_tokens },
+    },
+  );
 }
 
 /**
@@ -69,7 +87,8 @@ export function insufficientCredits(quoted: Quote, availableCredits: bigint): Ap
   );
 }
 
-function priceOf(model: ModelRow): Price {
+/** What the model charges now. */
+export function priceOf(model: ModelRow): Price {
   return {
     creditsPerRequest: model.credits_per_request,
     creditsPer1kTokens: model.credits_per_1k_tokens,

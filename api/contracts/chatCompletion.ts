@@ -49,9 +49,11 @@ const tokenCount = z
   .min(1)
   .max(2 ** 31 - 1);
 
-const stopSequence = text.refine((value) => value.length >= 1 && value.length <= 256, {
-  message: 'must have 1 to 256 characters',
-});
+const stopSequence = text
+  .refine((value) => value.length >= 1 && value.length <= 256, {
+    message: 'must have 1 to 256 characters',
+  })
+  .meta({ minLength: 1, maxLength: 256 });
 
 export const MESSAGES_MAX = 2_048;
 

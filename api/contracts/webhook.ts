@@ -37,7 +37,8 @@ const secret = z
   .string({ error: 'must be a string' })
   .refine((text) => text.length >= 16 && text.length <= 255 && text.isWellFormed(), {
     error: 'must have 16 to 255 characters',
-  });
+  })
+  .meta({ minLength: 16, maxLength: 255 });
 
 /** The body of POST /v1/webhooks. Unknown fields are ignored; null counts as absent. */
 export const webhookRequest = z.object(

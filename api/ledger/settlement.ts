@@ -1,7 +1,9 @@
 import { PublicKey } from '@solana/web3.js';
 import { jobProve, jobSettle } from '../../programs/client/instructions/index.ts';
 import { ed25519Instruction, proofMessage } from '../../programs/client/proof.ts';
+import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
 import { isEnded, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
+import { delay } from '../../runtime/wait.ts';
 import type { ProvenAnswer } from '../completion/attempt.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
 import { SETTLEMENT_COMPUTE_UNITS_MAX } from './computeUnits.ts';
@@ -9,10 +11,13 @@ import { actor, type LedgerContext, readJob } from './context.ts';
 import type { LockedJob, SettleEnd } from './escrow.ts';
 import { failJob } from './exits.ts';
 
+/** Between two tries while the ledger is out of reach. */
+const AWAY_PAUSE_MS = 500;
+
 /**
  * Proves and settles in one transaction, which carries the acknowledgement too when that is not
- * confirmed yet. An expired transaction is sent again while there is time; a refused one is decided
- * by what the Job says.
+ * confirmed yet. One that expired, or whose fate the ledger does not tell, is sent again while there
+ * is time; a refused one is decided by what the Job says.
  */
 export async function settleJob(
   context: LedgerContext,
@@ -24,12 +29,19 @@ export async function settleJob(
   const delivered = { hash: answer.proof.outputHash, countedTokens };
 
   while (clock.nowSeconds() < job.deadlines.proofDueAt) {
-    const outcome = await sender.send({
+    const sending = sender.send({
       instructions: settlementInstructions(context, acknowledgements, options),
       signers: [context.signer],
       computeUnitLimit: SETTLEMENT_COMPUTE_UNITS_MAX,
       lane: 'settlements',
     });
+    const outcome = await sending.catch(undecided);
+    if (!outcome) {
+      // Should the one before have landed, the ledger refuses the next, and the Job says why.
+      logger.warn({ msg: 'The ledger was away from a settlement', job_id: job.id });
+      await delay(AWAY_PAUSE_MS);
+      continue;
+    }
     if (outcome.status === 'confirmed') return { status: 'settled', signature: outcome.signature };
     const found = await readJob(context, job.address, outcome.slot);
     const status = found ? word(JOB_STATUSES, found.status) : 'settled';
@@ -46,6 +58,11 @@ export async function settleJob(
     );
   }
   return { status: 'overdue' };
+}
+
+/** @returns undefined where the ledger could not be asked; throws what asking again cannot mend */
+function undecided(error: unknown): undefined {
+  if (!(error instanceof LedgerUnavailableError)) throw error;
 }
 
 function settlementInstructions(

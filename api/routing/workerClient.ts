@@ -2,57 +2,10 @@ import { createHash } from 'node:crypto';
 import { type Keypair, PublicKey } from '@solana/web3.js';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { type Dispatcher, fetch, type Response } from 'undici';
-import { z } from 'zod';
 import { sign, workerRequestMessage } from '../../programs/client/proof.ts';
 import { assertUrlAllowed } from '../../runtime/addressGuard.ts';
-
-/** A worker did not do its part. `code` is the worker's own word, or ours for what it left out. */
-export class WorkerFailedError extends Error {
-  override name = 'WorkerFailedError';
-  readonly code: string;
-
-  constructor(code: string, options?: ErrorOptions) {
-    super(`The worker failed: ${code}`, options);
-    this.code = code;
-  }
-}
-
-const sha256Hex = z.string().regex(/^sha256:[0-9a-f]{64}$/);
-const tokenCount = z.int().min(0).max(0xffff_ffff);
-
-/** The last event of an answer: what the worker signed. */
-const proofEvent = z.object({
-  output_hash: sha256Hex,
-  prompt_tokens: tokenCount,
-  completion_tokens: tokenCount,
-  signature: z.base64(),
-});
-
-const chunkEvent = z.object({
-  choices: z
-    .array(
-      z.object({
-        delta: z.object({ content: z.string().nullish() }).optional(),
-        finish_reason: z.string().nullish(),
-      }),
-    )
-    .default([]),
-});
-
-const errorEvent = z.object({ error: z.object({ code: z.string().max(64) }) });
-
-export interface WorkerProof {
-  outputHash: Uint8Array;
-  promptTokens: number;
-  completionTokens: number;
-  signature: Uint8Array;
-}
-
-export type WorkerEvent =
-  | { type: 'started'; engine: string | null }
-  | { type: 'content'; text: string }
-  | { type: 'finish'; reason: string }
-  | { type: 'proof'; proof: WorkerProof };
+import { readEvent, type WorkerEvent } from './workerEvents.ts';
+import { readRefusal, WorkerFailedError } from './workerFailure.ts';
 
 /** One attempt at a job, as it is put to one worker. */
 export interface WorkerTask {
@@ -145,7 +98,7 @@ export function createWorkerClient(options: {
       },
       signal,
     );
-    if (!response.ok || !response.body) throw new WorkerFailedError(await refusalCode(response));
+    if (!response.ok || !response.body) throw await readRefusal(response);
     yield { type: 'started', engine: response.headers.get('x-svc-engine') };
     const events = response.body
       .pipeThrough(new TextDecoderStream())
@@ -179,48 +132,4 @@ export function createWorkerClient(options: {
       }
     },
   };
-}
-
-function* readEvent(event: string | undefined, data: string): Generator<WorkerEvent> {
-  if (data === '[DONE]') return;
-  const json = parseJson(data);
-  if (event === 'proof') {
-    const proof = parseEvent(proofEvent, json);
-    yield {
-      type: 'proof',
-      proof: {
-        outputHash: Buffer.from(proof.output_hash.slice('sha256:'.length), 'hex'),
-        promptTokens: proof.prompt_tokens,
-        completionTokens: proof.completion_tokens,
-        signature: Buffer.from(proof.signature, 'base64'),
-      },
-    };
-    return;
-  }
-  if (event === 'error') throw new WorkerFailedError(parseEvent(errorEvent, json).error.code);
-  const [choice] = parseEvent(chunkEvent, json).choices;
-  if (choice?.delta?.content) yield { type: 'content', text: choice.delta.content };
-  if (choice?.finish_reason) yield { type: 'finish', reason: choice.finish_reason };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    // The cause quotes the text, which no log may hold.
-    if (cause instanceof SyntaxError) throw new WorkerFailedError('malformed_event');
-    throw cause;
-  }
-}
-
-function parseEvent<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
-  const parsed = schema.safeParse(value);
-  if (!parsed.success) throw new WorkerFailedError('malformed_event');
-  return parsed.data;
-}
-
-/** Of an error body only its code is of use; it is read up to a bound. */
-async function refusalCode(response: Response): Promise<string> {
-  const parsed = errorEvent.safeParse(await response.json().catch(() => undefined));
-  return parsed.success ? parsed.data.error.code : `status_${response.status}`;
 }

@@ -2,16 +2,24 @@ import { type Dispatcher, fetch } from 'undici';
 import { z } from 'zod';
 import { assertUrlAllowed } from '../../runtime/addressGuard.ts';
 import type { WorkerRow } from '../statements/workers.ts';
+import { readBoundedJson } from './boundedJson.ts';
+
+const jobCount = z.int().min(0).max(100_000);
 
 const healthBody = z.object({
   worker_address: z.string(),
-  slots: z.int().min(0).max(100_000),
+  slots: jobCount,
+  in_flight: jobCount.default(0),
   engine: z.string().max(64),
 });
 
 /** What a worker says of itself. */
 export type WorkerHealth = z.infer<typeof healthBody>;
 
+/** Soon enough that a worker which hangs gets few jobs, and cheap enough for a pool of hundreds. */
+export const PROBE_INTERVAL_MS = 5_000;
+
+/** Less than the interval, so that a worker is never asked twice at a time. */
 const PROBE_TIMEOUT_MS = 3_000;
 
 /**
@@ -34,7 +42,7 @@ export function createHealthProbe(options: {
         redirect: 'error',
         signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
       });
-      const health = healthBody.parse(await response.json());
+      const health = healthBody.parse(await readBoundedJson(response));
       return health.worker_address === worker.address ? health : undefined;
     } catch {
       return undefined;

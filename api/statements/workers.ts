@@ -27,7 +27,11 @@ export async function selectEligibleWorkers(database: Database): Promise<WorkerR
   return rows;
 }
 
-/** How long a worker took to its first token, for every instance's median. */
+/**
+ * How long a worker took to its first token, for every instance's median. Makes room for itself: of
+ * its model's observations that no reader looks at any more, some go. What another instance deletes
+ * at the same time is skipped, so that none waits for another.
+ */
 export async function insertObservation(
   database: Database,
   observation: { worker: string; modelId: string; firstTokenMs: number },
@@ -35,6 +39,15 @@ export async function insertObservation(
   await database.query({
     name: 'insert_worker_observation',
     text: `
+      with outdated as (
+        select ctid from service.worker_observations
+        where model_id = $2 and observed_at < now() - interval '1 hour'
+        limit 100
+        for update skip locked
+      ), deleted as (
+        delete from service.worker_observations observation
+        using outdated where observation.ctid = outdated.ctid
+      )
       insert into service.worker_observations (worker, model_id, first_token_ms)
       values ($1, $2, $3)`,
     values: [observation.worker, observation.modelId, Math.round(observation.firstTokenMs)],
@@ -52,4 +65,24 @@ export async function selectMedianLatencies(database: Database): Promise<Map<str
       group by model_id`,
   });
   return new Map(rows.map((row) => [row.model_id, row.median_ms]));
+}
+
+/** How quick a worker was with a model of late. */
+export interface FirstTokenRow {
+  worker: string;
+  /** The model's address. */
+  model: string;
+  first_token_ms: number;
+}
+
+/** The median time to first token of each worker and model over ten minutes, over all instances. */
+export async function selectFirstTokens(database: Database): Promise<FirstTokenRow[]> {
+  const { rows } = await database.query<FirstTokenRow>(`
+    select observation.worker, model.address as model,
+           percentile_disc(0.5) within group (order by first_token_ms) as first_token_ms
+    from service.worker_observations observation
+    join mirror.models model on model.id = observation.model_id
+    where observed_at > now() - interval '10 minutes'
+    group by observation.worker, model.address`);
+  return rows;
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { assertAffordable, quote } from '../../api/completion/quote.ts';
+import { assertAffordable, type Quote, quote } from '../../api/completion/quote.ts';
 import type { ChatCompletionRequest } from '../../api/contracts/chatCompletion.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { ModelRow } from '../../api/statements/models.ts';
+import { countWith, type TokenCounts } from '../../runtime/tokenizers/tokenCounts.ts';
 
 const standard: ModelRow = {
   address: 'unused',
@@ -26,9 +27,20 @@ function request(change: Partial<ChatCompletionRequest> = {}): ChatCompletionReq
   } as ChatCompletionRequest;
 }
 
+const estimates = countWith(undefined);
+
+function quoteOf(
+  change: Partial<ChatCompletionRequest> = {},
+  tokens: Pick<TokenCounts, 'prompt'> = estimates,
+): Promise<Quote> {
+  return quote(standard, request(change), tokens);
+}
+
+const prompt = (bytes: number) => [{ role: 'user' as const, content: 'x'.repeat(bytes) }];
+
 describe('the quote of a request', () => {
-  it('locks what the tier says when no limit is asked for, with the tokens that covers', () => {
-    expect(quote(standard, request())).toMatchObject({ tokenLimit: 2_000, lockCredits: 8n });
+  it('locks what the tier says when no limit is asked for, with the tokens that covers', async () => {
+    expect(await quoteOf()).toMatchObject({ tokenLimit: 2_000, lockCredits: 8n });
   });
 
   it.each([
@@ -38,32 +50,42 @@ describe('the quote of a request', () => {
     [2_000, 8n],
     [2_001, 9n],
     [10_000, 40n],
-  ])('for %i tokens locks %s credits', (max_tokens, credits) => {
-    expect(quote(standard, request({ max_tokens })).lockCredits).toBe(credits);
+  ])('for %i tokens locks %s credits', async (max_tokens, credits) => {
+    expect((await quoteOf({ max_tokens })).lockCredits).toBe(credits);
   });
 
-  it('never allows more tokens than the context window leaves', () => {
-    const content = 'x'.repeat(8 * 30_000);
-    const asked = request({ max_tokens: 10_000, messages: [{ role: 'user', content }] });
-    expect(quote(standard, asked).tokenLimit).toBe(2_768);
+  it('never allows more tokens than the context window leaves', async () => {
+    const asked = { max_tokens: 10_000, messages: prompt(8 * 30_000) };
+    expect((await quoteOf(asked)).tokenLimit).toBe(2_768);
   });
 
-  it('refuses messages that fill the context window and says how much they hold', () => {
-    const content = 'x'.repeat(8 * 32_768);
-    const act = () => quote(standard, request({ messages: [{ role: 'user', content }] }));
-    expect(act).toThrow(
-      expect.objectContaining({
-        code: 'context_length_exceeded',
-        options: {
-          param: 'messages',
-          details: { prompt_tokens: 32_768, context_window: 32_768 },
-        },
-      }),
-    );
+  it('refuses messages that fill the context window and says how much they hold', async () => {
+    await expect(quoteOf({ messages: prompt(8 * 32_768) })).rejects.toMatchObject({
+      code: 'context_length_exceeded',
+      options: {
+        param: 'messages',
+        details: { prompt_tokens: 32_768, context_window: 32_768 },
+      },
+    });
   });
 
-  it('tells a wallet with too little what it could afford', () => {
-    const act = () => assertAffordable(quote(standard, request({ max_tokens: 10_000 })), 20n);
+  it('counts as the model does where that decides how much room is left', async () => {
+    const tokens = { prompt: async () => 32_000 };
+    const messages = prompt(32_000);
+    expect((await quoteOf({ messages, max_tokens: 10_000 }, tokens)).tokenLimit).toBe(768);
+    expect((await quoteOf({ messages, max_tokens: 768 }, tokens)).tokenLimit).toBe(768);
+  });
+
+  it('does not wait for a count where the bytes alone leave room enough', async () => {
+    const tokens = { prompt: () => Promise.reject(new Error('was counted')) };
+    const asked = { messages: prompt(30_768), max_tokens: 2_000 };
+    expect((await quoteOf(asked, tokens)).tokenLimit).toBe(2_000);
+    await expect(quoteOf({ ...asked, max_tokens: 2_001 }, tokens)).rejects.toThrow('was counted');
+  });
+
+  it('tells a wallet with too little what it could afford', async () => {
+    const quoted = await quoteOf({ max_tokens: 10_000 });
+    const act = () => assertAffordable(quoted, 20n);
     expect(act).toThrow(ApiError);
     expect(act).toThrow(
       expect.objectContaining({
@@ -79,8 +101,9 @@ describe('the quote of a request', () => {
     );
   });
 
-  it('lets a wallet spend its last credit', () => {
-    expect(() => assertAffordable(quote(standard, request()), 8n)).not.toThrow();
-    expect(() => assertAffordable(quote(standard, request()), 7n)).toThrow(ApiError);
+  it('lets a wallet spend its last credit', async () => {
+    const quoted = await quoteOf();
+    expect(() => assertAffordable(quoted, 8n)).not.toThrow();
+    expect(() => assertAffordable(quoted, 7n)).toThrow(ApiError);
   });
 });

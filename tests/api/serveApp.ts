@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { trace } from '@opentelemetry/api';
 import { type AppServices, createApp } from '../../api/app.ts';
+import { serve } from '../../api/listen.ts';
 import { createBurstLimit } from '../../api/middleware/burstLimit.ts';
 import { createMetrics } from '../../api/telemetry/metrics.ts';
 import { createLogger } from '../../runtime/logger.ts';
@@ -13,7 +14,11 @@ export interface ServedApp {
 }
 
 /** The app on a port of its own; only the parts that a test's requests touch have to be given. */
-export async function serveApp(services: Partial<AppServices> = {}): Promise<ServedApp> {
+export async function serveApp(
+  services: Partial<AppServices> = {},
+  serverOptions: ServerOptions = {},
+): Promise<ServedApp> {
+  const { publicUrl = 'https://api.example.com' } = services;
   const limit = () => createBurstLimit({ burst: 1_000, refillPerSecond: 1, nowMs: () => 0 });
   const app = createApp({
     logger: createLogger({ name: 'test', level: 'silent' }),
@@ -21,12 +26,15 @@ export async function serveApp(services: Partial<AppServices> = {}): Promise<Ser
     refusals: limit(),
     metrics: createMetrics(),
     tracer: trace.getTracer('test'),
-    publicUrl: 'https://api.example.com',
+    publicUrl,
     corsOrigins: [],
     trustedProxyHops: 0,
     ...services,
   } as AppServices);
-  const server = createServer(app);
+  // A test that computes for long must not lose its connections to Node's default of 5 s.
+  const keepAliveTimeout = 75_000;
+  const server = createServer({ requireHostHeader: false, keepAliveTimeout, ...serverOptions });
+  serve(server, app, publicUrl);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

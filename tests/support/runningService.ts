@@ -51,6 +51,7 @@ export interface RunningService {
   workers: readonly TestWorker[];
   ledger: TestLedger;
   pool: pg.Pool;
+  indexer: StartedProcess;
   /** The official client; it never repeats a request unless told to. */
   openai(options?: { apiKey?: string; maxRetries?: number }): OpenAI;
   /** GET as JSON, whatever the status. */
@@ -70,10 +71,18 @@ export interface RunningService {
   advanceSeconds(seconds: number): Promise<void>;
   /** The conservation equation on the accounts, to the base unit. */
   expectConserved(): Promise<void>;
+  /** What an API process is started with. */
+  apiEnvironment: Record<string, string>;
   /** Another API process on the same ledger and database. */
   startApiProcess(): Promise<StartedProcess>;
   close(): Promise<void>;
 }
+
+/** What indexer and API have in common. */
+type SharedSettings = Record<
+  'DATABASE_URL' | 'SOLANA_RPC_URL' | 'SOLANA_WS_URL' | 'SVC_SECRETS_KEY' | 'SVC_ALLOW_LOOPBACK',
+  string
+>;
 
 const addresses = createAddresses();
 const WAIT_MS_MAX = 120_000;
@@ -83,11 +92,14 @@ export async function startRunningService({
   workers: behaviours = ['honest'],
   credits: boughtCredits = 10_000n,
   apiSettings = {},
+  indexerSettings = {},
 }: {
   workers?: readonly WorkerBehaviour[];
   credits?: bigint;
-  /** Settings of the API besides those that every test needs. */
-  apiSettings?: NodeJS.ProcessEnv;
+  /** Settings of the API besides those that every test needs, or made from those of all processes. */
+  apiSettings?: NodeJS.ProcessEnv | ((shared: SharedSettings) => Promise<NodeJS.ProcessEnv>);
+  /** Settings of the indexer besides those that every test needs. */
+  indexerSettings?: Record<string, string>;
 } = {}): Promise<RunningService> {
   const [ledger, database] = await Promise.all([startLedger(), createTestDatabase()]);
   const { connection } = ledger;
@@ -102,7 +114,7 @@ export async function startRunningService({
     workers.push(await startTestWorker({ behaviour, connection, opened }));
   }
 
-  const shared = {
+  const shared: SharedSettings = {
     DATABASE_URL: database.databaseUrl,
     SOLANA_RPC_URL: ledger.rpcUrl,
     SOLANA_WS_URL: ledger.wsUrl,
@@ -113,6 +125,7 @@ export async function startRunningService({
     ...shared,
     INDEXER_PORT: '0',
     SVC_CRANK_KEY: bs58.encode(crank.secretKey),
+    ...indexerSettings,
   });
   const pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
   const apiKey = await createKey(pool, opened.wallet.publicKey.toBase58());
@@ -124,7 +137,7 @@ export async function startRunningService({
     SVC_FEE_PAYER_KEYS: bs58.encode(feePayer.secretKey),
     SVC_SUBMISSIONS_MAX: '2',
     LOG_LEVEL: process.env.LOG_LEVEL ?? 'fatal',
-    ...apiSettings,
+    ...(typeof apiSettings === 'function' ? await apiSettings(shared) : apiSettings),
   };
   // The worker that came with the ledger's set-up answers nothing and is never asked.
   await untilHosted(pool, behaviours.length + 1);
@@ -153,12 +166,14 @@ export async function startRunningService({
     metricsUrl: api.metricsUrl,
     ...{
       untilAccount,
+      apiEnvironment,
       baseUrl,
       apiKey,
       boughtCredits,
       workers,
       ledger,
       pool,
+      indexer,
       account,
       jobs,
       untilJobs,

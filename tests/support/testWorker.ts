@@ -1,10 +1,12 @@
 import { getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { type Connection, Keypair, type PublicKey } from '@solana/web3.js';
 import { registerWorker } from '../../stack/participants.ts';
+import type { Engine } from '../../worker/engine/engine.ts';
 import type { Service } from './ledger.ts';
 import { startMisbehavingWorker, type WorkerMode } from './misbehavingWorker.ts';
 
-export type WorkerBehaviour = WorkerMode;
+/** What it does to jobs; or what an honest one answers from. */
+export type WorkerBehaviour = WorkerMode | Engine;
 
 /** A worker that takes jobs, registered, staked and hosting the service's model. */
 export interface TestWorker {
@@ -26,7 +28,9 @@ export async function startTestWorker(options: {
   const authority = Keypair.generate();
   const proofKey = Keypair.generate();
   const { url, address, close } = await startMisbehavingWorker({
-    mode: behaviour,
+    ...(typeof behaviour === 'string'
+      ? { mode: behaviour }
+      : { mode: 'honest', engine: behaviour }),
     connection,
     authority: authority.publicKey,
     proofKey,

@@ -89,7 +89,10 @@ export const chargingRules: readonly Rule[] = [
   {
     id: 'charging.quoted-once-more',
     rule: 'After a changed price the API quotes once more, then answers 503.',
-    shown: { open: 'No test raises a price between the quote of the API and its lock.' },
+    shown: [
+      'journeys/whoPaysLock › is quoted once more, and the new price is charged',
+      'journeys/whoPaysLock › is a 503 that costs nothing when it is raised twice',
+    ],
   },
   {
     id: 'charging.lower-count',

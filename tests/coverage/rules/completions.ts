@@ -98,7 +98,9 @@ export const completionRules: readonly Rule[] = [
   {
     id: 'completions.stream-keep-alive',
     rule: 'A stream silent for ten seconds carries a comment.',
-    shown: { open: 'No test lets a worker be silent in the middle of its answer.' },
+    shown: [
+      'journeys/whoPaysAnswer › carries a comment after every ten seconds of silence, and none while text comes',
+    ],
   },
   {
     id: 'completions.stream-error',
@@ -124,11 +126,15 @@ export const completionRules: readonly Rule[] = [
   {
     id: 'completions.slow-reader',
     rule: 'A client that reads slowly never slows the worker.',
-    shown: { open: 'No test reads a stream slowly through the API.' },
+    shown: [
+      'journeys/whoPaysAnswer › whose client reads nothing is answered and settled at the worker’s pace, and read later',
+    ],
   },
   {
     id: 'completions.unsettled-in-time',
     rule: 'A plain answer whose settlement is not confirmed within 10 s comes without that header.',
-    shown: { open: 'No test holds a settlement back while an answer waits for it.' },
+    shown: [
+      'journeys/whoPaysOutage › that was locked before is answered without its settlement, which comes with the ledger',
+    ],
   },
 ];

@@ -8,12 +8,16 @@ export const failureRules: readonly Rule[] = [
     shown: [
       'journeys/httpSurface › is known, not listed, and answered with 503 before anything is locked',
       'journeys/idempotency › runs under its Idempotency-Key as soon as there are credits',
+      'journeys/whoPaysRefusals › is told so, and nothing is locked: %s',
     ],
   },
   {
     id: 'failures.lock-late',
     rule: 'A lock not confirmed in 10 s is a 503, and a lock that lands later is taken back.',
-    shown: { open: 'No test holds a lock back at the node for longer than that.' },
+    shown: [
+      'journeys/whoPaysLock › is a 503, plain and streamed, and is taken back at once when it lands',
+      'journeys/whoPaysLock › and never lands leaves nothing, and the same request may then run',
+    ],
   },
   {
     id: 'failures.failover',
@@ -25,12 +29,12 @@ export const failureRules: readonly Rule[] = [
   {
     id: 'failures.three-workers',
     rule: 'No more than three workers are tried for one job.',
-    shown: { open: 'No test has four workers that refuse.' },
+    shown: ['journeys/routing › costs a %s completion nothing: three of four are asked'],
   },
   {
     id: 'failures.silent-worker-dropped',
     rule: 'A worker silent for 30 s is dropped if there is another.',
-    shown: { open: 'No test has one silent and one honest worker.' },
+    shown: ['journeys/routing › is dropped after 30 s for one that answers a %s completion'],
   },
   {
     id: 'failures.worker-failed',
@@ -81,11 +85,18 @@ export const failureRules: readonly Rule[] = [
   {
     id: 'failures.ledger-away',
     rule: 'With ledger or database away a request is a 503 that is safe to repeat.',
-    shown: { open: 'No test stops the ledger or the database under the API.' },
+    shown: [
+      'journeys/whoPaysOutage › is a 503 that costs nothing, and what only reads goes on',
+      'journeys/whoPaysOutage › is a 503 that costs nothing, and runs again without a restart',
+      'journeys/whoPaysOutage › is a 503 that costs nothing, and those locked before still settle',
+    ],
   },
   {
     id: 'failures.abuse',
     rule: 'Endless unpaid endings or rejected disputes suspend the key.',
-    shown: { open: 'Not built: nothing counts them yet.' },
+    shown: [
+      'journeys/whoPaysAbuse › loses its key at once, gets it back forgiven, and loses it again',
+      'indexer/abuse › is judged by disputes that were rejected or expired, and not by one that was upheld',
+    ],
   },
 ];

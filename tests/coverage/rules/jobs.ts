@@ -26,14 +26,19 @@ export const jobRules: readonly Rule[] = [
   {
     id: 'jobs.unmirrored',
     rule: 'A job that the mirror lacks is read from the ledger.',
-    shown: { open: 'No test asks for a job while the indexer stands still.' },
+    shown: [
+      'journeys/unmirroredJob › is read from the ledger, as the mirror will tell it but for the signatures of its end',
+      'journeys/unmirroredJob › is no job of another wallet, as an id that nobody locked is nobody’s',
+    ],
   },
   {
     id: 'jobs.list',
     rule: 'The list pages with before and after, filters by state and model, 20 by default and 100 at most.',
     shown: [
       'api/jobList › equals a plain reading of its documentation for every mix of cursors and filters',
-      'api/jobList › shows every job once when its pages are followed to the end',
+      'api/jobListPaging › show every job once when they are followed to the end, back and forward',
+      'api/jobListPaging › going back, show what was there at the first page, once, while jobs arrive',
+      'api/jobListPaging › going forward, show what arrives meanwhile too, once',
     ],
   },
   {

@@ -26,7 +26,9 @@ export const keyRules: readonly Rule[] = [
   {
     id: 'keys.revoked-at-once',
     rule: 'A revoked key is 401 invalid_api_key with the very next request, on every instance.',
-    shown: { open: 'A test shows it for suspension; none revokes while two processes serve.' },
+    shown: [
+      'journeys/instances › refuse a key with the next request after it was revoked or replaced, both of them',
+    ],
   },
   {
     id: 'keys.form',

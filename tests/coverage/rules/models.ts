@@ -27,7 +27,10 @@ export const modelRules: readonly Rule[] = [
   {
     id: 'models.median-latency',
     rule: 'The latency shown is the median of ten minutes over the pool, 0 while nothing was observed.',
-    shown: { open: 'No test compares the median with observations.' },
+    shown: [
+      'journeys/routing › is 0 at first, then the median over all processes, the same from each',
+      'api/routingObservations › forgets what is older than ten minutes',
+    ],
   },
   {
     id: 'models.retirement',
@@ -44,12 +47,13 @@ export const modelRules: readonly Rule[] = [
     shown: [
       'api/quote › refuses messages that fill the context window and says how much they hold',
       'api/quote › never allows more tokens than the context window leaves',
+      'api/tokensCharged › refuses a prompt by its own tokens, and tells how many there are and may be',
     ],
   },
   {
     id: 'models.context-counted-by-worker',
     rule: 'Messages that only the worker finds too long end the job without a charge, as a 400.',
-    shown: { open: 'No test has a worker that counts more tokens than the API.' },
+    shown: ['journeys/routing › ends a %s completion as a 400 that costs nothing'],
   },
   {
     id: 'models.engine',

@@ -24,6 +24,7 @@ export const surfaceRules: readonly Rule[] = [
     shown: [
       'api/openapi › names every error code somewhere, with a status that the table gives it',
       'api/openapiResponses › for %s %s with %j and the key %s: %i',
+      'api/fuzz › are answered as it says: $name',
     ],
   },
   {
@@ -44,7 +45,10 @@ export const surfaceRules: readonly Rule[] = [
   {
     id: 'errors.job-headers',
     rule: 'Errors after a lock name the job and its lock in headers.',
-    shown: { open: 'No test reads the headers of a 500 or a 504.' },
+    shown: [
+      'journeys/routing › costs a %s completion nothing: three of four are asked',
+      'journeys/routing › is waited for when there is no other, up to a 504 that names the job',
+    ],
   },
   {
     id: 'errors.should-retry',
@@ -61,22 +65,39 @@ export const surfaceRules: readonly Rule[] = [
   {
     id: 'errors.malformed-http',
     rule: 'What is no HTTP is answered as a 400 of the usual shape.',
-    shown: ['journeys/httpSurface › is answered in the usual shape even if it is not HTTP'],
+    shown: [
+      'journeys/httpSurface › is answered in the usual shape even if it is not HTTP',
+      'api/requestHttp › is refused: %s',
+      'api/requestHttp › is answered when its time is over: %s',
+      'api/requestHttp › is refused in the usual shape: %s',
+    ],
   },
   {
     id: 'errors.limits-of-wallet',
     rule: 'A request above the wallet’s limits, or without this service as its spender, is a 403.',
-    shown: { open: 'The ledger refuses it (programs/jobLock); no test reads the API’s 403.' },
+    shown: [
+      'api/errorsOfWallet › is asked for no more in one job',
+      'api/errorsOfWallet › is asked for no more in one day',
+      'api/errorsOfWallet › is told of its spender before its body',
+    ],
   },
   {
     id: 'errors.order-of-checks',
     rule: 'Checks come in this order: address limit, route, key, body, credits, worker, lock.',
-    shown: { open: 'Single steps are tested; no test sends a request with several faults.' },
+    shown: [
+      'api/errorsOrder › its address has asked too much, before its path is unknown',
+      'api/errorsOrder › %s',
+      'api/errorsOfWallet › is told of its body before its credits: %#',
+      'api/errorsOfWallet › is told of its credits before the workers, and of these before the lock',
+    ],
   },
   {
     id: 'errors.nothing-inside-told',
     rule: 'An internal error tells nothing of its inside.',
-    shown: { open: 'No test makes a handler throw.' },
+    shown: [
+      'api/errorsInside › tells nothing of its inside, and the log nothing private: no %s',
+      'api/fuzz › are answered as it says: $name',
+    ],
   },
   {
     id: 'limits.burst',
@@ -90,12 +111,21 @@ export const surfaceRules: readonly Rule[] = [
   {
     id: 'limits.refused-keys',
     rule: 'Refused keys are limited apart from other requests.',
-    shown: { open: 'No test guesses keys until it is told to wait.' },
+    shown: [
+      'api/errorsOrder › is told to wait after 50, while others go on',
+      'api/errorsOrder › may guess five times a second from then on',
+      'api/errorsOrder › is not one whose keys are right, however often it asks',
+    ],
   },
   {
     id: 'surface.tls',
     rule: 'HTTPS by certificate or proxy; plain HTTP beyond loopback only when allowed explicitly.',
-    shown: { open: 'No test opens the port with a certificate, or refuses to without one.' },
+    shown: [
+      'api/tls › speaks HTTPS with the certificate it is given',
+      'api/tls › speaks plain HTTP on loopback',
+      'api/tls › is not opened beyond loopback without a certificate',
+      'api/tls › speaks plain HTTP beyond loopback where that is allowed explicitly',
+    ],
   },
   {
     id: 'surface.openapi',

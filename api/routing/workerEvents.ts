@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { errorBody, WorkerFailedError } from './workerFailure.ts';
+
+const sha256Hex = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+const tokenCount = z.int().min(0).max(0xffff_ffff);
+
+/** The last event of an answer: what the worker signed. */
+const proofEvent = z.object({
+  output_hash: sha256Hex,
+  prompt_tokens: tokenCount,
+  completion_tokens: tokenCount,
+  signature: z.base64(),
+});
+
+const chunkEvent = z.object({
+  choices: z
+    .array(
+      z.object({
+        delta: z.object({ content: z.string().nullish() }).optional(),
+        finish_reason: z.string().nullish(),
+      }),
+    )
+    .default([]),
+});
+
+export interface WorkerProof {
+  outputHash: Uint8Array;
+  promptTokens: number;
+  completionTokens: number;
+  signature: Uint8Array;
+}
+
+export type WorkerEvent =
+  | { type: 'started'; engine: string | null }
+  | { type: 'content'; text: string }
+  | { type: 'finish'; reason: string }
+  | { type: 'proof'; proof: WorkerProof };
+
+/**
+ * What one server-sent event of an answer means.
+ *
+ * @throws WorkerFailedError when the worker says that it failed, or what the protocol does not know
+ */
+export function* readEvent(event: string | undefined, data: string): Generator<WorkerEvent> {
+  if (data === '[DONE]') return;
+  const json = parseJson(data);
+  if (event === 'proof') {
+    const proof = parseEvent(proofEvent, json);
+    yield {
+      type: 'proof',
+      proof: {
+        outputHash: Buffer.from(proof.output_hash.slice('sha256:'.length), 'hex'),
+        promptTokens: proof.prompt_tokens,
+        completionTokens: proof.completion_tokens,
+        signature: Buffer.from(proof.signature, 'base64'),
+      },
+    };
+    return;
+  }
+  if (event === 'error') throw new WorkerFailedError(parseEvent(errorBody, json).error.code);
+  const [choice] = parseEvent(chunkEvent, json).choices;
+  if (choice?.delta?.content) yield { type: 'content', text: choice.delta.content };
+  if (choice?.finish_reason) yield { type: 'finish', reason: choice.finish_reason };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    // The cause quotes the text, which no log may hold.
+    if (cause instanceof SyntaxError) throw new WorkerFailedError('malformed_event');
+    throw cause;
+  }
+}
+
+function parseEvent<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw new WorkerFailedError('malformed_event');
+  return parsed.data;
+}

@@ -1,0 +1,39 @@
+import type { Response } from 'undici';
+import { z } from 'zod';
+import { readBoundedJson } from './boundedJson.ts';
+
+/** A worker did not do its part. */
+export class WorkerFailedError extends Error {
+  override name = 'WorkerFailedError';
+  /** The worker's own word, or ours for what it left out. */
+  readonly code: string;
+  /** Set when the worker works and only had no place. */
+  readonly busy: { retryAfterMs: number | undefined } | undefined;
+
+  constructor(code: string, options: ErrorOptions & { busy?: WorkerFailedError['busy'] } = {}) {
+    super(`The worker failed: ${code}`, options);
+    this.code = code;
+    this.busy = options.busy;
+  }
+}
+
+/** The form of a refusal, and of an error event in the middle of an answer. */
+export const errorBody = z.object({ error: z.object({ code: z.string().max(64) }) });
+
+/** In seconds; the other form, a date, would depend on the worker's clock. */
+const retryAfter = z.coerce.number().int().positive();
+
+const busyCodes: ReadonlySet<string> = new Set(['no_free_slot', 'shutting_down']);
+const TOO_MANY_REQUESTS = 429;
+
+/** What a worker's answer that is no answer says: why, and whether it was merely busy. */
+export async function readRefusal(response: Response): Promise<WorkerFailedError> {
+  const body = errorBody.safeParse(await readBoundedJson(response).catch(() => undefined));
+  const code = body.success ? body.data.error.code : `status_${response.status}`;
+  if (response.status !== TOO_MANY_REQUESTS && !busyCodes.has(code)) {
+    return new WorkerFailedError(code);
+  }
+  const seconds = retryAfter.safeParse(response.headers.get('retry-after')).data;
+  const retryAfterMs = seconds === undefined ? undefined : seconds * 1_000;
+  return new WorkerFailedError(code, { busy: { retryAfterMs } });
+}

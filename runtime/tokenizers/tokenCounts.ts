@@ -1,0 +1,57 @@
+import type { Logger } from '../logger.ts';
+import { estimateOutputTokens, estimatePromptTokens } from '../tokens.ts';
+import { openTokenizers, type Tokenizers } from './tokenizers.ts';
+
+/** Counts tokens as a model does, or within the bounds of `runtime/tokens.ts` where it cannot. */
+export interface TokenCounts {
+  /** The least number of tokens that a conversation holds for this model. */
+  prompt(modelId: string, messages: readonly Message[]): Promise<number>;
+  /** The largest number of tokens that a worker may have needed for this text. */
+  output(modelId: string, text: string): Promise<number>;
+}
+
+interface Message {
+  role: string;
+  content: string;
+}
+
+/** The token that ends an answer: engines count it, and no text comes of it. */
+const END_TOKENS = 1;
+
+/**
+ * @param options.folder holds `<model id>.json` for each model that is to be counted exactly, in
+ *   the form of Hugging Face's `tokenizer.json`; none: all models are estimated
+ * @throws ConfigError when a file in it is no tokenizer
+ */
+export async function createTokenCounts(options: {
+  folder: string | undefined;
+  logger: Logger;
+}): Promise<TokenCounts & { close(): Promise<void> }> {
+  const { folder, logger } = options;
+  const tokenizers = folder === undefined ? undefined : await openTokenizers({ folder, logger });
+  return { ...countWith(tokenizers?.count), close: async () => tokenizers?.close() };
+}
+
+/** @param count undefined, or coming to undefined, where the estimate has to do */
+export function countWith(count: Tokenizers['count'] | undefined): TokenCounts {
+  return {
+    async prompt(modelId, messages) {
+      const counted = await count?.({ modelId, texts: messages.map(leastText), isUrgent: false });
+      return counted ?? estimatePromptTokens(messages);
+    },
+    async output(modelId, text) {
+      const counted = await count?.({ modelId, texts: [text], isUrgent: true });
+      const bound = estimateOutputTokens(text);
+      return counted === undefined ? bound : Math.min(counted + END_TOKENS, bound);
+    },
+  };
+}
+
+/**
+ * What every chat template keeps of a message: some trim it, some drop the reasoning of an earlier
+ * answer. What a template adds is not counted either: nothing is refused that would have fitted.
+ */
+function leastText({ role, content }: Message): string {
+  const kept = role === 'assistant' ? content.split('</think>').at(-1) : content;
+  return kept?.trim() ?? '';
+}

@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { Writable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { pino } from 'pino';
+import { createIdempotency } from '../../api/idempotency/idempotency.ts';
+import { createRequestIdentification } from '../../api/idempotency/identity.ts';
+import { createWebhooks } from '../../api/services/webhooks.ts';
+import { createSealing } from '../../runtime/sealing.ts';
+import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
+import { bodyWith } from './requestScene.ts';
+import { type ServedApp, serveApp } from './serveApp.ts';
+
+jest.setTimeout(180_000);
+
+const log: string[] = [];
+const logger = pino(
+  new Writable({
+    write(line, _encoding, done) {
+      log.push(String(line));
+      done();
+    },
+  }),
+);
+let database: KeyedDatabase;
+let app: ServedApp;
+
+beforeAll(async () => {
+  database = await openKeyedDatabase();
+  const { pool } = database;
+  const idempotency = createIdempotency({
+    database: pool,
+    logger,
+    findStatus: async () => undefined,
+    nowMs: () => Date.now(),
+  });
+  app = await serveApp({
+    database: pool,
+    logger,
+    identify: createRequestIdentification(randomBytes(32)),
+    completions: {
+      complete: async ({ identity }) => void (await idempotency.claim(identity, 'job_0')),
+      drain: async () => undefined,
+    },
+    webhooks: createWebhooks({
+      ...{ pool, sealing: createSealing(randomBytes(32)), allowLoopback: true },
+      resolve: async () => ['192.0.2.1'],
+    }),
+  });
+});
+
+afterAll(async () => {
+  await app.close();
+  await database.close();
+});
+
+/** A table that is not there is nothing that any handler expects. */
+async function without<Result>(table: string, act: () => Promise<Result>): Promise<Result> {
+  const [schema, name] = table.split('.');
+  await database.pool.query(`alter table ${table} rename to hidden`);
+  try {
+    return await act();
+  } finally {
+    await database.pool.query(`alter table ${schema}.hidden rename to ${name}`);
+  }
+}
+
+const privately = 'nobody but its writer may read this';
+const completion = bodyWith({ messages: `[{"role":"user","content":"${privately}"}]` });
+const webhook = JSON.stringify({
+  url: 'https://127.0.0.1/hooks',
+  events: ['job.completed'],
+  secret: privately,
+});
+
+describe('an error of ours', () => {
+  it.each([
+    ['service.api_keys', 'GET', '/v1/account', undefined],
+    ['mirror.jobs', 'GET', '/v1/jobs', undefined],
+    ['service.webhooks', 'POST', '/v1/webhooks', webhook],
+    ['service.idempotent_requests', 'POST', '/v1/chat/completions', completion],
+  ])('tells nothing of its inside, and the log nothing private: no %s', async (...given) => {
+    const [table, method, path, body] = given;
+    log.length = 0;
+    const response = await without(table, () =>
+      fetch(app.url + path, {
+        method,
+        headers: { authorization: `Bearer ${database.apiKey}` },
+        ...(body !== undefined && { body }),
+      }),
+    );
+
+    expect(response.status).toBe(500);
+    expect(await response.json()).toEqual({
+      error: {
+        code: 'internal_error',
+        message: 'Something went wrong on our side.',
+        type: 'server_error',
+        param: null,
+        docs: 'https://api.example.com/docs/errors#internal_error',
+      },
+    });
+    const written = log.join('');
+    expect(written).toContain(`relation \\"${table}\\" does not exist`);
+    expect(written).toContain(response.headers.get('x-request-id'));
+    expect(written).not.toContain(privately);
+    expect(written).not.toContain(database.apiKey);
+  });
+});

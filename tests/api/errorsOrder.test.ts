@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { createRequestIdentification } from '../../api/idempotency/identity.ts';
+import { createBurstLimit } from '../../api/middleware/burstLimit.ts';
+import { createKey, suspendKey } from '../../api/services/keys.ts';
+import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
+import { type ServedApp, serveApp } from './serveApp.ts';
+
+jest.setTimeout(180_000);
+
+const REFUSED_KEYS = 50;
+let nowMs = 0;
+let database: KeyedDatabase;
+let suspended: string;
+let app: ServedApp;
+
+beforeAll(async () => {
+  database = await openKeyedDatabase();
+  suspended = await createKey(database.pool, 'a suspended wallet');
+  await suspendKey(database.pool, 'a suspended wallet');
+  const limit = (burst: number, refillPerSecond: number) =>
+    createBurstLimit({ burst, refillPerSecond, nowMs: () => nowMs });
+  app = await serveApp({
+    database: database.pool,
+    identify: createRequestIdentification(randomBytes(32)),
+    bursts: limit(2 * REFUSED_KEYS, 1),
+    refusals: limit(REFUSED_KEYS, 5),
+    trustedProxyHops: 1,
+  });
+});
+
+afterAll(async () => {
+  await app.close();
+  await database.close();
+});
+
+/** From an address of its own choice, as a proxy tells it. */
+async function ask(
+  from: string,
+  path: string,
+  { key, body }: { key?: string; body?: string } = {},
+): Promise<{ status: number; code?: string; retryAfter: string | null }> {
+  const response = await fetch(app.url + path, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: {
+      'x-forwarded-for': from,
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+    },
+    ...(body !== undefined && { body }),
+  });
+  const answer = (await response.json()) as { error?: { code: string } };
+  const retryAfter = response.headers.get('retry-after');
+  return { status: response.status, ...answer.error, retryAfter };
+}
+
+const unknownKey = `svc_live_${'x'.repeat(32)}`;
+
+describe('a request with several faults is told of the first', () => {
+  const route = '/v1/chat/completions';
+  const body = '{"model":';
+
+  it('its address has asked too much, before its path is unknown', async () => {
+    const asked = Array.from({ length: 2 * REFUSED_KEYS }, () => ask('192.0.2.1', '/v1/nothing'));
+    expect((await Promise.all(asked)).map(({ status }) => status)).not.toContain(429);
+    expect(await ask('192.0.2.1', '/v1/nothing', { key: unknownKey, body })).toMatchObject({
+      status: 429,
+      code: 'rate_limit_exceeded',
+      retryAfter: '1',
+    });
+  });
+
+  it.each([
+    ['its path is unknown, before its key is', '/v1/nothing', () => unknownKey, 'route_not_found'],
+    ['its method is unknown, before its key is', '/v1/models', () => unknownKey, 'route_not_found'],
+    ['its key is missing, before its body is wrong', route, () => undefined, 'missing_api_key'],
+    ['its key is unknown, before its body is wrong', route, () => unknownKey, 'invalid_api_key'],
+    ['its key is suspended, before its body is wrong', route, () => suspended, 'key_suspended'],
+    ['its body is wrong', route, () => database.apiKey, 'invalid_request'],
+  ])('%s', async (_case, path, keyOf, code) => {
+    const key = keyOf();
+    expect(await ask('192.0.2.2', path, { body, ...(key && { key }) })).toMatchObject({ code });
+  });
+});
+
+describe('an address that guesses keys', () => {
+  it('is told to wait after 50, while others go on', async () => {
+    const guesses = Array.from({ length: REFUSED_KEYS }, () =>
+      ask('192.0.2.3', '/v1/jobs', { key: unknownKey }),
+    );
+    expect((await Promise.all(guesses)).map(({ status }) => status)).toEqual(
+      Array(REFUSED_KEYS).fill(401),
+    );
+    const waiting = { status: 429, code: 'rate_limit_exceeded', retryAfter: '1' };
+    expect(await ask('192.0.2.3', '/v1/jobs', { key: unknownKey })).toMatchObject(waiting);
+    // A key that exists is not told apart either, or guessing would go on.
+    expect(await ask('192.0.2.3', '/v1/jobs', { key: database.apiKey })).toMatchObject(waiting);
+
+    const { apiKey: key } = database;
+    expect(await ask('192.0.2.4', '/v1/jobs', { key })).toMatchObject({ status: 200 });
+    expect(await ask('192.0.2.3', '/v1/nothing')).toMatchObject({ status: 404 });
+  });
+
+  it('may guess five times a second from then on', async () => {
+    nowMs += 1_000;
+    const again = [];
+    for (let guess = 0; guess < 6; guess += 1) {
+      again.push((await ask('192.0.2.3', '/v1/jobs', { key: unknownKey })).status);
+    }
+    expect(again).toEqual([401, 401, 401, 401, 401, 429]);
+  });
+
+  it('is not one whose keys are right, however often it asks', async () => {
+    for (let asked = 0; asked <= REFUSED_KEYS; asked += 1) {
+      const answer = await ask('192.0.2.5', '/v1/jobs', { key: database.apiKey });
+      expect(answer.status).toBe(200);
+    }
+  });
+});

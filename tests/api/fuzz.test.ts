@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { buildDocument } from '../../api/docs/buildDocument.ts';
+import type { OpenApiDocument, Operation, Schema } from '../../api/docs/openApi.ts';
+import { createRandom } from '../support/random.ts';
+import { type RunningService, startRunningService } from '../support/runningService.ts';
+import { createDocumentValidator } from './documentValidator.ts';
+import { createFuzzValues, type FuzzValues } from './fuzzValues.ts';
+
+jest.setTimeout(300_000);
+
+/** For each operation; `FUZZ_REQUESTS=5000` for a long run. */
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 200);
+const ANSWER_MS_MAX = 60_000;
+const random = createRandom();
+
+/** What no client may see: frames of a stack, statements, names of files. */
+const INSIDE =
+  /\n\s+at |node_modules|\.ts:\d|\b(select|insert|update) .+ (from|into|set)\b|relation "/;
+
+let service: RunningService;
+let poor: { apiKey: string };
+let values: FuzzValues;
+const statuses = new Set<number>();
+
+beforeAll(async () => {
+  service = await startRunningService({
+    apiSettings: { SVC_BURST_REQUESTS: '1000000', SVC_BURST_REFUSED_KEYS: '1000000' },
+  });
+  poor = await service.addWallet(1n);
+  const response = await fetch(`${service.baseUrl}/openapi.json`);
+  const { components } = (await response.json()) as OpenApiDocument;
+  values = createFuzzValues({
+    random,
+    known: {
+      model: [service.model.id],
+      messages: [[{ role: 'user', content: 'hi' }]],
+      url: ['https://127.0.0.1:9/a', 'https://127.0.0.1:9/b', 'http://127.0.0.1', 'https://[::]'],
+      received_output_hash: [`sha256:${'0'.repeat(64)}`],
+    },
+    resolve: (ref) => components.schemas[ref.split('/').at(-1) ?? ''] as Schema,
+  });
+});
+
+afterAll(() => service.close());
+
+interface Sent {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+function authorization(): string[] {
+  const { oneOf, once } = values;
+  if (!once(8)) return [`Bearer ${poor.apiKey}`];
+  return oneOf([
+    [],
+    ['Bearer'],
+    ['Basic eDp5'],
+    [`Bearer svc_live_${'x'.repeat(32)}`],
+    ['Bearer é'],
+  ]);
+}
+
+function headersOf({ parameters = [] }: Operation): Record<string, string> {
+  const { oneOf, once } = values;
+  const [authorized] = authorization();
+  const named = parameters.filter((parameter) => parameter.in === 'header' && once(3));
+  return {
+    ...(authorized !== undefined && { authorization: authorized }),
+    ...(once(4) && { 'content-type': oneOf(['text/plain', 'application/json; charset=x', ';']) }),
+    ...(once(20) && { 'content-encoding': oneOf(['gzip', 'br', 'x', 'identity']) }),
+    ...(once(10) && { 'x-stainless-retry-count': oneOf(['1', '0', '-1', 'x']) }),
+    ...Object.fromEntries(
+      named.map(({ name }) => [name, oneOf(['a', 'é', 'a b', 'k'.repeat(300)])]),
+    ),
+  };
+}
+
+function pathOf(path: string, { parameters = [] }: Operation): string {
+  const { oneOf, once, text, like } = values;
+  const id = () => {
+    const hex = Buffer.from(random.bytes(16)).toString('hex');
+    return oneOf([`job_${hex}`, `wh_${hex}`, service.model.id, text() || 'x']);
+  };
+  const filled = path.replaceAll(/\{\w+\}/g, () => encodeURIComponent(id()));
+  const query = parameters
+    .filter((parameter) => parameter.in === 'query' && once(2))
+    .flatMap(({ name, schema }) => Array(once(10) ? 2 : 1).fill([name, String(like(schema))]));
+  return query.length === 0 ? filled : `${filled}?${new URLSearchParams(query)}`;
+}
+
+function bodyOf({ requestBody }: Operation): string | undefined {
+  const { once } = values;
+  if (!requestBody) return undefined;
+  const body = JSON.stringify(values.like(requestBody.content['application/json']?.schema ?? {}));
+  return once(15) ? body.slice(0, random.below(body.length + 1)) : body;
+}
+
+const document = buildDocument('https://api.example.com');
+const validate = createDocumentValidator(document);
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    name: `${method.toUpperCase()} ${path}`,
+    ...{ method: method.toUpperCase(), path, operation },
+  })),
+);
+
+/** What is wrong with the answer; nothing when it is one that the document describes. */
+async function faultsOf(sent: Sent, operation: Operation): Promise<unknown[]> {
+  const { path, ...request } = sent;
+  const signal = AbortSignal.timeout(ANSWER_MS_MAX);
+  const response = await fetch(service.baseUrl + path, { ...request, signal });
+  const text = await response.text();
+  const { status } = response;
+  statuses.add(status);
+  const declared = operation.responses[status];
+  const [mediaType = ''] = response.headers.get('content-type')?.split(';') ?? [];
+  const schema = declared?.content?.[mediaType]?.schema;
+  return [
+    ...(status >= 500 && status !== 503 ? [`was answered with ${status}`] : []),
+    ...(schema ? [] : [`${status} as ${mediaType} is not described`]),
+    ...(schema?.$ref ? validate(schema, JSON.parse(text)) : []),
+    ...(/^req_/.test(response.headers.get('x-request-id') ?? '') ? [] : ['has no request id']),
+    ...(INSIDE.test(text) ? ['tells of our inside'] : []),
+  ];
+}
+
+describe(`requests made from the document, seed ${random.seed}`, () => {
+  it.each(operations)('are answered as it says: $name', async ({ method, path, operation }) => {
+    for (let count = 0; count < REQUESTS; count += 1) {
+      const body = bodyOf(operation);
+      const sent: Sent = {
+        method,
+        path: pathOf(path, operation),
+        headers: headersOf(operation),
+        ...(body !== undefined && { body }),
+      };
+      const faults = await faultsOf(sent, operation).catch((error: unknown) => [String(error)]);
+      if (faults.length > 0) throw new Error(`${JSON.stringify({ sent, faults })}`);
+    }
+  });
+
+  it('get as far as each check that a wallet without credits can meet', () => {
+    expect([...statuses].sort()).toEqual([200, 400, 401, 402, 404, 409]);
+  });
+
+  it('cost nobody anything', async () => {
+    expect(await service.jobs()).toEqual([]);
+    await service.expectConserved();
+  });
+});

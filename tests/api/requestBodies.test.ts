@@ -1,0 +1,106 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import {
+  type Body,
+  bodyWith,
+  nestedArrays,
+  openRequestScene,
+  type RequestScene,
+  refusal,
+} from './requestScene.ts';
+
+jest.setTimeout(180_000);
+
+let scene: RequestScene;
+
+beforeAll(async () => {
+  scene = await openRequestScene();
+});
+
+afterAll(() => scene.close());
+
+const valid = bodyWith();
+const encoded = (text: string, encoding: BufferEncoding) =>
+  new Uint8Array(Buffer.from(text, encoding));
+/** The valid body with its text replaced by these bytes. */
+const saying = (hex: string) =>
+  encoded(valid.replace('hi', Buffer.from(hex, 'hex').toString('latin1')), 'latin1');
+const packed = (compressed: Buffer) => new Uint8Array(compressed);
+const gzip = { 'content-encoding': 'gzip' };
+const type = (contentType: string) => ({ 'content-type': contentType });
+
+describe('a body that can be read', () => {
+  it.each<[string, Body, Record<string, string>?]>([
+    ['without a content type', encoded(valid, 'utf8')],
+    ['as text', valid, type('text/plain')],
+    ['as a form', valid, type('application/x-www-form-urlencoded')],
+    ['as UTF-8', valid, type('application/json; charset="UTF-8"')],
+    ['as nothing that is a type', valid, type(';;=')],
+    ['after a byte order mark', `\ufeff${valid}`],
+    ['in gzip', packed(gzipSync(valid)), gzip],
+    ['in deflate', packed(deflateSync(valid)), { 'content-encoding': 'deflate' }],
+    ['in brotli', packed(brotliCompressSync(valid)), { 'content-encoding': 'br' }],
+    ['with white space around it', `\r\n\t ${valid}\n`],
+    ['with a field named as no field can be', bodyWith({ ['__proto__']: '{"model":7}' })],
+    ['with a field that is not ours, deep as it may be', bodyWith({ x: nestedArrays(10_000) })],
+  ])('is taken: %s', async (_case, body, headers = {}) => {
+    expect(await scene.send(body, headers)).toEqual({ status: 200, request: JSON.parse(valid) });
+  });
+
+  it('keeps every character of every script, also where it is written as an escape', async () => {
+    const content = '日本語 \u{1f600} \0 é';
+    const escaped = '"日本語 \\ud83d\\ude00 \\u0000 \\u00e9"';
+    const { request } = await scene.send(
+      bodyWith({ messages: `[{"role":"user","content":${escaped}}]` }),
+    );
+    expect(request).toMatchObject({ messages: [{ role: 'user', content }] });
+  });
+
+  it('means the last value of a field that is given twice', async () => {
+    const { request } = await scene.send(bodyWith({ temperature: '9,"temperature":1' }));
+    expect(request).toMatchObject({ temperature: 1 });
+  });
+});
+
+describe('a body that cannot be read', () => {
+  it.each<[string, string, Body, Record<string, string>?]>([
+    ['null', 'must be a JSON object', 'null'],
+    ['a string', 'must be a JSON object', '"x"'],
+    ['an array', 'must be a JSON object', `[${valid}]`],
+    ['white space', 'not valid JSON', '  '],
+    ['half of it', 'not valid JSON', valid.slice(0, 20)],
+    ['two values', 'not valid JSON', `${valid}${valid}`],
+    ['a comment', 'not valid JSON', `${valid} // hi`],
+    ['a number that JSON lacks', 'not valid JSON', bodyWith({ temperature: 'NaN' })],
+    ['a raw control character', 'not valid JSON', saying('0a')],
+    ['a byte of Latin-1', 'not valid UTF-8', saying('ff')],
+    ['an overlong sequence', 'not valid UTF-8', saying('c0af')],
+    ['a character cut short', 'not valid UTF-8', saying('e282')],
+    ['a surrogate in UTF-8', 'not valid UTF-8', saying('eda080')],
+    ['a character beyond the last', 'not valid UTF-8', saying('f4908080')],
+    ['UTF-16', 'not valid UTF-8', encoded(`\ufeff${valid}`, 'utf16le')],
+    ['UTF-16, as it says', 'must be utf-8', encoded(valid, 'utf16le'), type('x/y; charset=utf-16')],
+    ['Latin-1, as it says', 'must be utf-8', valid, type('text/plain; charset=iso-8859-1')],
+    ['an unknown encoding', 'encoding is not supported', valid, { 'content-encoding': 'snappy' }],
+    ['two encodings', 'encoding is not supported', valid, { 'content-encoding': 'gzip, br' }],
+    ['no gzip, though it says so', 'malformed', valid, gzip],
+    ['gzip cut short', 'malformed', packed(gzipSync(valid).subarray(0, -9)), gzip],
+    ['a small gzip of 64 MiB', '4 MiB', packed(gzipSync(Buffer.alloc(64 << 20, ' '))), gzip],
+  ])('is refused, and what is wrong is told: %s', async (_case, fault, body, headers = {}) => {
+    expect(await scene.send(body, headers)).toMatchObject({
+      ...refusal(null),
+      error: { message: expect.stringContaining(fault) },
+    });
+  });
+});
+
+describe('a body of 4 MiB', () => {
+  it('is the largest that is taken', async () => {
+    const largest = valid.padEnd(4 * 1_024 * 1_024);
+    expect(await scene.send(largest)).toMatchObject({ status: 200 });
+    expect(await scene.send(`${largest} `)).toMatchObject({
+      ...refusal(null),
+      error: { message: 'The body is larger than 4 MiB.' },
+    });
+  });
+});

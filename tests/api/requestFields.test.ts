@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { buildDocument } from '../../api/docs/buildDocument.ts';
+import { createDocumentValidator } from './documentValidator.ts';
+import {
+  bodyWith,
+  nestedArrays,
+  openRequestScene,
+  type RequestScene,
+  refusal,
+} from './requestScene.ts';
+
+jest.setTimeout(180_000);
+
+let scene: RequestScene;
+
+beforeAll(async () => {
+  scene = await openRequestScene();
+});
+
+afterAll(() => scene.close());
+
+describe('every field of a completion', () => {
+  const document = buildDocument('https://api.example.com');
+  const validate = createDocumentValidator(document);
+  const properties = document.components.schemas.ChatCompletionRequest?.properties ?? {};
+  /** What is not supported has a description alone. */
+  const fields = Object.keys(properties).filter(
+    (field) => Object.keys(properties[field] ?? {}).length > 1 || field.endsWith('_penalty'),
+  );
+  const values = [
+    ...['null', 'true', 'false', '[]', '{}', '[1]', '["x"]', '[null]', '[{}]', '[[]]', '"5"'],
+    ...['0', '-0', '1', '1e0', '1.5', '2', '2.1', '-2', '-2.1', '1e400', '-1e400'],
+    ...['2147483647', '2147483648', '{"include_usage":true}', '{"include_usage":1}'],
+    ...['""', '"x"', JSON.stringify('x'.repeat(256)), JSON.stringify('x'.repeat(257))],
+    ...[JSON.stringify(Array(16).fill('x')), JSON.stringify(Array(17).fill('x'))],
+  ];
+
+  it.each(fields)('is taken and refused as the document says: %s', async (field) => {
+    const answers = await Promise.all(
+      values.map(async (json) => ({ json, ...(await scene.send(bodyWith({ [field]: json }))) })),
+    );
+
+    for (const [index, json] of values.entries()) {
+      const body = JSON.parse(bodyWith({ [field]: json }));
+      const faults = validate({ $ref: '#/components/schemas/ChatCompletionRequest' }, body);
+      const isFault = faults.some(({ keyword }) => keyword !== 'additionalProperties');
+      const path = expect.stringMatching(new RegExp(`^${field}\\b`));
+      const expected = isFault ? refusal(path) : { status: 200, request: {} };
+      expect(answers[index]).toMatchObject({ json, ...expected });
+    }
+  });
+
+  it('is described with its range', () => {
+    expect(fields).toEqual([
+      ...['model', 'messages', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens'],
+      ...['temperature', 'top_p', 'stop', 'frequency_penalty', 'presence_penalty', 'seed', 'n'],
+    ]);
+  });
+});
+
+describe('a value that no model could take', () => {
+  const part = (json: string) => `[{"role":"user","content":[${json}]}]`;
+  it.each([
+    ['seed', '9007199254740993'],
+    ['seed', '-9007199254740993'],
+    ['messages', `[${Array(2_049).fill('{"role":"user","content":""}').join()}]`],
+    ['messages[0]', nestedArrays(100_000), 'messages'],
+    ['messages[0].role', '[{"role":"User","content":""}]', 'messages'],
+    ['messages[0].content', '[{"role":"user"}]', 'messages'],
+    ['messages[0].content', '[{"role":"user","content":null}]', 'messages'],
+    ['messages[0].content', '[{"role":"user","content":"\\ud800"}]', 'messages'],
+    ['messages[0].content', '[{"role":"user","content":"\\udc00\\ud800"}]', 'messages'],
+    ['messages[0].content', part('{"type":"text","text":"\\ud800"}'), 'messages'],
+    ['messages[0].content', part('{"type":"text"}'), 'messages'],
+    ['messages[0].content', part('{"type":"image_url","image_url":{"url":"x"}}'), 'messages'],
+    ['messages[1].role', '[{"role":"user","content":""},{"role":"tool","content":""}]', 'messages'],
+    ['stop', '"\\ud800"'],
+    ['max_completion_tokens', '2,"max_tokens":3'],
+    ['tools', nestedArrays(100_000)],
+    ['logit_bias', '{"50256":-100}'],
+  ])('is refused by its name: %s %#', async (param, json, field = param) => {
+    expect(await scene.send(bodyWith({ [field]: json }))).toMatchObject(refusal(param));
+  });
+});

@@ -1,0 +1,137 @@
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { bodyWith, openRequestScene, type RequestScene } from './requestScene.ts';
+
+jest.setTimeout(180_000);
+
+const REQUEST_TIMEOUT_MS = 1_000;
+let scene: RequestScene;
+
+beforeAll(async () => {
+  scene = await openRequestScene({
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    headersTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: 100,
+  });
+});
+
+afterAll(() => scene.close());
+
+function open(): Socket {
+  const { hostname, port } = new URL(scene.url);
+  return connect(Number(port), hostname);
+}
+
+/** All that comes back on a connection, once the other side has closed it. */
+async function exchange(request: string): Promise<string> {
+  const socket = open();
+  socket.write(request);
+  return text(socket);
+}
+
+const valid = bodyWith();
+
+/** A completion with these header lines; the connection is to be closed after it. */
+function post(lines: string[], body = valid): string {
+  const own = ['Host: x', `Authorization: Bearer ${scene.apiKey}`, 'Connection: close', ...lines];
+  return `POST /v1/chat/completions HTTP/1.1\r\n${own.join('\r\n')}\r\n\r\n${body}`;
+}
+
+function get(path: string, lines = ['Host: x'], version = '1.1'): string {
+  const own = [`Authorization: Bearer ${scene.apiKey}`, 'Connection: close', ...lines];
+  return `GET ${path} HTTP/${version}\r\n${own.join('\r\n')}\r\n\r\n`;
+}
+
+function expectRefused(answer: string, message: string): void {
+  expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+  expect(answer).toMatch(/\r\nx-request-id: req_[0-9a-f]{32}\r\n/i);
+  expect(JSON.parse(answer.slice(answer.indexOf('{')))).toEqual({
+    error: {
+      code: 'invalid_request',
+      message: expect.stringContaining(message),
+      type: 'invalid_request_error',
+      param: message.includes('Host') ? 'Host' : null,
+      docs: 'https://api.example.com/docs/errors#invalid_request',
+    },
+  });
+}
+
+describe('a request whose length is not certain', () => {
+  const length = `Content-Length: ${valid.length}`;
+  it.each([
+    ['by length and in chunks', [length, 'Transfer-Encoding: chunked']],
+    ['with two lengths', [length, 'Content-Length: 3']],
+    ['with the same length twice', [length, length]],
+    ['with a negative length', ['Content-Length: -5']],
+    ['with a length that is no number', ['Content-Length: 0x10']],
+    ['with chunks that are none', ['Transfer-Encoding: chunked']],
+  ])('is refused: %s', async (_case, lines) => {
+    expectRefused(await exchange(post(lines)), 'not valid HTTP');
+  });
+
+  it('is refused before it has arrived when it announces more than 4 MiB', async () => {
+    const answer = await exchange(post([`Content-Length: ${4 * 1_024 * 1_024 + 1}`], ''));
+    expectRefused(answer, 'larger than 4 MiB');
+  });
+});
+
+describe('a request that does not arrive', () => {
+  it.each([
+    ['its body never ends', () => post([`Content-Length: ${valid.length + 1}`])],
+    ['its chunks never end', () => post(['Transfer-Encoding: chunked'], '5\r\n{"a":\r\n')],
+    ['its headers never end', () => 'GET /v1/models HTTP/1.1\r\nHost: x\r\n'],
+  ])('is answered when its time is over: %s', async (_case, request) => {
+    expectRefused(await exchange(request()), 'did not arrive in time');
+  });
+
+  it('leaves the service as it was when its client closes half-way', async () => {
+    const socket = open();
+    socket.end(post([`Content-Length: ${valid.length + 1}`]));
+    expectRefused(await text(socket), 'not valid HTTP');
+    expect(await scene.send(valid)).toMatchObject({ status: 200 });
+  });
+});
+
+describe('a request that is not what HTTP wants', () => {
+  it.each([
+    ['headers of more than 16 KiB', () => get('/', [`X: ${'x'.repeat(17_000)}`]), '16 KiB'],
+    ['another protocol', () => '\u0016\u0003\u0001\u0002\r\n\r\n', 'not valid HTTP'],
+    ['no host', () => get('/v1/models', []), 'Host'],
+    ['two hosts', () => get('/v1/models', ['Host: a', 'Host: b']), 'Host'],
+    ['an expectation', () => post(['Expect: tea', 'Content-Length: 0'], ''), 'expectation'],
+    ['half an escape in its path', () => get('/v1/models/%zz'), 'malformed'],
+    ['no UTF-8 in its path', () => get('/v1/models/%ff'), 'malformed'],
+    ['NUL in its path', () => get('/v1/jobs/%00'), 'NUL'],
+  ])('is refused in the usual shape: %s', async (_case, request, message) => {
+    expectRefused(await exchange(request()), message);
+  });
+
+  it('may lack a host in HTTP/1.0, which has none', async () => {
+    expect(await exchange(get('/health', [], '1.0'))).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  });
+
+  it('may ask whether to go on before it sends its body', async () => {
+    const lines = ['Expect: 100-continue', `Content-Length: ${valid.length}`];
+    const answer = await exchange(post(lines));
+    expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
+  });
+});
+
+describe('the query of a list of jobs', () => {
+  it.each([
+    ['model', 'model=%00'],
+    ['model', 'model=a&model=b'],
+    ['limit', 'limit=1&limit=2'],
+    ['limit', 'limit=1e1'],
+    ['limit', 'limit=-1'],
+    ['limit', 'limit='],
+    ['before', 'before=job_%00'],
+    ['status', 'status=%ff'],
+    ['status', 'status=constructor'],
+  ])('is refused by the name of its fault: %s in %s', async (param, query) => {
+    const answer = await exchange(get(`/v1/jobs?${query}`));
+    const { error } = JSON.parse(answer.slice(answer.indexOf('{')));
+    expect(error).toMatchObject({ code: 'invalid_request', param });
+  });
+});

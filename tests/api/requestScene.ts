@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import type { ServerOptions } from 'node:http';
+import { createRequestIdentification } from '../../api/idempotency/identity.ts';
+import { openKeyedDatabase } from './keyedDatabase.ts';
+import { serveApp } from './serveApp.ts';
+
+export type Body = string | Uint8Array<ArrayBuffer>;
+
+/** The way of a completion's body up to the request path, which answers with what it was given. */
+export interface RequestScene {
+  url: string;
+  apiKey: string;
+  send(
+    body: Body,
+    headers?: Record<string, string>,
+  ): Promise<{ status: number; request?: unknown; error?: { message: string } }>;
+  close(): Promise<void>;
+}
+
+export async function openRequestScene(serverOptions: ServerOptions = {}): Promise<RequestScene> {
+  const { pool, apiKey, close } = await openKeyedDatabase();
+  const app = await serveApp(
+    {
+      database: pool,
+      identify: createRequestIdentification(randomBytes(32)),
+      completions: {
+        complete: async ({ request, response }) => void response.json({ request }),
+        drain: async () => undefined,
+      },
+    },
+    serverOptions,
+  );
+  return {
+    url: app.url,
+    apiKey,
+    async send(body, headers = {}) {
+      const response = await fetch(`${app.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${apiKey}`, ...headers },
+        body,
+      });
+      return { status: response.status, ...((await response.json()) as object) };
+    },
+    async close() {
+      await app.close();
+      await close();
+    },
+  };
+}
+
+/** What is told of a bad body. @param param the field at fault; null when it is the whole body */
+export function refusal(param: unknown) {
+  return {
+    status: 400,
+    error: { code: 'invalid_request', type: 'invalid_request_error', param },
+  };
+}
+
+const validFields = { model: '"m"', messages: '[{"role":"user","content":"hi"}]' };
+
+/** A good body with some fields changed, as text: not every number survives as a value. */
+export function bodyWith(fields: Record<string, string> = {}): string {
+  const all = Object.entries({ ...validFields, ...fields });
+  return `{${all.map(([name, json]) => `${JSON.stringify(name)}:${json}`).join()}}`;
+}
+
+export function nestedArrays(depth: number): string {
+  return '['.repeat(depth) + ']'.repeat(depth);
+}

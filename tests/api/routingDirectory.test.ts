@@ -1,0 +1,209 @@
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  jest,
+} from '@jest/globals';
+import { createWorkerDirectory, type WorkerDirectory } from '../../api/routing/workerDirectory.ts';
+import type { WorkerHealth } from '../../api/routing/workerHealth.ts';
+import { insertObservation } from '../../api/statements/workers.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../indexer/mirrorDatabase.ts';
+import { until } from '../indexer/until.ts';
+import { MODEL } from './routingWorker.ts';
+
+let database: MirrorDatabase;
+let directory: WorkerDirectory;
+let nowMs: number;
+/** Endpoints that answer, with what they say; others are silent. */
+let answers: Map<string, Partial<WorkerHealth> | Promise<undefined>>;
+let probed: string[];
+
+jest.setTimeout(180_000);
+
+beforeAll(async () => {
+  database = await createMirrorDatabase();
+  await database.pool.query(`
+    insert into config values
+      ('config', 'a', null, 'b', 'c', 'd', 'e', 'f', 'g', 6, 1500, 120, 60, 86400, 172800, 3, false,
+       false, 1000, 500, 1000, 1000000, 1)`);
+  await database.pool.query(
+    `insert into models values ($1, 'svc-model', 'lite', '3B', 'us', 1000, 2, 1, 500, 0, null, 1)`,
+    [MODEL],
+  );
+});
+
+afterAll(() => database.close());
+
+beforeEach(() => {
+  nowMs = 1_000_000;
+  answers = new Map();
+  probed = [];
+  directory = createWorkerDirectory({
+    database: database.pool,
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    nowMs: () => nowMs,
+    random: () => 0,
+    async probe({ address, endpoint }) {
+      probed.push(endpoint);
+      const health = await answers.get(endpoint);
+      return health && { worker_address: address, slots: 4, in_flight: 0, engine: 'x', ...health };
+    },
+  });
+});
+
+afterEach(async () => {
+  await directory.close();
+  await database.pool.query('delete from workers');
+});
+
+/** A worker as the mirror shows it, whose endpoint answers. */
+async function addWorker(address: string): Promise<void> {
+  const endpoint = `https://${address}.example.com`;
+  answers.set(endpoint, {});
+  await database.pool.query(
+    `insert into workers values ($1, $1, 'key', 'payout', $2, 'active', 1000, 0, null, 0, 0, 0, 1)`,
+    [address, endpoint],
+  );
+  await host(address);
+}
+
+const host = (address: string) =>
+  database.pool.query('insert into worker_models values ($1, $2)', [address, MODEL]);
+
+const set = (address: string, change: string) =>
+  database.pool.query(`update workers set ${change} where address = $1`, [address]);
+
+const active = () => directory.active(MODEL).map(({ address }) => address);
+
+const reserve = () => directory.reserve({ modelAddress: MODEL, except: new Set(), waitMs: 0 });
+
+describe('a worker that the ledger lets take no more jobs', () => {
+  it.each([
+    ['has unhosted the model', "delete from worker_models where worker = 'a'"],
+    ['unstakes', "update workers set unstaking_tokens = 1 where address = 'a'"],
+    ['has too little stake', "update workers set stake_tokens = 999 where address = 'a'"],
+    ['is suspended', "update workers set status = 'suspended' where address = 'a'"],
+    ['has deregistered', "update workers set status = 'deregistered' where address = 'a'"],
+  ])('because it %s is not asked again', async (_why, change) => {
+    await addWorker('a');
+    await directory.start();
+    expect(active()).toEqual(['a']);
+    await database.pool.query(change);
+    await until(async () => active().length === 0);
+    expect(await reserve()).toBeUndefined();
+    expect(directory.retryAfterSeconds(MODEL)).toBe(30);
+  });
+
+  it('keeps the count of its jobs until they end, also when it comes back', async () => {
+    // given a worker with four slots and one job
+    await addWorker('a');
+    await directory.start();
+    const running = await reserve();
+    // when it leaves, and comes back while the job runs
+    await set('a', "status = 'suspended'");
+    await until(async () => active().length === 0);
+    await set('a', "status = 'active'");
+    await until(async () => active().length === 1);
+    // then three more can be given to it, and the place comes back with the end of the first
+    const more = await Promise.all([reserve(), reserve(), reserve(), reserve()]);
+    expect(more.filter((slot) => slot !== undefined)).toHaveLength(3);
+    running?.release();
+    expect((await reserve())?.worker.address).toBe('a');
+  });
+
+  it('does not shorten its cool-down by that', async () => {
+    await addWorker('a');
+    await addWorker('b');
+    await directory.start();
+    const failing = await reserve();
+    failing?.failed();
+    failing?.release();
+    const failed = failing?.worker.address ?? '';
+    await set(failed, "status = 'suspended'");
+    await until(async () => active().length === 1);
+    await set(failed, "status = 'active'");
+    await until(async () => active().length === 2);
+    const next = await reserve();
+    expect(next?.worker.address).not.toBe(failed);
+  });
+});
+
+describe('a worker’s probes', () => {
+  it('make it active from its first answer until 30 s after its last', async () => {
+    await addWorker('a');
+    answers.clear();
+    await directory.start();
+    expect(active()).toEqual([]);
+    expect(directory.retryAfterSeconds(MODEL)).toBe(30);
+    // when it answers from the next probe on, and then no more
+    answers.set('https://a.example.com', {});
+    nowMs += 5_000;
+    await until(async () => active().length === 1);
+    answers.clear();
+    nowMs += 30_000;
+    expect(active()).toEqual(['a']);
+    nowMs += 1;
+    expect(active()).toEqual([]);
+  });
+
+  it('tell its slots, and what it runs for others', async () => {
+    await addWorker('a');
+    answers.set('https://a.example.com', { slots: 2, in_flight: 1 });
+    await directory.start();
+    expect(await reserve()).toMatchObject({ worker: { slots: 2, inFlightElsewhere: 1 } });
+    answers.set('https://a.example.com', { slots: 1, in_flight: 1 });
+    nowMs += 5_000;
+    await until(async () => directory.answering()[0]?.slots === 1);
+    // The one that it runs now is ours.
+    expect(directory.answering()[0]?.inFlightElsewhere).toBe(0);
+    expect(await reserve()).toBeUndefined();
+  });
+
+  it('come first at a new endpoint: what the old one said counts no more', async () => {
+    await addWorker('a');
+    await directory.start();
+    await set('a', "endpoint = 'https://elsewhere.example.com'");
+    await until(async () => probed.includes('https://elsewhere.example.com'));
+    expect(active()).toEqual([]);
+    answers.set('https://elsewhere.example.com', {});
+    nowMs += 5_000;
+    await until(async () => active().length === 1);
+    expect((await reserve())?.worker.endpoint).toBe('https://elsewhere.example.com');
+  });
+
+  it('that hang do not delay the news of others', async () => {
+    await addWorker('a');
+    await directory.start();
+    answers.set('https://a.example.com', new Promise(() => undefined));
+    nowMs += 5_000;
+    await until(async () => probed.length === 2);
+    await addWorker('b');
+    await until(async () => active().includes('b'));
+  });
+});
+
+describe('a process that starts', () => {
+  it('knows how quick the workers were for others in the last ten minutes', async () => {
+    await addWorker('a');
+    await addWorker('b');
+    const observe = (worker: string, firstTokenMs: number) =>
+      insertObservation(database.pool, { worker, modelId: 'svc-model', firstTokenMs });
+    for (const ms of [1, 2, 3, 4]) await observe('a', ms);
+    await database.pool.query(
+      "update service.worker_observations set observed_at = now() - interval '11 minutes'",
+    );
+    for (const ms of [300, 200, 9_000]) await observe('a', ms);
+    await observe('b', 100);
+    await directory.start();
+    const known = directory
+      .answering()
+      .map(({ address, firstTokens }) => [address, firstTokens.get(MODEL)?.ms]);
+    expect(Object.fromEntries(known)).toEqual({ a: 300, b: 100 });
+    expect((await reserve())?.worker.address).toBe('b');
+  });
+});

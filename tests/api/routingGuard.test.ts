@@ -1,0 +1,191 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import type { Dispatcher } from 'undici';
+import { createWorkerClient, type WorkerTask } from '../../api/routing/workerClient.ts';
+import { createHealthProbe } from '../../api/routing/workerHealth.ts';
+import { PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { AddressRefusedError, createGuardedDispatcher } from '../../runtime/addressGuard.ts';
+import type { ResolveName } from '../../runtime/resolveName.ts';
+
+const worker = Keypair.generate().publicKey.toBase58();
+const health = { worker_address: worker, slots: 4, in_flight: 1, engine: 'upstream' };
+const rebound = 'https://worker.example.com';
+
+/** A service of ours that no stranger's worker entry may lead to. */
+let inside: Server;
+let port: number;
+let connections: number;
+let dispatchers: Dispatcher[];
+
+beforeEach(async () => {
+  connections = 0;
+  dispatchers = [];
+  inside = createServer((_request, response) => void response.end());
+  inside.on('connection', () => {
+    connections += 1;
+  });
+  inside.listen(0, '127.0.0.1');
+  await once(inside, 'listening');
+  port = (inside.address() as AddressInfo).port;
+});
+
+afterEach(async () => {
+  for (const dispatcher of dispatchers) await dispatcher.destroy();
+  inside.close();
+  await once(inside, 'close');
+});
+
+function serve(listener: RequestListener): void {
+  inside.removeAllListeners('request').on('request', listener);
+}
+
+/** Everything that the API ever asks of an endpoint, as it asks it. */
+function asking(endpoint: string, { allowLoopback = false, resolve }: AskOptions = {}) {
+  const dispatcher = createGuardedDispatcher({
+    allowLoopback,
+    connectTimeoutMs: 2_000,
+    ...(resolve && { resolve }),
+  });
+  dispatchers.push(dispatcher);
+  const probe = createHealthProbe({ dispatcher, allowLoopback });
+  const client = createWorkerClient({
+    ...{ dispatcher, allowLoopback, signer: Keypair.generate(), programId: PROGRAM_ID },
+    nowMs: Date.now,
+  });
+  const task: WorkerTask = {
+    ...{ endpoint, workerAddress: worker, jobId: 'job_1', attempt: 1, tokenLimit: 10, chat: {} },
+    jobAddress: Keypair.generate().publicKey,
+  };
+  return {
+    health: () => probe({ address: worker, endpoint, proof_key: '', payout: '', models: [] }),
+    job: () => client.ask(task, AbortSignal.timeout(5_000)).next(),
+    stop: () => client.stop(task),
+  };
+}
+
+interface AskOptions {
+  allowLoopback?: boolean;
+  resolve?: ResolveName;
+}
+
+async function expectFailed(ask: ReturnType<typeof asking>): Promise<void> {
+  expect(await ask.health()).toBeUndefined();
+  await expect(ask.job()).rejects.toMatchObject({ code: 'connection_failed' });
+  await expect(ask.stop()).rejects.toMatchObject({ code: 'stop_failed' });
+}
+
+describe('a worker’s endpoint', () => {
+  it.each([
+    ['on loopback', () => `http://127.0.0.1:${port}`],
+    ['on loopback by name', () => `http://localhost:${port}`],
+    ['on loopback over https', () => `https://127.0.0.1:${port}`],
+    ['on loopback in decimal', () => `https://2130706433:${port}`],
+    ['on loopback as mapped IPv6', () => `https://[::ffff:127.0.0.1]:${port}`],
+    ['that looks public before an @', () => `https://worker.example.com@127.0.0.1:${port}`],
+    ['on a private address', () => 'https://10.0.0.1'],
+    ['where clouds keep credentials', () => 'https://169.254.169.254'],
+    ['with plain HTTP', () => 'http://worker.example.com'],
+    ['that is no URL', () => 'worker'],
+  ])('%s is never contacted', async (_where, endpoint) => {
+    await expectFailed(asking(endpoint()));
+    expect(connections).toBe(0);
+  });
+
+  it('whose name leads inside is never contacted', async () => {
+    await expectFailed(asking(`${rebound}:${port}`, { resolve: async () => ['127.0.0.1'] }));
+    expect(connections).toBe(0);
+  });
+
+  it('whose name moves to a private address after it was reached is contacted no more', async () => {
+    // given a name that leads to where it may, here loopback, when the worker is probed
+    let lookups = 0;
+    const resolve: ResolveName = async () => {
+      lookups += 1;
+      return lookups === 1 ? ['127.0.0.1'] : ['10.0.0.1'];
+    };
+    const ask = asking(`${rebound}:${port}`, { allowLoopback: true, resolve });
+    await ask.health();
+    expect([lookups, connections]).toEqual([1, 1]);
+    // when it is given a job
+    const refused = { cause: { cause: expect.any(AddressRefusedError) } };
+    await expect(ask.job()).rejects.toMatchObject(refused);
+    await expect(ask.stop()).rejects.toMatchObject(refused);
+    // then the name was looked at again
+    expect([lookups, connections]).toEqual([3, 1]);
+  });
+
+  it('that redirects is not followed, even to where it may lead', async () => {
+    const paths: (string | undefined)[] = [];
+    serve((request, response) => {
+      paths.push(request.url);
+      if (request.url === '/elsewhere') return void response.end(JSON.stringify(health));
+      response.writeHead(307, { location: '/elsewhere' }).end();
+    });
+    await expectFailed(asking(`http://127.0.0.1:${port}`, { allowLoopback: true }));
+    expect(paths).toEqual(['/health', '/jobs', expect.stringMatching(/\/stop$/)]);
+  });
+});
+
+describe('what a worker says', () => {
+  const ask = () => asking(`http://127.0.0.1:${port}`, { allowLoopback: true });
+  const answer = (status: number, body: object, bytes: number) =>
+    serve((_request, response) => {
+      response.writeHead(status).end(JSON.stringify(body).padEnd(bytes));
+    });
+
+  it('of its health is read up to 64 KiB, and not at all if it is longer', async () => {
+    answer(200, health, 65_536);
+    expect(await ask().health()).toEqual(health);
+    answer(200, health, 65_537);
+    expect(await ask().health()).toBeUndefined();
+  });
+
+  it('of a refusal is read as far', async () => {
+    const refusal = { error: { code: 'no_free_slot', message: '' } };
+    answer(503, refusal, 65_536);
+    await expect(ask().job()).rejects.toMatchObject({ code: 'no_free_slot' });
+    answer(503, refusal, 65_537);
+    await expect(ask().job()).rejects.toMatchObject({ code: 'status_503', busy: undefined });
+  });
+
+  it('in the name of another is silence', async () => {
+    answer(200, { ...health, worker_address: Keypair.generate().publicKey.toBase58() }, 0);
+    expect(await ask().health()).toBeUndefined();
+  });
+});
+
+describe('a worker’s refusal', () => {
+  const refuse = (status: number, code: string | null, retryAfter?: string) =>
+    serve((_request, response) => {
+      response.writeHead(status, retryAfter === undefined ? {} : { 'retry-after': retryAfter });
+      response.end(code === null ? 'no JSON' : JSON.stringify({ error: { code, message: '' } }));
+    });
+  const refusal = () =>
+    expect(asking(`http://127.0.0.1:${port}`, { allowLoopback: true }).job()).rejects;
+
+  it.each([
+    [503, 'no_free_slot', '3', 3_000],
+    [503, 'no_free_slot', undefined, undefined],
+    [503, 'shutting_down', '0', undefined],
+    [429, 'slow_down', '20', 20_000],
+    [429, null, 'Fri, 31 Dec 1999 23:59:59 GMT', undefined],
+  ])(
+    'with %i %s and Retry-After %s says that it is busy',
+    async (status, code, after, retryAfterMs) => {
+      refuse(status, code, after);
+      await refusal().toMatchObject({ code: code ?? 'status_429', busy: { retryAfterMs } });
+    },
+  );
+
+  it.each([
+    [503, 'ledger_unavailable', 'ledger_unavailable'],
+    [503, null, 'status_503'],
+    [500, 'internal_error', 'internal_error'],
+  ])('with %i %s is a failure', async (status, code, told) => {
+    refuse(status, code, '3');
+    await refusal().toMatchObject({ code: told, busy: undefined });
+  });
+});

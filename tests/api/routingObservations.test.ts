@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { insertObservation, selectMedianLatencies } from '../../api/statements/workers.ts';
+import { createPool } from '../../runtime/postgres.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../indexer/mirrorDatabase.ts';
+import { createRandom } from '../support/random.ts';
+
+let database: MirrorDatabase;
+/** Two API processes on one database. */
+let processes: pg.Pool[];
+
+beforeAll(async () => {
+  database = await createMirrorDatabase();
+  const { databaseUrl } = database;
+  processes = ['one', 'two'].map((applicationName) => createPool({ databaseUrl, applicationName }));
+});
+
+afterAll(async () => {
+  for (const pool of processes) await pool.end();
+  await database.close();
+});
+
+async function observe(modelId: string, milliseconds: readonly number[]): Promise<void> {
+  for (const [at, firstTokenMs] of milliseconds.entries()) {
+    const pool = processes[at % 2] as pg.Pool;
+    await insertObservation(pool, { worker: `worker ${at % 3}`, modelId, firstTokenMs });
+  }
+}
+
+async function median(modelId: string): Promise<(number | undefined)[]> {
+  return Promise.all(
+    processes.map(async (pool) => (await selectMedianLatencies(pool)).get(modelId)),
+  );
+}
+
+const age = (modelId: string, by: string) =>
+  database.pool.query(
+    `update service.worker_observations set observed_at = observed_at - $2::interval
+     where model_id = $1`,
+    [modelId, by],
+  );
+
+const count = async (modelId: string): Promise<number> => {
+  const { rows } = await database.pool.query(
+    'select from service.worker_observations where model_id = $1',
+    [modelId],
+  );
+  return rows.length;
+};
+
+describe('the median time to first token', () => {
+  const { seed, below } = createRandom();
+
+  it(`is the same for every process, over what all have seen of all workers (seed ${seed})`, async () => {
+    const seen = Array.from({ length: 41 }, () => below(10_000));
+    await observe('many', seen);
+    const middle = seen.toSorted((a, b) => a - b)[20];
+    expect(await median('many')).toEqual([middle, middle]);
+  });
+
+  it('is a time that was seen, the lower of the two in the middle', async () => {
+    await observe('even', [10.4, 30, 20, 40]);
+    expect(await median('even')).toEqual([20, 20]);
+  });
+
+  it('is unknown where nothing was seen', async () => {
+    expect(await median('unseen')).toEqual([undefined, undefined]);
+  });
+
+  it('forgets what is older than ten minutes', async () => {
+    await observe('aging', [900, 800, 700]);
+    await age('aging', '9 minutes 50 seconds');
+    expect(await median('aging')).toEqual([800, 800]);
+    await age('aging', '10 seconds');
+    await observe('aging', [100]);
+    expect(await median('aging')).toEqual([100, 100]);
+  });
+});
+
+describe('an observation', () => {
+  it('makes room for itself once there are some that nobody looks at any more', async () => {
+    await observe('outdated', [1, 2, 3]);
+    await observe('fresh', [1, 2, 3]);
+    await age('outdated', '61 minutes');
+    await observe('outdated', [4]);
+    expect([await count('outdated'), await count('fresh')]).toEqual([1, 3]);
+  });
+
+  it('waits for no other that makes room at the same time', async () => {
+    // given outdated observations that another process is about to delete
+    await observe('contended', [1, 2, 3]);
+    await age('contended', '61 minutes');
+    const [one, two] = processes as [pg.Pool, pg.Pool];
+    const deleting = await one.connect();
+    await deleting.query('begin');
+    const observation = { worker: 'worker', modelId: 'contended', firstTokenMs: 4 };
+    await insertObservation(deleting, observation);
+    // when this one observes something
+    await insertObservation(two, observation);
+    // then both are there, and the outdated ones are gone
+    await deleting.query('commit');
+    deleting.release();
+    expect(await count('contended')).toBe(2);
+  });
+});

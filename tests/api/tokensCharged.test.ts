@@ -1,0 +1,70 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { createLogger } from '../../runtime/logger.ts';
+import { createTokenCounts } from '../../runtime/tokenizers/tokenCounts.ts';
+import { LAUNCH_CATALOG } from '../../stack/catalog.ts';
+import { type RunningService, startRunningService } from '../support/runningService.ts';
+import { smallTokenizer } from './smallTokenizer.ts';
+
+jest.setTimeout(300_000);
+
+let folder: string;
+let service: RunningService;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tokenizers-'));
+  await Promise.all(
+    LAUNCH_CATALOG.map(({ id }) =>
+      writeFile(join(folder, `${id}.json`), JSON.stringify(smallTokenizer)),
+    ),
+  );
+  service = await startRunningService({
+    workers: ['inflates_count'],
+    apiSettings: { SVC_TOKENIZERS_DIR: folder },
+  });
+});
+
+afterAll(async () => {
+  await service.close();
+  await rm(folder, { recursive: true });
+});
+
+const ask = (content: string) =>
+  service.openai().chat.completions.create({
+    model: service.model.id,
+    messages: [{ role: 'user', content }],
+  });
+
+describe('a service that has the tokenizers of its models', () => {
+  it('settles an inflated claim at what the delivered text holds', async () => {
+    const { choices, usage } = await ask('Say hello.');
+
+    const text = choices[0]?.message.content ?? '';
+    const logger = createLogger({ name: 'test', level: 'silent' });
+    const tokens = await createTokenCounts({ folder, logger });
+    const counted = await tokens.output(service.model.id, text);
+    await tokens.close();
+    expect(counted).toBeLessThan(Buffer.byteLength(text));
+    expect(usage?.completion_tokens).toBe(counted);
+    const [job] = await service.untilJobs(([found]) => found?.data.countedTokens === counted);
+    expect(job?.data.completionTokens).toBeGreaterThan(counted);
+  });
+
+  it('refuses a prompt by its own tokens, and tells how many there are and may be', async () => {
+    const window = service.model.contextWindowTokens;
+    const refused = ask('q'.repeat(window));
+    await expect(refused).rejects.toMatchObject({
+      status: 400,
+      code: 'context_length_exceeded',
+      error: { details: { prompt_tokens: window, context_window: window } },
+    });
+    expect(await service.jobs()).toHaveLength(1);
+  });
+
+  it('takes a prompt that fits, however many bytes it has', async () => {
+    const long = 'hello'.padEnd(5 + 6 * 30_000, ' world');
+    expect((await ask(long)).choices[0]?.finish_reason).toBe('stop');
+  });
+});

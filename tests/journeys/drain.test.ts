@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import http, { type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
+import { until } from '../indexer/until.ts';
+import type { StartedProcess } from '../support/childProcess.ts';
+import { type RunningService, startRunningService } from '../support/runningService.ts';
+
+// A whole service and a second API process, on a machine that may run other tests besides.
+jest.setTimeout(180_000);
+
+const SETTLED = JOB_STATUSES.indexOf('settled');
+const STREAMS = 4;
+/** At 10 ms a word an answer takes some seconds: long enough to be under way, short of the bound. */
+const ANSWER_TOKENS = 300;
+let service: RunningService;
+let api: StartedProcess;
+
+beforeEach(async () => {
+  service = await startRunningService({ workers: ['endless'] });
+  api = await service.startApiProcess();
+});
+
+afterEach(() => service.close());
+
+/** Asks with a connection of its own, and returns when the answer has begun. */
+async function ask(body: { stream: boolean; content: string }): Promise<IncomingMessage> {
+  const request = http.request(`${api.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.apiKey}` },
+    agent: new http.Agent({ keepAlive: true }),
+  });
+  request.end(
+    JSON.stringify({
+      model: service.model.id,
+      messages: [{ role: 'user', content: body.content }],
+      stream: body.stream,
+      max_tokens: ANSWER_TOKENS,
+    }),
+  );
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  return response;
+}
+
+/** Resolves with the error's code, or undefined when it could connect. */
+async function connectionError(): Promise<string | undefined> {
+  const { hostname, port } = new URL(api.url);
+  const socket = connect(Number(port), hostname);
+  try {
+    await once(socket, 'connect');
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code;
+  } finally {
+    socket.destroy();
+  }
+}
+
+async function expectAllSettled(jobs: number): Promise<void> {
+  const found = await service.untilJobs((all) => all.every(({ data }) => data.status === SETTLED));
+  expect(found).toHaveLength(jobs);
+  expect((await service.account()).lockedCredits).toBe(0n);
+  await service.expectConserved();
+}
+
+describe('an API process that is told to end', () => {
+  it('takes no new connection, ends what is under way as if nothing were, and exits with 0', async () => {
+    const streams = await Promise.all(
+      Array.from({ length: STREAMS }, (_, index) =>
+        ask({ stream: true, content: `Stream ${index}.` }),
+      ),
+    );
+    const plain = ask({ stream: false, content: 'Plain.' });
+    await service.untilJobs((jobs) => jobs.length === STREAMS + 1);
+    api.signal('SIGTERM');
+    await until(async () => (await connectionError()) === 'ECONNREFUSED');
+
+    for (const stream of streams) {
+      expect(await readText(stream)).toMatch(/data: \[DONE\]\n\n$/);
+      expect(stream.trailers).toMatchObject({
+        'x-svc-settlement-tx': expect.any(String),
+        'x-svc-delivery-receipt': expect.any(String),
+      });
+    }
+    const answer = await plain;
+    expect([answer.statusCode, JSON.parse(await readText(answer)).object]).toEqual([
+      200,
+      'chat.completion',
+    ]);
+    expect(answer.headers).toMatchObject({ 'x-svc-settlement-tx': expect.any(String) });
+    expect(await api.exited).toBe(0);
+    await expectAllSettled(STREAMS + 1);
+  });
+
+  it('is not hurried by a second signal', async () => {
+    const stream = await ask({ stream: true, content: 'Stream.' });
+    api.signal('SIGTERM');
+    await until(async () => (await connectionError()) === 'ECONNREFUSED');
+    api.signal('SIGTERM');
+    api.signal('SIGINT');
+    expect(await readText(stream)).toMatch(/data: \[DONE\]\n\n$/);
+    expect(await api.exited).toBe(0);
+    await expectAllSettled(1);
+  });
+
+  it('closes the connections that clients keep for later', async () => {
+    const request = http.get(`${api.url}/health`, { agent: new http.Agent({ keepAlive: true }) });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    const { socket } = response;
+    const closed = once(socket, 'close');
+    await readText(response);
+    expect(socket.destroyed).toBe(false);
+    expect(await api.terminate()).toBe(0);
+    await closed;
+  });
+});

@@ -1,0 +1,352 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import { fetchConfig } from '../../programs/client/accounts.ts';
+import { createAddresses } from '../../programs/client/addresses.ts';
+import {
+  stakeUnlock,
+  workerDeregister,
+  workerSuspend,
+  workerUnhost,
+} from '../../programs/client/instructions/index.ts';
+import { isEnded, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
+import { submit } from '../../stack/operator.ts';
+import { registerWorker } from '../../stack/participants.ts';
+import { until } from '../indexer/until.ts';
+import {
+  FULL_SECONDS,
+  type MisbehavingWorker,
+  startMisbehavingWorker,
+  type WorkerMode,
+} from '../support/misbehavingWorker.ts';
+import { type RunningService, startRunningService } from '../support/runningService.ts';
+
+jest.setTimeout(180_000);
+
+const addresses = createAddresses();
+const messages = [{ role: 'user' as const, content: 'Say hello.' }];
+let service: RunningService;
+const workers: RoutedWorker[] = [];
+
+interface RoutedWorker extends MisbehavingWorker {
+  authority: Keypair;
+}
+
+beforeAll(async () => {
+  service = await startRunningService({ workers: [] });
+});
+
+afterAll(() => service.close());
+
+afterEach(async () => {
+  for (const { authority, close } of workers.splice(0)) {
+    await submit(
+      service.operator,
+      [workerDeregister({ authority: authority.publicKey })],
+      [authority],
+    );
+    await close();
+  }
+  await untilActive(0);
+});
+
+/** Workers of the model, each with a history of its own, that the service has found. */
+async function openPool(...modes: WorkerMode[]): Promise<RoutedWorker[]> {
+  for (const mode of modes) workers.push(await addWorker(mode));
+  await untilActive(workers.length);
+  return workers;
+}
+
+async function addWorker(mode: WorkerMode): Promise<RoutedWorker> {
+  const { operator, model, ledger } = service;
+  const authority = Keypair.generate();
+  const proofKey = Keypair.generate();
+  const config = await fetchConfig(ledger.connection, addresses.config);
+  if (!config) throw new Error('the program has no config');
+  const worker = await startMisbehavingWorker({
+    ...{ mode, proofKey, authority: authority.publicKey, connection: ledger.connection },
+  });
+  await registerWorker(operator, {
+    authority,
+    proofKey: proofKey.publicKey,
+    endpoint: worker.url,
+    modelIds: [model.id],
+    stakeTokens: 1_000n,
+    mints: { credit: config.creditMint, stake: config.stakeMint },
+  });
+  return { ...worker, authority };
+}
+
+const shownModel = () => service.get(`/v1/models/${service.model.id}`);
+
+const untilActive = (count: number) =>
+  until(async () => (await shownModel()).svc.active_workers === count);
+
+/** How many of the workers were asked, and how often. */
+function asked(): { workers: number; times: number } {
+  const counts = workers.map(
+    ({ requests }) => requests.filter(({ path }) => path === '/jobs').length,
+  );
+  return {
+    workers: counts.filter((count) => count > 0).length,
+    times: counts.reduce((sum, count) => sum + count, 0),
+  };
+}
+
+const ask = ({ stream = false, url = service.baseUrl } = {}): Promise<Response> =>
+  fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${service.apiKey}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ model: service.model.id, messages, stream }),
+  });
+
+const complete = () =>
+  service.openai().chat.completions.create({ model: service.model.id, messages });
+
+/** The job that was locked last, as the ledger has it. */
+async function newestJob() {
+  const jobs = await service.jobs();
+  const newest = jobs.toSorted((a, b) =>
+    Buffer.compare(Buffer.from(a.data.jobId), Buffer.from(b.data.jobId)),
+  );
+  const job = newest.at(-1);
+  if (!job) throw new Error('no job was locked');
+  const { status, worker, attempt, chargedCredits } = job.data;
+  return { status: word(JOB_STATUSES, status), worker, attempt, chargedCredits };
+}
+
+const untilUnderWay = (count: number) =>
+  service.untilJobs((jobs) => jobs.filter(({ data }) => data.status === 1).length === count);
+
+/** Balance and lock as before, to the credit. */
+async function expectUncharged(before: { availableCredits: bigint }): Promise<void> {
+  const { availableCredits, lockedCredits } = await service.account();
+  expect({ availableCredits, lockedCredits }).toEqual({
+    availableCredits: before.availableCredits,
+    lockedCredits: 0n,
+  });
+  await service.expectConserved();
+}
+
+/** What an error after a lock says in its headers, held against the job's own record. */
+async function expectJobHeaders(response: Response): Promise<void> {
+  const jobId = response.headers.get('x-svc-job-id');
+  const job = await service.get(`/v1/jobs/${jobId}`);
+  expect(job.id).toBe(jobId);
+  expect(response.headers.get('x-svc-tx-signature')).toBe(job.on_chain.escrow_tx);
+  expect(response.headers.get('x-svc-worker')).toBeNull();
+}
+
+describe('a pool in which every worker fails', () => {
+  it.each([
+    ['plain', false],
+    ['stream', true],
+  ])('costs a %s completion nothing: three of four are asked', async (_kind, stream) => {
+    await openPool('fails', 'fails', 'fails', 'fails');
+    const before = await service.account();
+
+    const response = await ask({ stream });
+
+    expect(response.status).toBe(500);
+    expect(asked()).toEqual({ workers: 3, times: 3 });
+    await expectJobHeaders(response);
+    expect(await response.json()).toMatchObject({
+      error: { code: 'worker_failed', details: { credits_refunded: 8 } },
+    });
+    expect(await newestJob()).toMatchObject({ status: 'failed', chargedCredits: 0n });
+    await expectUncharged(before);
+  });
+
+  it('goes on being asked, and serves again with the first that recovers', async () => {
+    const [one, two] = await openPool('fails', 'fails');
+    for (let time = 0; time < 2; time += 1) expect((await ask()).status).toBe(500);
+    one?.setMode('honest');
+    two?.setMode('honest');
+    expect((await ask()).status).toBe(200);
+  });
+});
+
+describe('a worker that fails among sound ones', () => {
+  it('costs no request its answer, and is tried again after 2, 4, 8, … seconds only', async () => {
+    const [failing] = await openPool('fails', 'honest');
+    const startedMs = performance.now();
+    for (let time = 0; time < 12; time += 1) expect((await ask()).status).toBe(200);
+    // The nth trial comes no sooner than 2 + 4 + … + 2^(n - 1) seconds after the first.
+    const seconds = (performance.now() - startedMs) / 1_000;
+    expect(failing?.requests.length).toBeLessThanOrEqual(Math.log2(seconds + 2));
+  });
+});
+
+describe('a worker that is full', () => {
+  it('is believed: what comes next is told when to come back, and nothing is locked', async () => {
+    const [full] = await openPool('is_full');
+    expect((await ask()).status).toBe(500);
+    const jobsBefore = await service.jobs();
+
+    const response = await ask();
+
+    expect(response.status).toBe(503);
+    const { error } = (await response.json()) as { error: { details: { retry_after: number } } };
+    expect(error).toMatchObject({ code: 'no_workers_available' });
+    const { retry_after } = error.details;
+    expect(retry_after).toBeLessThanOrEqual(FULL_SECONDS);
+    expect(retry_after).toBeGreaterThan(FULL_SECONDS / 2);
+    expect(response.headers.get('retry-after')).toBe(String(retry_after));
+    expect(full?.requests).toHaveLength(1);
+    expect(await service.jobs()).toHaveLength(jobsBefore.length);
+  });
+});
+
+describe('a worker that is silent', () => {
+  it.each([
+    ['plain', false],
+    ['stream', true],
+  ])('is dropped after 30 s for one that answers a %s completion', async (_kind, stream) => {
+    // given a job at a silent worker, when another one comes
+    const [silent] = await openPool('never_answers');
+    const before = await service.account();
+    const asking = ask({ stream });
+    await untilUnderWay(1);
+    const [, honest] = await openPool('honest');
+    expect(honest?.requests).toEqual([]);
+    // when half a minute has passed by the ledger's clock
+    await service.advanceSeconds(31);
+    const response = await asking;
+    await response.text();
+    // then the other has answered, and was paid once
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-svc-worker')).toBe(honest?.address.toBase58());
+    expect(asked()).toEqual({ workers: 2, times: 2 });
+    const { availableCredits, lockedCredits } = await service.untilAccount(
+      (account) => account.lockedCredits === 0n,
+    );
+    expect([before.availableCredits - availableCredits, lockedCredits]).toEqual([8n, 0n]);
+    expect(await newestJob()).toMatchObject({
+      ...{ status: 'settled', worker: honest?.address, attempt: 2, chargedCredits: 8n },
+    });
+    // and the next request does not go to the silent one
+    await complete();
+    expect(silent?.requests).toHaveLength(1);
+    await service.expectConserved();
+  });
+
+  it('is waited for when there is no other, up to a 504 that names the job', async () => {
+    await openPool('never_answers');
+    const before = await service.account();
+    const asking = ask();
+    await untilUnderWay(1);
+    await service.advanceSeconds(121);
+    const response = await asking;
+    expect(response.status).toBe(504);
+    await expectJobHeaders(response);
+    await expectUncharged(before);
+  });
+});
+
+describe('a worker that counts more tokens than the service', () => {
+  it.each([
+    ['plain', false],
+    ['stream', true],
+  ])('ends a %s completion as a 400 that costs nothing', async (_kind, stream) => {
+    await openPool('counts_more', 'counts_more');
+    const before = await service.account();
+
+    const response = await ask({ stream });
+
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error: {
+        code: 'context_length_exceeded',
+        param: 'messages',
+        details: { credits_refunded: 8, context_window: service.model.contextWindowTokens },
+      },
+    });
+    await expectJobHeaders(response);
+    // No other worker has a larger window.
+    expect(asked()).toEqual({ workers: 1, times: 1 });
+    await expectUncharged(before);
+  });
+});
+
+/** What takes a worker out of the choice, and who signs for it. */
+const departures = {
+  'unhosts the model': ({ authority }: RoutedWorker) => ({
+    instruction: workerUnhost({ authority: authority.publicKey, modelId: service.model.id }),
+    signer: authority,
+  }),
+  'takes its stake out': ({ authority }: RoutedWorker) => ({
+    instruction: stakeUnlock({ authority: authority.publicKey, tokens: 1n }),
+    signer: authority,
+  }),
+  'is suspended': ({ address }: RoutedWorker) => ({
+    instruction: workerSuspend({
+      arbiter: service.arbiter.publicKey,
+      worker: address,
+      suspended: true,
+    }),
+    signer: service.arbiter,
+  }),
+};
+
+describe('a worker that leaves', () => {
+  it.each(Object.entries(departures))(
+    'because it %s ends its job, is paid, and gets no other',
+    async (_why, depart) => {
+      // given a stream in the middle of which its worker leaves
+      const [leaving] = await openPool('endless');
+      if (!leaving) throw new Error('the pool is empty');
+      const body = { model: service.model.id, messages, max_tokens: 20_000, stream: true } as const;
+      const stream = await service.openai().chat.completions.create(body);
+      await untilUnderWay(1);
+      const { instruction, signer } = depart(leaving);
+      await submit(service.operator, [instruction], [signer]);
+      await untilActive(0);
+      // when more jobs come, and there is another worker for them
+      workers.push(await addWorker('honest'));
+      await untilActive(1);
+      await Promise.all([complete(), complete(), complete()]);
+      // then the one that left has had none of them
+      expect(leaving.requests.filter(({ path }) => path === '/jobs')).toHaveLength(1);
+      // and its own ends as any other: proven and paid
+      leaving.setMode('honest');
+      const reasons: unknown[] = [];
+      for await (const chunk of stream) reasons.push(chunk.choices[0]?.finish_reason);
+      expect(reasons.at(-1)).toBe('stop');
+      const jobs = await service.untilJobs((found) =>
+        found.every(({ data }) => isEnded(word(JOB_STATUSES, data.status))),
+      );
+      const its = jobs.filter(({ data }) => data.worker.equals(leaving.address));
+      expect(its.map(({ data }) => word(JOB_STATUSES, data.status))).toEqual(['settled']);
+      await service.expectConserved();
+    },
+  );
+});
+
+describe('the latency that a model shows', () => {
+  it('is 0 at first, then the median over all processes, the same from each', async () => {
+    const shown = async (url: string): Promise<unknown> => {
+      const response = await fetch(`${url}/v1/models/${service.model.id}`, {
+        headers: { authorization: `Bearer ${service.apiKey}` },
+      });
+      return ((await response.json()) as { svc: unknown }).svc;
+    };
+    await service.pool.query('delete from service.worker_observations');
+    await openPool('honest', 'slow_first_token');
+    expect(await shownModel()).toMatchObject({ svc: { median_latency_ms: 0 } });
+    const other = await service.startApiProcess();
+    const urls = [service.baseUrl, other.url];
+    for (const url of [...urls, ...urls, service.baseUrl]) await ask({ url });
+    const observed = async (): Promise<number[]> => {
+      const { rows } = await service.pool.query<{ first_token_ms: number }>(
+        'select first_token_ms from service.worker_observations order by first_token_ms',
+      );
+      return rows.map(({ first_token_ms }) => first_token_ms);
+    };
+    await until(async () => (await observed()).length === 5);
+    const median_latency_ms = (await observed())[2];
+    const expected = { median_latency_ms, active_workers: 2 };
+    for (const url of urls) expect(await shown(url)).toMatchObject(expected);
+  });
+});

@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import http, { type IncomingMessage } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { until } from '../indexer/until.ts';
+import { type RunningService, startRunningService } from '../support/runningService.ts';
+
+jest.setTimeout(180_000);
+
+/** At 10 ms a word: time to look at the job while it runs. */
+const ANSWER_TOKENS = 300;
+const CHARGE_CREDITS = 8;
+let service: RunningService;
+let strangersKey: string;
+
+beforeEach(async () => {
+  service = await startRunningService({ workers: ['endless'] });
+  strangersKey = (await service.addWallet(100n)).apiKey;
+  service.indexer.signal('SIGSTOP');
+});
+
+afterEach(async () => {
+  service.indexer.signal('SIGCONT');
+  await service.close();
+});
+
+/** A stream that has begun. */
+async function openStream(): Promise<IncomingMessage> {
+  const request = http.request(`${service.baseUrl}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.apiKey}` },
+  });
+  request.end(
+    JSON.stringify({
+      model: service.model.id,
+      messages: [{ role: 'user', content: 'Say hello.' }],
+      max_tokens: ANSWER_TOKENS,
+      stream: true,
+    }),
+  );
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  return response;
+}
+
+describe('a job, while the indexer stands still,', () => {
+  it('is read from the ledger, as the mirror will tell it but for the signatures of its end', async () => {
+    const stream = await openStream();
+    const {
+      'x-svc-job-id': id,
+      'x-svc-tx-signature': escrowTx,
+      'x-svc-worker': worker,
+    } = stream.headers;
+    const path = `/v1/jobs/${id}`;
+    const running = await service.get(path);
+    expect(running).toMatchObject({
+      ...{ id, object: 'job', model: service.model.id, tier: service.model.tier },
+      ...{ credits_charged: 0, completed_at: null, usage: null },
+      on_chain: { escrow_tx: escrowTx, settlement_tx: null, proof_hash: null },
+    });
+    expect(['pending', 'processing']).toContain(running.status);
+
+    await readText(stream);
+    await until(async () => (await service.get(path)).status === 'settled');
+    const settled = await service.get(path);
+    expect(settled).toMatchObject({
+      ...{ credits_charged: CHARGE_CREDITS, worker_address: worker },
+      on_chain: { proof_hash: stream.trailers['x-svc-output-hash'] },
+    });
+    expect((await service.get('/v1/jobs')).data).toEqual([]);
+
+    service.indexer.signal('SIGCONT');
+    await service.untilMirrored();
+    const mirrored = await service.get(path);
+    const { slot } = mirrored.on_chain;
+    expect(slot).toBeGreaterThan(settled.on_chain.slot);
+    expect(mirrored).toEqual({
+      ...settled,
+      on_chain: { ...settled.on_chain, settlement_tx: expect.any(String), slot },
+    });
+  });
+
+  it('is no job of another wallet, as an id that nobody locked is nobody’s', async () => {
+    const stream = await openStream();
+    const id = stream.headers['x-svc-job-id'] as string;
+    const lookUp = async (jobId: string, apiKey: string) => {
+      const { id: found, error } = await service.get(`/v1/jobs/${jobId}`, apiKey);
+      return found ?? error.code;
+    };
+    expect(await lookUp(id, service.apiKey)).toBe(id);
+    expect(await lookUp(id, strangersKey)).toBe('job_not_found');
+    const unlocked = `${id.slice(0, -8)}${randomBytes(4).toString('hex')}`;
+    expect(await lookUp(unlocked, service.apiKey)).toBe('job_not_found');
+    expect(await lookUp('job_1', service.apiKey)).toBe('job_not_found');
+    await readText(stream);
+  });
+});

@@ -1,0 +1,251 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { accepted } from '../client/interceptedConnection.ts';
+import { until } from '../indexer/until.ts';
+import {
+  type Answer,
+  askCompletion,
+  FORMS,
+  openCompletion,
+  readAnswer,
+} from '../support/askCompletion.ts';
+import { type GatedService, startGatedService } from '../support/gatedService.ts';
+import { readBooks, untilEnded, untilLocked } from '../support/walletBooks.ts';
+
+// A refund is waited for up to 15 s, and the machine may have more to do.
+jest.setTimeout(180_000);
+
+const CREDITS = 1_000n;
+const KEEP_ALIVE = ': keep-alive\n\n';
+const KEEP_ALIVE_MS = 10_000;
+/** Everything but intervals goes on by real time. */
+const REAL_TIMERS = [
+  ...(['Date', 'hrtime', 'performance', 'nextTick', 'queueMicrotask'] as const),
+  ...(['setImmediate', 'clearImmediate', 'setTimeout', 'clearTimeout'] as const),
+];
+
+let service: GatedService;
+
+beforeAll(async () => {
+  service = await startGatedService();
+});
+
+afterEach(() => {
+  jest.useRealTimers();
+  service.ledgerGate.open();
+  service.indexer.signal('SIGCONT');
+});
+
+afterAll(() => service?.close());
+
+/** The text that a stream has brought so far. */
+function collect(response: IncomingMessage): () => string {
+  let received = '';
+  response.setEncoding('utf8').on('data', (piece) => {
+    received += piece;
+  });
+  return () => received;
+}
+
+function textOf(body: string): string {
+  const chunks = body.split('\n\n').filter((event) => event.startsWith('data: {'));
+  return chunks
+    .map((event) => JSON.parse(event.slice('data: '.length)).choices[0]?.delta.content ?? '')
+    .join('');
+}
+
+describe('a stream', () => {
+  it('carries a comment after every ten seconds of silence, and none while text comes', async () => {
+    const { apiKey } = await service.addWallet(CREDITS);
+    const cues = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
+    service.engine.play(async function* () {
+      yield 'text ';
+      for (const { promise } of cues) {
+        await promise;
+        yield 'more ';
+      }
+    });
+    jest.useFakeTimers({ doNotFake: [...REAL_TIMERS] });
+    const response = await openCompletion(service, { form: 'stream', apiKey });
+    const received = collect(response);
+    const untilMore = (times: number) =>
+      until(async () => received().split('more ').length === times + 1);
+    await until(async () => received().includes('text '));
+    jest.advanceTimersByTime(KEEP_ALIVE_MS - 1);
+    cues[0]?.resolve();
+    await untilMore(1);
+    jest.advanceTimersByTime(KEEP_ALIVE_MS - 1);
+    cues[1]?.resolve();
+    await untilMore(2);
+    jest.advanceTimersByTime(KEEP_ALIVE_MS);
+    jest.advanceTimersByTime(KEEP_ALIVE_MS);
+    await until(async () => received().split(KEEP_ALIVE).length === 3);
+    cues[2]?.resolve();
+    await once(response, 'end');
+    const [before, between, after] = received().split(KEEP_ALIVE) as [string, string, string];
+    expect([textOf(before), between, textOf(after)]).toEqual(['text more more ', '', 'more ']);
+    expect(after).toMatch(/data: \[DONE\]\n\n$/);
+  });
+
+  it('whose client reads nothing is answered and settled at the worker’s pace, and read later', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    const words = Array.from({ length: 20_000 }, (_, index) => `word ${index} `);
+    service.engine.play(async function* () {
+      yield* words;
+    });
+    const body = { max_tokens: 30_000 };
+    const response = await openCompletion(service, { form: 'stream', apiKey, body });
+    const books = await untilEnded(service, address, 1);
+    expect(books).toEqual({
+      ...{ available: CREDITS - 80n, locked: 0n },
+      jobs: [{ status: 'settled', reason: 'none', charged: 80n }],
+    });
+    const readBefore = response.socket.bytesRead;
+    const answer = await readAnswer(response);
+    // What the client had not taken by then was the greater part.
+    expect(readBefore).toBeLessThan(answer.body.length / 2);
+    expect(textOf(answer.body)).toBe(words.join(''));
+    const hash = createHash('sha256').update(words.join('')).digest('hex');
+    expect(answer.trailers['x-svc-output-hash']).toBe(`sha256:${hash}`);
+  });
+
+  it('that is left before its first content is not charged', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    service.engine.play(silence);
+    const leaving = new AbortController();
+    const asking = fetch(`${service.baseUrl}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        ...{ model: service.model.id, stream: true },
+        messages: [{ role: 'user', content: 'Say hello.' }],
+      }),
+      signal: leaving.signal,
+    });
+    const left = expect(asking).rejects.toThrow();
+    await untilLocked(service, address, 1);
+    leaving.abort();
+    await left;
+    expect(await untilEnded(service, address, 1)).toEqual({
+      ...{ available: CREDITS, locked: 0n },
+      jobs: [{ status: 'failed', reason: 'client_gone', charged: 0n }],
+    });
+  });
+
+  it('whose API process is killed in the middle is refunded', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    service.engine.play(async function* (signal) {
+      yield 'Hello';
+      yield* silence(signal);
+    });
+    const api = await service.startApiProcess();
+    const process = { ...service, baseUrl: api.url };
+    const response = await openCompletion(process, { form: 'stream', apiKey });
+    const broken = expect(readAnswer(response)).rejects.toThrow();
+    await api.kill();
+    await broken;
+    expect(await readBooks(service, address)).toMatchObject({ locked: 8n });
+    await service.advanceSeconds(121);
+    expect(await untilEnded(service, address, 1)).toEqual({
+      ...{ available: CREDITS, locked: 0n },
+      jobs: [{ status: 'refunded', reason: 'none', charged: 0n }],
+    });
+  });
+});
+
+describe('a completion, plain and streamed,', () => {
+  const refunded = { status: 'refunded', reason: 'none', charged: 0n };
+
+  function expectTimeout({ status, error }: Answer, refundTx: unknown): void {
+    expect([200, 504]).toContain(status);
+    expect(error).toMatchObject({
+      ...{ code: 'job_timeout', type: 'timeout_error' },
+      details: { credits_refunded: 8, refund_tx: refundTx },
+    });
+  }
+
+  it('whose worker does not answer the stop is refunded, whatever text it has sent', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    const { answers, stopped, end } = await askOfDeafWorker(apiKey);
+    await untilLocked(service, address, FORMS.length);
+    await service.advanceSeconds(106);
+    await until(async () => stopped() === FORMS.length);
+    await service.advanceSeconds(16);
+    const [plain, stream] = (await answers) as [Answer, Answer];
+    end();
+    expect([plain.status, stream.status]).toEqual([504, 200]);
+    expect(stream.body).not.toMatch('[DONE]');
+    for (const answer of [plain, stream]) expectTimeout(answer, expect.any(String));
+    expect(await untilEnded(service, address, FORMS.length)).toEqual({
+      ...{ available: CREDITS, locked: 0n },
+      jobs: [refunded, refunded],
+    });
+    await service.expectConserved();
+  });
+
+  it('is told of its time-out without a refund that is not confirmed in 15 s, and the keeper refunds', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    const { answers, end } = await askOfDeafWorker(apiKey);
+    await untilLocked(service, address, FORMS.length);
+    service.ledgerGate.setRoad((request, forward) =>
+      request.method === 'sendTransaction' ? Promise.resolve(accepted(request)) : forward(request),
+    );
+    service.indexer.signal('SIGSTOP');
+    await service.advanceSeconds(122);
+    for (const answer of await answers) expectTimeout(answer, null);
+    end();
+    expect(await readBooks(service, address)).toMatchObject({ locked: 16n });
+    service.indexer.signal('SIGCONT');
+    expect(await untilEnded(service, address, FORMS.length)).toEqual({
+      ...{ available: CREDITS, locked: 0n },
+      jobs: [refunded, refunded],
+    });
+  });
+
+  it('whose worker sends more text than any token limit can hold is cut off and not charged', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    service.engine.play(async function* () {
+      yield 'x'.repeat(200_000);
+    });
+    for (const form of FORMS) {
+      const body = { max_tokens: 10 };
+      const answer = await askCompletion(service, { form, apiKey, body });
+      expect(answer).toMatchObject({ status: 500, error: { code: 'worker_failed' } });
+    }
+    const failed = { status: 'failed', reason: 'worker_error', charged: 0n };
+    expect(await untilEnded(service, address, FORMS.length)).toEqual({
+      ...{ available: CREDITS, locked: 0n },
+      jobs: [failed, failed],
+    });
+  });
+});
+
+/** Says nothing until it is told to stop. */
+// biome-ignore lint/correctness/useYield: an engine is a generator, also one that says nothing
+async function* silence(signal: AbortSignal): AsyncGenerator<string> {
+  if (!signal.aborted) await once(signal, 'abort');
+  signal.throwIfAborted();
+}
+
+/** Has a worker say a word and then ignore whatever it is told. */
+async function askOfDeafWorker(apiKey: string) {
+  const ending = Promise.withResolvers<void>();
+  let stopped = 0;
+  let spoken = 0;
+  service.engine.play(async function* (signal) {
+    signal.addEventListener('abort', () => {
+      stopped += 1;
+    });
+    yield 'Hello';
+    spoken += 1;
+    await ending.promise;
+  });
+  const asking = FORMS.map((form) => openCompletion(service, { form, apiKey }));
+  const answers = Promise.all(asking.map(async (response) => readAnswer(await response)));
+  await asking[FORMS.indexOf('stream')];
+  // Nobody sees a plain answer's text, but the worker goes on once it was sent.
+  await until(async () => spoken === FORMS.length);
+  return { answers, stopped: () => stopped, end: ending.resolve };
+}

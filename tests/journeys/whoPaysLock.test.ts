@@ -1,0 +1,141 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { modelUpsert } from '../../programs/client/instructions/index.ts';
+import { TIERS } from '../../programs/client/vocabulary.ts';
+import { delay } from '../../runtime/wait.ts';
+import { submit } from '../../stack/operator.ts';
+import { until } from '../indexer/until.ts';
+import { type Answer, askCompletion, FORMS, type Form } from '../support/askCompletion.ts';
+import { type GatedService, startGatedService } from '../support/gatedService.ts';
+import { readBooks, untilEnded } from '../support/walletBooks.ts';
+
+// The API itself waits 10 s for a lock, and the machine may have more to do.
+jest.setTimeout(180_000);
+
+const CREDITS = 100n;
+const RETRY_MS = 200;
+
+let service: GatedService;
+
+beforeAll(async () => {
+  service = await startGatedService();
+});
+
+afterEach(() => service.ledgerGate.open());
+
+afterAll(() => service?.close());
+
+function expectUnavailable({ status, headers, error }: Answer): void {
+  expect({ status, error }).toMatchObject({
+    status: 503,
+    error: { code: 'service_unavailable', type: 'server_error', param: null },
+  });
+  expect(headers['retry-after']).toBe('5');
+  expect(headers['x-svc-job-id']).toBeUndefined();
+}
+
+describe('a lock that is not confirmed in 10 s', () => {
+  it('is a 503, plain and streamed, and is taken back at once when it lands', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    const heard = Promise.withResolvers<void>();
+    service.ledgerGate.setRoad(async (request, forward) => {
+      if (request.method === 'getSignatureStatuses') await heard.promise;
+      return forward(request);
+    });
+    const asking = FORMS.map((form) => askCompletion(service, { form, apiKey }));
+    for (const answer of await Promise.all(asking)) expectUnavailable(answer);
+    expect(await readBooks(service, address)).toMatchObject({ available: 84n, locked: 16n });
+    heard.resolve();
+    const taken = { status: 'failed', reason: 'lock_late', charged: 0n };
+    expect(await untilEnded(service, address, FORMS.length)).toEqual({
+      ...{ available: CREDITS, locked: 0n },
+      jobs: [taken, taken],
+    });
+    await service.expectConserved();
+  });
+
+  it('and never lands leaves nothing, and the same request may then run', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    const lost = Promise.withResolvers<never>();
+    lost.promise.catch(() => undefined);
+    service.ledgerGate.setRoad((request, forward) =>
+      request.method === 'sendTransaction' ? lost.promise : forward(request),
+    );
+    const ask = (form: Form) =>
+      askCompletion(service, { form, apiKey, headers: { 'idempotency-key': form } });
+    for (const answer of await Promise.all(FORMS.map(ask))) expectUnavailable(answer);
+    expect(await readBooks(service, address)).toEqual({ available: CREDITS, locked: 0n, jobs: [] });
+    service.ledgerGate.open();
+    lost.reject(new Error('lost on its way'));
+    for (const form of FORMS) {
+      let answer = await ask(form);
+      while (answer.status === 409) {
+        expect(answer.error?.code).toBe('idempotency_key_in_use');
+        await delay(RETRY_MS);
+        answer = await ask(form);
+      }
+      expect(answer.status).toBe(200);
+    }
+    const charged = { status: 'settled', reason: 'none', charged: 8n };
+    expect(await untilEnded(service, address, FORMS.length)).toEqual({
+      ...{ available: CREDITS - 16n, locked: 0n },
+      jobs: [charged, charged],
+    });
+  });
+});
+
+describe.each(FORMS)('a price that is raised between quote and lock, %s', (form) => {
+  /** Raises the price by a credit before each of the next transactions is passed on. */
+  function raiseBeforeLocks(times: number): void {
+    let left = times;
+    service.ledgerGate.setRoad(async (request, forward) => {
+      if (request.method === 'sendTransaction' && left > 0) {
+        left -= 1;
+        await raisePrice();
+      }
+      return forward(request);
+    });
+  }
+
+  it('is quoted once more, and the new price is charged', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    const price = await priceNow();
+    raiseBeforeLocks(1);
+    const answer = await askCompletion(service, { form, apiKey });
+    expect(answer).toMatchObject({ status: 200, error: undefined });
+    expect(await untilEnded(service, address, 1)).toEqual({
+      ...{ available: CREDITS - (price + 1n), locked: 0n },
+      jobs: [{ status: 'settled', reason: 'none', charged: price + 1n }],
+    });
+    await service.expectConserved();
+  });
+
+  it('is a 503 that costs nothing when it is raised twice', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    raiseBeforeLocks(2);
+    const answer = await askCompletion(service, { form, apiKey });
+    expectUnavailable(answer);
+    expect(answer.error?.message).toMatch('price');
+    expect(await readBooks(service, address)).toEqual({ available: CREDITS, locked: 0n, jobs: [] });
+  });
+});
+
+async function priceNow(): Promise<bigint> {
+  const { rows } = await service.pool.query<{ price: bigint }>(
+    'select credits_per_request as price from mirror.models where id = $1',
+    [service.model.id],
+  );
+  return rows[0]?.price as bigint;
+}
+
+async function raisePrice(): Promise<void> {
+  const { operator, model } = service;
+  const price = (await priceNow()) + 1n;
+  const upsert = modelUpsert({
+    ...model,
+    tier: TIERS.indexOf(model.tier),
+    creditsPerRequest: Number(price),
+    authority: operator.authority.publicKey,
+  });
+  await submit(operator, [upsert]);
+  await until(async () => (await priceNow()) === price);
+}

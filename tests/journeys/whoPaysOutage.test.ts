@@ -1,0 +1,176 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Keypair, LAMPORTS_PER_SOL, SystemProgram } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { submit } from '../../stack/operator.ts';
+import {
+  type Answer,
+  askCompletion,
+  FORMS,
+  openCompletion,
+  readAnswer,
+} from '../support/askCompletion.ts';
+import { type GatedService, startGatedService } from '../support/gatedService.ts';
+import { nodeAway } from '../support/ledgerGate.ts';
+import { readBooks, untilEnded, untilLocked } from '../support/walletBooks.ts';
+
+// Locks wait up to 10 s for a ledger that is away, and the machine may have more to do.
+jest.setTimeout(180_000);
+
+const CREDITS = 100n;
+/** Enough for the fees of hundreds of transactions, and not for the rent of one job. */
+const LOW_LAMPORTS = 1_500_000;
+
+const feePayer = Keypair.generate();
+let service: GatedService;
+/** In a process of its own: what nobody catches would end it. */
+let api: Pick<GatedService, 'baseUrl' | 'apiKey' | 'model'>;
+
+beforeAll(async () => {
+  service = await startGatedService({ SVC_FEE_PAYER_KEYS: bs58.encode(feePayer.secretKey) });
+  service.ledger.fundLamports(feePayer.publicKey, 10 * LAMPORTS_PER_SOL);
+  const { url: baseUrl } = await service.startApiProcess();
+  api = { ...service, baseUrl };
+});
+
+afterEach(() => service.ledgerGate.open());
+
+afterAll(() => service?.close());
+
+function expectUnavailable({ status, headers, error }: Answer): void {
+  expect({ status, error }).toMatchObject({
+    status: 503,
+    error: { code: 'service_unavailable', type: 'server_error', param: null },
+  });
+  expect(headers['retry-after']).toBe('5');
+}
+
+async function read(path: string, apiKey: string): Promise<unknown> {
+  const headers = { authorization: `Bearer ${apiKey}` };
+  return (await fetch(`${api.baseUrl}${path}`, { headers })).json();
+}
+
+/** Has both forms of a request answered up to a point. @returns how to let them end */
+async function askBoth(apiKey: string) {
+  const ending = Promise.withResolvers<void>();
+  service.engine.play(async function* () {
+    yield 'Hello';
+    await ending.promise;
+    yield ' again.';
+  });
+  const asking = FORMS.map((form) => openCompletion(api, { form, apiKey }));
+  await asking[FORMS.indexOf('stream')];
+  const answers = Promise.all(asking.map(async (response) => readAnswer(await response)));
+  return { answers, end: ending.resolve };
+}
+
+const settled = { status: 'settled', reason: 'none', charged: 8n };
+
+describe('while the ledger is away, a completion', () => {
+  it('is a 503 that costs nothing, and what only reads goes on', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    service.ledgerGate.setRoad(nodeAway);
+    const asking = FORMS.map((form) => askCompletion(api, { form, apiKey }));
+    for (const answer of await Promise.all(asking)) expectUnavailable(answer);
+    expect(await read('/v1/account', apiKey)).toMatchObject({ credits_remaining: 100 });
+    expect(await read('/v1/jobs', apiKey)).toMatchObject({ data: [] });
+    const headers = { 'idempotency-key': 'one-of-many' };
+    expectUnavailable(await askCompletion(api, { form: 'plain', apiKey, headers }));
+    service.ledgerGate.open();
+    const repeated = await askCompletion(api, { form: 'plain', apiKey, headers });
+    expect(repeated).toMatchObject({ status: 200, error: undefined });
+    expect(await untilEnded(service, address, 1)).toEqual({
+      ...{ available: CREDITS - 8n, locked: 0n },
+      jobs: [settled],
+    });
+  });
+
+  it('that was locked before is answered without its settlement, which comes with the ledger', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    const { answers, end } = await askBoth(apiKey);
+    await untilLocked(service, address, FORMS.length);
+    service.ledgerGate.setRoad(nodeAway);
+    end();
+    for (const { status, error, body, headers, trailers } of await answers) {
+      expect({ status, error }).toEqual({ status: 200, error: undefined });
+      expect(body).toMatch('again.');
+      const told = { ...headers, ...trailers };
+      expect(told['x-svc-output-hash']).toMatch(/^sha256:/);
+      expect(told['x-svc-settlement-tx']).toBeUndefined();
+    }
+    expect(await readBooks(service, address)).toMatchObject({ locked: 16n });
+    service.ledgerGate.open();
+    expect(await untilEnded(service, address, FORMS.length)).toEqual({
+      ...{ available: CREDITS - 16n, locked: 0n },
+      jobs: [settled, settled],
+    });
+    await service.expectConserved();
+  });
+});
+
+describe('while the database is away, a completion', () => {
+  afterEach(() => service.databaseGate.open());
+
+  it('is a 503 that costs nothing, and runs again without a restart', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    await service.databaseGate.shut();
+    const asking = FORMS.map((form) => askCompletion(api, { form, apiKey }));
+    for (const answer of await Promise.all(asking)) expectUnavailable(answer);
+    const ready = await fetch(`${api.baseUrl}/ready`);
+    expect([ready.status, await ready.json()]).toMatchObject([
+      503,
+      { parts: { database: 'away' } },
+    ]);
+    expect(await readBooks(service, address)).toEqual({ available: CREDITS, locked: 0n, jobs: [] });
+    await service.databaseGate.open();
+    for (const form of FORMS) {
+      expect(await askCompletion(api, { form, apiKey })).toMatchObject({ status: 200 });
+    }
+    expect(await untilEnded(service, address, FORMS.length)).toMatchObject({
+      ...{ available: CREDITS - 16n, locked: 0n },
+    });
+  });
+
+  it('that was locked before is answered and settled', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    const { answers, end } = await askBoth(apiKey);
+    await untilLocked(service, address, FORMS.length);
+    await service.databaseGate.shut();
+    end();
+    for (const answer of await answers) {
+      expect(answer).toMatchObject({ status: 200, error: undefined });
+      expect(answer.body).toMatch('again.');
+    }
+    expect(await untilEnded(service, address, FORMS.length)).toEqual({
+      ...{ available: CREDITS - 16n, locked: 0n },
+      jobs: [settled, settled],
+    });
+  });
+});
+
+describe('while the operator’s float is low, a completion', () => {
+  it('is a 503 that costs nothing, and those locked before still settle', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    const { answers, end } = await askBoth(apiKey);
+    await untilLocked(service, address, FORMS.length);
+    await drainFeePayer();
+    const asking = FORMS.map((form) => askCompletion(api, { form, apiKey }));
+    for (const answer of await Promise.all(asking)) expectUnavailable(answer);
+    end();
+    for (const answer of await answers) expect(answer).toMatchObject({ status: 200 });
+    expect(await untilEnded(service, address, FORMS.length)).toEqual({
+      ...{ available: CREDITS - 16n, locked: 0n },
+      jobs: [settled, settled],
+    });
+  });
+});
+
+async function drainFeePayer(): Promise<void> {
+  const { operator, ledger } = service;
+  const lamports = await ledger.connection.getBalance(feePayer.publicKey, 'confirmed');
+  const transfer = SystemProgram.transfer({
+    fromPubkey: feePayer.publicKey,
+    toPubkey: operator.authority.publicKey,
+    lamports: lamports - LOW_LAMPORTS,
+  });
+  await submit(operator, [transfer], [feePayer]);
+}

@@ -1,0 +1,65 @@
+import { once } from 'node:events';
+import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { ErrorBody } from '../../api/contracts/error.ts';
+import type { RunningService } from './runningService.ts';
+
+export const FORMS = ['plain', 'stream'] as const;
+export type Form = (typeof FORMS)[number];
+
+/** A completion as it comes over the wire, with what no client library shows. */
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  trailers: NodeJS.Dict<string>;
+  body: string;
+  /** Of an error status, or of the event that ended a stream. */
+  error: ErrorBody['error'] | undefined;
+}
+
+interface Asking {
+  form: Form;
+  apiKey?: string;
+  headers?: Record<string, string>;
+  body?: Record<string, unknown>;
+}
+
+/** Sends a completion and yields its response as soon as the head of it has come. */
+export async function openCompletion(
+  service: Pick<RunningService, 'baseUrl' | 'apiKey' | 'model'>,
+  { form, apiKey = service.apiKey, headers = {}, body = {} }: Asking,
+): Promise<IncomingMessage> {
+  const request = http.request(`${service.baseUrl}/v1/chat/completions`, {
+    method: 'POST',
+    agent: false,
+    headers: { authorization: `Bearer ${apiKey}`, ...headers },
+  });
+  const messages = [{ role: 'user', content: 'Say hello.' }];
+  const stream = form === 'stream';
+  request.end(JSON.stringify({ model: service.model.id, messages, stream, ...body }));
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  return response;
+}
+
+export async function readAnswer(response: IncomingMessage): Promise<Answer> {
+  const body = await text(response);
+  const last = body
+    .trimEnd()
+    .split('\n')
+    .at(-1)
+    ?.replace(/^data: /, '');
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    trailers: response.trailers,
+    body,
+    error: last && last !== '[DONE]' ? JSON.parse(last).error : undefined,
+  };
+}
+
+export async function askCompletion(
+  service: Pick<RunningService, 'baseUrl' | 'apiKey' | 'model'>,
+  asking: Asking,
+): Promise<Answer> {
+  return readAnswer(await openCompletion(service, asking));
+}

@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** A place between a process and the database where all connections can be cut. */
+export interface DatabaseGate {
+  databaseUrl: string;
+  /** Cuts all connections and refuses new ones. */
+  shut(): Promise<void>;
+  open(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startDatabaseGate(databaseUrl: string): Promise<DatabaseGate> {
+  const { hostname, port } = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    const database = connect(Number(port), hostname);
+    for (const [one, other] of [
+      [socket, database],
+      [database, socket],
+    ] as const) {
+      sockets.add(one);
+      one.pipe(other);
+      // Whichever side goes, the other one goes with it.
+      one.on('error', () => other.destroy());
+      one.on('close', () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+    }
+  });
+  const listen = async (at: number) => {
+    server.listen(at, '127.0.0.1');
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  };
+  const shut = async () => {
+    if (!server.listening) return;
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    await once(server, 'close');
+  };
+  const gatePort = await listen(0);
+  const gateUrl = new URL(databaseUrl);
+  gateUrl.host = `127.0.0.1:${gatePort}`;
+  return {
+    databaseUrl: gateUrl.href,
+    shut,
+    async open() {
+      if (!server.listening) await listen(gatePort);
+    },
+    close: shut,
+  };
+}
