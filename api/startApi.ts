@@ -1,27 +1,21 @@
-import { Connection } from '@solana/web3.js';
-import { createAddresses } from '../programs/client/addresses.ts';
 import { formatReceipt, receiptMessage, sign } from '../programs/client/proof.ts';
 import { createSender } from '../programs/client/sender/sender.ts';
-import { createGuardedDispatcher } from '../runtime/addressGuard.ts';
 import { createLogger } from '../runtime/logger.ts';
-import { createPool } from '../runtime/postgres.ts';
 import { resolveName } from '../runtime/resolveName.ts';
 import { createSealing } from '../runtime/sealing.ts';
 import { createShutdown, type Shutdown } from '../runtime/shutdown.ts';
-import { createTokenCounts } from '../runtime/tokenizers/tokenCounts.ts';
 import { createApp } from './app.ts';
 import { createCompletions } from './completion/completions.ts';
 import type { ApiConfig } from './config.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createRequestIdentification } from './idempotency/identity.ts';
-import { connectLedger } from './ledger/connectLedger.ts';
 import { createEscrow } from './ledger/createEscrow.ts';
 import { createDisputeOnLedger } from './ledger/dispute.ts';
 import { createStatusLookup } from './ledger/statusLookup.ts';
 import { createUnmirroredJobs } from './ledger/unmirroredJobs.ts';
 import { listen, serve } from './listen.ts';
 import { createBurstLimit } from './middleware/burstLimit.ts';
-import { createWorkerClient } from './routing/workerClient.ts';
+import { openResources } from './resources.ts';
 import { createWorkerDirectory } from './routing/workerDirectory.ts';
 import { createHealthProbe } from './routing/workerHealth.ts';
 import { createCatalog } from './services/catalog.ts';
@@ -33,13 +27,13 @@ import { selectJob } from './statements/jobs.ts';
 import { insertObservation } from './statements/workers.ts';
 import { type ApiMetrics, createMetrics } from './telemetry/metrics.ts';
 import { observeEscrow } from './telemetry/observeEscrow.ts';
+import { observeSender } from './telemetry/observeSender.ts';
 import { observeState } from './telemetry/observeState.ts';
 import { serveMetrics } from './telemetry/serveMetrics.ts';
 import { createTracing } from './telemetry/tracing.ts';
 
 /** Streams are drained this long; the keeper takes care of what is left. */
 const SHUTDOWN_TIMEOUT_MS = 20_000;
-const WORKER_CONNECT_TIMEOUT_MS = 5_000;
 const POOL_CONNECTIONS_MAX = 20;
 
 /** A running API process. */
@@ -70,29 +64,17 @@ export async function startApi(
   });
   shutdown.add('traces', tracing.close);
 
-  const pool = createPool({
-    databaseUrl: config.DATABASE_URL,
-    applicationName: 'svc-api',
-    max: POOL_CONNECTIONS_MAX,
-  });
-  pool.on('error', (error) => logger.warn({ msg: 'Lost an idle database connection', err: error }));
-  shutdown.add('database', () => pool.end());
-
-  const connection = new Connection(config.SOLANA_RPC_URL, {
-    commitment: config.SVC_COMMITMENT,
-    disableRetryOnRateLimit: true,
-    ...(config.SOLANA_WS_URL && { wsEndpoint: config.SOLANA_WS_URL }),
-  });
-  const addresses = createAddresses(config.SVC_PROGRAM_ID);
   const metrics = createMetrics();
-  const ledger = await connectLedger({
-    ...{ createSender, config, connection, addresses, logger, metrics },
-    ...parts,
+  const resources = await openResources({
+    ...{ config, logger, shutdown },
+    applicationName: 'svc-api',
+    poolConnectionsMax: POOL_CONNECTIONS_MAX,
+    createSender: (options) =>
+      observeSender((parts.createSender ?? createSender)(options), metrics),
   });
-  shutdown.add('ledger', ledger.close);
-  shutdown.add('late locks', ledger.context.lateLocks.drain);
-  const escrow = observeEscrow(createEscrow(ledger.context), metrics);
-  const { clock } = ledger.context;
+  const { pool, connection, addresses, ledger, dispatcher, workers, tokens } = resources;
+  const escrow = observeEscrow(createEscrow(ledger), metrics);
+  const { clock } = ledger;
 
   const catalog = createCatalog({ database: pool, logger });
   await catalog.start();
@@ -101,19 +83,11 @@ export async function startApi(
   await watch.start();
   shutdown.add('job watch', watch.close);
 
-  const dispatcher = createGuardedDispatcher({
-    allowLoopback,
-    connectTimeoutMs: WORKER_CONNECT_TIMEOUT_MS,
-  });
-  shutdown.add('worker connections', () => dispatcher.destroy());
   const probe = createHealthProbe({ dispatcher, allowLoopback });
   const directory = createWorkerDirectory({ database: pool, logger, probe, nowMs });
   await directory.start();
   shutdown.add('worker directory', directory.close);
   observeState(metrics.registry, { clock, directory });
-
-  const tokens = await createTokenCounts({ folder: config.SVC_TOKENIZERS_DIR, logger });
-  shutdown.add('tokenizers', tokens.close);
 
   const signer = config.SVC_SIGNER_KEY;
   const { programId } = addresses;
@@ -123,7 +97,7 @@ export async function startApi(
   const idempotency = createIdempotency({
     database: pool,
     logger,
-    findStatus: createStatusLookup({ database: pool, context: ledger.context }),
+    findStatus: createStatusLookup({ database: pool, context: ledger }),
     nowMs: clock.nowMs,
   });
   idempotency.start();
@@ -141,13 +115,7 @@ export async function startApi(
     programId,
     publicUrl,
     nowSeconds: clock.nowSeconds,
-    workers: createWorkerClient({
-      signer,
-      programId,
-      dispatcher,
-      allowLoopback,
-      nowMs: () => Date.now(),
-    }),
+    workers,
     onStage: (name, durationMs) => metrics.stage(name, durationMs / 1_000),
     onFirstToken: (observation) => {
       metrics.stage('first_token', observation.firstTokenMs / 1_000);
@@ -172,7 +140,7 @@ export async function startApi(
     database: pool,
     unmirrored,
     watch,
-    ledger: createDisputeOnLedger(ledger.context),
+    ledger: createDisputeOnLedger(ledger),
     clock,
   });
   const app = createApp({

@@ -9,6 +9,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['send', async () => (await import('./send.ts')).createSendCommand()],
   ['verify', async () => (await import('./verify.ts')).createVerifyCommand()],
   ['audit', async () => (await import('./audit.ts')).createAuditCommand()],
+  ['canary', async () => (await import('./canary.ts')).createCanaryCommand()],
 ]);
 
 const program = new Command('svc').description(

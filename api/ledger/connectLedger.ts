@@ -7,8 +7,6 @@ import type { createSender } from '../../programs/client/sender/sender.ts';
 import { createBackground } from '../../runtime/background.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { ApiConfig } from '../config.ts';
-import type { ApiMetrics } from '../telemetry/metrics.ts';
-import { observeSender } from '../telemetry/observeSender.ts';
 import {
   ACKNOWLEDGE_COMPUTE_UNITS_MAX,
   EXIT_COMPUTE_UNITS_MAX,
@@ -33,31 +31,27 @@ export async function connectLedger(options: {
   connection: Connection;
   addresses: Addresses;
   logger: Logger;
-  metrics: ApiMetrics;
   createSender: typeof createSender;
 }): Promise<{ context: LedgerContext; close(): void }> {
-  const { config, connection, addresses, logger, metrics } = options;
+  const { config, connection, addresses, logger } = options;
   const commitment = config.SVC_COMMITMENT;
   const clock = createLedgerClock({ connection });
   await clock.ready;
-  const sender = observeSender(
-    options.createSender({
+  const sender = options.createSender({
+    connection,
+    commitment,
+    logger,
+    feePayers: config.SVC_FEE_PAYER_KEYS,
+    ...(config.SOLANA_WS_URL && { wsUrl: config.SOLANA_WS_URL }),
+    submissionsMax: config.SVC_SUBMISSIONS_MAX,
+    priorityFee: createPriorityFee({
       connection,
-      commitment,
+      writableAccounts: [addresses.vault, addresses.treasuryVault],
+      heliusApiKey: config.HELIUS_API_KEY,
       logger,
-      feePayers: config.SVC_FEE_PAYER_KEYS,
-      ...(config.SOLANA_WS_URL && { wsUrl: config.SOLANA_WS_URL }),
-      submissionsMax: config.SVC_SUBMISSIONS_MAX,
-      priorityFee: createPriorityFee({
-        connection,
-        writableAccounts: [addresses.vault, addresses.treasuryVault],
-        heliusApiKey: config.HELIUS_API_KEY,
-        logger,
-        nowMs: () => performance.now(),
-      }),
+      nowMs: () => performance.now(),
     }),
-    metrics,
-  );
+  });
   const context: LedgerContext = {
     connection,
     commitment,

@@ -58,7 +58,15 @@ async function foldersLoadedBy(...args: string[]): Promise<string[]> {
 
 describe('svc', () => {
   it('lists every verb, and every verb explains itself in the same words', async () => {
-    expect([...verbs.keys()]).toEqual(['keys', 'webhooks', 'indexer', 'send', 'verify', 'audit']);
+    expect([...verbs.keys()]).toEqual([
+      'keys',
+      'webhooks',
+      'indexer',
+      'send',
+      'verify',
+      'audit',
+      'canary',
+    ]);
     for (const [verb, line] of verbs) {
       const { out, code } = await svc(verb, '--help');
       expect(code).toBe(0);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { createRandom } from '../../runtime/seededRandom.ts';
 import { estimatePromptTokens } from '../../runtime/tokens.ts';
 import { delay } from '../../runtime/wait.ts';
 import { compose } from './composition.ts';
 import type { Engine, FinishReason } from './engine.ts';
-import { createRandom } from './random.ts';
 import { createStopScanner } from './stopSequences.ts';
 
 /**

@@ -1,5 +1,5 @@
+import type { Random } from '../../runtime/seededRandom.ts';
 import type { ChatRequest } from '../contracts.ts';
-import type { Random } from './random.ts';
 
 const OPENING = 'This is the built-in engine, not a language model; it strings words together:';
 

@@ -1,0 +1,77 @@
+import { Connection } from '@solana/web3.js';
+import type pg from 'pg';
+import type { Dispatcher } from 'undici';
+import { type Addresses, createAddresses } from '../programs/client/addresses.ts';
+import type { createSender } from '../programs/client/sender/sender.ts';
+import { createGuardedDispatcher } from '../runtime/addressGuard.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { createPool } from '../runtime/postgres.ts';
+import type { Shutdown } from '../runtime/shutdown.ts';
+import { createTokenCounts, type TokenCounts } from '../runtime/tokenizers/tokenCounts.ts';
+import type { ApiConfig } from './config.ts';
+import { connectLedger } from './ledger/connectLedger.ts';
+import type { LedgerContext } from './ledger/context.ts';
+import { createWorkerClient, type WorkerClient } from './routing/workerClient.ts';
+
+/** What it takes to run jobs as the gateway: the database, the ledger, workers and token counts. */
+export interface Resources {
+  pool: pg.Pool;
+  connection: Connection;
+  addresses: Addresses;
+  ledger: LedgerContext;
+  /** Reaches workers, and nothing that the address guard refuses. */
+  dispatcher: Dispatcher;
+  workers: WorkerClient;
+  tokens: TokenCounts;
+}
+
+const WORKER_CONNECT_TIMEOUT_MS = 5_000;
+
+/** Opens them, each to be closed by `shutdown`. */
+export async function openResources(options: {
+  config: ApiConfig;
+  logger: Logger;
+  shutdown: Shutdown;
+  createSender: typeof createSender;
+  /** How the database names its connections. */
+  applicationName: string;
+  poolConnectionsMax: number;
+}): Promise<Resources> {
+  const { config, logger, shutdown, applicationName, poolConnectionsMax: max } = options;
+  const pool = createPool({ databaseUrl: config.DATABASE_URL, applicationName, max });
+  pool.on('error', (error) => logger.warn({ msg: 'Lost an idle database connection', err: error }));
+  shutdown.add('database', () => pool.end());
+
+  const connection = new Connection(config.SOLANA_RPC_URL, {
+    commitment: config.SVC_COMMITMENT,
+    disableRetryOnRateLimit: true,
+    ...(config.SOLANA_WS_URL && { wsEndpoint: config.SOLANA_WS_URL }),
+  });
+  const addresses = createAddresses(config.SVC_PROGRAM_ID);
+  const ledger = await connectLedger({
+    ...{ config, connection, addresses, logger },
+    createSender: options.createSender,
+  });
+  shutdown.add('ledger', ledger.close);
+  shutdown.add('late locks', ledger.context.lateLocks.drain);
+
+  const allowLoopback = config.SVC_ALLOW_LOOPBACK;
+  const dispatcher = createGuardedDispatcher({
+    allowLoopback,
+    connectTimeoutMs: WORKER_CONNECT_TIMEOUT_MS,
+  });
+  shutdown.add('worker connections', () => dispatcher.destroy());
+  const workers = createWorkerClient({
+    signer: config.SVC_SIGNER_KEY,
+    programId: addresses.programId,
+    ...{ dispatcher, allowLoopback },
+    nowMs: () => Date.now(),
+  });
+
+  const tokens = await createTokenCounts({ folder: config.SVC_TOKENIZERS_DIR, logger });
+  shutdown.add('tokenizers', tokens.close);
+  return {
+    ...{ pool, connection, addresses, dispatcher, workers, tokens },
+    ledger: ledger.context,
+  };
+}

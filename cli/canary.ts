@@ -1,0 +1,101 @@
+import { randomInt } from 'node:crypto';
+import { Command, InvalidArgumentError } from 'commander';
+import { CanaryRefusedError } from '../api/canary/errors.ts';
+import { startCanary } from '../api/canary/startCanary.ts';
+import { loadConfig } from '../api/config.ts';
+import { ApiError } from '../api/errors.ts';
+import { PriceChangedError } from '../api/ledger/escrow.ts';
+import { selectModels } from '../api/statements/models.ts';
+import { LedgerUnavailableError } from '../programs/client/sender/outcome.ts';
+import { ConfigError } from '../runtime/config.ts';
+import { withDatabase } from './database.ts';
+import { CommandError } from './errors.ts';
+import { parseAddress, withLedgerNode } from './ledgerNode.ts';
+import { renderCanary } from './renderCanary.ts';
+import { renderJson } from './renderChecks.ts';
+
+interface Options {
+  readonly model: string;
+  readonly wallet: string;
+  readonly worker?: string;
+  readonly questions: number;
+  readonly rightMin: number;
+  readonly seed?: number;
+  readonly json?: true;
+}
+
+const QUESTIONS_MAX = 1_000;
+/** What one draw of a random number can hold. */
+const SEED_MAX = 2 ** 48 - 1;
+
+/** The verb that tries workers out with paid jobs, with the settings of the API. */
+export function createCanaryCommand(): Command {
+  return new Command('canary')
+    .description('try workers out with paid jobs whose right answers are known')
+    .requiredOption('--model <id>', 'whose workers')
+    .requiredOption('--wallet <address>', 'whose credits pay; it trusts the gateway', parseKey)
+    .option('--worker <address>', 'this one only; default: all that answer a probe', parseKey)
+    .option('--questions <count>', 'how many each is asked', parseCount, 5)
+    .option('--right-min <share>', 'of right answers, from 0 to 1', parseShare, 0.6)
+    .option('--seed <number>', 'asks the questions of an earlier run; default: new ones', parseSeed)
+    .option('--json', 'for machines')
+    .action(run);
+}
+
+async function run(options: Options): Promise<void> {
+  const { model, wallet, worker, questions, rightMin, seed = randomInt(SEED_MAX) } = options;
+  // Before anything can go wrong, so that every run can be repeated.
+  console.error(`Seed ${seed}`);
+  const interruption = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => interruption.abort());
+  const { workers, silent } = await explained(async () => {
+    const config = loadConfig();
+    // What is out of reach is named here; the parts of the API would wait for the ledger for ever.
+    await withDatabase(async (pool) => void (await selectModels(pool)));
+    const rpc = new URL(config.SOLANA_RPC_URL);
+    await withLedgerNode({ rpc }, ({ connection }) => connection.getSlot());
+    return startCanary(config, {
+      ...{ modelId: model, wallet, worker, questions, rightMin, seed },
+      interrupted: interruption.signal,
+    });
+  });
+  const passed = workers.every(({ faults }) => faults.length === 0);
+  if (!passed) process.exitCode = 1;
+  const report = { passed, model, seed, questions, right_min: rightMin, workers, silent };
+  console.log(options.json ? renderJson(report) : renderCanary(report));
+}
+
+async function explained<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const isKnown = [CanaryRefusedError, ConfigError, ApiError, LedgerUnavailableError].some(
+      (kind) => error instanceof kind,
+    );
+    if (isKnown) throw new CommandError((error as Error).message, { cause: error });
+    if (!(error instanceof PriceChangedError)) throw error;
+    throw new CommandError('The price of the model is changing; try again.', { cause: error });
+  }
+}
+
+function parseKey(text: string): string {
+  return parseAddress(text).toBase58();
+}
+
+function parseCount(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1 && count <= QUESTIONS_MAX) return count;
+  throw new InvalidArgumentError(`It is no whole number from 1 to ${QUESTIONS_MAX}.`);
+}
+
+function parseShare(text: string): number {
+  const share = Number(text);
+  if (text !== '' && share >= 0 && share <= 1) return share;
+  throw new InvalidArgumentError('It is no number from 0 to 1.');
+}
+
+function parseSeed(text: string): number {
+  const seed = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(seed)) return seed;
+  throw new InvalidArgumentError('It is no whole number.');
+}

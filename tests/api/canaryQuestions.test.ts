@@ -1,0 +1,110 @@
+import { describe, expect, it } from '@jest/globals';
+import { drawQuestions, isRight } from '../../api/canary/questions.ts';
+import { wantedTokens } from '../../api/contracts/chatCompletion.ts';
+
+const SEEDS = Array.from({ length: 200 }, (_, seed) => seed);
+const draw = (seed: number, count = 5) => drawQuestions({ seed, count, modelId: 'model' });
+const prompt = (question: ReturnType<typeof draw>[number] | undefined): string =>
+  question?.request.messages[0]?.content ?? '';
+
+describe('questions drawn from a seed', () => {
+  it('are the same for the same seed, and the first ones of more', () => {
+    for (const seed of SEEDS) {
+      expect(draw(seed)).toEqual(draw(seed));
+      expect(draw(seed, 9).slice(0, 5)).toEqual(draw(seed));
+    }
+  });
+
+  it('are others for another seed', () => {
+    const prompts = SEEDS.flatMap((seed) => draw(seed, 4).map(prompt));
+    expect(new Set(prompts).size).toBeGreaterThan(prompts.length * 0.95);
+  });
+
+  it('ask for each ability equally often', () => {
+    const isNumber = ({ expected }: { expected: readonly string[] }) => expected.length === 1;
+    for (const seed of SEEDS) expect(draw(seed, 8).filter(isNumber)).toHaveLength(6);
+  });
+
+  it('look like requests of clients: not one text, limit or seed for all', () => {
+    const requests = SEEDS.flatMap((seed) => draw(seed)).map(({ request }) => request);
+    const limits = new Set(requests.map(wantedTokens));
+    const beginnings = new Set(requests.map(({ messages }) => messages[0]?.content.slice(0, 12)));
+    expect([...limits].sort()).toEqual([128, 48, 64, 96]);
+    expect(beginnings.size).toBeGreaterThan(50);
+    expect(new Set(requests.map(({ seed }) => seed)).size).toBe(requests.length);
+    expect(new Set(requests.map(({ temperature }) => temperature))).toEqual(new Set([0]));
+  });
+
+  it('are answered neither by repeating them nor by the answer to another', () => {
+    for (const seed of SEEDS) {
+      const questions = draw(seed, 4);
+      for (const question of questions) {
+        expect(isRight(question, prompt(question))).toBe(false);
+        const others = questions.filter((one) => one.expected.join() !== question.expected.join());
+        for (const other of others) {
+          expect(isRight(question, other.expected.join(' '))).toBe(false);
+        }
+      }
+    }
+  });
+
+  it('have the right answers', () => {
+    const answers = new Map(
+      SEEDS.flatMap((seed) => draw(seed, 4)).map((one) => [prompt(one), one.expected.join(' ')]),
+    );
+    const asked = (pattern: RegExp) =>
+      [...answers].flatMap(([text, answer]) => {
+        const match = pattern.exec(text);
+        return match ? [{ parts: match.slice(1), answer }] : [];
+      });
+    const sums = asked(/What is (\d+) \+ (\d+)\?/);
+    expect(sums.length).toBeGreaterThan(10);
+    for (const { parts, answer } of sums) {
+      expect(answer).toBe(String(Number(parts[0]) + Number(parts[1])));
+    }
+    const differences = asked(/subtract (\d+) from (\d+)/);
+    expect(differences.length).toBeGreaterThan(10);
+    for (const { parts, answer } of differences) {
+      expect(answer).toBe(String(Number(parts[1]) - Number(parts[0])));
+    }
+    expect(asked(/Write (thirty) in digits/).every(({ answer }) => answer === '30')).toBe(true);
+    expect(asked(/(seventy-three)/)[0]?.answer).toBe('73');
+    const reversals = asked(/from last to first: (\w+), (\w+), (\w+)\./);
+    expect(reversals.length).toBeGreaterThan(10);
+    for (const { parts, answer } of reversals) expect(answer).toBe(parts.toReversed().join(' '));
+  });
+});
+
+describe('an answer', () => {
+  it.each([
+    ['68'],
+    ['The sum is 68.'],
+    ['23 + 45 = **68**'],
+    ['68, since 20 + 40 is 60 and 3 + 5 is 8'],
+  ])('is right with the number in it: %s', (text) => {
+    expect(isRight({ expected: ['68'] }, text)).toBe(true);
+  });
+
+  it.each([['168'], ['680'], ['6 8'], ['68.5'], ['1,068'], ['x68'], ['']])(
+    'is wrong where the number is part of another, or missing: %j',
+    (text) => {
+      expect(isRight({ expected: ['68'] }, text)).toBe(false);
+    },
+  );
+
+  it.each([
+    ['lamp, stone, river'],
+    ['Lamp, Stone, and River'],
+    ['1. lamp\n2. stone\n3. river'],
+    ['Backwards: "lamp stone river"!'],
+  ])('is right with the words in their order: %j', (text) => {
+    expect(isRight({ expected: ['lamp', 'stone', 'river'] }, text)).toBe(true);
+  });
+
+  it.each([['river, stone, lamp'], ['lamp, river'], ['lamps, stone, river'], ['lampstoneriver']])(
+    'is wrong with other words or in another order: %j',
+    (text) => {
+      expect(isRight({ expected: ['lamp', 'stone', 'river'] }, text)).toBe(false);
+    },
+  );
+});

@@ -1,0 +1,256 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { getAccount } from '@solana/spl-token';
+import { Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { fetchWorker } from '../../programs/client/accounts.ts';
+import { WORKER_STATUSES, word } from '../../programs/client/vocabulary.ts';
+import { type RunningService, startRunningService } from '../support/runningService.ts';
+import { createScriptedEngine } from '../support/scriptedEngine.ts';
+import { createSolvingEngine } from '../support/solvingEngine.ts';
+import { readBooks } from '../support/walletBooks.ts';
+
+jest.setTimeout(180_000);
+
+const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
+const CREDITS = 1_000n;
+const QUESTIONS = 4;
+
+const solver = createSolvingEngine();
+const garbage = createScriptedEngine();
+garbage.play(async function* () {
+  yield 'As a helpful assistant ';
+  yield 'I would say that this depends.';
+});
+let service: RunningService;
+/** Their addresses. */
+let workers: Record<'solving' | 'agreeing' | 'talking' | 'forging' | 'dying', string>;
+
+beforeAll(async () => {
+  service = await startRunningService({
+    workers: [solver, createSolvingEngine(), garbage, 'forged_signature', 'dies_midstream'],
+  });
+  const [solving, agreeing, talking, forging, dying] = service.workers.map((one) => one.address);
+  workers = { solving, agreeing, talking, forging, dying } as typeof workers;
+});
+
+afterAll(() => service?.close());
+
+function startVerb(args: string[], settings: Record<string, string> = {}) {
+  return spawn(process.execPath, [MAIN, ...args], {
+    env: { PATH: process.env.PATH, ...service.apiEnvironment, ...settings },
+    stdio: 'pipe',
+  });
+}
+
+function startCanary(wallet: PublicKey, ...options: string[]) {
+  const args = ['--model', service.model.id, '--wallet', wallet.toBase58()];
+  return startVerb(['canary', ...args, '--questions', String(QUESTIONS), ...options]);
+}
+
+async function ended(child: ReturnType<typeof startCanary>) {
+  const [out, error, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit') as Promise<[number]>,
+  ]);
+  return { out, error, code };
+}
+
+const canary = (wallet: PublicKey, ...options: string[]) => ended(startCanary(wallet, ...options));
+
+/** What settlements paid the worker so far, in base units. */
+async function paid(address: string): Promise<bigint> {
+  const worker = service.workers.find((one) => one.address === address);
+  if (!worker) throw new Error('no such worker');
+  return (await getAccount(service.ledger.connection, worker.payout, 'confirmed')).amount;
+}
+
+describe('svc canary', () => {
+  it('pays for what is proven, and tells sound workers from others', async () => {
+    const { address: wallet } = await service.addWallet(CREDITS);
+
+    const { out, error, code } = await canary(wallet, '--seed', '7', '--json');
+
+    expect(code).toBe(1);
+    expect(error).toMatch(/^Seed 7$/m);
+    const report = JSON.parse(out);
+    expect(report).toMatchObject({ passed: false, seed: 7, questions: 4, right_min: 0.6 });
+    // The worker that came with the ledger's set-up is nowhere to be found.
+    expect(report.silent).toHaveLength(1);
+    const found = new Map<string, Record<string, unknown>>(
+      // biome-ignore lint/suspicious/noExplicitAny: the report is compared as a whole
+      report.workers.map((one: any) => [one.worker, one]),
+    );
+    expect(found.size).toBe(5);
+    for (const address of [workers.solving, workers.agreeing]) {
+      expect(found.get(address)).toMatchObject({
+        ...{ jobs_asked: 4, jobs_proven: 4, answers_right: 4, answers_common: 4, faults: [] },
+        first_token_p50_ms: expect.any(Number),
+      });
+    }
+    expect(found.get(workers.talking)).toMatchObject({
+      ...{ jobs_asked: 4, jobs_proven: 4, answers_right: 0, answers_common: 0 },
+      faults: ['right in 0 of 4, less than 0.6'],
+    });
+    for (const [address, fault] of [
+      [workers.forging, 'proof_invalid'],
+      [workers.dying, 'worker_error'],
+    ] as const) {
+      expect(found.get(address)).toMatchObject({
+        ...{ jobs_asked: 4, jobs_proven: 0, answers_right: 0, answers_common: 0 },
+        ...{ tokens_claimed: 0, tokens_counted: 0, credits_charged: '0' },
+        faults: [`4 of 4 not proven: ${fault}`, 'right in 0 of 4, less than 0.6'],
+      });
+    }
+
+    const books = await readBooks(service, wallet);
+    const settled = books.jobs.filter(({ status }) => status === 'settled');
+    const failed = books.jobs.filter(({ status }) => status === 'failed');
+    expect([settled.length, failed.length]).toEqual([12, 8]);
+    expect(failed.map(({ reason }) => reason).sort()).toEqual([
+      ...Array(4).fill('proof_invalid'),
+      ...Array(4).fill('worker_error'),
+    ]);
+    const charged = settled.reduce((sum, job) => sum + job.charged, 0n);
+    const reported = [...found.values()].map((one) => BigInt(one.credits_charged as string));
+    expect(reported.reduce((sum, credits) => sum + credits)).toBe(charged);
+    expect(charged).toBeGreaterThan(0n);
+    expect(books).toMatchObject({ available: CREDITS - charged, locked: 0n });
+    for (const address of [workers.solving, workers.agreeing, workers.talking]) {
+      expect(await paid(address)).toBeGreaterThan(0n);
+    }
+    for (const address of [workers.forging, workers.dying]) expect(await paid(address)).toBe(0n);
+    await service.expectConserved();
+  });
+
+  it('asks the one worker that is named, with the seed the same as all were asked', async () => {
+    const { address: wallet } = await service.addWallet(CREDITS);
+    const before = solver.chats.splice(0);
+    const others = await paid(workers.agreeing);
+
+    const { out, code } = await canary(wallet, '--seed', '7', '--worker', workers.solving);
+
+    expect(code).toBe(0);
+    expect(out).toContain(`${service.model.id}: questions 4, workers 1, seed 7\n`);
+    expect(out).toContain('Every worker passed.');
+    expect(solver.chats).toEqual(before);
+    expect(before).toHaveLength(QUESTIONS);
+    for (const chat of before) expect(chat).toMatchObject({ temperature: 0 });
+    const { jobs } = await readBooks(service, wallet);
+    expect(jobs.map(({ status }) => status)).toEqual(Array(QUESTIONS).fill('settled'));
+    expect(await paid(workers.agreeing)).toBe(others);
+  });
+
+  it('is as strict as it is told to be', async () => {
+    const { address: wallet } = await service.addWallet(CREDITS);
+    const named = ['--worker', workers.talking, '--right-min', '0'];
+    expect(await canary(wallet, ...named)).toMatchObject({ code: 0 });
+  });
+
+  it('says what is wrong with whom, and with which command the arbiter suspends it', async () => {
+    const { address: wallet } = await service.addWallet(CREDITS);
+    service.ledger.fundLamports(service.arbiter.publicKey, LAMPORTS_PER_SOL);
+
+    const { out, error, code } = await canary(wallet, '--worker', workers.talking);
+
+    const [, seed] = /^Seed (\d+)$/m.exec(error) ?? [];
+    expect(code).toBe(1);
+    expect(out).toContain(`seed ${seed}\n`);
+    expect(out).toContain(`${workers.talking} FAILED: right in 0 of 4, less than 0.6.`);
+    const [, command = ''] = /^npx svc (send worker_suspend .+)$/m.exec(out) ?? [];
+    const words = command
+      .replace('<file>', bs58.encode(service.arbiter.secretKey))
+      .replace('<url>', service.ledger.rpcUrl)
+      .split(' ');
+    expect(await ended(startVerb(words))).toMatchObject({ code: 0 });
+    const { connection } = service.ledger;
+    const worker = await fetchWorker(connection, new PublicKey(workers.talking), {
+      commitment: 'confirmed',
+    });
+    expect(word(WORKER_STATUSES, worker?.status ?? 0)).toBe('suspended');
+  });
+
+  it('tells nothing of what was asked and answered', async () => {
+    const { address: wallet } = await service.addWallet(CREDITS);
+    solver.chats.splice(0);
+    const { out, error } = await canary(wallet, '--worker', workers.solving, '--json');
+    expect(solver.chats).toHaveLength(QUESTIONS);
+    for (const { content } of solver.chats.flatMap(({ messages }) => messages)) {
+      expect(`${out}${error}`).not.toContain(content);
+    }
+  });
+
+  it('waits for a silent worker no longer than for one that another can replace', async () => {
+    const { address: wallet } = await service.addWallet(CREDITS);
+    const release = solver.hold();
+    const ending = ended(startCanary(wallet, '--worker', workers.solving, '--questions', '1'));
+    await solver.untilHeld();
+
+    await service.advanceSeconds(31);
+
+    const { out, code } = await ending;
+    release();
+    expect(code).toBe(1);
+    expect(out).toContain(`${workers.solving} FAILED: 1 of 1 not proven: worker_error;`);
+    expect(await readBooks(service, wallet)).toMatchObject({
+      ...{ available: CREDITS, locked: 0n },
+      jobs: [{ status: 'failed', reason: 'worker_error', charged: 0n }],
+    });
+  });
+
+  it('takes the job under way back when it is interrupted', async () => {
+    const { address: wallet } = await service.addWallet(CREDITS);
+    const release = solver.hold();
+    const child = startCanary(wallet, '--worker', workers.solving);
+    const ending = ended(child);
+    await solver.untilHeld();
+
+    child.kill('SIGINT');
+
+    expect(await ending).toMatchObject({ code: 1, error: expect.stringContaining('Interrupted') });
+    release();
+    expect(await readBooks(service, wallet)).toMatchObject({
+      ...{ available: CREDITS, locked: 0n },
+      jobs: [{ status: 'failed', reason: 'client_gone', charged: 0n }],
+    });
+  });
+
+  it('says in one line why it cannot be done, and locks nothing', async () => {
+    const { address: wallet } = await service.addWallet(CREDITS);
+    const stranger = Keypair.generate().publicKey.toBase58();
+    const away = 'http://127.0.0.1:1';
+    const options = ['canary', '--model', service.model.id, '--wallet', wallet.toBase58()];
+    const refusals = [
+      [['--model', 'no-such-model'], {}, "No model has the id 'no-such-model'."],
+      [['--worker', stranger], {}, `The worker ${stranger} cannot be asked`],
+      [[], { SVC_GATEWAY: '' }, 'SVC_GATEWAY'],
+      [[], { SOLANA_RPC_URL: away }, "The ledger's node at 127.0.0.1:1 cannot be reached."],
+      [[], { DATABASE_URL: `${away}/`.replace('http', 'postgres') }, 'database at 127.0.0.1:1'],
+    ] as const;
+    for (const [more, settings, why] of refusals) {
+      const { error, code } = await ended(startVerb([...options, ...more], settings));
+      expect(code).toBe(1);
+      expect(error).toContain(why);
+      expect(error.trim().split('\n')).toHaveLength(2);
+    }
+    expect((await readBooks(service, wallet)).jobs).toEqual([]);
+  });
+
+  it('leaves no job open when the credits do not last', async () => {
+    const { address: wallet } = await service.addWallet(20n);
+
+    const { error, code } = await canary(wallet);
+
+    expect(code).toBe(1);
+    expect(error).toMatch(/has to lock \d+ credits and \d+ are available/);
+    const { available, locked, jobs } = await readBooks(service, wallet);
+    expect(jobs.length).toBeGreaterThan(0);
+    expect(locked).toBe(0n);
+    expect(available + jobs.reduce((sum, { charged }) => sum + charged, 0n)).toBe(20n);
+    await service.expectConserved();
+  });
+});
