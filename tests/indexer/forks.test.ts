@@ -10,6 +10,7 @@ import { sweep } from '../../indexer/mirror/sweep.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
 import { jobRefund } from '../../programs/client/index.ts';
 import { landUnchecked } from './landUnchecked.ts';
+import { contextOf } from './mirrorContext.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { addresses, createScene, type Scene } from './scene.ts';
 
@@ -43,15 +44,7 @@ afterAll(async () => {
 beforeEach(() => clearMirror(mirror.pool));
 
 function contextWith(fault: Partial<LedgerSource> = {}): MirrorContext {
-  return {
-    database: client,
-    source: { ...scene.source, ...fault },
-    addresses,
-    commitment: 'confirmed',
-    announcer: null,
-    onFolded: () => {},
-    signal: new AbortController().signal,
-  };
+  return contextOf(client, { ...scene.source, ...fault });
 }
 
 function lockOf(transactions: readonly LedgerTransaction[]): LedgerTransaction {

@@ -12,6 +12,7 @@ import type { LedgerSource } from '../../indexer/source/source.ts';
 import { selectCursor } from '../../indexer/statements/cursors.ts';
 import { jobRefund } from '../../programs/client/index.ts';
 import { landUnchecked } from './landUnchecked.ts';
+import { contextOf } from './mirrorContext.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { addresses, createScene, type Scene } from './scene.ts';
 
@@ -48,19 +49,8 @@ afterAll(async () => {
 beforeEach(() => clearMirror(mirror.pool));
 
 /** The ledger itself, or as a node with some fault shows it. */
-function contextWith(
-  fault: Partial<LedgerSource> = {},
-  signal = new AbortController().signal,
-): MirrorContext {
-  return {
-    database: client,
-    source: { ...scene.source, ...fault },
-    addresses,
-    commitment: 'confirmed',
-    announcer: null,
-    onFolded: () => {},
-    signal,
-  };
+function contextWith(fault: Partial<LedgerSource> = {}, signal?: AbortSignal): MirrorContext {
+  return contextOf(client, { ...scene.source, ...fault }, signal);
 }
 
 /** A node that leaves a transaction out when the program's are listed. */

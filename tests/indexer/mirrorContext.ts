@@ -1,0 +1,18 @@
+import type pg from 'pg';
+import type { MirrorContext } from '../../indexer/mirror/context.ts';
+import type { LedgerSource } from '../../indexer/source/source.ts';
+import { addresses } from './scene.ts';
+
+/** What keeps a mirror of the ledger, without anybody who is told. */
+export function contextOf(
+  database: pg.PoolClient,
+  source: LedgerSource,
+  signal = new AbortController().signal,
+): MirrorContext {
+  return {
+    ...{ database, source, addresses, signal },
+    commitment: 'confirmed',
+    announcer: null,
+    onFolded: () => {},
+  };
+}
