@@ -21,10 +21,10 @@ import { createHealthProbe } from './routing/workerHealth.ts';
 import { createCatalog } from './services/catalog.ts';
 import { createDisputes } from './services/disputes.ts';
 import { createJobWatch } from './services/jobWatch.ts';
+import { createObservationLog } from './services/observationLog.ts';
 import { createReadiness } from './services/readiness.ts';
 import { createWebhooks } from './services/webhooks.ts';
 import { selectJob } from './statements/jobs.ts';
-import { insertObservation } from './statements/workers.ts';
 import { type ApiMetrics, createMetrics } from './telemetry/metrics.ts';
 import { observeEscrow } from './telemetry/observeEscrow.ts';
 import { observeSender } from './telemetry/observeSender.ts';
@@ -102,6 +102,8 @@ export async function startApi(
   });
   idempotency.start();
   shutdown.add('idempotency', idempotency.close);
+  const observations = createObservationLog({ database: pool, logger });
+  shutdown.add('observations', observations.close);
   const completions = createCompletions({
     idempotency,
     findJob,
@@ -119,10 +121,7 @@ export async function startApi(
     onStage: (name, durationMs) => metrics.stage(name, durationMs / 1_000),
     onFirstToken: (observation) => {
       metrics.stage('first_token', observation.firstTokenMs / 1_000);
-      insertObservation(pool, observation).catch((error: unknown) => {
-        // One observation of many; the median does without it.
-        logger.warn({ msg: 'Failed to record a latency', err: error });
-      });
+      observations.add(observation);
     },
     signReceipt: (job, outputHash) => {
       const message = receiptMessage({ programId, job: job.address, outputHash });

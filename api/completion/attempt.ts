@@ -47,6 +47,9 @@ export interface Outrun {
   afterMs: number;
 }
 
+/** Why a signal aborted; without one, each would make an error with a stack. */
+const OVER = 'over';
+
 /** Accepted text per token of the limit: above any tokenizer's longest words, below abuse. */
 const CHARACTERS_PER_TOKEN_MAX = 64;
 const CHARACTERS_SPARE = 65_536;
@@ -92,7 +95,7 @@ export async function runAttempt(options: {
 
   function cutConnection(why: typeof cut): void {
     cut ??= why;
-    connection.abort();
+    connection.abort(OVER);
   }
 
   function stop(): void {
@@ -142,7 +145,7 @@ export async function runAttempt(options: {
           break;
         case 'content':
           if (!runner.claim()) return outrun();
-          silence.abort();
+          silence.abort(OVER);
           if (!text) options.onFirstToken(performance.now() - startedMs);
           text += event.text;
           if (text.length > textMax) return failed('worker_error', 'text_too_long');
@@ -174,9 +177,8 @@ export async function runAttempt(options: {
     if (error.code === 'empty_output' && !text) return failed('empty_output', error.code);
     return failed('worker_error', cut ?? error.code, error.busy);
   } finally {
-    over.abort();
-    silence.abort();
-    connection.abort();
+    over.abort(OVER);
+    silence.abort(OVER);
     clientGone.removeEventListener('abort', leave);
     runner.outrun.removeEventListener('abort', giveUp);
   }

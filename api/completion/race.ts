@@ -22,7 +22,7 @@ export function createRace(): Race {
   function decide(winner: Runner): void {
     heard = winner;
     decided.resolve();
-    for (const [runner, loss] of losing) if (runner !== winner) loss.abort();
+    for (const [runner, loss] of losing) if (runner !== winner) loss.abort('outrun');
   }
 
   return {
@@ -36,7 +36,7 @@ export function createRace(): Race {
         },
       };
       losing.set(runner, loss);
-      if (heard) loss.abort();
+      if (heard) loss.abort('outrun');
       return runner;
     },
     heard: () => heard,

@@ -1,4 +1,4 @@
-import type { Response } from 'undici';
+import type { Readable } from 'node:stream';
 
 /** A refusal or a health report needs some hundred bytes. */
 const BODY_BYTES_MAX = 65_536;
@@ -9,12 +9,13 @@ const BODY_BYTES_MAX = 65_536;
  *
  * @throws SyntaxError when it is no JSON, or longer than 64 KiB
  */
-export async function readBoundedJson(response: Response): Promise<unknown> {
+export async function readBoundedJson(body: Readable): Promise<unknown> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of response.body ?? []) {
+  // Leaving the loop closes the connection, which is an error to the body and none to us.
+  body.on('error', () => undefined);
+  for await (const chunk of body) {
     size += chunk.length;
-    // Leaving the loop closes the connection.
     if (size > BODY_BYTES_MAX) throw new SyntaxError('the body is too long');
     chunks.push(chunk);
   }

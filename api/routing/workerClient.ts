@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { type Keypair, PublicKey } from '@solana/web3.js';
-import { EventSourceParserStream } from 'eventsource-parser/stream';
-import { type Dispatcher, fetch, type Response } from 'undici';
+import { type Dispatcher, request } from 'undici';
 import { sign, workerRequestMessage } from '../../programs/client/proof.ts';
 import { assertUrlAllowed } from '../../runtime/addressGuard.ts';
-import { readEvent, type WorkerEvent } from './workerEvents.ts';
-import { readRefusal, WorkerFailedError } from './workerFailure.ts';
+import { readEvents, type WorkerEvent } from './workerEvents.ts';
+import { headerOf, readRefusal, WorkerFailedError } from './workerFailure.ts';
 
 /** One attempt at a job, as it is put to one worker. */
 export interface WorkerTask {
@@ -31,6 +30,8 @@ export interface WorkerClient {
 
 /** A stop is answered at once; the last deltas and the proof come on the open stream. */
 const STOP_TIMEOUT_MS = 5_000;
+/** How long a body is read on for its connection's sake. */
+const END_TIMEOUT_MS = 1_000;
 
 /**
  * Speaks the worker protocol (docs/worker-protocol.md): requests are signed by the hot signer,
@@ -51,7 +52,7 @@ export function createWorkerClient(options: {
     path: string,
     content: Record<string, unknown>,
     signal: AbortSignal,
-  ): Promise<Response> {
+  ): Promise<Dispatcher.ResponseData> {
     const url = new URL(`${task.endpoint}${path}`);
     assertUrlAllowed(url, allowLoopback);
     const body = JSON.stringify(content);
@@ -67,7 +68,7 @@ export function createWorkerClient(options: {
       }),
       signer,
     );
-    return fetch(url, {
+    return request(url, {
       method: 'POST',
       body,
       headers: {
@@ -77,7 +78,6 @@ export function createWorkerClient(options: {
         'svc-signature': Buffer.from(signature).toString('base64'),
       },
       dispatcher,
-      redirect: 'error',
       signal,
     });
   }
@@ -98,12 +98,22 @@ export function createWorkerClient(options: {
       },
       signal,
     );
-    if (!response.ok || !response.body) throw await readRefusal(response);
-    yield { type: 'started', engine: response.headers.get('x-svc-engine') };
-    const events = response.body
-      .pipeThrough(new TextDecoderStream())
-      .pipeThrough(new EventSourceParserStream({ maxBufferSize: 1_048_576 }));
-    for await (const { event, data } of events) yield* readEvent(event, data);
+    const { headers, body } = response;
+    if (!isOk(response)) throw await readRefusal(response);
+    let isProven = false;
+    // Whoever destroys it has no use for its error.
+    body.on('error', () => undefined);
+    try {
+      yield { type: 'started', engine: headerOf(headers, 'x-svc-engine') };
+      for await (const event of readEvents(body.iterator({ destroyOnReturn: false }))) {
+        isProven = event.type === 'proof';
+        yield event;
+      }
+    } finally {
+      // A proof is the last event: read to its end, the connection serves the next job.
+      if (isProven) void leaveOpen(body);
+      else body.destroy();
+    }
   }
 
   return {
@@ -124,12 +134,23 @@ export function createWorkerClient(options: {
           { attempt: task.attempt },
           AbortSignal.timeout(STOP_TIMEOUT_MS),
         );
-        await response.body?.cancel();
-        if (!response.ok) throw new WorkerFailedError(`stop_${response.status}`);
+        await leaveOpen(response.body);
+        if (!isOk(response)) throw new WorkerFailedError(`stop_${response.statusCode}`);
       } catch (error) {
         if (error instanceof WorkerFailedError) throw error;
         throw new WorkerFailedError('stop_failed', { cause: error });
       }
     },
   };
+}
+
+const isOk = ({ statusCode }: Dispatcher.ResponseData): boolean =>
+  statusCode >= 200 && statusCode < 300;
+
+/** Reads what is left of a body, so that its connection can be used again; or gives up on both. */
+async function leaveOpen(body: Dispatcher.ResponseData['body']): Promise<void> {
+  const signal = AbortSignal.timeout(END_TIMEOUT_MS);
+  // Its limit would count what was read before, too.
+  const limit = Number.MAX_SAFE_INTEGER;
+  await body.dump({ limit, signal }).catch(() => body.destroy());
 }

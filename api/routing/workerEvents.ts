@@ -1,3 +1,4 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { z } from 'zod';
 import { errorBody, WorkerFailedError } from './workerFailure.ts';
 
@@ -36,12 +37,36 @@ export type WorkerEvent =
   | { type: 'finish'; reason: string }
   | { type: 'proof'; proof: WorkerProof };
 
+/** Far above an event with the longest text that any engine sends at once. */
+const EVENT_CHARACTERS_MAX = 1_048_576;
+
+/**
+ * The events of an answer's body, as its chunks arrive.
+ *
+ * @throws WorkerFailedError as `readEvent` does, and when an event has no end
+ */
+export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<WorkerEvent> {
+  const decoder = new TextDecoder();
+  const messages: EventSourceMessage[] = [];
+  const parser = createParser({
+    onEvent: (message) => messages.push(message),
+    onError({ type }) {
+      if (type === 'max-buffer-size-exceeded') throw new WorkerFailedError('malformed_event');
+    },
+    maxBufferSize: EVENT_CHARACTERS_MAX,
+  });
+  for await (const chunk of body) {
+    parser.feed(decoder.decode(chunk, { stream: true }));
+    for (const { event, data } of messages.splice(0)) yield* readEvent(event, data);
+  }
+}
+
 /**
  * What one server-sent event of an answer means.
  *
  * @throws WorkerFailedError when the worker says that it failed, or what the protocol does not know
  */
-export function* readEvent(event: string | undefined, data: string): Generator<WorkerEvent> {
+function* readEvent(event: string | undefined, data: string): Generator<WorkerEvent> {
   if (data === '[DONE]') return;
   const json = parseJson(data);
   if (event === 'proof') {

@@ -1,4 +1,5 @@
-import type { Response } from 'undici';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { readBoundedJson } from './boundedJson.ts';
 
@@ -27,13 +28,20 @@ const busyCodes: ReadonlySet<string> = new Set(['no_free_slot', 'shutting_down']
 const TOO_MANY_REQUESTS = 429;
 
 /** What a worker's answer that is no answer says: why, and whether it was merely busy. */
-export async function readRefusal(response: Response): Promise<WorkerFailedError> {
-  const body = errorBody.safeParse(await readBoundedJson(response).catch(() => undefined));
-  const code = body.success ? body.data.error.code : `status_${response.status}`;
-  if (response.status !== TOO_MANY_REQUESTS && !busyCodes.has(code)) {
+export async function readRefusal(response: Dispatcher.ResponseData): Promise<WorkerFailedError> {
+  const { statusCode, headers } = response;
+  const body = errorBody.safeParse(await readBoundedJson(response.body).catch(() => undefined));
+  const code = body.success ? body.data.error.code : `status_${statusCode}`;
+  if (statusCode !== TOO_MANY_REQUESTS && !busyCodes.has(code)) {
     return new WorkerFailedError(code);
   }
-  const seconds = retryAfter.safeParse(response.headers.get('retry-after')).data;
+  const seconds = retryAfter.safeParse(headerOf(headers, 'retry-after')).data;
   const retryAfterMs = seconds === undefined ? undefined : seconds * 1_000;
   return new WorkerFailedError(code, { busy: { retryAfterMs } });
+}
+
+/** A header that is given once; null without it. */
+export function headerOf(headers: IncomingHttpHeaders, name: string): string | null {
+  const value = headers[name];
+  return typeof value === 'string' ? value : null;
 }

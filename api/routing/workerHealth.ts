@@ -1,4 +1,4 @@
-import { type Dispatcher, fetch } from 'undici';
+import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
 import { assertUrlAllowed } from '../../runtime/addressGuard.ts';
 import type { WorkerRow } from '../statements/workers.ts';
@@ -37,12 +37,9 @@ export function createHealthProbe(options: {
     try {
       const url = new URL(`${worker.endpoint}/health`);
       assertUrlAllowed(url, allowLoopback);
-      const response = await fetch(url, {
-        dispatcher,
-        redirect: 'error',
-        signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
-      });
-      const health = healthBody.parse(await readBoundedJson(response));
+      const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
+      const { body } = await request(url, { dispatcher, signal });
+      const health = healthBody.parse(await readBoundedJson(body));
       return health.worker_address === worker.address ? health : undefined;
     } catch {
       return undefined;

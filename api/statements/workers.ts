@@ -27,21 +27,28 @@ export async function selectEligibleWorkers(database: Database): Promise<WorkerR
   return rows;
 }
 
+/** How long a worker took to its first token with a model. */
+export interface Observation {
+  worker: string;
+  modelId: string;
+  firstTokenMs: number;
+}
+
 /**
- * How long a worker took to its first token, for every instance's median. Makes room for itself: of
- * its model's observations that no reader looks at any more, some go. What another instance deletes
+ * Adds observations, for every instance's median. They make room for themselves: of their models'
+ * observations that no reader looks at any more, some go. What another instance deletes
  * at the same time is skipped, so that none waits for another.
  */
-export async function insertObservation(
+export async function insertObservations(
   database: Database,
-  observation: { worker: string; modelId: string; firstTokenMs: number },
+  observations: readonly Observation[],
 ): Promise<void> {
   await database.query({
-    name: 'insert_worker_observation',
+    name: 'insert_worker_observations',
     text: `
       with outdated as (
         select ctid from service.worker_observations
-        where model_id = $2 and observed_at < now() - interval '1 hour'
+        where model_id = any($2) and observed_at < now() - interval '1 hour'
         limit 100
         for update skip locked
       ), deleted as (
@@ -49,8 +56,12 @@ export async function insertObservation(
         using outdated where observation.ctid = outdated.ctid
       )
       insert into service.worker_observations (worker, model_id, first_token_ms)
-      values ($1, $2, $3)`,
-    values: [observation.worker, observation.modelId, Math.round(observation.firstTokenMs)],
+      select * from unnest($1::text[], $2::text[], $3::int[])`,
+    values: [
+      observations.map(({ worker }) => worker),
+      observations.map(({ modelId }) => modelId),
+      observations.map(({ firstTokenMs }) => Math.round(firstTokenMs)),
+    ],
   });
 }
 

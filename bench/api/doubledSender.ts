@@ -40,7 +40,7 @@ async function mirrorSettlement(database: Database, job: string, signature: stri
           locked_credits, charged_credits, locked_at, settled_at, ended_at, escrow_tx, escrow_slot,
           settlement_tx, settlement_slot, closed, sequence)
         select
-          $1, $1, account.address, account.wallet, '', model.address, model.model_id, model.tier,
+          $1, $1, account.address, account.wallet, '', model.address, model.id, model.tier,
           'settled', 1, 2000, model.credits_per_request, model.credits_per_1k_tokens,
           model.long_completion_threshold_tokens, 1500, 500, 120, 60, 86400, '', 8, 8, 1, 1, 1,
           $2, 1, $2, 1, false, 1

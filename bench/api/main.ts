@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { createLogger } from '../../runtime/logger.ts';
 import { createShutdown } from '../../runtime/shutdown.ts';
 import { startProcess } from '../../tests/support/childProcess.ts';
-import { putUnderLoad, type Target } from '../load.ts';
+import { type Load, putUnderLoad, type Target } from '../load.ts';
 import { createCostReading } from './processCost.ts';
 import { memoryTable, overheadTable } from './report.ts';
 import { startDoubledService } from './service.ts';
@@ -61,6 +61,7 @@ async function run(): Promise<void> {
       bareStream: await measure(bare, true),
       stream: await measure(service.target, true),
     };
+    assertSettled(comparison.plain.load);
     console.log(`\n${overheadTable(comparison)}`);
   }
 
@@ -71,4 +72,10 @@ async function run(): Promise<void> {
     readings.push({ requests: step * requests, cost: await readCost() });
   }
   console.log(`\n${memoryTable(readings)}`);
+}
+
+/** Times of a path that does not come to its end would look good and mean nothing. */
+function assertSettled({ samples }: Load): void {
+  const unsettled = samples.filter(({ isSettled }) => !isSettled).length;
+  if (unsettled > 0) throw new Error(`${unsettled} of ${samples.length} answers were not settled`);
 }

@@ -1,9 +1,7 @@
 import { randomBytes as secureRandomBytes } from 'node:crypto';
-import { PublicKey } from '@solana/web3.js';
-import { PROGRAM_ID } from './addresses.ts';
+import type { PublicKey } from '@solana/web3.js';
+import { createAddresses, PROGRAM_ID } from './addresses.ts';
 
-/** The program takes no other bump, so that checking a Job's address always costs the same. */
-const REQUIRED_BUMP = Uint8Array.of(255);
 /** A clock that fell back by more than this was set anew: ids follow it instead of standing still. */
 const STEP_BACK_MS_MAX = 5_000;
 /** Each draw succeeds with probability one half. */
@@ -29,28 +27,14 @@ export function createJobId(options: {
   randomBytes?: (size: number) => Uint8Array;
 }): { bytes: Uint8Array; address: PublicKey } {
   const { creditAccount, programId = PROGRAM_ID, randomBytes = secureRandomBytes } = options;
+  const { newJob } = createAddresses(programId);
   const time = nextTime(Math.floor(options.nowMs));
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const bytes = compose(time.ms, time.counter, randomBytes(8));
-    const address = jobAddress(programId, creditAccount, bytes);
+    const address = newJob(creditAccount, bytes);
     if (address) return { bytes, address };
   }
   throw new Error(`No usable job id in ${ROUNDS_MAX} draws: the source of randomness is broken`);
-}
-
-/** The address with the required bump; undefined for the half of all ids that have none. */
-function jobAddress(
-  programId: PublicKey,
-  creditAccount: PublicKey,
-  jobId: Uint8Array,
-): PublicKey | undefined {
-  const seeds = [Buffer.from('job'), creditAccount.toBytes(), jobId, REQUIRED_BUMP];
-  try {
-    return PublicKey.createProgramAddressSync(seeds, programId);
-  } catch {
-    // The only fault that seeds of these lengths can have: the point is on the curve.
-    return undefined;
-  }
 }
 
 /** `job_` and the UUID's 32 lower-case hex digits. */

@@ -12,6 +12,7 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
+import { LRUCache } from 'lru-cache';
 
 const HASH_BYTES = 32;
 const SEED_BYTES = 32;
@@ -121,14 +122,23 @@ function readPrivateKey({ publicKey, secretKey }: Keypair): KeyObject {
   return createPrivateKey({ format: 'jwk', key: { ...jwk(publicKey), d } });
 }
 
+/** Workers in use: each signs proof after proof. */
+const publicKeys = new LRUCache<string, KeyObject>({ max: 1_000 });
+
+function readPublicKey(publicKey: PublicKey): KeyObject {
+  const name = publicKey.toBase58();
+  const key = publicKeys.get(name) ?? createPublicKey({ format: 'jwk', key: jwk(publicKey) });
+  publicKeys.set(name, key);
+  return key;
+}
+
 /** Whether `publicKey` signed exactly `message`. A malformed signature is simply not one. */
 export function verifySignature(signed: {
   publicKey: PublicKey;
   message: Uint8Array;
   signature: Uint8Array;
 }): boolean {
-  const key = createPublicKey({ format: 'jwk', key: jwk(signed.publicKey) });
-  return verify(null, signed.message, key, signed.signature);
+  return verify(null, signed.message, readPublicKey(signed.publicKey), signed.signature);
 }
 
 /** The delivery receipt as it travels in `x-svc-delivery-receipt`. */

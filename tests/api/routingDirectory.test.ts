@@ -10,7 +10,7 @@ import {
 } from '@jest/globals';
 import { createWorkerDirectory, type WorkerDirectory } from '../../api/routing/workerDirectory.ts';
 import type { WorkerHealth } from '../../api/routing/workerHealth.ts';
-import { insertObservation } from '../../api/statements/workers.ts';
+import { insertObservations } from '../../api/statements/workers.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../indexer/mirrorDatabase.ts';
 import { until } from '../indexer/until.ts';
@@ -192,7 +192,7 @@ describe('a process that starts', () => {
     await addWorker('a');
     await addWorker('b');
     const observe = (worker: string, firstTokenMs: number) =>
-      insertObservation(database.pool, { worker, modelId: 'svc-model', firstTokenMs });
+      insertObservations(database.pool, [{ worker, modelId: 'svc-model', firstTokenMs }]);
     for (const ms of [1, 2, 3, 4]) await observe('a', ms);
     await database.pool.query(
       "update service.worker_observations set observed_at = now() - interval '11 minutes'",

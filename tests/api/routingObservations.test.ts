@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { insertObservation, selectMedianLatencies } from '../../api/statements/workers.ts';
+import { insertObservations, selectMedianLatencies } from '../../api/statements/workers.ts';
 import { createPool } from '../../runtime/postgres.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../indexer/mirrorDatabase.ts';
 import { createRandom } from '../support/random.ts';
@@ -23,7 +23,7 @@ afterAll(async () => {
 async function observe(modelId: string, milliseconds: readonly number[]): Promise<void> {
   for (const [at, firstTokenMs] of milliseconds.entries()) {
     const pool = processes[at % 2] as pg.Pool;
-    await insertObservation(pool, { worker: `worker ${at % 3}`, modelId, firstTokenMs });
+    await insertObservations(pool, [{ worker: `worker ${at % 3}`, modelId, firstTokenMs }]);
   }
 }
 
@@ -94,9 +94,9 @@ describe('an observation', () => {
     const deleting = await one.connect();
     await deleting.query('begin');
     const observation = { worker: 'worker', modelId: 'contended', firstTokenMs: 4 };
-    await insertObservation(deleting, observation);
+    await insertObservations(deleting, [observation]);
     // when this one observes something
-    await insertObservation(two, observation);
+    await insertObservations(two, [observation]);
     // then both are there, and the outdated ones are gone
     await deleting.query('commit');
     deleting.release();
