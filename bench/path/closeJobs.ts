@@ -4,7 +4,8 @@ import { delay } from '../../runtime/wait.ts';
 
 /** Past the timeout of two minutes and the dispute window of one. */
 const AHEAD_MS = 200_000;
-const WAIT_MS_MAX = 60_000;
+/** The embedded ledger takes longer for each transaction the more jobs there are. */
+const WAIT_MS_MAX = 300_000;
 const POLL_MS = 250;
 
 /** Moves the embedded ledger's clock to where every job may be closed, and waits for the keeper. */

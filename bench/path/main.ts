@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { Connection } from '@solana/web3.js';
 import { createLogger } from '../../runtime/logger.ts';
 import { createShutdown } from '../../runtime/shutdown.ts';
@@ -16,13 +17,14 @@ import { newestSignature, readCosts } from './transactions.ts';
 // once: everything real, on the embedded ledger, on this machine.
 
 const WARM_UP_REQUESTS = 20;
-const ROUNDS = [
-  { clients: 1, requests: 60 },
-  // The embedded ledger is the bound here: it runs each transaction again for each instruction.
-  { clients: 16, requests: 160 },
-];
+/** The embedded ledger is the bound here: it runs each transaction again for each instruction. */
+const REQUESTS_MIN = 60;
+const REQUESTS_PER_CLIENT = 10;
 /** The bare upstream is so quick that few requests say little. */
 const BARE_FACTOR = 10;
+
+const { values } = parseArgs({ options: { clients: { type: 'string', default: '1,16' } } });
+const rounds = values.clients.split(',').map(Number);
 
 const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'));
 const logger = createLogger({ name: 'bench', level: 'error' });
@@ -63,7 +65,8 @@ async function run(): Promise<void> {
 
   console.log(`Node ${process.version}, ${availableParallelism()} processors, ${process.platform}`);
   await putUnderLoad(service, { clients: 4, requests: WARM_UP_REQUESTS, stream: false });
-  for (const { clients, requests } of ROUNDS) {
+  for (const clients of rounds) {
+    const requests = Math.max(REQUESTS_MIN, clients * REQUESTS_PER_CLIENT);
     const before = await newestSignature(connection);
     const measure = (target: Target, stream: boolean, factor = 1) =>
       putUnderLoad(target, { clients, requests: requests * factor, stream });
