@@ -2,8 +2,6 @@ import { createJobId, jobLock } from '../programs/client/index.ts';
 import { submit } from '../stack/operator.ts';
 import { readClockSeconds, type Service } from '../tests/support/ledger.ts';
 
-/** So many locks fit into one transaction. */
-const LOCKS_PER_TRANSACTION = 6;
 /** What each sets aside: the launch price of the model that `openService` adds. */
 const LOCK_CREDITS = 8n;
 
@@ -24,11 +22,4 @@ export async function lockJobs(service: Service, count: number): Promise<void> {
     }),
   );
   await submit(operator, locks, [hotSigner]);
-}
-
-/** Locks any number of jobs, one full transaction after the other. */
-export async function lockMany(service: Service, count: number): Promise<void> {
-  for (let left = count; left > 0; left -= LOCKS_PER_TRANSACTION) {
-    await lockJobs(service, Math.min(left, LOCKS_PER_TRANSACTION));
-  }
 }

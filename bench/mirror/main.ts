@@ -7,8 +7,9 @@ import { createSyntheticSource } from '../../tests/indexer/syntheticSource.ts';
 import { openService, startLedger } from '../../tests/support/ledger.ts';
 import { createRandom } from '../../tests/support/random.ts';
 import { startDatabases } from '../databases.ts';
-import { creditsFor, lockMany } from '../lockJobs.ts';
+import { creditsFor } from '../lockJobs.ts';
 import { type BareInsert, insertBare } from './bareInsert.ts';
+import { fillLedger } from './fillLedger.ts';
 import { measureLag } from './lag.ts';
 import { lagTable, type MeasuredSync, syncTable } from './report.ts';
 import { runSync } from './runSync.ts';
@@ -16,8 +17,8 @@ import { runSync } from './runSync.ts';
 // The mirror: first syncs of synthetic histories of several lengths, whose memory should be the
 // same; how far it is behind a live ledger; and a first sync of that ledger.
 
-const SHORT = { events: ['2000', '10000'], live: '40', locks: '120' };
-const LONG = { events: ['10000', '100000', '1000000'], live: '200', locks: '2000' };
+const SHORT = { events: ['2000', '10000'], live: '40', ledgerEvents: '600' };
+const LONG = { events: ['10000', '100000', '1000000'], live: '200', ledgerEvents: '20000' };
 const BARE_TRANSACTIONS = 1_000;
 
 const { values } = parseArgs({
@@ -27,11 +28,12 @@ const { values } = parseArgs({
     events: { type: 'string', multiple: true },
     /** Jobs that are locked on the embedded ledger, each to be seen in the mirror. */
     live: { type: 'string' },
-    /** Jobs that are locked there besides, as fast as it goes. */
-    locks: { type: 'string' },
+    /** Events that are made there besides, as fast as it goes. */
+    'ledger-events': { type: 'string' },
   },
 });
-const sizes = { ...(values.long ? LONG : SHORT), ...values };
+const { 'ledger-events': ledgerEvents, ...given } = values;
+const sizes = { ...(values.long ? LONG : SHORT), ...given, ...(ledgerEvents && { ledgerEvents }) };
 
 const shutdown = createShutdown({
   logger: createLogger({ name: 'bench', level: 'error' }),
@@ -72,21 +74,21 @@ async function syncSynthetic(bare: BareInsert): Promise<void> {
 }
 
 async function followLedger(bare: BareInsert): Promise<void> {
-  const [live, locks] = [Number(sizes.live), Number(sizes.locks)];
+  const [live, events] = [Number(sizes.live), Number(sizes.ledgerEvents)];
   const random = createRandom();
   console.log(`Seed ${random.seed}`);
   const ledger = await startLedger();
   shutdown.add('ledger', ledger.close);
-  const service = await openService(ledger, { credits: creditsFor(live + locks + 1) });
+  const service = await openService(ledger, { credits: creditsFor(live + 1) });
   const databaseUrl = await databases.create();
   const lagsMs = await measureLag({ ledger, service, databaseUrl, locks: live, random });
   console.log(lagTable(lagsMs, bare));
 
   const startMs = performance.now();
-  await lockMany(service, locks);
-  const perSecond = (locks * 1_000) / (performance.now() - startMs);
-  console.log(`The embedded ledger took ${perSecond.toFixed(0)} locks a second`);
-  const history = { events: live + locks, rpcUrl: ledger.rpcUrl };
+  await fillLedger(service, events);
+  const perSecond = (events * 1_000) / (performance.now() - startMs);
+  console.log(`The embedded ledger made ${perSecond.toFixed(0)} events a second`);
+  const history = { events: live + events, rpcUrl: ledger.rpcUrl };
   const progress = await runSync(await databases.create(), history);
   console.log(syncTable([{ name: 'embedded ledger', progress }], bare));
 }
