@@ -4,7 +4,7 @@ import { submit } from '../../stack/operator.ts';
 import type { Service } from '../../tests/support/ledger.ts';
 
 /** So many fit into one transaction. */
-const CHANGES_PER_TRANSACTION = 15;
+const CHANGES_PER_TRANSACTION = 18;
 
 /**
  * Has the ledger emit any number of events, one for each time that the wallet names a spender. None
