@@ -5,7 +5,7 @@ import { insertObservations, type Observation } from '../statements/workers.ts';
 /** Writes down what was observed, together with what else is observed at the time. */
 export interface ObservationLog {
   add(observation: Observation): void;
-  /** Resolves when everything is written. */
+  /** Writes what is left; what is being written goes on. */
   close(): Promise<void>;
 }
 
