@@ -26,14 +26,13 @@ import {
 import { IDL } from '../../programs/client/program.ts';
 import { resolveName } from '../../runtime/resolveName.ts';
 import { createSealing } from '../../runtime/sealing.ts';
-import { callLedger } from '../../testing/callLedger.ts';
 import { EVENT_KINDS, type EventKind } from '../../webhooks/eventKinds.ts';
 import type { StartedProcess } from '../support/childProcess.ts';
 import {
   callThrough,
+  deployHostileProgram,
   HOSTILE_PROGRAM_ID,
   HOSTILE_SIGNER,
-  hostileProgram,
 } from '../support/hostileCaller.ts';
 import { readClockSeconds } from '../support/ledger.ts';
 import { cheapest, widenBounds } from './hostileWriter/catalog.ts';
@@ -79,12 +78,7 @@ let ends: OpenEnds[];
 
 beforeAll(async () => {
   scene = await createScene();
-  const { ledger } = scene;
-  const { data, owner, ...hostile } = hostileProgram('embedded');
-  await callLedger(ledger.connection, 'surfnet_setAccount', [
-    HOSTILE_PROGRAM_ID.toBase58(),
-    { ...hostile, owner: owner.toBase58(), data: Buffer.from(data).toString('hex') },
-  ]);
+  await deployHostileProgram(scene.ledger.connection);
   mirror = await createMirrorDatabase();
   receiver = await startReceiver();
   await start();

@@ -3,11 +3,13 @@ import { readFileSync } from 'node:fs';
 import {
   type AccountInfo,
   type AccountMeta,
+  type Connection,
   Keypair,
   PublicKey,
   TransactionInstruction,
 } from '@solana/web3.js';
 import { artifactPath } from '../../programs/scripts/build/artifacts.ts';
+import { callLedger } from '../../testing/callLedger.ts';
 
 /** Where tests put the hostile program of programs/hostile. */
 export const HOSTILE_PROGRAM_ID = Keypair.fromSeed(
@@ -36,6 +38,15 @@ export const hostileProgram = (ledger: 'bankrun' | 'embedded'): AccountInfo<Uint
   owner: FINAL_LOADER,
   executable: true,
 });
+
+/** Puts the hostile program on an embedded ledger. */
+export async function deployHostileProgram(connection: Connection): Promise<void> {
+  const { data, owner, ...account } = hostileProgram('embedded');
+  await callLedger(connection, 'surfnet_setAccount', [
+    HOSTILE_PROGRAM_ID.toBase58(),
+    { ...account, owner: owner.toBase58(), data: Buffer.from(data).toString('hex') },
+  ]);
+}
 
 /**
  * One instruction in which the hostile program makes these calls, in this order, each exactly as
