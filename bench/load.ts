@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'undici';
 
 /** One answered request. */
@@ -44,7 +45,7 @@ export async function putUnderLoad(
     Array.from({ length: clients }, async (_, index) => {
       const localAddress = `127.0.1.${index + 1}`;
       const isLinux = process.platform === 'linux';
-      const agent = new Agent({ connections: 1, ...(isLinux && { connect: { localAddress } }) });
+      const agent = new Agent({ connections: 1, ...(isLinux && { localAddress }) });
       while (left-- > 0) samples.push(await ask(target, stream, agent));
       await agent.close();
     }),
@@ -65,7 +66,8 @@ async function ask(target: Target, stream: boolean, dispatcher: Agent): Promise<
     body: JSON.stringify({
       model: target.model,
       stream,
-      messages: [{ role: 'user', content: 'Say something.' }],
+      // No two are the same, as no two users' are.
+      messages: [{ role: 'user', content: `Say something (${randomUUID()}).` }],
     }),
   });
   let text = '';

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 
 /** Keeps texts secret at rest: what is stored tells nothing to whoever reads the database alone. */
@@ -24,9 +24,10 @@ const VERSION = 1;
  * AES-256-GCM as `version ‖ nonce ‖ tag ‖ ciphertext`. A random nonce is safe for 2^32 texts under
  * one key, far more than there will be secrets.
  *
- * @param key 32 bytes
+ * @param keyBytes 32
  */
-export function createSealing(key: Uint8Array): Sealing {
+export function createSealing(keyBytes: Uint8Array): Sealing {
+  const key = createSecretKey(keyBytes);
   return {
     seal(text) {
       const nonce = randomBytes(NONCE_BYTES);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type pg from 'pg';
 import { createKey, hashKey, KeyExistsError, regenerateKey } from '../api/services/keys.ts';
-import { selectKeyAndAccount } from '../api/statements/keyAndAccount.ts';
+import { selectKeysAndAccounts } from '../api/statements/keyAndAccount.ts';
 import { createPool } from '../runtime/postgres.ts';
 import { keepSecret } from './dataFolder.ts';
 import { StackError } from './errors.ts';
@@ -34,7 +34,7 @@ export async function makeKey(input: {
 }
 
 async function isLive(pool: pg.Pool, wallet: string, key: string): Promise<boolean> {
-  const found = await selectKeyAndAccount(pool, hashKey(key));
+  const [found] = await selectKeysAndAccounts(pool, [hashKey(key)]);
   return found?.wallet === wallet && found.status === 'active';
 }
 

@@ -7,7 +7,9 @@ interface Delta {
 }
 
 /** Makes the `chat.completion.chunk` objects of one job. */
-export function createChunks(request: JobRequest) {
+export function createChunks(
+  request: Pick<JobRequest, 'job_id'> & { chat: Pick<JobRequest['chat'], 'model'> },
+) {
   const created = Math.floor(Date.now() / 1_000);
   return (delta: Delta, finishReason: FinishReason | null = null) => ({
     id: `chatcmpl-${request.job_id}`,

@@ -9,8 +9,16 @@ import type { JobProgress } from '../statements/jobs.ts';
 export interface JobWork {
   /** Goes on to its end; a failure leaves the job to the keeper and yields undefined. */
   keepGoing<Result>(job: LockedJob, work: Promise<Result>): Promise<Result | undefined>;
-  /** Waits for the mirror to show the job's end; undefined when it does not in time. */
-  mirrored(job: LockedJob, end: JobEnd, waitMs: number): Promise<JobProgress | undefined>;
+  /**
+   * Waits for the mirror to show the job's end; undefined when it does not in time.
+   *
+   * @param wait.sinceMs when, by `performance.now()`, the job had not ended yet
+   */
+  mirrored(
+    job: LockedJob,
+    end: JobEnd,
+    wait: { timeoutMs: number; sinceMs?: number },
+  ): Promise<JobProgress | undefined>;
 }
 
 const hasEnded = ({ status }: JobProgress): boolean => isEnded(status);
@@ -30,9 +38,9 @@ export function createJobWork(options: {
       background.add(guarded);
       return guarded;
     },
-    async mirrored(job, end, waitMs) {
-      if (end.signature) await watch.hint(end.signature);
-      return watch.waitFor(job.address.toBase58(), hasEnded, waitMs);
+    mirrored(job, end, wait) {
+      if (end.signature) watch.hint(end.signature);
+      return watch.waitFor(job.address.toBase58(), hasEnded, wait);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { PublicKey } from '@solana/web3.js';
+import type { PublicKey } from '@solana/web3.js';
 import { proofMessage, verifySignature } from '../../programs/client/proof.ts';
+import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
 import type { Slot } from '../routing/slots.ts';
 import type { WorkerTask } from '../routing/workerClient.ts';
 import type { WorkerProof } from '../routing/workerEvents.ts';
@@ -15,12 +16,12 @@ export function findFault(
   const delivered = createHash('sha256').update(text, 'utf8').digest();
   if (!delivered.equals(proof.outputHash)) return 'output_mismatch';
   const isSigned = verifySignature({
-    publicKey: new PublicKey(slot.worker.proof_key),
+    publicKey: publicKeyOf(slot.worker.proof_key),
     signature: proof.signature,
     message: proofMessage({
       programId,
       job: task.jobAddress,
-      worker: new PublicKey(slot.worker.address),
+      worker: publicKeyOf(slot.worker.address),
       attempt: task.attempt,
       outputHash: proof.outputHash,
       promptTokens: proof.promptTokens,

@@ -64,10 +64,13 @@ export function createProvenDelivery(options: {
       // A repeat will be refused instead of answered; that is no reason not to settle.
       logger.warn({ msg: 'Failed to keep an answer for repeats', job_id: job.id, err: error });
     });
+    const sinceMs = performance.now();
     const settled = await escrow.settle(job, answer, countedTokens);
     const end = settled.status === 'overdue' ? await unpaid.refundWhenDue(job) : settled;
     stages.mark('settle');
-    const progress = await work.mirrored(job, end, PLAIN_SETTLEMENT_WAIT_MS);
+    const progress = await work.mirrored(job, end, {
+      ...{ timeoutMs: PLAIN_SETTLEMENT_WAIT_MS, sinceMs },
+    });
     stages.mark('mirror');
     return { end, progress };
   }

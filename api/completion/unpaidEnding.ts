@@ -16,7 +16,7 @@ export interface UnpaidEnding {
 }
 
 /** How long an error waits for the mirror, so that the job can be read as it is told. */
-const MIRROR_WAIT_MS = 3_000;
+const MIRROR_WAIT = { timeoutMs: 3_000 };
 /** How long a time-out waits for its refund before it is told without one. */
 const REFUND_WAIT_MS = 15_000;
 
@@ -42,7 +42,7 @@ export function createUnpaidEnding(options: {
     await clock.waitUntil(job.deadlines.refundableAt);
     const refunded = await within(REFUND_WAIT_MS, refunding);
     if (!refunded) return jobTimeout(job, null);
-    return endingError(job, refunded, await work.mirrored(job, refunded, MIRROR_WAIT_MS));
+    return endingError(job, refunded, await work.mirrored(job, refunded, MIRROR_WAIT));
   }
 
   return {
@@ -51,7 +51,7 @@ export function createUnpaidEnding(options: {
       if (end.kind === 'overdue') return timeOut(job);
       const reason = end.kind === 'failed' ? end.reason : failureReasons[end.kind];
       const failed = await escrow.fail(job, reason);
-      const progress = await work.mirrored(job, failed, MIRROR_WAIT_MS);
+      const progress = await work.mirrored(job, failed, MIRROR_WAIT);
       if (end.kind !== 'context_exceeded') return endingError(job, failed, progress);
       return contextExceeded(job, failed.signature ?? progress?.refund_tx ?? null);
     },

@@ -1,5 +1,6 @@
 import { jobIdTimeMs, parseJobId } from '../../programs/client/jobId.ts';
 import type { JobStatus } from '../../programs/client/vocabulary.ts';
+import { gather } from '../../runtime/gather.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Database } from '../../runtime/postgres.ts';
 import { delay } from '../../runtime/wait.ts';
@@ -8,10 +9,12 @@ import {
   deleteRequest,
   type IdempotentRequestRow,
   insertRequest,
+  type NewAnswer,
+  type NewRequest,
   pruneRequests,
-  replaceRequest,
+  replaceRequests,
   selectRequest,
-  storeAnswer,
+  storeAnswers,
   takeOverRequest,
 } from '../statements/idempotentRequests.ts';
 import { type AnswerCopy, openCopy, sealCopy } from './answerCopy.ts';
@@ -44,6 +47,8 @@ const PRUNE_INTERVAL_MS = 60_000;
 /** The program refuses to lock a job whose id is older, so such an id can never appear any more. */
 const JOB_ID_AGE_MS_MAX = 90_000;
 const IN_USE_RETRY_SECONDS = 2;
+/** Statements that several requests share. */
+const SHARED = { itemsMax: 64, callsMax: 2 };
 
 /**
  * @param services.findStatus a job's state in the mirror, else on the ledger; undefined where
@@ -58,6 +63,20 @@ export function createIdempotency(services: {
 }): Idempotency {
   const { database, logger, findStatus, nowMs } = services;
   const closing = new AbortController();
+  const replace = gather<NewRequest, void>({
+    ...SHARED,
+    call: async (requests) => {
+      await replaceRequests(database, requests);
+      return [];
+    },
+  });
+  const store = gather<NewAnswer, void>({
+    ...SHARED,
+    call: async (answers) => {
+      await storeAnswers(database, answers);
+      return [];
+    },
+  });
   let pruning: Promise<void> | undefined;
 
   function claimed(request: RequestIdentity, jobId: string): Claim {
@@ -66,7 +85,8 @@ export function createIdempotency(services: {
       status: 'new',
       release: () => deleteRequest(database, key),
       store: (copy) =>
-        storeAnswer(database, key, {
+        store({
+          ...key,
           sealed: sealCopy(copy, request.copyKey),
           lifetimeSeconds: ANSWER_LIFETIME_SECONDS,
         }),
@@ -146,7 +166,7 @@ export function createIdempotency(services: {
     async claim(request, jobId) {
       const own = { ...request, jobId };
       if (!request.mayRepeat) {
-        await replaceRequest(database, own);
+        await replace(own);
         return claimed(request, jobId);
       }
       if (await insertRequest(database, own)) return claimed(request, jobId);

@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync } from 'node:crypto';
+import { createHmac, createSecretKey, hkdfSync } from 'node:crypto';
 import { ApiError } from '../errors.ts';
 
 /** What makes two requests of a wallet the same one. Nothing in it tells key or body. */
@@ -28,7 +28,9 @@ const RETRY_COUNT = /^[1-9]\d{0,2}$/;
  * @param secret keys the HMACs, so that a short body or key cannot be guessed from the database
  */
 export function createRequestIdentification(secret: Uint8Array) {
-  const hmacKey = Buffer.from(hkdfSync('sha256', secret, '', 'idempotency', KEY_BYTES));
+  const keyBytes = hkdfSync('sha256', secret, '', 'idempotency', KEY_BYTES);
+  // A key's bytes would be read anew for each HMAC, which takes five times as long as the HMAC.
+  const hmacKey = createSecretKey(Buffer.from(keyBytes));
   const hmac = (purpose: string, bytes: string | Uint8Array): Buffer =>
     createHmac('sha256', hmacKey).update(`${purpose}\0`).update(bytes).digest();
 

@@ -1,5 +1,6 @@
-import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import type { TransactionInstruction } from '@solana/web3.js';
 import { jobAcknowledge } from '../../programs/client/instructions/index.ts';
+import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
 import { actor, type LedgerContext } from './context.ts';
 import type { LockedJob } from './escrow.ts';
 
@@ -29,7 +30,7 @@ export function createAcknowledgements(context: LedgerContext): Acknowledgements
       const instruction = jobAcknowledge({
         ...actor(context),
         job: job.address,
-        worker: new PublicKey(workerAddress),
+        worker: publicKeyOf(workerAddress),
         attempt,
       });
       const mine: Announced = { instruction, isConfirmed: false };

@@ -1,5 +1,6 @@
 import { PublicKey } from '@solana/web3.js';
 import { jobDispute } from '../../programs/client/instructions/index.ts';
+import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
 import type { Outcome } from '../../programs/client/sender/outcome.ts';
 import { JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import { serviceUnavailable } from '../errors.ts';
@@ -28,7 +29,7 @@ export function createDisputeOnLedger(context: LedgerContext): DisputeOnLedger {
       const instruction = jobDispute({
         ...actor(context),
         job,
-        creditAccount: context.addresses.creditAccount(new PublicKey(wallet)),
+        creditAccount: context.addresses.creditAccount(publicKeyOf(wallet)),
         clientHash: Buffer.from(clientHash, 'hex'),
       });
       for (let tries = 0; tries < TRIES_MAX; tries += 1) {

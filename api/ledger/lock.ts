@@ -1,7 +1,7 @@
-import { PublicKey } from '@solana/web3.js';
 import { fetchCreditAccount } from '../../programs/client/accounts.ts';
 import { jobLock } from '../../programs/client/instructions/index.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
+import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
 import { type Outcome, WithdrawnError } from '../../programs/client/sender/outcome.ts';
 import { within } from '../../runtime/wait.ts';
 import { jobDeadlines } from '../completion/deadlines.ts';
@@ -26,7 +26,7 @@ interface LockRequest {
 }
 
 export function draftJob({ addresses, clock }: LedgerContext, wallet: string): JobDraft {
-  const creditAccount = addresses.creditAccount(new PublicKey(wallet));
+  const creditAccount = addresses.creditAccount(publicKeyOf(wallet));
   const { programId } = addresses;
   const { bytes, address } = createJobId({ nowMs: clock.nowMs(), creditAccount, programId });
   return { id: formatJobId(bytes), bytes, address, creditAccount };
@@ -50,7 +50,7 @@ export async function lockJob(context: LedgerContext, request: LockRequest): Pro
       jobLock({
         ...actor(context),
         payer: feePayer,
-        wallet: new PublicKey(wallet),
+        wallet: publicKeyOf(wallet),
         modelId: quoted.model.id,
         jobId: draft.bytes,
         tokenLimit: quoted.tokenLimit,
@@ -157,7 +157,7 @@ async function refusal(
 async function availableCredits(context: LedgerContext, wallet: string): Promise<bigint> {
   const { connection, commitment, addresses } = context;
   const { programId } = addresses;
-  const address = addresses.creditAccount(new PublicKey(wallet));
+  const address = addresses.creditAccount(publicKeyOf(wallet));
   const account = await fetchCreditAccount(connection, address, { commitment, programId });
   return account?.availableCredits ?? 0n;
 }

@@ -1,6 +1,6 @@
-import { PublicKey } from '@solana/web3.js';
 import { jobProve, jobSettle } from '../../programs/client/instructions/index.ts';
 import { ed25519Instruction, proofMessage } from '../../programs/client/proof.ts';
+import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
 import { isEnded, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import { delay } from '../../runtime/wait.ts';
@@ -73,13 +73,13 @@ function settlementInstructions(
   const { job, answer, countedTokens } = options;
   const { proof, slot, attempt } = answer;
   const { programId } = context.addresses;
-  const worker = new PublicKey(slot.worker.address);
+  const worker = publicKeyOf(slot.worker.address);
   const acknowledgement = acknowledgements.collect(job);
   const before = acknowledgement ? [acknowledgement] : [];
   return [
     ...before,
     ed25519Instruction({
-      publicKey: new PublicKey(slot.worker.proof_key),
+      publicKey: publicKeyOf(slot.worker.proof_key),
       signature: proof.signature,
       message: proofMessage({ programId, job: job.address, worker, attempt, ...proof }),
     }),
@@ -97,7 +97,7 @@ function settlementInstructions(
       job: job.address,
       creditAccount: job.creditAccount,
       worker,
-      workerPayout: new PublicKey(slot.worker.payout),
+      workerPayout: publicKeyOf(slot.worker.payout),
       deliveredHash: proof.outputHash,
       countedTokens,
     }),

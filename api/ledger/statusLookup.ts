@@ -1,5 +1,5 @@
-import { PublicKey } from '@solana/web3.js';
 import { parseJobId } from '../../programs/client/jobId.ts';
+import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
 import { isEnded, JOB_STATUSES, type JobStatus, word } from '../../programs/client/vocabulary.ts';
 import type { Database } from '../../runtime/postgres.ts';
 import { selectJob } from '../statements/jobs.ts';
@@ -17,7 +17,7 @@ export function createStatusLookup(options: { database: Database; context: Ledge
     const bytes = parseJobId(key.jobId);
     if (!bytes) return mirrored;
     const { addresses } = context;
-    const address = addresses.job(addresses.creditAccount(new PublicKey(key.wallet)), bytes);
+    const address = addresses.job(addresses.creditAccount(publicKeyOf(key.wallet)), bytes);
     const job = await readJob(context, address, 0);
     return job ? word(JOB_STATUSES, job.status) : mirrored;
   };

@@ -2,6 +2,7 @@ import { type Connection, PublicKey } from '@solana/web3.js';
 import { fetchJob } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import { parseJobId } from '../../programs/client/jobId.ts';
+import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
 import type { Job } from '../../programs/client/types.ts';
 import {
   DISPUTE_OUTCOMES,
@@ -29,7 +30,7 @@ export function createUnmirroredJobs(options: {
     async find({ wallet, jobId }) {
       const bytes = parseJobId(jobId);
       if (!bytes) return undefined;
-      const address = addresses.job(addresses.creditAccount(new PublicKey(wallet)), bytes);
+      const address = addresses.job(addresses.creditAccount(publicKeyOf(wallet)), bytes);
       const { programId } = addresses;
       const job = await fetchJob(connection, address, { commitment, programId });
       if (!job) return undefined;

@@ -1,10 +1,13 @@
 import type { RequestHandler, Response } from 'express';
+import { gather } from '../../runtime/gather.ts';
 import type { Database } from '../../runtime/postgres.ts';
 import { ApiError } from '../errors.ts';
 import { hashKey } from '../services/keys.ts';
-import { type KeyAndAccount, selectKeyAndAccount } from '../statements/keyAndAccount.ts';
+import { type KeyAndAccount, selectKeysAndAccounts } from '../statements/keyAndAccount.ts';
 import type { BurstLimit } from './burstLimit.ts';
 
+/** Statements that several requests share. */
+const SHARED = { itemsMax: 256, callsMax: 2 };
 const KEY_FORMAT = /^svc_live_[A-Za-z0-9]{32}$/;
 
 /**
@@ -16,11 +19,15 @@ export function authenticate(options: {
   refusals: BurstLimit;
 }): RequestHandler {
   const { database, refusals } = options;
+  const findKey = gather<string, KeyAndAccount | undefined>({
+    ...SHARED,
+    call: (hashes) => selectKeysAndAccounts(database, hashes),
+  });
   return async (request, response, next) => {
     refusals.check(request);
     try {
       response.locals.apiKey = bearerOf(request.get('authorization'));
-      response.locals.key = await findKey(database, apiKeyOf(response));
+      response.locals.key = await admitKey(findKey, apiKeyOf(response));
     } catch (error) {
       if (error instanceof ApiError) refusals.take(request);
       throw error;
@@ -50,10 +57,11 @@ function bearerOf(authorization: string | undefined): string {
   return key;
 }
 
-async function findKey(database: Database, key: string): Promise<KeyAndAccount> {
-  const found = KEY_FORMAT.test(key)
-    ? await selectKeyAndAccount(database, hashKey(key))
-    : undefined;
+async function admitKey(
+  findKey: (keySha256: string) => Promise<KeyAndAccount | undefined>,
+  key: string,
+): Promise<KeyAndAccount> {
+  const found = KEY_FORMAT.test(key) ? await findKey(hashKey(key)) : undefined;
   if (!found || found.status === 'revoked') {
     throw new ApiError('invalid_api_key', 'The API key does not exist or was revoked.');
   }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type Keypair, PublicKey } from '@solana/web3.js';
+import type { Keypair, PublicKey } from '@solana/web3.js';
 import { type Dispatcher, request } from 'undici';
 import { sign, workerRequestMessage } from '../../programs/client/proof.ts';
+import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
 import { assertUrlAllowed } from '../../runtime/addressGuard.ts';
 import { readEvents, type WorkerEvent } from './workerEvents.ts';
 import { headerOf, readRefusal, WorkerFailedError } from './workerFailure.ts';
@@ -60,7 +61,7 @@ export function createWorkerClient(options: {
     const signature = sign(
       workerRequestMessage({
         kind,
-        worker: new PublicKey(task.workerAddress),
+        worker: publicKeyOf(task.workerAddress),
         job: task.jobAddress,
         attempt: task.attempt,
         timestampMs,

@@ -47,7 +47,7 @@ export function createDisputes(services: {
     const job = await find(wallet, jobId);
     if (isEnded(job.status)) return job;
     const hasEnded = ({ status }: { status: JobStatus }) => isEnded(status);
-    await watch.waitFor(job.address, hasEnded, SETTLEMENT_WAIT_MS);
+    await watch.waitFor(job.address, hasEnded, { timeoutMs: SETTLEMENT_WAIT_MS });
     return find(wallet, jobId);
   }
 
@@ -71,9 +71,9 @@ export function createDisputes(services: {
       const opened = await ledger.open({ ...job, wallet }, clientHash);
       switch (opened.status) {
         case 'opened': {
-          await watch.hint(opened.signature);
+          watch.hint(opened.signature);
           const isShown = ({ dispute_tx }: { dispute_tx: string | null }) => dispute_tx !== null;
-          await watch.waitFor(job.address, isShown, MIRROR_WAIT_MS);
+          await watch.waitFor(job.address, isShown, { timeoutMs: MIRROR_WAIT_MS });
           const arbitrationHours = opened.arbitrationWindowSeconds / SECONDS_PER_HOUR;
           return {
             job_id: jobId,

@@ -1,36 +1,63 @@
+import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
+import { gather } from '../../runtime/gather.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { delay } from '../../runtime/wait.ts';
-import { type JobProgress, selectJobProgress } from '../statements/jobs.ts';
+import { type JobProgress, selectJobsProgress } from '../statements/jobs.ts';
 
 /** Waits until the mirror shows what the ledger has already confirmed. */
 export interface JobWatch {
   start(): Promise<void>;
   close(): Promise<void>;
   /**
+   * @param wait.sinceMs when, by `performance.now()`, it had certainly not been reached: then the
+   *   mirror is not asked before it has told something of the job
    * @returns the job once `isReached` holds in the mirror, or undefined after `timeoutMs`
    */
   waitFor(
     address: string,
     isReached: (progress: JobProgress) => boolean,
-    timeoutMs: number,
+    wait: { timeoutMs: number; sinceMs?: number },
   ): Promise<JobProgress | undefined>;
   /** Tells the indexer that this transaction is confirmed, so that it need not wait for its turn. */
-  hint(signature: string): Promise<void>;
+  hint(signature: string): void;
 }
 
 /** Behind the notifications: one may be lost while the listening connection is renewed. */
 const POLL_INTERVAL_MS = 500;
 const RECONNECT_INTERVAL_MS = 1_000;
+/** Jobs of which it is known when the mirror last told of them: many more than end at once. */
+const JOBS_KEPT_MAX = 10_000;
+/** Statements that several jobs share. */
+const SHARED = { itemsMax: 256, callsMax: 2 };
 
 export function createJobWatch(options: { pool: pg.Pool; logger: Logger }): JobWatch {
   const { pool, logger } = options;
   const closing = new AbortController();
   const wakers = new Map<string, Set<() => void>>();
+  const toldAtMs = new LRUCache<string, number>({ max: JOBS_KEPT_MAX });
   let loop: Promise<void> | undefined;
 
+  const readProgress = gather<string, JobProgress | undefined>({
+    ...SHARED,
+    call: (addresses) => selectJobsProgress(pool, addresses),
+  });
+  const notify = gather<string, void>({
+    ...SHARED,
+    call: async (signatures) => {
+      await pool.query({
+        name: 'hint',
+        text: `select pg_notify('ledger_hint', signature) from unnest($1::text[]) signature`,
+        values: [signatures],
+      });
+      return [];
+    },
+  });
+
   function wake(payload: string): void {
+    const nowMs = performance.now();
     for (const address of payload.split(',')) {
+      toldAtMs.set(address, nowMs);
       for (const waker of wakers.get(address) ?? []) waker();
     }
   }
@@ -89,20 +116,25 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger }): JobW
       closing.abort();
       await loop;
     },
-    async waitFor(address, isReached, timeoutMs) {
+    async waitFor(address, isReached, { timeoutMs, sinceMs = -Infinity }) {
       const deadline = performance.now() + timeoutMs;
+      let isWorthReading = (toldAtMs.get(address) ?? -Infinity) >= sinceMs;
       for (;;) {
         // Registered before the read, so that a change between read and wait is not missed.
         const left = deadline - performance.now();
         const change = nextChange(address, Math.max(0, Math.min(left, POLL_INTERVAL_MS)));
-        const progress = await selectJobProgress(pool, address);
+        const progress = isWorthReading ? await readProgress(address) : undefined;
         if (progress && isReached(progress)) return progress;
         if (left <= 0) return undefined;
         await change;
+        isWorthReading = true;
       }
     },
-    async hint(signature) {
-      await pool.query(`select pg_notify('ledger_hint', $1)`, [signature]);
+    hint(signature) {
+      notify(signature).catch((error: unknown) => {
+        // The indexer finds it by itself, a little later.
+        logger.warn({ msg: 'Failed to hint at a transaction', err: error });
+      });
     },
   };
 }

@@ -14,9 +14,16 @@ export interface IdempotentRequestRow {
   answer: Buffer | null;
 }
 
-interface NewRequest extends RequestKey {
+export interface NewRequest extends RequestKey {
   bodyHmac: Buffer;
   jobId: string;
+  lifetimeSeconds: number;
+}
+
+/** The answer to the request that became this job. */
+export interface NewAnswer extends RequestKey {
+  jobId: string;
+  sealed: Buffer;
   lifetimeSeconds: number;
 }
 
@@ -28,16 +35,46 @@ const valuesOf = ({ wallet, requestKey, bodyHmac, jobId, lifetimeSeconds }: NewR
   lifetimeSeconds,
 ];
 
-const upsert = `
-  insert into service.idempotent_requests (wallet, request_key, body_hmac, job_id, expires_at)
-  values ($1, $2, $3, $4, now() + make_interval(secs => $5))
+const onConflict = `
   on conflict (wallet, request_key) do update
   set body_hmac = excluded.body_hmac, job_id = excluded.job_id, expires_at = excluded.expires_at,
       answer = null, answer_expires_at = null`;
 
-/** Makes this the wallet's last request of its kind. */
-export async function replaceRequest(database: Database, request: NewRequest): Promise<void> {
-  await database.query({ name: 'replace_request', text: upsert, values: valuesOf(request) });
+const upsert = `
+  insert into service.idempotent_requests (wallet, request_key, body_hmac, job_id, expires_at)
+  values ($1, $2, $3, $4, now() + make_interval(secs => $5))
+  ${onConflict}`;
+
+/**
+ * Makes each the wallet's last request of its kind; of two that are the same, the later one. Rows
+ * are locked in the order of their keys, as by everyone who locks several, so that nobody waits for
+ * somebody who waits for him.
+ */
+export async function replaceRequests(
+  database: Database,
+  requests: readonly NewRequest[],
+): Promise<void> {
+  const last = new Map(requests.map((request) => [nameOf(request), request]));
+  const columns = [...last.values()].map(valuesOf);
+  await database.query({
+    name: 'replace_requests',
+    text: `
+      insert into service.idempotent_requests (wallet, request_key, body_hmac, job_id, expires_at)
+      select wallet, request_key, body_hmac, job_id, now() + make_interval(secs => seconds)
+      from unnest($1::text[], $2::bytea[], $3::bytea[], $4::text[], $5::int[])
+        as given (wallet, request_key, body_hmac, job_id, seconds)
+      order by wallet, request_key
+      ${onConflict}`,
+    values: transpose(columns, 5),
+  });
+}
+
+const nameOf = ({ wallet, requestKey }: RequestKey): string =>
+  `${wallet} ${requestKey.toString('base64')}`;
+
+/** Rows as columns, which is how arrays of parameters are given. */
+function transpose<Value>(rows: readonly (readonly Value[])[], width: number): Value[][] {
+  return Array.from({ length: width }, (_, place) => rows.map((row) => row[place] as Value));
 }
 
 /** @returns whether it was stored; false when there is one that has not expired */
@@ -93,26 +130,53 @@ export async function deleteRequest(
   });
 }
 
-export async function storeAnswer(
+/** Keeps each answer, unless another request has taken the place of the one it answers. */
+export async function storeAnswers(
   database: Database,
-  { wallet, requestKey, jobId }: RequestKey & { jobId: string },
-  answer: { sealed: Buffer; lifetimeSeconds: number },
+  answers: readonly NewAnswer[],
 ): Promise<void> {
+  const columns = answers.map(({ wallet, requestKey, jobId, sealed, lifetimeSeconds }) => [
+    wallet,
+    requestKey,
+    jobId,
+    sealed,
+    lifetimeSeconds,
+  ]);
   await database.query({
-    name: 'store_answer',
+    name: 'store_answers',
     text: `
-      update service.idempotent_requests
-      set answer = $4, answer_expires_at = now() + make_interval(secs => $5)
-      where wallet = $1 and request_key = $2 and job_id = $3`,
-    values: [wallet, requestKey, jobId, answer.sealed, answer.lifetimeSeconds],
+      update service.idempotent_requests request
+      set answer = given.sealed, answer_expires_at = now() + make_interval(secs => given.seconds)
+      from (
+        select held.ctid, sealed, seconds
+        from (
+          select * from unnest($1::text[], $2::bytea[], $3::text[], $4::bytea[], $5::int[])
+            as given (wallet, request_key, job_id, sealed, seconds)
+          order by wallet, request_key
+        ) given
+        cross join lateral (
+          select ctid from service.idempotent_requests
+          where wallet = given.wallet and request_key = given.request_key
+            and job_id = given.job_id
+          for update
+        ) held
+      ) given
+      where request.ctid = given.ctid`,
+    values: transpose<unknown>(columns, 5),
   });
 }
 
-/** Requests and answers whose time is over. */
+/** Requests and answers whose time is over, but for those that somebody changes just now. */
 export async function pruneRequests(database: Database): Promise<void> {
-  await database.query('delete from service.idempotent_requests where expires_at <= now()');
-  await database.query(
-    `update service.idempotent_requests set answer = null, answer_expires_at = null
-     where answer_expires_at <= now()`,
-  );
+  await database.query(`
+    delete from service.idempotent_requests where (wallet, request_key) in (
+      select wallet, request_key from service.idempotent_requests
+      where expires_at <= now() for update skip locked
+    )`);
+  await database.query(`
+    update service.idempotent_requests set answer = null, answer_expires_at = null
+    where (wallet, request_key) in (
+      select wallet, request_key from service.idempotent_requests
+      where answer_expires_at <= now() for update skip locked
+    )`);
 }

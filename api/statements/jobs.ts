@@ -59,21 +59,31 @@ export interface JobProgress {
   available_credits: bigint;
 }
 
-export async function selectJobProgress(
+/**
+ * Each looked up by itself, whatever the size of the tables was when the plan was made.
+ *
+ * @returns in the order of the addresses; undefined where the mirror has no such job
+ */
+export async function selectJobsProgress(
   database: Database,
-  address: string,
-): Promise<JobProgress | undefined> {
-  const { rows } = await database.query<JobProgress>({
-    name: 'select_job_progress',
+  addresses: readonly string[],
+): Promise<(JobProgress | undefined)[]> {
+  const { rows } = await database.query<JobProgress & { address: string }>({
+    name: 'select_jobs_progress',
     text: `
-      select job.status, job.settlement_tx, job.refund_tx, job.dispute_tx,
+      select job.address, job.status, job.settlement_tx, job.refund_tx, job.dispute_tx,
         account.available_credits
-      from mirror.jobs job
-      join mirror.credit_accounts account on account.address = job.credit_account
-      where job.address = $1`,
-    values: [address],
+      from unnest($1::text[]) as given (address)
+      cross join lateral (
+        select * from mirror.jobs where address = given.address offset 0
+      ) job
+      cross join lateral (
+        select * from mirror.credit_accounts where address = job.credit_account offset 0
+      ) account`,
+    values: [addresses],
   });
-  return rows[0];
+  const found = new Map(rows.map(({ address, ...row }) => [address, row]));
+  return addresses.map((address) => found.get(address));
 }
 
 export interface JobFilter {

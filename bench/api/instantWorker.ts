@@ -5,21 +5,31 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
+import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { endWithParent } from '../../runtime/parent.ts';
 import { createChunks } from '../../worker/chunks.ts';
-import { jobRequest } from '../../worker/contracts.ts';
-import { createEventStream } from '../../worker/eventStream.ts';
 import { createProofSigner } from '../../worker/proofs.ts';
 import { WORDS } from '../words.ts';
 
-// A worker that answers at once and looks for no lock: with the ledger doubled there is none.
+// A worker that answers at once, each time the same, and looks for no lock: with the ledger doubled
+// there is none.
 
 const SLOTS = 1_000;
 
 const { BENCH_WORKER_ADDRESS: address = '', BENCH_PROOF_KEY: proofKey = '' } = process.env;
 const worker = new PublicKey(address);
 const keypair = Keypair.fromSecretKey(bs58.decode(proofKey));
+const chunk = createChunks({ job_id: '0', chat: { model: 'bench' } });
+const CHUNKS = [
+  chunk({ role: 'assistant' }),
+  ...WORDS.map((content) => chunk({ content })),
+  chunk({}, 'stop'),
+]
+  .map((event) => `data: ${JSON.stringify(event)}\n\n`)
+  .join('');
 const outputHash = createHash('sha256').update(WORDS.join('')).digest();
+
+const signProof = createProofSigner({ programId: PROGRAM_ID, worker, proofKey: keypair });
 
 const server = createServer(async (request, response) => {
   if (request.url === '/health') {
@@ -27,16 +37,13 @@ const server = createServer(async (request, response) => {
     response.end(JSON.stringify({ worker_address: address, slots: SLOTS, engine: 'none' }));
     return;
   }
-  const job = jobRequest.parse(await json(request));
-  const chunk = createChunks(job);
-  const stream = createEventStream(response, AbortSignal.timeout(60_000));
-  await stream.send(chunk({ role: 'assistant' }));
-  for (const content of WORDS) await stream.send(chunk({ content }));
-  await stream.send(chunk({}, 'stop'));
-  const signProof = createProofSigner({ programId: job.program_id, worker, proofKey: keypair });
-  const counts = { promptTokens: 8, completionTokens: WORDS.length };
-  const { job_address, attempt } = job;
-  stream.end('proof', signProof({ job: job_address, attempt, outputHash, ...counts }));
+  const job = (await json(request)) as { job_address: string; attempt: number };
+  const proof = signProof({
+    ...{ job: new PublicKey(job.job_address), attempt: job.attempt, outputHash },
+    ...{ promptTokens: 8, completionTokens: WORDS.length },
+  });
+  response.setHeader('content-type', 'text/event-stream');
+  response.end(`${CHUNKS}event: proof\ndata: ${JSON.stringify(proof)}\n\n`);
 });
 
 endWithParent();

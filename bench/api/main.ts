@@ -5,7 +5,7 @@ import { createShutdown } from '../../runtime/shutdown.ts';
 import { startProcess } from '../../tests/support/childProcess.ts';
 import { type Load, putUnderLoad, type Target } from '../load.ts';
 import { createCostReading } from './processCost.ts';
-import { memoryTable, overheadTable } from './report.ts';
+import { memoryTable, overheadTable, stagesTable } from './report.ts';
 import { startDoubledService } from './service.ts';
 
 // What the API itself adds to an upstream that answers at once: everything real but the ledger,
@@ -44,9 +44,10 @@ async function run(): Promise<void> {
   const bare: Target = { ...service.target, url: upstream.url };
 
   console.log(`Node ${process.version}, ${availableParallelism()} processors, ${process.platform}`);
-  for (const target of [bare, service.target]) {
+  for (const target of [bare, service.parts, service.target]) {
     for (const stream of [false, true]) await putUnderLoad(target, { ...WARM_UP, stream });
   }
+  const comparisons = [];
   for (const clients of values.clients.split(',').map(Number)) {
     const requests = Math.max(REQUESTS_MIN, clients * REQUESTS_PER_CLIENT);
     const measure = async (target: Target, stream: boolean) => {
@@ -57,13 +58,17 @@ async function run(): Promise<void> {
     const comparison = {
       clients,
       bare: await measure(bare, false),
+      parts: await measure(service.parts, false),
       plain: await measure(service.target, false),
       bareStream: await measure(bare, true),
+      partsStream: await measure(service.parts, true),
       stream: await measure(service.target, true),
     };
     assertSettled(comparison.plain.load);
+    comparisons.push(comparison);
     console.log(`\n${overheadTable(comparison)}`);
   }
+  console.log(`\n${stagesTable(comparisons)}`);
 
   const readings = [{ requests: 0, cost: await readCost() }];
   for (let step = 1; step <= MEMORY_STEPS; step += 1) {

@@ -12,16 +12,20 @@ export interface Measured {
 
 const PLAIN = { head: [], border: [] };
 const MIB = 2 ** 20;
+/** As `server-timing` names them; the doubled ledger takes nothing of any but the last. */
+const STAGES = ['lock', 'worker', 'settle', 'mirror'];
 
 /** What the API adds to a bare upstream, in time and in work. */
 export function overheadTable(measured: {
   clients: number;
   bare: Measured;
+  parts: Measured;
   plain: Measured;
   bareStream: Measured;
+  partsStream: Measured;
   stream: Measured;
 }): string {
-  const { clients, bare, plain, bareStream, stream } = measured;
+  const { clients, bare, parts, plain, bareStream, partsStream, stream } = measured;
   const table = new Table({
     head: [
       `${clients} client${clients === 1 ? '' : 's'}`,
@@ -31,8 +35,10 @@ export function overheadTable(measured: {
     style: PLAIN,
   });
   table.push(row('bare upstream, plain', bare));
+  table.push(row('parts alone, plain', parts));
   table.push(row('service, plain', plain, bare));
   table.push(row('bare upstream, stream', bareStream));
+  table.push(row('parts alone, stream', partsStream));
   table.push(row('service, stream', stream, bareStream));
   return table.toString();
 }
@@ -60,6 +66,25 @@ function row(name: string, { load, before, after }: Measured, bare?: Measured): 
       : ['', '', '']),
     String(samples.filter(({ isAnswered }) => !isAnswered).length),
   ];
+}
+
+/** Where the time of a plain answer goes: the service tells it with each answer. */
+export function stagesTable(measured: readonly { clients: number; plain: Measured }[]): string {
+  const table = new Table({
+    head: ['p50 ms of a plain answer', ...STAGES, 'before and after'],
+    style: PLAIN,
+  });
+  for (const { clients, plain } of measured) {
+    const settled = plain.load.samples.filter(({ isSettled }) => isSettled);
+    const stageOf = (name: string) => settled.map(({ stages }) => stages[name] ?? Number.NaN);
+    const rest = settled.map(
+      ({ durationMs, stages }) =>
+        durationMs - Object.values(stages).reduce((sum, stage) => sum + stage, 0),
+    );
+    const times = [...STAGES.map(stageOf), rest];
+    table.push([`${clients} clients`, ...times.map((ms) => percentile(ms, 50).toFixed(1))]);
+  }
+  return table.toString();
 }
 
 function timesOf({ samples }: Load, of: 'durationMs' | 'firstByteMs'): number[] {

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { createKey } from '../../api/services/keys.ts';
-import { createAddresses } from '../../programs/client/addresses.ts';
+import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { createPool } from '../../runtime/postgres.ts';
 import type { Shutdown } from '../../runtime/shutdown.ts';
 import { startDatabase } from '../../stack/database.ts';
@@ -17,6 +17,8 @@ import type { Target } from '../load.ts';
 
 export interface DoubledService {
   target: Target;
+  /** What the API is made of, without it: see partsAlone.ts. */
+  parts: Target;
   metricsUrl: string;
   databaseUrl: string;
 }
@@ -42,8 +44,9 @@ export async function startDoubledService(options: {
 
   const authority = Keypair.generate();
   const proofKey = Keypair.generate();
+  const workerAddress = createAddresses().worker(authority.publicKey).toBase58();
   const worker = await startProcess('bench/api/instantWorker.ts', {
-    BENCH_WORKER_ADDRESS: createAddresses().worker(authority.publicKey).toBase58(),
+    BENCH_WORKER_ADDRESS: workerAddress,
     BENCH_PROOF_KEY: bs58.encode(proofKey.secretKey),
   });
   shutdown.add('worker', async () => void (await worker.terminate()));
@@ -69,9 +72,18 @@ export async function startDoubledService(options: {
   await untilReady(indexer.url, READY_TIMEOUT_MS);
   await indexer.terminate();
 
+  const mirror = await startProcess('bench/api/doubledIndexer.ts', { DATABASE_URL: databaseUrl });
+  shutdown.add('doubled indexer', async () => void (await mirror.terminate()));
   const pool = createPool({ databaseUrl, applicationName: 'bench' });
   const apiKey = await createKey(pool, wallet.publicKey.toBase58());
   await pool.end();
+  const parts = await startProcess('bench/api/partsAlone.ts', {
+    DATABASE_URL: databaseUrl,
+    BENCH_WORKER_URL: worker.url,
+    BENCH_WORKER_ADDRESS: workerAddress,
+    BENCH_PROGRAM: PROGRAM_ID.toBase58(),
+  });
+  shutdown.add('parts', async () => void (await parts.terminate()));
   const metricsPort = await freePort();
   const api = await startProcess('bench/api/doubledApi.ts', {
     ...shared,
@@ -83,6 +95,7 @@ export async function startDoubledService(options: {
   shutdown.add('api', async () => void (await api.terminate()));
   return {
     target: { url: `${api.url}/v1`, apiKey, model: model.id },
+    parts: { url: parts.url, apiKey, model: model.id },
     metricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,
     databaseUrl,
   };

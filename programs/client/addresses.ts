@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
+import { isOnCurve } from './onCurve.ts';
 import { IDL } from './program.ts';
 
 /** Where the program lives unless a caller names another deployment. */
@@ -35,12 +36,20 @@ const JOB_BUMP = Uint8Array.of(255);
 
 /** Deployments in use, one or two in any process: deriving an address costs half a millisecond. */
 const known = new Map<string, Addresses>();
+/** The same by the object that names them, whose spelling is dear. */
+const knownByKey = new WeakMap<PublicKey, Addresses>();
 
 /** Wallets, workers, models and jobs in use: each is asked for again and again. */
 const ADDRESSES_KEPT_MAX = 10_000;
 
 /** The addresses of one deployment of the program. */
 export function createAddresses(programId: PublicKey = PROGRAM_ID): Addresses {
+  const addresses = knownByKey.get(programId) ?? findKnown(programId);
+  knownByKey.set(programId, addresses);
+  return addresses;
+}
+
+function findKnown(programId: PublicKey): Addresses {
   const key = programId.toBase58();
   const addresses = known.get(key) ?? derive(programId);
   known.set(key, addresses);
@@ -63,12 +72,12 @@ function derive(programId: PublicKey): Addresses {
   };
   const findKept = (seed: string, ...keys: Uint8Array[]): PublicKey =>
     keep(seed, keys, () => find(seed, ...keys));
-  /** As `PublicKey.createProgramAddressSync`, with a faster hash and no error for half of all ids. */
+  /** As `PublicKey.createProgramAddressSync`, but fast and with no error for half of all ids. */
   const createJob = (...keys: Uint8Array[]): PublicKey | undefined => {
     const hash = createHash('sha256').update('job');
     for (const key of [...keys, JOB_BUMP, programId.toBytes()]) hash.update(key);
     const address = hash.update('ProgramDerivedAddress').digest();
-    return PublicKey.isOnCurve(address) ? undefined : new PublicKey(address);
+    return isOnCurve(address) ? undefined : new PublicKey(address);
   };
   return {
     programId,

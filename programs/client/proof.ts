@@ -12,7 +12,6 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { LRUCache } from 'lru-cache';
 
 const HASH_BYTES = 32;
 const SEED_BYTES = 32;
@@ -122,13 +121,12 @@ function readPrivateKey({ publicKey, secretKey }: Keypair): KeyObject {
   return createPrivateKey({ format: 'jwk', key: { ...jwk(publicKey), d } });
 }
 
-/** Workers in use: each signs proof after proof. */
-const publicKeys = new LRUCache<string, KeyObject>({ max: 1_000 });
+/** Of workers in use, as `publicKeyOf` gives them: each signs proof after proof. */
+const publicKeys = new WeakMap<PublicKey, KeyObject>();
 
 function readPublicKey(publicKey: PublicKey): KeyObject {
-  const name = publicKey.toBase58();
-  const key = publicKeys.get(name) ?? createPublicKey({ format: 'jwk', key: jwk(publicKey) });
-  publicKeys.set(name, key);
+  const key = publicKeys.get(publicKey) ?? createPublicKey({ format: 'jwk', key: jwk(publicKey) });
+  publicKeys.set(publicKey, key);
   return key;
 }
 

@@ -10,7 +10,7 @@ import {
   revokeKey,
   suspendKey,
 } from '../../api/services/keys.ts';
-import { selectKeyAndAccount } from '../../api/statements/keyAndAccount.ts';
+import { selectKeysAndAccounts } from '../../api/statements/keyAndAccount.ts';
 import { migrate } from '../../indexer/migrate.ts';
 import { createPool } from '../../runtime/postgres.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -35,7 +35,8 @@ afterAll(async () => {
 });
 
 async function statusOf(key: string): Promise<string | undefined> {
-  return (await selectKeyAndAccount(pool, hashKey(key)))?.status;
+  const [found] = await selectKeysAndAccounts(pool, [hashKey(key)]);
+  return found?.status;
 }
 
 describe('API keys', () => {

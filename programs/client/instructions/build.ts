@@ -21,7 +21,20 @@ type Interface = Idl['instructions'][number];
 /** The program's interface nests no accounts. */
 type AccountInterface = Exclude<Interface['accounts'][number], { accounts: unknown }>;
 
-const interfaces = new Map<string, Interface>(IDL.instructions.map((item) => [item.name, item]));
+const interfaces = new Map(IDL.instructions.map((item) => [item.name, readInterface(item)]));
+
+/** An instruction's accounts and arguments, with the names that they have here. */
+function readInterface({ accounts, args }: Interface) {
+  return {
+    accounts: (accounts as AccountInterface[]).map(({ name, optional, signer, writable }) => ({
+      field: camelCase(name),
+      isOptional: optional ?? false,
+      isSigner: signer ?? false,
+      isWritable: writable ?? false,
+    })),
+    args: args.map(({ name }) => ({ name, field: camelCase(name) })),
+  };
+}
 
 /**
  * Builds any instruction of the IDL, which gives the order of accounts, their flags and the
@@ -45,20 +58,17 @@ export function buildInstruction(
     if (known[field] === undefined) throw new Error(`${name} needs ${field}`);
     return known[field];
   };
-  const meta = (account: AccountInterface): AccountMeta => {
-    const field = camelCase(account.name);
+  const keys = item.accounts.map(({ field, isOptional, isSigner, isWritable }): AccountMeta => {
+    const pubkey = isOptional ? (known[field] ?? programId) : find(field);
     return {
-      pubkey: (account.optional ? (known[field] ?? programId) : find(field)) as PublicKey,
-      isSigner: (account.signer ?? false) || alsoSigns.includes(field),
-      isWritable: account.writable ?? false,
+      pubkey: pubkey as PublicKey,
+      isSigner: isSigner || alsoSigns.includes(field),
+      isWritable,
     };
-  };
-  const args = item.args.map((arg) => [arg.name, toCoder(find(camelCase(arg.name)) as Value)]);
-  return new TransactionInstruction({
-    programId,
-    keys: (item.accounts as AccountInterface[]).map(meta),
-    data: coder.instruction.encode(name, Object.fromEntries(args)),
   });
+  const args = item.args.map((arg) => [arg.name, toCoder(find(arg.field) as Value)]);
+  const data = coder.instruction.encode(name, Object.fromEntries(args));
+  return new TransactionInstruction({ programId, keys, data });
 }
 
 /** The accounts that have only one possible address, by the names that the IDL gives them. */

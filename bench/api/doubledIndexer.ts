@@ -1,0 +1,48 @@
+import pg from 'pg';
+import { gather } from '../../runtime/gather.ts';
+import { endWithParent } from '../../runtime/parent.ts';
+import { settledJob } from './doubledSender.ts';
+
+// Shows settled jobs in the mirror as soon as the API hints at their transactions, as the indexer
+// would: their rows, as far as the API reads them, and the notice that they are there.
+
+const { DATABASE_URL: connectionString } = process.env;
+const [hints, database] = [
+  new pg.Client({ connectionString }),
+  new pg.Client({ connectionString }),
+];
+await hints.connect();
+await database.connect();
+
+const mirror = gather<string, void>({
+  itemsMax: 64,
+  callsMax: 1,
+  call: async (jobs) => {
+    await database.query({
+      name: 'mirror_settlements',
+      text: `
+        with settled as (
+          insert into mirror.jobs (
+            address, job_id, credit_account, wallet, controller, model, model_id, tier, status,
+            attempt, token_limit, credits_per_request, credits_per_1k_tokens,
+            long_completion_threshold_tokens, treasury_share_basis_points, slash_tokens,
+            job_timeout_seconds, dispute_window_seconds, arbitration_window_seconds, rent_payer,
+            locked_credits, charged_credits, locked_at, settled_at, ended_at, escrow_tx,
+            escrow_slot, settlement_tx, settlement_slot, closed, sequence)
+          select
+            job, job, account.address, account.wallet, '', model.address, model.id, model.tier,
+            'settled', 1, 2000, model.credits_per_request, model.credits_per_1k_tokens,
+            model.long_completion_threshold_tokens, 1500, 500, 120, 60, 86400, '', 8, 8, 1, 1, 1,
+            job, 1, job, 1, false, 1
+          from unnest($1::text[]) job, mirror.credit_accounts account, mirror.models model)
+        select pg_notify('mirror_jobs', array_to_string($1::text[], ','))`,
+      values: [jobs],
+    });
+    return [];
+  },
+});
+
+hints.on('notification', ({ payload = '' }) => void mirror(settledJob(payload)));
+await hints.query('listen ledger_hint');
+endWithParent();
+process.stdout.write(`${JSON.stringify({ ready: true, url: '' })}\n`);

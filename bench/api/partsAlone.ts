@@ -1,0 +1,68 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json, text } from 'node:stream/consumers';
+import { Keypair } from '@solana/web3.js';
+import { Agent, request } from 'undici';
+import { hashKey } from '../../api/services/keys.ts';
+import { replaceRequests, storeAnswers } from '../../api/statements/idempotentRequests.ts';
+import { selectKeysAndAccounts } from '../../api/statements/keyAndAccount.ts';
+import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
+import { sign, verifySignature } from '../../programs/client/proof.ts';
+import { endWithParent } from '../../runtime/parent.ts';
+import { createPool } from '../../runtime/postgres.ts';
+
+// The least that a paid and proven answer takes besides the ledger, and nothing else: the key and
+// balance are read, the request is claimed, a job's id drawn, the worker asked with a signature, its
+// proof checked, a receipt signed, the answer kept. No checks, no choice, no limits, no events.
+
+const { DATABASE_URL: databaseUrl = '', BENCH_WORKER_URL = '' } = process.env;
+const { BENCH_WORKER_ADDRESS: workerAddress, BENCH_PROGRAM: programId } = process.env;
+const LIFETIME_SECONDS = 600;
+const SIGNED_BYTES = 149;
+
+const database = createPool({ databaseUrl, applicationName: 'svc-bench' });
+const signer = Keypair.generate();
+const creditAccount = Keypair.generate().publicKey;
+const message = randomBytes(SIGNED_BYTES);
+const signature = sign(message, signer);
+const dispatcher = new Agent();
+
+const server = createServer(async (incoming, response) => {
+  const key = String(incoming.headers.authorization).slice('Bearer '.length);
+  const [found] = await selectKeysAndAccounts(database, [hashKey(key)]);
+  const { model, messages, stream } = (await json(incoming)) as Record<string, unknown>;
+  const requestKey = createHash('sha256').update(JSON.stringify(messages)).digest();
+  const { bytes, address } = createJobId({ nowMs: Date.now(), creditAccount });
+  const jobId = formatJobId(bytes);
+  const claim = {
+    wallet: found?.wallet ?? '',
+    requestKey,
+    jobId,
+    lifetimeSeconds: LIFETIME_SECONDS,
+  };
+  await replaceRequests(database, [{ ...claim, bodyHmac: requestKey }]);
+  const asked = await request(`${BENCH_WORKER_URL}/jobs`, {
+    method: 'POST',
+    dispatcher,
+    headers: { 'svc-signature': Buffer.from(sign(message, signer)).toString('base64') },
+    body: JSON.stringify({
+      ...{ job_id: jobId, job_address: address.toBase58(), program_id: programId },
+      ...{ worker_address: workerAddress, attempt: 1, token_limit: 2_000 },
+      chat: { model, messages },
+    }),
+  });
+  const answer = await text(asked.body);
+  const isProven = verifySignature({ publicKey: signer.publicKey, message, signature });
+  response.setHeader('x-svc-delivery-receipt', Buffer.from(sign(message, signer)).toString('hex'));
+  const store = storeAnswers(database, [{ ...claim, sealed: Buffer.from(answer) }]);
+  if (!stream) await store;
+  response.end(`${answer}${isProven}data: [DONE]`);
+});
+
+endWithParent();
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+const { port } = server.address() as AddressInfo;
+process.stdout.write(`${JSON.stringify({ ready: true, url: `http://127.0.0.1:${port}/v1` })}\n`);
