@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { PublicKey } from '@solana/web3.js';
 import { proofMessage, verifySignature } from '../../programs/client/proof.ts';
 import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
@@ -13,7 +13,7 @@ export function findFault(
   options: { slot: Slot; task: WorkerTask; programId: PublicKey },
 ): 'output_mismatch' | 'proof_invalid' | undefined {
   const { slot, task, programId } = options;
-  const delivered = createHash('sha256').update(text, 'utf8').digest();
+  const delivered = hash('sha256', text, 'buffer');
   if (!delivered.equals(proof.outputHash)) return 'output_mismatch';
   const isSigned = verifySignature({
     publicKey: publicKeyOf(slot.worker.proof_key),

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Response } from 'express';
 import { creditsNumber, sha256Text } from '../../runtime/jsonForms.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -80,7 +80,7 @@ export function createProvenDelivery(options: {
     const { text, finishReason, engine, slot } = answer;
     const countedTokens = Math.min(await tokens.output(job.model.id, text), job.tokenLimit);
     const usage = usageOf(answer, countedTokens);
-    const digest = createHash('sha256').update(text, 'utf8').digest();
+    const digest = hash('sha256', text, 'buffer');
     const outputHash = sha256Text(digest.toString('hex'));
     const deliveryReceipt = signReceipt(job, digest);
 

@@ -14,6 +14,9 @@ export interface BurstLimit {
 /** Enough addresses for any honest crowd; the least recently seen are forgotten first. */
 const ADDRESSES_MAX = 100_000;
 
+/** What is limited by the spelling of an address, which is asked for several times a request. */
+const known = new LRUCache<string, string>({ max: 10_000 });
+
 interface Bucket {
   left: number;
   refilledAtMs: number;
@@ -32,8 +35,9 @@ export function createBurstLimit(options: {
   const { burst, refillPerSecond, nowMs } = options;
   const buckets = new LRUCache<string, Bucket>({ max: ADDRESSES_MAX });
 
-  function refill(request: Request): Bucket {
-    const address = limitedAddress(request);
+  function refill({ ip = 'unknown' }: Request): Bucket {
+    const address = known.get(ip) ?? limitedAddress(ip);
+    known.set(ip, address);
     const now = nowMs();
     const bucket = buckets.get(address) ?? { left: burst, refilledAtMs: now };
     const gained = ((now - bucket.refilledAtMs) / 1_000) * refillPerSecond;
@@ -68,8 +72,7 @@ export function limitBursts(limit: BurstLimit): RequestHandler {
 }
 
 /** One IPv4 address, or the /64 of an IPv6 one: a subscriber owns at least that much. */
-function limitedAddress(request: Request): string {
-  const text = request.ip ?? 'unknown';
+function limitedAddress(text: string): string {
   if (!ipaddr.isValid(text)) return text;
   const address = ipaddr.process(text);
   if (address instanceof ipaddr.IPv4) return address.toString();

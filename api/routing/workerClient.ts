@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import { type Dispatcher, request } from 'undici';
 import { sign, workerRequestMessage } from '../../programs/client/proof.ts';
@@ -65,7 +65,7 @@ export function createWorkerClient(options: {
         job: task.jobAddress,
         attempt: task.attempt,
         timestampMs,
-        bodySha256: createHash('sha256').update(body).digest(),
+        bodySha256: hash('sha256', body, 'buffer'),
       }),
       signer,
     );

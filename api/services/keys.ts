@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import type pg from 'pg';
 import { inTransaction } from '../../runtime/postgres.ts';
 
@@ -34,7 +34,7 @@ export class KeyNotFoundError extends Error {
  * so nobody finds a key from its hash by trying.
  */
 export function hashKey(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key);
 }
 
 function generateKey(): string {

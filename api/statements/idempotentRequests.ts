@@ -130,7 +130,11 @@ export async function deleteRequest(
   });
 }
 
-/** Keeps each answer, unless another request has taken the place of the one it answers. */
+/**
+ * Keeps each answer, unless another request has taken the place of the one it answers. Each is
+ * looked up by itself, in the order of the keys and whatever the table's size was when the plan was
+ * made.
+ */
 export async function storeAnswers(
   database: Database,
   answers: readonly NewAnswer[],
@@ -158,7 +162,7 @@ export async function storeAnswers(
           select ctid from service.idempotent_requests
           where wallet = given.wallet and request_key = given.request_key
             and job_id = given.job_id
-          for update
+          offset 0
         ) held
       ) given
       where request.ctid = given.ctid`,

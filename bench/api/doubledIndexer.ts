@@ -2,15 +2,13 @@ import pg from 'pg';
 import { gather } from '../../runtime/gather.ts';
 import { endWithParent } from '../../runtime/parent.ts';
 import { settledJob } from './doubledSender.ts';
+import { MIRRORING } from './processCost.ts';
 
 // Shows settled jobs in the mirror as soon as the API hints at their transactions, as the indexer
 // would: their rows, as far as the API reads them, and the notice that they are there.
 
-const { DATABASE_URL: connectionString } = process.env;
-const [hints, database] = [
-  new pg.Client({ connectionString }),
-  new pg.Client({ connectionString }),
-];
+const connection = { connectionString: process.env.DATABASE_URL, application_name: MIRRORING };
+const [hints, database] = [new pg.Client(connection), new pg.Client(connection)];
 await hints.connect();
 await database.connect();
 

@@ -4,12 +4,14 @@ import { createPool } from '../../runtime/postgres.ts';
 /** What the processes that serve requests have used so far. */
 export interface ProcessCost {
   apiCpuSeconds: number;
-  /** Undefined where there is no /proc to read it from. */
+  /** Without what the doubled indexer has it do; undefined where there is no /proc to read. */
   databaseCpuSeconds: number | undefined;
   apiMemoryBytes: number;
   apiHeapBytes: number;
 }
 
+/** What the doubled indexer's connections are named. */
+export const MIRRORING = 'bench-mirror';
 /** Linux counts in hundredths of a second. */
 const TICKS_PER_SECOND = 100;
 
@@ -19,39 +21,51 @@ export async function createCostReading(options: {
   databaseUrl: string;
 }): Promise<() => Promise<ProcessCost>> {
   const { metricsUrl, databaseUrl } = options;
-  const server = await serverProcess(databaseUrl);
+  const database = await findDatabase(databaseUrl);
   return async () => {
     const page = await (await fetch(metricsUrl)).text();
     const sample = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(page)?.[1]);
     return {
       apiCpuSeconds: sample('process_cpu_seconds_total'),
-      databaseCpuSeconds: server && childrenCpuSeconds(server),
+      databaseCpuSeconds: database && cpuSecondsOf(database),
       apiMemoryBytes: sample('process_resident_memory_bytes'),
       apiHeapBytes: sample('nodejs_heap_size_used_bytes'),
     };
   };
 }
 
-/** The process id of the database server: the parent of whichever process serves us. */
-async function serverProcess(databaseUrl: string): Promise<number | undefined> {
-  if (process.platform !== 'linux') return undefined;
-  const pool = createPool({ databaseUrl, applicationName: 'bench', max: 1 });
-  const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');
-  const parent = rows[0] && statOf(rows[0].pid).parent;
-  await pool.end();
-  return parent;
+/** Process ids of the database. */
+interface DatabaseProcesses {
+  /** The parent of every process that serves a connection. */
+  server: number;
+  /** Those that serve the doubled indexer. */
+  mirroring: number[];
 }
 
-function childrenCpuSeconds(parent: number): number {
-  const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  const children = processes
-    .map((name) => statOf(Number(name)))
-    .filter((stat) => stat.parent === parent);
-  return children.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
+async function findDatabase(databaseUrl: string): Promise<DatabaseProcesses | undefined> {
+  if (process.platform !== 'linux') return undefined;
+  const pool = createPool({ databaseUrl, applicationName: 'bench', max: 1 });
+  const { rows: own } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const { rows: mirroring } = await pool.query<{ pid: number }>(
+    'select pid from pg_stat_activity where application_name = $1',
+    [MIRRORING],
+  );
+  await pool.end();
+  const server = own[0] && statOf(own[0].pid).parent;
+  return server === undefined ? undefined : { server, mirroring: mirroring.map(({ pid }) => pid) };
+}
+
+/** Of those that serve connections, the ended ones included. */
+function cpuSecondsOf({ server, mirroring }: DatabaseProcesses): number {
+  const serving = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => ({ pid: Number(name), ...statOf(Number(name)) }))
+    .filter(({ pid, parent }) => parent === server && !mirroring.includes(pid));
+  return serving.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, statOf(server).endedCpuSeconds);
 }
 
 /** See proc(5): the fields behind the name, which may hold anything. */
-function statOf(pid: number): { parent: number; cpuSeconds: number } {
+function statOf(pid: number): { parent: number; cpuSeconds: number; endedCpuSeconds: number } {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat
@@ -59,9 +73,14 @@ function statOf(pid: number): { parent: number; cpuSeconds: number } {
       .split(' ')
       .map(Number);
     const [parent = 0, user = 0, system = 0] = [fields[1], fields[11], fields[12]];
-    return { parent, cpuSeconds: (user + system) / TICKS_PER_SECOND };
+    const [endedUser = 0, endedSystem = 0] = [fields[13], fields[14]];
+    return {
+      parent,
+      cpuSeconds: (user + system) / TICKS_PER_SECOND,
+      endedCpuSeconds: (endedUser + endedSystem) / TICKS_PER_SECOND,
+    };
   } catch {
     // It has ended meanwhile.
-    return { parent: 0, cpuSeconds: 0 };
+    return { parent: 0, cpuSeconds: 0, endedCpuSeconds: 0 };
   }
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
 import { isOnCurve } from './onCurve.ts';
@@ -31,6 +31,9 @@ export interface Addresses {
   newJob(creditAccount: PublicKey, jobId: Uint8Array): PublicKey | undefined;
 }
 
+const JOB_SEED = Buffer.from('job');
+/** What the ledger hashes behind the seeds of every program's address. */
+const ADDRESS_MARKER = Buffer.from('ProgramDerivedAddress');
 /** The program takes no other bump of a Job, so that checking its address always costs the same. */
 const JOB_BUMP = Uint8Array.of(255);
 
@@ -74,9 +77,8 @@ function derive(programId: PublicKey): Addresses {
     keep(seed, keys, () => find(seed, ...keys));
   /** As `PublicKey.createProgramAddressSync`, but fast and with no error for half of all ids. */
   const createJob = (...keys: Uint8Array[]): PublicKey | undefined => {
-    const hash = createHash('sha256').update('job');
-    for (const key of [...keys, JOB_BUMP, programId.toBytes()]) hash.update(key);
-    const address = hash.update('ProgramDerivedAddress').digest();
+    const seeds = [JOB_SEED, ...keys, JOB_BUMP, programId.toBytes(), ADDRESS_MARKER];
+    const address = hash('sha256', Buffer.concat(seeds), 'buffer');
     return isOnCurve(address) ? undefined : new PublicKey(address);
   };
   return {
@@ -90,7 +92,7 @@ function derive(programId: PublicKey): Addresses {
     eventAuthority: find('__event_authority'),
     gateway: (operator) => findKept('gateway', operator.toBytes()),
     creditAccount: (wallet) => findKept('credit', wallet.toBytes()),
-    model: (modelId) => findKept('model', createHash('sha256').update(modelId).digest()),
+    model: (modelId) => findKept('model', hash('sha256', modelId, 'buffer')),
     worker: (authority) => findKept('worker', authority.toBytes()),
     job: (creditAccount, jobId) => findKept('job', creditAccount.toBytes(), jobId),
     newJob(creditAccount, jobId) {

@@ -6,6 +6,9 @@ import { createAddresses, PROGRAM_ID } from './addresses.ts';
 const STEP_BACK_MS_MAX = 5_000;
 /** Each draw succeeds with probability one half. */
 const ROUNDS_MAX = 128;
+const DRAW_BYTES = 8;
+/** Asking for random bytes costs the same for few as for some. */
+const DRAWS_AT_ONCE = 4;
 const COUNTER_MAX = 0xfff;
 const JOB_ID_PATTERN = /^job_([0-9a-f]{12}7[0-9a-f]{3}[89ab][0-9a-f]{15})$/;
 
@@ -29,10 +32,13 @@ export function createJobId(options: {
   const { creditAccount, programId = PROGRAM_ID, randomBytes = secureRandomBytes } = options;
   const { newJob } = createAddresses(programId);
   const time = nextTime(Math.floor(options.nowMs));
-  for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    const bytes = compose(time.ms, time.counter, randomBytes(8));
-    const address = newJob(creditAccount, bytes);
-    if (address) return { bytes, address };
+  for (let round = 0; round < ROUNDS_MAX; round += DRAWS_AT_ONCE) {
+    const random = randomBytes(DRAWS_AT_ONCE * DRAW_BYTES);
+    for (let at = 0; at < random.length; at += DRAW_BYTES) {
+      const bytes = compose(time.ms, time.counter, random.subarray(at, at + DRAW_BYTES));
+      const address = newJob(creditAccount, bytes);
+      if (address) return { bytes, address };
+    }
   }
   throw new Error(`No usable job id in ${ROUNDS_MAX} draws: the source of randomness is broken`);
 }

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import {
+  deleteRequest,
+  type NewRequest,
+  pruneRequests,
+  replaceRequests,
+  selectRequest,
+  storeAnswers,
+} from '../../api/statements/idempotentRequests.ts';
+import { inTransaction } from '../../runtime/postgres.ts';
+import { createRandom } from '../support/random.ts';
+import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
+
+const random = createRandom();
+const LIFETIME_SECONDS = 600;
+let database: KeyedDatabase;
+let pool: pg.Pool;
+
+beforeAll(async () => {
+  database = await openKeyedDatabase();
+  pool = database.pool;
+});
+
+afterAll(() => database.close());
+
+beforeEach(async () => {
+  await pool.query('truncate service.idempotent_requests');
+});
+
+const requestOf = (place: number, jobId = `job ${place}`): NewRequest => ({
+  wallet: `wallet ${place % 3}`,
+  requestKey: Buffer.from(`key ${place}`),
+  bodyHmac: Buffer.from(`body ${place}`),
+  jobId,
+  lifetimeSeconds: LIFETIME_SECONDS,
+});
+
+const answerOf = ({ wallet, requestKey, jobId }: NewRequest) => ({
+  ...{ wallet, requestKey, jobId, lifetimeSeconds: LIFETIME_SECONDS },
+  sealed: Buffer.from(`answer of ${jobId}`),
+});
+
+function shuffled<Item>(items: readonly Item[]): Item[] {
+  const rest = [...items];
+  return items.map(() => rest.splice(random.below(rest.length), 1)[0] as Item);
+}
+
+describe(`requests that share a statement (seed ${random.seed})`, () => {
+  it('are each kept with their own answer', async () => {
+    const requests = Array.from({ length: 100 }, (_, place) => requestOf(place));
+    await replaceRequests(pool, shuffled(requests));
+    await storeAnswers(pool, shuffled(requests).map(answerOf));
+    for (const request of requests) {
+      expect(await selectRequest(pool, request)).toEqual({
+        job_id: request.jobId,
+        body_hmac: request.bodyHmac,
+        answer: Buffer.from(`answer of ${request.jobId}`),
+      });
+    }
+  });
+
+  it('leave the later one of two that are the same', async () => {
+    const [first, second, other] = [requestOf(1, 'first'), requestOf(1, 'second'), requestOf(2)];
+    await replaceRequests(pool, [first, other, second]);
+    await storeAnswers(pool, [answerOf(second), answerOf(other), answerOf(first)]);
+    expect(await selectRequest(pool, first)).toMatchObject({
+      job_id: 'second',
+      answer: Buffer.from('answer of second'),
+    });
+    expect(await selectRequest(pool, other)).toMatchObject({ job_id: 'job 2' });
+  });
+
+  it('forget the answer to the one whose place they take', async () => {
+    await replaceRequests(pool, [requestOf(1, 'earlier')]);
+    await storeAnswers(pool, [answerOf(requestOf(1, 'earlier'))]);
+    await replaceRequests(pool, [requestOf(1, 'later'), requestOf(2)]);
+    await storeAnswers(pool, [answerOf(requestOf(1, 'earlier')), answerOf(requestOf(2))]);
+    expect(await selectRequest(pool, requestOf(1))).toMatchObject({
+      job_id: 'later',
+      answer: null,
+    });
+  });
+
+  it('keep any bytes as they are', async () => {
+    const request = { ...requestOf(1), requestKey: Buffer.alloc(0), bodyHmac: randomBytes(32) };
+    const sealed = Buffer.from('"\\,{}null\0\xff', 'latin1');
+    await replaceRequests(pool, [request]);
+    await storeAnswers(pool, [{ ...answerOf(request), sealed }]);
+    expect(await selectRequest(pool, request)).toMatchObject({
+      body_hmac: request.bodyHmac,
+      answer: sealed,
+    });
+  });
+
+  it('never wait for one another in a circle, whatever the order they come in', async () => {
+    const places = Array.from({ length: 40 }, (_, place) => place);
+    const instance = async (name: string) => {
+      for (let round = 0; round < 25; round += 1) {
+        const requests = places.map((place) => requestOf(place, `${name} ${round} ${place}`));
+        await replaceRequests(pool, shuffled(requests));
+        await storeAnswers(pool, shuffled(requests).map(answerOf));
+        await pruneRequests(pool);
+        await deleteRequest(pool, requests[random.below(requests.length)] as NewRequest);
+      }
+    };
+    await Promise.all(['a', 'b', 'c', 'd'].map(instance));
+  });
+
+  it('are not waited for by the pruning of what has expired', async () => {
+    await replaceRequests(pool, [{ ...requestOf(1), lifetimeSeconds: -1 }, requestOf(2)]);
+    await inTransaction(pool, async (client) => {
+      await replaceRequests(client, [{ ...requestOf(1, 'again'), lifetimeSeconds: -1 }]);
+      await pruneRequests(pool);
+    });
+    const { rows } = await pool.query('select job_id from service.idempotent_requests order by 1');
+    expect(rows).toEqual([{ job_id: 'again' }, { job_id: 'job 2' }]);
+    await pruneRequests(pool);
+    const left = await pool.query('select job_id from service.idempotent_requests');
+    expect(left.rows).toEqual([{ job_id: 'job 2' }]);
+  });
+});

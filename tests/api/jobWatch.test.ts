@@ -1,0 +1,128 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createJobWatch, type JobWatch } from '../../api/services/jobWatch.ts';
+import type { JobProgress } from '../../api/statements/jobs.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { until } from '../indexer/until.ts';
+import { insertMirroredJobs } from '../support/mirroredJobs.ts';
+import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
+
+const WALLET = 'wallet';
+const FAR_MS = 60_000;
+let database: KeyedDatabase;
+let watch: JobWatch;
+let made = 0;
+
+beforeAll(async () => {
+  database = await openKeyedDatabase();
+  await database.pool.query(
+    `insert into mirror.credit_accounts (
+       address, wallet, limit_per_job_credits, limit_per_day_credits, spent_day,
+       spent_today_credits, available_credits, locked_credits, owed_credits, open_disputes,
+       opened_at, sequence)
+     values ('account', $1, 0, 0, 0, 0, 77, 0, 0, 0, 1, 1)`,
+    [WALLET],
+  );
+});
+
+afterAll(() => database.close());
+
+beforeEach(async () => {
+  watch = createJobWatch({
+    pool: database.pool,
+    logger: createLogger({ name: 'test', level: 'silent' }),
+  });
+  await watch.start();
+});
+
+afterEach(() => watch.close());
+
+/** @returns the address of a job that the mirror shows so */
+async function mirrorJob(status: string): Promise<string> {
+  made += 1;
+  const id = `job ${made}`;
+  await insertMirroredJobs(database.pool, [
+    { wallet: WALLET, id, lockedAt: 1, status, model: 'model' },
+  ]);
+  return `${WALLET} ${id}`;
+}
+
+async function settle(address: string): Promise<void> {
+  await database.pool.query(`update mirror.jobs set status = 'settled' where address = $1`, [
+    address,
+  ]);
+}
+
+async function tell(...addresses: string[]): Promise<void> {
+  await database.pool.query(`select pg_notify('mirror_jobs', $1)`, [addresses.join(',')]);
+}
+
+const isSettled = ({ status }: JobProgress) => status === 'settled';
+const settled = { status: 'settled', available_credits: 77n };
+
+describe('the watch over jobs in the mirror', () => {
+  it('tells at once of what is there', async () => {
+    const address = await mirrorJob('settled');
+    expect(await watch.waitFor(address, isSettled, { timeoutMs: FAR_MS })).toMatchObject(settled);
+  });
+
+  it('looks again when the mirror tells something of the job', async () => {
+    const address = await mirrorJob('pending');
+    const waiting = watch.waitFor(address, isSettled, {
+      ...{ timeoutMs: FAR_MS, sinceMs: performance.now() },
+    });
+    await tell('another job', address);
+    await settle(address);
+    await tell(address);
+    expect(await waiting).toMatchObject(settled);
+  });
+
+  it('knows what was told since the moment that is named, before it was asked', async () => {
+    const address = await mirrorJob('settled');
+    const sinceMs = performance.now();
+    const told = await mirrorJob('settled');
+    await tell(address);
+    // Notices come in order, so that the one before has come too.
+    await Promise.all([
+      watch.waitFor(told, isSettled, { timeoutMs: FAR_MS, sinceMs: performance.now() }),
+      tell(told),
+    ]);
+    // With no time to wait for anything else.
+    const wait = { timeoutMs: 0, sinceMs };
+    expect(await watch.waitFor(address, isSettled, wait)).toMatchObject(settled);
+  });
+
+  it('finds out by itself where no notice came', async () => {
+    const address = await mirrorJob('settled');
+    const sinceMs = performance.now();
+    expect(await watch.waitFor(address, isSettled, { timeoutMs: FAR_MS, sinceMs })).toMatchObject(
+      settled,
+    );
+  });
+
+  it('gives up when the time is over, and when there is no such job', async () => {
+    const address = await mirrorJob('pending');
+    expect(await watch.waitFor(address, isSettled, { timeoutMs: 0 })).toBeUndefined();
+    expect(await watch.waitFor('nowhere', isSettled, { timeoutMs: 0 })).toBeUndefined();
+  });
+
+  it('watches many jobs at once', async () => {
+    const addresses = await Promise.all(Array.from({ length: 50 }, () => mirrorJob('pending')));
+    const waiting = addresses.map((address) =>
+      watch.waitFor(address, isSettled, { timeoutMs: FAR_MS, sinceMs: performance.now() }),
+    );
+    await Promise.all(addresses.map(settle));
+    await tell(...addresses);
+    for (const progress of await Promise.all(waiting)) expect(progress).toMatchObject(settled);
+  });
+
+  it('hints at transactions, several at once', async () => {
+    const listener = await database.pool.connect();
+    const heard: (string | undefined)[] = [];
+    listener.on('notification', ({ payload }) => heard.push(payload));
+    await listener.query('listen ledger_hint');
+    for (const signature of ['first', 'second', 'third']) watch.hint(signature);
+    await until(async () => heard.length === 3);
+    expect(heard.sort()).toEqual(['first', 'second', 'third']);
+    listener.release(true);
+  });
+});
