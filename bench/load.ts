@@ -8,6 +8,8 @@ export interface Sample {
   firstByteMs: number;
   /** Whether the answer came with status 200. */
   isAnswered: boolean;
+  /** The status and the error's code of one that did not. */
+  error: string | undefined;
   /** Milliseconds of each stage the service names in `server-timing`; empty for others. */
   stages: Readonly<Record<string, number>>;
   isSettled: boolean;
@@ -84,9 +86,14 @@ async function ask(target: Target, stream: boolean, dispatcher: Agent): Promise<
     durationMs,
     firstByteMs,
     isAnswered: statusCode === 200,
+    error: statusCode === 200 ? undefined : `${statusCode} ${codeOf(text)}`,
     stages: parseServerTiming(String(headers['server-timing'] ?? '')),
     isSettled: 'x-svc-settlement-tx' in headers,
   };
+}
+
+function codeOf(body: string): string {
+  return (JSON.parse(body) as { error: { code: string } }).error.code;
 }
 
 /** `lock;dur=21.4, worker;dur=3.0` */

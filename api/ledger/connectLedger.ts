@@ -25,6 +25,13 @@ const EXIT_LINGER_MS = 500;
 /** A quick answer carries its acknowledgement along in the settlement and saves a transaction. */
 const ACKNOWLEDGEMENT_LINGER_MS = 1_000;
 
+/**
+ * What ends jobs goes before what begins them. Were they to alternate, a ledger that is slower than
+ * the workers would be given ever more locks, and answers that were delivered would not be settled
+ * in time.
+ */
+const URGENT_LANES = ['settlements', 'exits'];
+
 /** Opens everything the API needs to read and move jobs on the ledger. */
 export async function connectLedger(options: {
   config: ApiConfig;
@@ -44,6 +51,7 @@ export async function connectLedger(options: {
     feePayers: config.SVC_FEE_PAYER_KEYS,
     ...(config.SOLANA_WS_URL && { wsUrl: config.SOLANA_WS_URL }),
     submissionsMax: config.SVC_SUBMISSIONS_MAX,
+    urgentLanes: URGENT_LANES,
     priorityFee: createPriorityFee({
       connection,
       writableAccounts: [addresses.vault, addresses.treasuryVault],

@@ -1,7 +1,7 @@
 import { jobProve, jobSettle } from '../../programs/client/instructions/index.ts';
 import { ed25519Instruction, proofMessage } from '../../programs/client/proof.ts';
 import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
-import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
+import { LedgerUnavailableError, WithdrawnError } from '../../programs/client/sender/outcome.ts';
 import { isEnded, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import { delay } from '../../runtime/wait.ts';
 import type { ProvenAnswer } from '../completion/attempt.ts';
@@ -28,14 +28,18 @@ export async function settleJob(
   const { job, answer, countedTokens } = options;
   const delivered = { hash: answer.proof.outputHash, countedTokens };
 
-  while (clock.nowSeconds() < job.deadlines.proofDueAt) {
+  const isInTime = () => clock.nowSeconds() < job.deadlines.proofDueAt;
+
+  while (isInTime()) {
     const sending = sender.send({
       instructions: settlementInstructions(context, acknowledgements, options),
       signers: [context.signer],
       computeUnitLimit: SETTLEMENT_COMPUTE_UNITS_MAX,
       lane: 'settlements',
+      isWanted: isInTime,
     });
     const outcome = await sending.catch(undecided);
+    if (outcome === 'withdrawn') break;
     if (!outcome) {
       // Should the one before have landed, the ledger refuses the next, and the Job says why.
       logger.warn({ msg: 'The ledger was away from a settlement', job_id: job.id });
@@ -47,7 +51,7 @@ export async function settleJob(
     const status = found ? word(JOB_STATUSES, found.status) : 'settled';
     if (isEnded(status)) return { status, signature: null };
     if (outcome.status === 'expired') continue;
-    if (clock.nowSeconds() >= job.deadlines.proofDueAt) break;
+    if (!isInTime()) break;
     logger.error({ msg: 'The ledger refused a settlement', job_id: job.id, err: outcome.error });
     // In `settling` the worker proved another text than it delivered.
     return failJob(
@@ -61,8 +65,10 @@ export async function settleJob(
 }
 
 /** @returns undefined where the ledger could not be asked; throws what asking again cannot mend */
-function undecided(error: unknown): undefined {
+function undecided(error: unknown): 'withdrawn' | undefined {
+  if (error instanceof WithdrawnError) return 'withdrawn';
   if (!(error instanceof LedgerUnavailableError)) throw error;
+  return undefined;
 }
 
 function settlementInstructions(

@@ -41,7 +41,15 @@ export function latencyTable({ clients, bare, plain, bareStream, stream }: Compa
   const added = percentile(durationsOf(plain), 50) - percentile(durationsOf(bare), 50);
   return `${table.toString()}
 Added by the path: p50 ${added.toFixed(1)} ms. Settled: ${perSecond.toFixed(1)} jobs a second (${settled} of ${plain.samples.length}).
-Answered with an error: ${plain.samples.length - answered(plain).length} plain, ${stream.samples.length - answered(stream).length} streamed.`;
+Answered with an error: plain ${errorsOf(plain)}; streamed ${errorsOf(stream)}.`;
+}
+
+/** How many, and of these how many of each kind. */
+function errorsOf({ samples }: Load): string {
+  const errors = samples.flatMap(({ error }) => error ?? []);
+  const kinds = Map.groupBy(errors, (error) => error);
+  const counts = [...kinds].map(([error, all]) => `${all.length} × ${error}`);
+  return `${errors.length}${counts.length > 0 ? ` (${counts.join(', ')})` : ''}`;
 }
 
 /** What each kind of transaction costs. */

@@ -27,7 +27,7 @@ export interface Sending {
   /** What the instructions may use together. */
   readonly computeUnitLimit: number;
   readonly lookup?: AddressLookupTableAccount;
-  /** What kind of transaction it is: kinds alternate when they have to wait. */
+  /** What kind of transaction it is: kinds alternate when they have to wait, urgent ones first. */
   readonly lane?: string;
   /** Asked when its turn comes, just before it is signed. */
   readonly isWanted?: () => boolean;
@@ -59,6 +59,7 @@ const BLOCKHASHES_TRIED_MAX = 3;
  *   failure is the send's
  * @param options.submissionsMax how many transactions a node is given at a time. What waits at a
  *   node ages there, on a fast ledger past its blockhash's life; what waits here is not signed yet
+ * @param options.urgentLanes what has to be sent before anything else that waits here
  */
 export function createSender(options: {
   connection: Connection;
@@ -68,12 +69,13 @@ export function createSender(options: {
   wsUrl?: string;
   priorityFee?: () => Promise<number>;
   submissionsMax?: number;
+  urgentLanes?: readonly string[];
 }): Sender {
   const { connection, feePayers, commitment, logger, priorityFee, submissionsMax = 64 } = options;
   const ledger = createLedger(connection);
   const blockhashes = createBlockhashes(ledger);
   const confirmer = createConfirmer({ ledger, commitment, wsUrl: options.wsUrl });
-  const turns = createTurns(submissionsMax);
+  const turns = createTurns(submissionsMax, options.urgentLanes);
   let turn = 0;
   let newestSlot = 0;
   let pending = 0;

@@ -2,12 +2,13 @@
 export interface Turns {
   /**
    * Runs `work` when its turn comes. Within a lane it is first come, first served; lanes alternate,
-   * so that a burst of one kind of work never holds up all of another kind.
+   * so that a burst of one kind of work never holds up all of another kind, but for urgent ones,
+   * behind which all others wait.
    */
   take<Result>(lane: string, work: () => Promise<Result>): Promise<Result>;
 }
 
-export function createTurns(limit: number): Turns {
+export function createTurns(limit: number, urgentLanes: readonly string[] = []): Turns {
   /** Lanes that somebody waits in, in the order they are served. */
   const lanes = new Map<string, (() => void)[]>();
   let running = 0;
@@ -22,7 +23,7 @@ export function createTurns(limit: number): Turns {
 
   /** The place is handed on as it is, so that nobody who comes now can overtake. */
   function handOn(): void {
-    const [served] = lanes;
+    const served = [...lanes].find(([lane]) => urgentLanes.includes(lane)) ?? [...lanes][0];
     if (served === undefined) {
       running -= 1;
       return;

@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals';
+import { createTurns } from '../../programs/client/sender/turns.ts';
+
+/** Work that ends when the test says so, and the order in which it began. */
+function createLine(limit: number, urgentLanes?: readonly string[]) {
+  const turns = createTurns(limit, urgentLanes);
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  const taken: Promise<void>[] = [];
+
+  async function endNext(): Promise<void> {
+    ends.shift()?.();
+    // What comes next begins some microtasks later.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  return {
+    begun,
+    taken,
+    wait(lane: string, name: string) {
+      const end = Promise.withResolvers<void>();
+      const work = () => {
+        begun.push(name);
+        ends.push(end.resolve);
+        return end.promise;
+      };
+      taken.push(turns.take(lane, work));
+    },
+    endNext,
+    async endAll() {
+      while (ends.length > 0) await endNext();
+      await Promise.all(taken);
+    },
+  };
+}
+
+describe('turns', () => {
+  it('let no more run at a time than they may', async () => {
+    const line = createLine(2);
+    for (const name of ['a', 'b', 'c', 'd']) line.wait('lane', name);
+    expect(line.begun).toEqual(['a', 'b']);
+    await line.endNext();
+    expect(line.begun).toEqual(['a', 'b', 'c']);
+    await line.endAll();
+    expect(line.begun).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('alternate between lanes, and keep the order within one', async () => {
+    const line = createLine(1);
+    line.wait('first', 'running');
+    for (const name of ['a1', 'a2', 'a3']) line.wait('a', name);
+    for (const name of ['b1', 'b2']) line.wait('b', name);
+    await line.endAll();
+    expect(line.begun).toEqual(['running', 'a1', 'b1', 'a2', 'b2', 'a3']);
+  });
+
+  it('let everything wait behind urgent lanes, which alternate among themselves', async () => {
+    const line = createLine(1, ['settlements', 'exits']);
+    line.wait('locks', 'running');
+    line.wait('locks', 'lock');
+    for (const name of ['settlement 1', 'settlement 2']) line.wait('settlements', name);
+    line.wait('exits', 'exit');
+    await line.endNext();
+    line.wait('settlements', 'settlement 3');
+    await line.endAll();
+    expect(line.begun).toEqual([
+      ...['running', 'settlement 1', 'exit', 'settlement 2', 'settlement 3', 'lock'],
+    ]);
+  });
+
+  it('go on after work that failed', async () => {
+    const turns = createTurns(1);
+    await expect(turns.take('lane', () => Promise.reject(new Error('failed')))).rejects.toThrow();
+    expect(await turns.take('lane', async () => 'done')).toBe('done');
+  });
+});
