@@ -6,19 +6,9 @@ import type { Quote } from '../../api/completion/quote.ts';
 import type { Escrow, JobDraft, LockedJob } from '../../api/ledger/escrow.ts';
 import { createMetrics } from '../../api/telemetry/metrics.ts';
 import { observeEscrow } from '../../api/telemetry/observeEscrow.ts';
+import { samplesOf } from '../support/apiMetrics.ts';
 import { type RunningService, startRunningService } from '../support/runningService.ts';
 import { serveApp } from './serveApp.ts';
-
-/** The samples of a page in Prometheus's text form, by name and labels. */
-function samplesOf(page: string): Map<string, number> {
-  const lines = page.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  return new Map(
-    lines.map((line) => {
-      const split = line.lastIndexOf(' ');
-      return [line.slice(0, split), Number(line.slice(split + 1))];
-    }),
-  );
-}
 
 describe('the metrics of a running service', () => {
   let service: RunningService;

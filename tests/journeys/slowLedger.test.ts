@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Ed25519Program, VersionedTransaction } from '@solana/web3.js';
+import { untilSampled } from '../support/apiMetrics.ts';
+import { askCompletion, openCompletion, readAnswer } from '../support/askCompletion.ts';
+import { type GatedService, startGatedService } from '../support/gatedService.ts';
+import { untilEnded, untilLocked } from '../support/walletBooks.ts';
+
+jest.setTimeout(120_000);
+
+const CREDITS = 100n;
+const settled = { status: 'settled', reason: 'none', charged: 8n };
+let service: GatedService;
+
+beforeAll(async () => {
+  service = await startGatedService({ METRICS_PORT: '0', SVC_SUBMISSIONS_MAX: '1' });
+});
+
+afterAll(() => service?.close());
+
+/** Begins a stream that goes on when the test says so. */
+async function beginStream(apiKey: string) {
+  const ending = Promise.withResolvers<void>();
+  service.engine.play(async function* () {
+    yield 'Hello';
+    await ending.promise;
+    yield ' again.';
+  });
+  const response = await openCompletion(service, { form: 'stream', apiKey });
+  return { answer: readAnswer(response), end: ending.resolve };
+}
+
+/** Holds what is sent to the ledger until it is let go, and tells of what kind it was. */
+function holdLedger() {
+  const going = Promise.withResolvers<void>();
+  const sent: ('settlement' | 'other')[] = [];
+  service.ledgerGate.setRoad(async (request, forward) => {
+    if (request.method === 'sendTransaction') {
+      const bytes = Buffer.from(String(request.params[0]), 'base64');
+      const { staticAccountKeys } = VersionedTransaction.deserialize(bytes).message;
+      const isProving = staticAccountKeys.some((key) => key.equals(Ed25519Program.programId));
+      sent.push(isProving ? 'settlement' : 'other');
+      await going.promise;
+    }
+    return forward(request);
+  });
+  return { sent, letGo: going.resolve };
+}
+
+const untilWaiting = (lane: string, transactions: number) =>
+  untilSampled(service, `svc_api_transactions_in_flight{lane="${lane}"}`, transactions);
+
+describe('on a ledger that is slower than the workers', () => {
+  it('answers that were delivered are settled before new jobs are begun', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    const [first, second] = [await beginStream(apiKey), await beginStream(apiKey)];
+    await untilLocked(service, address, 2);
+
+    const { sent, letGo } = holdLedger();
+    first.end();
+    await untilWaiting('settlements', 1);
+    const asking = askCompletion(service, { form: 'plain', apiKey });
+    await untilWaiting('locks', 1);
+    second.end();
+    await untilWaiting('settlements', 2);
+    letGo();
+
+    for (const answer of [first.answer, second.answer, asking]) {
+      expect(await answer).toMatchObject({ status: 200, error: undefined });
+    }
+    expect(sent.slice(0, 3)).toEqual(['settlement', 'settlement', 'other']);
+    expect(await untilEnded(service, address, 3)).toEqual({
+      ...{ available: CREDITS - 24n, locked: 0n },
+      jobs: [settled, settled, settled],
+    });
+  });
+});

@@ -1,0 +1,28 @@
+import { delay } from '../../runtime/wait.ts';
+import type { RunningService } from './runningService.ts';
+
+const POLL_MS = 20;
+
+/** The samples of a page in Prometheus's text form, by name and labels. */
+export function samplesOf(page: string): Map<string, number> {
+  const lines = page.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    lines.map((line) => {
+      const split = line.lastIndexOf(' ');
+      return [line.slice(0, split), Number(line.slice(split + 1))];
+    }),
+  );
+}
+
+/** Waits until the API, which has METRICS_PORT among its settings, shows this value. */
+export async function untilSampled(
+  { metricsUrl }: Pick<RunningService, 'metricsUrl'>,
+  sample: string,
+  value: number,
+): Promise<void> {
+  for (;;) {
+    const response = await fetch(String(metricsUrl));
+    if (samplesOf(await response.text()).get(sample) === value) return;
+    await delay(POLL_MS);
+  }
+}
