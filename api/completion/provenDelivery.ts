@@ -68,9 +68,8 @@ export function createProvenDelivery(options: {
     const settled = await escrow.settle(job, answer, countedTokens);
     const end = settled.status === 'overdue' ? await unpaid.refundWhenDue(job) : settled;
     stages.mark('settle');
-    const progress = await work.mirrored(job, end, {
-      ...{ timeoutMs: PLAIN_SETTLEMENT_WAIT_MS, sinceMs },
-    });
+    const wait = { timeoutMs: PLAIN_SETTLEMENT_WAIT_MS, sinceMs };
+    const progress = await work.mirrored(job, end, wait);
     stages.mark('mirror');
     return { end, progress };
   }
