@@ -8,6 +8,9 @@ import { untilEnded, untilLocked } from '../support/walletBooks.ts';
 jest.setTimeout(120_000);
 
 const CREDITS = 100n;
+/** After this a job may be refunded; for some seconds before, nothing is signed for it. */
+const JOB_SECONDS = 120;
+const UNSAFE_SECONDS = 116;
 const settled = { status: 'settled', reason: 'none', charged: 8n };
 let service: GatedService;
 
@@ -47,7 +50,11 @@ function holdLedger() {
 }
 
 const untilWaiting = (lane: string, transactions: number) =>
-  untilSampled(service, `svc_api_transactions_in_flight{lane="${lane}"}`, transactions);
+  untilSampled(
+    service,
+    `svc_api_transactions_in_flight{lane="${lane}"}`,
+    (waiting) => waiting === transactions,
+  );
 
 describe('on a ledger that is slower than the workers', () => {
   it('answers that were delivered are settled before new jobs are begun', async () => {
@@ -72,5 +79,33 @@ describe('on a ledger that is slower than the workers', () => {
       ...{ available: CREDITS - 24n, locked: 0n },
       jobs: [settled, settled, settled],
     });
+  });
+
+  it('no settlement is signed whose turn comes when its job may soon be refunded', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    const [first, second] = [await beginStream(apiKey), await beginStream(apiKey)];
+    await untilLocked(service, address, 2);
+
+    const { sent, letGo } = holdLedger();
+    first.end();
+    await untilWaiting('settlements', 1);
+    second.end();
+    await untilWaiting('settlements', 2);
+    await service.advanceSeconds(UNSAFE_SECONDS);
+    await untilSampled(
+      service,
+      'svc_api_ledger_clock_offset_seconds',
+      (offset) => offset >= UNSAFE_SECONDS - 1,
+    );
+    letGo();
+
+    for (const { answer } of [first, second]) {
+      expect(await answer).toMatchObject({ status: 200, error: undefined });
+    }
+    await service.advanceSeconds(JOB_SECONDS - UNSAFE_SECONDS + 1);
+    const { jobs } = await untilEnded(service, address, 2);
+    expect(jobs[1]).toMatchObject({ status: 'refunded', charged: 0n });
+    expect(sent.filter((kind) => kind === 'settlement')).toHaveLength(1);
+    await service.expectConserved();
   });
 });

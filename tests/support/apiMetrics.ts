@@ -14,15 +14,16 @@ export function samplesOf(page: string): Map<string, number> {
   );
 }
 
-/** Waits until the API, which has METRICS_PORT among its settings, shows this value. */
+/** Waits until the API, which has METRICS_PORT among its settings, shows a value of which it holds. */
 export async function untilSampled(
   { metricsUrl }: Pick<RunningService, 'metricsUrl'>,
   sample: string,
-  value: number,
+  holds: (value: number) => boolean,
 ): Promise<void> {
   for (;;) {
     const response = await fetch(String(metricsUrl));
-    if (samplesOf(await response.text()).get(sample) === value) return;
+    const value = samplesOf(await response.text()).get(sample);
+    if (value !== undefined && holds(value)) return;
     await delay(POLL_MS);
   }
 }

@@ -58,6 +58,7 @@ export function buildInstruction(
     if (known[field] === undefined) throw new Error(`${name} needs ${field}`);
     return known[field];
   };
+  const args = item.args.map((arg) => [arg.name, toCoder(find(arg.field) as Value)]);
   const keys = item.accounts.map(({ field, isOptional, isSigner, isWritable }): AccountMeta => {
     const pubkey = isOptional ? (known[field] ?? programId) : find(field);
     return {
@@ -66,7 +67,6 @@ export function buildInstruction(
       isWritable,
     };
   });
-  const args = item.args.map((arg) => [arg.name, toCoder(find(arg.field) as Value)]);
   const data = coder.instruction.encode(name, Object.fromEntries(args));
   return new TransactionInstruction({ programId, keys, data });
 }
