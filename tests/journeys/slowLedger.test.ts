@@ -49,6 +49,17 @@ function holdLedger() {
   return { sent, letGo: going.resolve };
 }
 
+/** Two streams are under way, and the settlement of the first keeps the ledger's only place. */
+async function occupyLedger() {
+  const { address, apiKey } = await service.addWallet(CREDITS);
+  const [first, second] = [await beginStream(apiKey), await beginStream(apiKey)];
+  await untilLocked(service, address, 2);
+  const { sent, letGo } = holdLedger();
+  first.end();
+  await untilWaiting('settlements', 1);
+  return { address, apiKey, first, second, sent, letGo };
+}
+
 const untilWaiting = (lane: string, transactions: number) =>
   untilSampled(
     service,
@@ -58,13 +69,7 @@ const untilWaiting = (lane: string, transactions: number) =>
 
 describe('on a ledger that is slower than the workers', () => {
   it('answers that were delivered are settled before new jobs are begun', async () => {
-    const { address, apiKey } = await service.addWallet(CREDITS);
-    const [first, second] = [await beginStream(apiKey), await beginStream(apiKey)];
-    await untilLocked(service, address, 2);
-
-    const { sent, letGo } = holdLedger();
-    first.end();
-    await untilWaiting('settlements', 1);
+    const { address, apiKey, first, second, sent, letGo } = await occupyLedger();
     const asking = askCompletion(service, { form: 'plain', apiKey });
     await untilWaiting('locks', 1);
     second.end();
@@ -82,13 +87,7 @@ describe('on a ledger that is slower than the workers', () => {
   });
 
   it('no settlement is signed whose turn comes when its job may soon be refunded', async () => {
-    const { address, apiKey } = await service.addWallet(CREDITS);
-    const [first, second] = [await beginStream(apiKey), await beginStream(apiKey)];
-    await untilLocked(service, address, 2);
-
-    const { sent, letGo } = holdLedger();
-    first.end();
-    await untilWaiting('settlements', 1);
+    const { address, first, second, sent, letGo } = await occupyLedger();
     second.end();
     await untilWaiting('settlements', 2);
     await service.advanceSeconds(UNSAFE_SECONDS);
