@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { replaceRequests, storeAnswers } from '../../api/statements/idempotentRequests.ts';
+import { selectJobsProgress } from '../../api/statements/jobs.ts';
+import { selectKeysAndAccounts } from '../../api/statements/keyAndAccount.ts';
+import type { Database } from '../../runtime/postgres.ts';
+import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
+
+const request = {
+  ...{ wallet: 'wallet', jobId: 'job', lifetimeSeconds: 1 },
+  ...{ requestKey: Buffer.of(1), bodyHmac: Buffer.of(2), sealed: Buffer.of(3) },
+};
+const shared: Record<string, (database: Database) => Promise<unknown>> = {
+  'reads keys and balances': (database) => selectKeysAndAccounts(database, ['hash']),
+  'claims requests': (database) => replaceRequests(database, [request]),
+  'keeps answers': (database) => storeAnswers(database, [request]),
+  'reads how jobs stand': (database) => selectJobsProgress(database, ['address']),
+};
+
+let database: KeyedDatabase;
+
+beforeAll(async () => {
+  database = await openKeyedDatabase();
+});
+
+afterAll(() => database.close());
+
+async function textOf(run: (database: Database) => Promise<unknown>): Promise<string> {
+  let text = '';
+  const query = async (statement: { text: string }) => {
+    text = statement.text;
+    return { rows: [] };
+  };
+  await run({ query } as unknown as Database);
+  return text;
+}
+
+describe('the statement that', () => {
+  // A connection keeps its plans, and those are often made while there is next to nothing.
+  it.each(Object.entries(shared))('%s looks nothing up by reading tables', async (_title, run) => {
+    const { rows } = await database.pool.query<{ 'QUERY PLAN': string }>(
+      `explain (generic_plan) ${await textOf(run)}`,
+    );
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).not.toMatch('Seq Scan');
+    expect(plan).toMatch('Function Scan on');
+  });
+});
