@@ -3,6 +3,7 @@ import { Ed25519Program, VersionedTransaction } from '@solana/web3.js';
 import { untilSampled } from '../support/apiMetrics.ts';
 import { askCompletion, openCompletion, readAnswer } from '../support/askCompletion.ts';
 import { type GatedService, startGatedService } from '../support/gatedService.ts';
+import { playInTwoParts } from '../support/scriptedEngine.ts';
 import { untilEnded, untilLocked } from '../support/walletBooks.ts';
 
 jest.setTimeout(120_000);
@@ -22,14 +23,9 @@ afterAll(() => service?.close());
 
 /** Begins a stream that goes on when the test says so. */
 async function beginStream(apiKey: string) {
-  const ending = Promise.withResolvers<void>();
-  service.engine.play(async function* () {
-    yield 'Hello';
-    await ending.promise;
-    yield ' again.';
-  });
+  const end = playInTwoParts(service.engine);
   const response = await openCompletion(service, { form: 'stream', apiKey });
-  return { answer: readAnswer(response), end: ending.resolve };
+  return { answer: readAnswer(response), end };
 }
 
 /** Holds what is sent to the ledger until it is let go, and tells of what kind it was. */

@@ -11,6 +11,7 @@ import {
 } from '../support/askCompletion.ts';
 import { type GatedService, startGatedService } from '../support/gatedService.ts';
 import { nodeAway } from '../support/ledgerGate.ts';
+import { playInTwoParts } from '../support/scriptedEngine.ts';
 import { readBooks, untilEnded, untilLocked } from '../support/walletBooks.ts';
 
 // Locks wait up to 10 s for a ledger that is away, and the machine may have more to do.
@@ -51,16 +52,11 @@ async function read(path: string, apiKey: string): Promise<unknown> {
 
 /** Has both forms of a request answered up to a point. @returns how to let them end */
 async function askBoth(apiKey: string) {
-  const ending = Promise.withResolvers<void>();
-  service.engine.play(async function* () {
-    yield 'Hello';
-    await ending.promise;
-    yield ' again.';
-  });
+  const end = playInTwoParts(service.engine);
   const asking = FORMS.map((form) => openCompletion(api, { form, apiKey }));
   await asking[FORMS.indexOf('stream')];
   const answers = Promise.all(asking.map(async (response) => readAnswer(await response)));
-  return { answers, end: ending.resolve };
+  return { answers, end };
 }
 
 const settled = { status: 'settled', reason: 'none', charged: 8n };

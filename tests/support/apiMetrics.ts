@@ -1,7 +1,5 @@
-import { delay } from '../../runtime/wait.ts';
+import { until } from '../indexer/until.ts';
 import type { RunningService } from './runningService.ts';
-
-const POLL_MS = 20;
 
 /** The samples of a page in Prometheus's text form, by name and labels. */
 export function samplesOf(page: string): Map<string, number> {
@@ -20,10 +18,9 @@ export async function untilSampled(
   sample: string,
   holds: (value: number) => boolean,
 ): Promise<void> {
-  for (;;) {
+  await until(async () => {
     const response = await fetch(String(metricsUrl));
     const value = samplesOf(await response.text()).get(sample);
-    if (value !== undefined && holds(value)) return;
-    await delay(POLL_MS);
-  }
+    return value !== undefined && holds(value);
+  });
 }

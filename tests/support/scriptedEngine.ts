@@ -24,3 +24,18 @@ export function createScriptedEngine(): ScriptedEngine {
     },
   };
 }
+
+/**
+ * Has answers that begin from now on say `Hello`, and ` again.` once they are let go on.
+ *
+ * @returns lets them go on
+ */
+export function playInTwoParts(engine: ScriptedEngine): () => void {
+  const going = Promise.withResolvers<void>();
+  engine.play(async function* () {
+    yield 'Hello';
+    await going.promise;
+    yield ' again.';
+  });
+  return going.resolve;
+}
