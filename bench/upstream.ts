@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { endWithParent } from '../runtime/parent.ts';
+import { costMetrics } from './costMetrics.ts';
 import { WORDS } from './words.ts';
 
 // A bare chat-completions server that answers at once: what is measured beyond it is the path.
 
 const server = createServer(async (request, response) => {
+  if (request.url === '/metrics') return void response.end(costMetrics());
   const { stream } = JSON.parse(await readBody(request)) as { stream?: boolean };
   const base = { id: 'chatcmpl-bench', created: 0, model: 'bench' };
   const usage = { prompt_tokens: 8, completion_tokens: WORDS.length, total_tokens: 28 };

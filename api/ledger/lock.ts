@@ -16,6 +16,11 @@ import { failJob } from './exits.ts';
  * was sent goes on being watched.
  */
 const CONFIRMATION_WAIT_MS = 10_000;
+/**
+ * Once the first of the locks has waited so long for its turn, one that came now would hardly be
+ * confirmed in time: it is refused at once instead of after a wait for nothing.
+ */
+const QUEUE_WAIT_MS_MAX = 5_000;
 /** A constant of the program; it is copied into every Job. */
 const JOB_TIMEOUT_SECONDS = 120n;
 
@@ -40,6 +45,9 @@ export function draftJob({ addresses, clock }: LedgerContext, wallet: string): J
 export async function lockJob(context: LedgerContext, request: LockRequest): Promise<LockedJob> {
   const { clock, logger } = context;
   const { wallet, quoted, draft } = request;
+  if (context.locks.waitedMs() >= QUEUE_WAIT_MS_MAX) {
+    throw serviceUnavailable('More is asked than the ledger takes; come back later.');
+  }
   const lockedAtEarliest = clock.nowSeconds();
   const lockedBy = (escrowTx: string) =>
     lockedJob(request, { escrowTx, lockedAtEarliest, lockedAtLatest: clock.nowSeconds() + 1n });

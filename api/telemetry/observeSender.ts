@@ -17,6 +17,7 @@ export function observeSender(sender: Sender, metrics: ApiMetrics): Sender {
         metrics.sendEnded(lane, outcome, (performance.now() - startedMs) / 1_000);
       }
     },
+    waitedMs: (lane) => sender.waitedMs(lane),
     close: () => sender.close(),
   };
 }

@@ -21,6 +21,7 @@ export function createDoubledSender(): Sender {
       const signature = lane === 'settlements' && job ? signatureOf(job.toBytes()) : SIGNATURE;
       return { status: 'confirmed', signature, slot: 1 };
     },
+    waitedMs: () => 0,
     close: () => undefined,
   };
 }

@@ -3,10 +3,10 @@ import { parseArgs } from 'node:util';
 import { createLogger } from '../../runtime/logger.ts';
 import { createShutdown } from '../../runtime/shutdown.ts';
 import { startProcess } from '../../tests/support/childProcess.ts';
-import { type Load, putUnderLoad, type Target } from '../load.ts';
+import { type Load, putUnderLoad } from '../load.ts';
 import { createCostReading } from './processCost.ts';
 import { memoryTable, overheadTable, stagesTable } from './report.ts';
-import { startDoubledService } from './service.ts';
+import { type MeteredTarget, metered, startDoubledService } from './service.ts';
 
 // What the API itself adds to an upstream that answers at once: everything real but the ledger,
 // which counts as having confirmed each transaction at once. What the ledger adds is bench:path's.
@@ -39,42 +39,52 @@ try {
 async function run(): Promise<void> {
   const upstream = await startProcess('bench/upstream.ts', {});
   shutdown.add('upstream', async () => void (await upstream.terminate()));
+  const proxy = await startProcess('bench/api/bareProxy.ts', { BENCH_UPSTREAM_URL: upstream.url });
+  shutdown.add('proxy', async () => void (await proxy.terminate()));
   const service = await startDoubledService({ shutdown, nodeOptions: values.node });
-  const readCost = await createCostReading(service);
-  const bare: Target = { ...service.target, url: upstream.url };
+  const readCost = await createCostReading(service.databaseUrl);
+  const targets = {
+    upstream: { ...service.target, ...metered(upstream) },
+    proxy: { ...service.target, ...metered(proxy) },
+    parts: service.parts,
+    service: service.target,
+  };
 
   console.log(`Node ${process.version}, ${availableParallelism()} processors, ${process.platform}`);
-  for (const target of [bare, service.parts, service.target]) {
+  for (const target of Object.values(targets)) {
     for (const stream of [false, true]) await putUnderLoad(target, { ...WARM_UP, stream });
   }
   const comparisons = [];
   for (const clients of values.clients.split(',').map(Number)) {
     const requests = Math.max(REQUESTS_MIN, clients * REQUESTS_PER_CLIENT);
-    const measure = async (target: Target, stream: boolean) => {
-      const before = await readCost();
+    const measure = async (target: MeteredTarget, stream: boolean) => {
+      const before = await readCost(target.metricsUrl);
       const load = await putUnderLoad(target, { clients, requests, stream });
-      return { load, before, after: await readCost() };
+      return { load, before, after: await readCost(target.metricsUrl) };
     };
+    const measureAll = async (stream: boolean) => ({
+      upstream: await measure(targets.upstream, stream),
+      proxy: await measure(targets.proxy, stream),
+      parts: await measure(targets.parts, stream),
+      service: await measure(targets.service, stream),
+    });
     const comparison = {
       clients,
-      bare: await measure(bare, false),
-      parts: await measure(service.parts, false),
-      plain: await measure(service.target, false),
-      bareStream: await measure(bare, true),
-      partsStream: await measure(service.parts, true),
-      stream: await measure(service.target, true),
+      plain: await measureAll(false),
+      stream: await measureAll(true),
     };
-    assertSettled(comparison.plain.load);
+    assertSettled(comparison.plain.service.load);
     comparisons.push(comparison);
     console.log(`\n${overheadTable(comparison)}`);
   }
   console.log(`\n${stagesTable(comparisons)}`);
 
-  const readings = [{ requests: 0, cost: await readCost() }];
+  const { metricsUrl } = targets.service;
+  const readings = [{ requests: 0, cost: await readCost(metricsUrl) }];
   for (let step = 1; step <= MEMORY_STEPS; step += 1) {
     const requests = Math.ceil(Number(values.memory) / MEMORY_STEPS);
-    await putUnderLoad(service.target, { clients: 32, requests, stream: step % 2 === 0 });
-    readings.push({ requests: step * requests, cost: await readCost() });
+    await putUnderLoad(targets.service, { clients: 32, requests, stream: step % 2 === 0 });
+    readings.push({ requests: step * requests, cost: await readCost(metricsUrl) });
   }
   console.log(`\n${memoryTable(readings)}`);
 }

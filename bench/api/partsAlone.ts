@@ -12,6 +12,7 @@ import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { sign, verifySignature } from '../../programs/client/proof.ts';
 import { endWithParent } from '../../runtime/parent.ts';
 import { createPool } from '../../runtime/postgres.ts';
+import { costMetrics } from '../costMetrics.ts';
 
 // The least that a paid and proven answer takes besides the ledger, and nothing else: the key and
 // balance are read, the request is claimed, a job's id drawn, the worker asked with a signature, its
@@ -30,6 +31,7 @@ const signature = sign(message, signer);
 const dispatcher = new Agent();
 
 const server = createServer(async (incoming, response) => {
+  if (incoming.url === '/metrics') return void response.end(costMetrics());
   const key = String(incoming.headers.authorization).slice('Bearer '.length);
   const [found] = await selectKeysAndAccounts(database, [hashKey(key)]);
   const { model, messages, stream } = (await json(incoming)) as Record<string, unknown>;

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createPool } from '../../runtime/postgres.ts';
 
-/** What the processes that serve requests have used so far. */
+/** What a process that serves requests has used so far, and the database. */
 export interface ProcessCost {
-  apiCpuSeconds: number;
+  cpuSeconds: number;
   /** Without what the doubled indexer has it do; undefined where there is no /proc to read. */
   databaseCpuSeconds: number | undefined;
-  apiMemoryBytes: number;
-  apiHeapBytes: number;
+  memoryBytes: number;
+  heapBytes: number;
 }
 
 /** What the doubled indexer's connections are named. */
@@ -15,21 +15,19 @@ export const MIRRORING = 'bench-mirror';
 /** Linux counts in hundredths of a second. */
 const TICKS_PER_SECOND = 100;
 
-/** Reads the API's own metrics, and of each process of the database what the system tells. */
-export async function createCostReading(options: {
-  metricsUrl: string;
-  databaseUrl: string;
-}): Promise<() => Promise<ProcessCost>> {
-  const { metricsUrl, databaseUrl } = options;
+/** Reads of a process what its metrics tell, and of each of the database's what the system does. */
+export async function createCostReading(
+  databaseUrl: string,
+): Promise<(metricsUrl: string) => Promise<ProcessCost>> {
   const database = await findDatabase(databaseUrl);
-  return async () => {
+  return async (metricsUrl) => {
     const page = await (await fetch(metricsUrl)).text();
     const sample = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(page)?.[1]);
     return {
-      apiCpuSeconds: sample('process_cpu_seconds_total'),
+      cpuSeconds: sample('process_cpu_seconds_total'),
       databaseCpuSeconds: database && cpuSecondsOf(database),
-      apiMemoryBytes: sample('process_resident_memory_bytes'),
-      apiHeapBytes: sample('nodejs_heap_size_used_bytes'),
+      memoryBytes: sample('process_resident_memory_bytes'),
+      heapBytes: sample('nodejs_heap_size_used_bytes'),
     };
   };
 }

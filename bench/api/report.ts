@@ -15,67 +15,84 @@ const MIB = 2 ** 20;
 /** As `server-timing` names them; the doubled ledger takes nothing of any but the last. */
 const STAGES = ['lock', 'worker', 'settle', 'mirror'];
 
-/** What the API adds to a bare upstream, in time and in work. */
+/** The same requests put to each of them. */
+export interface Compared {
+  upstream: Measured;
+  proxy: Measured;
+  parts: Measured;
+  service: Measured;
+}
+
+/** What each server adds to a bare upstream, in time and in work. */
 export function overheadTable(measured: {
   clients: number;
-  bare: Measured;
-  parts: Measured;
-  plain: Measured;
-  bareStream: Measured;
-  partsStream: Measured;
-  stream: Measured;
+  plain: Compared;
+  stream: Compared;
 }): string {
-  const { clients, bare, parts, plain, bareStream, partsStream, stream } = measured;
+  const { clients, plain, stream } = measured;
   const table = new Table({
     head: [
       `${clients} client${clients === 1 ? '' : 's'}`,
       ...['p50 ms', 'p99 ms', 'added p50', 'first byte p50', 'added p50', 'a second'],
-      ...['API ms CPU', 'database ms CPU', 'a second and core', 'errors'],
+      ...['ms CPU', 'database ms CPU', 'a second and core', '/ proxy', 'errors'],
     ],
     style: PLAIN,
   });
-  table.push(row('bare upstream, plain', bare));
-  table.push(row('parts alone, plain', parts));
-  table.push(row('service, plain', plain, bare));
-  table.push(row('bare upstream, stream', bareStream));
-  table.push(row('parts alone, stream', partsStream));
-  table.push(row('service, stream', stream, bareStream));
+  for (const [form, compared] of Object.entries({ plain, stream })) {
+    table.push(row(`bare upstream, ${form}`, compared.upstream, compared));
+    table.push(row(`bare proxy, ${form}`, compared.proxy, compared));
+    table.push(row(`parts alone, ${form}`, compared.parts, compared));
+    table.push(row(`service, ${form}`, compared.service, compared));
+  }
   return table.toString();
 }
 
-function row(name: string, { load, before, after }: Measured, bare?: Measured): string[] {
-  const { samples } = load;
-  const whole = timesOf(load, 'durationMs');
-  const first = timesOf(load, 'firstByteMs');
-  const times = [percentile(whole, 50), percentile(whole, 99)];
-  const added = (times: number[], of: 'durationMs' | 'firstByteMs') =>
-    bare ? (percentile(times, 50) - percentile(timesOf(bare.load, of), 50)).toFixed(2) : '';
-  const apiMs = ((after.apiCpuSeconds - before.apiCpuSeconds) * 1_000) / samples.length;
-  const databaseMs =
-    (((after.databaseCpuSeconds ?? Number.NaN) - (before.databaseCpuSeconds ?? 0)) * 1_000) /
-    samples.length;
+function row(name: string, measured: Measured, { upstream, proxy }: Compared): string[] {
+  const { samples, elapsedMs } = measured.load;
+  const p50Of = ({ load }: Measured, of: 'durationMs' | 'firstByteMs') =>
+    percentile(timesOf(load, of), 50);
+  const times = (of: 'durationMs' | 'firstByteMs') => [
+    p50Of(measured, of),
+    ...(of === 'durationMs' ? [percentile(timesOf(measured.load, of), 99)] : []),
+    p50Of(measured, of) - p50Of(upstream, of),
+  ];
+  const { ownMs, databaseMs } = workOf(measured);
+  const perCore = perCoreOf(measured);
   return [
     name,
-    ...times.map((ms) => ms.toFixed(2)),
-    added(whole, 'durationMs'),
-    percentile(first, 50).toFixed(2),
-    added(first, 'firstByteMs'),
-    ((samples.length / load.elapsedMs) * 1_000).toFixed(0),
-    ...(bare
-      ? [apiMs.toFixed(2), databaseMs.toFixed(2), (1_000 / (apiMs + databaseMs)).toFixed(0)]
-      : ['', '', '']),
+    ...[...times('durationMs'), ...times('firstByteMs')].map((ms) => ms.toFixed(2)),
+    ((samples.length / elapsedMs) * 1_000).toFixed(0),
+    ...[ownMs, databaseMs].map((ms) => ms.toFixed(2)),
+    perCore.toFixed(0),
+    (perCore / perCoreOf(proxy)).toFixed(2),
     String(samples.filter(({ isAnswered }) => !isAnswered).length),
   ];
 }
 
+/** Milliseconds of processor time that one request takes. */
+function workOf({ load, before, after }: Measured): { ownMs: number; databaseMs: number } {
+  const each = (seconds: number) => (seconds * 1_000) / load.samples.length;
+  const { databaseCpuSeconds = Number.NaN } = after;
+  return {
+    ownMs: each(after.cpuSeconds - before.cpuSeconds),
+    databaseMs: each(databaseCpuSeconds - (before.databaseCpuSeconds ?? 0)),
+  };
+}
+
+/** Requests a second that one processor serves, the database's work included. */
+function perCoreOf(measured: Measured): number {
+  const { ownMs, databaseMs } = workOf(measured);
+  return 1_000 / (ownMs + databaseMs);
+}
+
 /** Where the time of a plain answer goes: the service tells it with each answer. */
-export function stagesTable(measured: readonly { clients: number; plain: Measured }[]): string {
+export function stagesTable(measured: readonly { clients: number; plain: Compared }[]): string {
   const table = new Table({
     head: ['p50 ms of a plain answer', ...STAGES, 'before and after'],
     style: PLAIN,
   });
   for (const { clients, plain } of measured) {
-    const settled = plain.load.samples.filter(({ isSettled }) => isSettled);
+    const settled = plain.service.load.samples.filter(({ isSettled }) => isSettled);
     const stageOf = (name: string) => settled.map(({ stages }) => stages[name] ?? Number.NaN);
     const rest = settled.map(
       ({ durationMs, stages }) =>
@@ -95,11 +112,7 @@ function timesOf({ samples }: Load, of: 'durationMs' | 'firstByteMs'): number[] 
 export function memoryTable(readings: readonly { requests: number; cost: ProcessCost }[]): string {
   const table = new Table({ head: ['requests', 'resident MiB', 'heap MiB'], style: PLAIN });
   for (const { requests, cost } of readings) {
-    table.push([
-      requests,
-      (cost.apiMemoryBytes / MIB).toFixed(0),
-      (cost.apiHeapBytes / MIB).toFixed(0),
-    ]);
+    table.push([requests, (cost.memoryBytes / MIB).toFixed(0), (cost.heapBytes / MIB).toFixed(0)]);
   }
   return table.toString();
 }

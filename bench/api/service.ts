@@ -15,11 +15,15 @@ import { startProcess } from '../../tests/support/childProcess.ts';
 import { openService, startLedger } from '../../tests/support/ledger.ts';
 import type { Target } from '../load.ts';
 
-export interface DoubledService {
-  target: Target;
-  /** What the API is made of, without it: see partsAlone.ts. */
-  parts: Target;
+/** A server under load that tells what it uses. */
+export interface MeteredTarget extends Target {
   metricsUrl: string;
+}
+
+export interface DoubledService {
+  target: MeteredTarget;
+  /** What the API is made of, without it: see partsAlone.ts. */
+  parts: MeteredTarget;
   databaseUrl: string;
 }
 
@@ -93,12 +97,18 @@ export async function startDoubledService(options: {
     SVC_FEE_PAYER_KEYS: crank,
   });
   shutdown.add('api', async () => void (await api.terminate()));
+  const client = { apiKey, model: model.id };
+  const apiMetricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
   return {
-    target: { url: `${api.url}/v1`, apiKey, model: model.id },
-    parts: { url: parts.url, apiKey, model: model.id },
-    metricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,
+    target: { ...client, url: `${api.url}/v1`, metricsUrl: apiMetricsUrl },
+    parts: { ...client, ...metered(parts) },
     databaseUrl,
   };
+}
+
+/** Where one of the benchmark's own servers, whose url ends in /v1, is and tells what it uses. */
+export function metered({ url }: { url: string }): Pick<MeteredTarget, 'url' | 'metricsUrl'> {
+  return { url, metricsUrl: new URL('/metrics', url).href };
 }
 
 async function freePort(): Promise<number> {

@@ -3,7 +3,7 @@ import { createTurns } from '../../programs/client/sender/turns.ts';
 
 /** Work that ends when the test says so, and the order in which it began. */
 function createLine(limit: number, urgentLanes?: readonly string[]) {
-  const turns = createTurns(limit, urgentLanes);
+  const turns = createTurns({ limit, ...(urgentLanes && { urgentLanes }), nowMs: () => 0 });
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const taken: Promise<void>[] = [];
@@ -68,8 +68,24 @@ describe('turns', () => {
     ]);
   });
 
+  it('tell how long the first of a lane has waited', async () => {
+    let now = 0;
+    const turns = createTurns({ limit: 1, nowMs: () => now });
+    const running = Promise.withResolvers<void>();
+    const taken = [turns.take('a', () => running.promise)];
+    expect(turns.waitedMs('a')).toBe(0);
+    taken.push(turns.take('a', async () => expect(turns.waitedMs('a')).toBe(40)));
+    now = 60;
+    taken.push(turns.take('a', async () => expect(turns.waitedMs('a')).toBe(0)));
+    now = 100;
+    expect([turns.waitedMs('a'), turns.waitedMs('b')]).toEqual([100, 0]);
+    running.resolve();
+    await Promise.all(taken);
+    expect(turns.waitedMs('a')).toBe(0);
+  });
+
   it('go on after work that failed', async () => {
-    const turns = createTurns(1);
+    const turns = createTurns({ limit: 1, nowMs: () => 0 });
     await expect(turns.take('lane', () => Promise.reject(new Error('failed')))).rejects.toThrow();
     expect(await turns.take('lane', async () => 'done')).toBe('done');
   });

@@ -12,6 +12,8 @@ const CREDITS = 100n;
 /** After this a job may be refunded; for some seconds before, nothing is signed for it. */
 const JOB_SECONDS = 120;
 const UNSAFE_SECONDS = 116;
+/** Once a lock has waited so long for its turn, there is no place behind it. */
+const QUEUE_MS = 5_000;
 const settled = { status: 'settled', reason: 'none', charged: 8n };
 let service: GatedService;
 
@@ -76,6 +78,27 @@ describe('on a ledger that is slower than the workers', () => {
       expect(await answer).toMatchObject({ status: 200, error: undefined });
     }
     expect(sent.slice(0, 3)).toEqual(['settlement', 'settlement', 'other']);
+    expect(await untilEnded(service, address, 3)).toEqual({
+      ...{ available: CREDITS - 24n, locked: 0n },
+      jobs: [settled, settled, settled],
+    });
+  });
+
+  it('what would only wait in vain for its lock is refused at once, and nothing is charged', async () => {
+    const { address, apiKey, first, second, letGo } = await occupyLedger();
+    const waiting = askCompletion(service, { form: 'plain', apiKey });
+    await untilWaiting('locks', 1);
+    const now = performance.now.bind(performance);
+    const later = jest.spyOn(performance, 'now').mockImplementation(() => now() + QUEUE_MS);
+    const refused = await askCompletion(service, { form: 'plain', apiKey });
+    later.mockRestore();
+    expect(refused).toMatchObject({ status: 503, error: { code: 'service_unavailable' } });
+    second.end();
+    letGo();
+
+    for (const answer of [first.answer, second.answer, waiting]) {
+      expect(await answer).toMatchObject({ status: 200, error: undefined });
+    }
     expect(await untilEnded(service, address, 3)).toEqual({
       ...{ available: CREDITS - 24n, locked: 0n },
       jobs: [settled, settled, settled],

@@ -20,6 +20,8 @@ export interface Batcher {
    * @returns whether there was one
    */
   take(key: string): boolean;
+  /** How long the first of its transactions that wait has waited for its turn; 0 when none does. */
+  waitedMs(): number;
   /** Gives up what was not sent. */
   close(): void;
 }
@@ -44,7 +46,7 @@ export function createBatcher(options: {
   sendsWhenIdle?: boolean;
   lane?: string;
 }): Batcher {
-  const { maxInstructions, lingerMs, sendsWhenIdle = true } = options;
+  const { sender, lane = '', maxInstructions, lingerMs, sendsWhenIdle = true } = options;
   const apartUntilMs = new Map<string, number>();
   let waiting: Waiting[] = [];
   let inFlight = 0;
@@ -111,6 +113,7 @@ export function createBatcher(options: {
       waiting = waiting.filter((other) => other !== found);
       return found !== undefined;
     },
+    waitedMs: () => sender.waitedMs(lane),
     close() {
       clearTimeout(timer);
       const error = new LedgerUnavailableError('The sender was closed', { signature: null });

@@ -42,6 +42,8 @@ export interface Sender {
    * @throws WithdrawnError when it is not wanted any more as its turn comes
    */
   send(sending: Sending): Promise<Outcome>;
+  /** How long the first that waits in the lane has waited for its turn; 0 when none does. */
+  waitedMs(lane: string): number;
   /** Gives up what is in flight; its fate is then not known. */
   close(): void;
 }
@@ -75,7 +77,11 @@ export function createSender(options: {
   const ledger = createLedger(connection);
   const blockhashes = createBlockhashes(ledger);
   const confirmer = createConfirmer({ ledger, commitment, wsUrl: options.wsUrl });
-  const turns = createTurns(submissionsMax, options.urgentLanes);
+  const turns = createTurns({
+    limit: submissionsMax,
+    ...(options.urgentLanes && { urgentLanes: options.urgentLanes }),
+    nowMs: () => performance.now(),
+  });
   let turn = 0;
   let newestSlot = 0;
   let pending = 0;
@@ -147,6 +153,7 @@ export function createSender(options: {
         pending -= 1;
       }
     },
+    waitedMs: turns.waitedMs,
     close() {
       closed = true;
       confirmer.close();

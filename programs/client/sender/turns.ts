@@ -6,17 +6,34 @@ export interface Turns {
    * behind which all others wait.
    */
   take<Result>(lane: string, work: () => Promise<Result>): Promise<Result>;
+  /** How long the first that waits in the lane has waited; 0 when none does. */
+  waitedMs(lane: string): number;
 }
 
-export function createTurns(limit: number, urgentLanes: readonly string[] = []): Turns {
+/** One that waits for its turn. */
+interface Waiting {
+  sinceMs: number;
+  begin: () => void;
+}
+
+/**
+ * @param options.limit how many may run at a time
+ * @param options.nowMs a monotone clock in milliseconds
+ */
+export function createTurns(options: {
+  limit: number;
+  urgentLanes?: readonly string[];
+  nowMs: () => number;
+}): Turns {
+  const { limit, urgentLanes = [], nowMs } = options;
   /** Lanes that somebody waits in, in the order they are served. */
-  const lanes = new Map<string, (() => void)[]>();
+  const lanes = new Map<string, Waiting[]>();
   let running = 0;
 
   function wait(lane: string): Promise<void> {
-    return new Promise((resolve) => {
+    return new Promise((begin) => {
       const waiting = lanes.get(lane) ?? [];
-      waiting.push(resolve);
+      waiting.push({ sinceMs: nowMs(), begin });
       lanes.set(lane, waiting);
     });
   }
@@ -32,7 +49,7 @@ export function createTurns(limit: number, urgentLanes: readonly string[] = []):
     const next = waiting.shift();
     lanes.delete(lane);
     if (waiting.length > 0) lanes.set(lane, waiting);
-    next?.();
+    next?.begin();
   }
 
   return {
@@ -44,6 +61,10 @@ export function createTurns(limit: number, urgentLanes: readonly string[] = []):
       } finally {
         handOn();
       }
+    },
+    waitedMs(lane) {
+      const first = lanes.get(lane)?.[0];
+      return first ? nowMs() - first.sinceMs : 0;
     },
   };
 }
