@@ -6,6 +6,9 @@ import type { ApiMetrics } from '../telemetry/metrics.ts';
 import { type RequestTrace, startRequestTrace } from '../telemetry/requestTrace.ts';
 import { requestIdOf } from './requestId.ts';
 
+/** Supervisors ask them every few seconds; what they find is news only while it is bad. */
+const PROBES = new Set(['/health', '/ready']);
+
 /**
  * Counts, traces and logs every request when its response has ended: what was asked for, how it was
  * answered, how long it took. The path is told as its route, and no text of the client's is, so
@@ -33,7 +36,8 @@ export function recordRequests(options: {
       const answered = { method, route, status, code };
       metrics.requestEnded({ ...answered, seconds: durationMs / 1_000 });
       trace.end({ ...answered, requestId, jobId });
-      logger.info({
+      const level = PROBES.has(route) && status === '200' ? 'debug' : 'info';
+      logger[level]({
         msg: 'Answered a request',
         ...{ request_id: requestId, job_id: jobId, ...answered },
         duration_ms: Math.round(durationMs),

@@ -132,6 +132,8 @@ describe('a job', () => {
 describe('a request', () => {
   const lines: Record<string, unknown>[] = [];
   const metrics = createMetrics();
+  const parts = { database: 'ok', ledger: 'away', workers: 'ok' } as const;
+  const readiness = async () => ({ isReady: false, parts });
   let app: Awaited<ReturnType<typeof serveApp>>;
 
   beforeAll(async () => {
@@ -141,7 +143,7 @@ describe('a request', () => {
         done();
       },
     });
-    app = await serveApp({ metrics, logger: pino(into) });
+    app = await serveApp({ metrics, readiness, logger: pino({ level: 'debug' }, into) });
   });
 
   afterEach(() => void lines.splice(0));
@@ -173,6 +175,18 @@ describe('a request', () => {
     await fetch(`${app.url}/v1/jobs/${id}`);
 
     expect(lines).toMatchObject([{ job_id: id }]);
+  });
+
+  it('is logged for developers alone where it is a probe that found all well', async () => {
+    await fetch(`${app.url}/health`);
+
+    expect(lines).toMatchObject([{ level: 20, route: '/health', status: '200' }]);
+  });
+
+  it('is logged where it is a probe that found something away', async () => {
+    expect((await fetch(`${app.url}/ready`)).status).toBe(503);
+
+    expect(lines).toMatchObject([{ level: 30, route: '/ready', status: '503' }]);
   });
 
   it('leaves nothing in the log that a client wrote', async () => {
