@@ -1,4 +1,4 @@
-import { pino } from 'pino';
+import { type DestinationStream, pino, stdSerializers } from 'pino';
 import { z } from 'zod';
 
 /** One object per call: `{ msg: 'Settled a job', job_id, … }`, in the past tense. */
@@ -15,12 +15,20 @@ export type LogLevel = z.infer<typeof logLevelSetting>;
  *
  * Redaction is the second line of defence: callers never pass credentials or texts, and should one
  * slip into a logged object under its usual name, it still does not reach the log.
+ *
+ * @param options.into where the lines go instead
  */
-export function createLogger({ name, level }: { name: string; level: LogLevel }): Logger {
+export function createLogger(options: {
+  name: string;
+  level: LogLevel;
+  into?: DestinationStream;
+}): Logger {
+  const { name, level, into = pino.destination(2) } = options;
   return pino(
     {
       name,
       level,
+      serializers: { err: describeError },
       redact: {
         paths: [
           'authorization',
@@ -34,6 +42,19 @@ export function createLogger({ name, level }: { name: string; level: LogLevel })
         censor: '[redacted]',
       },
     },
-    pino.destination(2),
+    into,
   );
+}
+
+/**
+ * pino marks what it describes, which an error that was frozen refuses. A log line must never be
+ * what fails: of such an error it tells what every error has.
+ */
+function describeError(error: Error): unknown {
+  try {
+    return stdSerializers.err(error);
+  } catch {
+    const { name, message, stack } = error;
+    return { type: name, message, stack };
+  }
 }

@@ -35,15 +35,17 @@ async function startEndpoint(result: unknown) {
 
 function createFee(url: string, heliusApiKey?: string) {
   let nowMs = 0;
+  const warnings: string[] = [];
+  const into = { write: (line: string) => void warnings.push(line) };
   const fee = createPriorityFee({
     connection: new Connection(url),
     writableAccounts: [Keypair.generate().publicKey],
     heliusApiKey,
     heliusUrl: url,
-    logger: createLogger({ name: 'test', level: 'silent' }),
+    logger: createLogger({ name: 'test', level: 'warn', into }),
     nowMs: () => nowMs,
   });
-  return { fee, advanceMs: (ms: number) => (nowMs += ms) };
+  return { fee, warnings, advanceMs: (ms: number) => (nowMs += ms) };
 }
 
 /** The first answer starts the question; its result is seen once it has arrived. */
@@ -69,6 +71,20 @@ describe('the priority fee', () => {
   it('is bounded, whatever the estimate says', async () => {
     const { url } = await startEndpoint({ priorityFeeEstimate: 1e12 });
     await untilFee(createFee(url, 'a key').fee, 1_000_000);
+  });
+
+  it.each([
+    ['nobody answers', undefined],
+    ['the estimate is below zero', { priorityFeeEstimate: -1 }],
+    ['the estimate is no number', { priorityFeeEstimate: 'much' }],
+  ])('stays what it was where %s, and a log line says so', async (_case, result) => {
+    const { url } = await startEndpoint(result);
+    const { fee, warnings } = createFee(url, 'a private key');
+    expect(await fee()).toBe(0);
+    while (warnings.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(warnings.join()).toContain('Failed to learn the priority fee');
+    expect(warnings.join()).not.toContain('a private key');
+    expect(await fee()).toBe(0);
   });
 
   it('is asked for once in ten seconds, and never waited for', async () => {

@@ -51,7 +51,9 @@ export function createPriorityFee(options: {
   async function refresh(): Promise<void> {
     askedMs = nowMs();
     try {
-      microLamports = Math.min(MICRO_LAMPORTS_MAX, Math.ceil(await estimate()));
+      const estimated = Math.ceil(await estimate());
+      if (!(estimated >= 0)) throw new Error(`A priority fee of ${estimated} makes no sense`);
+      microLamports = Math.min(MICRO_LAMPORTS_MAX, estimated);
     } catch (error) {
       logger.warn({ msg: 'Failed to learn the priority fee', err: error });
     }
