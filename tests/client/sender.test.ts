@@ -117,6 +117,38 @@ describe('the sender', () => {
     poor.close();
   });
 
+  it('lets another fee payer pay where one has nothing, and asks that one last from then on', async () => {
+    const feePayers = [Keypair.generate(), payers[0]];
+    const told: string[] = [];
+    const into = { write: (line: string) => void told.push(JSON.parse(line).fee_payer) };
+    const mixed = createSender({
+      ...options(ledger.connection),
+      ...{ feePayers, logger: createLogger({ name: 'test', level: 'error', into }) },
+    });
+    for (const lamports of [40, 41, 42, 43]) {
+      expect((await send([pay(lamports)], mixed)).status).toBe('confirmed');
+    }
+    expect(told).toEqual([feePayers[0]?.publicKey.toBase58()]);
+    mixed.close();
+  });
+
+  it('lets another fee payer pay where one has too little for the rent', async () => {
+    const poor = Keypair.generate();
+    const fees = 1_000_000;
+    ledger.fundLamports(poor.publicKey, fees);
+    const mixed = createSender({
+      ...options(ledger.connection),
+      feePayers: [poor, payers[0]],
+    });
+    const outcome = await mixed.send({
+      instructions: (feePayer) => [pay(fees, feePayer)],
+      ...{ signers: [], computeUnitLimit: 2_000 },
+    });
+    expect(outcome.status).toBe('confirmed');
+    expect(await ledger.connection.getBalance(poor.publicKey)).toBe(fees);
+    mixed.close();
+  });
+
   it('refuses what does not fit into one transaction before anything is sent', async () => {
     const many = Array.from({ length: 40 }, () => pay(11, Keypair.generate().publicKey));
     await expect(send(many)).rejects.toBeInstanceOf(TransactionTooLargeError);

@@ -9,6 +9,7 @@ import type { Logger } from '../../../runtime/logger.ts';
 import { createBlockhashes } from './blockhashes.ts';
 import { computeBudget } from './computeBudget.ts';
 import { createConfirmer, type SenderCommitment } from './confirmer.ts';
+import { createFeePayers, isUnableToPay } from './feePayers.ts';
 import { type Blockhash, createLedger, type Submission } from './ledger.ts';
 import { LedgerUnavailableError, type Outcome, refusalOf, WithdrawnError } from './outcome.ts';
 import { type SignedTransaction, signTransaction } from './signedTransaction.ts';
@@ -55,7 +56,8 @@ const CLOSED = 'The sender was closed';
 const BLOCKHASHES_TRIED_MAX = 3;
 
 /**
- * @param options.feePayers take turns, so that no single account's write lock bounds throughput
+ * @param options.feePayers take turns, so that no single account's write lock bounds throughput;
+ *   one that cannot pay is passed over while others can
  * @param options.wsUrl where the ledger notifies; without it confirmations are only polled for
  * @param options.priorityFee micro-lamports per compute unit, asked for each transaction; its
  *   failure is the send's
@@ -73,7 +75,7 @@ export function createSender(options: {
   submissionsMax?: number;
   urgentLanes?: readonly string[];
 }): Sender {
-  const { connection, feePayers, commitment, logger, priorityFee, submissionsMax = 64 } = options;
+  const { connection, commitment, logger, priorityFee, submissionsMax = 64 } = options;
   const ledger = createLedger(connection);
   const blockhashes = createBlockhashes(ledger);
   const confirmer = createConfirmer({ ledger, commitment, wsUrl: options.wsUrl });
@@ -82,7 +84,7 @@ export function createSender(options: {
     ...(options.urgentLanes && { urgentLanes: options.urgentLanes }),
     nowMs: () => performance.now(),
   });
-  let turn = 0;
+  const feePayers = createFeePayers({ keys: options.feePayers, nowMs: () => performance.now() });
   let newestSlot = 0;
   let pending = 0;
   let closed = false;
@@ -113,9 +115,26 @@ export function createSender(options: {
     }
   }
 
+  /** Has another fee payer pay where one cannot; tells what the last one came to. */
   async function send(sending: Sending): Promise<Outcome> {
-    const feePayer = feePayers[turn++ % feePayers.length];
-    if (feePayer === undefined) throw new Error('The sender has no fee payer');
+    const tried = new Set<Keypair>();
+    let last: Outcome | undefined;
+    for (let payer = feePayers.next(tried); payer; payer = feePayers.next(tried)) {
+      tried.add(payer);
+      last = await sendAs(payer, sending);
+      const paysRent = typeof sending.instructions === 'function';
+      if (last.status !== 'rejected' || !isUnableToPay(last.error, paysRent)) return last;
+      feePayers.passOver(payer);
+      logger.error({
+        msg: 'A fee payer could not pay',
+        ...{ fee_payer: payer.publicKey.toBase58(), cause: last.error.name },
+      });
+    }
+    if (!last) throw new Error('The sender has no fee payer');
+    return last;
+  }
+
+  async function sendAs(feePayer: Keypair, sending: Sending): Promise<Outcome> {
     for (let tried = 0; tried < BLOCKHASHES_TRIED_MAX; tried += 1) {
       const { blockhash, signed, submission } = await turns.take(sending.lane ?? '', async () => {
         if (closed) throw new LedgerUnavailableError(CLOSED, { signature: null });
