@@ -10,8 +10,6 @@ interface ErrorEntry {
   hasRetryAfter?: true;
   /** Sent as `x-should-retry: false`: repeating silently would only cost the client time. */
   shouldRetry?: false;
-  /** Whether the code is our choice, where the specification names none. */
-  isOurs?: true;
 }
 
 /**
@@ -63,31 +61,26 @@ export const errorTable = {
     type: 'permission_error',
     meaning:
       'The wallet limits what this service may lock per job or per day, and this is above it.',
-    isOurs: true,
   },
   spender_not_set: {
     status: 403,
     type: 'permission_error',
     meaning: 'The wallet has not made this service a spender of its credit account.',
-    isOurs: true,
   },
   job_not_found: {
     status: 404,
     type: 'not_found_error',
     meaning: 'The wallet of this key has no such job.',
-    isOurs: true,
   },
   webhook_not_found: {
     status: 404,
     type: 'not_found_error',
     meaning: 'The wallet of this key has no such webhook.',
-    isOurs: true,
   },
   route_not_found: {
     status: 404,
     type: 'not_found_error',
     meaning: 'This path, or this method on it, does not exist.',
-    isOurs: true,
   },
   duplicate_webhook: {
     status: 409,
@@ -97,7 +90,6 @@ export const errorTable = {
       'to set another secret.',
     details: ['webhook_id'],
     shouldRetry: false,
-    isOurs: true,
   },
   idempotency_key_in_use: {
     status: 409,
@@ -105,7 +97,6 @@ export const errorTable = {
     meaning: 'The same request is still being answered; wait for `Retry-After` seconds.',
     details: ['job_id'],
     hasRetryAfter: true,
-    isOurs: true,
   },
   idempotency_key_reused: {
     status: 409,
@@ -115,7 +106,6 @@ export const errorTable = {
       'another API key; GET /v1/jobs/{id} shows its job. Use a new key for a new request.',
     details: ['job_id'],
     shouldRetry: false,
-    isOurs: true,
   },
   dispute_already_open: {
     status: 409,
@@ -123,7 +113,6 @@ export const errorTable = {
     meaning: 'The job has been disputed before; GET /v1/jobs/{id} shows how the dispute stands.',
     details: ['job_id'],
     shouldRetry: false,
-    isOurs: true,
   },
   dispute_window_expired: {
     status: 422,
@@ -136,21 +125,18 @@ export const errorTable = {
     type: 'unprocessable_error',
     meaning: 'The Idempotency-Key was used with another body in the last 24 hours.',
     details: ['job_id'],
-    isOurs: true,
   },
   job_not_settled: {
     status: 422,
     type: 'unprocessable_error',
     meaning: 'Only a settled job can be disputed: for any other, nothing was charged.',
     details: ['job_id', 'status'],
-    isOurs: true,
   },
   dispute_limit_reached: {
     status: 422,
     type: 'unprocessable_error',
     meaning: 'The wallet has as many open disputes as the ledger allows at a time.',
     details: ['job_id'],
-    isOurs: true,
   },
   rate_limit_exceeded: {
     status: 429,
@@ -158,13 +144,11 @@ export const errorTable = {
     meaning: 'Too many requests from one address in a short time; wait for `Retry-After` seconds.',
     details: ['limit'],
     hasRetryAfter: true,
-    isOurs: true,
   },
   internal_error: {
     status: 500,
     type: 'server_error',
     meaning: 'An error on our side. Nothing is charged for a job that did not settle.',
-    isOurs: true,
   },
   worker_failed: {
     status: 500,
@@ -172,7 +156,6 @@ export const errorTable = {
     meaning:
       'No worker produced a proven answer. The job failed and its credits are back. Safe to retry.',
     details: ['job_id', 'credits_refunded', 'refund_tx'],
-    isOurs: true,
   },
   no_workers_available: {
     status: 503,
@@ -187,7 +170,6 @@ export const errorTable = {
     type: 'server_error',
     meaning: 'The ledger or the database cannot be reached, or locks are paused. Safe to retry.',
     hasRetryAfter: true,
-    isOurs: true,
   },
   job_timeout: {
     status: 504,
@@ -278,13 +260,14 @@ const unavailableSystemCodes = new Set([
   'ENOTFOUND',
 ]);
 
+/** pg reports its own time-outs, and a cut connection, without any code. */
+const pgWithoutCode =
+  /^(timeout exceeded when trying to connect|Query read timeout|Connection terminated)/;
+
 function isUnavailable(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   if (thrown.name === 'LedgerUnavailableError') return true;
-  // pg's pool reports its own connection time-out and a cut connection without any code.
-  if (/^(timeout exceeded when trying to connect|Connection terminated)/.test(thrown.message)) {
-    return true;
-  }
+  if (pgWithoutCode.test(thrown.message)) return true;
   const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
   return unavailableSystemCodes.has(code) || unavailableSqlState.test(code);
 }

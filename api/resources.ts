@@ -27,6 +27,9 @@ export interface Resources {
 
 const WORKER_CONNECT_TIMEOUT_MS = 5_000;
 
+/** Far above any statement of ours: a database that takes longer counts as away. */
+const QUERY_TIMEOUT_MS = 5_000;
+
 /** Opens them, each to be closed by `shutdown`. */
 export async function openResources(options: {
   config: ApiConfig;
@@ -38,7 +41,10 @@ export async function openResources(options: {
   poolConnectionsMax: number;
 }): Promise<Resources> {
   const { config, logger, shutdown, applicationName, poolConnectionsMax: max } = options;
-  const pool = createPool({ databaseUrl: config.DATABASE_URL, applicationName, max });
+  const pool = createPool({
+    ...{ databaseUrl: config.DATABASE_URL, applicationName, max },
+    queryTimeoutMs: QUERY_TIMEOUT_MS,
+  });
   pool.on('error', (error) => logger.warn({ msg: 'Lost an idle database connection', err: error }));
   shutdown.add('database', () => pool.end());
 

@@ -14,17 +14,29 @@ const types: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(oid, format as 'text'),
 };
 
-/** A pool whose int8 and numeric columns arrive as bigint. */
+/** A connection that is silent for so long is probed by the system. */
+const KEEP_ALIVE_DELAY_MS = 10_000;
+
+/**
+ * A pool whose int8 and numeric columns arrive as bigint.
+ *
+ * @param options.queryTimeoutMs after which a statement fails and its connection is given up: the
+ *   server behind it may have vanished without a word
+ */
 export function createPool(options: {
   databaseUrl: string;
   applicationName: string;
   max?: number;
+  queryTimeoutMs?: number;
 }): pg.Pool {
   return new pg.Pool({
     connectionString: options.databaseUrl,
     application_name: options.applicationName,
     max: options.max ?? 10,
     connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
+    ...(options.queryTimeoutMs !== undefined && { query_timeout: options.queryTimeoutMs }),
     types,
   });
 }

@@ -175,6 +175,9 @@ export async function runAttempt(options: {
     if (!(error instanceof WorkerFailedError)) throw error;
     if (error.code === 'context_length_exceeded' && !text) return { kind: 'context_exceeded' };
     if (error.code === 'empty_output' && !text) return failed('empty_output', error.code);
+    // A worker's clock may be ahead of ours by a little; sooner, it would be an excuse.
+    const isLate = clock.nowSeconds() >= deadlines.stopAt;
+    if (error.code === 'deadline_passed' && isLate) return { kind: 'overdue' };
     return failed('worker_error', cut ?? error.code, error.busy);
   } finally {
     over.abort(OVER);

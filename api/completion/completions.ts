@@ -72,7 +72,7 @@ export function createCompletions(services: CompletionServices): Completions {
       return await admit(services, options);
     } catch (error) {
       if (error instanceof LockUndecidedError) {
-        background.add(error.undone.then(() => release(claim)));
+        background.add(error.end.then((end) => (end === 'undone' ? release(claim) : undefined)));
       } else if (error instanceof ApiError || isUnsent(error)) await release(claim);
       throw error;
     }

@@ -32,6 +32,8 @@ export type DeliverProven = (
   context: RequestContext,
 ) => Promise<void>;
 
+/** A settlement waits this long for a database that is away. */
+const KEEP_WAIT_MS = 2_000;
 /** A plain answer waits this long for its settlement and for the mirror to show it. */
 const PLAIN_SETTLEMENT_WAIT_MS = 10_000;
 /** A finished stream is held open this long for its trailers. */
@@ -54,16 +56,26 @@ export function createProvenDelivery(options: {
 }): DeliverProven {
   const { escrow, tokens, work, unpaid, logger, signReceipt } = options;
 
+  /** A repeat of what is not kept is refused instead of answered; that is no reason not to settle. */
+  async function keepInTime(job: LockedJob, keepCopy: () => Promise<void>): Promise<void> {
+    const keeping = keepCopy().then(
+      () => true,
+      (error: unknown) => {
+        logger.warn({ msg: 'Failed to keep an answer for repeats', job_id: job.id, err: error });
+        return true;
+      },
+    );
+    if (await within(KEEP_WAIT_MS, keeping)) return;
+    logger.warn({ msg: 'An answer was not kept for repeats in time', job_id: job.id });
+  }
+
   async function settle(
     job: LockedJob,
     answer: ProvenAnswer,
     settling: { countedTokens: number; stages: Stages; keepCopy: () => Promise<void> },
   ): Promise<KnownEnd> {
     const { countedTokens, stages, keepCopy } = settling;
-    await keepCopy().catch((error: unknown) => {
-      // A repeat will be refused instead of answered; that is no reason not to settle.
-      logger.warn({ msg: 'Failed to keep an answer for repeats', job_id: job.id, err: error });
-    });
+    await keepInTime(job, keepCopy);
     const sinceMs = performance.now();
     const settled = await escrow.settle(job, answer, countedTokens);
     const end = settled.status === 'overdue' ? await unpaid.refundWhenDue(job) : settled;

@@ -1,10 +1,10 @@
 import { jobIdTimeMs, parseJobId } from '../../programs/client/jobId.ts';
-import type { JobStatus } from '../../programs/client/vocabulary.ts';
 import { gather } from '../../runtime/gather.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Database } from '../../runtime/postgres.ts';
 import { delay } from '../../runtime/wait.ts';
 import { ApiError } from '../errors.ts';
+import type { JobStanding } from '../ledger/statusLookup.ts';
 import {
   deleteRequest,
   type IdempotentRequestRow,
@@ -58,7 +58,7 @@ const SHARED = { itemsMax: 64, callsMax: 2 };
 export function createIdempotency(services: {
   database: Database;
   logger: Logger;
-  findStatus: (key: { wallet: string; jobId: string }) => Promise<JobStatus | undefined>;
+  findStatus: (key: { wallet: string; jobId: string }) => Promise<JobStanding | undefined>;
   nowMs: () => number;
 }): Idempotency {
   const { database, logger, findStatus, nowMs } = services;
@@ -94,7 +94,8 @@ export function createIdempotency(services: {
   }
 
   /** Whether the earlier request's job ended, or never began, without a charge. */
-  async function isFree(wallet: string, jobId: string): Promise<boolean> {
+  async function isFree(wallet: string, earlier: IdempotentRequestRow): Promise<boolean> {
+    const { job_id: jobId } = earlier;
     const status = await findStatus({ wallet, jobId });
     switch (status) {
       case undefined: {
@@ -105,6 +106,10 @@ export function createIdempotency(services: {
       case 'pending':
       case 'processing':
       case 'settling':
+        throw inUse(jobId);
+      case 'closed':
+        // It may have been charged: its answer, if it is kept, is what its client is owed.
+        if (earlier.answer) return false;
         throw inUse(jobId);
       case 'failed':
       case 'refunded':
@@ -127,7 +132,7 @@ export function createIdempotency(services: {
         { details: { job_id: earlier.job_id } },
       );
     }
-    if (await isFree(request.wallet, earlier.job_id)) {
+    if (await isFree(request.wallet, earlier)) {
       if (await takeOverRequest(database, { ...request, jobId }, earlier.job_id)) {
         return claimed(request, jobId);
       }

@@ -1,12 +1,19 @@
 import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
 import { fetchJob } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
+import { answered } from '../../programs/client/sender/answered.ts';
 import type { Batcher } from '../../programs/client/sender/batcher.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
+import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
 import type { Sender } from '../../programs/client/sender/sender.ts';
 import type { Job } from '../../programs/client/types.ts';
 import type { Background } from '../../runtime/background.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { delay } from '../../runtime/wait.ts';
+
+/** A node that is away, or behind its neighbours, is usually not for long. */
+const READS_MAX = 5;
+const READ_PAUSE_MS = 500;
 
 /** What every instruction of the API needs to reach the ledger. */
 export interface LedgerContext {
@@ -28,15 +35,38 @@ export interface LedgerContext {
   logger: Logger;
 }
 
-/** The Job as of `slot` or later; null when it does not exist there. */
-export function readJob(
+/**
+ * The Job once a transaction about it has ended: as of that slot or later; null when it does not
+ * exist there. Asks again while nobody tells.
+ *
+ * @throws LedgerUnavailableError with the transaction's signature
+ */
+export async function readJob(
   context: LedgerContext,
   address: PublicKey,
-  slot: number,
+  ended: { slot: number; signature: string | null },
 ): Promise<Job | null> {
   const { connection, commitment, addresses } = context;
   const { programId } = addresses;
-  return fetchJob(connection, address, { commitment, minContextSlot: slot, programId });
+  const { slot: minContextSlot, signature } = ended;
+  for (let reads = 1; ; reads += 1) {
+    try {
+      return await answered(
+        fetchJob(connection, address, { commitment, minContextSlot, programId }),
+      );
+    } catch (cause) {
+      if (reads === READS_MAX) {
+        throw new LedgerUnavailableError('No node tells where a job stands', { signature, cause });
+      }
+    }
+    await delay(READ_PAUSE_MS);
+  }
+}
+
+/** For `catch`: undefined where the ledger was out of reach; throws anything else. */
+export function unlessAway(error: unknown): undefined {
+  if (!(error instanceof LedgerUnavailableError)) throw error;
+  return undefined;
 }
 
 /** The accounts and keys that identify us as the controller. */

@@ -39,7 +39,7 @@ export function createDisputeOnLedger(context: LedgerContext): DisputeOnLedger {
           key: wallet,
         });
         if (outcome.status === 'rejected') return refused(outcome);
-        const found = await readJob(context, job, outcome.slot);
+        const found = await readJob(context, job, outcome);
         if (outcome.status === 'confirmed' && found) {
           const arbitrationWindowSeconds = BigInt(found.arbitrationWindowSeconds);
           return { status: 'opened', signature: outcome.signature, arbitrationWindowSeconds };

@@ -46,14 +46,14 @@ export type SettleEnd =
 
 /** The lock was sent, and whether it lands is not known in time. */
 export class LockUndecidedError extends ApiError {
-  /** Resolves when the job is known not to exist, or was taken back; never when it is left to the keeper. */
-  readonly undone: Promise<void>;
+  /** `undone` when the job is known not to exist, or was taken back; `left` when it is the keeper's. */
+  readonly end: Promise<'undone' | 'left'>;
 
-  constructor(undone: Promise<void>) {
+  constructor(end: LockUndecidedError['end']) {
     super('service_unavailable', 'The ledger did not confirm the lock in time.', {
       retryAfterSeconds: 5,
     });
-    this.undone = undone;
+    this.end = end;
   }
 }
 

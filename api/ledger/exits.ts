@@ -9,7 +9,7 @@ import {
   word,
 } from '../../programs/client/vocabulary.ts';
 import { delay } from '../../runtime/wait.ts';
-import { actor, type LedgerContext, readJob } from './context.ts';
+import { actor, type LedgerContext, readJob, unlessAway } from './context.ts';
 import type { JobEnd, LockedJob } from './escrow.ts';
 
 /** Enough for a ledger that is slow for some seconds; after that the keeper refunds. */
@@ -54,13 +54,18 @@ async function exit(
 ): Promise<JobEnd> {
   const { exits, clock } = context;
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const outcome = await exits.add({
+    const sending = exits.add({
       instructions: [move.instruction],
       signers: move.signers,
       key: job.wallet,
     });
-    if (outcome.status === 'confirmed') return { status: move.to, signature: outcome.signature };
-    const found = await readJob(context, job.address, outcome.slot);
+    const outcome = await sending.catch(unlessAway);
+    if (outcome?.status === 'confirmed') return { status: move.to, signature: outcome.signature };
+    const found = outcome && (await readJob(context, job.address, outcome).catch(unlessAway));
+    if (found === undefined) {
+      await delay(PAUSE_MS);
+      continue;
+    }
     // Only a final job can have been closed; how it ended is the mirror's to tell.
     if (!found) return { status: move.to, signature: null };
     const status = word(JOB_STATUSES, found.status);

@@ -2,6 +2,7 @@ import { fetchCreditAccount } from '../../programs/client/accounts.ts';
 import { jobLock } from '../../programs/client/instructions/index.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
+import { answered } from '../../programs/client/sender/answered.ts';
 import { type Outcome, WithdrawnError } from '../../programs/client/sender/outcome.ts';
 import { within } from '../../runtime/wait.ts';
 import { jobDeadlines } from '../completion/deadlines.ts';
@@ -74,21 +75,20 @@ export async function lockJob(context: LedgerContext, request: LockRequest): Pro
 
   // Nobody waits for this job any more: should its lock still land, it is taken back at once.
   givenUp.abort();
-  const undone = Promise.withResolvers<void>();
-  context.lateLocks.add(
-    sent
-      .then((late) => decide(context, late, { ...request, lockedBy }))
-      .then((locked) => failJob(context, locked, 'lock_late'))
-      .then(() => undone.resolve())
-      .catch((error: unknown) => {
-        const isNoJob = [WithdrawnError, ApiError, PriceChangedError].some(
-          (kind) => error instanceof kind,
-        );
-        if (isNoJob) return undone.resolve();
-        logger.error({ msg: 'Left a late lock to the keeper', job_id: draft.id, err: error });
-      }),
-  );
-  throw new LockUndecidedError(undone.promise);
+  const end = sent
+    .then((late) => decide(context, late, { ...request, lockedBy }))
+    .then((locked) => failJob(context, locked, 'lock_late'))
+    .then(() => 'undone' as const)
+    .catch((error: unknown) => {
+      const isNoJob = [WithdrawnError, ApiError, PriceChangedError].some(
+        (kind) => error instanceof kind,
+      );
+      if (isNoJob) return 'undone';
+      logger.error({ msg: 'Left a late lock to the keeper', job_id: draft.id, err: error });
+      return 'left';
+    });
+  context.lateLocks.add(end);
+  throw new LockUndecidedError(end);
 }
 
 function lockedJob(
@@ -118,7 +118,7 @@ async function decide(
     case 'rejected':
       throw await refusal(context, outcome, request);
     case 'expired': {
-      const landed = await readJob(context, request.draft.address, outcome.slot);
+      const landed = await readJob(context, request.draft.address, outcome);
       if (landed) return request.lockedBy(outcome.signature);
       throw serviceUnavailable('The ledger did not take the lock.');
     }
@@ -133,8 +133,12 @@ async function refusal(
 ): Promise<Error> {
   const { error } = outcome;
   switch (error?.name) {
-    case 'InsufficientCredits':
-      return insufficientCredits(quoted, await availableCredits(context, wallet));
+    case 'InsufficientCredits': {
+      const available = await availableCredits(context, wallet, outcome.slot);
+      return available < quoted.lockCredits
+        ? insufficientCredits(quoted, available)
+        : serviceUnavailable('The balance was just changing; try again.');
+    }
     case 'PriceChanged':
     case 'TokenLimitTooLarge':
       return new PriceChangedError();
@@ -162,10 +166,16 @@ async function refusal(
   }
 }
 
-async function availableCredits(context: LedgerContext, wallet: string): Promise<bigint> {
+/** As of the slot or later: other requests of the wallet may have ended since. */
+async function availableCredits(
+  context: LedgerContext,
+  wallet: string,
+  slot: number,
+): Promise<bigint> {
   const { connection, commitment, addresses } = context;
   const { programId } = addresses;
   const address = addresses.creditAccount(publicKeyOf(wallet));
-  const account = await fetchCreditAccount(connection, address, { commitment, programId });
+  const reading = { commitment, programId, minContextSlot: slot };
+  const account = await answered(fetchCreditAccount(connection, address, reading));
   return account?.availableCredits ?? 0n;
 }

@@ -1,23 +1,24 @@
 import { jobProve, jobSettle } from '../../programs/client/instructions/index.ts';
 import { ed25519Instruction, proofMessage } from '../../programs/client/proof.ts';
 import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
-import { LedgerUnavailableError, WithdrawnError } from '../../programs/client/sender/outcome.ts';
-import { isEnded, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
+import { type Outcome, WithdrawnError } from '../../programs/client/sender/outcome.ts';
+import { isEnded, JOB_STATUSES, type JobStatus, word } from '../../programs/client/vocabulary.ts';
 import { delay } from '../../runtime/wait.ts';
 import type { ProvenAnswer } from '../completion/attempt.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
 import { SETTLEMENT_COMPUTE_UNITS_MAX } from './computeUnits.ts';
-import { actor, type LedgerContext, readJob } from './context.ts';
+import { actor, type LedgerContext, readJob, unlessAway } from './context.ts';
 import type { LockedJob, SettleEnd } from './escrow.ts';
 import { failJob } from './exits.ts';
 
-/** Between two tries while the ledger is out of reach. */
-const AWAY_PAUSE_MS = 500;
+/** Between two tries while the ledger is out of reach, or refuses for no fault of the job's. */
+const PAUSE_MS = 500;
 
 /**
  * Proves and settles in one transaction, which carries the acknowledgement too when that is not
  * confirmed yet. One that expired, or whose fate the ledger does not tell, is sent again while there
- * is time; a refused one is decided by what the Job says.
+ * is time; so is one that was refused for no instruction's fault, such as a fee that nobody could
+ * pay. Any other refused one is decided by what the Job says.
  */
 export async function settleJob(
   context: LedgerContext,
@@ -38,37 +39,49 @@ export async function settleJob(
       lane: 'settlements',
       isWanted: isInTime,
     });
-    const outcome = await sending.catch(undecided);
+    const outcome = await sending.catch(withdrawnOrAway);
     if (outcome === 'withdrawn') break;
-    if (!outcome) {
-      // Should the one before have landed, the ledger refuses the next, and the Job says why.
+    // Should one have landed that the ledger does not tell of, it refuses the next, and the Job says why.
+    const found = outcome && (await standing(context, job, outcome));
+    if (!found) {
       logger.warn({ msg: 'The ledger was away from a settlement', job_id: job.id });
-      await delay(AWAY_PAUSE_MS);
+      await delay(PAUSE_MS);
       continue;
     }
-    if (outcome.status === 'confirmed') return { status: 'settled', signature: outcome.signature };
-    const found = await readJob(context, job.address, outcome.slot);
-    const status = found ? word(JOB_STATUSES, found.status) : 'settled';
-    if (isEnded(status)) return { status, signature: null };
-    if (outcome.status === 'expired') continue;
+    if (isEnded(found.status)) return found;
+    if (outcome.status !== 'rejected') continue;
     if (!isInTime()) break;
     logger.error({ msg: 'The ledger refused a settlement', job_id: job.id, err: outcome.error });
+    if (outcome.error.instructionIndex === null) {
+      await delay(PAUSE_MS);
+      continue;
+    }
     // In `settling` the worker proved another text than it delivered.
     return failJob(
       context,
       job,
-      status === 'settling' ? 'output_mismatch' : 'worker_error',
+      found.status === 'settling' ? 'output_mismatch' : 'worker_error',
       delivered,
     );
   }
   return { status: 'overdue' };
 }
 
-/** @returns undefined where the ledger could not be asked; throws what asking again cannot mend */
-function undecided(error: unknown): 'withdrawn' | undefined {
-  if (error instanceof WithdrawnError) return 'withdrawn';
-  if (!(error instanceof LedgerUnavailableError)) throw error;
-  return undefined;
+function withdrawnOrAway(error: unknown): 'withdrawn' | undefined {
+  return error instanceof WithdrawnError ? 'withdrawn' : unlessAway(error);
+}
+
+/** Where the job stands after a settlement's end; undefined where the ledger does not tell. */
+async function standing(
+  context: LedgerContext,
+  job: LockedJob,
+  outcome: Outcome,
+): Promise<{ status: JobStatus; signature: string | null } | undefined> {
+  const { status, signature } = outcome;
+  if (status === 'confirmed') return { status: 'settled', signature };
+  const found = await readJob(context, job.address, outcome).catch(unlessAway);
+  if (found === undefined) return undefined;
+  return { status: found ? word(JOB_STATUSES, found.status) : 'settled', signature: null };
 }
 
 function settlementInstructions(

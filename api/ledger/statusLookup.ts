@@ -1,24 +1,34 @@
 import { parseJobId } from '../../programs/client/jobId.ts';
 import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
+import { answered } from '../../programs/client/sender/answered.ts';
 import { isEnded, JOB_STATUSES, type JobStatus, word } from '../../programs/client/vocabulary.ts';
 import type { Database } from '../../runtime/postgres.ts';
 import { selectJob } from '../statements/jobs.ts';
 import { type LedgerContext, readJob } from './context.ts';
 
 /**
+ * Where a wallet's job stands. `closed`: the ledger had it and has it no more, and the mirror does
+ * not tell yet how it ended.
+ */
+export type JobStanding = JobStatus | 'closed';
+
+/**
  * Tells where a wallet's job stands: in the mirror when it has ended there, else on the ledger,
- * which is never behind; undefined when neither has it.
+ * which is never behind; undefined when neither ever had it.
  */
 export function createStatusLookup(options: { database: Database; context: LedgerContext }) {
   const { database, context } = options;
-  return async (key: { wallet: string; jobId: string }): Promise<JobStatus | undefined> => {
+  const { addresses, connection, commitment } = context;
+  return async (key: { wallet: string; jobId: string }): Promise<JobStanding | undefined> => {
     const mirrored = (await selectJob(database, key))?.status as JobStatus | undefined;
     if (mirrored && isEnded(mirrored)) return mirrored;
     const bytes = parseJobId(key.jobId);
     if (!bytes) return mirrored;
-    const { addresses } = context;
     const address = addresses.job(addresses.creditAccount(publicKeyOf(key.wallet)), bytes);
-    const job = await readJob(context, address, 0);
-    return job ? word(JOB_STATUSES, job.status) : mirrored;
+    const job = await readJob(context, address, { slot: 0, signature: null });
+    if (job) return word(JOB_STATUSES, job.status);
+    const traces = await answered(connection.getSignaturesForAddress(address, {}, commitment));
+    // Who disputes or refunds a job may close it behind an indexer that is away.
+    return traces.some(({ err }) => err === null) ? 'closed' : mirrored;
   };
 }

@@ -26,6 +26,8 @@ export interface JobWatch {
 /** Behind the notifications: one may be lost while the listening connection is renewed. */
 const POLL_INTERVAL_MS = 500;
 const RECONNECT_INTERVAL_MS = 1_000;
+/** A connection that only listens would not notice that its server is gone. */
+const PROBE_INTERVAL_MS = 10_000;
 /** Jobs of which it is known when the mirror last told of them: many more than end at once. */
 const JOBS_KEPT_MAX = 10_000;
 /** Statements that several jobs share. */
@@ -65,17 +67,21 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger }): JobW
   /** Listens until the connection ends. */
   async function listen(onListening: () => void): Promise<void> {
     const client = await pool.connect();
-    const ended = new Promise<void>((resolve) => {
-      client.once('error', () => resolve());
-      client.once('end', () => resolve());
-      closing.signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    const ended = new AbortController();
+    const end = () => ended.abort();
+    client.once('error', end);
+    client.once('end', end);
+    closing.signal.addEventListener('abort', end);
     client.on('notification', ({ payload }) => wake(payload ?? ''));
     try {
       await client.query('listen mirror_jobs');
       onListening();
-      await ended;
+      while (!ended.signal.aborted) {
+        await delay(PROBE_INTERVAL_MS, ended.signal);
+        if (!ended.signal.aborted) await client.query('select 1');
+      }
     } finally {
+      closing.signal.removeEventListener('abort', end);
       client.release(true);
     }
   }

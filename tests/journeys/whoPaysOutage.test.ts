@@ -143,12 +143,74 @@ describe('while the database is away, a completion', () => {
   });
 });
 
+describe('while the database is silent, a completion', () => {
+  afterEach(() => service.databaseGate.thaw());
+
+  it('that was locked before is answered and settled in its time', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    const { answers, end } = await askBoth(apiKey);
+    await untilLocked(service, address, FORMS.length);
+    service.databaseGate.freeze();
+    end();
+    expect(await untilEnded(service, address, FORMS.length)).toEqual({
+      ...{ available: CREDITS - 16n, locked: 0n },
+      jobs: [settled, settled],
+    });
+    for (const answer of await answers) {
+      expect(answer).toMatchObject({ status: 200, error: undefined });
+    }
+  });
+
+  it('is a 503 that costs nothing', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    service.databaseGate.freeze();
+    const asking = FORMS.map((form) => askCompletion(api, { form, apiKey }));
+    for (const answer of await Promise.all(asking)) expectUnavailable(answer);
+    expect(await readBooks(service, address)).toEqual({ available: CREDITS, locked: 0n, jobs: [] });
+  });
+});
+
+describe('once the database’s connections have gone dead without a word, a completion', () => {
+  it('is answered as soon as they were given up, and not later than others from then on', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    const ask = () => askCompletion(api, { form: 'plain', apiKey });
+    expect(await ask()).toMatchObject({ status: 200 });
+    service.databaseGate.strand();
+    let refused = 0;
+    for (let answer = await ask(); answer.status !== 200; answer = await ask()) {
+      expectUnavailable(answer);
+      refused += 1;
+    }
+    expect(refused).toBeLessThan(10);
+    expect(await untilEnded(service, address, 2)).toMatchObject({ available: CREDITS - 16n });
+  });
+});
+
+describe('while the fee payer has nothing at all, a completion', () => {
+  it('that was locked before is settled once there is something again', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    const { answers, end } = await askBoth(apiKey);
+    await untilLocked(service, address, FORMS.length);
+    await drainFeePayer(0);
+    end();
+    for (const answer of await answers) {
+      expect(answer).toMatchObject({ status: 200, error: undefined });
+    }
+    expect(await readBooks(service, address)).toMatchObject({ locked: 16n });
+    service.ledger.fundLamports(feePayer.publicKey, 10 * LAMPORTS_PER_SOL);
+    expect(await untilEnded(service, address, FORMS.length)).toEqual({
+      ...{ available: CREDITS - 16n, locked: 0n },
+      jobs: [settled, settled],
+    });
+  });
+});
+
 describe('while the operator’s float is low, a completion', () => {
   it('is a 503 that costs nothing, and those locked before still settle', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
     await untilLocked(service, address, FORMS.length);
-    await drainFeePayer();
+    await drainFeePayer(LOW_LAMPORTS);
     const asking = FORMS.map((form) => askCompletion(api, { form, apiKey }));
     for (const answer of await Promise.all(asking)) expectUnavailable(answer);
     end();
@@ -160,13 +222,13 @@ describe('while the operator’s float is low, a completion', () => {
   });
 });
 
-async function drainFeePayer(): Promise<void> {
+async function drainFeePayer(lamportsLeft: number): Promise<void> {
   const { operator, ledger } = service;
   const lamports = await ledger.connection.getBalance(feePayer.publicKey, 'confirmed');
   const transfer = SystemProgram.transfer({
     fromPubkey: feePayer.publicKey,
     toPubkey: operator.authority.publicKey,
-    lamports: lamports - LOW_LAMPORTS,
+    lamports: lamports - lamportsLeft,
   });
   await submit(operator, [transfer], [feePayer]);
 }

@@ -7,20 +7,31 @@ export interface DatabaseGate {
   /** Cuts all connections and refuses new ones. */
   shut(): Promise<void>;
   open(): Promise<void>;
+  /** Passes nothing on, and cuts nothing, until it is thawed. */
+  freeze(): void;
+  thaw(): void;
+  /** Never passes anything on for the connections there are; new ones work. */
+  strand(): void;
   close(): Promise<void>;
 }
 
 export async function startDatabaseGate(databaseUrl: string): Promise<DatabaseGate> {
   const { hostname, port } = new URL(databaseUrl);
   const sockets = new Set<Socket>();
+  /** The process's end of each connection, with the database's. */
+  const pairs = new Map<Socket, Socket>();
+  let isFrozen = false;
   const server = createServer((socket) => {
     const database = connect(Number(port), hostname);
+    pairs.set(socket, database);
+    socket.on('close', () => pairs.delete(socket));
     for (const [one, other] of [
       [socket, database],
       [database, socket],
     ] as const) {
       sockets.add(one);
       one.pipe(other);
+      if (isFrozen) one.pause();
       // Whichever side goes, the other one goes with it.
       one.on('error', () => other.destroy());
       one.on('close', () => {
@@ -48,6 +59,23 @@ export async function startDatabaseGate(databaseUrl: string): Promise<DatabaseGa
     shut,
     async open() {
       if (!server.listening) await listen(gatePort);
+    },
+    freeze() {
+      isFrozen = true;
+      for (const socket of sockets) socket.pause();
+    },
+    thaw() {
+      isFrozen = false;
+      for (const socket of sockets) socket.resume();
+    },
+    strand() {
+      for (const [socket, database] of pairs) {
+        database.removeAllListeners('close');
+        database.destroy();
+        socket.unpipe();
+        socket.pause();
+      }
+      pairs.clear();
     },
     close: shut,
   };
