@@ -5,10 +5,10 @@ import type pg from 'pg';
 import type { AnswerCopy } from '../../api/idempotency/answerCopy.ts';
 import { createIdempotency, type Idempotency } from '../../api/idempotency/idempotency.ts';
 import { createRequestIdentification } from '../../api/idempotency/identity.ts';
+import type { JobStanding } from '../../api/ledger/statusLookup.ts';
 import { pruneRequests } from '../../api/statements/idempotentRequests.ts';
 import { migrate } from '../../indexer/migrate.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
-import type { JobStatus } from '../../programs/client/vocabulary.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createPool } from '../../runtime/postgres.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -32,7 +32,7 @@ let database: TestDatabase;
 let pool: pg.Pool;
 let idempotency: Idempotency;
 /** Where each job stands; what is not in it exists nowhere. */
-let statuses: Map<string, JobStatus>;
+let statuses: Map<string, JobStanding>;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -84,7 +84,7 @@ async function claim(sent: Sent, id = jobId()) {
 }
 
 /** Claims and lets the job end so. */
-async function run(sent: Sent, status: JobStatus, options: { stores?: boolean } = {}) {
+async function run(sent: Sent, status: JobStanding, options: { stores?: boolean } = {}) {
   const { id, claim: claimed } = await claim(sent);
   if (claimed.status !== 'new') throw new Error('the request was taken for a repeat');
   if (options.stores ?? true) await claimed.store(copy);
@@ -123,6 +123,18 @@ describe.each([
     expect(repeated).toMatchObject(
       expected === 'replay' ? { status: 'replay', jobId: id, copy } : { status: 'new' },
     );
+  });
+
+  it('is answered with the copy once its job was closed behind the mirror, since it may be charged', async () => {
+    const id = await run(first, 'closed');
+    expect((await claim(again)).claim).toMatchObject({ status: 'replay', jobId: id, copy });
+  });
+
+  it('is in use without a copy until the mirror tells how its closed job ended', async () => {
+    const id = await run(first, 'closed', { stores: false });
+    expect(await refusalOf(again)).toEqual(['idempotency_key_in_use', id]);
+    statuses.set(id, 'refunded');
+    expect(await refusalOf(again)).toBe('new');
   });
 
   it('is still in use while its lock may appear, and free once it cannot any more', async () => {

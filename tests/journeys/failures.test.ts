@@ -1,11 +1,17 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { APIError } from 'openai';
 import { FAILURE_REASONS, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
+import type { Engine } from '../../worker/engine/engine.ts';
+import { WorkerError } from '../../worker/errors.ts';
+import { untilSampled } from '../support/apiMetrics.ts';
 import {
   type RunningService,
   startRunningService,
   type WorkerBehaviour,
 } from '../support/runningService.ts';
+
+/** From here on a worker may be right that its proof would come too late. */
+const STOP_SECONDS = 105;
 
 const messages = [{ role: 'user' as const, content: 'Say hello.' }];
 let service: RunningService;
@@ -16,9 +22,22 @@ afterEach(async () => {
 });
 
 async function start(...behaviours: WorkerBehaviour[]): Promise<RunningService> {
-  service = await startRunningService({ workers: behaviours });
+  service = await startRunningService({ workers: behaviours, apiSettings: { METRICS_PORT: '0' } });
   started.push(service);
   return service;
+}
+
+/** An engine that has no text, and finds its job's time over as soon as the test says so. */
+function createHastyEngine() {
+  const { promise: asked, resolve: wasAsked } = Promise.withResolvers<void>();
+  const { promise: said, resolve: sayIt } = Promise.withResolvers<void>();
+  // biome-ignore lint/correctness/useYield: it has nothing to say
+  async function* generate(): ReturnType<Engine['generate']> {
+    wasAsked();
+    await said;
+    throw new WorkerError('deadline_passed', 'The proof would come too late');
+  }
+  return { engine: { kind: 'builtin', generate } satisfies Engine, asked, sayIt };
 }
 
 /** The error that ends a completion, as a status or inside the stream. */
@@ -73,6 +92,36 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
     expect(job).toMatchObject({ status: 'refunded', credits_charged: 0 });
     expect(await onlyJob()).toMatchObject({ status: 'refunded', charged: 0n });
     await expectNothingCharged();
+  });
+
+  it('ends so, too, when it is the worker who says that the time is over', async () => {
+    const { engine, asked, sayIt } = createHastyEngine();
+    await start(engine);
+    const failing = failureOf(kind);
+    await asked;
+    await service.advanceSeconds(STOP_SECONDS + 4);
+    await untilSampled(
+      service,
+      'svc_api_ledger_clock_offset_seconds',
+      (offset) => offset > STOP_SECONDS + 1,
+    );
+    sayIt();
+    await service.advanceSeconds(121 - STOP_SECONDS);
+    expect(await failing).toMatchObject({ status: 504, code: 'job_timeout' });
+    expect(await onlyJob()).toMatchObject({ status: 'refunded', charged: 0n });
+    await expectNothingCharged();
+  });
+
+  it('has failed when its worker says so before the time', async () => {
+    const { engine, sayIt } = createHastyEngine();
+    await start(engine);
+    sayIt();
+    expect(await failureOf(kind)).toMatchObject({ code: 'worker_failed' });
+    expect(await onlyJob()).toMatchObject({
+      status: 'failed',
+      reason: 'worker_error',
+      charged: 0n,
+    });
   });
 
   it.each([

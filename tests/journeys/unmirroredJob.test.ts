@@ -3,6 +3,9 @@ import { once } from 'node:events';
 import http, { type IncomingMessage } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { jobClose } from '../../programs/client/instructions/index.ts';
+import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
+import { submit } from '../../stack/operator.ts';
 import { until } from '../indexer/until.ts';
 import { type RunningService, startRunningService } from '../support/runningService.ts';
 
@@ -11,6 +14,9 @@ jest.setTimeout(180_000);
 /** At 10 ms a word: time to look at the job while it runs. */
 const ANSWER_TOKENS = 300;
 const CHARGE_CREDITS = 8;
+const SETTLED = JOB_STATUSES.indexOf('settled');
+/** After T and the dispute window. */
+const CLOSABLE_SECONDS = 200;
 let service: RunningService;
 let strangersKey: string;
 
@@ -26,10 +32,10 @@ afterEach(async () => {
 });
 
 /** A stream that has begun. */
-async function openStream(): Promise<IncomingMessage> {
+async function openStream(more: Record<string, string> = {}): Promise<IncomingMessage> {
   const request = http.request(`${service.baseUrl}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${service.apiKey}` },
+    headers: { authorization: `Bearer ${service.apiKey}`, ...more },
   });
   request.end(
     JSON.stringify({
@@ -94,4 +100,34 @@ describe('a job, while the indexer stands still,', () => {
     expect(await lookUp('job_1', service.apiKey)).toBe('job_not_found');
     await readText(stream);
   });
+
+  it('is not charged again when it was closed and its request is repeated', async () => {
+    const key = { 'idempotency-key': 'said-once' };
+    const first = await openStream(key);
+    const text = await readText(first);
+    await service.untilJobs(([found]) => found?.data.status === SETTLED);
+    await service.advanceSeconds(CLOSABLE_SECONDS);
+    await closeJob();
+
+    const again = await openStream(key);
+    expect(again.headers['x-svc-job-id']).toBe(first.headers['x-svc-job-id']);
+    expect(contentOf(await readText(again))).toBe(contentOf(text));
+    expect(await service.jobs()).toEqual([]);
+    expect((await service.account()).availableCredits).toBe(
+      service.boughtCredits - BigInt(CHARGE_CREDITS),
+    );
+  });
 });
+
+/** As anybody may, once its time is over. */
+async function closeJob(): Promise<void> {
+  const [found] = await service.jobs();
+  if (!found) throw new Error('there is no job');
+  const { rentPayer } = found.data;
+  await submit(service.operator, [jobClose({ job: found.address, rentPayer })]);
+}
+
+/** The text of a stream, without what identifies its chunks. */
+function contentOf(stream: string): string {
+  return [...stream.matchAll(/"content":"([^"]*)"/g)].map(([, content]) => content).join('');
+}

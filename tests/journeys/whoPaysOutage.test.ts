@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Keypair, LAMPORTS_PER_SOL, SystemProgram } from '@solana/web3.js';
+import { Keypair, LAMPORTS_PER_SOL, SYSVAR_CLOCK_PUBKEY, SystemProgram } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { submit } from '../../stack/operator.ts';
 import {
@@ -20,6 +20,9 @@ jest.setTimeout(180_000);
 const CREDITS = 100n;
 /** Enough for the fees of hundreds of transactions, and not for the rent of one job. */
 const LOW_LAMPORTS = 1_500_000;
+
+/** More than are made up for by asking again, for one job of two. */
+const READ_REFUSALS = 8;
 
 const feePayer = Keypair.generate();
 let service: GatedService;
@@ -102,6 +105,41 @@ describe('while the ledger is away, a completion', () => {
     await service.expectConserved();
   });
 });
+
+describe('while a node loses transactions and is behind with what it tells, a completion', () => {
+  it('that was locked before is settled all the same', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    const { answers, end } = await askBoth(apiKey);
+    await untilLocked(service, address, FORMS.length);
+    const { refusals } = becomeUnreliable();
+    end();
+    for (const answer of await answers) {
+      expect(answer).toMatchObject({ status: 200, error: undefined });
+    }
+    expect(await untilEnded(service, address, FORMS.length)).toEqual({
+      ...{ available: CREDITS - 16n, locked: 0n },
+      jobs: [settled, settled],
+    });
+    expect(refusals()).toBe(READ_REFUSALS);
+  });
+});
+
+/** The node takes transactions and forgets them until it was asked for a job that it is behind with. */
+function becomeUnreliable(): { refusals: () => number } {
+  let refusals = 0;
+  service.ledgerGate.setRoad(async (request, forward) => {
+    const { id, method, params } = request;
+    const isOfJob = method === 'getAccountInfo' && params[0] !== SYSVAR_CLOCK_PUBKEY.toBase58();
+    if (isOfJob && refusals < READ_REFUSALS) {
+      refusals += 1;
+      const message = 'Minimum context slot has not been reached';
+      return { jsonrpc: '2.0', id, error: { code: -32016, message } };
+    }
+    if (method !== 'sendTransaction' || refusals > 0) return forward(request);
+    return { jsonrpc: '2.0', id, result: 'forgotten' };
+  });
+  return { refusals: () => refusals };
+}
 
 describe('while the database is away, a completion', () => {
   afterEach(() => service.databaseGate.open());

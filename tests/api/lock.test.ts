@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import type { Quote } from '../../api/completion/quote.ts';
+import type { ApiError } from '../../api/errors.ts';
+import type { LedgerContext } from '../../api/ledger/context.ts';
+import { LockUndecidedError } from '../../api/ledger/escrow.ts';
+import { draftJob, lockJob } from '../../api/ledger/lock.ts';
+import { createAddresses } from '../../programs/client/addresses.ts';
+import { coder } from '../../programs/client/program.ts';
+import { LedgerUnavailableError, type Outcome } from '../../programs/client/sender/outcome.ts';
+import { toCoder } from '../../programs/client/values.ts';
+import { createBackground } from '../../runtime/background.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { randomStruct } from '../client/randomValue.ts';
+import { createRandom } from '../support/random.ts';
+
+// What the ledger's own tests cannot bring about at will: how a lock's sending ends, and when.
+
+const LOCK_CREDITS = 8n;
+const CONFIRMATION_WAIT_MS = 10_000;
+const wallet = Keypair.generate().publicKey.toBase58();
+const addresses = createAddresses();
+
+/** As a node tells it. */
+async function accountOf(availableCredits: bigint) {
+  const { forCoder } = randomStruct('CreditAccount', createRandom());
+  const data = await coder.accounts.encode('CreditAccount', {
+    ...forCoder,
+    ...{ version: 1, available_credits: toCoder(availableCredits) },
+  });
+  return { owner: addresses.programId, data };
+}
+
+/** @param sent how the lock's sending ends */
+function createScene(sent: Promise<Outcome>, availableCredits = 0n) {
+  const lateLocks = createBackground();
+  const context = {
+    addresses,
+    lateLocks,
+    clock: { nowSeconds: () => 1_000n, nowMs: () => 1_000_000 },
+    gateway: Keypair.generate().publicKey,
+    signer: Keypair.generate(),
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    locks: { add: () => sent, waitedMs: () => 0 },
+    connection: { getAccountInfo: async () => accountOf(availableCredits) },
+  } as unknown as LedgerContext;
+  const quoted = {
+    ...{ tokenLimit: 100, lockCredits: LOCK_CREDITS },
+    model: { id: 'small', tier: 'small', credits_per_request: 1n, credits_per_1k_tokens: 1n },
+  } as unknown as Quote;
+  const lock = () => lockJob(context, { wallet, quoted, draft: draftJob(context, wallet) });
+  return { lock, lateLocks };
+}
+
+const refusedFor = (name: string): Promise<Outcome> =>
+  Promise.resolve({
+    ...{ status: 'rejected', signature: null, slot: 5 },
+    error: { name, code: 6_000, instructionIndex: 0 },
+  });
+
+const errorOf = (locking: Promise<unknown>) =>
+  locking.then(
+    () => undefined,
+    (error: ApiError) => error,
+  );
+
+describe('a lock that the ledger refuses for the wallet’s balance', () => {
+  it('tells what is missing', async () => {
+    const { lock } = createScene(refusedFor('InsufficientCredits'), LOCK_CREDITS - 1n);
+    const error = await errorOf(lock());
+    expect(error).toMatchObject({
+      code: 'insufficient_credits',
+      options: { details: { credits_remaining: 7, credits_required: 8 } },
+    });
+  });
+
+  it('asks for another try where the balance has come to suffice meanwhile', async () => {
+    const { lock } = createScene(refusedFor('InsufficientCredits'), LOCK_CREDITS);
+    expect(await errorOf(lock())).toMatchObject({ code: 'service_unavailable' });
+  });
+});
+
+describe('a lock that is not confirmed in time', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  /** Its client was told to come back. */
+  async function giveUp(lock: () => Promise<unknown>): Promise<LockUndecidedError> {
+    const error = errorOf(lock());
+    await jest.advanceTimersByTimeAsync(CONFIRMATION_WAIT_MS);
+    expect(await error).toBeInstanceOf(LockUndecidedError);
+    return (await error) as LockUndecidedError;
+  }
+
+  it('is undone once it turns out that it was refused', async () => {
+    const sent = Promise.withResolvers<Outcome>();
+    const { lock, lateLocks } = createScene(sent.promise);
+    const { end } = await giveUp(lock);
+    sent.resolve(refusedFor('LocksPaused'));
+    expect(await end).toBe('undone');
+    await lateLocks.drain();
+  });
+
+  it('is left to the keeper where nobody tells what became of it, and holds up no shutdown', async () => {
+    const sent = Promise.withResolvers<Outcome>();
+    const { lock, lateLocks } = createScene(sent.promise);
+    const { end } = await giveUp(lock);
+    sent.reject(new LedgerUnavailableError('away', { signature: 'a signature' }));
+    expect(await end).toBe('left');
+    await lateLocks.drain();
+  });
+});
