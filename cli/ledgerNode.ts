@@ -12,9 +12,13 @@ export interface LedgerOptions {
 /** All accounts of a program take a node longer than a single one. */
 const TIMEOUT_MS = 120_000;
 
-export function addLedgerOptions(command: Command): Command {
+/** @param rpc what the node is to the command, for its help */
+export function addLedgerOptions(
+  command: Command,
+  rpc = "a ledger's node: what it says is what is checked",
+): Command {
   return command
-    .requiredOption('--rpc <url>', "a ledger's node: what it says is what is checked", parseUrl)
+    .requiredOption('--rpc <url>', rpc, parseUrl)
     .option('--program <id>', 'another deployment of the program', parseAddress);
 }
 

@@ -14,6 +14,9 @@ const CONCLUSIONS = {
   fails: 'The ledger contradicts what should hold.',
   not_checkable: 'Nothing contradicts, but evidence is missing: this proves nothing.',
 } as const;
+/** When nothing fails but the comparison with the text or the receipt that was given. */
+const GIVEN_DIFFERS = 'The text or the receipt that you gave is not what the ledger records.';
+const IS_OF_WHAT_WAS_GIVEN = /^delivery\./;
 /** Wide enough for a hash or an address in one line. */
 const DETAIL_COLUMNS = 76;
 
@@ -35,7 +38,14 @@ export function renderChecks(checks: readonly Check[], transactions: readonly Pl
     const places = evidence.map(({ signature }) => numbers.get(signature)).join(' ');
     table.push([name, WORDS[verdict], detail, ...(numbers.size > 0 ? [places] : [])]);
   }
-  return `${table.toString()}\n${CONCLUSIONS[conclude(checks)]}`;
+  return `${table.toString()}\n${conclusionOf(checks)}`;
+}
+
+function conclusionOf(checks: readonly Check[]): string {
+  const failed = checks.filter(({ verdict }) => verdict === 'fails');
+  const isOnlyOfGiven =
+    failed.length > 0 && failed.every(({ name }) => IS_OF_WHAT_WAS_GIVEN.test(name));
+  return isOnlyOfGiven ? GIVEN_DIFFERS : CONCLUSIONS[conclude(checks)];
 }
 
 export function renderTransactions(

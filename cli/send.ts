@@ -30,7 +30,7 @@ export function createSendCommand(): Command {
     .description('send one instruction of the program, or print it for a multisig')
     .argument('<instruction>', 'its name in docs/instructions')
     .argument('[fields...]', 'its accounts and arguments as name=value');
-  return addLedgerOptions(command)
+  return addLedgerOptions(command, "the ledger's node that is read and sent to")
     .option(
       '--signer <file>',
       'a keypair file that signs; the first one pays; repeat for more',

@@ -1,4 +1,4 @@
-/** The specification's words for what accounts and events store as one byte: the index is the byte. */
+/** The words for what accounts and events store as one byte: the index is the byte. */
 export const TIERS = ['lite', 'standard', 'pro', 'max'] as const;
 
 export const JOB_STATUSES = [

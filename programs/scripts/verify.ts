@@ -1,9 +1,13 @@
 /**
  * Proves that the committed artifacts are what the source builds: rebuilds them and compares byte
  * for byte, then builds the escrow for another address and runs that build. Without the locked
- * toolchain it can only check that the artifacts are the recorded ones, and says so.
+ * toolchain it cannot, says what is missing, and ends with exit code 2.
+ *
+ * With `--hashes-only` it rebuilds nothing and only compares the artifacts with the hashes that
+ * sha256.txt records.
  */
 import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import {
   architectures,
   artifactName,
@@ -19,15 +23,23 @@ import { drawProgramKey } from './build/programId.ts';
 import { findLockedToolchain, type Toolchain } from './build/toolchain.ts';
 import { tryOut } from './build/tryOut.ts';
 
+const CANNOT_REBUILD = 2;
+
+const { values } = parseArgs({ options: { 'hashes-only': { type: 'boolean' } } });
+
 for (const program of programs) {
   if (readFileSync(hashesPath(program), 'utf8') === hashArtifacts(program)) continue;
   throw new Error(`The artifacts of ${program} are not the ones that its sha256.txt records`);
 }
 
-const toolchain = findLockedToolchain(lockPath, process.env);
-if ('missing' in toolchain) {
-  console.log(`Checked the artifacts' recorded hashes, not rebuilt: ${toolchain.missing}`);
+if (values['hashes-only']) {
+  console.log('The artifacts are the ones that sha256.txt records; nothing was rebuilt');
 } else {
+  const toolchain = findLockedToolchain(lockPath, process.env);
+  if ('missing' in toolchain) {
+    console.error(`Cannot rebuild the artifacts, so nothing is verified: ${toolchain.missing}`);
+    process.exit(CANNOT_REBUILD);
+  }
   rebuild(toolchain);
   await buildElsewhere(toolchain);
 }

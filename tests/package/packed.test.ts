@@ -2,9 +2,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { linksOf } from '../docs/documents.ts';
 import { checkout, type InstalledProject, installPacked } from './installedProject.ts';
 
 const INSTALL_TIMEOUT_MS = 60_000;
+const EXAMPLE = /^examples\/.+\.(ts|mjs|py|sh|md|json)$/;
+/** What the documents link to besides. */
+const LINKED = /^\.env\.example$|^programs\/escrow\/src\/.+\.rs$/;
 const DOCUMENT = /^(README|ARCHITECTURE|SECURITY|CHANGELOG|docs\/.+)\.md$|^LICENSE$/;
 const RUN = /^(package\.json|bin\/(svc|pinnedNode)\.mjs|dist\/.+\.(js|d\.ts))$/;
 const READ_AT_RUN_TIME =
@@ -22,10 +26,24 @@ describe('the packed package', () => {
   it('holds what runs and what is read, and no test, setting or map', () => {
     const { packed } = project;
     const superfluous = packed.filter((path) =>
-      [DOCUMENT, RUN, READ_AT_RUN_TIME].every((kind) => !kind.test(path)),
+      [DOCUMENT, EXAMPLE, LINKED, RUN, READ_AT_RUN_TIME].every((kind) => !kind.test(path)),
     );
     expect(superfluous).toEqual([]);
-    expect(packed.filter((path) => /(^|\/)tests?\/|\.test\.|\.env/.test(path))).toEqual([]);
+    expect(
+      packed.filter((path) => /(^|\/)tests?\/|\.test\.|\.env(?!\.example$)/.test(path)),
+    ).toEqual([]);
+  });
+
+  it('holds what its documents link to', () => {
+    const { packed, installed } = project;
+    const documents = packed.filter((path) => path.endsWith('.md'));
+    const links = documents.flatMap((path) =>
+      linksOf({ path, text: readFileSync(join(installed, path), 'utf8') }),
+    );
+    expect(links.length).toBeGreaterThan(100);
+    const isPacked = (target: string) =>
+      packed.some((path) => path === target || path.startsWith(`${target}/`));
+    expect(links.map(({ target }) => target).filter((target) => !isPacked(target))).toEqual([]);
   });
 
   it('names no path of the machine it was made on', () => {

@@ -1,13 +1,9 @@
-import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import type { Keypair, PublicKey } from '@solana/web3.js';
 import type { ConfigSettings } from '../../../programs/client/index.ts';
 import { addresses, type Cast, createCast } from '../../../testing/cast.ts';
 import type { Chain } from '../../../testing/chain.ts';
-import {
-  buyInstruction,
-  workerInstructions as composeWorker,
-  STANDARD_MODEL as MODEL,
-} from '../../../testing/setUp.ts';
-import { openEscrow, STAKE_TOKENS } from '../../../testing/startEscrow.ts';
+import { STANDARD_MODEL as MODEL } from '../../../testing/setUp.ts';
+import { openEscrow } from '../../../testing/startEscrow.ts';
 import { startChain } from '../../support/chain.ts';
 
 export { BASE_UNITS_PER_CREDIT } from '../../../programs/client/index.ts';
@@ -68,14 +64,3 @@ function worldOf(cast: Cast): World {
     stakeTokens: worker.stakeTokens,
   };
 }
-
-/** Buys credits for the world's wallet. */
-export const buyCredits = (world: World, credits: bigint): Promise<number> =>
-  world.chain.send(
-    [buyInstruction({ keypair: world.wallet, tokens: world.walletTokens }, credits)],
-    [world.wallet],
-  );
-
-/** Registers, stakes and hosts in one transaction. */
-export const workerInstructions = (world: World, tokens = STAKE_TOKENS): TransactionInstruction[] =>
-  composeWorker(world.workers[0], { stakeTokens: tokens, modelIds: [MODEL.id] });

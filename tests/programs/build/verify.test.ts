@@ -1,0 +1,40 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { checkout } from '../../../programs/scripts/build/artifacts.ts';
+
+const SCRIPT = join(checkout, 'programs/scripts/verify.ts');
+/** Nothing is there. */
+const NOWHERE = '/nowhere/rustc';
+
+/** Runs the script where no compiler is. */
+function verify(...args: string[]) {
+  const env = { ...process.env, RUSTC: NOWHERE };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [SCRIPT, ...args], {
+    env,
+    encoding: 'utf8',
+  });
+  return { status, stdout, stderr };
+}
+
+describe('npm run program:verify without the toolchain', () => {
+  it('says what is missing and that nothing is verified, with exit code 2', () => {
+    const { status, stdout, stderr } = verify();
+
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain(
+      `Cannot rebuild the artifacts, so nothing is verified: no ${NOWHERE} (apt-get install rustc-web rust-web-src)`,
+    );
+  });
+
+  it('compares the recorded hashes where it is asked for those only, and says so', () => {
+    expect(verify('--hashes-only')).toMatchObject({
+      status: 0,
+      stdout: 'The artifacts are the ones that sha256.txt records; nothing was rebuilt\n',
+    });
+  });
+
+  it('refuses what it does not know', () => {
+    expect(verify('--hashes')).toMatchObject({ status: 1, stdout: '' });
+  });
+});
