@@ -69,6 +69,10 @@ export async function listen(config: ApiConfig): Promise<Listening> {
 
 /** Hands what arrives to the app, which is made after the port is known: errors link to it. */
 export function serve(server: Listening['server'], app: Express, publicUrl: string): void {
+  // Nothing is upgraded; Node drops what was sent behind such a request, so none may wait there.
+  server.on('request', ({ headers }: http.IncomingMessage, response: http.ServerResponse) => {
+    if (headers.upgrade !== undefined) response.setHeader('connection', 'close');
+  });
   server.on('request', app);
   refuseMalformed(server, publicUrl);
 }

@@ -1,21 +1,18 @@
 import type { RequestHandler } from 'express';
-import type { Database } from '../../runtime/postgres.ts';
 import type { ModelList } from '../contracts/model.ts';
 import { modelView } from '../contracts/views.ts';
 import { ApiError } from '../errors.ts';
 import type { WorkerDirectory } from '../routing/workerDirectory.ts';
 import type { Catalog } from '../services/catalog.ts';
 import type { ModelRow } from '../statements/models.ts';
-import { selectMedianLatencies } from '../statements/workers.ts';
 
 export interface ModelServices {
-  database: Database;
   catalog: Catalog;
   directory: WorkerDirectory;
 }
 
 async function modelViewer(services: ModelServices) {
-  const medians = await selectMedianLatencies(services.database);
+  const medians = await services.catalog.medianLatencies();
   return (model: ModelRow) =>
     modelView(model, {
       activeWorkers: services.directory.active(model.address).length,

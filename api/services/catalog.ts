@@ -2,28 +2,47 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { Database } from '../../runtime/postgres.ts';
 import { delay } from '../../runtime/wait.ts';
 import { type ModelRow, selectModels } from '../statements/models.ts';
+import { selectMedianLatencies } from '../statements/workers.ts';
 
-/** The models and their prices, kept at most a second behind the mirror. */
+/** The models and their prices, kept at most a second behind the mirror, and how quick they are. */
 export interface Catalog {
   start(): Promise<void>;
   close(): Promise<void>;
   find(modelId: string): ModelRow | undefined;
   list(): ModelRow[];
+  /**
+   * The median time to first token in milliseconds by model id, at most five seconds behind; none
+   * where nothing was observed.
+   */
+  medianLatencies(): Promise<ReadonlyMap<string, number>>;
   /** Reads the mirror now, for a price that the ledger says has changed. */
   refresh(): Promise<void>;
 }
 
 const REFRESH_INTERVAL_MS = 1_000;
+/**
+ * The medians take tens of milliseconds of the database's time under load, too long to be worked
+ * out for everyone who asks; of the ten minutes that they look back over, this is little.
+ */
+const MEDIANS_AGE_MAX_MS = 5_000;
 
 /**
  * A stale price cannot overcharge: the lock carries the quoted amount as its maximum, and the
  * program refuses a higher one.
+ *
+ * @param options.nowMs a monotone clock in milliseconds
  */
-export function createCatalog(options: { database: Database; logger: Logger }): Catalog {
-  const { database, logger } = options;
+export function createCatalog(options: {
+  database: Database;
+  logger: Logger;
+  nowMs?: () => number;
+}): Catalog {
+  const { database, logger, nowMs = () => performance.now() } = options;
   const closing = new AbortController();
   let models = new Map<string, ModelRow>();
   let loop: Promise<void> | undefined;
+  let medians: { readAtMs: number; byModelId: ReadonlyMap<string, number> } | undefined;
+  let readingMedians: Promise<ReadonlyMap<string, number>> | undefined;
 
   async function refresh(): Promise<void> {
     models = new Map((await selectModels(database)).map((model) => [model.id, model]));
@@ -40,6 +59,17 @@ export function createCatalog(options: { database: Database; logger: Logger }): 
     }
   }
 
+  async function readMedians(): Promise<ReadonlyMap<string, number>> {
+    const readAtMs = nowMs();
+    try {
+      const byModelId = await selectMedianLatencies(database);
+      medians = { readAtMs, byModelId };
+      return byModelId;
+    } finally {
+      readingMedians = undefined;
+    }
+  }
+
   return {
     async start() {
       await refresh();
@@ -51,6 +81,11 @@ export function createCatalog(options: { database: Database; logger: Logger }): 
     },
     find: (modelId) => models.get(modelId),
     list: () => [...models.values()],
+    async medianLatencies() {
+      if (medians && nowMs() - medians.readAtMs <= MEDIANS_AGE_MAX_MS) return medians.byModelId;
+      readingMedians ??= readMedians();
+      return readingMedians;
+    },
     refresh,
   };
 }

@@ -36,8 +36,9 @@ export interface Observation {
 
 /**
  * Adds observations, for every instance's median. They make room for themselves: of their models'
- * observations that no reader looks at any more, some go. What another instance deletes
- * at the same time is skipped, so that none waits for another.
+ * observations that no reader looks at any more, twice as many go, so that the table shrinks to an
+ * hour's worth however many come, and at least 100, so that a quiet hour clears what a busy one left.
+ * What another instance deletes at the same time is skipped, so that none waits for another.
  */
 export async function insertObservations(
   database: Database,
@@ -49,7 +50,7 @@ export async function insertObservations(
       with outdated as (
         select ctid from service.worker_observations
         where model_id = any($2) and observed_at < now() - interval '1 hour'
-        limit 100
+        limit greatest(100, 2 * cardinality($2::text[]))
         for update skip locked
       ), deleted as (
         delete from service.worker_observations observation

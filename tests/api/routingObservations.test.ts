@@ -86,6 +86,21 @@ describe('an observation', () => {
     expect([await count('outdated'), await count('fresh')]).toEqual([1, 3]);
   });
 
+  it('makes room for twice as many as come, so that any number is outpaced', async () => {
+    const [pool] = processes as [pg.Pool];
+    const busy = Array.from({ length: 300 }, () => ({
+      worker: 'w',
+      modelId: 'busy',
+      firstTokenMs: 1,
+    }));
+    for (let second = 0; second < 3; second += 1) await insertObservations(pool, busy);
+    await age('busy', '61 minutes');
+    await insertObservations(pool, busy);
+    expect(await count('busy')).toBe(600);
+    await insertObservations(pool, busy);
+    expect(await count('busy')).toBe(600);
+  });
+
   it('waits for no other that makes room at the same time', async () => {
     // given outdated observations that another process is about to delete
     await observe('contended', [1, 2, 3]);
