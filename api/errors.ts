@@ -36,7 +36,7 @@ export const errorTable = {
   missing_api_key: {
     status: 401,
     type: 'authentication_error',
-    meaning: 'The request carries no `Authorization: Bearer` header.',
+    meaning: 'The request carries no `Authorization` header.',
   },
   invalid_api_key: {
     status: 401,

@@ -4,6 +4,8 @@ import { type ApiError, type ErrorCode, errorBody, errorHeaders } from './errors
 /** The one form in which an error becomes a response. */
 export function sendError(response: Response, error: ApiError, publicUrl: string): void {
   noteError(response, error);
+  // HTTP wants every 401 to say how to authenticate.
+  if (error.status === 401) response.set('www-authenticate', 'Bearer');
   response.status(error.status).set(errorHeaders(error)).json(errorBody(error, publicUrl));
 }
 

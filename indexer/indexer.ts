@@ -135,7 +135,9 @@ export function createIndexer(options: {
           return;
         }
         const reason = failure.message;
-        logger.warn({ msg: 'Lost the ledger or the database', reason, backoff_ms: backoffMs });
+        // What has not passed by then may need a person after all, who may read errors only.
+        const level = backoffMs < BACKOFF_MS_MAX ? 'warn' : 'error';
+        logger[level]({ msg: 'Lost the ledger or the database', reason, backoff_ms: backoffMs });
       }
       await delay(backoffMs, stopping.signal);
       backoffMs = Math.min(backoffMs * 2, BACKOFF_MS_MAX);

@@ -26,8 +26,6 @@ const environment = z.object({
   LOG_LEVEL: logLevelSetting,
 });
 
-export type WorkerConfig = ReturnType<typeof loadConfig>;
-
 /** @throws ConfigError naming each bad variable */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
   return parseEnvironment(environment, env);

@@ -16,7 +16,8 @@ const publicKey = z.string().transform((text, context) => {
 const attempt = z.number().int().min(1).max(U8_MAX);
 
 /** As the API takes them of its clients. */
-const stopSequence = z.string().min(1).max(256);
+/** 256 characters, of which each may be two units of a JavaScript string. */
+const stopSequence = z.string().min(1).max(512);
 
 /** The part of a chat-completions body that reaches an engine; other fields are dropped. */
 const chatRequest = z.object({

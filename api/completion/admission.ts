@@ -11,6 +11,8 @@ import { assertAffordable, type Quote, quote } from './quote.ts';
 
 /** How long a request may wait for a worker's slot before it is told to come back. */
 const SLOT_WAIT_MS = 2_000;
+/** An error repeats no more of what was sent. */
+const MODEL_ID_SHOWN_MAX = 256;
 
 export interface AdmissionServices {
   catalog: Catalog;
@@ -66,7 +68,8 @@ function findModel(services: AdmissionServices, modelId: string): ModelRow {
   const model = services.catalog.find(modelId);
   const isRetired = model?.retires_at != null && model.retires_at <= services.nowSeconds();
   if (model && !isRetired) return model;
-  throw new ApiError('model_not_found', `No model has the id '${modelId}'.`, { param: 'model' });
+  const shown = modelId.length > MODEL_ID_SHOWN_MAX ? 'an id that long' : `the id '${modelId}'`;
+  throw new ApiError('model_not_found', `No model has ${shown}.`, { param: 'model' });
 }
 
 /** Locks at the quoted price; quotes once more when it has changed meanwhile. */

@@ -1,16 +1,17 @@
 import { z } from 'zod';
+import { textOfLength, wellFormedText } from './texts.ts';
 
-/** Lone surrogates cannot be encoded as UTF-8, so such a text has no hash that both sides share. */
-const text = z.string().refine((value) => value.isWellFormed(), {
-  message: 'must not contain lone surrogates',
-});
+const textPart = z.object({ type: z.literal('text'), text: wellFormedText });
 
-const textPart = z.object({ type: z.literal('text'), text });
-
-/** A string, or the text parts that some clients send instead; read as one string. */
-const content = z.union([text, z.array(textPart).transform((parts) => joinParts(parts))], {
-  error: 'must be a string or an array of text parts',
-});
+/**
+ * A string, or the text parts that some clients send instead; read as one string. It is read behind
+ * the union: a form that is read inside hides what is wrong with a value of that form.
+ */
+const content = z
+  .union([wellFormedText, z.array(textPart)], {
+    error: 'must be a string or an array of text parts',
+  })
+  .transform((value) => (typeof value === 'string' ? value : joinParts(value)));
 
 function joinParts(parts: { text: string }[]): string {
   return parts.map((part) => part.text).join('');
@@ -32,28 +33,44 @@ function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value) => value ?? undefined);
 }
 
-/** A part of the format that this service does not have: absent, or a value that means "off". */
-function unsupported(isOff: (value: unknown) => boolean) {
+/** What counts as absent, or one of these forms. */
+function absentOr(error: string, forms: z.ZodType[]) {
   return z
-    .unknown()
-    .refine((value) => value === null || isOff(value), { message: 'is not supported' })
-    .optional()
-    .describe('Our choice: not supported, and refused unless it is absent or off.');
+    .union(
+      [z.null(), z.array(z.unknown()).max(0, { error }), z.strictObject({}, { error }), ...forms],
+      {
+        error,
+      },
+    )
+    .optional();
 }
 
-const isEmpty = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+/** A part of the format that this service does not have: absent, or a value that means "off". */
+function unsupported(...off: z.ZodType[]) {
+  return absentOr('is not supported', off).describe(
+    'Our choice: not supported, and refused unless it is absent or off.',
+  );
+}
+
+const TOKENS_MAX = 2 ** 31 - 1;
 
 const tokenCount = z
-  .int({ error: 'must be an integer' })
+  .int({ error: `must be an integer from 1 to ${TOKENS_MAX}` })
   .min(1)
-  .max(2 ** 31 - 1);
+  .max(TOKENS_MAX);
 
-const stopSequence = text
-  .refine((value) => value.length >= 1 && value.length <= 256, {
-    message: 'must have 1 to 256 characters',
+const stopSequence = textOfLength(1, 256);
+
+const stop = z
+  .union([stopSequence, z.array(stopSequence).max(16)], {
+    error: 'must be a string of 1 to 256 characters, or up to 16 of them',
   })
-  .meta({ minLength: 1, maxLength: 256 });
+  .transform((value) => [value].flat());
+
+/** JSON numbers beyond are not the integers that were written: a model would get another seed. */
+const seed = z
+  .int({ error: 'must be an integer from -(2^53 - 1) to 2^53 - 1' })
+  .meta({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
 
 export const MESSAGES_MAX = 2_048;
 
@@ -61,7 +78,8 @@ export const MESSAGES_MAX = 2_048;
 export const chatCompletionRequest = z
   .object(
     {
-      model: z.string().min(1).max(256).describe('The id of a model, as GET /v1/models lists it.'),
+      // Whatever it is, an id of no model is `model_not_found`: that is the catalog's to say.
+      model: z.string().describe('The id of a model, as GET /v1/models lists it.'),
       messages: z
         .array(message)
         .min(1)
@@ -82,31 +100,25 @@ export const chatCompletionRequest = z
       ),
       temperature: optional(z.number().min(0).max(2)).describe('Sampling temperature.'),
       top_p: optional(z.number().min(0).max(1)).describe('Nucleus sampling probability.'),
-      stop: optional(
-        z.union([stopSequence.transform((one) => [one]), z.array(stopSequence).max(16)], {
-          error: 'must be a string of 1 to 256 characters, or up to 16 of them',
-        }),
-      ).describe('Stop sequences. Our choice: up to 16, of 1 to 256 characters each.'),
+      stop: optional(stop).describe(
+        'Stop sequences. Our choice: up to 16, of 1 to 256 characters each.',
+      ),
       frequency_penalty: optional(z.number().min(-2).max(2)),
       presence_penalty: optional(z.number().min(-2).max(2)),
-      seed: optional(z.int()).describe('For sampling; equal answers are not guaranteed.'),
-      n: optional(z.literal(1, { error: 'only one choice is supported' })).describe(
+      seed: optional(seed).describe('For sampling; equal answers are not guaranteed.'),
+      n: absentOr('only one choice is supported', [z.literal(1)]).describe(
         'Our choice: 1 or absent.',
       ),
-      tools: unsupported(isEmpty),
-      functions: unsupported(isEmpty),
-      tool_choice: unsupported((value) => value === 'none' || isEmpty(value)),
-      function_call: unsupported((value) => value === 'none' || isEmpty(value)),
-      logit_bias: unsupported(isEmpty),
-      logprobs: unsupported((value) => value === false),
-      top_logprobs: unsupported((value) => value === 0),
-      response_format: unsupported(
-        (value) => isEmpty(value) || (value as { type?: unknown }).type === 'text',
-      ),
-      modalities: unsupported(
-        (value) => Array.isArray(value) && value.every((modality) => modality === 'text'),
-      ),
-      audio: unsupported(isEmpty),
+      tools: unsupported(),
+      functions: unsupported(),
+      tool_choice: unsupported(z.literal('none')),
+      function_call: unsupported(z.literal('none')),
+      logit_bias: unsupported(),
+      logprobs: unsupported(z.literal(false)),
+      top_logprobs: unsupported(z.literal(0)),
+      response_format: unsupported(z.looseObject({ type: z.literal('text') })),
+      modalities: unsupported(z.array(z.literal('text'))),
+      audio: unsupported(),
     },
     { error: 'must be a JSON object' },
   )

@@ -16,18 +16,18 @@ export const jobListQuery = z.object({
   before: jobId.optional().describe('Jobs created before this job.'),
   after: jobId
     .optional()
-    .describe('Jobs created after this job. Our choice: the next newer ones, newest first.'),
+    .describe(
+      'Jobs created after this job. Our choice: the next newer ones, newest first; with `before`, ' +
+        'the newest ones between the two.',
+    ),
   status: z
     .enum(JOB_STATUSES, { error: 'must be a job status, given once' })
     .optional()
     .describe('Only jobs in this state.'),
   model: z
     .string(once)
-    .max(256)
-    // No database can store it, so no model has it, and asking for it would fail.
-    .refine((id) => !id.includes('\0'), { error: 'must not contain NUL' })
     .optional()
-    .describe('Only jobs of this model.'),
+    .describe('Only jobs of this model; of an unknown one there are none.'),
 });
 
 export type JobListQuery = z.infer<typeof jobListQuery>;

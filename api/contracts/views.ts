@@ -9,7 +9,7 @@ function isoTimeOrNull(unixSeconds: bigint | null): string | null {
   return unixSeconds === null ? null : isoTime(unixSeconds);
 }
 
-/** The specification's Model object. */
+/** A model as clients see it. */
 export function modelView(
   model: ModelRow,
   observed: { activeWorkers: number; medianLatencyMs: number },
@@ -33,7 +33,7 @@ export function modelView(
   };
 }
 
-/** The specification's Job object; what is not known yet is null. */
+/** A job as clients see it; what is not known yet is null. */
 export function jobView(job: JobRow): JobObject {
   return {
     id: job.job_id,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EVENT_KINDS, type EventKind } from '../../webhooks/eventKinds.ts';
 import type { WebhookRow } from '../statements/webhooks.ts';
+import { textOfLength } from './texts.ts';
 import { time } from './values.ts';
 
 /** In UTF-8: what fits, with the wallet and all kinds of events, into an entry of the index. */
@@ -17,8 +18,8 @@ const url = z
   .meta({
     format: 'uri',
     description:
-      'An https endpoint. Our choice: at most 2,048 bytes, no credentials, and it must lead to a ' +
-      'public address.',
+      'An https endpoint. Our choice: at most 2,048 bytes, no credentials, port 443 or one from ' +
+      '1024 up, and it must lead to a public address.',
   });
 
 const events = z
@@ -33,12 +34,7 @@ const events = z
   })
   .meta({ uniqueItems: true, description: 'The kinds of events to be told of.' });
 
-const secret = z
-  .string({ error: 'must be a string' })
-  .refine((text) => text.length >= 16 && text.length <= 255 && text.isWellFormed(), {
-    error: 'must have 16 to 255 characters',
-  })
-  .meta({ minLength: 16, maxLength: 255 });
+const secret = textOfLength(16, 255);
 
 /** The body of POST /v1/webhooks. Unknown fields are ignored; null counts as absent. */
 export const webhookRequest = z.object(
@@ -64,7 +60,7 @@ export const webhookObject = z.object({
     .enum(['active', 'failed', 'disabled'])
     .describe(
       'Our choice beside `active`: `failed` after five failed attempts of one event, `disabled` by ' +
-        'its owner. Events are kept meanwhile, and can be replayed.',
+        'the operator. Events are kept meanwhile, and can be replayed.',
     ),
 });
 
@@ -95,7 +91,7 @@ export const deletedWebhook = z.object({
 
 export type DeletedWebhook = z.infer<typeof deletedWebhook>;
 
-/** The specification's Webhook object, without its secret. */
+/** A webhook as its owner sees it: without its secret. */
 export function webhookView(webhook: WebhookRow): WebhookObject {
   return {
     id: webhook.id,

@@ -12,7 +12,7 @@ The requests and answers of completions follow the widely used chat-completions 
 
 One credit is 0.01 of the stablecoin. Not available: assistants, fine-tuning, embeddings, tool calling and image inputs; their paths are 404 \`route_not_found\`.
 
-Where this reference says "Our choice", the published interface leaves open how a service behaves; the rest is what every service of this interface does.`;
+"Our choice" marks what this service decides for itself: a client that also speaks to other services should not count on it there.`;
 
 const tags = [
   { name: 'Completions', description: 'Ask a model.' },
@@ -45,7 +45,8 @@ export function buildDocument(publicUrl: string): OpenApiDocument {
         apiKey: {
           type: 'http',
           scheme: 'bearer',
-          description: 'An API key: `svc_live_` and 32 letters and digits, made in the web app.',
+          description:
+            'An API key: `svc_live_` and 32 letters and digits, made by the operator with `npx svc keys create`.',
         },
       },
     },

@@ -52,8 +52,7 @@ function answer(errors: readonly ApiError[], { publicUrl, locks }: Where): Respo
 }
 
 function describe(code: ErrorCode): string {
-  const entry = errorTable[code];
-  return `\`${code}\`: ${entry.meaning}${'isOurs' in entry ? ' (Our choice of code.)' : ''}`;
+  return `\`${code}\`: ${errorTable[code].meaning}`;
 }
 
 function headersOf(code: ErrorCode, locks: boolean): ResponseHeader[] {

@@ -12,7 +12,7 @@ const meanings: Record<EventKind, string> = {
   'job.timeout': 'No worker completed the job within 120 s; its credits are back.',
   'job.disputed': 'A dispute was opened.',
   'credit.low':
-    'The balance fell below the threshold, 100 credits unless set otherwise. Our choice: judged ' +
+    'The balance fell below the threshold, 100 credits. Our choice: judged ' +
     'on available and locked credits together, once for each crossing.',
   'credit.topup': 'Credits were added.',
   'worker.registered': 'A worker registered.',

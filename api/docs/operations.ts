@@ -121,8 +121,9 @@ export const endpoints: readonly EndpointDescription[] = [
     summary: 'List jobs',
     description:
       'The jobs of the wallet. Our choice: always newest first. `before` goes on to older ones; ' +
-      '`after` alone gives the next newer ones. A cursor that names no job of the wallet is a ' +
-      '400; an unknown model gives an empty list.',
+      '`after` alone gives the next newer ones. With both, what lies between is listed from its ' +
+      'newest on. `next_cursor` is for `after` where that was given alone, else for `before`. A ' +
+      'cursor that names no job of the wallet is a 400; an unknown model gives an empty list.',
     hasQuery: true,
     response: 'JobList',
     errors: [],

@@ -58,7 +58,7 @@ export function componentSchemas(): Record<string, Schema> {
     // answers may get more fields.
     io: 'input',
     uri: (id) => refTo(id).$ref as string,
-    override: ({ jsonSchema }) => omitNoise(jsonSchema),
+    override: omitNoise,
   });
   return Object.fromEntries(
     Object.entries(schemas).map(([id, { $schema, $id, ...schema }]) => [id, schema as Schema]),
@@ -71,9 +71,19 @@ export function querySchemas(query: z.ZodObject): Record<string, Schema> {
   return (z.toJSONSchema(query, { io: 'output' }) as Schema).properties ?? {};
 }
 
-/** What a reader learns nothing from: JavaScript's own bounds, and a format again as a pattern. */
-function omitNoise(schema: z.core.JSONSchema.BaseSchema): void {
-  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
-  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+/**
+ * What a reader learns nothing from: JavaScript's own bounds, unless a schema names them itself, and
+ * a format again as a pattern.
+ */
+function omitNoise({
+  zodSchema,
+  jsonSchema: schema,
+}: {
+  zodSchema: z.core.$ZodType;
+  jsonSchema: z.core.JSONSchema.BaseSchema;
+}): void {
+  const { minimum, maximum } = z.globalRegistry.get(zodSchema) ?? {};
+  if (schema.minimum === Number.MIN_SAFE_INTEGER && minimum === undefined) delete schema.minimum;
+  if (schema.maximum === Number.MAX_SAFE_INTEGER && maximum === undefined) delete schema.maximum;
   if (schema.format !== undefined) delete schema.pattern;
 }

@@ -6,6 +6,8 @@ import { ApiError } from '../errors.ts';
 const BODY_BYTES_MAX = 4 * 1_024 * 1_024;
 const rawBodies = new WeakMap<IncomingMessage, Uint8Array>();
 const EMPTY = new Uint8Array();
+/** As many clients spell it. */
+const UTF8 = /(;\s*charset=)(?:utf8|"utf8")(?=\s*(?:;|$))/i;
 
 /**
  * Any content type: some clients send none, and the body itself tells whether it is JSON. It must be
@@ -23,6 +25,9 @@ export function parseJsonBody(): RequestHandler {
     },
   });
   return (request, response, next) => {
+    const contentType = request.get('content-type');
+    // The parser knows the charset by its proper name alone.
+    if (contentType) request.headers['content-type'] = contentType.replace(UTF8, '$1utf-8');
     // The parser would read such a body to its end before it refused it.
     if (Number(request.get('content-length')) > BODY_BYTES_MAX) {
       throw new BodyFault('entity.too.large');

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { ApiError, errorBody } from '../errors.ts';
 import { createRequestId } from './requestId.ts';
 
@@ -27,6 +27,11 @@ export function refuseMalformed(server: Server | HttpsServer, publicUrl: string)
     };
     return { body, headers };
   };
+  const wholeAnswer = (message: string) => {
+    const { body, headers } = refusal(message);
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    return `HTTP/1.1 400 ${STATUS_CODES[400]}\r\n${lines.join('')}\r\n${body}`;
+  };
 
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     begun.set(socket, response);
@@ -35,9 +40,17 @@ export function refuseMalformed(server: Server | HttpsServer, publicUrl: string)
     const answer = begun.get(socket);
     const isInAnswer = answer?.headersSent && !answer.writableFinished;
     if (!socket.writable || isInAnswer) return void socket.destroy();
-    const { body, headers } = refusal(faults[error.code ?? ''] ?? 'The request is not valid HTTP.');
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.end(`HTTP/1.1 400 ${STATUS_CODES[400]}\r\n${lines.join('')}\r\n${body}`);
+    socket.end(wholeAnswer(faults[error.code ?? ''] ?? 'The request is not valid HTTP.'));
+  });
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+    // Node has let go of it: without this, a client that resets it would end the process.
+    socket.on('error', () => socket.destroy());
+    // What is sent now would be taken for the answer to a request before.
+    const before = begun.get(socket);
+    if (before && !before.writableFinished) return void socket.destroy();
+    socket.resume();
+    const answer = wholeAnswer('CONNECT is not supported: this is no proxy.');
+    socket.end(answer, () => socket.destroy());
   });
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const { body, headers } = refusal('No expectation but 100-continue can be met.');
@@ -55,10 +68,41 @@ export function requireWellFormed(): RequestHandler {
         param: 'Host',
       });
     }
-    // No id has it, and the database cannot be asked for it.
-    if (request.path.includes('%00')) {
-      throw new ApiError('invalid_request', 'The path must not contain NUL.');
-    }
+    setUnreadableAside(request);
     next();
   };
+}
+
+/** What is wrong with a path, until somebody who may know it is told. */
+const unreadable = new WeakMap<IncomingMessage, string>();
+
+/**
+ * Replaces the parts of the path that cannot be read, so that the request still finds its route: an
+ * unknown one is a 404, and without a key it is a 401, whatever stands in the path.
+ */
+function setUnreadableAside(request: Request): void {
+  const [path = '', ...query] = request.url.split('?');
+  const parts = path.split('/');
+  const faults = parts.map(faultOfPart);
+  const fault = faults.find((found) => found !== undefined);
+  if (fault === undefined) return;
+  unreadable.set(request, fault);
+  const readable = parts.map((part, place) => (faults[place] === undefined ? part : '-'));
+  request.url = [readable.join('/'), ...query].join('?');
+}
+
+function faultOfPart(part: string): string | undefined {
+  if (!part.includes('%')) return undefined;
+  try {
+    // No id has it, and the database cannot be asked for it.
+    return decodeURIComponent(part).includes('\0') ? 'The path must not contain NUL.' : undefined;
+  } catch {
+    return 'The path is malformed: it is not percent-encoded UTF-8.';
+  }
+}
+
+/** @throws ApiError when a part of the path that the request came with could not be read */
+export function requireReadablePath(request: IncomingMessage): void {
+  const fault = unreadable.get(request);
+  if (fault !== undefined) throw new ApiError('invalid_request', fault);
 }

@@ -5,7 +5,7 @@ import { sendError } from '../sendError.ts';
 import { describeBodyFault } from './jsonBody.ts';
 import { requestIdOf } from './requestId.ts';
 
-/** Malformed percent-encoding in the path and the like: express marks them with a 4xx status. */
+/** What express and its parsers refuse by themselves: they mark it with a 4xx status. */
 function describeRequestFault(thrown: unknown): ApiError | undefined {
   const status = (thrown as { status?: unknown } | null)?.status;
   if (typeof status !== 'number' || status < 400 || status >= 500) return undefined;
@@ -37,7 +37,8 @@ export function renderError(options: { logger: Logger; publicUrl: string }): Err
 }
 
 export function routeNotFound(): RequestHandler {
-  return (request) => {
-    throw new ApiError('route_not_found', `There is no ${request.method} ${request.path}.`);
+  return ({ method, originalUrl }) => {
+    const [path] = originalUrl.split('?');
+    throw new ApiError('route_not_found', `There is no ${method} ${path}.`);
   };
 }

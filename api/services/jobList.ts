@@ -6,8 +6,8 @@ import { ApiError } from '../errors.ts';
 import { type JobCursor, selectJob, selectJobRange } from '../statements/jobs.ts';
 
 /**
- * One page of a wallet's jobs, always newest first. Paging goes on in the direction it was asked in:
- * `next_cursor` is the page's oldest job for `before` (or none), its newest for `after` alone.
+ * One page of a wallet's jobs, always newest first. `after` alone goes on to newer ones, and then
+ * `next_cursor` is the page's newest job; else it goes on to older ones from the page's oldest.
  *
  * @throws ApiError `invalid_request` when a cursor names no job of the wallet
  */
@@ -19,7 +19,8 @@ export async function listJobs(
   const before = await findCursor(database, wallet, 'before', query.before);
   const after = await findCursor(database, wallet, 'after', query.after);
   // After a job, the next newer ones come first, so that following pages miss none.
-  const order = after ? 'asc' : 'desc';
+  const goesForward = after !== undefined && before === undefined;
+  const order = goesForward ? 'asc' : 'desc';
   const filter = { wallet, status: query.status, modelId: query.model };
   // One more than is shown tells whether there are more.
   const range = { before, after, order, rows: query.limit + 1 } as const;
@@ -29,7 +30,7 @@ export async function listJobs(
   const last = page.at(-1);
   return {
     object: 'list',
-    data: (after ? page.reverse() : page).map(jobView),
+    data: (goesForward ? page.reverse() : page).map(jobView),
     has_more,
     next_cursor: has_more && last ? last.job_id : null,
   };

@@ -130,6 +130,8 @@ export async function selectJobRange(
   },
 ): Promise<JobRow[]> {
   const { after = START, before = END, order, rows: limit } = range;
+  // The database cannot be asked for such an id: no text of it holds NUL.
+  if (filter.modelId?.includes('\0')) return [];
   const beginning = { ...indexKey(filter), wallet: filter.wallet };
   const key = [...Object.keys(beginning), 'locked_at', 'job_id'];
   const endOf = ({ locked_at, job_id }: JobCursor) => [

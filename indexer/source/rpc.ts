@@ -6,56 +6,71 @@ export type Rpc = <Result>(method: string, parameters: readonly unknown[]) => Pr
 /** A node that takes longer than this to answer is taken for dead. */
 const TIMEOUT_MS = 10_000;
 
-/** JSON-RPC errors of a node that is behind, overloaded or unwell; any other is our mistake. */
-const PASSING_CODES = new Set([
-  -32004, // block not available
-  -32005, // node unhealthy
-  -32014, // block status not yet available
-  -32016, // minimum context slot not reached
-  -32603, // internal error
+/**
+ * JSON-RPC errors by which a node says that it does not understand the question. Asked again, it
+ * would not either. Every other one may pass: providers have codes of their own for limits, keys
+ * and nodes that are behind, and no list of those would stay complete.
+ */
+const LASTING_CODES = new Set<unknown>([
+  -32601, // method not found
+  -32602, // invalid parameters
 ]);
 
 /**
  * web3.js is not used here, because it refuses transactions of versions that it does not know, and
  * a stranger's transaction must never stop the mirror.
  *
- * @returns a function that throws RetryableError when the node cannot answer now, and FatalError
- *   when it refuses the question
+ * @returns a function that throws FatalError when the node does not understand the question, and
+ *   RetryableError for every other answer that is none: a page of HTML, and any HTTP status
  */
 export function createRpc(url: string): Rpc {
   return async (method, parameters) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: parameters });
-    const { result, error } = await post(url, body);
-    if (error === undefined) return result as never;
-    const Failure = PASSING_CODES.has(error.code) ? RetryableError : FatalError;
-    throw new Failure(`The ledger's node refused ${method}: ${error.message} (${error.code})`);
+    const { status, answer } = await post(url, body);
+    const error = answer?.error;
+    if (error) {
+      const Failure = LASTING_CODES.has(error.code) ? FatalError : RetryableError;
+      const { message = 'no reason given', code = `status ${status}` } = error;
+      throw new Failure(`The ledger's node refused ${method}: ${message} (${code})`);
+    }
+    if (status !== 200) {
+      throw new RetryableError(`The ledger's node answered ${method} with status ${status}`);
+    }
+    if (answer?.result === undefined) {
+      throw new RetryableError(`The ledger's node answered ${method} with something else`);
+    }
+    return answer.result as never;
   };
 }
 
+/** As much of an answer's form as whatever stands before a node may leave intact. */
 interface Answer {
   result?: unknown;
-  error?: { code: number; message: string };
+  error?: { code?: unknown; message?: unknown } | null;
 }
 
-async function post(url: string, body: string): Promise<Answer> {
-  let response: Response;
-  let text: string;
+/** @returns the answer; undefined when it is no JSON, as of a proxy that answers for the node */
+async function post(
+  url: string,
+  body: string,
+): Promise<{ status: number; answer: Answer | undefined }> {
   try {
-    response = await fetch(url, {
+    const response = await fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body,
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    text = await response.text();
+    return { status: response.status, answer: parse(await response.text()) };
   } catch (error) {
     throw new RetryableError("The ledger's node did not answer", { cause: error });
   }
-  if (response.status === 429 || response.status >= 500) {
-    throw new RetryableError(`The ledger's node answered with status ${response.status}`);
+}
+
+function parse(text: string): Answer | undefined {
+  try {
+    return JSON.parse(text) ?? undefined;
+  } catch {
+    return undefined;
   }
-  if (!response.ok) {
-    throw new FatalError(`The ledger's node answered with status ${response.status}`);
-  }
-  return JSON.parse(text) as Answer;
 }

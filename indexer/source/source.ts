@@ -63,9 +63,17 @@ interface SignatureStatus {
 
 export function createLedgerSource(options: { rpc: Rpc; programId: PublicKey }): LedgerSource {
   const { rpc, programId } = options;
+
+  /** Only of a transaction a node knows nothing at times; of anything else it is unwell. */
+  async function ask<Result>(method: string, parameters: readonly unknown[]): Promise<Result> {
+    const result = await rpc<Result | null>(method, parameters);
+    if (result === null) throw new RetryableError(`The ledger's node answered ${method} with null`);
+    return result;
+  }
+
   return {
     async list({ commitment, address = programId.toBase58(), before, limit }) {
-      const rows = await rpc<{ signature: string; slot: number; err: unknown }[]>(
+      const rows = await ask<{ signature: string; slot: number; err: unknown }[]>(
         'getSignaturesForAddress',
         [address, { commitment, limit, ...(before && { before }) }],
       );
@@ -95,13 +103,13 @@ export function createLedgerSource(options: { rpc: Rpc; programId: PublicKey }):
     },
 
     async slot(commitment) {
-      return BigInt(await rpc<number>('getSlot', [{ commitment }]));
+      return BigInt(await ask<number>('getSlot', [{ commitment }]));
     },
 
-    genesisHash: () => rpc<string>('getGenesisHash', []),
+    genesisHash: () => ask<string>('getGenesisHash', []),
 
     async locate(signatures) {
-      const { value } = await rpc<{ value: (SignatureStatus | null)[] }>('getSignatureStatuses', [
+      const { value } = await ask<{ value: (SignatureStatus | null)[] }>('getSignatureStatuses', [
         signatures,
         { searchTransactionHistory: true },
       ]);

@@ -9,6 +9,7 @@ import { openAttemptJobs } from './deliver/attemptJobs.ts';
 import { createDispatcher } from './deliver/dispatcher.ts';
 import { createDeliveryQueue, type DeliveryQueue } from './deliver/queue.ts';
 import { EXCHANGE_MS_MAX } from './deliver/schedule.ts';
+import { createShares } from './deliver/shares.ts';
 import { createUpkeep } from './deliver/upkeep.ts';
 import { createWebhookMetrics } from './metrics.ts';
 
@@ -44,7 +45,8 @@ export async function startWebhooks(options: {
     dispatcher: connections,
     onAttempt: metrics.attempt,
   });
-  const dispatcher = createDispatcher({ jobs, makeAttempt, logger, onFatal });
+  const shares = createShares(() => performance.now());
+  const dispatcher = createDispatcher({ jobs, shares, makeAttempt, logger, onFatal });
   const upkeep = createUpkeep({ pool, queue, metrics, logger, onFatal });
   await dispatcher.start();
   upkeep.start();

@@ -5,15 +5,17 @@ import { ApiError } from '../../api/errors.ts';
 
 const valid = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
 
-function paramOf(change: Record<string, unknown>): string | undefined {
+function refusalOf(change: Record<string, unknown>): ApiError | undefined {
   try {
     parseRequest(chatCompletionRequest, { ...valid, ...change });
   } catch (error) {
-    if (error instanceof ApiError && error.code === 'invalid_request') return error.options.param;
+    if (error instanceof ApiError && error.code === 'invalid_request') return error;
     throw error;
   }
   return undefined;
 }
+
+const paramOf = (change: Record<string, unknown>) => refusalOf(change)?.options.param;
 
 describe('the body of a chat completion', () => {
   it('is accepted with nothing but a model and a message', () => {
@@ -30,6 +32,9 @@ describe('the body of a chat completion', () => {
     [{ tools: [], functions: null, logit_bias: {}, tool_choice: 'none', logprobs: false, n: 1 }],
     [{ response_format: { type: 'text' }, stream_options: { include_usage: true } }],
     [{ a_field_from_the_future: { deep: [1] } }],
+    // An id of no model is `model_not_found`, which the catalog says.
+    [{ model: '' }],
+    [{ model: 'm'.repeat(257) }],
   ])('accepts %j', (change) => {
     expect(paramOf(change)).toBeUndefined();
   });
@@ -71,6 +76,38 @@ describe('the body of a chat completion', () => {
     ['response_format', { response_format: { type: 'json_object' } }],
   ])('refuses a bad value and names %s', (param, change) => {
     expect(paramOf(change)).toBe(param);
+  });
+
+  it.each([
+    ...['tools', 'functions', 'tool_choice', 'function_call', 'logit_bias', 'logprobs'],
+    ...['top_logprobs', 'n', 'response_format', 'modalities', 'audio'],
+  ])('takes null and what is empty for absent: %s', (field) => {
+    for (const absent of [null, [], {}]) expect(paramOf({ [field]: absent })).toBeUndefined();
+  });
+
+  const surrogates = 'must not contain lone surrogates';
+  it.each([
+    ['max_tokens', 0, 'must be an integer from 1 to 2147483647'],
+    ['max_tokens', -1, 'must be an integer from 1 to 2147483647'],
+    ['max_tokens', 2 ** 31, 'must be an integer from 1 to 2147483647'],
+    ['max_tokens', 1.5, 'must be an integer from 1 to 2147483647'],
+    ['seed', 2 ** 53, 'must be an integer from -(2^53 - 1) to 2^53 - 1'],
+    ['stop', '\ud800', surrogates],
+    ['stop[1]', ['x', '\ud800'], surrogates],
+    ['stop', 'x'.repeat(257), 'must have 1 to 256 characters'],
+    ['stop', 7, 'must be a string of 1 to 256 characters, or up to 16 of them'],
+    ['messages[0].content', [{ role: 'user', content: '\ud800' }], surrogates],
+    [
+      'messages[0].content[0].text',
+      [{ role: 'user', content: [{ type: 'text', text: '\ud800' }] }],
+      surrogates,
+    ],
+    ['n', 2, 'only one choice is supported'],
+    ['tools', [{}], 'is not supported'],
+    ['logit_bias', { 5: 1 }, 'is not supported'],
+  ])('says what is wrong with %s: %j', (param, value, fault) => {
+    const field = param.replace(/\[.*/, '');
+    expect(refusalOf({ [field]: value })?.message).toBe(`Invalid value for '${param}': ${fault}.`);
   });
 
   it.each([[null], [[]], ['text'], [7]])('refuses %j, which is no object', (body) => {

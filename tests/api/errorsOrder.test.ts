@@ -80,22 +80,60 @@ describe('a request with several faults is told of the first', () => {
     const key = keyOf();
     expect(await ask('192.0.2.2', path, { body, ...(key && { key }) })).toMatchObject({ code });
   });
+
+  describe.each(['%zz', '%', '%ff', '%00', 'a%00b'])('whose path has the part %s', (part) => {
+    const models = `/v1/models/${part}`;
+    it.each([
+      ['it names no route', `/v1/nothing/${part}`, () => database.apiKey, 404, 'route_not_found'],
+      ['it names more than a route', `${models}/x`, () => undefined, 404, 'route_not_found'],
+      ['its key is missing', models, () => undefined, 401, 'missing_api_key'],
+      ['its key is unknown', models, () => unknownKey, 401, 'invalid_api_key'],
+      ['its key is suspended', models, () => suspended, 403, 'key_suspended'],
+      ['it cannot be read', `${models}?a=b`, () => database.apiKey, 400, 'invalid_request'],
+      ['it cannot be read', `/v1/jobs/${part}`, () => database.apiKey, 400, 'invalid_request'],
+    ])('and %s', async (_case, path, keyOf, status, code) => {
+      const key = keyOf();
+      const answer = await ask('192.0.2.6', path, { ...(key && { key }) });
+      expect(answer).toMatchObject({ status, code });
+    });
+
+    it('its method is unknown', async () => {
+      const answer = await ask('192.0.2.6', models, { body, key: database.apiKey });
+      expect(answer).toMatchObject({ status: 404, code: 'route_not_found' });
+    });
+  });
+
+  it('is told of its path as it was sent', async () => {
+    const response = await fetch(`${app.url}/v1/nothing/%00?a=b`, {
+      headers: { 'x-forwarded-for': '192.0.2.6' },
+    });
+    expect(await response.json()).toMatchObject({
+      error: { message: 'There is no GET /v1/nothing/%00.' },
+    });
+  });
 });
 
 describe('an address that guesses keys', () => {
   it('is told to wait after 50, while others go on', async () => {
-    const guesses = Array.from({ length: REFUSED_KEYS }, () =>
-      ask('192.0.2.3', '/v1/jobs', { key: unknownKey }),
+    // All at once: what is looked up at the same time must not get past the limit together.
+    const guesses = await Promise.all(
+      Array.from({ length: REFUSED_KEYS + 20 }, () =>
+        ask('192.0.2.3', '/v1/jobs', { key: unknownKey }),
+      ),
     );
-    expect((await Promise.all(guesses)).map(({ status }) => status)).toEqual(
-      Array(REFUSED_KEYS).fill(401),
-    );
+    expect(guesses.map(({ status }) => status).sort()).toEqual([
+      ...Array(REFUSED_KEYS).fill(401),
+      ...Array(20).fill(429),
+    ]);
     const waiting = { status: 429, code: 'rate_limit_exceeded', retryAfter: '1' };
     expect(await ask('192.0.2.3', '/v1/jobs', { key: unknownKey })).toMatchObject(waiting);
-    // A key that exists is not told apart either, or guessing would go on.
-    expect(await ask('192.0.2.3', '/v1/jobs', { key: database.apiKey })).toMatchObject(waiting);
+    expect(await ask('192.0.2.3', '/v1/jobs')).toMatchObject(waiting);
+    expect(await ask('192.0.2.3', '/v1/jobs', { key: suspended })).toMatchObject(waiting);
 
     const { apiKey: key } = database;
+    // A live key is admitted from there, too: behind a proxy it may be anybody's address, and one
+    // bad client would lock out all others. What has 190 bits is not found by asking anyway.
+    expect(await ask('192.0.2.3', '/v1/jobs', { key })).toMatchObject({ status: 200 });
     expect(await ask('192.0.2.4', '/v1/jobs', { key })).toMatchObject({ status: 200 });
     expect(await ask('192.0.2.3', '/v1/nothing')).toMatchObject({ status: 404 });
   });

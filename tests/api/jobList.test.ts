@@ -71,6 +71,18 @@ describe(`the job list (seed ${random.seed})`, () => {
     );
   });
 
+  it.each([
+    ['no model has', 'model-unknown'],
+    ['is longer than any', 'm'.repeat(300)],
+    ['no database could hold', 'model-a\0'],
+  ])('is empty for a model whose id %s', async (_case, model) => {
+    for (const status of [undefined, 'settled']) {
+      expect(await scene.list({ model, ...(status && { status }) })).toEqual({
+        ...{ object: 'list', data: [], has_more: false, next_cursor: null },
+      });
+    }
+  });
+
   it.each(['before', 'after'] as const)(
     'refuses a job of nobody as the cursor %s',
     async (param) => {

@@ -62,6 +62,16 @@ describe(`the pages of the job list (seed ${random.seed})`, () => {
     }
   });
 
+  it('show every job between two once when they are followed back, nearer and nearer', async () => {
+    for (const limit of [1, 4, 7, 100]) {
+      const [first, last] = [random.below(20), JOBS - 1 - random.below(20)];
+      const between = scene.jobs.slice(first + 1, last);
+      const [newest, oldest] = [scene.jobs[first]?.id, scene.jobs[last]?.id] as [string, string];
+      const start = { limit, before: newest, after: oldest };
+      expect(await follow('before', start)).toEqual(idsOf(between));
+    }
+  });
+
   it('going back, show what was there at the first page, once, while jobs arrive', async () => {
     const there = idsOf(scene.jobs);
     expect(await follow('before', { limit: 7 }, () => scene.lockMore(3))).toEqual(there);

@@ -95,8 +95,9 @@ export function expectedPage(jobs: readonly MirroredJob[], query: Query) {
     .filter((job) => model === undefined || job.model === model)
     .map(({ id }) => id);
   const has_more = matching.length > limit;
-  // Paging goes on in the direction it was asked in: after a job, the next newer ones come first.
-  const ids = after === undefined ? matching.slice(0, limit) : matching.slice(-limit);
-  const next = after === undefined ? ids.at(-1) : ids[0];
+  // `after` alone gives the next newer ones, and goes on to newer ones still; else to older ones.
+  const goesForward = after !== undefined && before === undefined;
+  const ids = goesForward ? matching.slice(-limit) : matching.slice(0, limit);
+  const next = goesForward ? ids[0] : ids.at(-1);
   return { ids, has_more, next_cursor: has_more ? next : null };
 }

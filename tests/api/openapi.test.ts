@@ -70,6 +70,14 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  it('says what an integer and the url of a webhook are limited to', () => {
+    const { ChatCompletionRequest, WebhookRequest } = document.components.schemas;
+    expect(ChatCompletionRequest?.properties?.seed?.anyOf).toContainEqual({
+      ...{ type: 'integer', minimum: -(2 ** 53 - 1), maximum: 2 ** 53 - 1 },
+    });
+    expect(WebhookRequest?.properties?.url?.description).toContain('port 443 or one from 1024 up');
+  });
+
   it('wants a key for every endpoint', () => {
     expect(document.security).toEqual([{ apiKey: [] }]);
     for (const { operation } of operations) {

@@ -23,24 +23,30 @@ describe('every field of a completion', () => {
   const document = buildDocument('https://api.example.com');
   const validate = createDocumentValidator(document);
   const properties = document.components.schemas.ChatCompletionRequest?.properties ?? {};
-  /** What is not supported has a description alone. */
-  const fields = Object.keys(properties).filter(
-    (field) => Object.keys(properties[field] ?? {}).length > 1 || field.endsWith('_penalty'),
-  );
+  const fields = Object.keys(properties);
   const values = [
     ...['null', 'true', 'false', '[]', '{}', '[1]', '["x"]', '[null]', '[{}]', '[[]]', '"5"'],
     ...['0', '-0', '1', '1e0', '1.5', '2', '2.1', '-2', '-2.1', '1e400', '-1e400'],
-    ...['2147483647', '2147483648', '{"include_usage":true}', '{"include_usage":1}'],
+    ...['2147483647', '2147483648', '9007199254740991', '9007199254740992', '-9007199254740992'],
+    ...['["text"]', '["text","audio"]', '"none"'],
+    ...['{"include_usage":true}', '{"include_usage":1}'],
     ...['""', '"x"', JSON.stringify('x'.repeat(256)), JSON.stringify('x'.repeat(257))],
+    ...[JSON.stringify('\u{1f600}'.repeat(256)), JSON.stringify('\u{1f600}'.repeat(257))],
     ...[JSON.stringify(Array(16).fill('x')), JSON.stringify(Array(17).fill('x'))],
   ];
 
+  /** Beside those for all: the document says of other objects that more fields are ignored. */
+  const ownValues: Record<string, string[]> = {
+    response_format: ['{"type":"text"}', '{"type":"json_object"}', '{"type":["text"]}'],
+  };
+
   it.each(fields)('is taken and refused as the document says: %s', async (field) => {
+    const tried = [...values, ...(ownValues[field] ?? [])];
     const answers = await Promise.all(
-      values.map(async (json) => ({ json, ...(await scene.send(bodyWith({ [field]: json }))) })),
+      tried.map(async (json) => ({ json, ...(await scene.send(bodyWith({ [field]: json }))) })),
     );
 
-    for (const [index, json] of values.entries()) {
+    for (const [index, json] of tried.entries()) {
       const body = JSON.parse(bodyWith({ [field]: json }));
       const faults = validate({ $ref: '#/components/schemas/ChatCompletionRequest' }, body);
       const isFault = faults.some(({ keyword }) => keyword !== 'additionalProperties');
@@ -51,9 +57,14 @@ describe('every field of a completion', () => {
   });
 
   it('is described with its range', () => {
+    const isBare = (field: string) =>
+      Object.keys(properties[field] ?? {}).every((keyword) => keyword === 'description');
+    expect(fields.filter(isBare)).toEqual([]);
     expect(fields).toEqual([
       ...['model', 'messages', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens'],
       ...['temperature', 'top_p', 'stop', 'frequency_penalty', 'presence_penalty', 'seed', 'n'],
+      ...['tools', 'functions', 'tool_choice', 'function_call', 'logit_bias', 'logprobs'],
+      ...['top_logprobs', 'response_format', 'modalities', 'audio'],
     ]);
   });
 });
@@ -70,7 +81,7 @@ describe('a value that no model could take', () => {
     ['messages[0].content', '[{"role":"user","content":null}]', 'messages'],
     ['messages[0].content', '[{"role":"user","content":"\\ud800"}]', 'messages'],
     ['messages[0].content', '[{"role":"user","content":"\\udc00\\ud800"}]', 'messages'],
-    ['messages[0].content', part('{"type":"text","text":"\\ud800"}'), 'messages'],
+    ['messages[0].content[0].text', part('{"type":"text","text":"\\ud800"}'), 'messages'],
     ['messages[0].content', part('{"type":"text"}'), 'messages'],
     ['messages[0].content', part('{"type":"image_url","image_url":{"url":"x"}}'), 'messages'],
     ['messages[1].role', '[{"role":"user","content":""},{"role":"tool","content":""}]', 'messages'],
@@ -78,6 +89,7 @@ describe('a value that no model could take', () => {
     ['max_completion_tokens', '2,"max_tokens":3'],
     ['tools', nestedArrays(100_000)],
     ['logit_bias', '{"50256":-100}'],
+    ['logit_bias', '{"__proto__":1}'],
   ])('is refused by its name: %s %#', async (param, json, field = param) => {
     expect(await scene.send(bodyWith({ [field]: json }))).toMatchObject(refusal(param));
   });

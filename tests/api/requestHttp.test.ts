@@ -120,7 +120,6 @@ describe('a request that is not what HTTP wants', () => {
 
 describe('the query of a list of jobs', () => {
   it.each([
-    ['model', 'model=%00'],
     ['model', 'model=a&model=b'],
     ['limit', 'limit=1&limit=2'],
     ['limit', 'limit=1e1'],
@@ -134,4 +133,11 @@ describe('the query of a list of jobs', () => {
     const { error } = JSON.parse(answer.slice(answer.indexOf('{')));
     expect(error).toMatchObject({ code: 'invalid_request', param });
   });
+
+  it.each([`model=${'m'.repeat(300)}`, 'model=%00', 'model='])(
+    'may ask for a model that nobody has: %s',
+    async (query) => {
+      expect(await exchange(get(`/v1/jobs?${query}`))).toContain('"data":[]');
+    },
+  );
 });

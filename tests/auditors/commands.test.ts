@@ -68,7 +68,9 @@ describe('svc verify', () => {
     );
     expect(code).toBe(1);
     expect(out).toMatch(/│ delivery\.output +│ FAILS +│/);
-    expect(out).toMatch(/The ledger contradicts what should hold\.\n$/);
+    expect(out).toMatch(
+      /The text or the receipt that you gave is not what the ledger records\.\n$/,
+    );
   });
 
   it('reads the text from standard input, and tells machines what people are told', async () => {

@@ -2,20 +2,21 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { RetryableError } from '../../indexer/errors.ts';
+import { FatalError, RetryableError } from '../../indexer/errors.ts';
 import { createRpc } from '../../indexer/source/rpc.ts';
 
 /** What the node does with a request. */
 let mood: 'answers' | 'is silent' | 'stops in mid-answer' = 'answers';
+let answer = { status: 200, body: '{"result": 42}' };
 let node: Server;
 let url: string;
 
 beforeAll(async () => {
   node = createServer((_request, response) => {
     if (mood === 'is silent') return;
-    response.writeHead(200, { 'content-type': 'application/json' });
+    response.writeHead(answer.status, { 'content-type': 'application/json' });
     if (mood === 'stops in mid-answer') response.write('{"result": ');
-    else response.end('{"result": 42}');
+    else response.end(answer.body);
   }).listen(0, '127.0.0.1');
   await once(node, 'listening');
   url = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
@@ -23,6 +24,7 @@ beforeAll(async () => {
 
 afterEach(() => {
   jest.restoreAllMocks();
+  answer = { status: 200, body: '{"result": 42}' };
 });
 
 afterAll(() => {
@@ -51,14 +53,65 @@ describe('a question to a node', () => {
       const { asked, expire } = holdTimeouts();
       const reached = once(node, 'request');
       mood = fault;
-      const answer = createRpc(url)('getSlot', []);
+      const answered = createRpc(url)('getSlot', []);
       await reached;
       expire();
-      await expect(answer).rejects.toThrow(RetryableError);
+      await expect(answered).rejects.toThrow(RetryableError);
       expect(asked).toEqual([10_000]);
       jest.restoreAllMocks();
       mood = 'answers';
       expect(await createRpc(url)('getSlot', [])).toBe(42);
     });
   }
+
+  it.each([400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503])(
+    'may be asked again when the node, or what stands before it, answers with status %i',
+    async (status) => {
+      answer = { status, body: '<html>Sorry</html>' };
+      const refused = createRpc(url)('getSlot', []);
+      await expect(refused).rejects.toThrow(RetryableError);
+      await expect(refused).rejects.toThrow(`answered getSlot with status ${status}`);
+    },
+  );
+
+  it.each([
+    ['a page of HTML', '<html>Back soon</html>'],
+    ['nothing', ''],
+    ['half of an answer', '{"result": '],
+    ['JSON of another form', '{"message": "no upstream"}'],
+    ['a list', '[]'],
+    ['null', 'null'],
+    ['an error in words', '{"error": "try later"}'],
+    ['an error without a code', '{"error": {"message": "try later"}}'],
+  ])('may be asked again when the answer is %s', async (_name, body) => {
+    answer = { status: 200, body };
+    await expect(createRpc(url)('getSlot', [])).rejects.toThrow(RetryableError);
+  });
+
+  it.each([
+    -32000, -32004, -32005, -32011, -32014, -32016, -32019, -32600, -32603, -32700, 403, 429,
+  ])('may be asked again when the node refuses it with the code %i', async (code) => {
+    answer = { status: 200, body: JSON.stringify({ error: { code, message: 'not now' } }) };
+    const refused = createRpc(url)('getSlot', []);
+    await expect(refused).rejects.toThrow(RetryableError);
+    await expect(refused).rejects.toThrow(`refused getSlot: not now (${code})`);
+  });
+
+  it.each([
+    [-32601, 200],
+    [-32602, 200],
+    [-32601, 404],
+    [-32602, 400],
+  ])(
+    'is not asked again when the node does not understand it (%i, status %i)',
+    async (code, status) => {
+      answer = { status, body: JSON.stringify({ error: { code, message: 'what?' } }) };
+      await expect(createRpc(url)('getSlot', [])).rejects.toThrow(FatalError);
+    },
+  );
+
+  it('may be answered with null', async () => {
+    answer = { status: 200, body: '{"result": null, "error": null}' };
+    expect(await createRpc(url)('getTransaction', [])).toBeNull();
+  });
 });

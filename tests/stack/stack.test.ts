@@ -34,9 +34,8 @@ describe('a running stack', () => {
   });
 
   it('describes itself for its owner only, hosts every launch model twice, and lets no other start', async () => {
-    const { pid, baseUrl, apiKey, wallet, consoleUrl } = await place.start().running();
+    const { pid, baseUrl, apiKey, wallet } = await place.start().running();
     expect(baseUrl).toBe(`http://127.0.0.1:${place.port}`);
-    expect(consoleUrl).toBeNull();
     expect(statSync(join(place.folder, '.svc/stack.json')).mode & 0o777).toBe(0o600);
     expect(await place.run(`${process.execPath} ${svc} keys list`)).toContain(wallet);
 

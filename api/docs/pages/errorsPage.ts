@@ -20,7 +20,7 @@ function renderError(code: ErrorCode): Html {
   const entry = errorTable[code];
   const details = 'details' in entry ? entry.details : [];
   return html`<h3 id="${code}"><code>${code}</code></h3>
-<p class="soft">Status ${entry.status}, type <code>${entry.type}</code>.${'isOurs' in entry && ' The code is our choice.'}</p>
+<p class="soft">Status ${entry.status}, type <code>${entry.type}</code>.</p>
 ${renderMarkdown(entry.meaning)}
 ${details.length > 0 && html`<p>Details: ${renderInline(details.map((name) => `\`${name}\``).join(', '))}</p>`}
 `;

@@ -54,11 +54,15 @@ function innerObject(
   return only && others.length === 0 ? innerObject(only, schemas) : undefined;
 }
 
-/** In words: `string or null`, `array of integer`. */
+/** In words: `string or null`, `array of integer`; `[]` and `{}` where they must be empty. */
 export function typeOf(field: Schema, schemas: Schemas): string {
   const schema = resolve(field, schemas);
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.anyOf) return schema.anyOf.map((one) => typeOf(one, schemas)).join(' or ');
+  if (schema.maxItems === 0) return '[]';
+  if (schema.additionalProperties === false && !Object.keys(schema.properties ?? {}).length) {
+    return '{}';
+  }
   if (schema.items) return `array of ${typeOf(schema.items, schemas)}`;
   return [schema.type ?? 'any'].flat().join(' or ');
 }

@@ -1,19 +1,27 @@
 import { PgBoss } from 'pg-boss';
 import type { Logger } from '../../../runtime/logger.ts';
-import { type AttemptJob, DUE_CHANNEL, QUEUE_NAME } from './queue.ts';
+import { DUE_CHANNEL, QUEUE_NAME, type TakenAttempt } from './queue.ts';
+import { selectWallets, selectWebhooksOf } from './wallets.ts';
+
+/** What may be taken at once. */
+export interface Turn {
+  readonly max: number;
+  /** At the same time to one webhook, with those that any process has taken before. */
+  readonly webhookMax: number;
+  /** Whose webhooks are passed over. */
+  readonly exceptWallets: readonly string[];
+}
 
 /** The attempts that processes take from each other's reach, as pg-boss hands them out. */
 export interface AttemptJobs {
   readonly boss: PgBoss;
   /** Takes attempts that are due, the oldest first; nobody else gets them. */
-  take(max: number): Promise<AttemptJob[]>;
+  take(turn: Turn): Promise<TakenAttempt[]>;
   /** Calls back when attempts have become due at once; now and then, it may miss some. */
   listen(onDue: () => void): Promise<void>;
   close(): Promise<void>;
 }
 
-/** At the same time to one webhook, so that a slow one holds up nobody else. */
-const WEBHOOK_ATTEMPTS_MAX = 4;
 /** Far longer than an exchange: what was taken so long ago was taken by a process that died. */
 const TAKEN_SECONDS_MAX = 60;
 /** How often pg-boss looks for those. */
@@ -55,20 +63,29 @@ export async function openAttemptJobs(options: {
     retryLimit: 1_000_000,
     retryDelay: 0,
   });
+  const database = boss.getDb();
   const listeners: { close(): Promise<void> }[] = [];
   return {
     boss,
-    async take(max) {
-      const jobs = await boss.fetch<{ deliveryId: string; attempt: number }>(QUEUE_NAME, {
+    async take({ max, webhookMax, exceptWallets }) {
+      const taken = await boss.fetch<{ deliveryId: string; attempt: number }>(QUEUE_NAME, {
         batchSize: max,
-        groupConcurrency: WEBHOOK_ATTEMPTS_MAX,
+        groupConcurrency: webhookMax,
+        ignoreGroups: await selectWebhooksOf(database, exceptWallets),
       });
+      const jobs = taken.map(({ data, groupId }) => ({
+        ...{ ...data, deliveryId: BigInt(data.deliveryId), webhookId: groupId ?? '' },
+      }));
+      const wallets = await selectWallets(
+        database,
+        jobs.map(({ webhookId }) => webhookId),
+      );
       return jobs
-        .map(({ data }) => ({ ...data, deliveryId: BigInt(data.deliveryId) }))
+        .map(({ webhookId, ...job }) => ({ ...job, wallet: wallets.get(webhookId) ?? '' }))
         .sort((left, right) => (left.deliveryId < right.deliveryId ? -1 : 1));
     },
     async listen(onDue) {
-      const listener = await boss.getDb().listen?.(DUE_CHANNEL, onDue, onDue);
+      const listener = await database.listen?.(DUE_CHANNEL, onDue, onDue);
       if (listener) listeners.push(listener);
     },
     async close() {

@@ -4,7 +4,8 @@ import { classify, FatalError } from '../../errors.ts';
 import { createWakeUp } from '../../source/wakeUp.ts';
 import type { MakeAttempt } from './attempt.ts';
 import type { AttemptJobs } from './attemptJobs.ts';
-import type { AttemptJob } from './queue.ts';
+import type { TakenAttempt } from './queue.ts';
+import type { Shares } from './shares.ts';
 
 /** Makes attempts as they become due, many at a time. */
 export interface Dispatcher {
@@ -13,10 +14,10 @@ export interface Dispatcher {
   stop(): Promise<void>;
 }
 
-/** By one process, over all webhooks: so many that a few dead receivers leave room for the others. */
-const ATTEMPTS_AT_ONCE = 256;
 /** Nobody announces that the time of a later attempt has come. */
 const POLL_MS = 1_000;
+/** Between two turns for first attempts, which cost as much as any when there are none. */
+const FIRST_INTERVAL_MS = 50;
 const BACKOFF_MS = 1_000;
 /** Half of the time that a process has to end. */
 const DRAIN_MS = 5_000;
@@ -24,14 +25,16 @@ const DRAIN_MS = 5_000;
 /** @param options.onFatal told of an error that trying again cannot mend; nothing is taken any more */
 export function createDispatcher(options: {
   jobs: Pick<AttemptJobs, 'take' | 'listen'>;
+  shares: Shares;
   makeAttempt: MakeAttempt;
   logger: Logger;
   onFatal: (error: FatalError) => void;
 }): Dispatcher {
-  const { jobs, makeAttempt, logger, onFatal } = options;
+  const { jobs, shares, makeAttempt, logger, onFatal } = options;
   const stopping = new AbortController();
   const wakeUp = createWakeUp();
   const underWay = new Set<Promise<void>>();
+  let firstAtMs = Number.NEGATIVE_INFINITY;
   let running = Promise.resolve();
 
   function fail(error: unknown): void {
@@ -45,28 +48,39 @@ export function createDispatcher(options: {
     logger.warn({ msg: 'Lost the database of the webhooks', reason: failure.message });
   }
 
-  function begin(job: AttemptJob): void {
+  function begin(job: TakenAttempt): void {
+    const end = shares.begin(job);
     const attempt = makeAttempt(job)
       .catch(fail)
       .finally(() => {
+        end();
         underWay.delete(attempt);
         wakeUp.wake();
       });
     underWay.add(attempt);
   }
 
-  async function takeDue(): Promise<number> {
-    const room = ATTEMPTS_AT_ONCE - underWay.size;
-    if (room <= 0) return 0;
-    const taken = await jobs.take(room);
+  async function take(kind: 'first' | 'more'): Promise<number> {
+    const turn = shares.turn(kind);
+    const taken = turn ? await jobs.take(turn) : [];
     for (const job of taken) begin(job);
     return taken.length;
+  }
+
+  /** @returns when to look again at the latest, in milliseconds */
+  async function takeDue(): Promise<number> {
+    const isFirstDue = performance.now() - firstAtMs >= FIRST_INTERVAL_MS;
+    if (isFirstDue) firstAtMs = performance.now();
+    const first = isFirstDue ? await take('first') : 0;
+    if (first + (await take('more')) > 0) return 0;
+    return isFirstDue ? POLL_MS : FIRST_INTERVAL_MS;
   }
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        if ((await takeDue()) === 0) await wakeUp.wait(POLL_MS, stopping.signal);
+        const waitMs = await takeDue();
+        if (waitMs > 0) await wakeUp.wait(waitMs, stopping.signal);
       } catch (error) {
         fail(error);
         await delay(BACKOFF_MS, stopping.signal);

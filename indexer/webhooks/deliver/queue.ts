@@ -17,6 +17,12 @@ export interface AttemptJob {
   readonly attempt: number;
 }
 
+/** One that nobody else is going to make. */
+export interface TakenAttempt extends AttemptJob {
+  /** Whose webhook it is; empty when that was deleted. */
+  readonly wallet: string;
+}
+
 /** Attempts to be made, in pg-boss: it lets each of them be taken by one process only. */
 export interface DeliveryQueue {
   /** Adds attempts in the caller's database transaction; those that are there stay as they are. */

@@ -31,8 +31,8 @@ export function createUpkeep(options: {
   async function round(): Promise<void> {
     // Those that are queued stay as they are: only what the queue has lost is put there again.
     await queue.add(pool, await selectOverdue(pool));
-    await deleteOldDeliveries(pool);
     metrics.backlog(await measureBacklog(pool));
+    await deleteOldDeliveries(pool, stopping.signal);
   }
 
   async function run(): Promise<void> {

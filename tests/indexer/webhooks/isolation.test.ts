@@ -1,8 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import type { Webhooks } from '../../../indexer/webhooks/startWebhooks.ts';
 import { until } from '../until.ts';
 import { bought } from './creditEvents.ts';
 import { type Receiver, refuse, startReceiver } from './receiver.ts';
-import { createWebhookScene, type WebhookScene } from './webhookScene.ts';
+import { createWebhookScene, WALLET, type WebhookScene } from './webhookScene.ts';
 
 const EVENTS = 100;
 /** At the same time to one webhook. */
@@ -10,6 +12,7 @@ const AT_ONCE = 4;
 
 let scene: WebhookScene;
 const receivers: Receiver[] = [];
+const processes: Webhooks[] = [];
 
 beforeAll(async () => {
   scene = await createWebhookScene();
@@ -17,21 +20,28 @@ beforeAll(async () => {
 
 afterEach(async () => {
   for (const receiver of receivers.splice(0)) await receiver.close();
+  for (const { stop } of processes.splice(0)) await stop();
   await scene.pool.query('delete from service.webhooks');
 });
 
 afterAll(() => scene?.close());
 
-async function addReceiver(): Promise<Receiver> {
+async function addReceiver(wallet = WALLET, webhooks = 1): Promise<Receiver> {
   const receiver = await startReceiver();
   receivers.push(receiver);
-  await scene.addWebhook({ url: receiver.url });
+  for (let index = 0; index < webhooks; index += 1) {
+    await scene.addWebhook({ url: `${receiver.url}/${index}`, wallet });
+  }
   return receiver;
 }
 
-async function announceAll(): Promise<void> {
-  for (let available = 1; available <= EVENTS; available += 1) {
-    await scene.announce([bought({ credits: 1, available })]);
+async function startProcess(): Promise<void> {
+  processes.push(await scene.start());
+}
+
+async function announceAll(wallet = WALLET, events = EVENTS): Promise<void> {
+  for (let available = 1; available <= events; available += 1) {
+    await scene.announce([bought({ credits: 1, available, wallet })]);
   }
 }
 
@@ -45,7 +55,7 @@ describe('a receiver that never answers', () => {
     const quick = await addReceiver();
     await announceAll();
     const startedAtMs = performance.now();
-    await scene.start();
+    await startProcess();
     await until(async () => quick.received.length === EVENTS);
     // The hanging one's first attempts are not even given up by then.
     expect(performance.now() - startedAtMs).toBeLessThan(9_000);
@@ -54,11 +64,63 @@ describe('a receiver that never answers', () => {
   });
 });
 
+describe('wallets whose webhooks are all slow', () => {
+  it('delay no other wallet, though none of their attempts ever fails', async () => {
+    const wallets = Array.from({ length: 4 }, () => Keypair.generate().publicKey.toBase58());
+    const slow: Receiver[] = [];
+    for (const wallet of wallets) {
+      const receiver = await addReceiver(wallet, 16);
+      receiver.answer = (response) => {
+        const answer = setTimeout(() => response.end(), 9_500);
+        response.on('close', () => clearTimeout(answer));
+      };
+      slow.push(receiver);
+      await announceAll(wallet, 12);
+    }
+    const quick = await addReceiver();
+    await announceAll(WALLET, 1);
+    const startedAtMs = performance.now();
+    await startProcess();
+    await until(async () => quick.received.length === 1);
+    expect(performance.now() - startedAtMs).toBeLessThan(5_000);
+    // Each webhook has one attempt at a time nevertheless, and a wallet few beyond its share of 24.
+    await until(async () => slow.every(({ received }) => received.length >= 16));
+    for (const { received } of slow) expect(received.length).toBeLessThanOrEqual(38);
+  });
+});
+
+describe('a wallet with many receivers that never answer', () => {
+  it('is told by its other one of every event nevertheless', async () => {
+    const hanging = await addReceiver(WALLET, 10);
+    hanging.answer = () => {};
+    const quick = await addReceiver();
+    await announceAll(WALLET, 20);
+    const startedAtMs = performance.now();
+    await startProcess();
+    await until(async () => quick.received.length === 20);
+    expect(performance.now() - startedAtMs).toBeLessThan(9_000);
+    expect(hanging.received.length).toBeLessThanOrEqual(38);
+  });
+});
+
+describe('a webhook with a long backlog', () => {
+  it('delays no other one, however quickly it answers', async () => {
+    const busy = await addReceiver();
+    await announceAll(WALLET, 400);
+    const wallet = Keypair.generate().publicKey.toBase58();
+    const other = await addReceiver(wallet);
+    await announceAll(wallet, 1);
+    await startProcess();
+    await until(async () => other.received.length === 1);
+    expect(busy.received.length).toBeLessThan(100);
+  });
+});
+
 describe('deliveries made by two processes', () => {
   it('are each made once, and soon after they are announced', async () => {
     const receiver = await addReceiver();
-    await scene.start();
-    await scene.start();
+    await startProcess();
+    await startProcess();
     await announceAll();
     await until(async () => {
       const { rows } = await scene.pool.query(
@@ -75,6 +137,7 @@ describe('what the queue has lost', () => {
   it('is queued again once it is overdue, and nothing else is', async () => {
     const receiver = await addReceiver();
     receiver.answer = refuse;
+    await startProcess();
     await scene.announce([bought({ credits: 1, available: 1 })]);
     await until(async () => receiver.received.length === 1);
     const { id } = (await scene.deliveries())[0] as { id: bigint };

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { deleteOldDeliveries } from '../../../indexer/webhooks/deliver/deleteOldDeliveries.ts';
 import { openDeliveryQueue } from '../../../indexer/webhooks/deliver/queue.ts';
 import { listDeliveries } from '../../../indexer/webhooks/operate/deliveries.ts';
 import {
@@ -13,6 +14,7 @@ import {
   enableWebhook,
   listWebhooks,
 } from '../../../indexer/webhooks/operate/webhooks.ts';
+import { inTransaction } from '../../../runtime/postgres.ts';
 import { createSealing, SealingError } from '../../../runtime/sealing.ts';
 import { contractDigest } from '../../../webhooks/signature.ts';
 import { SECRETS_KEY } from '../indexerProcess.ts';
@@ -50,6 +52,18 @@ async function announce(count: number): Promise<void> {
     const unixTime = `${1_790_000_000 + available}`;
     await scene.announce([{ ...event, data: { ...event.data, unixTime } } as typeof event]);
   }
+}
+
+/** Deliveries that were made a month ago. */
+async function addOld(count: number): Promise<void> {
+  await scene.pool.query(
+    `insert into service.webhook_deliveries (webhook_id, event_id, event, created_at, body,
+       status, stored_at)
+     select $1, 'evt_' || number, 'credit.topup', now(), '{}', 'delivered',
+       now() - interval '31 days'
+     from generate_series(1, $2) number`,
+    [webhookId, count],
+  );
 }
 
 async function statuses(): Promise<[string, number][]> {
@@ -240,5 +254,30 @@ describe('deliveries', () => {
     expect(left.map(({ id }) => id)).toContain(first?.id);
     expect(left.map(({ id }) => id)).not.toContain(second?.id);
     expect(left).toHaveLength(2);
+  });
+
+  it('are all forgotten at once, however many have grown old', async () => {
+    await announce(1);
+    await addOld(3_500);
+    await deleteOldDeliveries(scene.pool, new AbortController().signal);
+    expect(await scene.deliveries()).toHaveLength(1);
+  });
+
+  it('are forgotten a thousand at a time, and no further once the process ends', async () => {
+    await addOld(1_500);
+    await deleteOldDeliveries(scene.pool, AbortSignal.abort());
+    expect(await scene.deliveries()).toHaveLength(500);
+  });
+
+  it('are left to another process that is forgetting them', async () => {
+    await addOld(2);
+    const [first] = await scene.deliveries();
+    await inTransaction(scene.pool, async (other) => {
+      await other.query('select from service.webhook_deliveries where id = $1 for update', [
+        first?.id,
+      ]);
+      await deleteOldDeliveries(scene.pool, new AbortController().signal);
+    });
+    expect((await scene.deliveries()).map(({ id }) => id)).toEqual([first?.id]);
   });
 });

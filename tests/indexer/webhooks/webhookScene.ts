@@ -134,7 +134,8 @@ export async function createWebhookScene(): Promise<WebhookScene> {
         dispatcher: connections,
         onAttempt: (outcome) => outcomes.push(outcome),
       });
-      for (let due = await jobs.take(100); due.length > 0; due = await jobs.take(100)) {
+      const turn = { max: 100, webhookMax: 4, exceptWallets: [] };
+      for (let due = await jobs.take(turn); due.length > 0; due = await jobs.take(turn)) {
         for (const job of due) await makeAttempt(job);
       }
       return outcomes;
