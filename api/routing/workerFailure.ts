@@ -1,12 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
+import { STATUS_OF_WORKER_ERROR } from '../../runtime/workerErrorCodes.ts';
 import { readBoundedJson } from './boundedJson.ts';
 
 /** A worker did not do its part. */
 export class WorkerFailedError extends Error {
   override name = 'WorkerFailedError';
-  /** The worker's own word, or ours for what it left out. */
+  /** The worker's word, if it is one of the protocol's, or ours for what it left out. */
   readonly code: string;
   /** Set when the worker works and only had no place. */
   readonly busy: { retryAfterMs: number | undefined } | undefined;
@@ -18,8 +19,13 @@ export class WorkerFailedError extends Error {
   }
 }
 
+/** Codes end up in the log, where a text must not: what is no word of the protocol is not repeated. */
+const code = z
+  .string()
+  .transform((word) => (Object.hasOwn(STATUS_OF_WORKER_ERROR, word) ? word : 'unknown_code'));
+
 /** The form of a refusal, and of an error event in the middle of an answer. */
-export const errorBody = z.object({ error: z.object({ code: z.string().max(64) }) });
+export const errorBody = z.object({ error: z.object({ code }) });
 
 /** In seconds; the other form, a date, would depend on the worker's clock. */
 const retryAfter = z.coerce.number().int().positive();

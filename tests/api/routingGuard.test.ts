@@ -155,6 +155,14 @@ describe('what a worker says', () => {
     await expect(ask().job()).rejects.toMatchObject({ code: 'status_503', busy: undefined });
   });
 
+  it('of a refusal is not repeated where it is no word of the protocol', async () => {
+    answer(502, { error: { code: 'You asked: how do I tell her', message: '' } }, 0);
+    await expect(ask().job()).rejects.toMatchObject({
+      code: 'unknown_code',
+      message: expect.not.stringContaining('tell her'),
+    });
+  });
+
   it('in the name of another is silence', async () => {
     answer(200, { ...health, worker_address: Keypair.generate().publicKey.toBase58() }, 0);
     expect(await ask().health()).toBeUndefined();
@@ -171,16 +179,16 @@ describe('a worker’s refusal', () => {
     expect(asking(`http://127.0.0.1:${port}`, { allowLoopback: true }).job()).rejects;
 
   it.each([
-    [503, 'no_free_slot', '3', 3_000],
-    [503, 'no_free_slot', undefined, undefined],
-    [503, 'shutting_down', '0', undefined],
-    [429, 'slow_down', '20', 20_000],
-    [429, null, 'Fri, 31 Dec 1999 23:59:59 GMT', undefined],
+    [503, 'no_free_slot', '3', { code: 'no_free_slot', retryAfterMs: 3_000 }],
+    [503, 'no_free_slot', undefined, { code: 'no_free_slot', retryAfterMs: undefined }],
+    [503, 'shutting_down', '0', { code: 'shutting_down', retryAfterMs: undefined }],
+    [429, 'slow_down', '20', { code: 'unknown_code', retryAfterMs: 20_000 }],
+    [429, null, 'Fri, 31 Dec 1999 23:59:59 GMT', { code: 'status_429', retryAfterMs: undefined }],
   ])(
     'with %i %s and Retry-After %s says that it is busy',
-    async (status, code, after, retryAfterMs) => {
-      refuse(status, code, after);
-      await refusal().toMatchObject({ code: code ?? 'status_429', busy: { retryAfterMs } });
+    async (status, word, after, { code, retryAfterMs }) => {
+      refuse(status, word, after);
+      await refusal().toMatchObject({ code, busy: { retryAfterMs } });
     },
   );
 

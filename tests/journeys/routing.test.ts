@@ -168,6 +168,26 @@ describe('a pool in which every worker fails', () => {
   });
 });
 
+describe('a client that leaves before there is any text', () => {
+  it('has no other worker asked for it', async () => {
+    await openPool('never_answers', 'never_answers', 'never_answers');
+    const leaving = new AbortController();
+    const leave = expect(
+      service
+        .openai()
+        .chat.completions.create({ model: service.model.id, messages }, { signal: leaving.signal }),
+    ).rejects.toThrow();
+    await until(async () => asked().times === 1);
+    leaving.abort();
+    await leave;
+    await until(async () => (await newestJob()).status === 'failed');
+    // Longer than a silent worker is waited for.
+    await service.advanceSeconds(40);
+    await service.untilMirrored();
+    expect(asked()).toEqual({ workers: 1, times: 1 });
+  });
+});
+
 describe('a worker that fails among sound ones', () => {
   it('costs no request its answer, and is tried again after 2, 4, 8, … seconds only', async () => {
     const [failing] = await openPool('fails', 'honest');

@@ -1,0 +1,27 @@
+/** Every code a worker answers with, and its HTTP status: see docs/worker-protocol.md. */
+export const STATUS_OF_WORKER_ERROR = {
+  invalid_request: 400,
+  job_mismatch: 400,
+  context_length_exceeded: 400,
+  invalid_signature: 401,
+  signer_not_allowed: 403,
+  job_not_found: 404,
+  job_not_running: 404,
+  route_not_found: 404,
+  attempt_already_used: 409,
+  job_not_open: 409,
+  stopped_before_output: 409,
+  body_too_large: 413,
+  // Nobody is there to read it: for the log alone.
+  caller_gone: 499,
+  internal_error: 500,
+  empty_output: 502,
+  upstream_failed: 502,
+  no_free_slot: 503,
+  shutting_down: 503,
+  ledger_unavailable: 503,
+  worker_not_eligible: 503,
+  deadline_passed: 504,
+} as const;
+
+export type WorkerErrorCode = keyof typeof STATUS_OF_WORKER_ERROR;
