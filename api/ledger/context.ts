@@ -63,6 +63,19 @@ export async function readJob(
   }
 }
 
+/**
+ * What a node answers, in bounded time.
+ *
+ * @throws LedgerUnavailableError when it does not; nothing was sent by asking
+ */
+export async function askNode<Answer>(request: Promise<Answer>): Promise<Answer> {
+  try {
+    return await answered(request);
+  } catch (cause) {
+    throw new LedgerUnavailableError('No node answers', { signature: null, cause });
+  }
+}
+
 /** For `catch`: undefined where the ledger was out of reach; throws anything else. */
 export function unlessAway(error: unknown): undefined {
   if (!(error instanceof LedgerUnavailableError)) throw error;

@@ -2,13 +2,12 @@ import { fetchCreditAccount } from '../../programs/client/accounts.ts';
 import { jobLock } from '../../programs/client/instructions/index.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
-import { answered } from '../../programs/client/sender/answered.ts';
 import { type Outcome, WithdrawnError } from '../../programs/client/sender/outcome.ts';
 import { within } from '../../runtime/wait.ts';
 import { jobDeadlines } from '../completion/deadlines.ts';
 import { insufficientCredits, type Quote } from '../completion/quote.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
-import { actor, type LedgerContext, readJob } from './context.ts';
+import { actor, askNode, type LedgerContext, readJob } from './context.ts';
 import { type JobDraft, type LockedJob, LockUndecidedError, PriceChangedError } from './escrow.ts';
 import { failJob } from './exits.ts';
 
@@ -176,6 +175,6 @@ async function availableCredits(
   const { programId } = addresses;
   const address = addresses.creditAccount(publicKeyOf(wallet));
   const reading = { commitment, programId, minContextSlot: slot };
-  const account = await answered(fetchCreditAccount(connection, address, reading));
+  const account = await askNode(fetchCreditAccount(connection, address, reading));
   return account?.availableCredits ?? 0n;
 }

@@ -1,10 +1,9 @@
 import { parseJobId } from '../../programs/client/jobId.ts';
 import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
-import { answered } from '../../programs/client/sender/answered.ts';
 import { isEnded, JOB_STATUSES, type JobStatus, word } from '../../programs/client/vocabulary.ts';
 import type { Database } from '../../runtime/postgres.ts';
 import { selectJob } from '../statements/jobs.ts';
-import { type LedgerContext, readJob } from './context.ts';
+import { askNode, type LedgerContext, readJob } from './context.ts';
 
 /**
  * Where a wallet's job stands. `closed`: the ledger had it and has it no more, and the mirror does
@@ -27,7 +26,7 @@ export function createStatusLookup(options: { database: Database; context: Ledge
     const address = addresses.job(addresses.creditAccount(publicKeyOf(key.wallet)), bytes);
     const job = await readJob(context, address, { slot: 0, signature: null });
     if (job) return word(JOB_STATUSES, job.status);
-    const traces = await answered(connection.getSignaturesForAddress(address, {}, commitment));
+    const traces = await askNode(connection.getSignaturesForAddress(address, {}, commitment));
     // Who disputes or refunds a job may close it behind an indexer that is away.
     return traces.some(({ err }) => err === null) ? 'closed' : mirrored;
   };

@@ -13,9 +13,11 @@ import {
 } from '../../programs/client/vocabulary.ts';
 import type { Catalog } from '../services/catalog.ts';
 import type { JobRow } from '../statements/jobs.ts';
+import { askNode } from './context.ts';
 
 /** Finds jobs on the ledger that the mirror has not seen yet. */
 export interface UnmirroredJobs {
+  /** @throws LedgerUnavailableError */
   find(key: { wallet: string; jobId: string }): Promise<JobRow | undefined>;
 }
 
@@ -32,9 +34,10 @@ export function createUnmirroredJobs(options: {
       if (!bytes) return undefined;
       const address = addresses.job(addresses.creditAccount(publicKeyOf(wallet)), bytes);
       const { programId } = addresses;
-      const job = await fetchJob(connection, address, { commitment, programId });
+      const job = await askNode(fetchJob(connection, address, { commitment, programId }));
       if (!job) return undefined;
-      const [lock] = (await connection.getSignaturesForAddress(address, {}, commitment)).slice(-1);
+      const signatures = connection.getSignaturesForAddress(address, {}, commitment);
+      const lock = (await askNode(signatures)).at(-1);
       const model = catalog.list().find((one) => one.address === job.model.toBase58());
       if (!lock || !model) return undefined;
       return rowOf(job, {

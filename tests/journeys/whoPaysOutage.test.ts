@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Keypair, LAMPORTS_PER_SOL, SYSVAR_CLOCK_PUBKEY, SystemProgram } from '@solana/web3.js';
 import bs58 from 'bs58';
+import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { submit } from '../../stack/operator.ts';
 import {
   type Answer,
@@ -48,6 +49,11 @@ function expectUnavailable({ status, headers, error }: Answer): void {
   expect(headers['retry-after']).toBe('5');
 }
 
+/** Of a job that nobody locked. */
+function draftBytes(): Uint8Array {
+  return createJobId({ nowMs: Date.now(), creditAccount: feePayer.publicKey }).bytes;
+}
+
 async function read(path: string, apiKey: string): Promise<unknown> {
   const headers = { authorization: `Bearer ${apiKey}` };
   return (await fetch(`${api.baseUrl}${path}`, { headers })).json();
@@ -72,6 +78,8 @@ describe('while the ledger is away, a completion', () => {
     for (const answer of await Promise.all(asking)) expectUnavailable(answer);
     expect(await read('/v1/account', apiKey)).toMatchObject({ credits_remaining: 100 });
     expect(await read('/v1/jobs', apiKey)).toMatchObject({ data: [] });
+    const unknown = `/v1/jobs/${formatJobId(draftBytes())}`;
+    expect(await read(unknown, apiKey)).toMatchObject({ error: { code: 'service_unavailable' } });
     const headers = { 'idempotency-key': 'one-of-many' };
     expectUnavailable(await askCompletion(api, { form: 'plain', apiKey, headers }));
     service.ledgerGate.open();
