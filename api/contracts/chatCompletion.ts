@@ -1,5 +1,10 @@
 import { z } from 'zod';
+import { ApiError } from '../errors.ts';
+import { parseRequest } from './parse.ts';
 import { textOfLength, wellFormedText } from './texts.ts';
+
+/** Of all messages together: each takes far longer to check than its few bytes suggest. */
+const PARTS_MAX = 4_096;
 
 const textPart = z.object({ type: z.literal('text'), text: wellFormedText });
 
@@ -73,6 +78,8 @@ const seed = z
   .meta({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
 
 export const MESSAGES_MAX = 2_048;
+/** More than there are. */
+const MODALITIES_MAX = 16;
 
 /** The body of POST /v1/chat/completions. Unknown fields are ignored. */
 export const chatCompletionRequest = z
@@ -117,7 +124,7 @@ export const chatCompletionRequest = z
       logprobs: unsupported(z.literal(false)),
       top_logprobs: unsupported(z.literal(0)),
       response_format: unsupported(z.looseObject({ type: z.literal('text') })),
-      modalities: unsupported(z.array(z.literal('text'))),
+      modalities: unsupported(z.array(z.literal('text')).max(MODALITIES_MAX)),
       audio: unsupported(),
     },
     { error: 'must be a JSON object' },
@@ -131,6 +138,27 @@ export const chatCompletionRequest = z
   );
 
 export type ChatCompletionRequest = z.infer<typeof chatCompletionRequest>;
+
+/** @throws ApiError `invalid_request` */
+export function parseChatCompletion(body: unknown): ChatCompletionRequest {
+  if (countParts(body) > PARTS_MAX) {
+    const fault = `must not hold more than ${PARTS_MAX} text parts in all`;
+    throw new ApiError('invalid_request', `Invalid value for 'messages': ${fault}.`, {
+      param: 'messages',
+    });
+  }
+  return parseRequest(chatCompletionRequest, body);
+}
+
+/** Of a body that nothing is known of yet. */
+function countParts(body: unknown): number {
+  const { messages } = (body ?? {}) as { messages?: unknown };
+  if (!Array.isArray(messages)) return 0;
+  return messages.reduce((sum: number, message: unknown) => {
+    const { content } = (message ?? {}) as { content?: unknown };
+    return sum + (Array.isArray(content) ? content.length : 0);
+  }, 0);
+}
 
 /** The most tokens the client wants, or undefined when it left that to the service. */
 export function wantedTokens(request: ChatCompletionRequest): number | undefined {

@@ -27,6 +27,7 @@ const events = z
     error: 'must be an array of event kinds',
   })
   .min(1, { error: 'must name at least one event kind' })
+  .max(EVENT_KINDS.length, { error: `must name at most ${EVENT_KINDS.length} event kinds` })
   .superRefine((kinds, context) => {
     const repeated = kinds.findIndex((kind, index) => kinds.indexOf(kind) !== index);
     if (repeated === -1) return;

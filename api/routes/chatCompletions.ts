@@ -1,7 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { Completions } from '../completion/completions.ts';
-import { chatCompletionRequest } from '../contracts/chatCompletion.ts';
-import { parseRequest } from '../contracts/parse.ts';
+import { parseChatCompletion } from '../contracts/chatCompletion.ts';
 import { ApiError } from '../errors.ts';
 import type { IdentifyRequest } from '../idempotency/identity.ts';
 import { apiKeyOf, authenticated } from '../middleware/authenticate.ts';
@@ -23,7 +22,7 @@ export function postChatCompletion(options: {
         `The wallet's spender is not this service. Set it to ${gateway} with spender_set.`,
       );
     }
-    const body = parseRequest(chatCompletionRequest, request.body);
+    const body = parseChatCompletion(request.body);
     const identity = identify({
       wallet: key.wallet,
       apiKey: apiKeyOf(response),

@@ -1,5 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { chatCompletionRequest, MESSAGES_MAX } from '../../api/contracts/chatCompletion.ts';
+import {
+  chatCompletionRequest,
+  MESSAGES_MAX,
+  parseChatCompletion,
+} from '../../api/contracts/chatCompletion.ts';
 import { parseRequest } from '../../api/contracts/parse.ts';
 import { ApiError } from '../../api/errors.ts';
 
@@ -130,4 +134,46 @@ describe('the body of a chat completion', () => {
     const messages = [{ role: secret, content: secret }];
     expect(() => parseRequest(chatCompletionRequest, { ...valid, messages })).not.toThrow(secret);
   });
+});
+
+describe('a request that is made to be laborious', () => {
+  /** Counts what a look at each of them is. */
+  function laborious(count: number) {
+    let looks = 0;
+    const part = new Proxy(
+      {},
+      {
+        get: () => {
+          looks += 1;
+          return undefined;
+        },
+      },
+    );
+    return { parts: Array<object>(count).fill(part), looks: () => looks };
+  }
+
+  const message = (content: unknown) => ({ role: 'user', content });
+
+  it.each([
+    ['one message', 1, 4_097],
+    ['many messages', 1_000, 5],
+  ])('is refused for its text parts before any is looked at: %s', (_case, messages, each) => {
+    const { parts, looks } = laborious(each);
+    const body = { ...valid, messages: Array(messages).fill(message(parts)) };
+    expect(() => parseChatCompletion(body)).toThrow("Invalid value for 'messages': must not hold");
+    expect(looks()).toBe(0);
+  });
+
+  it('may have as many text parts as that', () => {
+    const parts = Array(4_096).fill({ type: 'text', text: 'a' });
+    const { messages } = parseChatCompletion({ ...valid, messages: [message(parts)] });
+    expect(messages).toEqual([message('a'.repeat(4_096))]);
+  });
+
+  it.each([null, 1, 'x', [], { messages: 1 }, { messages: [null, 1, { content: 1 }] }])(
+    'is refused as ever where it has no parts: %j',
+    (body) => {
+      expect(() => parseChatCompletion(body)).toThrow(ApiError);
+    },
+  );
 });
