@@ -41,7 +41,8 @@ export const errorTable = {
   invalid_api_key: {
     status: 401,
     type: 'authentication_error',
-    meaning: 'The key does not exist or was revoked.',
+    meaning:
+      'The key does not exist or was revoked, or the `Authorization` header holds something else than `Bearer <API_KEY>`.',
   },
   insufficient_credits: {
     status: 402,

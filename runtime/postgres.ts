@@ -46,7 +46,7 @@ export async function inTransaction<Result>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<Result>,
 ): Promise<Result> {
-  const client = await pool.connect();
+  const client = await connect(pool);
   let broken: Error | undefined;
   try {
     await client.query('begin');
@@ -59,7 +59,18 @@ export async function inTransaction<Result>(
     });
     throw error;
   } finally {
+    client.off('error', tellNext);
     // A client whose rollback failed is in an unknown state and must not serve anybody again.
     client.release(broken);
   }
 }
+
+/** A connection of one's own. Once it is lost, the next statement on it says so, and nothing before. */
+export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+  const client = await pool.connect();
+  // While it is lent, the pool does not listen, and an error that nobody hears ends the process.
+  client.on('error', tellNext);
+  return client;
+}
+
+function tellNext(): void {}

@@ -45,7 +45,8 @@ export function reportWorkers(options: {
       credits_charged: proven.reduce((sum, { chargedCredits }) => sum + chargedCredits, 0n),
       faults: [
         ...unprovenFaults(own),
-        ...(right.length < rightMin * questions.length
+        // Divided, which rounds as the reading of 0.28 did: the product 0.28 × 25 is above 7.
+        ...(right.length / questions.length < rightMin
           ? [`right in ${right.length} of ${questions.length}, less than ${rightMin}`]
           : []),
       ],

@@ -1,7 +1,6 @@
 import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
 import { fetchJob } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
-import { answered } from '../../programs/client/sender/answered.ts';
 import type { Batcher } from '../../programs/client/sender/batcher.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
@@ -9,11 +8,11 @@ import type { Sender } from '../../programs/client/sender/sender.ts';
 import type { Job } from '../../programs/client/types.ts';
 import type { Background } from '../../runtime/background.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { delay } from '../../runtime/wait.ts';
+import { delay, within } from '../../runtime/wait.ts';
 
 /** A node that is away, or behind its neighbours, is usually not for long. */
-const READS_MAX = 5;
-const READ_PAUSE_MS = 500;
+const ASKING_MS_MAX = 5_000;
+const ASK_PAUSE_MS = 500;
 
 /** What every instruction of the API needs to reach the ledger. */
 export interface LedgerContext {
@@ -36,12 +35,39 @@ export interface LedgerContext {
 }
 
 /**
+ * What a node answers, asked again for some seconds while none does.
+ *
+ * @param signature of the transaction whose fate stays unknown without the answer
+ * @throws LedgerUnavailableError with it
+ */
+export async function askNode<Answer>(
+  ask: () => Promise<Answer>,
+  signature: string | null = null,
+): Promise<Answer> {
+  const untilMs = performance.now() + ASKING_MS_MAX;
+  let cause: unknown;
+  for (let leftMs = ASKING_MS_MAX; leftMs > 0; leftMs = untilMs - performance.now()) {
+    try {
+      const answer = await within(
+        leftMs,
+        ask().then((value) => ({ value })),
+      );
+      if (answer) return answer.value;
+    } catch (error) {
+      cause = error;
+    }
+    await delay(ASK_PAUSE_MS);
+  }
+  throw new LedgerUnavailableError('No node of the ledger answers', { signature, cause });
+}
+
+/**
  * The Job once a transaction about it has ended: as of that slot or later; null when it does not
- * exist there. Asks again while nobody tells.
+ * exist there.
  *
  * @throws LedgerUnavailableError with the transaction's signature
  */
-export async function readJob(
+export function readJob(
   context: LedgerContext,
   address: PublicKey,
   ended: { slot: number; signature: string | null },
@@ -49,31 +75,8 @@ export async function readJob(
   const { connection, commitment, addresses } = context;
   const { programId } = addresses;
   const { slot: minContextSlot, signature } = ended;
-  for (let reads = 1; ; reads += 1) {
-    try {
-      return await answered(
-        fetchJob(connection, address, { commitment, minContextSlot, programId }),
-      );
-    } catch (cause) {
-      if (reads === READS_MAX) {
-        throw new LedgerUnavailableError('No node tells where a job stands', { signature, cause });
-      }
-    }
-    await delay(READ_PAUSE_MS);
-  }
-}
-
-/**
- * What a node answers, in bounded time.
- *
- * @throws LedgerUnavailableError when it does not; nothing was sent by asking
- */
-export async function askNode<Answer>(request: Promise<Answer>): Promise<Answer> {
-  try {
-    return await answered(request);
-  } catch (cause) {
-    throw new LedgerUnavailableError('No node answers', { signature: null, cause });
-  }
+  const reading = { commitment, minContextSlot, programId };
+  return askNode(() => fetchJob(connection, address, reading), signature);
 }
 
 /** For `catch`: undefined where the ledger was out of reach; throws anything else. */

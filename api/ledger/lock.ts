@@ -2,7 +2,11 @@ import { fetchCreditAccount } from '../../programs/client/accounts.ts';
 import { jobLock } from '../../programs/client/instructions/index.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
-import { type Outcome, WithdrawnError } from '../../programs/client/sender/outcome.ts';
+import {
+  LedgerUnavailableError,
+  type Outcome,
+  WithdrawnError,
+} from '../../programs/client/sender/outcome.ts';
 import { within } from '../../runtime/wait.ts';
 import { jobDeadlines } from '../completion/deadlines.ts';
 import { insufficientCredits, type Quote } from '../completion/quote.ts';
@@ -79,15 +83,18 @@ export async function lockJob(context: LedgerContext, request: LockRequest): Pro
     .then((locked) => failJob(context, locked, 'lock_late'))
     .then(() => 'undone' as const)
     .catch((error: unknown) => {
-      const isNoJob = [WithdrawnError, ApiError, PriceChangedError].some(
-        (kind) => error instanceof kind,
-      );
-      if (isNoJob) return 'undone';
+      if (isNoJob(error)) return 'undone';
       logger.error({ msg: 'Left a late lock to the keeper', job_id: draft.id, err: error });
       return 'left';
     });
   context.lateLocks.add(end);
   throw new LockUndecidedError(end);
+}
+
+/** The lock was refused, or never sent. */
+function isNoJob(error: unknown): boolean {
+  if (error instanceof LedgerUnavailableError) return error.signature === null;
+  return [WithdrawnError, ApiError, PriceChangedError].some((kind) => error instanceof kind);
 }
 
 function lockedJob(
@@ -175,6 +182,6 @@ async function availableCredits(
   const { programId } = addresses;
   const address = addresses.creditAccount(publicKeyOf(wallet));
   const reading = { commitment, programId, minContextSlot: slot };
-  const account = await askNode(fetchCreditAccount(connection, address, reading));
+  const account = await askNode(() => fetchCreditAccount(connection, address, reading));
   return account?.availableCredits ?? 0n;
 }

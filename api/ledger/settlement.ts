@@ -1,7 +1,7 @@
 import { jobProve, jobSettle } from '../../programs/client/instructions/index.ts';
 import { ed25519Instruction, proofMessage } from '../../programs/client/proof.ts';
 import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
-import { type Outcome, WithdrawnError } from '../../programs/client/sender/outcome.ts';
+import { mayPass, type Outcome, WithdrawnError } from '../../programs/client/sender/outcome.ts';
 import { isEnded, JOB_STATUSES, type JobStatus, word } from '../../programs/client/vocabulary.ts';
 import { delay } from '../../runtime/wait.ts';
 import type { ProvenAnswer } from '../completion/attempt.ts';
@@ -11,14 +11,15 @@ import { actor, type LedgerContext, readJob, unlessAway } from './context.ts';
 import type { LockedJob, SettleEnd } from './escrow.ts';
 import { failJob } from './exits.ts';
 
-/** Between two tries while the ledger is out of reach, or refuses for no fault of the job's. */
-const PAUSE_MS = 500;
+/** Between two tries while the ledger is out of reach, or takes nothing: longer each time. */
+const PAUSE_MS_MIN = 500;
+const PAUSE_MS_MAX = 5_000;
 
 /**
  * Proves and settles in one transaction, which carries the acknowledgement too when that is not
  * confirmed yet. One that expired, or whose fate the ledger does not tell, is sent again while there
- * is time; so is one that was refused for no instruction's fault, such as a fee that nobody could
- * pay. Any other refused one is decided by what the Job says.
+ * is time; so is one that was refused because nobody could pay for it, or because blocks are full.
+ * Any other refused one is decided by what the Job says.
  */
 export async function settleJob(
   context: LedgerContext,
@@ -30,6 +31,12 @@ export async function settleJob(
   const delivered = { hash: answer.proof.outputHash, countedTokens };
 
   const isInTime = () => clock.nowSeconds() < job.deadlines.proofDueAt;
+
+  let pauseMs = PAUSE_MS_MIN;
+  async function pause(): Promise<void> {
+    await delay(pauseMs);
+    pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX);
+  }
 
   while (isInTime()) {
     const sending = sender.send({
@@ -45,15 +52,15 @@ export async function settleJob(
     const found = outcome && (await standing(context, job, outcome));
     if (!found) {
       logger.warn({ msg: 'The ledger was away from a settlement', job_id: job.id });
-      await delay(PAUSE_MS);
+      await pause();
       continue;
     }
     if (isEnded(found.status)) return found;
     if (outcome.status !== 'rejected') continue;
     if (!isInTime()) break;
     logger.error({ msg: 'The ledger refused a settlement', job_id: job.id, err: outcome.error });
-    if (outcome.error.instructionIndex === null) {
-      await delay(PAUSE_MS);
+    if (mayPass(outcome.error)) {
+      await pause();
       continue;
     }
     // In `settling` the worker proved another text than it delivered.

@@ -26,7 +26,7 @@ export function createStatusLookup(options: { database: Database; context: Ledge
     const address = addresses.job(addresses.creditAccount(publicKeyOf(key.wallet)), bytes);
     const job = await readJob(context, address, { slot: 0, signature: null });
     if (job) return word(JOB_STATUSES, job.status);
-    const traces = await askNode(connection.getSignaturesForAddress(address, {}, commitment));
+    const traces = await askNode(() => connection.getSignaturesForAddress(address, {}, commitment));
     // Who disputes or refunds a job may close it behind an indexer that is away.
     return traces.some(({ err }) => err === null) ? 'closed' : mirrored;
   };

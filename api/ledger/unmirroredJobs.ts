@@ -34,10 +34,12 @@ export function createUnmirroredJobs(options: {
       if (!bytes) return undefined;
       const address = addresses.job(addresses.creditAccount(publicKeyOf(wallet)), bytes);
       const { programId } = addresses;
-      const job = await askNode(fetchJob(connection, address, { commitment, programId }));
+      const job = await askNode(() => fetchJob(connection, address, { commitment, programId }));
       if (!job) return undefined;
-      const signatures = connection.getSignaturesForAddress(address, {}, commitment);
-      const lock = (await askNode(signatures)).at(-1);
+      const signatures = await askNode(() =>
+        connection.getSignaturesForAddress(address, {}, commitment),
+      );
+      const lock = signatures.at(-1);
       const model = catalog.list().find((one) => one.address === job.model.toBase58());
       if (!lock || !model) return undefined;
       return rowOf(job, {

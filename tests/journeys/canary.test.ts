@@ -202,16 +202,18 @@ describe('svc canary', () => {
     });
   });
 
-  it('takes the job under way back when it is interrupted', async () => {
+  it('takes the job under way back when it is interrupted, however often', async () => {
     const { address: wallet } = await service.addWallet(CREDITS);
     const release = solver.hold();
     const child = startCanary(wallet, '--worker', workers.solving);
     const ending = ended(child);
     await solver.untilHeld();
 
-    child.kill('SIGINT');
+    // Through the launcher Ctrl-C arrives twice, and who waits presses it again.
+    const pressing = setInterval(() => child.kill('SIGINT'), 5);
 
     expect(await ending).toMatchObject({ code: 1, error: expect.stringContaining('Interrupted') });
+    clearInterval(pressing);
     release();
     expect(await readBooks(service, wallet)).toMatchObject({
       ...{ available: CREDITS, locked: 0n },
@@ -246,7 +248,8 @@ describe('svc canary', () => {
     const { error, code } = await canary(wallet);
 
     expect(code).toBe(1);
-    expect(error).toMatch(/has to lock \d+ credits and \d+ are available/);
+    // Those of other jobs may have come back just then.
+    expect(error).toMatch(/has to lock \d+ credits and \d+ are available|was just changing/);
     const { available, locked, jobs } = await readBooks(service, wallet);
     expect(jobs.length).toBeGreaterThan(0);
     expect(locked).toBe(0n);

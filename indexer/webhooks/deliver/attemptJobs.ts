@@ -76,10 +76,12 @@ export async function openAttemptJobs(options: {
       const jobs = taken.map(({ data, groupId }) => ({
         ...{ ...data, deliveryId: BigInt(data.deliveryId), webhookId: groupId ?? '' },
       }));
-      const wallets = await selectWallets(
-        database,
-        jobs.map(({ webhookId }) => webhookId),
-      );
+      const webhookIds = jobs.map(({ webhookId }) => webhookId);
+      // What is taken has to be begun, or it would wait for a minute: without a wallet, if need be.
+      const wallets = await selectWallets(database, webhookIds).catch((error: unknown) => {
+        logger.warn({ msg: 'Failed to learn whose webhooks these are', err: error });
+        return new Map<string, string>();
+      });
       return jobs
         .map(({ webhookId, ...job }) => ({ ...job, wallet: wallets.get(webhookId) ?? '' }))
         .sort((left, right) => (left.deliveryId < right.deliveryId ? -1 : 1));

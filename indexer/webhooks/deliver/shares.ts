@@ -8,7 +8,7 @@ import type { TakenAttempt } from './queue.ts';
 export interface Shares {
   /**
    * What may be taken now; undefined: nothing. `first` is for webhooks that have no attempt under
-   * way, one for each: so the backlog of one webhook stands in nobody's way.
+   * way, one for each: so the backlog of one webhook stands little in the others' way.
    */
   turn(kind: 'first' | 'more'): Turn | undefined;
   /** To be called when an attempt begins. @returns to be called when it ends */

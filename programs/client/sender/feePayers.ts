@@ -1,5 +1,4 @@
 import type { Keypair } from '@solana/web3.js';
-import type { Refusal } from './outcome.ts';
 
 /** Who pays for transactions, in turn. */
 export interface FeePayers {
@@ -8,21 +7,12 @@ export interface FeePayers {
    * Undefined when all were tried.
    */
   next(tried: ReadonlySet<Keypair>): Keypair | undefined;
-  /** It could not pay. */
-  passOver(payer: Keypair): void;
+  /** It could not pay. @returns whether that is news */
+  passOver(payer: Keypair): boolean;
 }
 
 /** Whoever runs short of lamports is usually given some within minutes. */
 const PASSED_OVER_MS = 60_000;
-
-/** What the ledger says of a fee payer that cannot pay the fee, or not without falling below rent. */
-const UNABLE_TO_PAY = new Set([
-  'AccountNotFound',
-  'InsufficientFundsForFee',
-  'InsufficientFundsForRent',
-]);
-/** The system program's own word where an account cannot pay for another's rent. */
-const RENT_NOT_PAID = '{"Custom":1}';
 
 /** @param options.nowMs a monotone clock in milliseconds */
 export function createFeePayers(options: {
@@ -39,21 +29,15 @@ export function createFeePayers(options: {
 
   return {
     next(tried) {
-      const from = turn++ % keys.length;
-      const left = [...keys.slice(from), ...keys.slice(0, from)].filter((key) => !tried.has(key));
-      return left.find(couldPay) ?? left[0];
+      const left = keys.filter((key) => !tried.has(key));
+      const able = left.filter(couldPay);
+      const choice = able.length > 0 ? able : left;
+      return choice[turn++ % choice.length];
     },
     passOver(payer) {
+      const isNews = couldPay(payer);
       passedOverMs.set(payer, nowMs());
+      return isNews;
     },
   };
-}
-
-/**
- * Whether another fee payer may be able to pay what this one could not.
- *
- * @param paysRent whether the instructions have the fee payer pay rent, too
- */
-export function isUnableToPay({ name }: Refusal, paysRent: boolean): boolean {
-  return UNABLE_TO_PAY.has(name) || (paysRent && name === RENT_NOT_PAID);
 }

@@ -52,13 +52,43 @@ export class WithdrawnError extends Error {
   override name = 'WithdrawnError';
 }
 
+/** What the ledger says of a fee payer that cannot pay the fee, or not without falling below rent. */
+const UNABLE_TO_PAY = new Set([
+  'AccountNotFound',
+  'InsufficientFundsForFee',
+  'InsufficientFundsForRent',
+]);
+/** The system program's own word where an account cannot pay for another's rent. */
+const RENT_NOT_PAID = '{"Custom":1}';
+/** For a while nothing that writes this account, or nothing at all, is taken. */
+const FULL = /^(AccountInUse|ClusterMaintenance|WouldExceed.*)$/;
+
+/**
+ * Whether another fee payer may be able to pay what this one could not.
+ *
+ * @param paysRent whether the instructions have the fee payer pay rent, too
+ */
+export function isUnableToPay({ name }: Refusal, paysRent: boolean): boolean {
+  return UNABLE_TO_PAY.has(name) || (paysRent && name === RENT_NOT_PAID);
+}
+
+/** Whether the same instructions may be taken a little later: nobody could pay, or blocks are full. */
+export function mayPass({ name }: Refusal): boolean {
+  return UNABLE_TO_PAY.has(name) || FULL.test(name);
+}
+
 /** Reads the error of a transaction, as the ledger states it, into names. */
 export function refusalOf(error: TransactionError): Refusal {
   const own = escrowErrorOf(error);
   if (own !== undefined) return own;
   if (typeof error === 'string') return { name: error, code: null, instructionIndex: null };
   const [name = 'Unknown', detail] = Object.entries(error)[0] ?? [];
-  if (name !== 'InstructionError') return { name, code: null, instructionIndex: null };
+  if (name !== 'InstructionError') {
+    // The fee payer is the first account; that another one is short is not its fault.
+    const { account_index: account = 0 } = detail as { account_index?: number };
+    const whose = account === 0 ? name : `${name} of account ${account}`;
+    return { name: whose, code: null, instructionIndex: null };
+  }
   const [instructionIndex, cause] = detail as [number, unknown];
   const text = typeof cause === 'string' ? cause : JSON.stringify(cause);
   return { name: text, code: null, instructionIndex };

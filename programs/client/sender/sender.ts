@@ -9,9 +9,15 @@ import type { Logger } from '../../../runtime/logger.ts';
 import { createBlockhashes } from './blockhashes.ts';
 import { computeBudget } from './computeBudget.ts';
 import { createConfirmer, type SenderCommitment } from './confirmer.ts';
-import { createFeePayers, isUnableToPay } from './feePayers.ts';
+import { createFeePayers } from './feePayers.ts';
 import { type Blockhash, createLedger, type Submission } from './ledger.ts';
-import { LedgerUnavailableError, type Outcome, refusalOf, WithdrawnError } from './outcome.ts';
+import {
+  isUnableToPay,
+  LedgerUnavailableError,
+  type Outcome,
+  refusalOf,
+  WithdrawnError,
+} from './outcome.ts';
 import { type SignedTransaction, signTransaction } from './signedTransaction.ts';
 import { createTurns } from './turns.ts';
 
@@ -124,7 +130,7 @@ export function createSender(options: {
       last = await sendAs(payer, sending);
       const paysRent = typeof sending.instructions === 'function';
       if (last.status !== 'rejected' || !isUnableToPay(last.error, paysRent)) return last;
-      feePayers.passOver(payer);
+      if (!feePayers.passOver(payer)) continue;
       logger.error({
         msg: 'A fee payer could not pay',
         ...{ fee_payer: payer.publicKey.toBase58(), cause: last.error.name },

@@ -8,7 +8,10 @@ export interface Balances {
 }
 
 /** The credit account's sequence after an event; undefined when the event is not about it. */
-function creditSequence({ data }: PlacedEvent, creditAccount: PublicKey): bigint | undefined {
+export function creditSequence(
+  { data }: PlacedEvent,
+  creditAccount: PublicKey,
+): bigint | undefined {
   if ('creditAccount' in data && data.creditAccount.equals(creditAccount)) {
     return data.creditSequence;
   }

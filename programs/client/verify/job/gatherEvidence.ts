@@ -11,23 +11,32 @@ import type { LedgerTransaction } from './transaction.ts';
 /** A job that changes while it is read is read again, this often at most. */
 const ROUNDS_MAX = 5;
 
+/** A worker's authority signs little else, and a credit account's very next change tells mostly. */
+export const HISTORY_MAX = 1_000;
+
 /**
  * Asks a ledger's node for everything about one job, and judges nothing of it. Needs neither the
  * service nor its database.
+ *
+ * @param options.historyMax how many transactions of the worker's authority, and changes of the
+ *   credit account, are looked at for what was so before the job
  */
 export async function gatherEvidence(options: {
   connection: Connection;
   addresses: Addresses;
   job: PublicKey;
+  historyMax?: number;
 }): Promise<Evidence> {
-  const { connection, addresses, job } = options;
+  const { connection, addresses, job, historyMax = HISTORY_MAX } = options;
   const reader = createLedgerReader(connection, addresses.programId);
   const { account, transactions, unread } = await readUnchanged(options, reader);
   const events = transactions.flatMap(placeEvents);
   return {
     ...{ addresses, job, account, transactions, unread },
-    creditEvents: await gatherCreditEvents(reader, job, events),
-    workerRecords: await gatherWorkerRecords({ connection, addresses, reader, job, events }),
+    creditEvents: await gatherCreditEvents({ reader, job, events, historyMax }),
+    workerRecords: await gatherWorkerRecords({
+      ...{ connection, addresses, reader, job, events, historyMax },
+    }),
     now: await readClock(connection),
   };
 }
@@ -60,7 +69,7 @@ function sequenceOf(account: JobAccount): number | undefined {
 async function readTransactions(reader: LedgerReader, job: PublicKey) {
   const transactions: LedgerTransaction[] = [];
   const unread: Unread[] = [];
-  for await (const signature of reader.list(job)) {
+  for await (const { signature } of reader.list(job)) {
     const found = await reader.read(signature);
     if ('transaction' in found) transactions.push(found.transaction);
     else unread.push(found.unread);

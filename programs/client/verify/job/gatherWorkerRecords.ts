@@ -4,17 +4,17 @@ import type { Addresses } from '../../addresses.ts';
 import { COMMITMENT } from '../ledgerState.ts';
 import { type PlacedEvent, placeEvents } from './evidence.ts';
 import type { LedgerReader } from './ledgerReader.ts';
+import { readHistory } from './readHistory.ts';
 
 type WorkerRecord = PlacedEvent<'WorkerRegistered' | 'WorkerUpdated'>;
 
-/** Its authority signs little more than what changes the worker. */
-const READS_MAX = 1_000;
-
 /**
  * How the ledger recorded the keys of the job's last worker: everything from the last record before
- * the first proof or settlement up to now. Read from the transactions of the worker's authority,
- * who alone can change them; those of the worker itself would be all jobs that it ever did.
+ * the first proof or settlement to the last. Read from the transactions of the worker's authority,
+ * who alone can change them; those of the worker itself would be all jobs that it ever did. Anybody
+ * can mention the authority: what it did not sign, and what came after the job, does not count.
  *
+ * @param options.historyMax how many transactions that the authority signed are looked at
  * @returns oldest first; nothing when the job was never proven
  */
 export async function gatherWorkerRecords(options: {
@@ -23,26 +23,28 @@ export async function gatherWorkerRecords(options: {
   reader: LedgerReader;
   job: PublicKey;
   events: readonly PlacedEvent[];
+  historyMax: number;
 }): Promise<WorkerRecord[]> {
-  const { connection, addresses, reader, job, events } = options;
-  const [proof] = events.filter(
+  const { connection, addresses, reader, job, events, historyMax } = options;
+  const proofs = events.filter(
     (event): event is PlacedEvent<'JobProven' | 'JobSettled'> =>
       (event.name === 'JobProven' || event.name === 'JobSettled') && event.data.job.equals(job),
   );
+  const [proof] = proofs;
   if (!proof) return [];
+  const slotMax = proofs.at(-1)?.transaction.slot ?? proof.transaction.slot;
   const { programId } = addresses;
   const worker = proof.data.worker;
   const account = await fetchWorker(connection, worker, { commitment: COMMITMENT, programId });
   if (!account) return [];
   const records: WorkerRecord[] = [];
-  let reads = 0;
-  for await (const signature of reader.list(account.authority)) {
-    const found = await reader.read(signature);
-    reads += 1;
-    const made = 'transaction' in found ? placeEvents(found.transaction) : [];
-    records.unshift(...recordsIn(made, worker));
+  let signed = 0;
+  for await (const transaction of readHistory(reader, account.authority, { slotMax })) {
+    if (!transaction.signers.some((signer) => signer.equals(account.authority))) continue;
+    signed += 1;
+    records.unshift(...recordsIn(placeEvents(transaction), worker));
     const isReached = records.some(({ transaction }) => transaction.slot < proof.transaction.slot);
-    if (isReached || reads === READS_MAX) break;
+    if (isReached || signed === historyMax) break;
   }
   return records;
 }

@@ -13,35 +13,44 @@ const PAGE = 1_000;
 
 export type ReadResult = { readonly transaction: LedgerTransaction } | { readonly unread: Unread };
 
-/** Reads transactions, each of them once. */
+/** A successful transaction, as a node lists it. */
+export interface Listed {
+  readonly signature: string;
+  readonly slot: bigint;
+}
+
 export interface LedgerReader {
   /**
-   * Lists the signatures of what mentioned an address, newest first; failed transactions are left
-   * out, since they changed nothing.
+   * Lists what mentioned an address, newest first; failed transactions are left out, since they
+   * changed nothing.
    *
    * @param before begins behind this transaction
    */
-  list(address: PublicKey, before?: string): AsyncGenerator<string>;
+  list(address: PublicKey, before?: string): AsyncGenerator<Listed>;
+  /** Reads a transaction, and keeps it: each is asked for once. */
   read(signature: string): Promise<ReadResult>;
+  /** The same for one of any number, most of which mean nothing: it is not kept. */
+  glance(signature: string): Promise<ReadResult>;
 }
 
 export function createLedgerReader(connection: Connection, programId: PublicKey): LedgerReader {
   const known = new Map<string, Promise<ReadResult>>();
   return {
     async *list(address, before) {
-      const seen = new Set<string>();
+      // No more than a page is remembered, since a history may have any length.
+      let first: ReadonlySet<string> | undefined;
       for (;;) {
         const page = await connection.getSignaturesForAddress(
           address,
           { limit: PAGE, ...(before && { before }) },
           COMMITMENT,
         );
-        for (const { signature, err } of page) {
+        for (const { signature, slot, err } of page) {
           // A node that does not know `before` begins anew, and this would have no end.
-          if (seen.has(signature)) throw new Error(`it lists ${signature} twice`);
-          seen.add(signature);
-          if (err === null) yield signature;
+          if (first?.has(signature)) throw new Error(`it lists ${signature} twice`);
+          if (err === null) yield { signature, slot: BigInt(slot) };
         }
+        first ??= new Set(page.map(({ signature }) => signature));
         // A short page is not trusted to be the last one: rows can be missing from it.
         before = page.at(-1)?.signature;
         if (before === undefined) return;
@@ -53,6 +62,8 @@ export function createLedgerReader(connection: Connection, programId: PublicKey)
       known.set(signature, found);
       return found;
     },
+
+    glance: (signature) => known.get(signature) ?? readOne(connection, programId, signature),
   };
 }
 

@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import { createFeePayers } from '../../programs/client/sender/feePayers.ts';
+import { refusalOf } from '../../programs/client/sender/outcome.ts';
+
+const NONE: ReadonlySet<Keypair> = new Set();
+const keys = [Keypair.generate(), Keypair.generate(), Keypair.generate()] as const;
+
+function createTurns() {
+  let now = 0;
+  const payers = createFeePayers({ keys, nowMs: () => now });
+  const counts = (turns: number) => {
+    const drawn = Array.from({ length: turns }, () => payers.next(NONE));
+    return keys.map((key) => drawn.filter((one) => one === key).length);
+  };
+  return { payers, counts, advanceMs: (ms: number) => void (now += ms) };
+}
+
+describe('fee payers', () => {
+  it('take turns', () => {
+    expect(createTurns().counts(300)).toEqual([100, 100, 100]);
+  });
+
+  it('share the turns of one that could not pay evenly, until a minute has passed', () => {
+    const { payers, counts, advanceMs } = createTurns();
+    expect(payers.passOver(keys[0])).toBe(true);
+    expect(payers.passOver(keys[0])).toBe(false);
+    expect(counts(300)).toEqual([0, 150, 150]);
+    advanceMs(60_000);
+    expect(counts(300)).toEqual([100, 100, 100]);
+  });
+
+  it('are all tried before there is none, whether they could pay or not', () => {
+    const { payers } = createTurns();
+    for (const key of keys) payers.passOver(key);
+    const tried = new Set<Keypair>();
+    for (let next = payers.next(tried); next; next = payers.next(tried)) tried.add(next);
+    expect(tried.size).toBe(keys.length);
+  });
+});
+
+describe('what the ledger says of an account that falls below rent', () => {
+  it('blames the fee payer only where it is the first account', () => {
+    const nameOf = (account_index: number) =>
+      refusalOf({ InsufficientFundsForRent: { account_index } }).name;
+    expect([nameOf(0), nameOf(3)]).toEqual([
+      'InsufficientFundsForRent',
+      'InsufficientFundsForRent of account 3',
+    ]);
+  });
+});
