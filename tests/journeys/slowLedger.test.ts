@@ -92,7 +92,10 @@ describe('on a ledger that is slower than the workers', () => {
     const later = jest.spyOn(performance, 'now').mockImplementation(() => now() + QUEUE_MS);
     const refused = await askCompletion(service, { form: 'plain', apiKey });
     later.mockRestore();
-    expect(refused).toMatchObject({ status: 503, error: { code: 'service_unavailable' } });
+    expect(refused).toMatchObject({
+      ...{ status: 503, error: { code: 'service_unavailable' } },
+      headers: { 'retry-after': '10' },
+    });
     second.end();
     letGo();
 
