@@ -47,7 +47,11 @@ async function run(options: Options): Promise<void> {
   // Before anything can go wrong, so that every run can be repeated.
   console.error(`Seed ${seed}`);
   const interruption = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => interruption.abort());
+  // Not once: Ctrl-C arrives from the terminal and from the launcher, and the second one must not
+  // kill what is just giving the jobs under way back.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => interruption.abort());
+  }
   const { workers, silent } = await explained(async () => {
     const config = loadConfig();
     // What is out of reach is named here; the parts of the API would wait for the ledger for ever.

@@ -17,14 +17,30 @@ export async function withDatabase(
   if (!databaseUrl) {
     throw new CommandError('No database: set DATABASE_URL, or start a stack here with npm start.');
   }
+  const { host } = parseDatabaseUrl(databaseUrl);
   const pool = createPool({ databaseUrl, applicationName: 'svc-cli', max: 1 });
   try {
     await work(pool);
   } catch (error) {
-    throw explain(error as NodeJS.ErrnoException, new URL(databaseUrl).host);
+    throw explain(error as NodeJS.ErrnoException, host);
   } finally {
     await pool.end();
   }
+}
+
+/**
+ * Refuses what is not one address, and names the variable only: the value holds the password. One
+ * with `/`, `?` or `#` in it ends the host too early, which leaves the `@` behind that end.
+ */
+function parseDatabaseUrl(text: string): URL {
+  const url = URL.parse(text);
+  const isCutShort =
+    url?.username === '' && `${url.pathname}${url.search}${url.hash}`.includes('@');
+  if (url && /^postgres(ql)?:$/.test(url.protocol) && !isCutShort) return url;
+  throw new CommandError(
+    'DATABASE_URL is not the address of a PostgreSQL database. ' +
+      'In a password / is written as %2F, ? as %3F, # as %23 and @ as %40.',
+  );
 }
 
 function explain(error: NodeJS.ErrnoException, host: string): Error {

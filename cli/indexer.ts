@@ -1,6 +1,6 @@
 import { Connection } from '@solana/web3.js';
 import Table from 'cli-table3';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { FatalError, RetryableError } from '../indexer/errors.ts';
 import { rebuildMirror } from '../indexer/rebuild/rebuildMirror.ts';
 import { isClean, type Reconciliation, reconcile } from '../indexer/reconcile/reconcile.ts';
@@ -11,6 +11,7 @@ import { addressSetting } from '../runtime/address.ts';
 import { readStackFile, STACK_FOLDER } from '../stack/stackFile.ts';
 import { withDatabase } from './database.ts';
 import { CommandError } from './errors.ts';
+import { parseNodeUrl } from './ledgerNode.ts';
 
 interface LedgerChoice {
   readonly rpc?: string;
@@ -38,10 +39,7 @@ function withLedgerOption(command: Command): Command {
   return command.option(
     '--rpc <url>',
     "the ledger's node; default: SOLANA_RPC_URL, or the stack that runs here",
-    (text) => {
-      if (URL.canParse(text)) return text;
-      throw new InvalidArgumentError('It is no address of a node.');
-    },
+    (text) => parseNodeUrl(text).href,
   );
 }
 
@@ -88,6 +86,10 @@ function locateLedger(choice: LedgerChoice, environment: NodeJS.ProcessEnv = pro
   const rpcUrl = choice.rpc ?? (environment.SOLANA_RPC_URL || readStackFile(STACK_FOLDER)?.rpcUrl);
   if (!rpcUrl) {
     throw new CommandError('No ledger: set SOLANA_RPC_URL, or start a stack here with npm start.');
+  }
+  if (!/^https?:$/.test(URL.parse(rpcUrl)?.protocol ?? '')) {
+    // Its value may hold a provider's key.
+    throw new CommandError('SOLANA_RPC_URL is no http or https address.');
   }
   const programId = environment.SVC_PROGRAM_ID
     ? addressSetting.parse(environment.SVC_PROGRAM_ID)

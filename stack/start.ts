@@ -5,6 +5,7 @@ import { keyIn } from './dataFolder.ts';
 import type { StackError } from './errors.ts';
 import { makeKey } from './key.ts';
 import { forgetDatabase, recordDatabase } from './leftovers.ts';
+import { allowsLoopback } from './loopback.ts';
 import { openLedger } from './openLedger.ts';
 import type { Say } from './progress.ts';
 import { untilReady } from './ready.ts';
@@ -58,10 +59,11 @@ export async function startStack(options: {
     openLedger({ config, environment, shutdown }),
   ]);
   const { rpcUrl, wsUrl, wallet, workers } = deployment;
+  const allowLoopback = allowsLoopback(config);
   const everybody = {
     ...{ DATABASE_URL: databaseUrl, SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl },
     SVC_SECRETS_KEY: config.SVC_SECRETS_KEY ?? deployment.secretsKey,
-    SVC_ALLOW_LOOPBACK: 'true',
+    SVC_ALLOW_LOOPBACK: String(allowLoopback),
   };
   say('database', new URL(databaseUrl).host);
   say('ledger', rpcUrl);
@@ -99,7 +101,10 @@ export async function startStack(options: {
     ...deployment.apiEnvironment,
   });
   say('api', baseUrl);
-  say('loopback', 'allowed for workers and webhooks, since this is for development');
+  const loopback = allowLoopback
+    ? 'allowed for workers and webhooks, since this is for development'
+    : 'refused for workers and webhooks (see SVC_ALLOW_LOOPBACK)';
+  say('loopback', loopback);
 
   const stack: StackDescription = {
     ...{ baseUrl, apiKey, model: TRIAL_MODEL, rpcUrl, wsUrl },

@@ -8,6 +8,7 @@ import { delay } from '../runtime/wait.ts';
 import type { JobRequest } from './contracts.ts';
 import { WorkerError } from './errors.ts';
 import type { WorkerLedger } from './ledger.ts';
+import type { ReadLedgerStart } from './ledgerStart.ts';
 
 /** What the ledger said about a job that may run. */
 export interface Admitted {
@@ -36,10 +37,14 @@ const LIFE_LEFT_SECONDS_MIN = 15n;
 const PROOF_MARGIN_SECONDS = 5n;
 const SECOND_MS = 1_000;
 
-/** @param own the deployment this worker serves, its account and the key its proofs verify with */
+/**
+ * @param own the deployment this worker serves, its account and the key its proofs verify with
+ * @param readStart when this process began
+ */
 export function createAdmission(
   ledger: WorkerLedger,
   own: { programId: PublicKey; worker: PublicKey; proofKey: PublicKey },
+  readStart: ReadLedgerStart,
 ): Admission {
   const addresses = createAddresses(own.programId);
 
@@ -78,6 +83,12 @@ export function createAdmission(
     }
   }
 
+  /** An earlier process may have proven the job; a second, different proof would cost the stake. */
+  function checkNew(job: Job, startSeconds: bigint | undefined): void {
+    if (startSeconds === undefined || job.lockedAt > startSeconds) return;
+    throw new WorkerError('job_not_open', 'The job was locked before this process began');
+  }
+
   function checkOpen(job: Job, request: JobRequest, lifeLeftSeconds: bigint): void {
     const status = word(JOB_STATUSES, job.status);
     const isWaiting = status === 'pending' || status === 'processing';
@@ -92,10 +103,12 @@ export function createAdmission(
   return {
     authorize,
     async admit(request, signer) {
+      const startSeconds = await readStart();
       const { job, worker, unixSeconds } = await readVisibleJob(ledger, request.job_address);
       await authorize(job.controller, signer);
       checkWorker(worker);
       checkSameWork(job, worker, request);
+      checkNew(job, startSeconds);
       const lifeLeftSeconds = job.lockedAt + BigInt(job.jobTimeoutSeconds) - unixSeconds;
       checkOpen(job, request, lifeLeftSeconds);
       return {

@@ -12,6 +12,7 @@ import { WorkerError } from './errors.ts';
 import { createHostedModels } from './hostedModels.ts';
 import { createJobs } from './jobs.ts';
 import { createWorkerLedger } from './ledger.ts';
+import { createLedgerStart } from './ledgerStart.ts';
 import { parse, parseJson } from './parse.ts';
 import { createProofSigner, type SignProof } from './proofs.ts';
 
@@ -55,12 +56,10 @@ export function createWorker(options: {
   const address = createAddresses(programId).worker(identity.authority);
   const ledger = createWorkerLedger({ connection, programId, worker: address });
   const authenticate = createAuthentication(address, now);
+  const readStart = createLedgerStart(ledger);
+  const own = { programId, worker: address, proofKey: proofKey.publicKey };
   const jobs = createJobs({
-    admission: createAdmission(ledger, {
-      programId,
-      worker: address,
-      proofKey: proofKey.publicKey,
-    }),
+    admission: createAdmission(ledger, own, readStart),
     attempts: createAttempts(now),
     engine,
     signProof: options.signProof ?? createProofSigner({ programId, worker: address, proofKey }),
@@ -77,6 +76,8 @@ export function createWorker(options: {
   });
 
   app.get('/health', async (_request, response) => {
+    // Whoever is answered may lock a job at once, which must not look like one of before.
+    await readStart();
     response.json({
       worker_address: address.toBase58(),
       models: await readHostedModels(),

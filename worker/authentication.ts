@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { PublicKey } from '@solana/web3.js';
+import type { PublicKey } from '@solana/web3.js';
 import { verifySignature, workerRequestMessage } from '../programs/client/proof.ts';
+import { parseAddress } from './address.ts';
 import { WorkerError } from './errors.ts';
 
 /** A request as it was signed; `body` is the raw bytes that arrived. */
@@ -31,7 +32,7 @@ export function createAuthentication(worker: PublicKey, now: () => number): Auth
   const startedAtMs = now();
 
   return ({ kind, headers, body, job, attempt }) => {
-    const signer = parseSigner(headers['svc-signer']);
+    const signer = parseAddress(String(headers['svc-signer'] ?? ''));
     const timestampMs = parseTimestamp(headers['svc-timestamp']);
     const signature = Buffer.from(String(headers['svc-signature'] ?? ''), 'base64');
     if (signer === undefined || timestampMs === undefined)
@@ -50,14 +51,6 @@ export function createAuthentication(worker: PublicKey, now: () => number): Auth
 
 function refusal(message: string): WorkerError {
   return new WorkerError('invalid_signature', message);
-}
-
-function parseSigner(header: string | string[] | undefined): PublicKey | undefined {
-  try {
-    return new PublicKey(String(header ?? ''));
-  } catch {
-    return undefined;
-  }
 }
 
 function parseTimestamp(header: string | string[] | undefined): number | undefined {

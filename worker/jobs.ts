@@ -3,12 +3,12 @@ import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from '../runtime/logger.ts';
 import { delay } from '../runtime/wait.ts';
 import type { Admission, Admitted } from './admission.ts';
-import { answer } from './answer.ts';
 import type { Attempts } from './attempts.ts';
 import type { JobRequest } from './contracts.ts';
 import type { Engine } from './engine/engine.ts';
-import { asWorkerError, WorkerError } from './errors.ts';
-import { createEventStream } from './eventStream.ts';
+import { WorkerError } from './errors.ts';
+import { type Controls, createExecute } from './execution.ts';
+import { createHeadStarts } from './headStarts.ts';
 import type { SignProof } from './proofs.ts';
 import { createSignerMemory } from './signerMemory.ts';
 
@@ -31,12 +31,16 @@ export interface Jobs {
   close(graceMs: number): Promise<void>;
 }
 
-interface RunningJob {
-  admitted: Promise<Admitted>;
-  stop: AbortController;
-  cancel: AbortController;
+interface RunningJob extends Controls {
   ended: Promise<void>;
 }
+
+type RunJob = (
+  key: string,
+  request: JobRequest,
+  signer: PublicKey,
+  response: ServerResponse,
+) => Promise<void>;
 
 export function createJobs(dependencies: {
   admission: Admission;
@@ -47,81 +51,94 @@ export function createJobs(dependencies: {
   logger: Logger;
 }): Jobs {
   const { admission, attempts, engine, signProof, slots, logger } = dependencies;
+  /** Those that the ledger's check has let through. */
   const running = new Map<string, RunningJob>();
+  const headStarts = createHeadStarts<RunningJob>(slots);
+  const execute = createExecute({ engine, signProof, logger });
   const signers = createSignerMemory();
   const closing = new AbortController();
 
+  function countInFlight(): number {
+    return running.size + headStarts.size;
+  }
+
   function requireSlot(): void {
-    if (running.size >= slots || closing.signal.aborted) {
+    if (countInFlight() >= slots || closing.signal.aborted) {
       throw new WorkerError('no_free_slot', 'This worker takes no further job now');
     }
   }
 
   /** The attempt is taken only for a caller who may have it, so that nobody can use it up. */
   async function admit(request: JobRequest, signer: PublicKey): Promise<Admitted> {
-    const admitted = await admission.admit(request, signer);
-    if (!attempts.take(keyOf(request.job_address, request.attempt))) throw alreadyUsed();
-    signers.add(signer);
-    return admitted;
+    try {
+      const admitted = await admission.admit(request, signer);
+      if (!attempts.take(keyOf(request.job_address, request.attempt))) throw alreadyUsed();
+      signers.add(signer);
+      return admitted;
+    } catch (refusal) {
+      // Whoever makes the engine start for nothing does so once for each job that is paid for.
+      signers.forget(signer);
+      throw refusal;
+    }
   }
 
-  async function execute(
+  /** Runs a job once the ledger's check has let it through. */
+  const runAdmitted: RunJob = async (key, request, signer, response) => {
+    const admitted = admit(request, signer);
+    await admitted;
+    requireSlot();
+    const job = createJob(request, response, admitted);
+    running.set(key, job);
+    await job.ended.finally(() => remove(key, job));
+  };
+
+  /** Runs a job while the ledger is still asked; it takes the attempt's place once let through. */
+  const runAhead: RunJob = async (key, request, signer, response) => {
+    const admitted = admit(request, signer).then((passed) => {
+      headStarts.delete(signer, key, job);
+      running.set(key, job);
+      return passed;
+    });
+    const job = createJob(request, response, admitted);
+    headStarts.add(signer, key, job);
+    await job.ended.finally(() => {
+      headStarts.delete(signer, key, job);
+      remove(key, job);
+    });
+  };
+
+  function createJob(
     request: JobRequest,
     response: ServerResponse,
-    job: Omit<RunningJob, 'ended'>,
-  ): Promise<void> {
-    const { admitted, stop, cancel } = job;
-    const fields = { job_id: request.job_id, attempt: request.attempt };
-    const stream = createEventStream(response, cancel.signal);
-    const leave = (): void =>
-      cancel.abort(new WorkerError('caller_gone', 'The caller closed the connection'));
-    let proofDue: NodeJS.Timeout | undefined;
-    admitted.then(
-      ({ proofDueMs }) => {
-        const late = new WorkerError('deadline_passed', 'The proof would come too late');
-        proofDue = setTimeout(() => cancel.abort(late), proofDueMs);
-      },
-      (refusal) => cancel.abort(refusal),
-    );
-    response.once('close', leave);
-    // Its close is not told twice.
-    if (response.destroyed) leave();
-    try {
-      const work = { request, engine, admitted, stream, signProof };
-      const proof = await answer({ ...work, stop: stop.signal, cancel: cancel.signal });
-      stream.end('proof', proof);
-      logger.info({ msg: 'Proved a job', ...fields, completion_tokens: proof.completion_tokens });
-    } catch (error) {
-      const failure = asWorkerError(error);
-      const level = failure.code === 'internal_error' ? 'error' : 'warn';
-      logger[level]({ msg: 'Gave no proof for a job', ...fields, code: failure.code, err: error });
-      if (!stream.isOpen) throw failure;
-      stream.end('error', failure);
-    } finally {
-      clearTimeout(proofDue);
-    }
+    admitted: Promise<Admitted>,
+  ): RunningJob {
+    const job = { admitted, stop: new AbortController(), cancel: new AbortController() };
+    return { ...job, ended: execute(request, response, job) };
+  }
+
+  /** Only the job itself: by then, its key may be another's. */
+  function remove(key: string, job: RunningJob): void {
+    if (running.get(key) === job) running.delete(key);
   }
 
   return {
     get inFlight() {
-      return running.size;
+      return countInFlight();
     },
     async run(request, signer, response) {
       const key = keyOf(request.job_address, request.attempt);
-      if (running.has(key) || attempts.isTaken(key)) throw alreadyUsed();
-      requireSlot();
-      const admitted = admit(request, signer);
-      if (!signers.has(signer)) {
-        await admitted;
-        requireSlot();
+      if (running.has(key) || headStarts.has(signer, key) || attempts.isTaken(key)) {
+        throw alreadyUsed();
       }
-      const job = { admitted, stop: new AbortController(), cancel: new AbortController() };
-      const ended = execute(request, response, job).finally(() => running.delete(key));
-      running.set(key, { ...job, ended });
-      await ended;
+      requireSlot();
+      const isAhead = signers.has(signer) && headStarts.isFree(signer);
+      await (isAhead ? runAhead : runAdmitted)(key, request, signer, response);
     },
     async stop(address, attempt, signer) {
-      const job = running.get(keyOf(address, attempt));
+      const key = keyOf(address, attempt);
+      // Whichever of them is let through runs under the key afterwards.
+      await Promise.allSettled(headStarts.of(key).map(({ admitted }) => admitted));
+      const job = running.get(key);
       if (!job) throw new WorkerError('job_not_running', 'No such attempt runs here');
       const { controller } = await job.admitted;
       await admission.authorize(controller, signer);
@@ -130,11 +147,12 @@ export function createJobs(dependencies: {
     async close(graceMs) {
       closing.abort();
       const grace = new AbortController();
-      const allEnded = Promise.allSettled([...running.values()].map(({ ended }) => ended));
+      const jobs = [...running.values(), ...headStarts.all()];
+      const allEnded = Promise.allSettled(jobs.map(({ ended }) => ended));
       await Promise.race([allEnded, delay(graceMs, grace.signal)]);
       grace.abort();
       const reason = new WorkerError('shutting_down', 'This worker is shutting down');
-      for (const { cancel } of running.values()) cancel.abort(reason);
+      for (const { cancel } of jobs) cancel.abort(reason);
       await allEnded;
     },
   };

@@ -1,22 +1,33 @@
-import { type Connection, type PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import {
+  type AccountInfo,
+  type Connection,
+  type PublicKey,
+  SYSVAR_CLOCK_PUBKEY,
+} from '@solana/web3.js';
 import { type AccountName, type Accounts, decodeAccount } from '../programs/client/accounts.ts';
 import { modelText, workerModels } from '../programs/client/views.ts';
 import { delay } from '../runtime/wait.ts';
 import { WorkerError } from './errors.ts';
 
-/** One consistent look at what decides whether a job may run. */
-export interface JobReading {
-  job: Accounts['Job'] | undefined;
+/** One consistent look at this worker's own account. */
+export interface OwnReading {
+  /** Undefined while it was never registered. */
   worker: Accounts['Worker'] | undefined;
   /** The ledger's own time. */
   unixSeconds: bigint;
 }
 
+/** One consistent look at what decides whether a job may run. */
+export interface JobReading extends OwnReading {
+  job: Accounts['Job'] | undefined;
+}
+
 /** Everything the worker reads from the ledger; it never writes. */
 export interface WorkerLedger {
-  /** @throws WorkerError `ledger_unavailable`, as all three do */
+  /** @throws WorkerError `ledger_unavailable`, as all of them do */
   readJob(job: PublicKey): Promise<JobReading>;
   readGateway(address: PublicKey): Promise<Accounts['Gateway'] | undefined>;
+  readOwn(): Promise<OwnReading>;
   /** Model ids that the Worker account declares; none while it is not registered. */
   readHostedModels(): Promise<string[]>;
 }
@@ -58,16 +69,19 @@ export function createWorkerLedger(options: {
   return {
     async readJob(address) {
       const [job, own, clock] = await read([address, worker, SYSVAR_CLOCK_PUBKEY]);
-      if (!clock) throw new WorkerError('ledger_unavailable', 'The ledger has no Clock');
       return {
         job: decode('Job', job),
         worker: decode('Worker', own),
-        unixSeconds: clock.data.readBigInt64LE(CLOCK_UNIX_TIMESTAMP_OFFSET),
+        unixSeconds: unixSecondsOf(clock),
       };
     },
     async readGateway(address) {
       const [gateway] = await read([address]);
       return decode('Gateway', gateway);
+    },
+    async readOwn() {
+      const [own, clock] = await read([worker, SYSVAR_CLOCK_PUBKEY]);
+      return { worker: decode('Worker', own), unixSeconds: unixSecondsOf(clock) };
     },
     async readHostedModels() {
       const [own] = await read([worker]);
@@ -80,6 +94,11 @@ export function createWorkerLedger(options: {
       });
     },
   };
+}
+
+function unixSecondsOf(clock: AccountInfo<Buffer> | null | undefined): bigint {
+  if (!clock) throw new WorkerError('ledger_unavailable', 'The ledger has no Clock');
+  return clock.data.readBigInt64LE(CLOCK_UNIX_TIMESTAMP_OFFSET);
 }
 
 /** web3.js itself would wait for ever. */

@@ -1,9 +1,10 @@
 import type { PublicKey } from '@solana/web3.js';
 
-/** The keys whose jobs lately passed the ledger's check. */
+/** The keys whose jobs lately passed the ledger's check, and none since failed it. */
 export interface SignerMemory {
   has(signer: PublicKey): boolean;
   add(signer: PublicKey): void;
+  forget(signer: PublicKey): void;
 }
 
 /** A worker serves a handful of gateways, and now and then a wallet that comes by itself. */
@@ -24,5 +25,6 @@ export function createSignerMemory(): SignerMemory {
       const [oldest] = signers;
       if (signers.size > SIGNERS_MAX && oldest !== undefined) signers.delete(oldest);
     },
+    forget: (signer) => void signers.delete(signer.toBase58()),
   };
 }

@@ -69,6 +69,12 @@ describe("a worker's report", () => {
     expect(report(threeOfFive, 0.61)?.faults).toEqual(['right in 3 of 5, less than 0.61']);
   });
 
+  it('counts every share that is met exactly as met', () => {
+    const sevenOf25 = Array.from({ length: 25 }, (_, index) => proven(index < 7 ? '1' : '2'));
+    expect(report(sevenOf25, 0.28)?.faults).toEqual([]);
+    expect(report(sevenOf25, 0.281)?.faults).toHaveLength(1);
+  });
+
   it('finds a fault in every kind of missing proof, and counts the rest', () => {
     const gone: Trial = { kind: 'unproven', fault: 'overdue', firstTokenMs: undefined };
     expect(report([unproven, proven('1'), unproven, gone], 0.25)).toMatchObject({

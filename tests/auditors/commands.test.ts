@@ -148,6 +148,11 @@ describe('svc verify', () => {
       says: /^error: required option '--rpc <url>' not specified\n$/,
     },
     {
+      what: 'a history of nothing',
+      args: () => onLedger('verify', settled.address.toBase58(), '--history-max', '0'),
+      says: /^error: option '--history-max <count>' .* It is no whole number above 0\.\n$/,
+    },
+    {
       what: 'a text that is not there',
       args: () => onLedger('verify', settled.address.toBase58(), '--output', join(folder, 'none')),
       says: /^The text cannot be read: ENOENT.*\n$/,

@@ -81,6 +81,34 @@ describe('svc', () => {
     expect(error).toContain('Did you mean verify?');
   });
 
+  it('repeats no secret that it cannot use', async () => {
+    const secret = 'opensesame1234';
+    const node = ['--rpc', 'http://127.0.0.1:1'];
+    const refusals = [
+      { args: ['send', 'pause_set', ...node, '--signer', secret], names: '--signer' },
+      { args: ['send', 'pause_set', '--rpc', `node/?api-key=${secret}`], names: '--rpc' },
+      { args: ['audit', '--rpc', `node/?api-key=${secret}`], names: '--rpc' },
+      { args: ['indexer', 'reconcile', '--rpc', `node/?api-key=${secret}`], names: '--rpc' },
+      {
+        args: ['indexer', 'reconcile'],
+        environment: { SOLANA_RPC_URL: `node/?api-key=${secret}` },
+        names: 'SOLANA_RPC_URL',
+      },
+      ...[`svc:${secret}/1@127.0.0.1:1`, `svc:1234/${secret}@127.0.0.1:1`].map((database) => ({
+        args: ['keys', 'list'],
+        environment: { DATABASE_URL: `postgres://${database}/svc` },
+        names: 'DATABASE_URL',
+      })),
+    ];
+    for (const { args, environment = {}, names } of refusals) {
+      const { out, error, code } = await run([MAIN, ...args], environment);
+      expect({ out, code }).toEqual({ out: '', code: 1 });
+      expect(error).toContain(names);
+      expect(error).toMatch(/^.+\n$/);
+      for (const part of [secret, '1234']) expect(error).not.toContain(part);
+    }
+  });
+
   it('loads for a verb only what the verb needs', async () => {
     expect(await foldersLoadedBy('verify', '--help')).toEqual(['cli', 'programs']);
     expect(await foldersLoadedBy('audit', '--help')).toEqual(['cli', 'programs']);

@@ -52,6 +52,19 @@ describe('a running stack', () => {
     expect(data.map(({ svc: { active_workers } }) => active_workers)).toEqual(Array(8).fill(2));
   });
 
+  it('lets no webhook lead to this machine when its operator says so', async () => {
+    const started = place.start({ SVC_ALLOW_LOOPBACK: 'false' });
+    const { baseUrl, apiKey } = await started.running();
+    expect(started.output()).toContain('refused for workers and webhooks');
+    const response = await fetch(`${baseUrl}/v1/webhooks`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ url: 'http://127.0.0.1:9000/', events: ['job.completed'] }),
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { param: 'url' } });
+  });
+
   it('ends when one of its parts dies, and says which and why', async () => {
     const started = place.start();
     await started.running();

@@ -6,10 +6,8 @@ import { delay } from '../../runtime/wait.ts';
 import { createAdmission } from '../../worker/admission.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import { createWorkerLedger } from '../../worker/ledger.ts';
-import { codeOf, freshAddress, openScene, type Scene } from './scene.ts';
+import { codeOf, freshAddress, type JobFields, openScene, type Scene } from './scene.ts';
 import { paddedKeys } from './writableLedger.ts';
-
-const secondsAgo = (seconds: number) => new anchor.BN(Math.floor(Date.now() / 1_000) - seconds);
 
 let scene: Scene;
 beforeAll(async () => {
@@ -18,12 +16,12 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 
 describe('a job is refused when the ledger', () => {
-  it.each<[string, Record<string, unknown>, number, string]>([
+  it.each<[string, JobFields, number, string]>([
     ['has it settling', { status: 2 }, 409, 'job_not_open'],
     ['has it settled', { status: 3 }, 409, 'job_not_open'],
     ['has it failed', { status: 4 }, 409, 'job_not_open'],
     ['has it refunded', { status: 5 }, 409, 'job_not_open'],
-    ['leaves it 14 seconds', { locked_at: secondsAgo(106) }, 409, 'job_not_open'],
+    ['leaves it 14 seconds', { lockedSecondsAgo: 106 }, 409, 'job_not_open'],
     ['has a later attempt', { status: 1, attempt: 2 }, 409, 'job_not_open'],
     [
       'gave the attempt away',
@@ -63,7 +61,7 @@ describe('a job runs when the ledger', () => {
   it('has it pending with enough life left, or acknowledged for this worker and attempt', async () => {
     const acknowledged = { status: 1, attempt: 1, worker: scene.worker };
     expect((await scene.ask(await scene.lock(acknowledged))).status).toBe(200);
-    expect((await scene.ask(await scene.lock({ locked_at: secondsAgo(100) }))).status).toBe(200);
+    expect((await scene.ask(await scene.lock({ lockedSecondsAgo: 100 }))).status).toBe(200);
   });
 
   it('shows it to the worker a little later than to the caller', async () => {
@@ -156,7 +154,7 @@ describe('a ledger that cannot be reached', () => {
     const worker = createAddresses().worker(freshAddress());
     const ledger = createWorkerLedger({ connection, programId: PROGRAM_ID, worker });
     const own = { programId: PROGRAM_ID, worker, proofKey: freshAddress() };
-    const admission = createAdmission(ledger, own);
+    const admission = createAdmission(ledger, own, async () => undefined);
     await expect(admission.authorize(freshAddress(), freshAddress())).rejects.toMatchObject({
       code: 'ledger_unavailable',
       status: 503,

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { startProcess } from '../support/childProcess.ts';
+import { codeOf } from './scene.ts';
 import { startWritableLedger } from './writableLedger.ts';
 
 const MAIN = 'worker/main.ts';
@@ -25,6 +26,18 @@ describe('the worker process', () => {
     });
     expect(await process.terminate()).toBe(0);
     ledger.close();
+  });
+
+  it('starts while its ledger is away, and says so', async () => {
+    const process = await startProcess(MAIN, {
+      WORKER_PORT: '0',
+      WORKER_AUTHORITY: Keypair.generate().publicKey.toBase58(),
+      WORKER_PROOF_KEY: JSON.stringify([...Keypair.generate().secretKey]),
+      SOLANA_RPC_URL: 'http://127.0.0.1:9',
+    });
+    const response = await fetch(`${process.url}/health`);
+    expect([response.status, await codeOf(response)]).toEqual([503, 'ledger_unavailable']);
+    expect(await process.terminate()).toBe(0);
   });
 
   it('names what is wrong with its environment, without any secret', async () => {

@@ -16,6 +16,8 @@ beforeAll(async () => {
     authority: scene.keys.authority.publicKey,
     proofKey: scene.keys.proof,
   });
+  // From here on it takes what is locked.
+  await fetch(`${worker.url}/health`);
 });
 afterAll(async () => {
   await worker.close();

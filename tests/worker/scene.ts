@@ -8,6 +8,7 @@ import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts'
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { sign, workerRequestMessage } from '../../programs/client/proof.ts';
 import { createLogger } from '../../runtime/logger.ts';
+import { readClockSeconds, setClockSeconds } from '../../testing/ledgerTime.ts';
 import { createWorker } from '../../worker/app.ts';
 import { createBuiltinEngine } from '../../worker/engine/builtin.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
@@ -15,6 +16,8 @@ import { paddedKeys, paddedText, startWritableLedger } from './writableLedger.ts
 
 export const MODEL_ID = 'test-8b';
 export const TOKEN_LIMIT = 200;
+/** The ledger's time since the worker began: longer than a job lives. */
+const WORKER_AGE_SECONDS = 200n;
 
 const addresses = createAddresses();
 const creditAccount = addresses.creditAccount(Keypair.generate().publicKey);
@@ -23,6 +26,9 @@ export interface LockedJob {
   id: string;
   address: PublicKey;
 }
+
+/** Fields of a Job as in the IDL, and its age by the ledger's time. */
+export type JobFields = Record<string, unknown> & { lockedSecondsAgo?: number };
 
 /** Everything of a request that a caller may get wrong. */
 export interface RequestChanges {
@@ -80,24 +86,42 @@ export async function openScene({
   await writeGateway([keys.hotSigner.publicKey]);
 
   const now = { offsetMs: 0 };
-  const running = createWorker({
-    identity: {
-      programId: PROGRAM_ID,
-      authority: keys.authority.publicKey,
-      proofKey: keys.proof,
-      slots,
-    },
-    connection: ledger.connection,
-    engine,
-    logger: createLogger({ name: 'worker', level: 'silent' }),
-    now: () => Date.now() + now.offsetMs,
-  });
-  const server = createServer(running.app).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const closes: (() => Promise<void>)[] = [];
 
-  /** Writes a Job that waits for this worker, locked a second ago. */
-  async function lock(fields: Record<string, unknown> = {}, owner?: PublicKey): Promise<LockedJob> {
+  /** A process of the worker that began before everything that is locked from now on. */
+  async function start() {
+    const running = createWorker({
+      identity: {
+        programId: PROGRAM_ID,
+        authority: keys.authority.publicKey,
+        proofKey: keys.proof,
+        slots,
+      },
+      connection: ledger.connection,
+      engine,
+      logger: createLogger({ name: 'worker', level: 'silent' }),
+      now: () => Date.now() + now.offsetMs,
+    });
+    const server = createServer(running.app).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    closes.push(async () => {
+      server.close();
+      await running.close(0);
+      server.closeAllConnections();
+    });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await fetch(`${url}/health`);
+    return { url, close: running.close };
+  }
+
+  const { url, close: closeWorker } = await start();
+  await setClockSeconds(
+    ledger.connection,
+    (await readClockSeconds(ledger.connection)) + WORKER_AGE_SECONDS,
+  );
+
+  /** Writes a Job that waits for this worker, locked just now. */
+  async function lock(fields: JobFields = {}, owner?: PublicKey): Promise<LockedJob> {
     const { bytes, address } = createJobId({ nowMs: Date.now(), creditAccount });
     await writeJob({ id: formatJobId(bytes), address }, fields, owner);
     return { id: formatJobId(bytes), address };
@@ -105,10 +129,10 @@ export async function openScene({
 
   async function writeJob(
     job: LockedJob,
-    fields: Record<string, unknown> = {},
+    { lockedSecondsAgo = 0, ...fields }: JobFields = {},
     owner?: PublicKey,
   ): Promise<void> {
-    const lockedAt = Math.floor(Date.now() / 1_000) - 1;
+    const lockedAt = Number(await readClockSeconds(ledger.connection)) - lockedSecondsAgo;
     const defaults = {
       job_id: [...Buffer.from(job.id.slice('job_'.length), 'hex')],
       credit_account: creditAccount,
@@ -157,12 +181,12 @@ export async function openScene({
   return {
     ...{ url, keys, worker, gateway, ledger, now, lock, writeJob, writeWorker, writeGateway },
     close: async () => {
-      server.close();
-      await running.close(0);
-      server.closeAllConnections();
+      for (const close of closes) await close();
       ledger.close();
     },
-    closeWorker: running.close,
+    closeWorker,
+    /** Another process of the same worker, which knows nothing of the first; returns its address. */
+    startAgain: async () => (await start()).url,
     ask(job: LockedJob, changes: RequestChanges = {}): Promise<Response> {
       const content = {
         job_id: job.id,

@@ -1,0 +1,88 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import pg from 'pg';
+import { startDatabase } from '../../stack/database.ts';
+import { setPassword } from '../../stack/databasePassword.ts';
+
+jest.setTimeout(60_000);
+
+/** What every server of an earlier version had. */
+const CONSTANT_PASSWORD = 'postgres';
+/** PostgreSQL's code for a wrong password. */
+const REFUSED = { code: '28P01' };
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-database-test-'));
+  // The database's own user must be able to get there.
+  chmodSync(folder, 0o755);
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+async function ask(databaseUrl: string, statement: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+function withPassword(databaseUrl: string, password: string): string {
+  const url = new URL(databaseUrl);
+  url.password = password;
+  return url.href;
+}
+
+describe('the embedded database', () => {
+  it('lets nobody in who does not know the password of this very start', async () => {
+    const one = await startDatabase();
+    const other = await startDatabase();
+    const passwords = [CONSTANT_PASSWORD, new URL(other.databaseUrl).password];
+    try {
+      for (const password of passwords) {
+        const guess = ask(withPassword(one.databaseUrl, password), 'select 1');
+        await expect(guess).rejects.toMatchObject(REFUSED);
+      }
+      expect(await ask(one.databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }]);
+    } finally {
+      await Promise.all([one.close(), other.close()]);
+    }
+  });
+
+  it('changes the password of data that it finds, and keeps the data', async () => {
+    const directory = join(folder, 'postgres');
+    const first = await startDatabase({ directory });
+    await ask(first.databaseUrl, 'create table kept as select 1 as one');
+    await first.close();
+    await setPassword({ directory, user: 'postgres', password: CONSTANT_PASSWORD });
+
+    const second = await startDatabase({ directory });
+    try {
+      for (const password of [CONSTANT_PASSWORD, new URL(first.databaseUrl).password]) {
+        const guess = ask(withPassword(second.databaseUrl, password), 'select 1');
+        await expect(guess).rejects.toMatchObject(REFUSED);
+      }
+      expect(await ask(second.databaseUrl, 'select one from kept')).toEqual([{ one: 1 }]);
+    } finally {
+      await second.close();
+    }
+  });
+
+  it('says why a password cannot be set, and not which', async () => {
+    const { databaseUrl, close } = await startDatabase();
+    const [{ directory }] = (await ask(
+      databaseUrl,
+      `select current_setting('data_directory') as directory`,
+    )) as [{ directory: string }];
+    // Its files are in use.
+    const setting = setPassword({ directory, user: 'postgres', password: 'opensesame' });
+    const { message } = (await setting.catch((error: Error) => error as Error)) as Error;
+    expect(message).toContain('postmaster.pid');
+    expect(message).not.toContain('opensesame');
+    await close();
+  });
+});

@@ -1,0 +1,84 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { jobRequest } from '../../worker/contracts.ts';
+import { codeOf, openScene, type RequestChanges, type Scene } from './scene.ts';
+
+/** Of base58, so that only its length is wrong; a header may be as long. */
+const LONG_TEXT = '2'.repeat(10_000);
+const MESSAGE = { role: 'user', content: 'Say hello.' };
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await openScene();
+});
+afterAll(() => scene.close());
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+/** How many characters of `LONG_TEXT` are decoded one by one from now on. */
+function countDecoded(): () => number {
+  let decoded = 0;
+  const original = String.prototype.charCodeAt;
+  jest.spyOn(String.prototype, 'charCodeAt').mockImplementation(function (this: string, index) {
+    if (this.length === LONG_TEXT.length) decoded += 1;
+    return original.call(this, index);
+  });
+  return () => decoded;
+}
+
+describe('a text of any length', () => {
+  it.each<[string, RequestChanges, number]>([
+    ['job address', { body: { job_address: LONG_TEXT } }, 400],
+    ['program id', { body: { program_id: LONG_TEXT } }, 400],
+    ['worker address', { body: { worker_address: LONG_TEXT } }, 400],
+    ['signer', { headers: { 'svc-signer': LONG_TEXT } }, 401],
+  ])('in place of the %s is refused without being decoded', async (_name, changes, status) => {
+    const job = await scene.lock();
+    const decoded = countDecoded();
+    expect((await scene.ask(job, changes)).status).toBe(status);
+    expect(decoded()).toBe(0);
+  });
+
+  it('in place of the address of a job to stop is refused without being decoded', async () => {
+    const decoded = countDecoded();
+    const path = `/jobs/${LONG_TEXT}/stop`;
+    const body = JSON.stringify({ attempt: 1 });
+    const response = await fetch(`${scene.url}${path}`, { method: 'POST', body });
+    expect(await codeOf(response)).toBe('invalid_request');
+    expect(decoded()).toBe(0);
+  });
+
+  it('in place of the job id is refused', async () => {
+    const response = await scene.ask(await scene.lock(), { body: { job_id: 'x'.repeat(37) } });
+    expect([response.status, await codeOf(response)]).toEqual([400, 'invalid_request']);
+  });
+});
+
+describe('a conversation', () => {
+  it('has up to 2,048 messages', async () => {
+    const messages = Array.from({ length: 2_048 }, () => MESSAGE);
+    expect((await scene.ask(await scene.lock(), { chat: { messages } })).status).toBe(200);
+    const chat = { messages: [...messages, MESSAGE] };
+    const response = await scene.ask(await scene.lock(), { chat });
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      { error: { code: 'invalid_request', message: 'Missing or malformed: chat.messages' } },
+    ]);
+  });
+
+  it.each([
+    ['messages', { messages: Array(100_000).fill({}) }],
+    ['stop sequences', { messages: [MESSAGE], stop: Array(100_000).fill(0) }],
+  ])('with too many %s is one mistake, not one for each of them', (_name, chat) => {
+    const { error } = jobRequest.shape.chat.safeParse({ model: 'test-8b', ...chat });
+    expect(error?.issues).toHaveLength(1);
+    expect(JSON.stringify(error?.issues).length).toBeLessThan(1_000);
+  });
+
+  it('with many mistakes is told the first five', async () => {
+    const chat = { messages: Array(2_048).fill({}) };
+    const response = await scene.ask(await scene.lock(), { chat });
+    const { error } = (await response.json()) as { error: { message: string } };
+    expect(error.message.split(', ')).toHaveLength(5);
+  });
+});

@@ -1,0 +1,152 @@
+import { once } from 'node:events';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { describe, expect, it } from '@jest/globals';
+import { Keypair, type PublicKey } from '@solana/web3.js';
+import { PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import type { Admitted } from '../../worker/admission.ts';
+import { createAttempts } from '../../worker/attempts.ts';
+import type { Engine } from '../../worker/engine/engine.ts';
+import { WorkerError } from '../../worker/errors.ts';
+import { createJobs } from '../../worker/jobs.ts';
+import { createProofSigner } from '../../worker/proofs.ts';
+import { freshAddress, MODEL_ID } from './scene.ts';
+
+const SLOTS = 32;
+const PER_SIGNER_MAX = 8;
+const ADMITTED: Admitted = { controller: freshAddress(), proofDueMs: 60_000 };
+const NOT_FOUND = new WorkerError('job_not_found', 'The ledger holds no such job');
+
+/** A worker whose ledger answers when the test says so, and whose engine goes on until stopped. */
+function openBench() {
+  const worker = freshAddress();
+  const starts = { count: 0 };
+  const engine: Engine = {
+    kind: 'builtin',
+    async *generate(_chat, { signal }) {
+      starts.count += 1;
+      yield { type: 'text', text: 'Hello.' };
+      if (!signal.aborted) await once(signal, 'abort');
+      signal.throwIfAborted();
+    },
+  };
+  let check = Promise.withResolvers<Admitted>();
+  const jobs = createJobs({
+    admission: { admit: () => check.promise, authorize: async () => undefined },
+    attempts: createAttempts(Date.now),
+    engine,
+    signProof: createProofSigner({ programId: PROGRAM_ID, worker, proofKey: Keypair.generate() }),
+    slots: SLOTS,
+    logger: createLogger({ name: 'worker', level: 'silent' }),
+  });
+
+  /** Asks for a job; `ledger` is the answer to its check, `code` what becomes of it. */
+  function ask(signer: PublicKey, job = freshAddress()) {
+    check = Promise.withResolvers<Admitted>();
+    const ledger = check;
+    const request = {
+      ...{ job_id: 'job_1', job_address: job, worker_address: worker, program_id: PROGRAM_ID },
+      ...{ attempt: 1, token_limit: 100 },
+      chat: { model: MODEL_ID, messages: [{ role: 'user' as const, content: 'Go on.' }] },
+    };
+    const response = new ServerResponse(new IncomingMessage(new Socket()));
+    const code = jobs.run(request, signer, response).then(
+      () => 'proven',
+      (error: WorkerError) => error.code as string,
+    );
+    return { job, ledger, code };
+  }
+
+  /** Stops a job that the ledger's check let through, and waits for its proof. */
+  async function prove({ job, ledger, code }: ReturnType<typeof ask>, signer: PublicKey) {
+    ledger.resolve(ADMITTED);
+    // Only what was sent can be proven.
+    await new Promise(setImmediate);
+    await jobs.stop(job, 1, signer);
+    expect(await code).toBe('proven');
+  }
+
+  /** A signer whose job passed before. */
+  async function remembered(): Promise<PublicKey> {
+    const signer = freshAddress();
+    await prove(ask(signer), signer);
+    starts.count = 0;
+    return signer;
+  }
+
+  return { jobs, starts, ask, prove, remembered };
+}
+
+describe('a head start', () => {
+  it('is given to one signer for a few jobs at once; the others wait and hold no slot', async () => {
+    const { jobs, starts, ask, prove, remembered } = openBench();
+    const signer = await remembered();
+    const asked = Array.from({ length: SLOTS * 2 }, () => ask(signer));
+    expect([starts.count, jobs.inFlight]).toEqual([PER_SIGNER_MAX, PER_SIGNER_MAX]);
+    const honest = freshAddress();
+    await prove(ask(honest), honest);
+    for (const { ledger } of asked) ledger.reject(NOT_FOUND);
+    const codes = await Promise.all(asked.map(({ code }) => code));
+    expect(new Set(codes)).toEqual(new Set(['job_not_found']));
+    expect(jobs.inFlight).toBe(0);
+  });
+
+  it('is given for half of the slots, however many signers ask', async () => {
+    const { jobs, ask, remembered } = openBench();
+    for (let signers = 0; signers < 6; signers += 1) {
+      const signer = await remembered();
+      for (let asked = 0; asked < PER_SIGNER_MAX; asked += 1) ask(signer);
+    }
+    expect(jobs.inFlight).toBe(SLOTS / 2);
+  });
+
+  it('is lost by a signer whose job the ledger refuses, until another one passes', async () => {
+    const { starts, ask, prove, remembered } = openBench();
+    const signer = await remembered();
+    const refused = ask(signer);
+    expect(starts.count).toBe(1);
+    refused.ledger.reject(NOT_FOUND);
+    expect(await refused.code).toBe('job_not_found');
+    const next = ask(signer);
+    expect(starts.count).toBe(1);
+    await prove(next, signer);
+    ask(signer);
+    expect(starts.count).toBe(3);
+  });
+
+  it("at another's attempt does not keep its own caller from it", async () => {
+    const { jobs, ask, prove, remembered } = openBench();
+    const [thief, owner] = [await remembered(), await remembered()];
+    const stolen = ask(thief);
+    const own = ask(owner, stolen.job);
+    stolen.ledger.reject(NOT_FOUND);
+    expect(await stolen.code).toBe('job_not_found');
+    expect(jobs.inFlight).toBe(1);
+    await prove(own, owner);
+    expect(jobs.inFlight).toBe(0);
+  });
+
+  it('and a request that waits for the ledger leave one run of an attempt, which can be stopped', async () => {
+    const { jobs, ask, prove, remembered } = openBench();
+    const [stranger, known] = [freshAddress(), await remembered()];
+    const waiting = ask(stranger);
+    const ahead = ask(known, waiting.job);
+    waiting.ledger.resolve(ADMITTED);
+    await new Promise(setImmediate);
+    ahead.ledger.resolve(ADMITTED);
+    expect(await ahead.code).toBe('attempt_already_used');
+    expect(jobs.inFlight).toBe(1);
+    await prove(waiting, stranger);
+    expect(jobs.inFlight).toBe(0);
+  });
+
+  it('is stopped by any signer of the controller, also while the ledger is asked', async () => {
+    const { jobs, ask, remembered } = openBench();
+    const { job, ledger, code } = ask(await remembered());
+    const stopping = jobs.stop(job, 1, freshAddress());
+    ledger.resolve(ADMITTED);
+    await stopping;
+    expect(await code).toBe('proven');
+  });
+});

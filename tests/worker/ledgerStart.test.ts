@@ -1,0 +1,67 @@
+import { describe, expect, it } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import type { Accounts } from '../../programs/client/accounts.ts';
+import { WorkerError } from '../../worker/errors.ts';
+import type { OwnReading } from '../../worker/ledger.ts';
+import { createLedgerStart } from '../../worker/ledgerStart.ts';
+import { readAnswer } from './events.ts';
+import { codeOf, openScene } from './scene.ts';
+
+describe('a worker that was started again', () => {
+  it('gives no second proof of a job from before, though its controller signs afresh', async () => {
+    const scene = await openScene();
+    const wallet = Keypair.generate();
+    const job = await scene.lock({ controller: wallet.publicKey });
+    const first = await readAnswer(await scene.ask(job, { signer: wallet }));
+    expect(first.proof).toBeDefined();
+    const url = await scene.startAgain();
+    for (const attempt of [1, 2]) {
+      const again = await scene.ask(job, { url, signer: wallet, body: { attempt } });
+      expect([again.status, await codeOf(again)]).toEqual([409, 'job_not_open']);
+    }
+    await scene.close();
+  });
+
+  it('takes every job that is locked after its first report of health', async () => {
+    const scene = await openScene();
+    const url = await scene.startAgain();
+    expect((await scene.ask(await scene.lock(), { url })).status).toBe(200);
+    await scene.close();
+  });
+});
+
+describe("the time of a worker's start", () => {
+  const worker = {} as Accounts['Worker'];
+
+  /** A ledger with the worker's account whose Clock says these one after the other. */
+  function ledgerSaying(...readings: (bigint | WorkerError)[]) {
+    const asked = { times: 0 };
+    async function readOwn(): Promise<OwnReading> {
+      const reading = readings[asked.times];
+      asked.times += 1;
+      if (typeof reading === 'bigint') return { worker, unixSeconds: reading };
+      throw reading ?? new Error('asked too often');
+    }
+    return { asked, readOwn };
+  }
+
+  it('is known only once that second of the ledger is over, and asked for once', async () => {
+    const ledger = ledgerSaying(70n, 70n, 71n);
+    const readStart = createLedgerStart(ledger);
+    expect(await Promise.all([readStart(), readStart()])).toEqual([70n, 70n]);
+    expect(await readStart()).toBe(70n);
+    expect(ledger.asked.times).toBe(3);
+  });
+
+  it('is asked for again when the ledger was away, and is the later one then', async () => {
+    const away = new WorkerError('ledger_unavailable', 'The ledger did not answer');
+    const readStart = createLedgerStart(ledgerSaying(away, 80n, 81n));
+    await expect(readStart()).rejects.toBe(away);
+    expect(await readStart()).toBe(80n);
+  });
+
+  it('sets no bound for a worker that is not registered yet, and so has proven nothing', async () => {
+    const readOwn = async () => ({ worker: undefined, unixSeconds: 70n });
+    expect(await createLedgerStart({ readOwn })()).toBeUndefined();
+  });
+});
