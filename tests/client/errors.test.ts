@@ -55,7 +55,7 @@ describe('a refusal', () => {
       code: null,
       instructionIndex: null,
     });
-    expect(refusalOf({ InsufficientFundsForRent: { account_index: 1 } })).toEqual({
+    expect(refusalOf({ InsufficientFundsForRent: { account_index: 0 } })).toEqual({
       name: 'InsufficientFundsForRent',
       code: null,
       instructionIndex: null,

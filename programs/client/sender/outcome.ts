@@ -3,7 +3,7 @@ import { escrowErrorOf } from '../errors.ts';
 
 /** Why a transaction was refused. */
 export interface Refusal {
-  /** The escrow program's error by its name, else the ledger's own word for it. */
+  /** The escrow program's error by its name, else the ledger's own word, with the account at fault. */
   readonly name: string;
   /** The escrow program's error number; null when the cause lies elsewhere. */
   readonly code: number | null;
