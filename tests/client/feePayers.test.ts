@@ -13,7 +13,10 @@ function createTurns() {
     const drawn = Array.from({ length: turns }, () => payers.next(NONE));
     return keys.map((key) => drawn.filter((one) => one === key).length);
   };
-  return { payers, counts, advanceMs: (ms: number) => void (now += ms) };
+  const advanceMs = (ms: number) => {
+    now += ms;
+  };
+  return { payers, counts, advanceMs };
 }
 
 describe('fee payers', () => {
