@@ -2,9 +2,9 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import pg from 'pg';
 import { startDatabase } from '../../stack/database.ts';
 import { setPassword } from '../../stack/databasePassword.ts';
+import { execute } from '../support/database.ts';
 
 jest.setTimeout(60_000);
 
@@ -21,16 +21,6 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-async function ask(databaseUrl: string, statement: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    return (await client.query(statement)).rows;
-  } finally {
-    await client.end();
-  }
-}
-
 function withPassword(databaseUrl: string, password: string): string {
   const url = new URL(databaseUrl);
   url.password = password;
@@ -44,10 +34,10 @@ describe('the embedded database', () => {
     const passwords = [CONSTANT_PASSWORD, new URL(other.databaseUrl).password];
     try {
       for (const password of passwords) {
-        const guess = ask(withPassword(one.databaseUrl, password), 'select 1');
+        const guess = execute(withPassword(one.databaseUrl, password), 'select 1');
         await expect(guess).rejects.toMatchObject(REFUSED);
       }
-      expect(await ask(one.databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }]);
+      expect(await execute(one.databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }]);
     } finally {
       await Promise.all([one.close(), other.close()]);
     }
@@ -56,17 +46,17 @@ describe('the embedded database', () => {
   it('changes the password of data that it finds, and keeps the data', async () => {
     const directory = join(folder, 'postgres');
     const first = await startDatabase({ directory });
-    await ask(first.databaseUrl, 'create table kept as select 1 as one');
+    await execute(first.databaseUrl, 'create table kept as select 1 as one');
     await first.close();
     await setPassword({ directory, user: 'postgres', password: CONSTANT_PASSWORD });
 
     const second = await startDatabase({ directory });
     try {
       for (const password of [CONSTANT_PASSWORD, new URL(first.databaseUrl).password]) {
-        const guess = ask(withPassword(second.databaseUrl, password), 'select 1');
+        const guess = execute(withPassword(second.databaseUrl, password), 'select 1');
         await expect(guess).rejects.toMatchObject(REFUSED);
       }
-      expect(await ask(second.databaseUrl, 'select one from kept')).toEqual([{ one: 1 }]);
+      expect(await execute(second.databaseUrl, 'select one from kept')).toEqual([{ one: 1 }]);
     } finally {
       await second.close();
     }
@@ -74,7 +64,7 @@ describe('the embedded database', () => {
 
   it('says why a password cannot be set, and not which', async () => {
     const { databaseUrl, close } = await startDatabase();
-    const [{ directory }] = (await ask(
+    const [{ directory }] = (await execute(
       databaseUrl,
       `select current_setting('data_directory') as directory`,
     )) as [{ directory: string }];

@@ -65,7 +65,8 @@ async function expectUnused(serverUrl: string, name: string): Promise<void> {
   }
 }
 
-async function execute(databaseUrl: string, statement: string): Promise<unknown[]> {
+/** One statement on a connection of its own. @returns its rows */
+export async function execute(databaseUrl: string, statement: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
