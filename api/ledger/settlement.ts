@@ -2,13 +2,13 @@ import { jobProve, jobSettle } from '../../programs/client/instructions/index.ts
 import { ed25519Instruction, proofMessage } from '../../programs/client/proof.ts';
 import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
 import { mayPass, type Outcome, WithdrawnError } from '../../programs/client/sender/outcome.ts';
-import { isEnded, JOB_STATUSES, type JobStatus, word } from '../../programs/client/vocabulary.ts';
+import { isEnded, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import { delay } from '../../runtime/wait.ts';
 import type { ProvenAnswer } from '../completion/attempt.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
 import { SETTLEMENT_COMPUTE_UNITS_MAX } from './computeUnits.ts';
 import { actor, type LedgerContext, readJob, unlessAway } from './context.ts';
-import type { LockedJob, SettleEnd } from './escrow.ts';
+import type { JobEnd, LockedJob, SettleEnd } from './escrow.ts';
 import { failJob } from './exits.ts';
 
 /** Between two tries while the ledger is out of reach, or takes nothing: longer each time. */
@@ -83,7 +83,7 @@ async function standing(
   context: LedgerContext,
   job: LockedJob,
   outcome: Outcome,
-): Promise<{ status: JobStatus; signature: string | null } | undefined> {
+): Promise<JobEnd | undefined> {
   const { status, signature } = outcome;
   if (status === 'confirmed') return { status: 'settled', signature };
   const found = await readJob(context, job.address, outcome).catch(unlessAway);

@@ -27,7 +27,7 @@ export function createStatusLookup(options: { database: Database; context: Ledge
     const job = await readJob(context, address, { slot: 0, signature: null });
     if (job) return word(JOB_STATUSES, job.status);
     const traces = await askNode(() => connection.getSignaturesForAddress(address, {}, commitment));
-    // Who disputes or refunds a job may close it behind an indexer that is away.
+    // Anybody may close a job that is over, also while the indexer is away.
     return traces.some(({ err }) => err === null) ? 'closed' : mirrored;
   };
 }

@@ -81,16 +81,14 @@ export function createSender(options: {
   submissionsMax?: number;
   urgentLanes?: readonly string[];
 }): Sender {
-  const { connection, commitment, logger, priorityFee, submissionsMax = 64 } = options;
+  const { connection, commitment, logger, priorityFee } = options;
+  const { submissionsMax = 64, urgentLanes = [] } = options;
+  const nowMs = () => performance.now();
   const ledger = createLedger(connection);
   const blockhashes = createBlockhashes(ledger);
   const confirmer = createConfirmer({ ledger, commitment, wsUrl: options.wsUrl });
-  const turns = createTurns({
-    limit: submissionsMax,
-    ...(options.urgentLanes && { urgentLanes: options.urgentLanes }),
-    nowMs: () => performance.now(),
-  });
-  const feePayers = createFeePayers({ keys: options.feePayers, nowMs: () => performance.now() });
+  const turns = createTurns({ limit: submissionsMax, urgentLanes, nowMs });
+  const feePayers = createFeePayers({ keys: options.feePayers, nowMs });
   let newestSlot = 0;
   let pending = 0;
   let closed = false;

@@ -6,8 +6,8 @@ import { readHistory } from './readHistory.ts';
 
 /**
  * The events of the job's credit account, with those that came right before each change of its
- * balances, so that every change can be compared with what was there. Anybody can mention the account: only what
- * changed it is kept and counts.
+ * balances, so that every change can be compared with what was there. Anybody can mention the
+ * account: only what changed it is kept and counts.
  *
  * @param options.events all events of the job's transactions
  * @param options.historyMax how many changes before each of the job's are looked at
