@@ -6,6 +6,7 @@ import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js';
 import type { AddedAccount, ProgramTestContext } from 'solana-bankrun';
 import { PROGRAM_ID } from '../programs/client/index.ts';
 import { signTransaction } from '../programs/client/sender/signedTransaction.ts';
+import { startLoaded } from './bankrunStart.ts';
 import { type Chain, nameFailure, Refusal } from './chain.ts';
 import { mintAccount, tokenAccount } from './tokenAccounts.ts';
 
@@ -41,8 +42,8 @@ export async function startBankrun(
 ): Promise<Chain> {
   const { upgradeAuthority } = options;
   const bankrun = await loadBankrun();
-  const context = await bankrun.start(
-    [],
+  const context = await startLoaded(
+    bankrun.start,
     upgradeAuthority === undefined ? finalProgram() : upgradeableProgram(upgradeAuthority),
   );
   const programData = upgradeAuthority === undefined ? PROGRAM_ID : PROGRAM_DATA;
@@ -139,7 +140,7 @@ function createChain(
         if (result === null) return Number(meta?.computeUnitsConsumed);
         // On a busy machine the chain forgets a blockhash before it is used: nothing was executed.
         if (result !== 'Blockhash not found' || attempt === ATTEMPTS_MAX) {
-          throw new Refusal(nameFailure(result));
+          throw new Refusal(nameFailure(result), { cause: meta?.logMessages });
         }
       }
     },
