@@ -13,6 +13,7 @@ import { requireWellFormed } from './middleware/malformedHttp.ts';
 import { recordRequests } from './middleware/recordRequests.ts';
 import { renderError, routeNotFound } from './middleware/renderError.ts';
 import { nameRequest } from './middleware/requestId.ts';
+import { requireSpender } from './middleware/requireSpender.ts';
 import { setSecurityHeaders } from './middleware/securityHeaders.ts';
 import { getAccount } from './routes/account.ts';
 import { postChatCompletion } from './routes/chatCompletions.ts';
@@ -51,6 +52,8 @@ export interface AppServices {
   /** Whose pages may call the API from a browser. */
   corsOrigins: readonly string[];
   trustedProxyHops: number;
+  /** The ledger's time. */
+  nowSeconds: () => bigint;
 }
 
 /** The whole API as an express app that somebody else listens with. */
@@ -59,6 +62,8 @@ export function createApp(services: AppServices): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  // Without ETags nothing is ever unchanged, not even for a client that says it has any version.
+  Object.defineProperty(app.request, 'fresh', { value: false });
   app.set('trust proxy', services.trustedProxyHops);
   app.set('query parser', 'simple');
   app.set('case sensitive routing', true);
@@ -71,11 +76,12 @@ export function createApp(services: AppServices): Express {
   app.use(requireWellFormed());
   app.get('/health', getHealth());
   app.get('/ready', getReadiness(services));
-  app.use(serveDocs({ publicUrl }));
+  serveDocs(app, { publicUrl });
 
   const auth = authenticate({ database, refusals: services.refusals });
   const json = parseJsonBody();
-  app.post('/v1/chat/completions', auth, json, postChatCompletion(services));
+  const spender = requireSpender(services.gateway);
+  app.post('/v1/chat/completions', auth, spender, json, postChatCompletion(services));
   app.get('/v1/models', auth, listModels(services));
   app.get('/v1/models/:model_id', auth, getModel(services));
   app.get('/v1/jobs', auth, getJobs({ database }));

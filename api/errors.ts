@@ -25,13 +25,18 @@ export const errorTable = {
   model_not_found: {
     status: 400,
     type: 'invalid_request_error',
-    meaning: 'No model has this id. GET /v1/models lists the models that can be used.',
+    meaning:
+      'No model has this id. GET /v1/models lists the models that can be used. For the id in the ' +
+      'path of GET /v1/models/{model_id}, the status is 404 and the type `not_found_error`.',
   },
   context_length_exceeded: {
     status: 400,
     type: 'invalid_request_error',
-    meaning: "The messages hold more tokens than the model's context window.",
-    details: ['prompt_tokens', 'context_window'],
+    meaning:
+      "The messages leave no room for an answer in the model's context window. Where the service " +
+      'counts the tokens itself, nothing was locked and `prompt_tokens` tells how many there are ' +
+      'at least; where the worker counted them, the job failed and its credits are back.',
+    details: ['context_window', 'prompt_tokens', 'job_id', 'credits_refunded', 'refund_tx'],
   },
   missing_api_key: {
     status: 401,

@@ -118,6 +118,7 @@ export async function startApi(
     publicUrl,
     nowSeconds: clock.nowSeconds,
     workers,
+    hedgeAfterMs: config.SVC_HEDGE_AFTER_MS,
     onStage: (name, durationMs) => metrics.stage(name, durationMs / 1_000),
     onFirstToken: (observation) => {
       metrics.stage('first_token', observation.firstTokenMs / 1_000);
@@ -150,6 +151,7 @@ export async function startApi(
     completions,
     identify: createRequestIdentification(config.SVC_SECRETS_KEY),
     publicUrl,
+    nowSeconds: clock.nowSeconds,
     unmirrored,
     disputes,
     metrics,

@@ -18,10 +18,19 @@ const program = new Command('svc').description(
 const named = COMMANDS.get(process.argv[2] ?? '');
 // Only help, and what nobody knows, need them all.
 for (const load of named ? [named] : COMMANDS.values()) program.addCommand(await load());
+repeatNoValues(program);
 
 try {
   await program.parseAsync();
 } catch (error) {
   console.error(error instanceof CommandError ? error.message : error);
   process.exitCode = 1;
+}
+
+/** What is said of a mistyped option names it without its value, which may be a key. */
+function repeatNoValues(command: Command): void {
+  command.configureOutput({
+    outputError: (text, write) => write(text.replace(/'(-[^=]*)=.*'/g, "'$1'")),
+  });
+  for (const subcommand of command.commands) repeatNoValues(subcommand);
 }

@@ -4,7 +4,7 @@ import { ApiError, serviceUnavailable } from '../errors.ts';
 import { type Escrow, type JobDraft, type LockedJob, PriceChangedError } from '../ledger/escrow.ts';
 import type { Slot } from '../routing/slots.ts';
 import type { WorkerDirectory } from '../routing/workerDirectory.ts';
-import type { Catalog } from '../services/catalog.ts';
+import { type Catalog, isRetired } from '../services/catalog.ts';
 import type { KeyAndAccount } from '../statements/keyAndAccount.ts';
 import type { ModelRow } from '../statements/models.ts';
 import { assertAffordable, type Quote, quote } from './quote.ts';
@@ -66,8 +66,7 @@ export async function admit(
 
 function findModel(services: AdmissionServices, modelId: string): ModelRow {
   const model = services.catalog.find(modelId);
-  const isRetired = model?.retires_at != null && model.retires_at <= services.nowSeconds();
-  if (model && !isRetired) return model;
+  if (model && !isRetired(model, services.nowSeconds())) return model;
   const shown = modelId.length > MODEL_ID_SHOWN_MAX ? 'an id that long' : `the id '${modelId}'`;
   throw new ApiError('model_not_found', `No model has ${shown}.`, { param: 'model' });
 }

@@ -9,7 +9,7 @@ import { askOneOrTwo, type Lane } from './hedge.ts';
 export interface AnswerServices extends AskServices {
   directory: WorkerDirectory;
   /** A worker without text after this time gets a rival; undefined: never. */
-  hedgeAfterMs?: number | undefined;
+  hedgeAfterMs: number | undefined;
 }
 
 /** How long a job whose worker failed waits for a slot at another: as long as a new request does. */

@@ -17,7 +17,7 @@ export interface UnpaidEnding {
 
 /** How long an error waits for the mirror, so that the job can be read as it is told. */
 const MIRROR_WAIT = { timeoutMs: 3_000 };
-/** How long a time-out waits for its refund before it is told without one. */
+/** How long a time-out waits for its refund, and the mirror, before it is told without them. */
 const REFUND_WAIT_MS = 15_000;
 
 const failureReasons = {
@@ -40,9 +40,11 @@ export function createUnpaidEnding(options: {
   async function timeOut(job: LockedJob): Promise<ApiError> {
     const refunding = work.keepGoing(job, refundWhenDue(job));
     await clock.waitUntil(job.deadlines.refundableAt);
+    const dueMs = performance.now() + REFUND_WAIT_MS;
     const refunded = await within(REFUND_WAIT_MS, refunding);
     if (!refunded) return jobTimeout(job, null);
-    return endingError(job, refunded, await work.mirrored(job, refunded, MIRROR_WAIT));
+    const timeoutMs = Math.min(MIRROR_WAIT.timeoutMs, Math.max(0, dueMs - performance.now()));
+    return endingError(job, refunded, await work.mirrored(job, refunded, { timeoutMs }));
   }
 
   return {

@@ -91,7 +91,9 @@ export const chatCompletionRequest = z
         .array(message)
         .min(1)
         .max(MESSAGES_MAX)
-        .describe('The conversation. Our choice: at most 2,048 messages.'),
+        .describe(
+          'The conversation. Our choice: at most 2,048 messages, with 4,096 text parts in all.',
+        ),
       stream: optional(z.boolean()).describe('`true` for server-sent events; default `false`.'),
       stream_options: optional(
         z.object({

@@ -120,6 +120,12 @@ export function createIdempotency(services: {
     }
   }
 
+  /** Somebody else took the request in this moment. */
+  async function inUseNow(request: RequestIdentity, jobId: string): Promise<ApiError> {
+    const running = await selectRequest(database, request);
+    return inUse(running?.job_id ?? jobId);
+  }
+
   async function repeat(
     request: RequestIdentity,
     jobId: string,
@@ -137,7 +143,7 @@ export function createIdempotency(services: {
         return claimed(request, jobId);
       }
       // Another repeat came first.
-      throw inUse(earlier.job_id);
+      throw await inUseNow(request, earlier.job_id);
     }
     const copy = earlier.answer && openCopy(earlier.answer, request.copyKey);
     if (copy) return { status: 'replay', jobId: earlier.job_id, copy };
@@ -179,7 +185,7 @@ export function createIdempotency(services: {
       if (earlier) return repeat(request, jobId, earlier);
       // It ended in this very moment, without a job.
       if (await insertRequest(database, own)) return claimed(request, jobId);
-      throw inUse(jobId);
+      throw await inUseNow(request, jobId);
     },
   };
 }

@@ -50,12 +50,8 @@ export async function lockJob(context: LedgerContext, request: LockRequest): Pro
   const { clock, logger } = context;
   const { wallet, quoted, draft } = request;
   if (context.locks.waitedMs() >= QUEUE_WAIT_MS_MAX) {
-    // By then, whatever waits now was sent or withdrawn.
-    throw new ApiError(
-      'service_unavailable',
-      'More is asked than the ledger takes; come back later.',
-      { retryAfterSeconds: CONFIRMATION_WAIT_MS / 1_000 },
-    );
+    // By the time it comes back, whatever waits now was sent or withdrawn.
+    throw serviceUnavailable('More is asked than the ledger takes; come back later.');
   }
   const lockedAtEarliest = clock.nowSeconds();
   const lockedBy = (escrowTx: string) =>

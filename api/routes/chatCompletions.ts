@@ -1,7 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { Completions } from '../completion/completions.ts';
 import { parseChatCompletion } from '../contracts/chatCompletion.ts';
-import { ApiError } from '../errors.ts';
 import type { IdentifyRequest } from '../idempotency/identity.ts';
 import { apiKeyOf, authenticated } from '../middleware/authenticate.ts';
 import { rawBodyOf } from '../middleware/jsonBody.ts';
@@ -10,18 +9,10 @@ import { rawBodyOf } from '../middleware/jsonBody.ts';
 export function postChatCompletion(options: {
   completions: Completions;
   identify: IdentifyRequest;
-  /** The Gateway account that wallets name as their spender. */
-  gateway: string;
 }): RequestHandler {
-  const { completions, identify, gateway } = options;
+  const { completions, identify } = options;
   return async (request, response) => {
     const key = authenticated(response);
-    if (key.spender !== null && key.spender !== gateway) {
-      throw new ApiError(
-        'spender_not_set',
-        `The wallet's spender is not this service. Set it to ${gateway} with spender_set.`,
-      );
-    }
     const body = parseChatCompletion(request.body);
     const identity = identify({
       wallet: key.wallet,

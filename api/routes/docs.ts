@@ -1,18 +1,19 @@
-import express, { type RequestHandler, type Router } from 'express';
+import type { Express, RequestHandler } from 'express';
 import { buildDocument } from '../docs/buildDocument.ts';
 import { errorsPage } from '../docs/pages/errorsPage.ts';
 import { guidePages } from '../docs/pages/guidePages.ts';
 import { servePage } from '../docs/pages/page.ts';
 import { referencePage } from '../docs/pages/referencePage.ts';
 
-/** GET /openapi.json, and the pages made of it and of the guides. */
-export function serveDocs({ publicUrl }: { publicUrl: string }): Router {
-  const router = express.Router({ caseSensitive: true });
+/**
+ * GET /openapi.json, and the pages made of it and of the guides. They are the app's own routes: a
+ * router would answer OPTIONS by itself.
+ */
+export function serveDocs(app: Express, { publicUrl }: { publicUrl: string }): void {
   const document = buildDocument(publicUrl);
-  router.get('/openapi.json', serveJson(document));
+  app.get('/openapi.json', serveJson(document));
   const pages = [referencePage(document), ...guidePages(), errorsPage()];
-  for (const page of pages) router.get(page.path, servePage(page, pages));
-  return router;
+  for (const page of pages) app.get(page.path, servePage(page, pages));
 }
 
 function serveJson(document: unknown): RequestHandler {

@@ -3,12 +3,14 @@ import type { ModelList } from '../contracts/model.ts';
 import { modelView } from '../contracts/views.ts';
 import { ApiError } from '../errors.ts';
 import type { WorkerDirectory } from '../routing/workerDirectory.ts';
-import type { Catalog } from '../services/catalog.ts';
+import { type Catalog, isRetired } from '../services/catalog.ts';
 import type { ModelRow } from '../statements/models.ts';
 
 export interface ModelServices {
   catalog: Catalog;
   directory: WorkerDirectory;
+  /** The ledger's time. */
+  nowSeconds: () => bigint;
 }
 
 async function modelViewer(services: ModelServices) {
@@ -20,12 +22,13 @@ async function modelViewer(services: ModelServices) {
     });
 }
 
-/** GET /v1/models: the models that at least one worker hosts. */
+/** GET /v1/models: the models that a request can name, and that at least one worker hosts. */
 export function listModels(services: ModelServices): RequestHandler {
   return async (_request, response) => {
     const view = await modelViewer(services);
-    const models = services.catalog.list().map(view);
-    const data = models.filter(({ svc }) => svc.active_workers > 0);
+    const nowSeconds = services.nowSeconds();
+    const usable = services.catalog.list().filter((model) => !isRetired(model, nowSeconds));
+    const data = usable.map(view).filter(({ svc }) => svc.active_workers > 0);
     response.json({ object: 'list', data } satisfies ModelList);
   };
 }

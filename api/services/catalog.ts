@@ -19,6 +19,11 @@ export interface Catalog {
   refresh(): Promise<void>;
 }
 
+/** Its id names nothing any more. */
+export function isRetired({ retires_at }: ModelRow, nowSeconds: bigint): boolean {
+  return retires_at !== null && retires_at <= nowSeconds;
+}
+
 const REFRESH_INTERVAL_MS = 1_000;
 /**
  * The medians take tens of milliseconds of the database's time under load, too long to be worked

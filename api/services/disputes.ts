@@ -65,7 +65,8 @@ export function createDisputes(services: {
       if ((await clock.read()) > windowEndsAt) throw windowExpired(jobId, windowEndsAt);
       const hashes = { your_hash: sha256Text(clientHash), worker_hash: sha256Text(output_hash) };
       if (clientHash === output_hash) {
-        const message = 'The hashes are equal: what you received is what the worker proved.';
+        const message =
+          'No dispute was opened: the hashes are equal, so you received what the worker proved.';
         return { job_id: jobId, dispute_opened: false, ...hashes, message };
       }
       const opened = await ledger.open({ ...job, wallet }, clientHash);

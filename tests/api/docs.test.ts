@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { request } from 'undici';
 import { buildDocument } from '../../api/docs/buildDocument.ts';
 import { html } from '../../api/docs/pages/html.ts';
 import { renderGuide } from '../../api/docs/pages/markdown.ts';
@@ -21,6 +22,22 @@ async function read(path: string): Promise<{ text: string; headers: Headers; sta
 }
 
 const anchorsOf = (text: string) => [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+
+describe.each([...paths, '/openapi.json'])('%s', (path) => {
+  it('has no other method', async () => {
+    const response = await fetch(`${app.url}${path}`, { method: 'OPTIONS' });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ error: { code: 'route_not_found' } });
+  });
+
+  it('is sent whole to whoever says to have it', async () => {
+    // `fetch` would ask caches on the way for more than this.
+    const headers = { 'if-none-match': '*' };
+    const { statusCode, body } = await request(`${app.url}${path}`, { headers });
+    expect(statusCode).toBe(200);
+    expect(await body.text()).not.toBe('');
+  });
+});
 
 describe.each(paths)('the page %s', (path) => {
   it('is HTML that anybody may read without a key', async () => {

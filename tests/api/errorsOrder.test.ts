@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createRequestIdentification } from '../../api/idempotency/identity.ts';
 import { createBurstLimit } from '../../api/middleware/burstLimit.ts';
 import { createKey, suspendKey } from '../../api/services/keys.ts';
-import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
+import { insertAccount, type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 import { type ServedApp, serveApp } from './serveApp.ts';
 
 jest.setTimeout(180_000);
@@ -12,17 +12,21 @@ const REFUSED_KEYS = 50;
 let nowMs = 0;
 let database: KeyedDatabase;
 let suspended: string;
+let foreign: string;
 let app: ServedApp;
 
 beforeAll(async () => {
   database = await openKeyedDatabase();
   suspended = await createKey(database.pool, 'a suspended wallet');
   await suspendKey(database.pool, 'a suspended wallet');
+  foreign = await createKey(database.pool, "another service's wallet");
+  await insertAccount(database.pool, { wallet: "another service's wallet", spender: 'another' });
   const limit = (burst: number, refillPerSecond: number) =>
     createBurstLimit({ burst, refillPerSecond, nowMs: () => nowMs });
   app = await serveApp({
     database: database.pool,
     identify: createRequestIdentification(randomBytes(32)),
+    gateway: 'this one',
     bursts: limit(2 * REFUSED_KEYS, 1),
     refusals: limit(REFUSED_KEYS, 5),
     trustedProxyHops: 1,
@@ -75,6 +79,7 @@ describe('a request with several faults is told of the first', () => {
     ['its key is missing, before its body is wrong', route, () => undefined, 'missing_api_key'],
     ['its key is unknown, before its body is wrong', route, () => unknownKey, 'invalid_api_key'],
     ['its key is suspended, before its body is wrong', route, () => suspended, 'key_suspended'],
+    ['its spender is another, before its body is wrong', route, () => foreign, 'spender_not_set'],
     ['its body is wrong', route, () => database.apiKey, 'invalid_request'],
   ])('%s', async (_case, path, keyOf, code) => {
     const key = keyOf();

@@ -48,12 +48,14 @@ afterAll(async () => {
 beforeEach(async () => {
   statuses = new Map();
   await pool.query('truncate service.idempotent_requests');
-  idempotency = createIdempotency({
-    database: pool,
-    logger: createLogger({ name: 'test', level: 'silent' }),
-    findStatus: async ({ jobId }) => statuses.get(jobId),
-    nowMs: () => NOW_MS,
-  });
+  idempotency = createIdempotency(parts());
+});
+
+const parts = (): Parameters<typeof createIdempotency>[0] => ({
+  database: pool,
+  logger: createLogger({ name: 'test', level: 'silent' }),
+  findStatus: async ({ jobId }) => statuses.get(jobId),
+  nowMs: () => NOW_MS,
 });
 
 interface Sent {
@@ -149,6 +151,24 @@ describe.each([
     const { claim: claimed } = await claim(first);
     if (claimed.status === 'new') await claimed.release();
     expect(await refusalOf(again)).toBe('new');
+  });
+
+  it('names the job that runs when another repeat came first', async () => {
+    const { id } = await claim(first);
+    let winner = '';
+    const slow = createIdempotency({
+      ...parts(),
+      async findStatus() {
+        statuses.set(id, 'failed');
+        winner = (await claim(again)).id;
+        return 'failed';
+      },
+    });
+    const refusal = await slow.claim(requestOf(again), jobId()).catch((error) => error);
+    expect(refusal).toMatchObject({
+      code: 'idempotency_key_in_use',
+      options: { details: { job_id: winner } },
+    });
   });
 
   it('does not release what another has taken over', async () => {

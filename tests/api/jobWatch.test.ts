@@ -4,7 +4,7 @@ import type { JobProgress } from '../../api/statements/jobs.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { until } from '../indexer/until.ts';
 import { insertMirroredJobs } from '../support/mirroredJobs.ts';
-import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
+import { insertAccount, type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 
 const WALLET = 'wallet';
 const FAR_MS = 60_000;
@@ -14,14 +14,7 @@ let made = 0;
 
 beforeAll(async () => {
   database = await openKeyedDatabase();
-  await database.pool.query(
-    `insert into mirror.credit_accounts (
-       address, wallet, limit_per_job_credits, limit_per_day_credits, spent_day,
-       spent_today_credits, available_credits, locked_credits, owed_credits, open_disputes,
-       opened_at, sequence)
-     values ('account', $1, 0, 0, 0, 0, 77, 0, 0, 0, 1, 1)`,
-    [WALLET],
-  );
+  await insertAccount(database.pool, { wallet: WALLET, availableCredits: 77n });
 });
 
 afterAll(() => database.close());

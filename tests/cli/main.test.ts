@@ -87,6 +87,8 @@ describe('svc', () => {
     const refusals = [
       { args: ['send', 'pause_set', ...node, '--signer', secret], names: '--signer' },
       { args: ['send', 'pause_set', '--rpc', `node/?api-key=${secret}`], names: '--rpc' },
+      { args: ['send', 'pause_set', ...node, `--signr=${secret}`], names: '--signr' },
+      { args: [`--signer='${secret}'`], names: '--signer' },
       { args: ['audit', '--rpc', `node/?api-key=${secret}`], names: '--rpc' },
       { args: ['indexer', 'reconcile', '--rpc', `node/?api-key=${secret}`], names: '--rpc' },
       {

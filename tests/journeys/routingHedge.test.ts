@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { fetchAllWorkers } from '../../programs/client/accounts.ts';
+import type { Job } from '../../programs/client/types.ts';
 import {
   type RunningService,
   startRunningService,
@@ -34,17 +35,18 @@ async function paid(): Promise<bigint[]> {
 describe('with hedging', () => {
   it('a silent worker costs a request no time, and is not paid', async () => {
     await start('never_answers', 'honest');
-    // when requests come until one has met the silent worker first, and the ledger's clock is
-    // not moved by the half minute after which it would be dropped
-    let attempts: number[] = [];
-    while (!attempts.includes(2)) {
+    // when requests come until one has met the silent worker first
+    let jobs: Job[] = [];
+    while (!jobs.some(({ attempt }) => attempt === 2)) {
       await complete();
-      attempts = (await service.jobs()).map(({ data }) => data.attempt);
+      jobs = (await service.jobs()).map(({ data }) => data);
     }
+    // then none took the half minute after which a silent worker is dropped without hedging, too
+    for (const { provenAfterSeconds } of jobs) expect(provenAfterSeconds).toBeLessThan(30);
     // then the honest one has answered and was paid for each, once
-    expect(await paid()).toEqual([0n, BigInt(attempts.length)]);
+    expect(await paid()).toEqual([0n, BigInt(jobs.length)]);
     const { availableCredits } = await service.account();
-    expect(service.boughtCredits - availableCredits).toBe(8n * BigInt(attempts.length));
+    expect(service.boughtCredits - availableCredits).toBe(8n * BigInt(jobs.length));
     await service.expectConserved();
   });
 
@@ -52,6 +54,7 @@ describe('with hedging', () => {
     await start('slow_first_token', 'slow_first_token');
     const answer = await complete();
     expect(answer.choices[0]?.message.content).not.toBe('');
+    expect(service.workers.map(({ jobsAsked }) => jobsAsked())).toEqual([1, 1]);
     expect((await paid()).toSorted()).toEqual([0n, 1n]);
     const { availableCredits } = await service.account();
     expect(service.boughtCredits - availableCredits).toBe(8n);

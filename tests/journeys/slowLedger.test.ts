@@ -94,7 +94,7 @@ describe('on a ledger that is slower than the workers', () => {
     later.mockRestore();
     expect(refused).toMatchObject({
       ...{ status: 503, error: { code: 'service_unavailable' } },
-      headers: { 'retry-after': '10' },
+      headers: { 'retry-after': '5' },
     });
     second.end();
     letGo();

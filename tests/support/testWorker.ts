@@ -14,6 +14,8 @@ export interface TestWorker {
   proofKey: PublicKey;
   /** The token account that settlements pay. */
   payout: PublicKey;
+  /** How often it was given a job. */
+  jobsAsked(): number;
   close(): Promise<void>;
 }
 
@@ -27,7 +29,7 @@ export async function startTestWorker(options: {
   const { behaviour, connection, opened } = options;
   const authority = Keypair.generate();
   const proofKey = Keypair.generate();
-  const { url, address, close } = await startMisbehavingWorker({
+  const { url, address, requests, close } = await startMisbehavingWorker({
     ...(typeof behaviour === 'string'
       ? { mode: behaviour }
       : { mode: 'honest', engine: behaviour }),
@@ -48,6 +50,7 @@ export async function startTestWorker(options: {
     address: address.toBase58(),
     proofKey: proofKey.publicKey,
     payout: getAssociatedTokenAddressSync(opened.mints.credit, authority.publicKey),
+    jobsAsked: () => requests.filter(({ path }) => path === '/jobs').length,
     close,
   };
 }

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { ModelList } from '../../api/contracts/model.ts';
+import type { WorkerDirectory } from '../../api/routing/workerDirectory.ts';
+import type { Catalog } from '../../api/services/catalog.ts';
+import type { ModelRow } from '../../api/statements/models.ts';
+import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
+import { type ServedApp, serveApp } from './serveApp.ts';
+
+const NOW_SECONDS = 1_800_000_000n;
+
+const model = (id: string, retiresAt: bigint | null): ModelRow => ({
+  ...{ address: id, id, tier: 'standard', label: '8B', originator: 'Originator' },
+  context_window_tokens: 32_768,
+  credits_per_request: 8,
+  credits_per_1k_tokens: 4,
+  long_completion_threshold_tokens: 500,
+  created_at: 0n,
+  retires_at: retiresAt,
+});
+const models = [
+  model('for-good', null),
+  model('retires-soon', NOW_SECONDS + 1n),
+  model('retired', NOW_SECONDS),
+  model('hosted-by-none', null),
+];
+
+let database: KeyedDatabase;
+let app: ServedApp;
+
+beforeAll(async () => {
+  database = await openKeyedDatabase();
+  const catalog: Partial<Catalog> = {
+    list: () => models,
+    find: (id) => models.find((one) => one.id === id),
+    medianLatencies: async () => new Map(),
+  };
+  const directory: Partial<WorkerDirectory> = {
+    active: (address) => (address === 'hosted-by-none' ? [] : [{}]) as never,
+  };
+  app = await serveApp({
+    database: database.pool,
+    nowSeconds: () => NOW_SECONDS,
+    catalog: catalog as Catalog,
+    directory: directory as WorkerDirectory,
+  });
+});
+
+afterAll(async () => {
+  await app.close();
+  await database.close();
+});
+
+async function get<Body>(path: string): Promise<Body> {
+  const headers = { authorization: `Bearer ${database.apiKey}` };
+  return (await (await fetch(app.url + path, { headers })).json()) as Body;
+}
+
+describe('GET /v1/models', () => {
+  it('lists a hosted model until it retires, since its id names nothing afterwards', async () => {
+    const { data } = await get<ModelList>('/v1/models');
+    expect(data.map(({ id }) => id)).toEqual(['for-good', 'retires-soon']);
+  });
+
+  it('still tells by its id when a model retired', async () => {
+    expect(await get('/v1/models/retired')).toMatchObject({
+      id: 'retired',
+      svc: { retires_at: '2027-01-15T08:00:00.000Z' },
+    });
+  });
+});
