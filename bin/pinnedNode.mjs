@@ -20,7 +20,7 @@ export function installIfNeeded() {
   if (installed && installed.mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs) return;
   process.stderr.write('Installing the dependencies with npm install (once, about a minute) …\n');
   const npm = process.env.npm_execpath ?? '';
-  // Not `npm ci`: that refuses a lockfile which leaves out another platform's optional packages.
+  // Not `npm ci`: that would remove all that is installed first, where a package or two have changed.
   const args = ['install', '--no-save', '--include=dev', '--no-audit', '--no-fund'];
   // The npm that runs this script, so that its version and settings stay the user's own.
   const { status, error } =
