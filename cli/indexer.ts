@@ -19,6 +19,7 @@ interface LedgerChoice {
 
 /** No colours: the output may go to a file. */
 const PLAIN = { head: [], border: [] };
+const VAULTS_UNKNOWN = 'The vaults were not compared: tokens moved all the time.';
 /** A sign of life every few seconds. */
 const PROGRESS_EVENTS = 10_000;
 
@@ -109,17 +110,19 @@ async function explained<Result>(work: Promise<Result>): Promise<Result> {
 function renderText(result: Reconciliation): string {
   const { slot, accounts, differences, conservation } = result;
   if (isClean(result)) {
-    return `Journal, tables, ${accounts} accounts and the vaults agree at slot ${slot}.`;
+    return conservation
+      ? `Journal, tables, ${accounts} accounts and the vaults agree at slot ${slot}.`
+      : `Journal, tables and ${accounts} accounts agree at slot ${slot}. ${VAULTS_UNKNOWN}`;
   }
   const head = ['against', 'address', 'column', 'mirror', 'expected'];
   const table = new Table({ head, style: PLAIN });
   for (const { against, address, column, mirror, expected } of differences) {
     table.push([against, address, column, mirror ?? '-', expected ?? '-']);
   }
-  const vaults = conservation.map(
+  const vaults = conservation?.map(
     ({ vault, heldBaseUnits, dueBaseUnits }) =>
       `${vault} holds ${heldBaseUnits} base units and owes ${dueBaseUnits}.`,
-  );
+  ) ?? [VAULTS_UNKNOWN];
   return [`At slot ${slot}, ${accounts} accounts:`, table.toString(), ...vaults].join('\n');
 }
 

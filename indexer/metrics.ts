@@ -11,14 +11,20 @@ export interface IndexerMetrics {
   swept(cursorSlot: bigint): void;
   gaps(accounts: number): void;
   rolledBack(transactions: number): void;
-  /** A reconciliation ended. */
-  reconciled(isClean: boolean, differences: number): void;
+  /** A reconciliation ended. @param differences unless it failed */
+  reconciled(result: ReconcileResult, differences?: number): void;
   duty(name: string, result: TaskResult): void;
   /** A round looked for what is due. */
   due(name: string, tasks: number): void;
   /** A key was suspended for abuse. */
   suspended(reason: string): void;
 }
+
+/**
+ * How a reconciliation ended. Partial: nothing differs, but tokens never rested, so that the vaults
+ * were not compared; failed: nothing was.
+ */
+export type ReconcileResult = 'clean' | 'partial' | 'breach' | 'failed';
 
 export function createMetrics(progress: Progress): IndexerMetrics {
   const registry = new Registry();
@@ -63,7 +69,7 @@ export function createMetrics(progress: Progress): IndexerMetrics {
   });
   const reconciliations = new Counter({
     name: 'svc_indexer_reconciliations_total',
-    help: 'Comparisons of journal, tables, accounts and vaults: clean, or a breach',
+    help: 'Comparisons of the mirror: clean, partial (all but the vaults), a breach, or failed',
     labelNames: ['result'],
     registers,
   });
@@ -98,9 +104,9 @@ export function createMetrics(progress: Progress): IndexerMetrics {
     swept: (cursorSlot) => cursor.set(Number(cursorSlot)),
     gaps: (accounts) => gaps.set(accounts),
     rolledBack: (transactions) => rolledBack.inc(transactions),
-    reconciled(isClean, found) {
-      reconciliations.inc({ result: isClean ? 'clean' : 'breach' });
-      differences.set(found);
+    reconciled(result, found) {
+      reconciliations.inc({ result });
+      if (found !== undefined) differences.set(found);
     },
     due: (name, tasks) => due.set({ duty: name }, tasks),
     duty: (name, result) => duties.inc({ duty: name, result }),

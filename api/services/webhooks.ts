@@ -13,7 +13,9 @@ import { generateSecret } from '../../webhooks/secret.ts';
 import type { WebhookRequest } from '../contracts/webhook.ts';
 import { ApiError } from '../errors.ts';
 import {
+  deleteDeliveries,
   deleteWebhook,
+  disableWebhook,
   insertWebhook,
   lockWebhooks,
   selectWebhooks,
@@ -82,11 +84,26 @@ export function createWebhooks(options: {
     },
     list: (wallet) => selectWebhooks(pool, wallet),
     async remove(wallet, id) {
-      const isRemoved = WEBHOOK_ID.test(id) && (await deleteWebhook(pool, { wallet, id }));
+      const isRemoved = WEBHOOK_ID.test(id) && (await removeWebhook(pool, { wallet, id }));
       if (isRemoved) return;
       throw new ApiError('webhook_not_found', 'The wallet of this key has no such webhook.');
     },
   };
+}
+
+/**
+ * A month of deliveries takes long to delete, and whoever has something for the webhook waits while
+ * its row is being deleted: so they go first, and a bounded number at a time. Whoever is stopped in
+ * between leaves a disabled webhook that can be deleted again.
+ */
+async function removeWebhook(pool: pg.Pool, key: { wallet: string; id: string }): Promise<boolean> {
+  const deleteSome = () =>
+    inTransaction(
+      pool,
+      async (client) => (await disableWebhook(client, key)) && deleteDeliveries(client, key.id),
+    );
+  for (let hasMore = true; hasMore; ) hasMore = await deleteSome();
+  return deleteWebhook(pool, key);
 }
 
 function assertAddable(present: WebhookRow[], wanted: Pick<WebhookRow, 'url' | 'events'>): void {

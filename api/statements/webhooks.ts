@@ -55,7 +55,45 @@ export async function insertWebhook(
   return rows[0] as WebhookRow;
 }
 
-/** @returns whether the wallet had this webhook; its deliveries go with it */
+/** Deliveries of a webhook that are deleted in one statement, so that none takes long. */
+const DELIVERIES_AT_ONCE = 1_000;
+
+/**
+ * Sends nothing to a webhook any more. Until the transaction ends, nobody else changes how its
+ * deliveries go; announcing does not wait for that.
+ *
+ * @returns whether the wallet has this webhook
+ */
+export async function disableWebhook(
+  database: Database,
+  key: { wallet: string; id: string },
+): Promise<boolean> {
+  const { rowCount } = await database.query(
+    `update service.webhooks set status = 'disabled' where wallet = $1 and id = $2`,
+    [key.wallet, key.id],
+  );
+  return rowCount === 1;
+}
+
+/**
+ * Deletes some of a webhook's deliveries with their attempts, all but those that somebody is busy
+ * with.
+ *
+ * @returns whether there may be more
+ */
+export async function deleteDeliveries(database: Database, webhookId: string): Promise<boolean> {
+  const { rowCount } = await database.query(
+    `delete from service.webhook_deliveries where id in (
+       select id from service.webhook_deliveries
+       where webhook_id = $1 order by id limit $2
+       for update skip locked
+     )`,
+    [webhookId, DELIVERIES_AT_ONCE],
+  );
+  return rowCount === DELIVERIES_AT_ONCE;
+}
+
+/** @returns whether the wallet had this webhook; what deliveries it has left go with it */
 export async function deleteWebhook(
   database: Database,
   key: { wallet: string; id: string },

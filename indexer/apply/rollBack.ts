@@ -48,10 +48,11 @@ async function rebuildAccount(
   addresses: Addresses,
 ): Promise<void> {
   await database.query(`delete from ${account.table} where address = $1`, [account.address]);
-  const events = await selectAccountEvents(database, account.address);
-  const changes = events.flatMap((event) => changesOf(event, addresses));
-  await writeChanges(
-    database,
-    changes.filter(({ address }) => address === account.address),
-  );
+  for await (const events of selectAccountEvents(database, account.address)) {
+    const changes = events.flatMap((event) => changesOf(event, addresses));
+    await writeChanges(
+      database,
+      changes.filter(({ address }) => address === account.address),
+    );
+  }
 }

@@ -2,6 +2,7 @@ import { AccountLayout } from '@solana/spl-token';
 import { type AccountInfo, type Connection, PublicKey } from '@solana/web3.js';
 import { type DecodedAccount, decodeAccount, isBlank } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
+import { delay } from '../../runtime/wait.ts';
 import { RetryableError } from '../errors.ts';
 
 /** Everything that the program holds, as of one slot. */
@@ -10,11 +11,18 @@ export interface LedgerState {
   readonly accounts: ReadonlyMap<string, DecodedAccount>;
   /** How many more there are that mean nothing. */
   readonly blankAccounts: number;
+  /** Null when what they held then is not known, since tokens moved during every attempt. */
+  readonly vaults: Vaults | null;
+}
+
+interface Vaults {
   readonly vaultBaseUnits: bigint;
   readonly stakeVaultBaseUnits: bigint;
 }
 
-const ATTEMPTS_MAX = 50;
+/** Settlements come in bursts; where they never pause, further attempts only burden the node. */
+const ATTEMPTS_MAX = 10;
+const PAUSE_MS = 1_000;
 /** All accounts of a program take a node longer than a single one. */
 const ANSWER_MS_MAX = 60_000;
 /** The most that a node reads at once. */
@@ -23,16 +31,18 @@ const COMMITMENT = 'confirmed';
 
 /**
  * Reads accounts and vaults without any cursor or lock: the vaults are read before and after the
- * accounts, and what did not change in between held in between.
+ * accounts, and what did not change in between held in between. On a ledger that never rests, the
+ * last attempt tells of the accounts alone.
  *
- * @throws RetryableError when tokens moved during every attempt, or the node does not answer
+ * @throws RetryableError when the node does not answer, or the signal aborts between two attempts
  */
 export async function readLedger(
   connection: Connection,
   addresses: Addresses,
+  signal?: AbortSignal,
 ): Promise<LedgerState> {
-  let before = await readVaults(connection, addresses);
-  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+  for (let attempt = 1; ; attempt += 1) {
+    const before = await readVaults(connection, addresses);
     const owned = await answer(
       connection.getProgramAccounts(addresses.programId, {
         commitment: COMMITMENT,
@@ -45,14 +55,17 @@ export async function readLedger(
       owned.context.slot <= after.slot &&
       before.vaultBaseUnits === after.vaultBaseUnits &&
       before.stakeVaultBaseUnits === after.stakeVaultBaseUnits;
-    if (isSettled) {
+    if (isSettled || attempt === ATTEMPTS_MAX) {
       const accounts = decodeAll(owned.value.map(({ pubkey, account }) => [pubkey, account]));
       const blankAccounts = owned.value.length - accounts.size;
-      return { ...after, slot: owned.context.slot, accounts, blankAccounts };
+      return {
+        ...{ slot: owned.context.slot, accounts, blankAccounts },
+        vaults: isSettled ? after : null,
+      };
     }
-    before = after;
+    await delay(PAUSE_MS, signal);
+    if (signal?.aborted) throw new RetryableError('Stopped before the ledger was read');
   }
-  throw new RetryableError('Tokens moved while the accounts were read, again and again');
 }
 
 /** Reads those of the addresses where the program has an account. @throws RetryableError */
@@ -90,7 +103,10 @@ function decodeAll(
   );
 }
 
-async function readVaults(connection: Connection, addresses: Addresses) {
+async function readVaults(
+  connection: Connection,
+  addresses: Addresses,
+): Promise<Vaults & { slot: number }> {
   const { context, value } = await answer(
     connection.getMultipleAccountsInfoAndContext(
       [addresses.vault, addresses.stakeVault],

@@ -17,14 +17,15 @@ export interface Reconciliation {
   /** Accounts of zeros that strangers made in the program's name; they mean nothing. */
   readonly blankAccounts: number;
   readonly differences: readonly Difference[];
-  readonly conservation: readonly Conservation[];
+  /** Null when tokens never rested while the accounts were read, so that nothing can be told. */
+  readonly conservation: readonly Conservation[] | null;
 }
 
 /**
  * Compares what is told in four places: the journal's events, the tables, the program's accounts,
  * and the vaults that must hold what the accounts promise.
  *
- * @throws RetryableError when the ledger does not answer or never rests, or the signal aborts
+ * @throws RetryableError when the ledger does not answer, or the signal aborts
  */
 export async function reconcile(options: {
   database: pg.Pool;
@@ -33,23 +34,28 @@ export async function reconcile(options: {
   signal?: AbortSignal;
 }): Promise<Reconciliation> {
   const { database, connection, addresses, signal = new AbortController().signal } = options;
-  const state = await readLedger(connection, addresses);
+  const state = await readLedger(connection, addresses, signal);
+  const { accounts } = state;
   return {
     slot: state.slot,
-    accounts: state.accounts.size,
+    accounts: accounts.size,
     blankAccounts: state.blankAccounts,
     differences: [
-      ...(await compareLedger(database, connection, state.accounts)),
+      ...(await compareLedger(database, connection, accounts)),
       ...(await compareJournal(database, addresses, signal)),
     ],
-    conservation: computeConservation(state),
+    conservation: state.vaults && computeConservation({ ...state.vaults, accounts }),
   };
 }
 
-/** Whether nothing differs, and every vault holds what it owes. More was sent unasked. */
+/**
+ * Whether nothing differs, and every vault that was compared holds what it owes.
+ */
 export function isClean({ differences, conservation }: Reconciliation): boolean {
-  return (
-    differences.length === 0 &&
-    conservation.every(({ heldBaseUnits, dueBaseUnits }) => heldBaseUnits >= dueBaseUnits)
-  );
+  return differences.length === 0 && !conservation?.some(holdsTooLittle);
+}
+
+/** Of one vault. More than it owes was sent unasked. */
+export function holdsTooLittle({ heldBaseUnits, dueBaseUnits }: Conservation): boolean {
+  return heldBaseUnits < dueBaseUnits;
 }

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { Logger } from '../../runtime/logger.ts';
 import type { delay } from '../../runtime/wait.ts';
 import { classify, FatalError } from '../errors.ts';
-import type { IndexerMetrics } from '../metrics.ts';
-import { isClean, type Reconciliation } from './reconcile.ts';
+import type { IndexerMetrics, ReconcileResult } from '../metrics.ts';
+import { holdsTooLittle, isClean, type Reconciliation } from './reconcile.ts';
 
 /** Reconciles again and again, and knows how it went. */
 export interface ReconcileWatch {
@@ -19,6 +19,8 @@ const JITTER = 0.2;
 const REST_PER_RUN = 4;
 /** Of a mirror that is wrong as a whole the first ones tell as much as all. */
 const LOGGED_MAX = 100;
+/** An outage may take two runs; what fails more often does not pass by itself. */
+const FAILURES_QUIET_MAX = 2;
 
 /**
  * @param options.random in [0, 1)
@@ -34,19 +36,27 @@ export function createReconcileWatch(options: {
 }): ReconcileWatch {
   const { reconcile, intervalMs, random, wait, logger, metrics } = options;
   let breaches = 0;
+  let failures = 0;
+  /** Whether a vault held too little when the vaults were last compared. */
+  let isShort = false;
 
   function conclude(result: Reconciliation): void {
     const { slot, accounts, differences, conservation } = result;
-    breaches = isClean(result) ? 0 : breaches + 1;
-    metrics.reconciled(isClean(result), differences.length);
+    failures = 0;
+    if (conservation) isShort = conservation.some(holdsTooLittle);
+    if (!isClean(result)) breaches += 1;
+    // A shortage is over once the vaults were compared again, and not before.
+    else if (!isShort) breaches = 0;
+    metrics.reconciled(wordFor(result), differences.length);
     for (const difference of differences.slice(0, LOGGED_MAX)) {
       logger.error({ msg: 'Found a difference in the mirror', slot, ...difference });
     }
-    for (const { vault, heldBaseUnits, dueBaseUnits } of conservation) {
-      if (heldBaseUnits >= dueBaseUnits) continue;
+    for (const short of (conservation ?? []).filter(holdsTooLittle)) {
+      const { vault, heldBaseUnits, dueBaseUnits } = short;
       const amounts = { held_base_units: `${heldBaseUnits}`, due_base_units: `${dueBaseUnits}` };
       logger.error({ msg: 'Found a vault with less than it owes', slot, vault, ...amounts });
     }
+    if (!conservation) logger.warn({ msg: 'Could not compare the vaults', slot });
     logger.info({ msg: 'Reconciled', slot, accounts, differences: differences.length, breaches });
   }
 
@@ -59,7 +69,10 @@ export function createReconcileWatch(options: {
       const failure = classify(error);
       if (failure instanceof FatalError) throw failure;
       // Nothing was compared, so nothing is known; the next one is due like any other.
-      logger.warn({ msg: 'Could not reconcile', reason: failure.message });
+      failures += 1;
+      metrics.reconciled('failed');
+      const level = failures > FAILURES_QUIET_MAX ? 'error' : 'warn';
+      logger[level]({ msg: 'Could not reconcile', failures, reason: failure.message });
     }
   }
 
@@ -78,4 +91,9 @@ export function createReconcileWatch(options: {
     },
     breaches: () => breaches,
   };
+}
+
+function wordFor(result: Reconciliation): ReconcileResult {
+  if (!isClean(result)) return 'breach';
+  return result.conservation ? 'clean' : 'partial';
 }

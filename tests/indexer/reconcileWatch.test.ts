@@ -5,6 +5,8 @@ import { createReconcileWatch } from '../../indexer/reconcile/reconcileWatch.ts'
 import { createLogger } from '../../runtime/logger.ts';
 
 const INTERVAL_MS = 60_000;
+/** As log lines number their levels. */
+const [WARN, ERROR] = [40, 50];
 const CLEAN: Reconciliation = {
   slot: 1,
   accounts: 1,
@@ -18,6 +20,8 @@ const WRONG: Reconciliation = {
     { against: 'ledger', address: 'a', column: 'sequence', mirror: '1', expected: '2' },
   ],
 };
+/** Tokens moved all the time, so the vaults were not compared. */
+const PARTIAL: Reconciliation = { ...CLEAN, conservation: null };
 const SHORT: Reconciliation = {
   ...CLEAN,
   conservation: [{ vault: 'vault', heldBaseUnits: 1n, dueBaseUnits: 2n }],
@@ -36,7 +40,9 @@ afterEach(() => stopping.abort());
  */
 async function watch(results: (Reconciliation | Error)[], random = 0.5) {
   const left = [...results];
-  const reconciled: boolean[] = [];
+  const reconciled: [result: string, differences?: number | undefined][] = [];
+  const logged: Record<string, unknown>[] = [];
+  const into = { write: (line: string) => void logged.push(JSON.parse(line)) };
   const waitedMs: number[] = [];
   const breaches: number[] = [];
   const reconcileWatch = createReconcileWatch({
@@ -51,25 +57,55 @@ async function watch(results: (Reconciliation | Error)[], random = 0.5) {
       waitedMs.push(ms);
     },
     ...{ intervalMs: INTERVAL_MS, random: () => random },
-    logger: createLogger({ name: 'test', level: 'silent' }),
-    metrics: { reconciled: (isClean) => void reconciled.push(isClean) },
+    logger: createLogger({ name: 'test', level: 'warn', into }),
+    metrics: { reconciled: (...ended) => void reconciled.push(ended) },
   });
   await reconcileWatch.run(stopping.signal);
-  return { reconciled, waitedMs, breaches };
+  return { reconciled, waitedMs, breaches, logged };
 }
 
 describe('the reconcile watch', () => {
   it('counts breaches in a row, and starts anew after a clean one', async () => {
     const { breaches, reconciled } = await watch([WRONG, SHORT, WRONG, CLEAN, WRONG]);
     expect(breaches).toEqual([1, 2, 3, 0, 1]);
-    expect(reconciled).toEqual([false, false, false, true, false]);
+    expect(reconciled).toEqual([
+      ['breach', 1],
+      ['breach', 0],
+      ['breach', 1],
+      ['clean', 0],
+      ['breach', 1],
+    ]);
   });
 
   it('does not take a ledger out of reach for a breach, nor for a clean run', async () => {
     const outage = new RetryableError('out of reach');
     const { breaches, reconciled } = await watch([WRONG, outage, WRONG]);
     expect(breaches).toEqual([1, 1, 2]);
-    expect(reconciled).toEqual([false, false]);
+    expect(reconciled).toEqual([['breach', 1], ['failed'], ['breach', 1]]);
+  });
+
+  it('tells of vaults that were not compared, which is neither a breach nor all', async () => {
+    const { breaches, reconciled, logged } = await watch([WRONG, PARTIAL]);
+    expect(breaches).toEqual([1, 0]);
+    expect(reconciled.at(-1)).toEqual(['partial', 0]);
+    expect(logged.at(-1)).toMatchObject({ msg: 'Could not compare the vaults' });
+  });
+
+  it('does not take a shortage for over before the vaults were compared again', async () => {
+    const { breaches } = await watch([SHORT, PARTIAL, CLEAN]);
+    expect(breaches).toEqual([1, 1, 0]);
+  });
+
+  it('raises its voice when it fails three times in a row, and counts anew after', async () => {
+    const outage = new RetryableError('out of reach');
+    const { logged } = await watch([outage, outage, outage, outage, CLEAN, outage]);
+    expect(logged.map(({ level, failures }) => [level, failures])).toEqual([
+      [WARN, 1],
+      [WARN, 2],
+      [ERROR, 3],
+      [ERROR, 4],
+      [WARN, 1],
+    ]);
   });
 
   it('ends with an error that trying again cannot mend', async () => {

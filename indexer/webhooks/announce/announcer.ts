@@ -2,6 +2,7 @@ import type { Database } from '../../../runtime/postgres.ts';
 import type { LedgerEvent } from '../../decode.ts';
 import type { DeliveryQueue } from '../deliver/queue.ts';
 import { restoreCreditAlert } from './creditAlerts.ts';
+import { readCreditHolders } from './creditHolders.ts';
 import { readFacts } from './facts.ts';
 import { deleteUnsent, releaseDeliveries } from './heldDeliveries.ts';
 import { insertDeliveries } from './insertDeliveries.ts';
@@ -74,10 +75,7 @@ export function createAnnouncer(
         database,
         events.filter((event) => isLost(event) || event.slot > floorSlot),
       );
-      const accounts = events.flatMap(({ data }) =>
-        'creditAccount' in data ? [[data.wallet, data.creditAccount] as const] : [],
-      );
-      for (const [wallet, creditAccount] of new Map(accounts)) {
+      for (const [creditAccount, wallet] of await readCreditHolders(database, events)) {
         await restoreCreditAlert(database, { wallet, creditAccount }, { signature, floorSlot });
       }
     },

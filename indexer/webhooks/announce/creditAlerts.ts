@@ -1,6 +1,6 @@
 import type { Database } from '../../../runtime/postgres.ts';
 import { selectAccountEvents } from '../../statements/selectAccountEvents.ts';
-import { type Balance, balanceAfter } from './credits.ts';
+import { type Balance, balanceAfter } from './balance.ts';
 
 interface CreditAlert {
   readonly is_low: boolean;
@@ -52,11 +52,12 @@ export async function restoreCreditAlert(
 ): Promise<void> {
   const alert = await lockCreditAlert(database, wallet);
   if (!alert || (await wasAlerted(database, wallet, vanished.signature))) return;
-  const events = await selectAccountEvents(database, creditAccount);
   let isLow = false;
-  for (const event of events.filter(({ slot }) => slot > vanished.floorSlot)) {
-    const balance = balanceAfter(event);
-    if (balance) isLow = isLowAfter(balance, { ...alert, is_low: isLow });
+  for await (const events of selectAccountEvents(database, creditAccount)) {
+    for (const event of events.filter(({ slot }) => slot > vanished.floorSlot)) {
+      const balance = await balanceAfter(database, event);
+      if (balance) isLow = isLowAfter(balance, { ...alert, is_low: isLow });
+    }
   }
   await updateCreditAlert(database, wallet, isLow);
 }

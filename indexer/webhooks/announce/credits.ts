@@ -1,5 +1,6 @@
 import { creditsNumber, usdcValue } from '../../../runtime/jsonForms.ts';
 import type { LedgerEvent } from '../../decode.ts';
+import type { Balance } from './balance.ts';
 import type { Describe, Occurrence } from './occurrence.ts';
 
 export const describeCreditBought: Describe<'CreditBought'> = ({ data, signature, slot }) => {
@@ -16,35 +17,6 @@ export const describeCreditBought: Describe<'CreditBought'> = ({ data, signature
     },
   };
 };
-
-/** How an event leaves a wallet's balance. */
-export interface Balance {
-  readonly wallet: string;
-  readonly availableCredits: bigint;
-  /** Available and locked: what is locked may come back. */
-  readonly totalCredits: bigint;
-  /** Whether credits left for good, and not only into a lock. */
-  readonly hasSpent: boolean;
-}
-
-/** The balance after an event that changed what a wallet has in all; null for any other. */
-export function balanceAfter({ name, data }: LedgerEvent): Balance | null {
-  switch (name) {
-    case 'JobSettled':
-      return balance(data.wallet, data.availableCredits, data.accountLockedCredits, true);
-    case 'CreditWithdrawn':
-      return balance(data.wallet, data.availableCredits, data.lockedCredits, true);
-    case 'CreditBought':
-      return balance(data.wallet, data.availableCredits, data.lockedCredits, false);
-    default:
-      return null;
-  }
-}
-
-function balance(wallet: string, available: string, locked: string, hasSpent: boolean): Balance {
-  const availableCredits = BigInt(available);
-  return { wallet, availableCredits, totalCredits: availableCredits + BigInt(locked), hasSpent };
-}
 
 export function creditLow(
   event: LedgerEvent,

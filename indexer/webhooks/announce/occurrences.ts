@@ -1,8 +1,9 @@
 import type { EventName } from '../../../programs/client/events.ts';
 import type { Database } from '../../../runtime/postgres.ts';
 import type { LedgerEvent } from '../../decode.ts';
+import { balanceAfter } from './balance.ts';
 import { moveCreditAlert } from './creditAlerts.ts';
-import { balanceAfter, creditLow, describeCreditBought } from './credits.ts';
+import { creditLow, describeCreditBought } from './credits.ts';
 import {
   describeJobAcknowledged,
   describeJobDisputed,
@@ -28,7 +29,7 @@ const descriptions: { readonly [Name in EventName]?: Describe<Name> } = {
 
 /** Whether webhooks are told of events of this kind, directly or by what follows from them. */
 export function isAnnounced({ name }: LedgerEvent): boolean {
-  return name in descriptions || name === 'CreditWithdrawn';
+  return name in descriptions || name === 'CreditWithdrawn' || name === 'ClaimPaid';
 }
 
 /**
@@ -43,7 +44,7 @@ export async function occurrencesOf(
   const describe = descriptions[event.name] as Describe<EventName> | undefined;
   const described = describe?.(event, facts);
   const occurrences: Occurrence[] = described ? [{ ...described, event }] : [];
-  const balance = balanceAfter(event);
+  const balance = await balanceAfter(database, event);
   if (!balance) return occurrences;
   const thresholdCredits = await moveCreditAlert(database, balance);
   if (thresholdCredits === null) return occurrences;

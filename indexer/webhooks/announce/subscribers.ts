@@ -11,7 +11,11 @@ export interface Subscriber {
   readonly status: 'active' | 'failed' | 'disabled';
 }
 
-/** The webhooks that one of the occurrences is for. They stay until the transaction ends. */
+/**
+ * The webhooks that one of the occurrences is for. They stay until the transaction ends. One that
+ * is being deleted is left out, since the mirror would wait with it for everybody: nothing but a
+ * deletion locks a webhook's row against this.
+ */
 export async function selectSubscribers(
   database: Database,
   occurrences: readonly Occurrence[],
@@ -40,7 +44,7 @@ async function selectOwned(
     text: `
       select ${columns} from service.webhooks
       where wallet = any($1) and events && $2
-      order by created_at, id for key share`,
+      order by created_at, id for key share skip locked`,
     values: [occurrences.map(({ wallet }) => wallet), occurrences.map(({ kind }) => kind)],
   });
   return rows;
@@ -53,7 +57,7 @@ async function selectAll(
 ): Promise<Subscriber[]> {
   const { rows } = await database.query<Subscriber>(
     `select ${columns} from service.webhooks where events && $1
-     order by created_at, id for key share`,
+     order by created_at, id for key share skip locked`,
     [occurrences.map(({ kind }) => kind)],
   );
   return rows;

@@ -1,6 +1,6 @@
 import { PgBoss } from 'pg-boss';
 import type { Logger } from '../../../runtime/logger.ts';
-import { DUE_CHANNEL, QUEUE_NAME, type TakenAttempt } from './queue.ts';
+import { type AttemptJob, DUE_CHANNEL, QUEUE_NAME, type TakenAttempt } from './queue.ts';
 import { selectWallets, selectWebhooksOf } from './wallets.ts';
 
 /** What may be taken at once. */
@@ -21,6 +21,9 @@ export interface AttemptJobs {
   listen(onDue: () => void): Promise<void>;
   close(): Promise<void>;
 }
+
+/** An attempt as the queue keeps it, in JSON. */
+type QueuedAttempt = Omit<AttemptJob, 'deliveryId'> & { readonly deliveryId: string };
 
 /** Far longer than an exchange: what was taken so long ago was taken by a process that died. */
 const TAKEN_SECONDS_MAX = 60;
@@ -68,7 +71,7 @@ export async function openAttemptJobs(options: {
   return {
     boss,
     async take({ max, webhookMax, exceptWallets }) {
-      const taken = await boss.fetch<{ deliveryId: string; attempt: number }>(QUEUE_NAME, {
+      const taken = await boss.fetch<QueuedAttempt>(QUEUE_NAME, {
         batchSize: max,
         groupConcurrency: webhookMax,
         ignoreGroups: await selectWebhooksOf(database, exceptWallets),

@@ -17,7 +17,8 @@ export interface ClaimedAttempt extends AttemptJob {
  * Counts an attempt before it is made, so that a process that dies in it does not take it back.
  *
  * @returns null when it is not to be made now: the event was delivered, given up or taken back, the
- *   attempt was made before or another is under way, or the webhook is disabled or gone
+ *   attempt was made before or another is under way, or the webhook is gone, is disabled, or has
+ *   failed and its owner has not asked for this
  */
 export async function claimAttempt(
   database: Database,
@@ -37,7 +38,8 @@ export async function claimAttempt(
         update service.webhook_deliveries delivery set attempts = $2
         from service.webhooks webhook
         where delivery.id = $1 and delivery.status = 'pending' and attempts = $2 - 1
-          and webhook.id = delivery.webhook_id and webhook.status <> 'disabled'
+          and webhook.id = delivery.webhook_id
+          and (webhook.status = 'active' or (webhook.status = 'failed' and $3))
           and not exists (
             select from service.webhook_attempts under_way
             where under_way.delivery_id = delivery.id and duration_ms is null and error is null
@@ -48,7 +50,7 @@ export async function claimAttempt(
         insert into service.webhook_attempts (delivery_id, attempt) select id, $2 from claimed
       )
       select * from claimed`,
-    values: [job.deliveryId, job.attempt],
+    values: [job.deliveryId, job.attempt, job.isRequested ?? false],
   });
   const [row] = rows;
   if (!row) return null;

@@ -38,8 +38,9 @@ export async function concludeAttempt(
     return;
   }
   const dueAt = await postpone(database, job.deliveryId, { endedAt, delayMs });
+  const { deliveryId: id, isRequested } = job;
   const attempt = job.attempt + 1;
-  await queue.add(database, [{ id: job.deliveryId, webhookId: webhook.id, attempt, dueAt }]);
+  await queue.add(database, [{ id, webhookId: webhook.id, attempt, dueAt, isRequested }]);
 }
 
 async function noteEnd(database: Database, job: AttemptJob, outcome: Outcome): Promise<boolean> {

@@ -9,12 +9,16 @@ export interface DueDelivery {
   readonly attempt: number;
   /** Null: now. */
   readonly dueAt: Date | null;
+  /** Its owner asked for it, by a replay or a test: it goes to a webhook that has failed, too. */
+  readonly isRequested?: boolean | undefined;
 }
 
 /** An attempt that this process is to make. */
 export interface AttemptJob {
   readonly deliveryId: bigint;
   readonly attempt: number;
+  /** As in `DueDelivery`. */
+  readonly isRequested?: boolean | undefined;
 }
 
 /** One that nobody else is going to make. */
@@ -40,9 +44,9 @@ export const DUE_CHANNEL = 'webhook_attempts_due';
 export function createDeliveryQueue(boss: Pick<PgBoss, 'insert' | 'deleteJob'>): DeliveryQueue {
   async function add(database: Database, due: readonly DueDelivery[]): Promise<void> {
     if (due.length === 0) return;
-    const jobs = due.map(({ id, webhookId, attempt, dueAt }) => ({
+    const jobs = due.map(({ id, webhookId, attempt, dueAt, isRequested }) => ({
       id: jobIdOf({ deliveryId: id, attempt }),
-      data: { deliveryId: id.toString(), attempt },
+      data: { deliveryId: id.toString(), attempt, ...(isRequested && { isRequested }) },
       group: { id: webhookId },
       ...(dueAt && { startAfter: dueAt }),
     }));

@@ -7,7 +7,8 @@ const OVERDUE_MAX = 1_000;
 
 /**
  * Attempts that should have been made or concluded, the longest due first; a bounded number. One
- * that was begun and has no end is settled before the next is made.
+ * that was begun and has no end is settled before the next is made. With the queue, the owner's
+ * wish is lost: a replay to a webhook that has failed is set aside, to be replayed once more.
  */
 export async function selectOverdue(database: Database): Promise<DueDelivery[]> {
   const { rows } = await database.query<{ id: bigint; webhook_id: string; attempt: number }>(

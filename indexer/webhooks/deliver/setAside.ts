@@ -8,3 +8,12 @@ export async function setAside(database: Database, webhookId: string): Promise<v
     [webhookId],
   );
 }
+
+/** The same with one event: others may be there at the owner's wish. */
+export async function setOneAside(database: Database, deliveryId: bigint): Promise<void> {
+  await database.query(
+    `update service.webhook_deliveries set status = 'undelivered', due_at = null
+     where id = $1 and status = 'pending'`,
+    [deliveryId],
+  );
+}

@@ -4,7 +4,7 @@ import { lockWebhook } from './lockWebhook.ts';
 import type { Outcome } from './outcome.ts';
 import type { AttemptJob, DeliveryQueue } from './queue.ts';
 import { EXCHANGE_MS_MAX } from './schedule.ts';
-import { setAside } from './setAside.ts';
+import { setOneAside } from './setAside.ts';
 
 const INTERRUPTED: Outcome = {
   error: 'interrupted',
@@ -31,11 +31,12 @@ export async function settleUnclaimed(
     await concludeAttempt(database, queue, { job, outcome: INTERRUPTED, endedAt });
     return INTERRUPTED;
   }
-  const isDisabled = webhook?.status === 'disabled';
+  const isRefused =
+    webhook?.status === 'disabled' || (webhook?.status === 'failed' && !job.isRequested);
   // It was queued anew just now, or waits for the attempt before it: then it is handed out again.
-  if (isNext && !isDisabled) return undefined;
-  // An event that was announced just when its webhook was disabled is kept for the owner, too.
-  if (isDisabled) await setAside(database, webhook.id);
+  if (isNext && !isRefused) return undefined;
+  // An event that was announced just when its webhook was disabled or given up is kept, too.
+  if (isNext) await setOneAside(database, job.deliveryId);
   await queue.remove(database, job);
   return undefined;
 }

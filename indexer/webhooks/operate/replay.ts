@@ -86,5 +86,5 @@ interface DueRow {
 }
 
 function dueNow({ id, webhook_id, attempts }: DueRow): DueDelivery {
-  return { id, webhookId: webhook_id, attempt: attempts + 1, dueAt: null };
+  return { id, webhookId: webhook_id, attempt: attempts + 1, dueAt: null, isRequested: true };
 }

@@ -35,7 +35,8 @@ export async function sendTestEvent(
       ],
     );
     const deliveryId = rows[0]?.id as bigint;
-    await queue.add(client, [{ id: deliveryId, webhookId, attempt: 1, dueAt: null }]);
+    const due = { webhookId, attempt: 1, dueAt: null, isRequested: true };
+    await queue.add(client, [{ id: deliveryId, ...due }]);
     return deliveryId;
   });
 }

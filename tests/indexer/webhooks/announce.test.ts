@@ -7,6 +7,7 @@ import { movePosition } from '../../../indexer/webhooks/announce/position.ts';
 import { resumeAnnouncing } from '../../../indexer/webhooks/announce/resume.ts';
 import { createAddresses } from '../../../programs/client/addresses.ts';
 import { inTransaction } from '../../../runtime/postgres.ts';
+import { emptyState, opening as firstInstructions } from '../simulator/ledger/programState.ts';
 import { bought, withdrawn } from './creditEvents.ts';
 import { createWebhookScene, WALLET, type WebhookScene } from './webhookScene.ts';
 
@@ -60,10 +61,30 @@ function opening(slot: bigint): LedgerTransaction {
 }
 
 /** A withdrawal, one that follows upon `opening` unless told otherwise. */
-function withdrawal(slot: bigint, available: number, sequence = 3): LedgerTransaction {
-  const event = withdrawn({ credits: 500 - available, available, slot });
+function withdrawal(slot: bigint, available: number, sequence = 3, locked = 0): LedgerTransaction {
+  const event = withdrawn({ credits: 500 - available, available, locked, slot });
   const data = { ...event.data, creditSequence: `${sequence}` } as never;
   return { signature: event.signature, slot, events: [{ ...event, data } as LedgerEvent] };
+}
+
+/** The program's first transaction: the treasury, which repays disputes, begins with it. */
+function founding(): LedgerTransaction {
+  const place = { signature: 'founding', slot: 9n, instructionIndex: 0, innerIndex: 0 };
+  const [initialize] = firstInstructions;
+  const event = initialize?.(emptyState(), { slot: '9', unixTime: '1790000000' });
+  return { ...place, events: [{ ...place, ...event } as LedgerEvent] };
+}
+
+/** A dispute that was upheld is repaid: the account's fourth change unless told otherwise. */
+function repayment(slot: bigint, available: number, sequence = 4): LedgerTransaction {
+  const place = { signature: `repayment in ${slot}`, slot, instructionIndex: 0, innerIndex: 0 };
+  const data = {
+    ...{ slot: `${slot}`, unixTime: '1790000000', claimant: `account of ${WALLET}` },
+    ...{ claimantKind: 0, claimantSequence: `${sequence}`, treasurySequence: '2' },
+    ...{ baseUnits: '400000', credits: '40', remainingBaseUnits: '0' },
+    ...{ owedBaseUnits: '0', unpaidBaseUnits: '0', availableCredits: `${available}` },
+  };
+  return { ...place, events: [{ ...place, name: 'ClaimPaid', data }] };
 }
 
 describe('an event is for', () => {
@@ -226,6 +247,25 @@ describe('a transaction that vanishes', () => {
     expect(await told()).toHaveLength(1);
   });
 
+  it('brings back the alert that it ended by repaying a dispute', async () => {
+    await scene.addWebhook({ url: URL, events: ['credit.low'] });
+    const lost = repayment(12n, 130);
+    await scene.applyAndAnnounce([founding(), opening(10n), withdrawal(11n, 90), lost]);
+    await vanish(lost);
+    await scene.applyAndAnnounce([withdrawal(13n, 80, 4)]);
+    expect(await told()).toHaveLength(1);
+  });
+
+  it('leaves the alert that a repaid dispute ended before it', async () => {
+    await scene.addWebhook({ url: URL, events: ['credit.low'] });
+    const lost = withdrawal(13n, 120, 5);
+    const repaid = [withdrawal(11n, 90), repayment(12n, 130)];
+    await scene.applyAndAnnounce([founding(), opening(10n), ...repaid, lost]);
+    await vanish(lost);
+    await scene.applyAndAnnounce([withdrawal(14n, 80, 5)]);
+    expect(await told()).toHaveLength(2);
+  });
+
   it('takes along an alert of what was built upon it, unless that begins it again', async () => {
     await scene.addWebhook({ url: URL, events: ['credit.low'] });
     const purchase = bought({ credits: 100, available: 190, slot: 12n });
@@ -308,6 +348,30 @@ describe('credit.low', () => {
     expect(await alerts()).toEqual([]);
     await spend(60, 39);
     expect(await alerts()).toEqual([60]);
+  });
+
+  it('is armed again by a dispute that is repaid', async () => {
+    await scene.applyAndAnnounce([founding(), opening(10n), withdrawal(11n, 90)]);
+    await scene.applyAndAnnounce([repayment(12n, 130), withdrawal(13n, 90, 5)]);
+    expect(await alerts()).toEqual([90, 90]);
+  });
+
+  it('counts what was locked when a dispute was repaid', async () => {
+    await scene.applyAndAnnounce([founding(), opening(10n), withdrawal(11n, 50, 3, 40)]);
+    await scene.applyAndAnnounce([repayment(12n, 60), withdrawal(13n, 59, 5, 40)]);
+    expect(await alerts()).toEqual([50, 59]);
+  });
+
+  it('does not count what was locked only after that, in the same transaction', async () => {
+    const low = withdrawal(11n, 50, 3, 40);
+    const repaid = repayment(12n, 59);
+    const { signature } = repaid;
+    const later = withdrawal(12n, 11, 5, 48).events.map((event) => ({
+      ...{ ...event, signature, instructionIndex: 1 },
+    }));
+    const together = { ...repaid, events: [...repaid.events, ...later] };
+    await scene.applyAndAnnounce([founding(), opening(10n), low, together]);
+    expect(await alerts()).toEqual([50]);
   });
 
   it('is not caused by a balance that only grew', async () => {

@@ -233,6 +233,30 @@ describe('the schedule', () => {
   });
 });
 
+describe('an event that is announced while its webhook is given up', () => {
+  it('is kept for the owner, and not sent', async () => {
+    const { webhookId, delivery } = await announceOne();
+    receiver.answer = refuse;
+    await scene.pool.query('update service.webhook_deliveries set attempts = 4');
+    await scene.queue.remove(scene.pool, { deliveryId: delivery.id, attempt: 1 });
+    await scene.queue.put(scene.pool, [{ id: delivery.id, webhookId, attempt: 5, dueAt: null }]);
+    await inTransaction(scene.pool, async (client) => {
+      await scene.announcer.announce(client, [bought({ credits: 5, available: 110 })]);
+      await scene.attemptDue();
+    });
+    expect(await scene.webhookStatus(webhookId)).toBe('failed');
+
+    receiver.answer = (response) => void response.end();
+    expect(await scene.attemptDue()).toEqual([]);
+    expect(receiver.received).toHaveLength(1);
+    expect(await scene.deliveries()).toMatchObject([
+      { status: 'failed', attempts: 5 },
+      { status: 'undelivered', attempts: 0, due_at: null },
+    ]);
+    expect(await scene.webhookStatus(webhookId)).toBe('failed');
+  });
+});
+
 describe('several events', () => {
   it('are attempted in the order of their announcement', async () => {
     await scene.addWebhook({ url: receiver.url });

@@ -120,6 +120,20 @@ describe('a replay', () => {
     ]);
   });
 
+  it('of one that has attempts left is tried again, although the webhook has failed', async () => {
+    await scene.pool.query(`update service.webhooks set status = 'failed'`);
+    await announce(1);
+    receiver.answer = refuse;
+    await replayDeliveries(scene.pool, queue, { webhookId });
+    await scene.attemptDue();
+    receiver.answer = (response) => void response.end();
+    const [delivery] = await scene.deliveries();
+    await scene.moveDue(delivery?.id as bigint, 0);
+    await scene.attemptDue();
+    expect(sentAttempts()).toEqual([1, 2]);
+    expect(await scene.webhookStatus(webhookId)).toBe('active');
+  });
+
   it('of one that fails again is that one attempt, and leaves the webhook as it is', async () => {
     const id = await failFirstOf(1);
     await enableWebhook(scene.pool, webhookId);

@@ -30,10 +30,12 @@ export function compareDueEvents(
 ): string[] {
   const expected = new Map<string, number>();
   const low = new Set<string>();
+  const locked = new Map<string, bigint>();
   for (const { slot, signature, events } of ledger.transactions) {
-    if (slot <= floorSlot) continue;
     for (const event of events) {
-      for (const [wallet, kind] of noticesOf(event, ledger, low)) {
+      noteLocked(event, locked);
+      if (slot <= floorSlot) continue;
+      for (const [wallet, kind] of noticesOf(event, ledger, { low, locked })) {
         count(expected, `${kind} of ${signature} for ${wallet}`);
       }
     }
@@ -48,11 +50,23 @@ function count(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** @param low the wallets that were told of it since they were last above the threshold */
+interface Balances {
+  /** The wallets that were told of it since they were last above the threshold. */
+  readonly low: Set<string>;
+  /** What each wallet has in locks. */
+  readonly locked: ReadonlyMap<string, bigint>;
+}
+
+function noteLocked({ data }: LedgerEventData, locked: Map<string, bigint>): void {
+  if (!('wallet' in data)) return;
+  if ('accountLockedCredits' in data) locked.set(data.wallet, BigInt(data.accountLockedCredits));
+  else if ('lockedCredits' in data) locked.set(data.wallet, BigInt(data.lockedCredits));
+}
+
 function noticesOf(
   event: LedgerEventData,
   { state }: SimulatedLedger,
-  low: Set<string>,
+  balances: Balances,
 ): (readonly [wallet: string, kind: EventKind])[] {
   const { name, data } = event;
   if (name === 'WorkerRegistered') return WALLETS.map((wallet) => [wallet, 'worker.registered']);
@@ -60,24 +74,37 @@ function noticesOf(
     return data.slashedTokens === '0' ? [] : WALLETS.map((wallet) => [wallet, 'worker.slashed']);
   }
   const job = 'jobId' in data ? state.jobs.get(data.jobId) : undefined;
-  const wallet = 'wallet' in data ? data.wallet : job?.wallet;
+  const claimant =
+    name === 'ClaimPaid'
+      ? [...state.wallets.values()].find(({ creditAccount }) => creditAccount === data.claimant)
+      : undefined;
+  const wallet = 'wallet' in data ? data.wallet : (job ?? claimant)?.wallet;
   if (wallet === undefined) return [];
   const notices: [string, EventKind][] = [];
   const kind = KINDS[name];
   if (kind) notices.push([wallet, kind]);
-  if (isAlert(event, wallet, low)) notices.push([wallet, 'credit.low']);
+  if (isAlert(event, wallet, balances)) notices.push([wallet, 'credit.low']);
   return notices;
 }
 
+/** What takes credits away for good, and what only brings some. */
+const SPENDING: readonly string[] = ['JobSettled', 'CreditWithdrawn'];
+const BRINGING: readonly string[] = ['CreditBought', 'ClaimPaid'];
+
 /** Whether credits that left for good took the wallet below the threshold. */
-function isAlert({ name, data }: LedgerEventData, wallet: string, low: Set<string>): boolean {
-  if (name !== 'JobSettled' && name !== 'CreditWithdrawn' && name !== 'CreditBought') return false;
-  const locked = name === 'JobSettled' ? data.accountLockedCredits : data.lockedCredits;
-  if (BigInt(data.availableCredits) + BigInt(locked) >= THRESHOLD_CREDITS) {
+function isAlert(
+  { name, data }: LedgerEventData,
+  wallet: string,
+  { low, locked }: Balances,
+): boolean {
+  const isSpending = SPENDING.includes(name);
+  if (!isSpending && !BRINGING.includes(name)) return false;
+  if (!('availableCredits' in data)) return false;
+  if (BigInt(data.availableCredits) + (locked.get(wallet) ?? 0n) >= THRESHOLD_CREDITS) {
     low.delete(wallet);
     return false;
   }
-  if (name === 'CreditBought' || low.has(wallet)) return false;
+  if (!isSpending || low.has(wallet)) return false;
   low.add(wallet);
   return true;
 }

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { Connection } from '@solana/web3.js';
+import * as wait from '../../runtime/wait.ts';
+import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
+import { addresses, createScene, type Scene } from './scene.ts';
+
+/** Where a token account's balance stands in its bytes. */
+const AMOUNT_OFFSET = 64;
+
+const pausesMs: number[] = [];
+// What waits for the ledger to rest need not wait here: it never does.
+jest.unstable_mockModule('../../runtime/wait.ts', () => ({
+  ...wait,
+  delay: async (ms: number) => void pausesMs.push(ms),
+}));
+const { isClean, reconcile } = await import('../../indexer/reconcile/reconcile.ts');
+
+let scene: Scene;
+let mirror: MirrorDatabase;
+
+beforeAll(async () => {
+  scene = await createScene();
+  await scene.lock();
+  mirror = await createMirrorDatabase();
+  await mirror.apply(await scene.read());
+});
+
+afterAll(async () => {
+  await mirror?.close();
+  scene?.ledger.close();
+});
+
+beforeEach(() => {
+  pausesMs.length = 0;
+});
+
+/** A ledger on which tokens move whenever one looks, up to a number of times. */
+function restless(connection: Connection, movesMax = Number.POSITIVE_INFINITY): Connection {
+  let moves = 0;
+  const getMultipleAccountsInfoAndContext: Connection['getMultipleAccountsInfoAndContext'] = async (
+    ...question
+  ) => {
+    const answer = await connection.getMultipleAccountsInfoAndContext(...question);
+    const data = answer.value[0]?.data as Buffer;
+    moves = Math.min(moves + 1, movesMax);
+    data.writeBigUInt64LE(data.readBigUInt64LE(AMOUNT_OFFSET) + BigInt(moves), AMOUNT_OFFSET);
+    return answer;
+  };
+  return Object.assign(Object.create(connection), { getMultipleAccountsInfoAndContext });
+}
+
+function check(connection: Connection) {
+  return reconcile({ database: mirror.pool, connection, addresses });
+}
+
+describe('a ledger whose tokens never rest', () => {
+  it('is compared by its accounts, and the result says that the vaults were not', async () => {
+    const result = await check(restless(scene.ledger.connection));
+    expect(result.accounts).toBeGreaterThan(5);
+    expect(result).toMatchObject({ differences: [], conservation: null });
+    expect(isClean(result)).toBe(true);
+  });
+
+  it('does not hide a mirror that is wrong', async () => {
+    await mirror.pool.query('update credit_accounts set available_credits = available_credits + 1');
+    const result = await check(restless(scene.ledger.connection));
+    await mirror.pool.query('update credit_accounts set available_credits = available_credits - 1');
+    expect(result.differences.map(({ against }) => against)).toEqual(['ledger', 'journal']);
+    expect(isClean(result)).toBe(false);
+  });
+
+  it('is given time to rest between two looks at it', async () => {
+    const { conservation } = await check(restless(scene.ledger.connection, 4));
+    expect(conservation).toHaveLength(2);
+    expect(pausesMs).toEqual([1_000, 1_000]);
+  });
+});

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { QueryResult } from 'pg';
+import { rollBack } from '../../indexer/apply/rollBack.ts';
+import { clearMirror } from '../../indexer/clearMirror.ts';
+import type { LedgerEvent, LedgerTransaction } from '../../indexer/decode.ts';
+import { digestTables } from '../../indexer/digest.ts';
+import { createAnnouncer } from '../../indexer/webhooks/announce/announcer.ts';
+import { type Database, inTransaction } from '../../runtime/postgres.ts';
+import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
+import { addresses } from './scene.ts';
+
+/** Several pages, and a part of one. */
+const CHANGES = 2_500;
+const ROWS_AT_ONCE = 1_000;
+const ACCOUNT = { creditAccount: 'an account', wallet: 'a wallet' };
+
+let mirror: MirrorDatabase;
+
+beforeAll(async () => {
+  mirror = await createMirrorDatabase();
+});
+
+afterAll(() => mirror?.close());
+
+beforeEach(() => clearMirror(mirror.pool));
+
+/** @param sequence the account's after the first of the events */
+function transaction(
+  slot: bigint,
+  sequence: number,
+  changes: readonly { name: LedgerEvent['name']; data: object }[],
+): LedgerTransaction {
+  const signature = `transaction in ${slot}`;
+  const events = changes.map(
+    ({ name, data }, index) =>
+      ({
+        ...{ signature, slot, instructionIndex: index, innerIndex: 0, name },
+        data: {
+          ...{ ...ACCOUNT, slot: `${slot}`, unixTime: `${slot}` },
+          ...{ creditSequence: `${sequence + index}`, ...data },
+        },
+      }) as LedgerEvent,
+  );
+  return { signature, slot, events };
+}
+
+const spenderSet = (spender: string) => ({ name: 'SpenderSet' as const, data: { spender } });
+const limitSet = (credits: number) => ({
+  name: 'LimitSet' as const,
+  data: { limitPerJobCredits: `${credits}`, limitPerDayCredits: `${2 * credits}` },
+});
+
+/** A connection that knows how many rows its largest answer had. */
+function measured(database: Database): Database & { rowsMax: number } {
+  const measuring = {
+    rowsMax: 0,
+    async query(...question: Parameters<Database['query']>) {
+      const answer = (await database.query(...question)) as unknown as QueryResult;
+      measuring.rowsMax = Math.max(measuring.rowsMax, answer.rows.length);
+      return answer;
+    },
+  };
+  return measuring as unknown as Database & { rowsMax: number };
+}
+
+describe('taking back a transaction', () => {
+  it('makes an account anew a part of its history at a time, however long that is', async () => {
+    const limits = Array.from({ length: CHANGES }, (_value, index) => limitSet(index));
+    const opened = { name: 'CreditOpened' as const, data: { spender: 'nobody' } };
+    await mirror.apply([
+      transaction(1n, 1, [opened, spenderSet('at first')]),
+      transaction(2n, 3, limits),
+    ]);
+    await mirror.pool.query('insert into service.credit_alerts (wallet) values ($1)', [
+      ACCOUNT.wallet,
+    ]);
+    const digest = await digestTables(mirror.pool);
+    const lost = transaction(3n, CHANGES + 3, [spenderSet('at last')]);
+    await mirror.apply([lost]);
+    expect(await digestTables(mirror.pool)).not.toEqual(digest);
+
+    const queue = { add: async () => {}, put: async () => {}, remove: async () => {} };
+    const announcer = createAnnouncer({ queue, awaitsFinality: false }, 0n);
+    const rowsMax = await inTransaction(mirror.pool, async (client) => {
+      const database = measured(client);
+      await rollBack(database, lost.signature, addresses, announcer);
+      return database.rowsMax;
+    });
+
+    expect(await digestTables(mirror.pool)).toEqual(digest);
+    expect(rowsMax).toBe(ROWS_AT_ONCE);
+  });
+});
