@@ -141,7 +141,9 @@ export const errorTable = {
   dispute_limit_reached: {
     status: 422,
     type: 'unprocessable_error',
-    meaning: 'The wallet has as many open disputes as the ledger allows at a time.',
+    meaning:
+      'The wallet has as many open disputes as this service may open for it at a time. The ' +
+      "wallet's own signature may open as many again (`npx svc send job_dispute`).",
     details: ['job_id'],
   },
   rate_limit_exceeded: {

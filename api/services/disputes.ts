@@ -91,7 +91,8 @@ export function createDisputes(services: {
         case 'limit reached':
           throw new ApiError(
             'dispute_limit_reached',
-            'The wallet has as many open disputes as it may; wait until one is decided.',
+            'The wallet has as many open disputes as this service may open; wait until one is ' +
+              "decided, or dispute the job with the wallet's own signature.",
             { details: { job_id: jobId } },
           );
         case 'not ours':

@@ -33,7 +33,7 @@ export interface Config {
   arbitrationWindowSeconds: number;
   /** How long unlocked stake stays within reach of a verdict */
   unstakeCooldownSeconds: number;
-  /** How many disputes one wallet may have open */
+  /** How many open disputes a controller may bring a wallet to; the wallet itself may go up to twice as many, 255 at most */
   openDisputesMax: number;
   depositsPaused: boolean;
   locksPaused: boolean;

@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
-import { claimPay, creditOpen, disputeResolve } from '../../programs/client/index.ts';
+import {
+  claimPay,
+  creditOpen,
+  disputeResolve,
+  workerDeregister,
+  workerUpdate,
+} from '../../programs/client/index.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal } from './support/expectations.ts';
@@ -160,6 +166,23 @@ describe('claim_pay for a worker', () => {
     await expectRefusal(world, 'PayeeUnavailable', ofWorker());
     hold(addresses.vault, vaultUnits);
     await chain.send([ofWorker()]);
+  });
+
+  it('pays a worker that left with a dead payee, once it has named another', async () => {
+    const { chain, payout, creditMint, workerAuthority, proofKey } = world;
+    const authority = workerAuthority.publicKey;
+    chain.setToken(payout, { mint: creditMint, owner: authority, baseUnits: 0n, frozen: true });
+    await jobIn(world, 'settled');
+    await chain.send([workerDeregister({ authority })], [workerAuthority]);
+    await expectRefusal(world, 'PayeeUnavailable', ofWorker());
+    const other = world.token(creditMint, authority);
+    const described = { proofKey: proofKey.publicKey, endpoint: 'https://worker.example' };
+    const update = workerUpdate({ authority, payout: other, ...described });
+    await chain.send([update], [workerAuthority]);
+    await expectRefusal(world, 'WrongAddress', ofWorker());
+    await chain.send([claimPay({ claimant: world.worker, workerPayout: other })]);
+    expect(await chain.tokens(other)).toBe(68_000n);
+    expect((await worker()).claimableBaseUnits).toBe(0n);
   });
 
   it('pays to the worker’s own payee alone', async () => {

@@ -1,12 +1,22 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
-import { disputeResolve, stakeUnlock } from '../../programs/client/index.ts';
+import { claimPay, disputeResolve, stakeUnlock } from '../../programs/client/index.ts';
+import { openWorker } from '../../testing/setUp.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
 import { dispute, jobIn, readJob, STATUS } from './support/jobs.ts';
 import { addWallet, addWorker } from './support/newcomers.ts';
-import { addresses, createWorld, hashOf, STAKE_TOKENS, type World } from './support/world.ts';
+import {
+  addresses,
+  BASE_UNITS_PER_CREDIT,
+  createWorld,
+  hashOf,
+  MODEL,
+  STAKE_DECIMALS,
+  STAKE_TOKENS,
+  type World,
+} from './support/world.ts';
 
 const DAY = 86_400n;
 const REJECTED = 1;
@@ -204,6 +214,74 @@ describe('dispute_resolve', () => {
       const isUnassigned = ['pending', 'failed', 'refunded'].includes(status);
       const refusal = isUnassigned ? 'WrongAddress' : 'WrongJobStatus';
       await expectRefusal(world, refusal, resolve(job, REJECTED), [world.arbiter]);
+    },
+  );
+});
+
+/** Nothing forbids it, so what a verdict then moves has to be known. */
+describe('a wallet that is its own controller and its own worker', () => {
+  const RESERVE_BASE_UNITS = 100_000n;
+
+  const becomeOneParty = async (): Promise<World> => {
+    const { wallet, walletTokens, stakeMint } = world;
+    const stakeBaseUnits = STAKE_TOKENS * 10n ** BigInt(STAKE_DECIMALS);
+    const party = {
+      ...{ authority: wallet, proofKey: wallet, payout: walletTokens },
+      address: addresses.worker(wallet.publicKey),
+      stakeTokens: world.token(stakeMint, wallet.publicKey, stakeBaseUnits),
+    };
+    await openWorker(world, party, { stakeTokens: STAKE_TOKENS, modelIds: [MODEL.id] });
+    parties.workers.push(party.address);
+    return {
+      ...{ ...world, hotSigner: wallet, workerAuthority: wallet, proofKey: wallet },
+      ...{ worker: party.address, payout: party.payout, stakeTokens: party.stakeTokens },
+    };
+  };
+  /** In base units of the stablecoin, a credit at its price. */
+  const holdings = async () => {
+    const { availableCredits, lockedCredits, owedCredits } = await account();
+    const credits = availableCredits + lockedCredits + owedCredits;
+    const { chain, walletTokens } = world;
+    return {
+      party: (await chain.tokens(walletTokens)) + credits * BASE_UNITS_PER_CREDIT,
+      treasury: (await chain.tokens(addresses.treasuryVault)) - (await treasury()).owedBaseUnits,
+    };
+  };
+
+  it('pays the treasury its share of the charge, and itself the rest', async () => {
+    const party = await becomeOneParty();
+    const before = await holdings();
+    await jobIn(party, 'settled');
+    expect(await holdings()).toEqual({
+      party: before.party - 12_000n,
+      treasury: before.treasury + 12_000n,
+    });
+  });
+
+  it.each([
+    ['gateway', UPHELD_GATEWAY, 0n],
+    ['worker', UPHELD_WORKER, 500n],
+  ])(
+    'wins by a verdict against the %s what the treasury loses, and no more',
+    async (_, verdict, slashed) => {
+      const { chain, arbiter, creditMint, creditAccount } = world;
+      const holding = {
+        mint: creditMint,
+        owner: addresses.vaultAuthority,
+        baseUnits: RESERVE_BASE_UNITS,
+      };
+      chain.setToken(addresses.treasuryVault, holding);
+      const party = await becomeOneParty();
+      const before = await holdings();
+      const job = await jobIn(party, 'disputed');
+      await chain.send([resolve(job, verdict, { worker: party.worker })], [arbiter]);
+      const after = { party: before.party + 68_000n, treasury: before.treasury - 68_000n };
+      expect(await holdings()).toEqual(after);
+      await chain.send([claimPay({ claimant: creditAccount })]);
+      expect(await holdings()).toEqual(after);
+      expect(await treasury()).toMatchObject({ owedBaseUnits: 0n, slashedStakeTokens: slashed });
+      const { stakeTokens } = await world.read('Worker', party.worker);
+      expect(stakeTokens).toBe(STAKE_TOKENS - slashed);
     },
   );
 });

@@ -1,11 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
+import { configUpdate, disputeResolve } from '../../programs/client/index.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
 import { ANSWER, dispute, jobIn, readJob, STATUS } from './support/jobs.ts';
 import { addWallet } from './support/newcomers.ts';
-import { addresses, createWorld, hashOf, type World } from './support/world.ts';
+import { addresses, createWorld, hashOf, SETTINGS, type World } from './support/world.ts';
+
+/** Where a CreditAccount counts its open disputes. */
+const OPEN_DISPUTES_AT = 134;
 
 let world: World;
 let creditAccounts: PublicKey[];
@@ -89,12 +93,9 @@ describe('job_dispute', () => {
     await expectRefusal(world, 'HashesEqual', equal, [world.wallet]);
   });
 
-  it('refuses a second dispute and more open disputes than a wallet may have', async () => {
+  it('refuses a second dispute of a job', async () => {
     const job = await jobIn(world, 'disputed');
     await expectRefusal(world, 'AlreadyDisputed', dispute(world, job), [world.wallet]);
-    await jobIn(world, 'disputed');
-    const third = await jobIn(world, 'settled');
-    await expectRefusal(world, 'DisputeLimitReached', dispute(world, third), [world.wallet]);
   });
 
   it.each(['pending', 'processing', 'settling', 'failed', 'refunded'] as const)(
@@ -104,4 +105,98 @@ describe('job_dispute', () => {
       await expectRefusal(world, 'WrongJobStatus', dispute(world, job), [world.wallet]);
     },
   );
+});
+
+describe('the number of open disputes', () => {
+  /** Six fresh settled jobs. */
+  const settledJobs = async () => {
+    const settled = () => jobIn(world, 'settled');
+    return [
+      ...([await settled(), await settled(), await settled()] as const),
+      ...([await settled(), await settled(), await settled()] as const),
+    ] as const;
+  };
+  const open = (...jobs: PublicKey[]) =>
+    world.chain.send(
+      jobs.map((job) => dispute(world, job)),
+      [world.wallet],
+    );
+  const refuse = (job: PublicKey) =>
+    expectRefusal(world, 'DisputeLimitReached', dispute(world, job), [world.wallet]);
+  const ofGateway = (job: PublicKey) => {
+    const { hotSigner, gateway } = world;
+    return dispute(world, job, { signer: hotSigner.publicKey, gateway });
+  };
+  const openByGateway = (...jobs: PublicKey[]) =>
+    world.chain.send(jobs.map(ofGateway), [world.hotSigner]);
+  const refuseGateway = (job: PublicKey) =>
+    expectRefusal(world, 'DisputeLimitReached', ofGateway(job), [world.hotSigner]);
+  const reject = ({ chain, arbiter, creditAccount, worker }: World, ...jobs: PublicKey[]) =>
+    chain.send(
+      jobs.map((job) =>
+        disputeResolve({
+          ...{ arbiter: arbiter.publicKey, job, creditAccount, worker },
+          ...{ verdict: 1, evidenceHash: hashOf('nothing') },
+        }),
+      ),
+      [arbiter],
+    );
+  const openDisputes = async () =>
+    (await world.read('CreditAccount', world.creditAccount)).openDisputes;
+
+  it('leaves the wallet as many again once its controller has opened all that it may', async () => {
+    const [first, second, third, fourth, fifth] = await settledJobs();
+    await openByGateway(first, second);
+    await refuseGateway(third);
+    await open(third, fourth);
+    expect(await openDisputes()).toBe(4);
+    await refuse(fifth);
+    await refuseGateway(fifth);
+  });
+
+  it('goes down with each verdict, and both may open again as far as they might', async () => {
+    const [first, second, third, fourth, fifth, sixth] = await settledJobs();
+    await openByGateway(first, second);
+    await open(third, fourth);
+    await reject(world, first);
+    await refuseGateway(fifth);
+    await open(fifth);
+    await refuse(sixth);
+    await reject(world, second, third, fourth);
+    expect(await openDisputes()).toBe(1);
+    await openByGateway(sixth);
+  });
+
+  it('lets a wallet that opens all by itself keep its controller from opening one', async () => {
+    const [first, second, third, fourth, fifth] = await settledJobs();
+    await open(first, second);
+    await refuseGateway(third);
+    await open(third, fourth);
+    await refuse(fifth);
+  });
+
+  it('takes the signature of a wallet that is its own controller for the wallet’s', async () => {
+    world = { ...world, hotSigner: world.wallet };
+    const [first, second, third, fourth, fifth] = await settledJobs();
+    await open(first, second, third, fourth);
+    await refuse(fifth);
+  });
+
+  it.each([
+    { max: 128, admitted: 255 },
+    { max: 255, admitted: 255 },
+    { max: 127, admitted: 254 },
+  ])('is $admitted at most where a controller may open $max', async ({ max, admitted }) => {
+    const { chain, authority, arbiter, creditAccount } = world;
+    const terms = { ...SETTINGS, openDisputesMax: max, arbiter: arbiter.publicKey };
+    await chain.send([configUpdate({ authority: authority.publicKey, ...terms })], [authority]);
+    const [last, beyond] = await settledJobs();
+    const account = await chain.account(creditAccount);
+    if (account === null) throw new Error('there is no credit account');
+    account.data[OPEN_DISPUTES_AT] = admitted - 1;
+    chain.setAccount(creditAccount, account);
+    await open(last);
+    expect(await openDisputes()).toBe(admitted);
+    await refuse(beyond);
+  });
 });

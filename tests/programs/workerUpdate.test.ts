@@ -8,9 +8,12 @@ import {
 } from '../../programs/client/index.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal } from './support/expectations.ts';
-import { jobIn, prove } from './support/jobs.ts';
+import { acknowledge, jobIn, prove } from './support/jobs.ts';
 import { withAccount } from './support/tampering.ts';
 import { addresses, createWorld, type World } from './support/world.ts';
+
+const SUSPENDED = 1;
+const DEREGISTERED = 2;
 
 let world: World;
 beforeEach(async () => {
@@ -30,6 +33,7 @@ const update = (changes: object = {}, authority = world.workerAuthority) =>
     'worker',
     world.worker,
   );
+const leave = () => workerDeregister({ authority: world.workerAuthority.publicKey });
 
 describe('worker_update', () => {
   it.each([1, 128])('records payee, proof key and an endpoint of %i characters', async (length) => {
@@ -56,13 +60,17 @@ describe('worker_update', () => {
     });
   });
 
-  it('makes the new key the one whose proofs count, for jobs in flight too', async () => {
-    const { chain, workerAuthority, stranger } = world;
-    const job = await jobIn(world, 'processing');
-    await chain.send([update({ proofKey: stranger.publicKey })], [workerAuthority]);
-    await expectRefusal(world, 'ProofWrongKey', prove(world, job));
-    await chain.send(prove(world, job, { key: stranger }));
-  });
+  it.each([false, true])(
+    'makes the new key the one whose proofs count, for jobs in flight too (the worker left: %s)',
+    async (left) => {
+      const { chain, workerAuthority, stranger } = world;
+      const job = await jobIn(world, 'processing');
+      if (left) await chain.send([leave()], [workerAuthority]);
+      await chain.send([update({ proofKey: stranger.publicKey })], [workerAuthority]);
+      await expectRefusal(world, 'ProofWrongKey', prove(world, job));
+      await chain.send(prove(world, job, { key: stranger }));
+    },
+  );
 
   it('refuses payees that are no token account of the stablecoin, or ours', async () => {
     const { stakeMint, stranger, creditMint, workerAuthority, chain } = world;
@@ -95,13 +103,25 @@ describe('worker_update', () => {
     }
   });
 
-  it('is open to a suspended worker and refused to one that left', async () => {
+  it('is open to a suspended worker, which stays suspended', async () => {
     const { chain, arbiter, workerAuthority } = world;
     const suspension = { arbiter: arbiter.publicKey, worker: world.worker, suspended: true };
     await chain.send([workerSuspend(suspension)], [arbiter]);
     await chain.send([update()], [workerAuthority]);
-    const leave = workerDeregister({ authority: workerAuthority.publicKey });
-    await chain.send([leave], [workerAuthority]);
-    await expectRefusal(world, 'WrongWorkerStatus', update(), [workerAuthority]);
+    expect((await worker()).status).toBe(SUSPENDED);
+  });
+
+  it('is open to a worker that left, which is given no job for it', async () => {
+    const { chain, hotSigner, workerAuthority, stranger, creditMint } = world;
+    const job = await jobIn(world, 'pending');
+    await chain.send([leave()], [workerAuthority]);
+    const before = await worker();
+    const payout = world.token(creditMint, stranger.publicKey);
+    await chain.send([update({ payout })], [workerAuthority]);
+    expect(await worker()).toMatchObject({
+      ...{ payout, status: DEREGISTERED, sequence: before.sequence + 1n },
+      ...{ stakeTokens: before.stakeTokens, models: before.models },
+    });
+    await expectRefusal(world, 'WorkerNotEligible', acknowledge(world, job), [hotSigner]);
   });
 });

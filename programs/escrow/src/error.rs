@@ -99,7 +99,7 @@ pub enum EscrowError {
     DisputeWindowClosed = 6045,
     /// The client's hash is the proven one
     HashesEqual = 6046,
-    /// The wallet has as many open disputes as it may have
+    /// The wallet has as many open disputes as the signer may bring it to
     DisputeLimitReached = 6047,
     /// The job was disputed before
     AlreadyDisputed = 6048,

@@ -51,7 +51,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let clock = Clock::get();
 
     let arbitration_ends_at = job.dispute(arguments.client_hash, clock.unix_time)?;
-    credit_account.open_dispute(config.open_disputes_max())?;
+    credit_account.open_dispute(config.open_disputes_max(), is_wallet)?;
     treasury.expose(base_units(job.charged_credits())?)?;
     job.changed()?;
     credit_account.changed()?;

@@ -1,4 +1,5 @@
-//! Changes a worker's proof key, payout account and endpoint.
+//! Changes a worker's proof key, payout account and endpoint, even after it left: pay may still
+//! wait for it.
 
 use pinocchio::{AccountView, Address};
 

@@ -49,7 +49,8 @@ pub struct Config {
     arbitration_window_seconds: U32,
     /// How long unlocked stake stays within reach of a verdict
     unstake_cooldown_seconds: U32,
-    /// How many disputes one wallet may have open
+    /// How many open disputes a controller may bring a wallet to; the wallet itself may go up to
+    /// twice as many, 255 at most
     open_disputes_max: u8,
     deposits_paused: Flag,
     locks_paused: Flag,

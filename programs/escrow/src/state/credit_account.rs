@@ -128,9 +128,13 @@ impl CreditAccount {
         self.available_credits.add(locked_credits.checked_sub(charged_credits).or_overflow()?)
     }
 
-    /// Refuses more open disputes than a wallet may have.
-    pub fn open_dispute(&mut self, open_disputes_max: u8) -> Result {
-        require!(self.open_disputes < open_disputes_max, DisputeLimitReached);
+    /// Refuses more open disputes than the signer may bring the wallet to. The wallet's own
+    /// signature may bring it to twice as many: otherwise a controller could dispute cheap jobs
+    /// until the wallet cannot dispute the one that matters.
+    pub fn open_dispute(&mut self, open_disputes_max: u8, is_wallet: bool) -> Result {
+        let allowances = if is_wallet { 2 } else { 1 };
+        let signers_max = open_disputes_max.saturating_mul(allowances);
+        require!(self.open_disputes < signers_max, DisputeLimitReached);
         self.open_disputes += 1;
         Ok(())
     }

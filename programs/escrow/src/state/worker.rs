@@ -78,9 +78,9 @@ impl Worker {
         self.registered_at.set(now);
     }
 
-    /// Where jobs go, who signs proofs and who is paid.
+    /// Where jobs go, who signs proofs and who is paid. Open to a worker that left, too: the pay
+    /// that waits for it would be lost if its payee could never receive it.
     pub fn describe(&mut self, proof_key: &Address, payout: &Address, endpoint: Text) -> Result {
-        self.require_registered()?;
         require!(proof_key != &NONE, ValueOutOfRange);
         self.proof_key = *proof_key;
         self.payout = *payout;

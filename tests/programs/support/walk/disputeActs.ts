@@ -1,3 +1,4 @@
+import type { Keypair } from '@solana/web3.js';
 import { disputeExpire, disputeResolve } from '../../../../programs/client/index.ts';
 import { ANSWER, dispute } from '../jobs.ts';
 import { BASE_UNITS_PER_CREDIT, hashOf } from '../world.ts';
@@ -24,7 +25,7 @@ export async function disputeJob(walk: Walk, job: JobBook): Promise<void> {
     job.outcome === 0 &&
     books.now <= job.endedAt + DISPUTE_WINDOW_SECONDS &&
     clientHash !== ANSWER &&
-    wallet.openDisputes < books.terms.openDisputesMax;
+    wallet.openDisputes < openDisputesMaxOf(walk, job, signer);
   const choice = { ...actor, signer: signer.publicKey, clientHash };
   const instruction = dispute(partiesOf(walk, job), job.address, choice);
   if (!(await attempt(walk, allowed, [instruction], [signer]))) return;
@@ -32,6 +33,13 @@ export async function disputeJob(walk: Walk, job: JobBook): Promise<void> {
   wallet.openDisputes += 1;
   books.treasury.exposureBaseUnits += job.chargedCredits * BASE_UNITS_PER_CREDIT;
 }
+
+/** The wallet's own signature goes twice as far as its controller's, and no count past 255. */
+const openDisputesMaxOf = ({ books }: Walk, { wallet }: JobBook, signer: Keypair): number => {
+  const { openDisputesMax } = books.terms;
+  const isWallet = signer === wallet.party.keypair;
+  return isWallet ? Math.min(2 * openDisputesMax, 255) : openDisputesMax;
+};
 
 export async function resolveJob(walk: Walk, job: JobBook): Promise<void> {
   const { world, books } = walk;

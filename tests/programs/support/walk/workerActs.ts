@@ -20,9 +20,15 @@ export const describeWorker = ({ authority, payout, proofKey }: TestWorker) => (
   endpoint: 'https://worker.example',
 });
 
-export async function update(walk: Walk, { party, status }: WorkerBook): Promise<void> {
-  const allowed = status !== 'deregistered' && !isFrozen(walk, party.payout);
-  await attempt(walk, allowed, [workerUpdate(describeWorker(party))], [party.authority]);
+/** Now and then the worker names another payee, as it must when its own is frozen for good. */
+export async function update(walk: Walk, worker: WorkerBook): Promise<void> {
+  const { authority, payout } = worker.party;
+  const { creditMint } = walk.world;
+  const isMoving = rarely(walk, 3);
+  const payee = isMoving ? walk.world.token(creditMint, authority.publicKey) : payout;
+  const party = { ...worker.party, payout: payee };
+  const instruction = workerUpdate(describeWorker(party));
+  if (await attempt(walk, !isFrozen(walk, payee), [instruction], [authority])) worker.party = party;
 }
 
 export async function host(walk: Walk, worker: WorkerBook): Promise<void> {

@@ -41,7 +41,7 @@ const register: Step = async (walk) => {
   }
 };
 
-/** Drops workers that left, hold nothing and have no job: nothing can happen to them any more. */
+/** Drops workers that left, hold nothing and have no job: they can gain and lose nothing more. */
 function forgetGone(books: Books): void {
   books.workers = books.workers.filter(
     (worker) =>
