@@ -93,7 +93,9 @@ const webhooks = await startWebhooks({
 });
 shutdown.add('webhooks', webhooks.stop);
 
-const rpc = createRpc(rpcUrl);
+// A node that is silent, or a long history, must not use up the time for ending.
+const ending = new AbortController();
+const rpc = createRpc(rpcUrl, ending.signal);
 const helius = await startHelius({
   apiKey: config.HELIUS_API_KEY,
   webhook: {
@@ -120,7 +122,11 @@ const indexer = createIndexer({
   },
   onFatal,
 });
-shutdown.add('indexer', indexer.stop);
+shutdown.add('indexer', () => {
+  const stopped = indexer.stop();
+  ending.abort();
+  return stopped;
+});
 
 const server = createStatusServer(indexer, metrics);
 server.listen(config.INDEXER_PORT, config.INDEXER_HOST);

@@ -51,7 +51,7 @@ export function createHistorySource(options: Options): Required<LedgerSource> {
         logger.warn({ msg: "Went on without Helius's history", reason, slot: String(slot) });
       }
     }
-    yield* listPages(source, { commitment: 'finalized', slot });
+    yield* listPages(source, { ...range, commitment: 'finalized', slot });
   }
 
   return { ...source, listFinal };
@@ -109,7 +109,10 @@ async function checkBeginning(
   first: ListedTransaction,
 ): Promise<void> {
   const before = first.signature;
-  const older = await source.list({ commitment: 'finalized', before, limit: PAGE });
+  const older = await source.list({
+    ...{ commitment: 'finalized', before, limit: PAGE },
+    nodeSlotMin: range.slotMax,
+  });
   if (older.every(({ slot }) => slot >= first.slot || slot < range.slot)) return;
   throw new RetryableError(`Helius's history begins in slot ${first.slot}, the ledger's before`);
 }

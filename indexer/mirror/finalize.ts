@@ -21,14 +21,19 @@ export async function finalize(context: MirrorContext): Promise<string[]> {
   // Asked first: what is listed afterwards includes every slot up to this one.
   const finalizedSlot = await context.source.slot('finalized');
   const moved = await storeFinal(context, finalizedSlot);
-  return [...moved, ...(await takeBackLost(context, finalizedSlot - BLOCKHASH_SLOTS))];
+  return [...moved, ...(await takeBackLost(context, finalizedSlot))];
 }
 
-async function takeBackLost(context: MirrorContext, slotMax: bigint): Promise<string[]> {
+async function takeBackLost(context: MirrorContext, finalizedSlot: bigint): Promise<string[]> {
   const { database, source, announcer } = context;
+  const slotMax = finalizedSlot - BLOCKHASH_SLOTS;
   const overdue = await selectUnfinalized(database, { slotMax, limit: LOST_MAX });
   if (overdue.length === 0) return [];
-  const slots = await source.locate(overdue.map(({ signature }) => signature));
+  // A node that is behind has not seen everything that it does not know.
+  const slots = await source.locate(
+    overdue.map(({ signature }) => signature),
+    finalizedSlot,
+  );
   const lost: string[] = [];
   const final: string[] = [];
   for (const { signature, slot } of overdue) {

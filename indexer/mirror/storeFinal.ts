@@ -1,11 +1,12 @@
 import { atomically } from '../apply/atomically.ts';
 import { listPages, OVERLAP_SLOTS } from '../source/listPages.ts';
-import type { ListedTransaction } from '../source/source.ts';
+import type { ListedTransaction, SlotRange } from '../source/source.ts';
 import { moveCursor, selectCursor } from '../statements/cursors.ts';
 import { markFinalized } from '../statements/finality.ts';
 import { selectStored } from '../statements/selectStored.ts';
 import { applyMissing } from './applyMissing.ts';
 import type { MirrorContext } from './context.ts';
+import { isKnown } from './isKnown.ts';
 import { takeBack } from './takeBack.ts';
 
 /**
@@ -20,9 +21,13 @@ export async function storeFinal(context: MirrorContext, slotMax: bigint): Promi
   const { database, source, announcer } = context;
   const cursor = await selectCursor(database, 'finalized');
   if (slotMax <= cursor) return [];
-  const commitment = 'finalized';
-  const slot = cursor - OVERLAP_SLOTS;
-  const pages = source.listFinal?.({ slot, slotMax }) ?? listPages(source, { commitment, slot });
+  const range: SlotRange = {
+    slot: cursor - OVERLAP_SLOTS,
+    slotMax,
+    isKnown: (before) => isKnown(context, before),
+  };
+  const pages =
+    source.listFinal?.(range) ?? listPages(source, { commitment: 'finalized', ...range });
   const moved: string[] = [];
   for await (const page of pages) {
     const final = page.filter(({ slot }) => slot <= slotMax);

@@ -2,6 +2,7 @@ import { listPages, OVERLAP_SLOTS } from '../source/listPages.ts';
 import { moveCursor, selectCursor } from '../statements/cursors.ts';
 import { applyMissing } from './applyMissing.ts';
 import type { MirrorContext } from './context.ts';
+import { isKnown } from './isKnown.ts';
 
 /**
  * Applies everything that the ledger has and the mirror lacks, oldest first. The cursor moves in
@@ -12,8 +13,13 @@ import type { MirrorContext } from './context.ts';
 export async function sweep(context: MirrorContext): Promise<number> {
   const { database, source, commitment } = context;
   const cursor = await selectCursor(database, 'confirmed');
+  const pages = listPages(source, {
+    commitment,
+    slot: cursor - OVERLAP_SLOTS,
+    isKnown: (before) => isKnown(context, before),
+  });
   let applied = 0;
-  for await (const page of listPages(source, { commitment, slot: cursor - OVERLAP_SLOTS })) {
+  for await (const page of pages) {
     applied += await applyMissing(context, page, ({ slot }) =>
       moveCursor(database, 'confirmed', slot),
     );

@@ -12,7 +12,10 @@ const PAGE = 256;
 export async function copyTold(context: MirrorContext): Promise<void> {
   const { source } = context;
   for (let page = await selectLacking(context, undefined); page.length > 0; ) {
-    const slots = await source.locate(page.map(({ signature }) => signature));
+    const slots = await source.locate(
+      page.map(({ signature }) => signature),
+      page.at(-1)?.slot ?? 0n,
+    );
     await applyMissing(
       context,
       [...slots].map(([signature, slot]) => ({ signature, slot, failed: false })),

@@ -1,5 +1,5 @@
 import { RetryableError } from '../errors.ts';
-import type { Commitment, LedgerSource, ListedTransaction } from './source.ts';
+import type { Commitment, LedgerSource, ListedTransaction, SlotRange } from './source.ts';
 
 /** Enough for what happens between two sweeps. */
 const FIRST_PAGE = 100;
@@ -14,7 +14,8 @@ const PAGES_KEPT = 4;
  */
 export const OVERLAP_SLOTS = 32n;
 
-interface Query {
+/** A node that has not reached `slotMax`, where one is given, is not believed. */
+interface Query extends Partial<SlotRange> {
   readonly commitment: Commitment;
   /** The slot down to which is listed. */
   readonly slot: bigint;
@@ -38,7 +39,8 @@ interface Page {
  * The end is known by slots, not by a signature that the ledger may have forgotten: asked for what
  * came after an unknown signature, it answers with the newest page as if nothing were wrong. And a
  * page ends where another node would not: each slot is listed as a whole by one node, see
- * `lastOfSlotBefore`.
+ * `lastOfSlotBefore`. An empty page is the beginning of the history only where one may be: what is
+ * passed is never listed again.
  *
  * @throws RetryableError when the node contradicts itself
  */
@@ -60,15 +62,17 @@ export async function* listPages(
     last = listed.at(-1);
     before = nextBefore(listed, before);
   } while (before && last && last.slot >= query.slot);
-  let given = new Set<string>();
+  const given = new Map<string, bigint>();
   for (let page = pages.pop(); page; page = pages.pop()) {
     const listed = page.listed ?? (await listBetween(source, query, page.before, before));
     const fresh = listed.filter(
       ({ slot, signature }) => slot >= query.slot && !given.has(signature),
     );
     yield fresh.reverse();
-    // What two pages share is in neighbours.
-    given = new Set(listed.map(({ signature }) => signature));
+    // What pages share is in the slot where one ends and the next one begins.
+    const newest = listed[0]?.slot ?? 0n;
+    for (const [signature, slot] of given) if (slot < newest) given.delete(signature);
+    for (const { signature, slot } of listed) given.set(signature, slot);
     before = page.before;
   }
 }
@@ -89,11 +93,18 @@ function lastOfSlotBefore(
 /**
  * Where each next page of a walk begins. Within a slot that fills a page, from row to row: from none
  * twice, or nodes that contradict each other would let the walk go round for ever.
+ *
+ * It throws RetryableError for an empty page that was to list a slot once more: that is no end.
  */
 function createDescent(): typeof lastOfSlotBefore {
   let begun = new Set<string>();
+  let reached: bigint | undefined;
   return (listed, before) => {
     const last = listed.at(-1);
+    if (!last && before && reached !== undefined && before.slot > reached) {
+      throw new RetryableError(`The ledger no longer lists what was before ${before.signature}`);
+    }
+    reached = last?.slot;
     if (before && last && last.slot < before.slot) begun = new Set();
     const next =
       lastOfSlotBefore(listed, before) ??
@@ -126,26 +137,34 @@ async function listBetween(
   return [...rows.values()].filter(({ slot }) => !older || slot >= older.slot);
 }
 
-/** A page that ends within the first slot it reaches is asked for again: it may have been cut short. */
+/**
+ * An empty page, and one that ends within the first slot it reaches, is asked for again: it may have
+ * been cut short.
+ */
 async function listPage(
   source: LedgerSource,
   query: Query,
   before: ListedTransaction | undefined,
 ): Promise<ListedTransaction[]> {
   const page = await listOnce(source, query, before);
-  if (page.length === 0 || lastOfSlotBefore(page, before)) return page;
+  if (lastOfSlotBefore(page, before)) return page;
   const again = await listOnce(source, query, before);
-  return again.length > page.length ? again : page;
+  const longer = again.length > page.length ? again : page;
+  if (longer.length === 0 && (await query.isKnown?.(before?.slot))) {
+    throw new RetryableError('The ledger lists nothing where it knows a transaction');
+  }
+  return longer;
 }
 
 async function listOnce(
   source: LedgerSource,
-  { commitment, address }: Query,
+  { commitment, address, slotMax }: Query,
   before: ListedTransaction | undefined,
 ): Promise<ListedTransaction[]> {
   const page = await source.list({
     ...{ commitment, before: before?.signature, limit: before ? PAGE : FIRST_PAGE },
     ...(address !== undefined && { address }),
+    ...(slotMax !== undefined && { nodeSlotMin: slotMax }),
   });
   let previous = before;
   for (const listed of page) {

@@ -45,7 +45,9 @@ export function createLogHints(options: {
     return opened;
   }
 
+  /** Sweeps find something also while the stream is down: one that is to be opened is enough. */
   function reopen(): void {
+    clearTimeout(timer);
     timer = setTimeout(() => {
       socket = open();
     }, REOPEN_MS);

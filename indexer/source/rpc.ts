@@ -20,13 +20,14 @@ const LASTING_CODES = new Set<unknown>([
  * web3.js is not used here, because it refuses transactions of versions that it does not know, and
  * a stranger's transaction must never stop the mirror.
  *
+ * @param ending aborts when no answer is waited for any more; none is asked for then
  * @returns a function that throws FatalError when the node does not understand the question, and
  *   RetryableError for every other answer that is none: a page of HTML, and any HTTP status
  */
-export function createRpc(url: string): Rpc {
+export function createRpc(url: string, ending?: AbortSignal): Rpc {
   return async (method, parameters) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: parameters });
-    const { status, answer } = await post(url, body);
+    const { status, answer } = await post(url, body, ending);
     const error = answer?.error;
     if (error) {
       const Failure = LASTING_CODES.has(error.code) ? FatalError : RetryableError;
@@ -53,13 +54,15 @@ interface Answer {
 async function post(
   url: string,
   body: string,
+  ending: AbortSignal | undefined,
 ): Promise<{ status: number; answer: Answer | undefined }> {
+  const late = AbortSignal.timeout(TIMEOUT_MS);
   try {
     const response = await fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body,
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: ending ? AbortSignal.any([ending, late]) : late,
     });
     return { status: response.status, answer: parse(await response.text()) };
   } catch (error) {

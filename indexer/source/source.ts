@@ -2,6 +2,7 @@ import type { PublicKey } from '@solana/web3.js';
 import type { ExecutedTransaction } from '../../programs/client/events.ts';
 import { decodeTransaction, type LedgerTransaction } from '../decode.ts';
 import { RetryableError } from '../errors.ts';
+import { checkNodeSlot, createNodeSlot } from './nodeSlot.ts';
 import type { Rpc } from './rpc.ts';
 
 /** How sure the ledger is of what it tells. */
@@ -19,19 +20,23 @@ export interface ListedTransaction {
 export interface SlotRange {
   readonly slot: bigint;
   readonly slotMax: bigint;
+  /** Asked at an empty page: whether a node knows a transaction before it (undefined: any) after all. */
+  readonly isKnown?: (before: bigint | undefined) => Promise<boolean>;
 }
 
 /** What the mirror reads from: the program's transactions, newest first, and each in full. */
 export interface LedgerSource {
   /**
    * The transactions older than `before` (without it: the newest), newest first; at most `limit`.
-   * Those of the program, unless another address is given.
+   * Those of the program, unless another address is given. A node that has not reached
+   * `nodeSlotMin` lists nothing: it throws RetryableError.
    */
   list(query: {
     commitment: Commitment;
     address?: string;
     before?: string | undefined;
     limit: number;
+    nodeSlotMin?: bigint;
   }): Promise<ListedTransaction[]>;
   read(listed: ListedTransaction): Promise<LedgerTransaction>;
   /**
@@ -47,8 +52,10 @@ export interface LedgerSource {
    * In which slot each of at most 256 signatures has succeeded; a transaction whose fork was
    * abandoned may have landed again in another one. Left out are those that the ledger knows nothing
    * of, or knows to have failed.
+   *
+   * @throws RetryableError when the node has not reached `nodeSlotMin`, and may lack what is there
    */
-  locate(signatures: readonly string[]): Promise<ReadonlyMap<string, bigint>>;
+  locate(signatures: readonly string[], nodeSlotMin: bigint): Promise<ReadonlyMap<string, bigint>>;
 }
 
 /** The highest number that a node accepts: whatever version a stranger uses, it is read. */
@@ -61,9 +68,13 @@ interface SignatureStatus {
   readonly err: unknown;
 }
 
+interface SignatureStatuses {
+  readonly context: { readonly slot: number };
+  readonly value: readonly (SignatureStatus | null)[];
+}
+
 export function createLedgerSource(options: { rpc: Rpc; programId: PublicKey }): LedgerSource {
   const { rpc, programId } = options;
-
   /** Only of a transaction a node knows nothing at times; of anything else it is unwell. */
   async function ask<Result>(method: string, parameters: readonly unknown[]): Promise<Result> {
     const result = await rpc<Result | null>(method, parameters);
@@ -71,11 +82,17 @@ export function createLedgerSource(options: { rpc: Rpc; programId: PublicKey }):
     return result;
   }
 
+  const nodeSlot = createNodeSlot(() => ask<object>('getVersion', []));
+
   return {
-    async list({ commitment, address = programId.toBase58(), before, limit }) {
+    async list({ commitment, address = programId.toBase58(), before, limit, nodeSlotMin }) {
+      const config = {
+        ...{ commitment, limit, ...(before && { before }) },
+        ...(await nodeSlot(nodeSlotMin)),
+      };
       const rows = await ask<{ signature: string; slot: number; err: unknown }[]>(
         'getSignaturesForAddress',
-        [address, { commitment, limit, ...(before && { before }) }],
+        [address, config],
       );
       return rows.map(({ signature, slot, err }) => ({
         signature,
@@ -99,6 +116,11 @@ export function createLedgerSource(options: { rpc: Rpc; programId: PublicKey }):
       if (BigInt(executed.slot) !== slot) {
         throw new RetryableError(`The ledger shows ${signature} in another slot than it listed`);
       }
+      // Where a node did not record inner instructions, events look as if there were none. One that
+      // records them shows an empty list at least.
+      if (executed.meta.err === null && !Array.isArray(executed.meta.innerInstructions)) {
+        throw new RetryableError(`The ledger's node did not record what happened in ${signature}`);
+      }
       return decodeTransaction({ signature, slot }, executed, programId);
     },
 
@@ -108,11 +130,12 @@ export function createLedgerSource(options: { rpc: Rpc; programId: PublicKey }):
 
     genesisHash: () => ask<string>('getGenesisHash', []),
 
-    async locate(signatures) {
-      const { value } = await ask<{ value: (SignatureStatus | null)[] }>('getSignatureStatuses', [
+    async locate(signatures, nodeSlotMin) {
+      const { context, value } = await ask<SignatureStatuses>('getSignatureStatuses', [
         signatures,
         { searchTransactionHistory: true },
       ]);
+      checkNodeSlot(context, nodeSlotMin);
       const slots = new Map<string, bigint>();
       for (const [index, signature] of signatures.entries()) {
         const status = value[index];

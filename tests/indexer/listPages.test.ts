@@ -38,9 +38,9 @@ async function countHeld(transactions: number): Promise<number> {
 
 /**
  * A hundred, eleven times a thousand, of which a slot's four come again, the rest, the oldest slot
- * alone, twice, and the empty page behind it.
+ * alone, twice, and the empty page behind it, twice.
  */
-const WALK_OF_12_000 = 16;
+const WALK_OF_12_000 = 17;
 
 /** A node with 12,000 transactions that leaves one out in some of its answers. */
 function leavingOut(signature: string, isLeftOut: (question: number) => boolean): LedgerSource {
@@ -52,6 +52,18 @@ function leavingOut(signature: string, isLeftOut: (question: number) => boolean)
       return isLeftOut(source.questions)
         ? page.filter((listed) => listed.signature !== signature)
         : page;
+    },
+  };
+}
+
+/** A node with 12,000 transactions that lists nothing in some of its answers. */
+function listingNothing(isEmpty: (question: number) => boolean): LedgerSource {
+  const source = createSyntheticSource(12_000);
+  return {
+    ...source,
+    async list(query) {
+      const page = await source.list(query);
+      return isEmpty(source.questions) ? [] : page;
     },
   };
 }
@@ -109,6 +121,36 @@ describe('a walk through a history', () => {
   it('does not go on when it can no longer find where the next page begins', async () => {
     const forgetful = leavingOut('synthetic-10908', (question) => question > WALK_OF_12_000);
     await expect(collect(forgetful)).rejects.toThrow(RetryableError);
+  });
+
+  it.each([1, 3, 4, 5, 99, 100, 101, 104, 1_100])(
+    'ends at the beginning of a history of %i',
+    async (transactions) => {
+      expect(await collect(createSyntheticSource(transactions))).toEqual(inOrder(0, transactions));
+    },
+  );
+
+  it('asks again where a node lists nothing', async () => {
+    const source = listingNothing((question) => question === 1 || question === 6);
+    expect(await collect(source)).toEqual(inOrder(0, 12_000));
+  });
+
+  it('does not take an empty page for the beginning where a slot must come once more', async () => {
+    const source = listingNothing((question) => question === 3 || question === 4);
+    await expect(collect(source)).rejects.toThrow(RetryableError);
+  });
+
+  it.each([
+    ['an empty history', 0, undefined],
+    ['the end of one', 3, 1n],
+  ])('takes an empty page for %s unless something before is known', async (_name, length, at) => {
+    const walk = (known: boolean) => {
+      const isKnown = async (before: bigint | undefined) => known && before === at;
+      const query = { commitment: 'finalized', slot: 0n, isKnown } as const;
+      return listPages(createSyntheticSource(length), query).next();
+    };
+    expect((await walk(false)).done).toBe(false);
+    await expect(walk(true)).rejects.toThrow(RetryableError);
   });
 
   it('refuses a page that is newer than what was asked for', async () => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createLogHints, type LogHints } from '../../indexer/source/logHints.ts';
 import { PROGRAM_ID } from '../../programs/client/index.ts';
 import { createLogger } from '../../runtime/logger.ts';
@@ -38,8 +38,12 @@ beforeAll(async () => {
   await until(async () => hinted > 0);
 });
 
-afterAll(() => {
+afterEach(() => {
+  jest.useRealTimers();
   jest.restoreAllMocks();
+});
+
+afterAll(() => {
   hints?.close();
   for (const socket of connections) socket.destroy();
   wire.close();
@@ -87,5 +91,26 @@ describe("the ledger's stream", () => {
     clock.mockRestore();
     await untilReopened(opened);
     await expectHint();
+  });
+
+  it('is opened once when it breaks and sweeps find something meanwhile', () => {
+    jest.useFakeTimers();
+    const socket = { close() {}, onclose() {} };
+    const opened = jest.spyOn(globalThis, 'WebSocket').mockReturnValue(socket as never);
+    const startMs = performance.now();
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(startMs);
+    const down = createLogHints({
+      ...{ url: 'ws://nobody', programId: PROGRAM_ID, commitment: 'confirmed', onHint() {} },
+      logger: createLogger({ name: 'test', level: 'silent' }),
+    });
+    socket.onclose();
+    for (const seconds of [61, 122]) {
+      clock.mockReturnValue(startMs + seconds * 1_000);
+      down.found();
+    }
+    jest.advanceTimersByTime(1_000);
+    down.close();
+    jest.advanceTimersByTime(60_000);
+    expect(opened).toHaveBeenCalledTimes(2);
   });
 });

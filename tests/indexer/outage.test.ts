@@ -9,7 +9,7 @@ import { createScene, type Scene } from './scene.ts';
 import { until } from './until.ts';
 
 /** What the node in front of the ledger does with a request. */
-type Mood = 'passes on' | 'fails' | 'refuses';
+type Mood = 'passes on' | 'fails' | 'refuses' | 'is silent';
 
 // Several outages, each of which takes seconds on a machine that runs other tests besides.
 jest.setTimeout(180_000);
@@ -22,9 +22,14 @@ let mood: Mood = 'passes on';
 /** How it fails. */
 let failure = { status: 503, body: '' };
 let refused = 0;
+/** What it was asked while it was silent. */
+const unanswered = new Set<string>();
+/** A node that is silent for so long is taken for dead. */
+const SILENCE_MS_MAX = 10_000;
 
 const node = createServer(async (request, response) => {
   const body = await new Response(request as never).text();
+  if (mood === 'is silent') return void unanswered.add(JSON.parse(body).method);
   if (mood === 'fails') {
     refused += 1;
     return void response.writeHead(failure.status).end(failure.body);
@@ -50,6 +55,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await indexer?.kill();
+  node.closeAllConnections();
   node.close();
   await mirror?.close();
   scene?.ledger.close();
@@ -98,8 +104,16 @@ describe('the indexer', () => {
     await until(async () => (await countJobs()) === before + 1n);
   });
 
+  it('ends at once while its node is silent', async () => {
+    await until(isReady);
+    mood = 'is silent';
+    await until(async () => unanswered.has('getSlot'));
+    const startMs = performance.now();
+    expect(await indexer.terminate()).toBe(0);
+    expect(performance.now() - startMs).toBeLessThan(SILENCE_MS_MAX / 2);
+  });
+
   it('ends with an error that trying again cannot mend', async () => {
-    await indexer.terminate();
     mood = 'refuses';
     expect(await runIndexer({ ...scene.ledger, rpcUrl }, mirror.databaseUrl)).toBe(1);
   });

@@ -64,6 +64,19 @@ describe('a question to a node', () => {
     });
   }
 
+  it('is given up when the process ends, and none is asked after that', async () => {
+    const ending = new AbortController();
+    const reached = once(node, 'request');
+    mood = 'is silent';
+    const rpc = createRpc(url, ending.signal);
+    const answered = rpc('getSlot', []);
+    await reached;
+    ending.abort();
+    await expect(answered).rejects.toThrow(RetryableError);
+    mood = 'answers';
+    await expect(rpc('getSlot', [])).rejects.toThrow(RetryableError);
+  });
+
   it.each([400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503])(
     'may be asked again when the node, or what stands before it, answers with status %i',
     async (status) => {

@@ -16,6 +16,9 @@ import { contextOf } from './mirrorContext.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { addresses, createScene, type Scene } from './scene.ts';
 
+/** Beyond the reach of what a blockhash allows. */
+const SLOTS_BELOW_FINAL = 150;
+
 let scene: Scene;
 let transactions: LedgerTransaction[];
 let digest: Record<string, string>;
@@ -153,6 +156,49 @@ describe('a transaction that a node left out of its list', () => {
 });
 
 describe('finality', () => {
+  it('is not told by the list of a node that is behind', async () => {
+    await sweep(contextWith());
+    const before = await selectCursor(client, 'finalized');
+    const list: LedgerSource['list'] = async (query) => {
+      if ((query.nodeSlotMin ?? 0n) > lockOf().slot) throw new RetryableError('not reached yet');
+      const page = await scene.source.list(query);
+      return page.filter(({ slot }) => slot <= lockOf().slot);
+    };
+    await expect(finalize(contextWith({ list }))).rejects.toThrow('not reached yet');
+    expect(await selectCursor(client, 'finalized')).toBe(before);
+  });
+
+  it('is not told by an empty list of a node that knows what is final', async () => {
+    await finalize(contextWith());
+    const before = await selectCursor(client, 'finalized');
+    await scene.wait(10);
+    const list: LedgerSource['list'] = async () => [];
+    await expect(finalize(contextWith({ list }))).rejects.toThrow(RetryableError);
+    expect(await selectCursor(client, 'finalized')).toBe(before);
+  });
+
+  it('goes on where a node has forgotten a history that is long past', async () => {
+    await finalize(contextWith());
+    await scene.wait(10);
+    const forgetful = contextWith({ list: async () => [], locate: async () => new Map() });
+    expect(await finalize(forgetful)).toEqual([]);
+    expect(await selectCursor(client, 'finalized')).toBe(await scene.source.slot('finalized'));
+  });
+
+  it('is judged by a node that has reached what is final', async () => {
+    await mirror.apply(transactions);
+    await scene.wait(SLOTS_BELOW_FINAL);
+    const asked: bigint[] = [];
+    const locate: LedgerSource['locate'] = async (signatures, nodeSlotMin) => {
+      asked.push(nodeSlotMin);
+      return scene.source.locate(signatures, nodeSlotMin);
+    };
+    const finalizedSlot = await scene.source.slot('finalized');
+    const slot = async () => finalizedSlot;
+    await finalize(contextWith({ locate, slot, list: async () => [] }));
+    expect(asked).toEqual([finalizedSlot]);
+  });
+
   it('is noted for every transaction, once the ledger has reached it', async () => {
     await sweep(contextWith());
     await finalize(contextWith());
@@ -173,8 +219,10 @@ describe('finality', () => {
     const { rows } = await client.query('select from mirror.journal where not folded');
     expect(rows.length).toBeGreaterThan(0);
 
-    const locate: LedgerSource['locate'] = (signatures) =>
-      scene.source.locate(signatures.filter((located) => located !== signature));
+    const locate: LedgerSource['locate'] = (signatures, nodeSlotMin) => {
+      const known = signatures.filter((located) => located !== signature);
+      return scene.source.locate(known, nodeSlotMin);
+    };
     expect(await finalize(contextWith({ locate }))).toEqual([signature]);
     expect(await digestTables(client)).toEqual(digest);
   });

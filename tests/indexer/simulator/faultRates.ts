@@ -10,6 +10,9 @@ export interface FaultRates {
   readonly shortPages: number;
   readonly lateNodes: number;
   readonly reorderedSlots: number;
+  /** Of questions: answered by a node that is minutes behind; of pages: with nothing in them. */
+  readonly strandedNodes: number;
+  readonly emptyPages: number;
   /** Of rows of a page, in that page. */
   readonly missingRows: number;
   /** Of transactions, for good where the program's are listed. */
@@ -44,11 +47,14 @@ export function drawFaultRates(chance: Chance): FaultRates {
     kills: draw(0, 60, 120),
     departures: draw(0, 30),
     databaseRestarts: draw(0, 0, 30),
+    // Absent from the notable seeds that are older.
+    strandedNodes: draw(60, 0, 0),
+    emptyPages: draw(0, 0, 0, 100),
   };
 }
 
 export const NO_FAULTS: FaultRates = {
   ...{ refusals: 0, timeouts: 0, slowAnswers: 0, shortPages: 0, lateNodes: 0, reorderedSlots: 0 },
   ...{ missingRows: 0, hiddenTransactions: 0, cuts: 0, crashes: 0, forks: 0, arrivals: 0 },
-  ...{ kills: 0, departures: 0, databaseRestarts: 0 },
+  ...{ kills: 0, departures: 0, databaseRestarts: 0, strandedNodes: 0, emptyPages: 0 },
 };

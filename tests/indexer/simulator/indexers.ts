@@ -128,6 +128,6 @@ function mortal(source: LedgerSource, fate: Fate): LedgerSource {
     read: (listed) => heard(source.read(listed)),
     slot: (commitment) => heard(source.slot(commitment)),
     genesisHash: () => heard(source.genesisHash()),
-    locate: (signatures) => heard(source.locate(signatures)),
+    locate: (...parameters) => heard(source.locate(...parameters)),
   };
 }

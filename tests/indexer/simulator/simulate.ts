@@ -66,6 +66,7 @@ export async function simulate(options: {
       createUnreliableNode({
         ...{ ledger, clock, rates, hidden: traffic.hidden, isFollowed: traffic.isFollowed },
         chance: chanceOf(`node of ${name}`),
+        strandings: chanceOf(`strandings of ${name}`),
       }),
     onFatal: ({ message }) => fatal.push(message),
   });

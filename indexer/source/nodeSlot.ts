@@ -1,0 +1,32 @@
+import { RetryableError } from '../errors.ts';
+
+/** The setting of a question by which a node refuses it while it is behind a slot. */
+type NodeSlot = { readonly minContextSlot?: number };
+
+/**
+ * What makes a node refuse to list anything before it has reached a slot. The embedded ledger takes
+ * that slot for the oldest one to list, and would leave out all that is older; being one node, it is
+ * never behind itself, and is not told.
+ *
+ * @param readVersion asks the node for the software that it runs; once
+ */
+export function createNodeSlot(
+  readVersion: () => Promise<object>,
+): (slotMin: bigint | undefined) => Promise<NodeSlot> {
+  let isEmbedded: boolean | undefined;
+  return async (slotMin) => {
+    if (slotMin === undefined) return {};
+    isEmbedded ??= 'surfnet-version' in (await readVersion());
+    return isEmbedded ? {} : { minContextSlot: Number(slotMin) };
+  };
+}
+
+/**
+ * For an answer that has no such setting, and tells instead which slot its node had reached.
+ *
+ * @throws RetryableError when the node was behind
+ */
+export function checkNodeSlot(context: { readonly slot: number }, slotMin: bigint): void {
+  if (BigInt(context.slot) >= slotMin) return;
+  throw new RetryableError(`The ledger's node is at slot ${context.slot}, behind slot ${slotMin}`);
+}

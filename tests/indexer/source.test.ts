@@ -1,0 +1,87 @@
+import { describe, expect, it } from '@jest/globals';
+import { RetryableError } from '../../indexer/errors.ts';
+import type { Rpc } from '../../indexer/source/rpc.ts';
+import { createLedgerSource, type LedgerSource } from '../../indexer/source/source.ts';
+import { PROGRAM_ID } from '../../programs/client/index.ts';
+
+const VALIDATOR = { 'solana-core': '2.2.1', 'feature-set': 1 };
+const EMBEDDED_LEDGER = { 'solana-core': '2.2.1', 'surfnet-version': '1.5.0' };
+const PLACE = { signature: 'a signature', slot: 7n };
+
+/** A node that gives these answers. */
+function sourceOf(answers: Record<string, unknown>) {
+  const asked: { method: string; config: unknown }[] = [];
+  const rpc: Rpc = async (method, [, config]) => {
+    asked.push({ method, config });
+    return answers[method] as never;
+  };
+  return { source: createLedgerSource({ rpc, programId: PROGRAM_ID }), asked };
+}
+
+/** What a node shows of a transaction that only names the program. */
+function shown(meta: Record<string, unknown>) {
+  const message = { accountKeys: [PROGRAM_ID.toBase58()] };
+  return { getTransaction: { slot: 7, transaction: { message }, meta: { err: null, ...meta } } };
+}
+
+describe('a list', () => {
+  const query: Parameters<LedgerSource['list']>[0] = {
+    ...{ commitment: 'finalized', before: 'a newer one', limit: 1_000, nodeSlotMin: 500n },
+  };
+
+  it('is refused by a node that has not reached the slot it is to include', async () => {
+    const { source, asked } = sourceOf({ getVersion: VALIDATOR, getSignaturesForAddress: [] });
+    await source.list(query);
+    await source.list({ commitment: 'confirmed', limit: 100 });
+    await source.list({ ...query, nodeSlotMin: 501n });
+    const finalized = { commitment: 'finalized', before: 'a newer one', limit: 1_000 };
+    expect(asked).toEqual([
+      { method: 'getVersion', config: undefined },
+      { method: 'getSignaturesForAddress', config: { ...finalized, minContextSlot: 500 } },
+      { method: 'getSignaturesForAddress', config: { commitment: 'confirmed', limit: 100 } },
+      { method: 'getSignaturesForAddress', config: { ...finalized, minContextSlot: 501 } },
+    ]);
+  });
+
+  it('is whole from the embedded ledger, which would cut it off there', async () => {
+    const { source, asked } = sourceOf({
+      ...{ getVersion: EMBEDDED_LEDGER, getSignaturesForAddress: [] },
+    });
+    await source.list(query);
+    expect(asked.at(-1)?.config).not.toHaveProperty('minContextSlot');
+  });
+});
+
+describe('a transaction', () => {
+  it('has no events where nothing was called within it', async () => {
+    const { source } = sourceOf(shown({ innerInstructions: [] }));
+    expect(await source.read({ ...PLACE, failed: false })).toEqual({ ...PLACE, events: [] });
+  });
+
+  it.each([[{ innerInstructions: null }], [{}]])(
+    'is asked for again where the node did not record what was called within it (%j)',
+    async (meta) => {
+      const { source } = sourceOf(shown(meta));
+      await expect(source.read({ ...PLACE, failed: false })).rejects.toThrow(RetryableError);
+    },
+  );
+});
+
+describe('where transactions are', () => {
+  const answer = (slot: number) => ({
+    getSignatureStatuses: { context: { slot }, value: [{ slot: 7, err: null }, null] },
+  });
+
+  it('is told by a node that has reached the slot on which it is judged', async () => {
+    const { source } = sourceOf(answer(500));
+    const located = await source.locate(['a signature', 'another one'], 500n);
+    expect(located).toEqual(new Map([['a signature', 7n]]));
+  });
+
+  it('is not told by a node that is behind that slot', async () => {
+    const { source } = sourceOf(answer(499));
+    await expect(source.locate(['a signature', 'another one'], 500n)).rejects.toThrow(
+      RetryableError,
+    );
+  });
+});
