@@ -30,7 +30,7 @@ try {
 /** What is said of a mistyped option names it without its value, which may be a key. */
 function repeatNoValues(command: Command): void {
   command.configureOutput({
-    outputError: (text, write) => write(text.replace(/'(-[^=]*)=.*'/g, "'$1'")),
+    outputError: (text, write) => write(text.replace(/'(-[^=]*)=.*'/gs, "'$1'")),
   });
   for (const subcommand of command.commands) repeatNoValues(subcommand);
 }

@@ -6,6 +6,11 @@ export class RetryableError extends Error {
   override name = 'RetryableError';
 }
 
+/** A node has not reached the slot that is asked about. It soon will, or another one has. */
+export class NodeBehindError extends RetryableError {
+  override name = 'NodeBehindError';
+}
+
 /** Trying again would fail again: the process ends, and somebody has to look. */
 export class FatalError extends Error {
   override name = 'FatalError';

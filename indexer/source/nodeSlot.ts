@@ -1,4 +1,9 @@
-import { RetryableError } from '../errors.ts';
+import type { delay } from '../../runtime/wait.ts';
+import { NodeBehindError } from '../errors.ts';
+
+/** About a slot: nodes of one provider are seldom further apart. The waits add up to 2 s. */
+const RETRY_MS = 400;
+const RETRIES_MAX = 5;
 
 /** The setting of a question by which a node refuses it while it is behind a slot. */
 type NodeSlot = { readonly minContextSlot?: number };
@@ -24,9 +29,28 @@ export function createNodeSlot(
 /**
  * For an answer that has no such setting, and tells instead which slot its node had reached.
  *
- * @throws RetryableError when the node was behind
+ * @throws NodeBehindError
  */
 export function checkNodeSlot(context: { readonly slot: number }, slotMin: bigint): void {
   if (BigInt(context.slot) >= slotMin) return;
-  throw new RetryableError(`The ledger's node is at slot ${context.slot}, behind slot ${slotMin}`);
+  throw new NodeBehindError(`The ledger's node is at slot ${context.slot}, behind slot ${slotMin}`);
+}
+
+/**
+ * Asks again while the node is behind, since nodes behind one address always are by a slot or two.
+ *
+ * @throws NodeBehindError when it stays behind
+ */
+export async function untilReached<Answer>(
+  ask: () => Promise<Answer>,
+  wait: typeof delay,
+): Promise<Answer> {
+  for (let retries = 0; ; retries += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof NodeBehindError) || retries === RETRIES_MAX) throw error;
+    }
+    await wait(RETRY_MS);
+  }
 }

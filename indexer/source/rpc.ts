@@ -1,4 +1,4 @@
-import { FatalError, RetryableError } from '../errors.ts';
+import { FatalError, NodeBehindError, RetryableError } from '../errors.ts';
 
 /** Asks a ledger's node one question over JSON-RPC. */
 export type Rpc = <Result>(method: string, parameters: readonly unknown[]) => Promise<Result>;
@@ -16,13 +16,17 @@ const LASTING_CODES = new Set<unknown>([
   -32602, // invalid parameters
 ]);
 
+/** By which it says that it has not reached the slot that it was to reach first. */
+const BEHIND_CODE = -32016;
+
 /**
  * web3.js is not used here, because it refuses transactions of versions that it does not know, and
  * a stranger's transaction must never stop the mirror.
  *
  * @param ending aborts when no answer is waited for any more; none is asked for then
- * @returns a function that throws FatalError when the node does not understand the question, and
- *   RetryableError for every other answer that is none: a page of HTML, and any HTTP status
+ * @returns a function that throws FatalError when the node does not understand the question,
+ *   NodeBehindError when it is behind the slot in it, and RetryableError for every other answer that
+ *   is none: a page of HTML, and any HTTP status
  */
 export function createRpc(url: string, ending?: AbortSignal): Rpc {
   return async (method, parameters) => {
@@ -30,7 +34,7 @@ export function createRpc(url: string, ending?: AbortSignal): Rpc {
     const { status, answer } = await post(url, body, ending);
     const error = answer?.error;
     if (error) {
-      const Failure = LASTING_CODES.has(error.code) ? FatalError : RetryableError;
+      const Failure = failureOf(error.code);
       const { message = 'no reason given', code = `status ${status}` } = error;
       throw new Failure(`The ledger's node refused ${method}: ${message} (${code})`);
     }
@@ -42,6 +46,11 @@ export function createRpc(url: string, ending?: AbortSignal): Rpc {
     }
     return answer.result as never;
   };
+}
+
+function failureOf(code: unknown): typeof RetryableError | typeof FatalError {
+  if (code === BEHIND_CODE) return NodeBehindError;
+  return LASTING_CODES.has(code) ? FatalError : RetryableError;
 }
 
 /** As much of an answer's form as whatever stands before a node may leave intact. */

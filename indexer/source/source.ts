@@ -1,8 +1,9 @@
 import type { PublicKey } from '@solana/web3.js';
 import type { ExecutedTransaction } from '../../programs/client/events.ts';
+import { delay } from '../../runtime/wait.ts';
 import { decodeTransaction, type LedgerTransaction } from '../decode.ts';
 import { RetryableError } from '../errors.ts';
-import { checkNodeSlot, createNodeSlot } from './nodeSlot.ts';
+import { checkNodeSlot, createNodeSlot, untilReached } from './nodeSlot.ts';
 import type { Rpc } from './rpc.ts';
 
 /** How sure the ledger is of what it tells. */
@@ -63,6 +64,12 @@ const TRANSACTION_VERSION_MAX = 255;
 
 type ShownTransaction = ExecutedTransaction & { readonly slot: number };
 
+interface ListedRow {
+  readonly signature: string;
+  readonly slot: number;
+  readonly err: unknown;
+}
+
 interface SignatureStatus {
   readonly slot: number;
   readonly err: unknown;
@@ -73,8 +80,13 @@ interface SignatureStatuses {
   readonly value: readonly (SignatureStatus | null)[];
 }
 
-export function createLedgerSource(options: { rpc: Rpc; programId: PublicKey }): LedgerSource {
-  const { rpc, programId } = options;
+/** @param options.wait how time passes while a node is behind */
+export function createLedgerSource(options: {
+  rpc: Rpc;
+  programId: PublicKey;
+  wait?: typeof delay;
+}): LedgerSource {
+  const { rpc, programId, wait = delay } = options;
   /** Only of a transaction a node knows nothing at times; of anything else it is unwell. */
   async function ask<Result>(method: string, parameters: readonly unknown[]): Promise<Result> {
     const result = await rpc<Result | null>(method, parameters);
@@ -90,9 +102,9 @@ export function createLedgerSource(options: { rpc: Rpc; programId: PublicKey }):
         ...{ commitment, limit, ...(before && { before }) },
         ...(await nodeSlot(nodeSlotMin)),
       };
-      const rows = await ask<{ signature: string; slot: number; err: unknown }[]>(
-        'getSignaturesForAddress',
-        [address, config],
+      const rows = await untilReached(
+        () => ask<ListedRow[]>('getSignaturesForAddress', [address, config]),
+        wait,
       );
       return rows.map(({ signature, slot, err }) => ({
         signature,
@@ -131,11 +143,14 @@ export function createLedgerSource(options: { rpc: Rpc; programId: PublicKey }):
     genesisHash: () => ask<string>('getGenesisHash', []),
 
     async locate(signatures, nodeSlotMin) {
-      const { context, value } = await ask<SignatureStatuses>('getSignatureStatuses', [
-        signatures,
-        { searchTransactionHistory: true },
-      ]);
-      checkNodeSlot(context, nodeSlotMin);
+      const { value } = await untilReached(async () => {
+        const statuses = await ask<SignatureStatuses>('getSignatureStatuses', [
+          signatures,
+          { searchTransactionHistory: true },
+        ]);
+        checkNodeSlot(statuses.context, nodeSlotMin);
+        return statuses;
+      }, wait);
       const slots = new Map<string, bigint>();
       for (const [index, signature] of signatures.entries()) {
         const status = value[index];

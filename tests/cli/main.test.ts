@@ -89,6 +89,7 @@ describe('svc', () => {
       { args: ['send', 'pause_set', '--rpc', `node/?api-key=${secret}`], names: '--rpc' },
       { args: ['send', 'pause_set', ...node, `--signr=${secret}`], names: '--signr' },
       { args: [`--signer='${secret}'`], names: '--signer' },
+      { args: [`--signer=1234\n${secret}`], names: '--signer' },
       { args: ['audit', '--rpc', `node/?api-key=${secret}`], names: '--rpc' },
       { args: ['indexer', 'reconcile', '--rpc', `node/?api-key=${secret}`], names: '--rpc' },
       {

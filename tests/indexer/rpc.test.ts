@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { FatalError, RetryableError } from '../../indexer/errors.ts';
+import { FatalError, NodeBehindError, RetryableError } from '../../indexer/errors.ts';
 import { createRpc } from '../../indexer/source/rpc.ts';
 
 /** What the node does with a request. */
@@ -108,6 +108,12 @@ describe('a question to a node', () => {
     const refused = createRpc(url)('getSlot', []);
     await expect(refused).rejects.toThrow(RetryableError);
     await expect(refused).rejects.toThrow(`refused getSlot: not now (${code})`);
+  });
+
+  it('says that a node is behind where it has not reached a slot', async () => {
+    const error = { code: -32016, message: 'Minimum context slot has not been reached' };
+    answer = { status: 200, body: JSON.stringify({ error }) };
+    await expect(createRpc(url)('getSlot', [])).rejects.toThrow(NodeBehindError);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { RetryableError } from '../../indexer/errors.ts';
+import { NodeBehindError, RetryableError } from '../../indexer/errors.ts';
 import type { Rpc } from '../../indexer/source/rpc.ts';
 import { createLedgerSource, type LedgerSource } from '../../indexer/source/source.ts';
 import { PROGRAM_ID } from '../../programs/client/index.ts';
@@ -8,14 +8,20 @@ const VALIDATOR = { 'solana-core': '2.2.1', 'feature-set': 1 };
 const EMBEDDED_LEDGER = { 'solana-core': '2.2.1', 'surfnet-version': '1.5.0' };
 const PLACE = { signature: 'a signature', slot: 7n };
 
-/** A node that gives these answers. */
-function sourceOf(answers: Record<string, unknown>) {
+/** A node that gives these answers, once it was asked so often that it has caught up. */
+function sourceOf(answers: Record<string, unknown>, behind = { times: 0 }) {
   const asked: { method: string; config: unknown }[] = [];
+  const waitedMs: number[] = [];
   const rpc: Rpc = async (method, [, config]) => {
     asked.push({ method, config });
+    if (method === 'getSignaturesForAddress' && behind.times > 0) {
+      behind.times -= 1;
+      throw new NodeBehindError('Minimum context slot has not been reached');
+    }
     return answers[method] as never;
   };
-  return { source: createLedgerSource({ rpc, programId: PROGRAM_ID }), asked };
+  const wait = async (ms: number) => void waitedMs.push(ms);
+  return { source: createLedgerSource({ rpc, programId: PROGRAM_ID, wait }), asked, waitedMs };
 }
 
 /** What a node shows of a transaction that only names the program. */
@@ -41,6 +47,18 @@ describe('a list', () => {
       { method: 'getSignaturesForAddress', config: { commitment: 'confirmed', limit: 100 } },
       { method: 'getSignaturesForAddress', config: { ...finalized, minContextSlot: 501 } },
     ]);
+  });
+
+  it('is asked for again while the node is a slot or two behind, and no longer', async () => {
+    const rows = [{ signature: 'a signature', slot: 7, err: null }];
+    const answers = { getVersion: VALIDATOR, getSignaturesForAddress: rows };
+    const near = sourceOf(answers, { times: 2 });
+    expect(await near.source.list(query)).toEqual([{ ...PLACE, failed: false }]);
+    expect(near.waitedMs).toEqual([400, 400]);
+
+    const far = sourceOf(answers, { times: 6 });
+    await expect(far.source.list(query)).rejects.toThrow(NodeBehindError);
+    expect(far.waitedMs).toHaveLength(5);
   });
 
   it('is whole from the embedded ledger, which would cut it off there', async () => {
@@ -79,9 +97,10 @@ describe('where transactions are', () => {
   });
 
   it('is not told by a node that is behind that slot', async () => {
-    const { source } = sourceOf(answer(499));
+    const { source, waitedMs } = sourceOf(answer(499));
     await expect(source.locate(['a signature', 'another one'], 500n)).rejects.toThrow(
-      RetryableError,
+      NodeBehindError,
     );
+    expect(waitedMs).toHaveLength(5);
   });
 });

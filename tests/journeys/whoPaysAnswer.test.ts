@@ -12,7 +12,7 @@ import {
   readAnswer,
 } from '../support/askCompletion.ts';
 import { type GatedService, startGatedService } from '../support/gatedService.ts';
-import { readBooks, untilEnded, untilLocked } from '../support/walletBooks.ts';
+import { readBooks, untilEnded, untilLocked, untilUnderWay } from '../support/walletBooks.ts';
 
 // A refund is waited for up to 15 s, and the machine may have more to do.
 jest.setTimeout(180_000);
@@ -169,7 +169,7 @@ describe('a completion, plain and streamed,', () => {
   it('whose worker does not answer the stop is refunded, whatever text it has sent', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, stopped, end } = await askOfDeafWorker(apiKey);
-    await untilLocked(service, address, FORMS.length);
+    await untilUnderWay(service, address, FORMS.length);
     await service.advanceSeconds(106);
     await until(async () => stopped() === FORMS.length);
     await service.advanceSeconds(16);
@@ -188,7 +188,7 @@ describe('a completion, plain and streamed,', () => {
   it('is told of its time-out without a refund that is not confirmed in 15 s, and the keeper refunds', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askOfDeafWorker(apiKey);
-    await untilLocked(service, address, FORMS.length);
+    await untilUnderWay(service, address, FORMS.length);
     service.ledgerGate.setRoad((request, forward) =>
       request.method === 'sendTransaction' ? Promise.resolve(accepted(request)) : forward(request),
     );

@@ -13,7 +13,7 @@ import {
 import { type GatedService, startGatedService } from '../support/gatedService.ts';
 import { nodeAway } from '../support/ledgerGate.ts';
 import { playInTwoParts } from '../support/scriptedEngine.ts';
-import { readBooks, untilEnded, untilLocked } from '../support/walletBooks.ts';
+import { readBooks, untilEnded, untilUnderWay } from '../support/walletBooks.ts';
 
 // Locks wait up to 10 s for a ledger that is away, and the machine may have more to do.
 jest.setTimeout(180_000);
@@ -94,7 +94,7 @@ describe('while the ledger is away, a completion', () => {
   it('that was locked before is answered without its settlement, which comes with the ledger', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
-    await untilLocked(service, address, FORMS.length);
+    await untilUnderWay(service, address, FORMS.length);
     service.ledgerGate.setRoad(nodeAway);
     end();
     for (const { status, error, body, headers, trailers } of await answers) {
@@ -118,7 +118,7 @@ describe('while a node loses transactions and is behind with what it tells, a co
   it('that was locked before is settled all the same', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
-    await untilLocked(service, address, FORMS.length);
+    await untilUnderWay(service, address, FORMS.length);
     const { refusals } = becomeUnreliable();
     end();
     for (const answer of await answers) {
@@ -175,7 +175,7 @@ describe('while the database is away, a completion', () => {
   it('that was locked before is answered and settled', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
-    await untilLocked(service, address, FORMS.length);
+    await untilUnderWay(service, address, FORMS.length);
     await service.databaseGate.shut();
     end();
     for (const answer of await answers) {
@@ -195,7 +195,7 @@ describe('while the database is silent, a completion', () => {
   it('that was locked before is answered and settled in its time', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
-    await untilLocked(service, address, FORMS.length);
+    await untilUnderWay(service, address, FORMS.length);
     service.databaseGate.freeze();
     end();
     expect(await untilEnded(service, address, FORMS.length)).toEqual({
@@ -236,7 +236,7 @@ describe('while the fee payer has nothing at all, a completion', () => {
   it('that was locked before is settled once there is something again', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
-    await untilLocked(service, address, FORMS.length);
+    await untilUnderWay(service, address, FORMS.length);
     await drainFeePayer(0);
     end();
     for (const answer of await answers) {
@@ -255,7 +255,7 @@ describe('while the operator’s float is low, a completion', () => {
   it('is a 503 that costs nothing, and those locked before still settle', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
-    await untilLocked(service, address, FORMS.length);
+    await untilUnderWay(service, address, FORMS.length);
     await drainFeePayer(LOW_LAMPORTS);
     const asking = FORMS.map((form) => askCompletion(api, { form, apiKey }));
     for (const answer of await Promise.all(asking)) expectUnavailable(answer);

@@ -37,6 +37,17 @@ export async function untilLocked(service: Ledger, wallet: PublicKey, count: num
   await service.untilJobs((jobs) => ofWallet(jobs, wallet).length === count);
 }
 
+/**
+ * Waits until so many of the wallet's jobs are at a worker. Only then has the API heard that they
+ * are locked; a clock that is moved or a node that is lost before then finds it still waiting.
+ */
+export async function untilUnderWay(service: Ledger, wallet: PublicKey, count: number) {
+  await service.untilJobs((jobs) => {
+    const own = ofWallet(jobs, wallet).map(({ data }) => word(JOB_STATUSES, data.status));
+    return own.filter((status) => status === 'processing').length === count;
+  });
+}
+
 /** Waits until the wallet has so many jobs and all of them are over. @returns its books then */
 export async function untilEnded(
   service: Ledger,
