@@ -87,6 +87,7 @@ export function createLedgerSource(options: {
   wait?: typeof delay;
 }): LedgerSource {
   const { rpc, programId, wait = delay } = options;
+
   /** Only of a transaction a node knows nothing at times; of anything else it is unwell. */
   async function ask<Result>(method: string, parameters: readonly unknown[]): Promise<Result> {
     const result = await rpc<Result | null>(method, parameters);

@@ -81,8 +81,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
   it('ends as job_timeout with the refund when its worker never answers', async () => {
     await start('never_answers');
     const failing = failureOf(kind);
-    // Before it is at the worker, the API may not have heard yet that it is locked.
-    await service.untilJobs((jobs) => jobs.some(({ data }) => data.status === 1));
+    await service.untilUnderWay(1);
     await service.advanceSeconds(121);
     const error = await failing;
     expect(error).toMatchObject({ status: 504, code: 'job_timeout', type: 'timeout_error' });

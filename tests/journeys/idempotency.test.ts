@@ -11,7 +11,6 @@ import {
 } from '../support/runningService.ts';
 
 const CHARGE_CREDITS = 8n;
-const PROCESSING = JOB_STATUSES.indexOf('processing');
 let service: RunningService;
 const closing: (() => Promise<unknown>)[] = [];
 
@@ -98,10 +97,6 @@ async function startCuttingProxy(cuts: number): Promise<{ url: string; asked: st
   return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-/** Until the one job is at a worker: before, the API may not have heard yet that it is locked. */
-const untilUnderWay = () =>
-  service.untilJobs((jobs) => jobs.filter(({ data }) => data.status === PROCESSING).length === 1);
-
 describe.each([false, true])('a completion with stream %s', (stream) => {
   it('is given again, not charged again, under the same Idempotency-Key', async () => {
     await start('honest');
@@ -147,7 +142,7 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
     await start('never_answers');
     const headers = { 'idempotency-key': 'order-7' };
     const first = ask({ stream, headers });
-    await untilUnderWay();
+    await service.untilUnderWay(1);
     const again = await ask({ stream, headers });
     expect([again.response.status, again.response.headers.get('retry-after')]).toEqual([409, '2']);
     expect(JSON.parse(again.body).error.code).toBe('idempotency_key_in_use');
@@ -155,7 +150,7 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
     expect((await first).response.status).toBe(504);
     // It ended without a charge, so the next one runs.
     const next = ask({ stream, headers });
-    await untilUnderWay();
+    await service.untilUnderWay(1);
     await service.advanceSeconds(121);
     await next;
     expect(await spentCredits()).toBe(0n);

@@ -117,9 +117,6 @@ async function newestJob() {
   return { status: word(JOB_STATUSES, status), worker, attempt, chargedCredits };
 }
 
-const untilUnderWay = (count: number) =>
-  service.untilJobs((jobs) => jobs.filter(({ data }) => data.status === 1).length === count);
-
 /** Balance and lock as before, to the credit. */
 async function expectUncharged(before: { availableCredits: bigint }): Promise<void> {
   const { availableCredits, lockedCredits } = await service.account();
@@ -228,7 +225,7 @@ describe('a worker that is silent', () => {
     const [silent] = await openPool('never_answers');
     const before = await service.account();
     const asking = ask({ stream });
-    await untilUnderWay(1);
+    await service.untilUnderWay(1);
     const [, honest] = await openPool('honest');
     expect(honest?.requests).toEqual([]);
     // when half a minute has passed by the ledger's clock
@@ -256,7 +253,7 @@ describe('a worker that is silent', () => {
     await openPool('never_answers');
     const before = await service.account();
     const asking = ask();
-    await untilUnderWay(1);
+    await service.untilUnderWay(1);
     await service.advanceSeconds(121);
     const response = await asking;
     expect(response.status).toBe(504);
@@ -319,7 +316,7 @@ describe('a worker that leaves', () => {
       if (!leaving) throw new Error('the pool is empty');
       const body = { model: service.model.id, messages, max_tokens: 20_000, stream: true } as const;
       const stream = await service.openai().chat.completions.create(body);
-      await untilUnderWay(1);
+      await service.untilUnderWay(1);
       const { instruction, signer } = depart(leaving);
       await submit(service.operator, [instruction], [signer]);
       await untilActive(0);

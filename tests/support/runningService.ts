@@ -18,6 +18,7 @@ import {
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { BASE_UNITS_PER_CREDIT } from '../../programs/client/pricing.ts';
 import type { CreditAccount, Job } from '../../programs/client/types.ts';
+import { JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import { createPool } from '../../runtime/postgres.ts';
 import { delay } from '../../runtime/wait.ts';
 import type { CatalogModel } from '../../stack/catalog.ts';
@@ -66,6 +67,8 @@ export interface RunningService {
   /** All jobs on the ledger. */
   jobs(): Promise<FoundJob[]>;
   untilJobs(holds: (jobs: FoundJob[]) => boolean): Promise<FoundJob[]>;
+  /** Until so many jobs are at a worker: before, the API may not have heard that one is locked. */
+  untilUnderWay(count: number): Promise<FoundJob[]>;
   /** Until the mirror holds every job in its present state. */
   untilMirrored(): Promise<void>;
   advanceSeconds(seconds: number): Promise<void>;
@@ -85,6 +88,7 @@ type SharedSettings = Record<
 >;
 
 const addresses = createAddresses();
+const isUnderWay = ({ data }: FoundJob) => word(JOB_STATUSES, data.status) === 'processing';
 const WAIT_MS_MAX = 120_000;
 const POLL_MS = 50;
 
@@ -177,6 +181,7 @@ export async function startRunningService({
       account,
       jobs,
       untilJobs,
+      untilUnderWay: (count) => untilJobs((found) => found.filter(isUnderWay).length === count),
     },
     wallet: opened.wallet,
     arbiter: opened.arbiter,
