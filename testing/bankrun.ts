@@ -67,9 +67,12 @@ async function loadBankrun(): Promise<Bankrun> {
   }
 }
 
-/** The loader's accounts for a program that nobody can replace. */
-function finalProgram(): AddedAccount[] {
-  const data = readFileSync(ARTIFACT);
+/**
+ * The loader's accounts for a program that nobody can replace.
+ *
+ * @param data its binary
+ */
+export function finalProgram(data: Uint8Array = readFileSync(ARTIFACT)): AddedAccount[] {
   const info = { lamports: LAMPORTS_PER_SIGNER, data, owner: OLD_LOADER, executable: true };
   return [{ address: PROGRAM_ID, info }];
 }

@@ -1,22 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { PublicKey } from '@solana/web3.js';
 import { type AddedAccount, start } from 'solana-bankrun';
-import { PROGRAM_ID } from '../../programs/client/index.ts';
+import { finalProgram } from '../../testing/bankrun.ts';
 import { startLoaded } from '../../testing/bankrunStart.ts';
 
 const ARTIFACT = join(import.meta.dirname, '../../programs/escrow/artifacts/escrow-v0.so');
-const LOADER = new PublicKey('BPFLoader2111111111111111111111111111111111');
 
-const program = (data: Uint8Array): AddedAccount[] => [
-  {
-    address: PROGRAM_ID,
-    info: { lamports: 1_000_000_000_000, data, owner: LOADER, executable: true },
-  },
-];
-const whole = program(readFileSync(ARTIFACT));
-const damaged = program(readFileSync(ARTIFACT).fill(0xff, 0x200, 0x4000));
+const whole = finalProgram();
+const damaged = finalProgram(readFileSync(ARTIFACT).fill(0xff, 0x200, 0x4000));
 
 /** Starts chains one after the other, each with the next of the programs. */
 const startWith = (programs: readonly AddedAccount[][]) => {
