@@ -1,5 +1,6 @@
 import type { Response } from 'express';
-import { type ApiError, type ErrorCode, errorBody, errorHeaders } from './errors.ts';
+import type { ErrorCode } from './contracts/errorTable.ts';
+import { type ApiError, errorBody, errorHeaders } from './errors.ts';
 
 /** The one form in which an error becomes a response. */
 export function sendError(response: Response, error: ApiError, publicUrl: string): void {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ErrorCode, errorTable } from '../errors.ts';
+import { type ErrorCode, errorTable } from './errorTable.ts';
 
 const codes = Object.keys(errorTable) as ErrorCode[];
 const types = [...new Set(Object.values(errorTable).map(({ type }) => type))];

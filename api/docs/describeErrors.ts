@@ -1,5 +1,6 @@
+import { type ErrorCode, errorTable } from '../contracts/errorTable.ts';
 import { lockHeaders, type ResponseHeader } from '../contracts/headers.ts';
-import { ApiError, type ErrorCode, errorBody, errorTable } from '../errors.ts';
+import { ApiError, errorBody } from '../errors.ts';
 import type { Response } from './openApi.ts';
 import { refTo } from './schemas.ts';
 

@@ -87,7 +87,7 @@ export function createIdempotency(services: {
       store: (copy) =>
         store({
           ...key,
-          sealed: sealCopy(copy, request.copyKey),
+          sealed: sealCopy(copy, request.copyKey()),
           lifetimeSeconds: ANSWER_LIFETIME_SECONDS,
         }),
     };
@@ -145,7 +145,7 @@ export function createIdempotency(services: {
       // Another repeat came first.
       throw await inUseNow(request, earlier.job_id);
     }
-    const copy = earlier.answer && openCopy(earlier.answer, request.copyKey);
+    const copy = earlier.answer && openCopy(earlier.answer, request.copyKey());
     if (copy) return { status: 'replay', jobId: earlier.job_id, copy };
     throw new ApiError(
       'idempotency_key_reused',

@@ -7,8 +7,11 @@ export interface RequestIdentity {
   /** HMAC of the Idempotency-Key, or of the body for a request without one. */
   requestKey: Buffer;
   bodyHmac: Buffer;
-  /** Seals the copy of the answer; made of secrets that we do not keep. */
-  copyKey: Buffer;
+  /**
+   * Seals the copy of the answer; made of secrets that we do not keep. Derived when it is asked for:
+   * a request's first word need not wait for it.
+   */
+  copyKey(): Buffer;
   /** Whether an earlier request is looked for; else this one takes its place. */
   mayRepeat: boolean;
   lifetimeSeconds: number;
@@ -57,7 +60,8 @@ export function createRequestIdentification(secret: Uint8Array) {
       wallet,
       bodyHmac,
       requestKey: hasKey ? hmac('key', idempotencyKey) : bodyHmac,
-      copyKey: Buffer.from(hkdfSync('sha256', `${apiKey}\0${own}`, '', 'answer copy', KEY_BYTES)),
+      copyKey: () =>
+        Buffer.from(hkdfSync('sha256', `${apiKey}\0${own}`, '', 'answer copy', KEY_BYTES)),
       mayRepeat: hasKey || RETRY_COUNT.test(retryCount ?? ''),
       lifetimeSeconds: hasKey ? DAY_SECONDS : SILENT_RETRY_SECONDS,
     };

@@ -3,13 +3,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { endWithParent } from '../../runtime/parent.ts';
 import { createChunks } from '../../worker/chunks.ts';
 import { createProofSigner } from '../../worker/proofs.ts';
-import { WORDS } from '../words.ts';
+import { GENERATION_MS, WORDS } from '../words.ts';
 
 // A worker that answers at once, each time the same, and looks for no lock: with the ledger doubled
 // there is none.
@@ -20,13 +21,9 @@ const { BENCH_WORKER_ADDRESS: address = '', BENCH_PROOF_KEY: proofKey = '' } = p
 const worker = new PublicKey(address);
 const keypair = Keypair.fromSecretKey(bs58.decode(proofKey));
 const chunk = createChunks({ job_id: '0', chat: { model: 'bench' } });
-const CHUNKS = [
-  chunk({ role: 'assistant' }),
-  ...WORDS.map((content) => chunk({ content })),
-  chunk({}, 'stop'),
-]
-  .map((event) => `data: ${JSON.stringify(event)}\n\n`)
-  .join('');
+const [FIRST_WORD, ...OTHER_WORDS] = WORDS.map((content) => chunk({ content }));
+const FIRST = events([chunk({ role: 'assistant' }), FIRST_WORD]);
+const OTHERS = events([...OTHER_WORDS, chunk({}, 'stop')]);
 const outputHash = createHash('sha256').update(WORDS.join('')).digest();
 
 const signProof = createProofSigner({ programId: PROGRAM_ID, worker, proofKey: keypair });
@@ -43,8 +40,14 @@ const server = createServer(async (request, response) => {
     ...{ promptTokens: 8, completionTokens: WORDS.length },
   });
   response.setHeader('content-type', 'text/event-stream');
-  response.end(`${CHUNKS}event: proof\ndata: ${JSON.stringify(proof)}\n\n`);
+  response.write(FIRST);
+  await delay(GENERATION_MS);
+  response.end(`${OTHERS}event: proof\ndata: ${JSON.stringify(proof)}\n\n`);
 });
+
+function events(chunks: readonly unknown[]): string {
+  return chunks.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+}
 
 endWithParent();
 server.listen(0, '127.0.0.1');

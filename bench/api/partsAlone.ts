@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { json, text } from 'node:stream/consumers';
+import { json } from 'node:stream/consumers';
 import { Keypair } from '@solana/web3.js';
 import { Agent, request } from 'undici';
 import { hashKey } from '../../api/services/keys.ts';
@@ -55,12 +55,17 @@ const server = createServer(async (incoming, response) => {
       chat: { model, messages },
     }),
   });
-  const answer = await text(asked.body);
+  let answer = '';
+  for await (const chunk of asked.body.setEncoding('utf8')) {
+    answer += chunk;
+    if (stream) response.write(chunk);
+  }
   const isProven = verifySignature({ publicKey: signer.publicKey, message, signature });
-  response.setHeader('x-svc-delivery-receipt', Buffer.from(sign(message, signer)).toString('hex'));
+  const receipt = Buffer.from(sign(message, signer)).toString('hex');
   const store = storeAnswers(database, [{ ...claim, sealed: Buffer.from(answer) }]);
   if (!stream) await store;
-  response.end(`${answer}${isProven}data: [DONE]`);
+  if (!stream) response.setHeader('x-svc-delivery-receipt', receipt);
+  response.end(`${stream ? receipt : answer}${isProven}data: [DONE]`);
 });
 
 endWithParent();

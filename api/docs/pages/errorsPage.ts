@@ -1,4 +1,4 @@
-import { type ErrorCode, errorTable } from '../../errors.ts';
+import { type ErrorCode, errorTable } from '../../contracts/errorTable.ts';
 import { type Html, html } from './html.ts';
 import { renderInline, renderMarkdown } from './markdown.ts';
 import type { Page } from './page.ts';
