@@ -55,15 +55,21 @@ async function run(named: string, options: Options): Promise<void> {
     const job = await locateJob({ ...ledger, named, wallet: options.wallet }).catch(explain);
     return gatherEvidence({ ...ledger, job, historyMax });
   });
-  const { job, events, checks } = verifyJob(evidence, { output, receipt: options.receipt });
+  const { job, events, checks } = verifyJob(evidence, {
+    output,
+    // As it stands in a file of headers, whose lines end in CR LF.
+    receipt: options.receipt?.trim(),
+  });
   if (events.length === 0 && evidence.account.kind === 'none') {
     throw new CommandError(`The ledger's node knows no job at ${job.address}.`);
   }
   const result = conclude(checks);
   if (result !== 'holds') process.exitCode = 1;
+  const { slot, now } = evidence;
   if (options.json) {
     const program = evidence.addresses.programId;
-    console.log(renderJson({ result, program, job, checks }));
+    const as_of = { slot, unix_time: now };
+    console.log(renderJson({ result, program, as_of, job, checks }));
     return;
   }
   const transactions = [...new Set(events.map(({ transaction }) => transaction))].map((one) => ({
@@ -72,7 +78,8 @@ async function run(named: string, options: Options): Promise<void> {
   }));
   console.log(
     `${job.id ?? 'A job'} at ${job.address}: ${job.status}, ` +
-      `${job.credits_charged} of ${job.credits_locked} locked credits charged.`,
+      `${job.credits_charged} of ${job.credits_locked} locked credits charged, ` +
+      `as of slot ${slot}.`,
   );
   console.log(renderTransactions(transactions));
   console.log(renderChecks(checks, transactions));

@@ -50,7 +50,8 @@ export function verifyWebhook(delivery: {
   }
   const secrets = typeof secret === 'string' ? [secret] : secret;
   // Anybody can sign with an empty key.
-  if (!secrets?.every((key) => key)) throw new TypeError('a secret is empty or not set');
+  if (!secrets?.length || !secrets.every((key) => key))
+    throw new TypeError('a secret is empty or not set');
   const signatures = readSignatures(headers);
   const matching = signatures.find((signature) =>
     secrets.some((key) => isSigned(signature, key, rawBody)),

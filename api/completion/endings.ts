@@ -11,14 +11,11 @@ function ending(job: LockedJob, refundTx: string | null) {
   };
 }
 
+/** @param refundTx null when it was not confirmed in time that the credits are back */
 export function workerFailed(job: LockedJob, refundTx: string | null): ApiError {
-  return new ApiError(
-    'worker_failed',
-    'No worker produced a proven answer; the credits are back.',
-    {
-      details: ending(job, refundTx),
-    },
-  );
+  return new ApiError('worker_failed', 'No worker produced a proven answer; nothing is charged.', {
+    details: ending(job, refundTx),
+  });
 }
 
 /** @param refundTx null when the refund was not confirmed in time; anybody can still make it */

@@ -5,13 +5,12 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { TokenCounts } from '../../runtime/tokenizers/tokenCounts.ts';
 import { within } from '../../runtime/wait.ts';
 import type { Claim } from '../idempotency/idempotency.ts';
-import type { Escrow, JobEnd, LockedJob } from '../ledger/escrow.ts';
-import type { JobProgress } from '../statements/jobs.ts';
+import type { Escrow, LockedJob } from '../ledger/escrow.ts';
 import type { ProvenAnswer } from './attempt.ts';
 import type { Delivery, Settlement, Usage } from './delivery.ts';
 import type { JobWork } from './jobWork.ts';
 import type { Stages } from './stages.ts';
-import { endingError, type UnpaidEnding } from './unpaidEnding.ts';
+import { endingError, type KnownEnd, type UnpaidEnding } from './unpaidEnding.ts';
 
 /** What a request brings besides its job. */
 export interface RequestContext {
@@ -38,12 +37,6 @@ const KEEP_WAIT_MS = 2_000;
 const PLAIN_SETTLEMENT_WAIT_MS = 10_000;
 /** A finished stream is held open this long for its trailers. */
 const STREAM_SETTLEMENT_WAIT_MS = 3_000;
-
-/** How an answer's job ended, and what the mirror shows of it if it does in time. */
-interface KnownEnd {
-  end: JobEnd;
-  progress: JobProgress | undefined;
-}
 
 export function createProvenDelivery(options: {
   escrow: Escrow;

@@ -16,9 +16,9 @@ export interface UnpaidEnding {
 }
 
 /** How long an error waits for the mirror, so that the job can be read as it is told. */
-const MIRROR_WAIT = { timeoutMs: 3_000 };
-/** How long a time-out waits for its refund, and the mirror, before it is told without them. */
-const REFUND_WAIT_MS = 15_000;
+const MIRROR_WAIT_MS = 3_000;
+/** How long an error waits for the credits to be back, and the mirror, before it is told without. */
+const RETURN_WAIT_MS = 15_000;
 
 const failureReasons = {
   context_exceeded: 'worker_error',
@@ -37,14 +37,20 @@ export function createUnpaidEnding(options: {
     return escrow.refund(job);
   }
 
+  /** What the job's end came to, and the mirror's word of it, as far as both are known in time. */
+  async function untilBack(job: LockedJob, ending: Promise<JobEnd | undefined>) {
+    const dueMs = performance.now() + RETURN_WAIT_MS;
+    const end = await within(RETURN_WAIT_MS, ending);
+    if (!end) return undefined;
+    const timeoutMs = Math.min(MIRROR_WAIT_MS, Math.max(0, dueMs - performance.now()));
+    return { end, progress: await work.mirrored(job, end, { timeoutMs }) };
+  }
+
   async function timeOut(job: LockedJob): Promise<ApiError> {
     const refunding = work.keepGoing(job, refundWhenDue(job));
     await clock.waitUntil(job.deadlines.refundableAt);
-    const dueMs = performance.now() + REFUND_WAIT_MS;
-    const refunded = await within(REFUND_WAIT_MS, refunding);
-    if (!refunded) return jobTimeout(job, null);
-    const timeoutMs = Math.min(MIRROR_WAIT.timeoutMs, Math.max(0, dueMs - performance.now()));
-    return endingError(job, refunded, await work.mirrored(job, refunded, { timeoutMs }));
+    const known = await untilBack(job, refunding);
+    return known ? endingError(job, known.end, known.progress) : jobTimeout(job, null);
   }
 
   return {
@@ -52,10 +58,10 @@ export function createUnpaidEnding(options: {
     async end(job, end) {
       if (end.kind === 'overdue') return timeOut(job);
       const reason = end.kind === 'failed' ? end.reason : failureReasons[end.kind];
-      const failed = await escrow.fail(job, reason);
-      const progress = await work.mirrored(job, failed, MIRROR_WAIT);
-      if (end.kind !== 'context_exceeded') return endingError(job, failed, progress);
-      return contextExceeded(job, failed.signature ?? progress?.refund_tx ?? null);
+      // Should it not come to its end, the keeper refunds.
+      const known = await untilBack(job, work.keepGoing(job, escrow.fail(job, reason)));
+      if (end.kind === 'context_exceeded') return contextExceeded(job, refundTxOf(known));
+      return known ? endingError(job, known.end, known.progress) : workerFailed(job, null);
     },
   };
 }
@@ -66,6 +72,17 @@ export function endingError(
   end: JobEnd,
   progress: JobProgress | undefined,
 ): ApiError {
-  const refundTx = end.signature ?? progress?.refund_tx ?? null;
+  const refundTx = refundTxOf({ end, progress });
   return end.status === 'refunded' ? jobTimeout(job, refundTx) : workerFailed(job, refundTx);
+}
+
+/** How a job ended, and what the mirror shows of it if it does in time. */
+export interface KnownEnd {
+  end: JobEnd;
+  progress: JobProgress | undefined;
+}
+
+/** Ours, or what the mirror has of somebody else's; null while neither is known. */
+function refundTxOf(known: KnownEnd | undefined): string | null {
+  return known?.end.signature ?? known?.progress?.refund_tx ?? null;
 }

@@ -160,7 +160,8 @@ export const errorTable = {
     status: 500,
     type: 'server_error',
     meaning:
-      'No worker produced a proven answer. The job failed and its credits are back. Safe to retry.',
+      'No worker produced a proven answer, and nothing is charged. `refund_tx` is null where the ' +
+      'ledger had not confirmed in time that the credits are back. Safe to retry.',
     details: ['job_id', 'credits_refunded', 'refund_tx'],
   },
   no_workers_available: {

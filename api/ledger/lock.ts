@@ -25,6 +25,8 @@ const CONFIRMATION_WAIT_MS = 10_000;
  * confirmed in time: it is refused at once instead of after a wait for nothing.
  */
 const QUEUE_WAIT_MS_MAX = 5_000;
+/** Of a lock that the balance on the ledger allows and the program refused. */
+const TRIES_MAX = 3;
 /** A constant of the program; it is copied into every Job. */
 const JOB_TIMEOUT_SECONDS = 120n;
 
@@ -42,11 +44,28 @@ export function draftJob({ addresses, clock }: LedgerContext, wallet: string): J
 }
 
 /**
- * Locks credits for a new job of the wallet.
+ * Locks credits for a new job of the wallet. Locks of one wallet that share a transaction are
+ * refused by what they would take together, though some of them may never land: whether the wallet
+ * has too little is known of a lock that was sent alone, as one is that was refused.
  *
  * @throws ApiError, LockUndecidedError, PriceChangedError, LedgerUnavailableError
  */
 export async function lockJob(context: LedgerContext, request: LockRequest): Promise<LockedJob> {
+  const dueMs = performance.now() + CONFIRMATION_WAIT_MS;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await lockOnce(context, request, Math.max(0, dueMs - performance.now()));
+    } catch (error) {
+      if (!(error instanceof BalanceChangingError) || tries === TRIES_MAX) throw error;
+    }
+  }
+}
+
+async function lockOnce(
+  context: LedgerContext,
+  request: LockRequest,
+  waitMs: number,
+): Promise<LockedJob> {
   const { clock, logger } = context;
   const { wallet, quoted, draft } = request;
   if (context.locks.waitedMs() >= QUEUE_WAIT_MS_MAX) {
@@ -74,7 +93,7 @@ export async function lockJob(context: LedgerContext, request: LockRequest): Pro
     key: wallet,
     signal: givenUp.signal,
   });
-  const outcome = await within(CONFIRMATION_WAIT_MS, sent);
+  const outcome = await within(waitMs, sent);
   if (outcome) return decide(context, outcome, { ...request, lockedBy });
 
   // Nobody waits for this job any more: should its lock still land, it is taken back at once.
@@ -144,7 +163,7 @@ async function refusal(
       const available = await availableCredits(context, wallet, outcome.slot);
       return available < quoted.lockCredits
         ? insufficientCredits(quoted, available)
-        : serviceUnavailable('The balance was just changing; try again.');
+        : new BalanceChangingError();
     }
     case 'PriceChanged':
     case 'TokenLimitTooLarge':
@@ -170,6 +189,14 @@ async function refusal(
         'The ledger refused the lock.',
         new Error(`refused as ${error.name}`),
       );
+  }
+}
+
+class BalanceChangingError extends ApiError {
+  constructor() {
+    super('service_unavailable', 'The balance was just changing; try again.', {
+      retryAfterSeconds: 5,
+    });
   }
 }
 

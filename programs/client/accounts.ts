@@ -40,16 +40,23 @@ const VERSION_OFFSET = 8;
  */
 export function decodeAccount(bytes: Uint8Array): DecodedAccount {
   const data = Buffer.from(bytes);
+  const name = kindOf(data);
+  if (name === undefined) throw new Error('These bytes are no account of the escrow program');
+  return { name, data: decode(name, data) } as DecodedAccount;
+}
+
+function kindOf(data: Buffer): AccountName | undefined {
   const kind = IDL.accounts?.find(({ discriminator }) =>
     data.subarray(0, discriminator.length).equals(Buffer.from(discriminator)),
   );
-  if (kind === undefined) throw new Error('These bytes are no account of the escrow program');
-  const name = kind.name as AccountName;
-  return { name, data: decode(name, data) } as DecodedAccount;
+  return kind?.name as AccountName | undefined;
 }
 
 function decode<Name extends AccountName>(name: Name, data: Buffer): Accounts[Name] {
   const version = data[VERSION_OFFSET];
+  const kind = kindOf(data);
+  if (kind !== name)
+    throw new Error(`These bytes are ${kind ? `a ${kind}` : 'nothing'}, not a ${name}`);
   if (version !== VERSION || data.length !== coder.accounts.size(name)) {
     throw new Error(`This client reads version ${VERSION} of ${name}, not ${version}`);
   }
@@ -64,7 +71,6 @@ export function isBlank(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 0);
 }
 
-/** Null: at that slot the address held no account of the program (not yet, or closed). */
 function fetchOne<Name extends AccountName>(name: Name) {
   return async (
     connection: Connection,
@@ -76,7 +82,6 @@ function fetchOne<Name extends AccountName>(name: Name) {
   };
 }
 
-/** Every account of one kind, in no particular order. */
 function fetchAll<Name extends AccountName>(name: Name) {
   return async (
     connection: Connection,
@@ -91,16 +96,28 @@ function fetchAll<Name extends AccountName>(name: Name) {
   };
 }
 
+/** The one Config, at `addresses.config`; null where the address has no account of the program, not yet or no more. */
 export const fetchConfig = fetchOne('Config');
+/** The one Treasury, at `addresses.treasury`; null where the address has no account of the program, not yet or no more. */
 export const fetchTreasury = fetchOne('Treasury');
+/** A Gateway; null where the address has no account of the program, not yet or no more. */
 export const fetchGateway = fetchOne('Gateway');
+/** A wallet's credit account; null where the address has no account of the program, not yet or no more. */
 export const fetchCreditAccount = fetchOne('CreditAccount');
+/** A model; null where the address has no account of the program, not yet or no more. */
 export const fetchModel = fetchOne('Model');
+/** A worker; null where the address has no account of the program, not yet or no more. */
 export const fetchWorker = fetchOne('Worker');
+/** A job; null where the address has no account of the program, not yet or no more. */
 export const fetchJob = fetchOne('Job');
 
+/** Every Gateway, in no particular order. */
 export const fetchAllGateways = fetchAll('Gateway');
+/** Every credit account, in no particular order. */
 export const fetchAllCreditAccounts = fetchAll('CreditAccount');
+/** Every model, in no particular order. */
 export const fetchAllModels = fetchAll('Model');
+/** Every worker, in no particular order. */
 export const fetchAllWorkers = fetchAll('Worker');
+/** Every job that is not closed, in no particular order. */
 export const fetchAllJobs = fetchAll('Job');

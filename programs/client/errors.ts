@@ -22,6 +22,8 @@ const names = new Map(
 
 /** How the ledger's nodes print an instruction's own error. */
 const PRINTED = /Error processing Instruction (\d+): custom program error: 0x([0-9a-f]+)/;
+/** How web3.js prints the status of a transaction whose confirmation it waited for. */
+const LANDED = /"InstructionError":\[(\d+),\{"Custom":(\d+)\}\]/;
 
 /**
  * The escrow program's refusal behind a transaction's error, as it stands in a status or receipt or
@@ -46,9 +48,13 @@ function structured(error: TransactionError | null): Refusal | undefined {
   return typeof code === 'number' ? { code, instructionIndex } : undefined;
 }
 
-/** web3.js keeps only the text of a refusal at preflight. */
-function printed(error: SendTransactionError): Refusal | undefined {
-  const match = PRINTED.exec(error.transactionError.message);
-  if (match === null) return;
-  return { instructionIndex: Number(match[1]), code: Number.parseInt(match[2] as string, 16) };
+/** web3.js keeps only the text: a node's at preflight, its own of a transaction that landed. */
+function printed({ transactionError: { message } }: SendTransactionError): Refusal | undefined {
+  const refused = PRINTED.exec(message);
+  if (refused) {
+    const [, index, code = ''] = refused;
+    return { instructionIndex: Number(index), code: Number.parseInt(code, 16) };
+  }
+  const landed = LANDED.exec(message);
+  return landed ? { instructionIndex: Number(landed[1]), code: Number(landed[2]) } : undefined;
 }

@@ -31,8 +31,9 @@ async function accountOf(availableCredits: bigint) {
   return { owner: addresses.programId, data };
 }
 
-/** @param sent how the lock's sending ends */
-function createScene(sent: Promise<Outcome>, availableCredits = 0n) {
+/** @param sent how the lock's sendings end, one after the other; all further ones as the last */
+function createScene(sent: Promise<Outcome> | Promise<Outcome>[], availableCredits = 0n) {
+  const ends = [sent].flat();
   const lateLocks = createBackground();
   const context = {
     addresses,
@@ -41,7 +42,7 @@ function createScene(sent: Promise<Outcome>, availableCredits = 0n) {
     gateway: Keypair.generate().publicKey,
     signer: Keypair.generate(),
     logger: createLogger({ name: 'test', level: 'silent' }),
-    locks: { add: () => sent, waitedMs: () => 0 },
+    locks: { add: () => (ends.length > 1 ? ends.shift() : ends[0]), waitedMs: () => 0 },
     connection: { getAccountInfo: async () => accountOf(availableCredits) },
   } as unknown as LedgerContext;
   const quoted = {
@@ -74,7 +75,14 @@ describe('a lock that the ledger refuses for the wallet’s balance', () => {
     });
   });
 
-  it('asks for another try where the balance has come to suffice meanwhile', async () => {
+  it('is sent again where the balance suffices: others took it in the same transaction', async () => {
+    const confirmed: Outcome = { status: 'confirmed', signature: 'a signature', slot: 6 };
+    const sent = [refusedFor('InsufficientCredits'), Promise.resolve(confirmed)];
+    const { lock } = createScene(sent, LOCK_CREDITS);
+    expect(await lock()).toMatchObject({ escrowTx: 'a signature' });
+  });
+
+  it('asks for another try where the balance suffices again and again', async () => {
     const { lock } = createScene(refusedFor('InsufficientCredits'), LOCK_CREDITS);
     expect(await errorOf(lock())).toMatchObject({ code: 'service_unavailable' });
   });

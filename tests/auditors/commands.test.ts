@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { formatJobId } from '../../programs/client/index.ts';
-import { createScene, type LockedJob, OUTPUT, type Scene } from './scene.ts';
+import { addresses, createScene, type LockedJob, OUTPUT, type Scene } from './scene.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 /** Nothing listens there. */
@@ -54,7 +54,11 @@ describe('svc verify', () => {
     const id = formatJobId(settled.idBytes);
     const { out, error, code } = await svc(onLedger('verify', id));
     expect({ error, code }).toEqual({ error: '', code: 0 });
-    expect(out).toMatch(new RegExp(`^${id} at ${settled.address}: settled, 3 of 8 locked credits`));
+    expect(out).toMatch(
+      new RegExp(
+        `^${id} at ${settled.address}: settled, 3 of 8 locked credits charged, as of slot \\d+\\.\n`,
+      ),
+    );
     expect(out).toMatch(/│ 3 │ \d+ +│ \w+ +│ JobProven, JobSettled │/);
     expect(out).toMatch(/│ settlement\.charge +│ holds +│ 3 of 8 locked credits .* │ 1 3 +│/);
     expect(out).toMatch(/Everything that applies holds\.\n$/);
@@ -74,7 +78,8 @@ describe('svc verify', () => {
   });
 
   it('reads the text from standard input, and tells machines what people are told', async () => {
-    const receipt = scene.receipt(settled.address);
+    // As a file of headers has it.
+    const receipt = `${scene.receipt(settled.address)}\r`;
     const { out, code } = await svc(
       onLedger(
         'verify',
@@ -91,6 +96,7 @@ describe('svc verify', () => {
     const report = JSON.parse(out);
     expect(report).toMatchObject({
       result: 'holds',
+      as_of: { slot: expect.stringMatching(/^\d+$/), unix_time: expect.stringMatching(/^\d+$/) },
       job: { status: 'settled', credits_locked: '8', credits_charged: '3', model: 'qwen3-8b' },
     });
     expect(report.checks).toContainEqual({
@@ -130,7 +136,22 @@ describe('svc verify', () => {
     {
       what: 'a job that is not on the ledger',
       args: () => onLedger('verify', scene.service.arbiter.publicKey.toBase58()),
+      says: /^There is no job at \w+\. It is the address of a key pair\.\n$/,
+    },
+    {
+      what: 'an address of the program that has nothing',
+      args: () => onLedger('verify', addresses.model('nothing').toBase58()),
       says: /^The ledger's node knows no job at \w+\.\n$/,
+    },
+    {
+      what: 'another account of the program',
+      args: () => onLedger('verify', addresses.config.toBase58()),
+      says: /^There is no job at \w+\. The account is a Config, not a job\.\n$/,
+    },
+    {
+      what: "another program's account",
+      args: () => onLedger('verify', addresses.vault.toBase58()),
+      says: /^There is no job at \w+\. The account belongs to Tokenkeg\w+\.\n$/,
     },
     {
       what: 'something else than a job',

@@ -1,8 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Keypair, LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
 import bs58 from 'bs58';
+import { jobClose } from '../../programs/client/index.ts';
 import { createForgedScene, type ForgedScene } from './forgedScene.ts';
-import { decodeEvent, eventInstructions, inTransactionOf } from './forgeries/forge.ts';
-import type { TransactionJson } from './forgeries/node.ts';
+import {
+  decodeEvent,
+  eventInstructions,
+  forgeAccount,
+  forgeEvent,
+  inTransactionOf,
+  set,
+} from './forgeries/forge.ts';
+import type { Forgery, ListedJson, TransactionJson } from './forgeries/node.ts';
 
 let scene: ForgedScene;
 
@@ -102,7 +111,72 @@ describe('a node that leaves something out', () => {
   });
 });
 
+describe('a node that is behind', () => {
+  const older = (): Forgery => forgeAccount(scene.jobs.settled, 'Job', set('sequence', 3));
+
+  it('is asked again until its account is as its history left it', async () => {
+    let readings = 0;
+    const { account = () => undefined } = older();
+    const { result } = await scene.verify(scene.jobs.settled, {
+      account: (...asked) =>
+        asked[1] === scene.jobs.settled.toBase58() && readings++ === 0
+          ? account(...asked)
+          : undefined,
+    });
+    expect(readings).toBe(2);
+    expect(result).toBe('holds');
+  });
+
+  it('contradicts nothing, and proves nothing', async () => {
+    const found = await scene.verify(scene.jobs.settled, older());
+    expect({ result: found.result, fails: found.fails }).toEqual({
+      result: 'not_checkable',
+      fails: [],
+    });
+    expect(found.unchecked).toEqual(expect.arrayContaining(['history.sequence', 'account.state']));
+  });
+});
+
+describe('a worker whose changes cannot all be read', () => {
+  it('is not said to have proven with a wrong key', async () => {
+    const strange = bs58.encode(Buffer.alloc(64, 9));
+    const authority = scene.service.workerAuthority.publicKey.toBase58();
+    const otherKey = set('proof_key', Keypair.generate().publicKey);
+    const forgery: Forgery = {
+      ...forgeEvent('WorkerRegistered', otherKey),
+      ...forgeAccount(scene.service.worker, 'Worker', otherKey),
+    };
+    expect((await scene.verify(scene.jobs.settled, forgery)).fails).toEqual(['proof.key']);
+    const { fails, unchecked } = await scene.verify(scene.jobs.settled, {
+      ...forgery,
+      listing: (listing, address) =>
+        address === authority && listing.length > 0
+          ? [{ ...listing.at(-1), signature: strange } as ListedJson, ...listing]
+          : listing,
+      refusal: (signature) =>
+        signature === strange
+          ? { code: -32_015, message: 'Transaction version (1) is not supported' }
+          : undefined,
+    });
+    expect({ fails, unchecked }).toEqual({ fails: [], unchecked: ['proof.key'] });
+  });
+});
+
 describe('a stranger', () => {
+  it('can send lamports along with a closing without effect', async () => {
+    const stranger = Keypair.generate();
+    scene.ledger.fundLamports(stranger.publicKey, LAMPORTS_PER_SOL);
+    const job = scene.jobs.failed;
+    const rentPayer = scene.service.operator.authority.publicKey;
+    const give = (toPubkey: PublicKey, lamports: number) =>
+      SystemProgram.transfer({ fromPubkey: stranger.publicKey, toPubkey, lamports });
+    await scene.send(
+      [give(job, 7), jobClose({ job, rentPayer }), give(rentPayer, 7), give(job, 1_000_000)],
+      [stranger],
+    );
+    expect(await scene.verify(job, {})).toMatchObject({ result: 'holds', fails: [] });
+  });
+
   it('can imitate events without effect', async () => {
     const { result, detail } = await scene.verify(
       scene.jobs.settled,

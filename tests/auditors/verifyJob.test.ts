@@ -222,6 +222,18 @@ describe('what the client has', () => {
     });
   });
 
+  it('convicts nobody by a receipt that somebody else signed', async () => {
+    const output = Buffer.from('another answer');
+    const outputHash = createHash('sha256').update(output).digest();
+    const job = jobs.settled.address;
+    const receipt = receiptBy(Keypair.generate(), job, outputHash);
+    const { checks } = await verify(job, { output, receipt });
+    expect(checks.find(({ name }) => name === 'delivery.receipt')).toMatchObject({
+      verdict: 'fails',
+      detail: expect.stringContaining('convicts nobody'),
+    });
+  });
+
   it('is compared with what the worker proved and the controller signed', async () => {
     const job = jobs.settled.address;
     const { checks } = await verify(job, {

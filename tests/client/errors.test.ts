@@ -30,6 +30,19 @@ describe('an error of the program', () => {
     });
   });
 
+  it('is found in what web3.js throws of a transaction that landed', () => {
+    const error = new SendTransactionError({
+      action: 'send',
+      signature: '',
+      transactionMessage: 'Status: ({"err":{"InstructionError":[3,{"Custom":6019}]}})',
+    });
+    expect(escrowErrorOf(error)).toEqual({
+      name: 'InsufficientCredits',
+      code: 6_019,
+      instructionIndex: 3,
+    });
+  });
+
   it('is not seen in anything else', () => {
     const others = [
       null,

@@ -75,6 +75,34 @@ describe(`instruction builders (seed ${random.seed})`, () => {
     });
   }
 
+  it('refuse what an argument cannot hold, by its name', () => {
+    const wrong: Record<string, unknown[]> = {
+      u8: [-1, 256, 1.5, Number.NaN, 1n, '1'],
+      u16: [-1, 65_536, 0.5],
+      u32: [-1, 2 ** 32, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 1n],
+      u64: [-1n, 2n ** 64n, 1],
+      i64: [-(2n ** 63n) - 1n, 2n ** 63n, 0],
+      bool: [0, 'false'],
+      string: [1],
+      pubkey: ['11111111111111111111111111111111', 1],
+      array: [new Uint8Array(15), new Uint8Array(33), 'ab'],
+      vec: [new PublicKey(random.bytes(32)), ['11111111111111111111111111111111']],
+    };
+    for (const instruction of instructions) {
+      const input = randomInput(instruction);
+      for (const { name, type } of instruction.args) {
+        // Addresses are made of these before anything else is looked at.
+        if (name === 'id' || name === 'job_id') continue;
+        const kind = typeof type === 'string' ? type : (Object.keys(type)[0] as string);
+        for (const value of wrong[kind] ?? [undefined]) {
+          expect(() => buildFrom(instruction, { ...input, [camelCase(name)]: value })).toThrow(
+            `${instruction.name}: ${camelCase(name)} takes`,
+          );
+        }
+      }
+    }
+  });
+
   it('spell a missing optional account as the program, as Anchor does', () => {
     for (const instruction of instructions) {
       const at = instruction.accounts.findIndex(({ optional }) => optional);

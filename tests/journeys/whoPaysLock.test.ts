@@ -33,6 +33,24 @@ function expectUnavailable({ status, headers, error }: Answer): void {
   expect(headers['x-svc-job-id']).toBeUndefined();
 }
 
+describe('requests that come together for more than the wallet has', () => {
+  it('are answered as far as the credits reach, and the others are told that they do not', async () => {
+    const { address, apiKey } = await service.addWallet(16n);
+    const asking = Array.from({ length: 8 }, (_, index) =>
+      askCompletion(service, {
+        form: FORMS[index % FORMS.length] as Form,
+        apiKey,
+        body: { seed: index },
+      }),
+    );
+    const codes = (await Promise.all(asking)).map(({ error }) => error?.code ?? 'answered');
+    const refused = Array<string>(6).fill('insufficient_credits');
+    expect(codes.toSorted()).toEqual(['answered', 'answered', ...refused]);
+    expect(await untilEnded(service, address, 2)).toMatchObject({ available: 0n, locked: 0n });
+    await service.expectConserved();
+  });
+});
+
 describe('a lock that is not confirmed in 10 s', () => {
   it('is a 503, plain and streamed, and is taken back at once when it lands', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);

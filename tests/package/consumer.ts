@@ -1,5 +1,6 @@
 // A project that has installed the package: packed.test.ts type-checks and runs this file there.
 import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import anchor from '@coral-xyz/anchor';
 import {
   createAddresses,
@@ -25,6 +26,7 @@ async function settle(escrow: Escrow, text: string): Promise<TestJob> {
   return job;
 }
 
+const binary = readFileSync(new URL(import.meta.resolve('svc-inference/escrow-v3.so')));
 const escrow = await startEscrow();
 const job = await settle(escrow, 'Hello.');
 const account = await escrow.chain.account(job.address);
@@ -51,6 +53,7 @@ process.stdout.write(
     decoded: decoded.name,
     refusal: refusal instanceof Refusal ? refusal.message : null,
     builds: refund.programId.equals(createAddresses().programId),
+    isElf: binary.subarray(1, 4).toString() === 'ELF',
     anchor: new anchor.BorshInstructionCoder(idl as anchor.Idl).decode(refund.data)?.name,
     instructions: IDL.instructions.length,
     threshold: event.event === 'credit.low' ? event.data.threshold : null,

@@ -10,7 +10,7 @@ const NAME = 'svc-inference';
 
 /** As strict as it gets, and with every library's types checked, ours among them. */
 const COMPILER_OPTIONS = {
-  target: 'es2024',
+  target: 'es2023',
   module: 'nodenext',
   types: ['node'],
   strict: true,
@@ -67,12 +67,10 @@ export async function installPacked(
 
   const files = sources.map((source) => basename(source));
   for (const source of sources) cpSync(join(checkout, source), join(folder, basename(source)));
-  // Anchor's types name a library whose types Anchor does not bring.
-  writeFileSync(join(folder, 'bn.d.cts'), "declare module 'bn.js' { class BN {} export = BN; }\n");
   writeJson(join(folder, 'package.json'), { type: 'module', private: true });
   writeJson(join(folder, 'tsconfig.json'), {
     compilerOptions: COMPILER_OPTIONS,
-    files: [...files, 'bn.d.cts'],
+    files,
   });
   return {
     installed,

@@ -65,6 +65,7 @@ describe('the packed package', () => {
       decoded: 'Job',
       refusal: 'WrongJobStatus',
       builds: true,
+      isElf: true,
       anchor: 'job_refund',
       instructions: 35,
       threshold: 100,

@@ -129,7 +129,7 @@ describe('the verifier', () => {
     expect(reasonOf(changes)).toBe(reason);
   });
 
-  it.each([['' as const], [[''] as const], [undefined as unknown as string]])(
+  it.each<[string | string[]]>([[''], [['']], [[]], [undefined as unknown as string]])(
     'does not work with the missing secret %j, with which anybody could sign',
     (missing) => {
       expect(reasonOf({ secret: missing, headers: sign({ current: '' }) })).toBeInstanceOf(

@@ -10,6 +10,7 @@ import {
 import { createAddresses, PROGRAM_ID } from '../addresses.ts';
 import { coder, IDL } from '../program.ts';
 import { camelCase, toCoder, type Value } from '../values.ts';
+import { assertFits } from './argument.ts';
 
 /** What every builder accepts besides its own: another deployment than this package's own. */
 export type Deployment = { readonly programId?: PublicKey | undefined };
@@ -32,7 +33,7 @@ function readInterface({ accounts, args }: Interface) {
       isSigner: signer ?? false,
       isWritable: writable ?? false,
     })),
-    args: args.map(({ name }) => ({ name, field: camelCase(name) })),
+    args: args.map(({ name, type }) => ({ name, type, field: camelCase(name) })),
   };
 }
 
@@ -44,6 +45,7 @@ function readInterface({ accounts, args }: Interface) {
  * @param name the IDL's snake-case name
  * @param fields accounts and arguments by their camel-case names; more than needed is no harm
  * @param alsoSigns accounts that sign although the IDL does not demand it
+ * @throws RangeError when an argument is outside its type
  */
 export function buildInstruction(
   name: string,
@@ -58,7 +60,11 @@ export function buildInstruction(
     if (known[field] === undefined) throw new Error(`${name} needs ${field}`);
     return known[field];
   };
-  const args = item.args.map((arg) => [arg.name, toCoder(find(arg.field) as Value)]);
+  const args = item.args.map((arg) => {
+    const value = find(arg.field);
+    assertFits(`${name}: ${arg.field}`, arg.type, value);
+    return [arg.name, toCoder(value as Value)];
+  });
   const keys = item.accounts.map(({ field, isOptional, isSigner, isWritable }): AccountMeta => {
     const pubkey = isOptional ? (known[field] ?? programId) : find(field);
     return {

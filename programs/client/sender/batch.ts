@@ -10,7 +10,11 @@ export interface BatchItem {
   readonly key: string;
   /** Withdraws the item while it is not signed; afterwards it makes no difference. */
   readonly signal?: AbortSignal;
-  readonly end: PromiseWithResolvers<Outcome>;
+  /** Tells whoever added it. */
+  readonly end: {
+    resolve(outcome: Outcome): void;
+    reject(error: unknown): void;
+  };
 }
 
 interface BatchContext {

@@ -7,5 +7,11 @@ export {
   type Refusal,
   WithdrawnError,
 } from './outcome.ts';
-export { createSender, type Instructions, type Sender, type Sending } from './sender.ts';
+export {
+  createSender,
+  type Instructions,
+  type Sender,
+  type SenderLog,
+  type Sending,
+} from './sender.ts';
 export { TransactionTooLargeError } from './signedTransaction.ts';

@@ -1,6 +1,6 @@
 import type { Connection, PublicKey } from '@solana/web3.js';
 import { createHelius } from 'helius-sdk';
-import type { Logger } from '../../../runtime/logger.ts';
+import type { SenderLog } from './sender.ts';
 
 /** Fees move with each block, but our place in the queue hardly does. */
 const REFRESH_MS = 10_000;
@@ -22,7 +22,7 @@ export function createPriorityFee(options: {
   heliusApiKey: string | undefined;
   /** Helius's endpoint, where it is not the public one. */
   heliusUrl?: string;
-  logger: Logger;
+  logger: Pick<SenderLog, 'warn'>;
   nowMs: () => number;
 }): () => Promise<number> {
   const { connection, writableAccounts, heliusApiKey, heliusUrl, logger, nowMs } = options;

@@ -5,7 +5,6 @@ import type {
   PublicKey,
   TransactionInstruction,
 } from '@solana/web3.js';
-import type { Logger } from '../../../runtime/logger.ts';
 import { createBlockhashes } from './blockhashes.ts';
 import { computeBudget } from './computeBudget.ts';
 import { createConfirmer, type SenderCommitment } from './confirmer.ts';
@@ -61,6 +60,12 @@ const CLOSED = 'The sender was closed';
 /** A node that is behind its neighbours may not know a fresh blockhash yet. */
 const BLOCKHASHES_TRIED_MAX = 3;
 
+/** Where a sender tells what went wrong without anybody's doing; `console` will do. */
+export interface SenderLog {
+  warn(entry: object): void;
+  error(entry: object): void;
+}
+
 /**
  * @param options.feePayers take turns, so that no single account's write lock bounds throughput;
  *   one that cannot pay is passed over while others can
@@ -75,7 +80,7 @@ export function createSender(options: {
   connection: Connection;
   feePayers: readonly Keypair[];
   commitment: SenderCommitment;
-  logger: Logger;
+  logger: SenderLog;
   wsUrl?: string;
   priorityFee?: () => Promise<number>;
   submissionsMax?: number;

@@ -1,17 +1,20 @@
 import anchor from '@coral-xyz/anchor';
 import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
-import { Keypair, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import { Keypair, type PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
 import bs58 from 'bs58';
+import { createAddresses } from '../../../programs/client/index.ts';
 import {
   type ForgeryCase,
   forgeAccount,
   forgeEvent,
   inTransactionOf,
+  plus,
   plusOne,
   set,
 } from './forge.ts';
 
 const { BN } = anchor;
+const addresses = createAddresses();
 
 /** Lies about disputes, failures, refunds and closings, and about the account. */
 export const ENDING_FORGERIES: readonly ForgeryCase[] = [
@@ -78,20 +81,13 @@ export const ENDING_FORGERIES: readonly ForgeryCase[] = [
   {
     what: 'when the dispute was opened',
     job: 'expired',
-    forgery: () =>
-      forgeEvent('JobDisputed', (fields) => ({
-        unix_time: new BN(fields.unix_time).addn(90),
-        arbitration_ends_at: new BN(fields.arbitration_ends_at).addn(90),
-      })),
+    forgery: () => forgeEvent('JobDisputed', plus(90, 'unix_time', 'arbitration_ends_at')),
     fails: ['deadline.disputed', 'deadline.expired', 'account.state'],
   },
   {
     what: 'when the dispute was decided',
     job: 'upheld',
-    forgery: () =>
-      forgeEvent('DisputeResolved', (fields) => ({
-        unix_time: new BN(fields.unix_time).addn(90_000),
-      })),
+    forgery: () => forgeEvent('DisputeResolved', plus(90_000, 'unix_time')),
     fails: ['deadline.resolved', 'account.state'],
   },
   {
@@ -109,17 +105,13 @@ export const ENDING_FORGERIES: readonly ForgeryCase[] = [
   {
     what: 'when the job failed',
     job: 'failed',
-    forgery: () =>
-      forgeEvent('JobFailed', (fields) => ({ unix_time: new BN(fields.unix_time).addn(200) })),
+    forgery: () => forgeEvent('JobFailed', plus(200, 'unix_time')),
     fails: ['deadline.failed', 'account.state'],
   },
   {
     what: 'when the job was refunded',
     job: 'refunded',
-    forgery: () =>
-      forgeEvent('JobRefunded', (fields) => ({
-        unix_time: new BN(fields.unix_time).subn(86_400),
-      })),
+    forgery: () => forgeEvent('JobRefunded', plus(-86_400, 'unix_time')),
     fails: ['deadline.refunded', 'account.state'],
   },
   {
@@ -131,17 +123,14 @@ export const ENDING_FORGERIES: readonly ForgeryCase[] = [
   {
     what: 'that a refund paid somebody',
     job: 'refunded',
-    forgery: () =>
-      inTransactionOf('JobRefunded', ({ meta, transaction }) => {
-        const { accountKeys } = transaction.message;
-        const programIdIndex = accountKeys.push(TOKEN_PROGRAM_ID.toBase58()) - 1;
-        meta.innerInstructions[0]?.instructions.unshift({
-          programIdIndex,
-          accounts: [0, 0, 0],
-          data: bs58.encode(Uint8Array.of(3, 1, 0, 0, 0, 0, 0, 0, 0)),
-        });
-      }),
+    forgery: () => movingTokensInRefund(addresses.vault),
     fails: ['history.signatures', 'refund.returned'],
+  },
+  {
+    what: 'that whoever sent a refund moved tokens of his own',
+    job: 'refunded',
+    forgery: () => movingTokensInRefund(Keypair.generate().publicKey),
+    fails: ['history.signatures'],
   },
   {
     what: 'who got the rent',
@@ -155,6 +144,17 @@ export const ENDING_FORGERIES: readonly ForgeryCase[] = [
     forgery: () =>
       inTransactionOf('JobClosed', ({ meta }) => {
         meta.postBalances = meta.postBalances.map((lamports) => lamports - 1);
+      }),
+    fails: [],
+    // Who paid it signed the closing here, and could have spent it.
+    unchecked: ['account.closed'],
+  },
+  {
+    what: 'what the closed account had',
+    job: 'closed',
+    forgery: () =>
+      inTransactionOf('JobClosed', ({ meta }) => {
+        meta.preBalances = meta.preBalances.map((lamports) => lamports + 1);
       }),
     fails: ['account.closed'],
   },
@@ -180,12 +180,6 @@ export const ENDING_FORGERIES: readonly ForgeryCase[] = [
     fails: ['account.state'],
   },
   {
-    what: 'the age of the account',
-    job: 'settled',
-    forgery: (jobs) => forgeAccount(jobs.settled, 'Job', set('sequence', 3)),
-    fails: ['account.state'],
-  },
-  {
     what: 'the time, so that an open job is overdue',
     job: 'open',
     forgery: () => ({
@@ -200,3 +194,17 @@ export const ENDING_FORGERIES: readonly ForgeryCase[] = [
     fails: ['deadline.open'],
   },
 ];
+
+/** A transfer of one base unit, made by what refunded the job. */
+function movingTokensInRefund(from: PublicKey) {
+  return inTransactionOf('JobRefunded', ({ meta, transaction }) => {
+    const { accountKeys } = transaction.message;
+    const programIdIndex = accountKeys.push(TOKEN_PROGRAM_ID.toBase58()) - 1;
+    const source = accountKeys.push(from.toBase58()) - 1;
+    meta.innerInstructions[0]?.instructions.unshift({
+      programIdIndex,
+      accounts: [source, 0, 0],
+      data: bs58.encode(Uint8Array.of(3, 1, 0, 0, 0, 0, 0, 0, 0)),
+    });
+  });
+}

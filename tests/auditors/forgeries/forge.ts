@@ -85,9 +85,12 @@ export function inTransactionOf(
   };
 }
 
-export const plusOne = (field: string) => (fields: Record<string, never>) => ({
-  [field]: new BN(fields[field] as never).addn(1),
-});
+/** Adds to 64-bit fields. */
+export const plus =
+  (amount: number, ...names: string[]) =>
+  (fields: Record<string, never>) =>
+    Object.fromEntries(names.map((name) => [name, new BN(fields[name] as never).addn(amount)]));
+export const plusOne = (field: string) => plus(1, field);
 export const set = (field: string, value: unknown) => () => ({ [field]: value });
 
 export function flipByte(data: string, at: number): string {

@@ -1,4 +1,3 @@
-import anchor from '@coral-xyz/anchor';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import {
@@ -9,11 +8,10 @@ import {
   inTransactionOf,
   KEY_AT,
   outer,
+  plus,
   SIGNATURE_AT,
   set,
 } from './forge.ts';
-
-const { BN } = anchor;
 
 /** Lies about who did the work, when, and what they proved. */
 export const PROOF_FORGERIES: readonly ForgeryCase[] = [
@@ -65,13 +63,14 @@ export const PROOF_FORGERIES: readonly ForgeryCase[] = [
     what: "the worker's proof key on record",
     job: 'settled',
     forgery: () => forgeEvent('WorkerRegistered', set('proof_key', Keypair.generate().publicKey)),
-    fails: ['proof.key'],
+    fails: [],
+    // The Worker account still has the key of the proof.
+    unchecked: ['proof.key'],
   },
   {
     what: 'when the job was proven',
     job: 'settled',
-    forgery: () =>
-      forgeEvent('JobProven', (fields) => ({ unix_time: new BN(fields.unix_time).addn(121) })),
+    forgery: () => forgeEvent('JobProven', plus(121, 'unix_time')),
     fails: ['deadline.proven', 'account.state'],
   },
   {
@@ -79,7 +78,7 @@ export const PROOF_FORGERIES: readonly ForgeryCase[] = [
     job: 'reassigned',
     forgery: () =>
       forgeEvent('JobAcknowledged', (fields) =>
-        fields.attempt === 1 ? { unix_time: new BN(fields.unix_time).addn(121) } : {},
+        fields.attempt === 1 ? plus(121, 'unix_time')(fields) : {},
       ),
     fails: ['deadline.acknowledged'],
   },

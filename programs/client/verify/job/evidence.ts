@@ -1,7 +1,7 @@
 import type { PublicKey } from '@solana/web3.js';
 import type { Addresses } from '../../addresses.ts';
 import type { EventName, Events } from '../../events.ts';
-import type { Job } from '../../types.ts';
+import type { Job, Worker } from '../../types.ts';
 import type { LedgerTransaction } from './transaction.ts';
 
 /** An event with the transaction in which the program emitted it. */
@@ -32,18 +32,29 @@ export type JobAccount =
   | { readonly kind: 'foreign'; readonly owner: PublicKey }
   | { readonly kind: 'unreadable'; readonly reason: string };
 
+/** How the ledger recorded a worker's keys. */
+export interface WorkerEvidence {
+  /** Around the job, oldest first. */
+  readonly records: readonly PlacedEvent<'WorkerRegistered' | 'WorkerUpdated'>[];
+  /** Whether one of them may be missing: a transaction is listed, and could not be read. */
+  readonly hasGaps: boolean;
+  /** What the Worker account says now; undefined where none was looked for, or found. */
+  readonly account: Worker | undefined;
+}
+
 /** Everything that was asked of the ledger about one job. Nothing in it has been judged yet. */
 export interface Evidence {
   readonly addresses: Addresses;
   readonly job: PublicKey;
   readonly account: JobAccount;
+  /** As of which the node showed the account. What came after it is not known. */
+  readonly slot: bigint;
   /** Those of the job, oldest first; failed ones left out, since they changed nothing. */
   readonly transactions: readonly LedgerTransaction[];
   readonly unread: readonly Unread[];
   /** Events of the wallet's credit account: the job's own, and those that came right before. */
   readonly creditEvents: readonly PlacedEvent[];
-  /** How the ledger recorded the worker's keys around the job, oldest first. */
-  readonly workerRecords: readonly PlacedEvent<'WorkerRegistered' | 'WorkerUpdated'>[];
+  readonly worker: WorkerEvidence;
   /** The ledger's Clock when this was gathered, in Unix seconds. */
   readonly now: bigint;
 }

@@ -31,7 +31,8 @@ export async function gatherCreditEvents(options: {
     if (isKnown()) continue;
     const range = { before: transaction.signature };
     for await (const earlier of readHistory(reader, creditAccount, range)) {
-      const made = placeEvents(earlier);
+      if (!('transaction' in earlier)) continue;
+      const made = placeEvents(earlier.transaction);
       if (made.every((event) => creditSequence(event, creditAccount) === undefined)) continue;
       known.push(...made);
       changes += 1;

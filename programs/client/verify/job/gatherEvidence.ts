@@ -1,15 +1,21 @@
-import { type Connection, type PublicKey, SystemProgram } from '@solana/web3.js';
-import { decodeAccount } from '../../accounts.ts';
+import type { Connection, PublicKey } from '@solana/web3.js';
+import { delay } from '../../../../runtime/wait.ts';
 import type { Addresses } from '../../addresses.ts';
-import { COMMITMENT, readClock } from '../ledgerState.ts';
+import { readClock } from '../ledgerState.ts';
 import { type Evidence, type JobAccount, placeEvents, type Unread } from './evidence.ts';
 import { gatherCreditEvents } from './gatherCreditEvents.ts';
 import { gatherWorkerRecords } from './gatherWorkerRecords.ts';
 import { createLedgerReader, type LedgerReader } from './ledgerReader.ts';
+import { findLookalikes } from './lookalikes.ts';
+import { readHistory } from './readHistory.ts';
+import { readJobAccount } from './readJobAccount.ts';
+import { type JobEvent, jobEvents } from './record.ts';
 import type { LedgerTransaction } from './transaction.ts';
 
 /** A job that changes while it is read is read again, this often at most. */
 const ROUNDS_MAX = 5;
+/** About a slot: by then a node that was a little behind has caught up. */
+const ROUND_MS = 400;
 
 /** A worker's authority signs little else, and a credit account's very next change tells mostly. */
 export const HISTORY_MAX = 1_000;
@@ -29,12 +35,12 @@ export async function gatherEvidence(options: {
 }): Promise<Evidence> {
   const { connection, addresses, job, historyMax = HISTORY_MAX } = options;
   const reader = createLedgerReader(connection, addresses.programId);
-  const { account, transactions, unread } = await readUnchanged(options, reader);
+  const { account, slot, transactions, unread } = await readOneMoment(options, reader);
   const events = transactions.flatMap(placeEvents);
   return {
-    ...{ addresses, job, account, transactions, unread },
+    ...{ addresses, job, account, slot, transactions, unread },
     creditEvents: await gatherCreditEvents({ reader, job, events, historyMax }),
-    workerRecords: await gatherWorkerRecords({
+    worker: await gatherWorkerRecords({
       ...{ connection, addresses, reader, job, events, historyMax },
     }),
     now: await readClock(connection),
@@ -42,57 +48,43 @@ export async function gatherEvidence(options: {
 }
 
 interface History {
-  account: JobAccount;
   transactions: LedgerTransaction[];
   unread: Unread[];
 }
 
-/** The account before and after its transactions are listed: equal, unless something happened. */
-async function readUnchanged(
-  { connection, addresses, job }: { connection: Connection; addresses: Addresses; job: PublicKey },
+/**
+ * The account and the transactions that left it so. Something may happen between the two readings,
+ * and behind one address there may be several nodes of which one is behind.
+ */
+async function readOneMoment(
+  options: { connection: Connection; addresses: Addresses; job: PublicKey },
   reader: LedgerReader,
-): Promise<History> {
-  let before = await readAccount(connection, addresses.programId, job);
+): Promise<History & { account: JobAccount; slot: bigint }> {
   for (let round = 1; ; round += 1) {
-    const history = await readTransactions(reader, job);
-    const after = await readAccount(connection, addresses.programId, job);
-    const isUnchanged = sequenceOf(before) === sequenceOf(after);
-    if (isUnchanged || round === ROUNDS_MAX) return { account: after, ...history };
-    before = after;
+    const history = await readTransactions(reader, options.job);
+    const { account, slot } = await readJobAccount(options);
+    const newest = jobEvents(history.transactions, options.job).at(-1);
+    if (isOneMoment(account, newest) || round === ROUNDS_MAX) return { account, slot, ...history };
+    await delay(ROUND_MS);
   }
 }
 
-function sequenceOf(account: JobAccount): number | undefined {
-  return account.kind === 'job' ? account.data.sequence : undefined;
+function isOneMoment(account: JobAccount, newest: JobEvent | undefined): boolean {
+  if (account.kind === 'job') return account.data.sequence === newest?.data.jobSequence;
+  return account.kind !== 'none' || newest === undefined || newest.name === 'JobClosed';
 }
 
-async function readTransactions(reader: LedgerReader, job: PublicKey) {
+async function readTransactions(reader: LedgerReader, job: PublicKey): Promise<History> {
   const transactions: LedgerTransaction[] = [];
   const unread: Unread[] = [];
-  for await (const { signature } of reader.list(job)) {
-    const found = await reader.read(signature);
-    if ('transaction' in found) transactions.push(found.transaction);
-    else unread.push(found.unread);
+  for await (const found of readHistory(reader, job)) {
+    if ('unread' in found) unread.push(found.unread);
+    else if (concerns(found.transaction, job)) transactions.push(found.transaction);
   }
   return { transactions: transactions.reverse(), unread };
 }
 
-async function readAccount(
-  connection: Connection,
-  programId: PublicKey,
-  job: PublicKey,
-): Promise<JobAccount> {
-  const found = await connection.getAccountInfo(job, COMMITMENT);
-  // After the closing anybody can send lamports there.
-  if (!found || (found.owner.equals(SystemProgram.programId) && found.data.length === 0)) {
-    return { kind: 'none' };
-  }
-  if (!found.owner.equals(programId)) return { kind: 'foreign', owner: found.owner };
-  try {
-    const { name, data } = decodeAccount(found.data);
-    if (name === 'Job') return { kind: 'job', data };
-    return { kind: 'unreadable', reason: `The account is a ${name}, not a job.` };
-  } catch (error) {
-    return { kind: 'unreadable', reason: `${(error as Error).message}.` };
-  }
+/** Anybody can mention a job, any number of times: what says nothing about it is not kept. */
+function concerns(transaction: LedgerTransaction, job: PublicKey): boolean {
+  return jobEvents([transaction], job).length > 0 || findLookalikes(transaction, job).length > 0;
 }

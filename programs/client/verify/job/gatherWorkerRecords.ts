@@ -2,7 +2,7 @@ import type { Connection, PublicKey } from '@solana/web3.js';
 import { fetchWorker } from '../../accounts.ts';
 import type { Addresses } from '../../addresses.ts';
 import { COMMITMENT } from '../ledgerState.ts';
-import { type PlacedEvent, placeEvents } from './evidence.ts';
+import { type PlacedEvent, placeEvents, type WorkerEvidence } from './evidence.ts';
 import type { LedgerReader } from './ledgerReader.ts';
 import { readHistory } from './readHistory.ts';
 
@@ -15,7 +15,7 @@ type WorkerRecord = PlacedEvent<'WorkerRegistered' | 'WorkerUpdated'>;
  * can mention the authority: what it did not sign, and what came after the job, does not count.
  *
  * @param options.historyMax how many transactions that the authority signed are looked at
- * @returns oldest first; nothing when the job was never proven
+ * @returns nothing when the job was never proven
  */
 export async function gatherWorkerRecords(options: {
   connection: Connection;
@@ -24,29 +24,36 @@ export async function gatherWorkerRecords(options: {
   job: PublicKey;
   events: readonly PlacedEvent[];
   historyMax: number;
-}): Promise<WorkerRecord[]> {
+}): Promise<WorkerEvidence> {
   const { connection, addresses, reader, job, events, historyMax } = options;
   const proofs = events.filter(
     (event): event is PlacedEvent<'JobProven' | 'JobSettled'> =>
       (event.name === 'JobProven' || event.name === 'JobSettled') && event.data.job.equals(job),
   );
   const [proof] = proofs;
-  if (!proof) return [];
+  const nothing = { records: [], hasGaps: false, account: undefined };
+  if (!proof) return nothing;
   const slotMax = proofs.at(-1)?.transaction.slot ?? proof.transaction.slot;
   const { programId } = addresses;
   const worker = proof.data.worker;
   const account = await fetchWorker(connection, worker, { commitment: COMMITMENT, programId });
-  if (!account) return [];
+  if (!account) return nothing;
   const records: WorkerRecord[] = [];
+  let hasGaps = false;
   let signed = 0;
-  for await (const transaction of readHistory(reader, account.authority, { slotMax })) {
+  for await (const found of readHistory(reader, account.authority, { slotMax })) {
+    if ('unread' in found) {
+      hasGaps = true;
+      continue;
+    }
+    const { transaction } = found;
     if (!transaction.signers.some((signer) => signer.equals(account.authority))) continue;
     signed += 1;
     records.unshift(...recordsIn(placeEvents(transaction), worker));
     const isReached = records.some(({ transaction }) => transaction.slot < proof.transaction.slot);
     if (isReached || signed === historyMax) break;
   }
-  return records;
+  return { records, hasGaps, account };
 }
 
 function recordsIn(events: readonly PlacedEvent[], worker: PublicKey): WorkerRecord[] {

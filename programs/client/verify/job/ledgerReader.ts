@@ -27,14 +27,11 @@ export interface LedgerReader {
    * @param before begins behind this transaction
    */
   list(address: PublicKey, before?: string): AsyncGenerator<Listed>;
-  /** Reads a transaction, and keeps it: each is asked for once. */
+  /** Nothing that is read is kept here: anybody can mention an address, any number of times. */
   read(signature: string): Promise<ReadResult>;
-  /** The same for one of any number, most of which mean nothing: it is not kept. */
-  glance(signature: string): Promise<ReadResult>;
 }
 
 export function createLedgerReader(connection: Connection, programId: PublicKey): LedgerReader {
-  const known = new Map<string, Promise<ReadResult>>();
   return {
     async *list(address, before) {
       // No more than a page is remembered, since a history may have any length.
@@ -57,13 +54,7 @@ export function createLedgerReader(connection: Connection, programId: PublicKey)
       }
     },
 
-    read(signature) {
-      const found = known.get(signature) ?? readOne(connection, programId, signature);
-      known.set(signature, found);
-      return found;
-    },
-
-    glance: (signature) => known.get(signature) ?? readOne(connection, programId, signature),
+    read: (signature) => readOne(connection, programId, signature),
   };
 }
 

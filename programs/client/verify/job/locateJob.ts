@@ -2,10 +2,12 @@ import { type Connection, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { Addresses } from '../../addresses.ts';
 import { parseJobId } from '../../jobId.ts';
+import { isOnCurve } from '../../onCurve.ts';
 import { coder } from '../../program.ts';
 import { COMMITMENT } from '../ledgerState.ts';
 import { placeEvents } from './evidence.ts';
 import { createLedgerReader } from './ledgerReader.ts';
+import { readJobAccount } from './readJobAccount.ts';
 
 /** The job that somebody means cannot be told; the message says what would tell it. */
 export class JobNotLocatedError extends Error {
@@ -37,11 +39,29 @@ export async function locateJob(options: {
       : findById(connection, addresses, jobId);
   }
   const bytes = bs58.decodeUnsafe(named);
-  if (bytes?.length === ADDRESS_BYTES) return new PublicKey(bytes);
+  if (bytes?.length === ADDRESS_BYTES) {
+    const job = new PublicKey(bytes);
+    await assertMayBeJob({ connection, addresses, job });
+    return job;
+  }
   if (bytes?.length === SIGNATURE_BYTES) return findBySignature(connection, addresses, named);
   throw new JobNotLocatedError(
     `${named} is neither a job id, nor an address, nor a transaction's signature.`,
   );
+}
+
+/** Before a history is read that may be as long as the ledger: the token program's, or a wallet's. */
+async function assertMayBeJob(options: {
+  connection: Connection;
+  addresses: Addresses;
+  job: PublicKey;
+}): Promise<void> {
+  const noJob = (reason: string) =>
+    new JobNotLocatedError(`There is no job at ${options.job}. ${reason}`);
+  if (isOnCurve(options.job.toBytes())) throw noJob('It is the address of a key pair.');
+  const { account } = await readJobAccount(options);
+  if (account.kind === 'foreign') throw noJob(`The account belongs to ${account.owner}.`);
+  if (account.kind === 'unreadable') throw noJob(account.reason);
 }
 
 async function findById(

@@ -1,6 +1,5 @@
 import type { PublicKey } from '@solana/web3.js';
-import type { LedgerReader } from './ledgerReader.ts';
-import type { LedgerTransaction } from './transaction.ts';
+import type { LedgerReader, ReadResult } from './ledgerReader.ts';
 
 /** So many are read at once, and held, when the first few did not tell. */
 const BATCH_MAX = 8;
@@ -15,8 +14,8 @@ const BATCH_MAX = 8;
 export async function* readHistory(
   reader: LedgerReader,
   address: PublicKey,
-  range: { before?: string; slotMax?: bigint },
-): AsyncGenerator<LedgerTransaction> {
+  range: { before?: string; slotMax?: bigint } = {},
+): AsyncGenerator<ReadResult> {
   // Almost always the very next one tells, so that reading ahead begins with nothing.
   let batchSize = 1;
   let batch: string[] = [];
@@ -24,17 +23,9 @@ export async function* readHistory(
     if (range.slotMax !== undefined && slot > range.slotMax) continue;
     batch.push(signature);
     if (batch.length < batchSize) continue;
-    yield* await readAll(reader, batch);
+    yield* await Promise.all(batch.map(reader.read));
     batchSize = Math.min(2 * batchSize, BATCH_MAX);
     batch = [];
   }
-  yield* await readAll(reader, batch);
-}
-
-async function readAll(
-  reader: LedgerReader,
-  signatures: readonly string[],
-): Promise<LedgerTransaction[]> {
-  const found = await Promise.all(signatures.map((signature) => reader.glance(signature)));
-  return found.flatMap((one) => ('transaction' in one ? [one.transaction] : []));
+  yield* await Promise.all(batch.map(reader.read));
 }

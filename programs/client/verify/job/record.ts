@@ -23,11 +23,16 @@ export interface JobRecord extends Evidence, ClientEvidence {
 }
 
 export function createRecord(evidence: Evidence, client: ClientEvidence): JobRecord {
-  const events = evidence.transactions
-    .flatMap(placeEvents)
-    .filter((event): event is JobEvent => isOfJob(event, evidence.job))
-    .sort((one, other) => one.data.jobSequence - other.data.jobSequence);
+  const events = jobEvents(evidence.transactions, evidence.job);
   return { ...evidence, ...client, events, isComplete: isComplete(events, evidence) };
+}
+
+/** The job's own events, in the order of their sequence numbers. */
+export function jobEvents(transactions: readonly LedgerTransaction[], job: PublicKey): JobEvent[] {
+  return transactions
+    .flatMap(placeEvents)
+    .filter((event): event is JobEvent => isOfJob(event, job))
+    .sort((one, other) => one.data.jobSequence - other.data.jobSequence);
 }
 
 export function eventsNamed<Name extends JobEventName>(
@@ -45,7 +50,7 @@ function isComplete(events: readonly JobEvent[], { account }: Evidence): boolean
   const isContiguous = events.every(({ data }, index) => data.jobSequence === index + 1);
   const isEndKnown =
     events.at(-1)?.name === 'JobClosed' ||
-    (account.kind === 'job' && account.data.sequence <= events.length);
+    (account.kind === 'job' && account.data.sequence === events.length);
   return events.length > 0 && isContiguous && isEndKnown;
 }
 

@@ -8,10 +8,10 @@ import type { Evidence, PlacedEvent } from './evidence.ts';
  * @returns nothing when no record from before the slot is known
  */
 export function workersInForce(
-  { workerRecords, addresses }: Evidence,
+  { worker: { records }, addresses }: Evidence,
   { worker, slot }: { worker: PublicKey; slot: bigint },
 ): PlacedEvent<'WorkerRegistered' | 'WorkerUpdated'>[] {
-  const own = workerRecords.filter(
+  const own = records.filter(
     ({ data }) => data.worker.equals(worker) && addresses.worker(data.authority).equals(worker),
   );
   const before = own.findLast(({ transaction }) => transaction.slot < slot);

@@ -32,8 +32,12 @@ export const key = rule('proof.key', ['JobProven'], ({ JobProven }, record) => {
   if (recorded.length === 0) {
     return notCheckable('The node does not show how the worker registered.');
   }
-  return recorded.some((one) => one.equals(signed.publicKey))
-    ? holds(`${signed.publicKey} was the worker's proof key.`)
+  if (recorded.some((one) => one.equals(signed.publicKey))) {
+    return holds(`${signed.publicKey} was the worker's proof key.`);
+  }
+  const { hasGaps, account } = record.worker;
+  return hasGaps || account?.proofKey.equals(signed.publicKey)
+    ? notCheckable('The node does not show every change of the worker that may have set its key.')
     : fails(`The worker's proof key was ${recorded.join(' or ')}, not ${signed.publicKey}.`);
 });
 

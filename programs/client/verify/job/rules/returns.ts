@@ -8,14 +8,14 @@ import { transfersOf } from '../tokenTransfers.ts';
 
 /** A job that failed or was refunded costs nothing: all of its lock comes back, nobody is paid. */
 export const returns: readonly Rule[] = [
-  rule('failure.returned', ['JobLocked', 'JobFailed'], ({ JobLocked, JobFailed }) =>
-    judgeReturn(JobLocked, JobFailed),
+  rule('failure.returned', ['JobLocked', 'JobFailed'], ({ JobLocked, JobFailed }, record) =>
+    judgeReturn(JobLocked, JobFailed, record),
   ),
   rule('failure.balances', ['JobLocked', 'JobFailed'], ({ JobLocked, JobFailed }, record) =>
     judgeUnlock(JobLocked, JobFailed, record),
   ),
-  rule('refund.returned', ['JobLocked', 'JobRefunded'], ({ JobLocked, JobRefunded }) =>
-    judgeReturn(JobLocked, JobRefunded),
+  rule('refund.returned', ['JobLocked', 'JobRefunded'], ({ JobLocked, JobRefunded }, record) =>
+    judgeReturn(JobLocked, JobRefunded, record),
   ),
   rule('refund.balances', ['JobLocked', 'JobRefunded'], ({ JobLocked, JobRefunded }, record) =>
     judgeUnlock(JobLocked, JobRefunded, record),
@@ -24,8 +24,14 @@ export const returns: readonly Rule[] = [
 
 type Return = PlacedEvent<'JobFailed' | 'JobRefunded'>;
 
-function judgeReturn({ data: { lockedCredits } }: PlacedEvent<'JobLocked'>, end: Return): Finding {
-  const [transfer] = transfersOf(end);
+function judgeReturn(
+  { data: { lockedCredits } }: PlacedEvent<'JobLocked'>,
+  end: Return,
+  { addresses }: JobRecord,
+): Finding {
+  // Whoever sends a refund can move tokens of his own beside it.
+  const vault = addresses.vault.toBase58();
+  const transfer = transfersOf(end).find(({ from }) => from === vault);
   if (transfer) return fails(`${transfer.baseUnits} base units were paid to ${transfer.to}.`);
   return compare(
     { 'what was returned': [end.data.returnedCredits, lockedCredits] },

@@ -31,6 +31,9 @@ function follows(event: JobEvent, previous: JobEvent | undefined): boolean {
 
 function describeGap({ events, account }: JobRecord): string {
   const last = events.at(-1)?.data.jobSequence ?? 0;
+  if (account.kind === 'job' && account.data.sequence < last) {
+    return 'The node shows an older state of the account than of its history.';
+  }
   const end = account.kind === 'job' ? Math.max(account.data.sequence, last) : last;
   const known = new Set(events.map(({ data }) => data.jobSequence));
   const missing = Array.from({ length: end }, (_item, index) => index + 1).filter(

@@ -19,7 +19,11 @@ export const custody = programRule('vaults.custody', (state) => {
       (problem) => `${state.addresses[name]} (${name}) ${problem}`,
     );
   });
-  return judgeProblems(problems, `All three belong to ${state.addresses.vaultAuthority}.`);
+  return judgeProblems(
+    problems,
+    `All three belong to ${state.addresses.vaultAuthority}. Credits are backed by the token ` +
+      `${creditMint}, stakes are in ${stakeMint}.`,
+  );
 });
 
 /** The vault holds all that anybody has a claim to. */
@@ -45,8 +49,11 @@ function judgeConservation(state: ProgramState, name: Conservation['vault']): Fi
   if (surplus < 0n) {
     return fails(`${-surplus} base units are missing: ${heldBaseUnits} held, ${dueBaseUnits} due.`);
   }
-  const unasked = surplus > 0n ? `, and ${surplus} that somebody sent unasked` : '';
-  return holds(`${dueBaseUnits} base units, as due${unasked}.`);
+  const more =
+    surplus > 0n
+      ? `, and ${surplus} more: sent unasked, or due to accounts that the node left out`
+      : '';
+  return holds(`${dueBaseUnits} base units, as due${more}.`);
 }
 
 /** What a token account holds, in base units; nothing if it is none. */
