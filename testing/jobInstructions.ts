@@ -29,12 +29,15 @@ export interface JobParties extends Pick<Cast, 'chain' | 'gateway' | 'hotSigner'
 /** The hash of the whole answer, unless a test names another. */
 export const ANSWER = hashOf('the whole answer');
 
+const U64_MAX = 2n ** 64n - 1n;
+
 export interface LockChoice {
   /** Signs the lock; the gateway's hot signer unless the case is about another. */
   signer?: Keypair;
   /** Null: no gateway account is given. */
   gateway?: PublicKey | null;
   tokenLimit?: number;
+  /** More than any job may cost unless named. */
   maxCredits?: bigint;
   modelId?: string;
   /** The id's time relative to the Clock's. */
@@ -54,7 +57,7 @@ export async function composeLock(parties: JobParties, choice: LockChoice = {}) 
     modelId: choice.modelId ?? STANDARD_MODEL.id,
     jobId: bytes,
     tokenLimit: choice.tokenLimit ?? 2_000,
-    maxCredits: choice.maxCredits ?? 1_000n,
+    maxCredits: choice.maxCredits ?? U64_MAX,
   });
   return { instruction, job: address, jobId: bytes };
 }

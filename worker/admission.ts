@@ -5,13 +5,14 @@ import type { Job, Worker } from '../programs/client/types.ts';
 import { gatewaySigners, workerModels } from '../programs/client/views.ts';
 import { JOB_STATUSES, WORKER_STATUSES, word } from '../programs/client/vocabulary.ts';
 import { delay } from '../runtime/wait.ts';
+import type { JobLife } from './attempts.ts';
 import type { JobRequest } from './contracts.ts';
 import { WorkerError } from './errors.ts';
 import type { WorkerLedger } from './ledger.ts';
 import type { ReadLedgerStart } from './ledgerStart.ts';
 
 /** What the ledger said about a job that may run. */
-export interface Admitted {
+export interface Admitted extends JobLife {
   /** The key or Gateway that alone acts for the job, for all of its life. */
   controller: PublicKey;
   /** Time from the reading on after which a proof is of no use any more. */
@@ -109,10 +110,13 @@ export function createAdmission(
       checkWorker(worker);
       checkSameWork(job, worker, request);
       checkNew(job, startSeconds);
-      const lifeLeftSeconds = job.lockedAt + BigInt(job.jobTimeoutSeconds) - unixSeconds;
+      const deadlineSeconds = job.lockedAt + BigInt(job.jobTimeoutSeconds);
+      const lifeLeftSeconds = deadlineSeconds - unixSeconds;
       checkOpen(job, request, lifeLeftSeconds);
       return {
         controller: job.controller,
+        unixSeconds,
+        deadlineSeconds,
         proofDueMs: Number(lifeLeftSeconds - PROOF_MARGIN_SECONDS) * SECOND_MS,
       };
     },

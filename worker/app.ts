@@ -60,7 +60,7 @@ export function createWorker(options: {
   const own = { programId, worker: address, proofKey: proofKey.publicKey };
   const jobs = createJobs({
     admission: createAdmission(ledger, own, readStart),
-    attempts: createAttempts(now),
+    attempts: createAttempts(),
     engine,
     signProof: options.signProof ?? createProofSigner({ programId, worker: address, proofKey }),
     slots,

@@ -7,6 +7,12 @@ import { logLevelSetting } from '../runtime/logger.ts';
 
 const httpUrlSetting = z.url({ protocol: /^https?$/ });
 
+/** `fetch` refuses every request to an address with a user or a password in it. */
+const upstreamUrlSetting = httpUrlSetting.refine((text) => {
+  const url = URL.parse(text);
+  return !url?.username && !url?.password;
+}, 'must not carry credentials (a key goes into WORKER_UPSTREAM_KEY)');
+
 const environment = z.object({
   WORKER_HOST: z.string().default('127.0.0.1'),
   WORKER_PORT: portSetting.default(8090),
@@ -17,7 +23,7 @@ const environment = z.object({
   /** Jobs at once. */
   WORKER_SLOTS: z.coerce.number().int().min(1).max(100_000).default(128),
   /** Without it, the built-in engine answers. */
-  WORKER_UPSTREAM_URL: httpUrlSetting.optional(),
+  WORKER_UPSTREAM_URL: upstreamUrlSetting.optional(),
   WORKER_UPSTREAM_MODEL: z.string().optional(),
   WORKER_UPSTREAM_KEY: z.string().optional(),
   WORKER_ENGINE_TOKEN_DELAY_MS: z.coerce.number().int().min(0).max(60_000).default(0),

@@ -72,7 +72,8 @@ export function createJobs(dependencies: {
   async function admit(request: JobRequest, signer: PublicKey): Promise<Admitted> {
     try {
       const admitted = await admission.admit(request, signer);
-      if (!attempts.take(keyOf(request.job_address, request.attempt))) throw alreadyUsed();
+      const key = keyOf(request.job_address, request.attempt);
+      if (!attempts.take(key, admitted)) throw alreadyUsed();
       signers.add(signer);
       return admitted;
     } catch (refusal) {

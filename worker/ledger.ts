@@ -5,6 +5,7 @@ import {
   SYSVAR_CLOCK_PUBKEY,
 } from '@solana/web3.js';
 import { type AccountName, type Accounts, decodeAccount } from '../programs/client/accounts.ts';
+import { coder } from '../programs/client/program.ts';
 import { modelText, workerModels } from '../programs/client/views.ts';
 import { delay } from '../runtime/wait.ts';
 import { WorkerError } from './errors.ts';
@@ -56,14 +57,19 @@ export function createWorkerLedger(options: {
     }
   }
 
-  /** Accounts of other programs or of another kind count as absent. */
+  /**
+   * Accounts of other programs, of another kind and those that nobody wrote yet count as absent.
+   *
+   * @throws Error when the account is of a version this client cannot read
+   */
   function decode<Name extends AccountName>(
     name: Name,
     info: Awaited<ReturnType<typeof read>>[number] | undefined,
   ): Accounts[Name] | undefined {
-    if (!info?.owner.equals(programId)) return undefined;
-    const account = decodeAccount(info.data);
-    return account.name === name ? (account.data as Accounts[Name]) : undefined;
+    const kind = coder.accounts.accountDiscriminator(name);
+    const isOfKind = info?.data.subarray(0, kind.length).equals(kind);
+    if (!info?.owner.equals(programId) || !isOfKind) return undefined;
+    return decodeAccount(info.data).data as Accounts[Name];
   }
 
   return {

@@ -23,6 +23,6 @@ export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown):
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.slice(0, PATHS_MAX);
-  const paths = issues.map(({ path }) => path.join('.')).join(', ');
+  const paths = issues.map(({ path }) => path.join('.') || 'the body').join(', ');
   throw new WorkerError('invalid_request', `Missing or malformed: ${paths}`);
 }

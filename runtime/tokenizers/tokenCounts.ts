@@ -1,6 +1,6 @@
 import type { Logger } from '../logger.ts';
 import { estimateOutputTokens, estimatePromptTokens } from '../tokens.ts';
-import { openTokenizers, type Tokenizers } from './tokenizers.ts';
+import { openTokenizers, PROMPT_BYTES_MAX, type Tokenizers } from './tokenizers.ts';
 
 /** Counts tokens as a model does, or within the bounds of `runtime/tokens.ts` where it cannot. */
 export interface TokenCounts {
@@ -17,6 +17,8 @@ interface Message {
 
 /** The token that ends an answer: engines count it, and no text comes of it. */
 const END_TOKENS = 1;
+
+const encoder = new TextEncoder();
 
 /**
  * @param options.folder holds `<model id>.json` for each model that is to be counted exactly, in
@@ -36,11 +38,12 @@ export async function createTokenCounts(options: {
 export function countWith(count: Tokenizers['count'] | undefined): TokenCounts {
   return {
     async prompt(modelId, messages) {
-      const counted = await count?.({ modelId, texts: messages.map(leastText), isUrgent: false });
+      const texts = beginningOf(messages.map(leastText));
+      const counted = await count?.({ modelId, texts, kind: 'prompt' });
       return counted ?? estimatePromptTokens(messages);
     },
     async output(modelId, text) {
-      const counted = await count?.({ modelId, texts: [text], isUrgent: true });
+      const counted = await count?.({ modelId, texts: [text], kind: 'answer' });
       const bound = estimateOutputTokens(text);
       return counted === undefined ? bound : Math.min(counted + END_TOKENS, bound);
     },
@@ -54,4 +57,17 @@ export function countWith(count: Tokenizers['count'] | undefined): TokenCounts {
 function leastText({ role, content }: Message): string {
   const kept = role === 'assistant' ? content.split('</think>').at(-1) : content;
   return kept?.trim() ?? '';
+}
+
+/**
+ * As much of a conversation as is counted. The whole has no fewer tokens than its beginning, while
+ * an estimate by bytes may refuse a long text of long tokens that would have fitted.
+ */
+function beginningOf(texts: readonly string[]): string[] {
+  let room = new Uint8Array(PROMPT_BYTES_MAX);
+  return texts.map((text) => {
+    const { read, written } = encoder.encodeInto(text, room);
+    room = room.subarray(written);
+    return text.slice(0, read);
+  });
 }

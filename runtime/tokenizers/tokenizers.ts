@@ -9,20 +9,31 @@ import type { Counted, TextsToCount } from './thread.ts';
 /** The tokenizers of a folder, in a thread of their own: a long text takes them seconds. */
 export interface Tokenizers {
   /**
-   * @param request.isUrgent taken before all that is not
+   * Answers are taken before all prompts, each kind in its order: charges rest on an answer's count,
+   * and anybody can send prompts.
+   *
    * @returns the tokens of all texts; undefined when the model has no tokenizer here, when the texts
-   *   are too long or too many wait, or when they were not counted in time
+   *   are too long or too many of their kind wait, or when they were not counted in time
    */
-  count(request: TextsToCount & { isUrgent: boolean }): Promise<number | undefined>;
+  count(request: TextsToCount & { kind: Kind }): Promise<number | undefined>;
   close(): Promise<void>;
 }
 
-/** About two seconds of counting on a slow machine, and more than most context windows hold. */
-const TEXT_BYTES_MAX = 512 * 1_024;
-/** Counting decides little where a text waits for it longer than one of that size takes. */
-const WAIT_MS_MAX = 4_000;
-/** Nobody fills the memory with texts that wait. */
-const WAITING_MAX = 64;
+type Kind = 'prompt' | 'answer';
+
+/**
+ * The longest text of each kind, and how many may wait, for how long. Words are counted at a
+ * megabyte a second, a run of one letter at a tenth of that: 1.5 s for the longest prompt, which
+ * may be under way when an answer comes, and 5 s for the longest answer. One that was stopped 15 s
+ * before its job's end still has the time to be settled after that.
+ */
+const LIMITS = {
+  prompt: { bytesMax: 256 * 1_024, waitingMax: 64, waitMs: 4_000 },
+  answer: { bytesMax: 512 * 1_024, waitingMax: 512, waitMs: 6_000 },
+} as const;
+
+/** Of a longer prompt nothing is counted. */
+export const PROMPT_BYTES_MAX = LIMITS.prompt.bytesMax;
 
 interface Task {
   request: TextsToCount;
@@ -41,13 +52,13 @@ export async function openTokenizers(options: {
   const modelIds = await loaded(thread, folder);
   logger.info({ msg: 'Loaded tokenizers', models: [...modelIds] });
 
-  const waiting: Task[] = [];
+  const waiting: Record<Kind, Task[]> = { answer: [], prompt: [] };
   let current: Task | undefined;
   let isOpen = true;
 
   function countNext(): void {
     if (current || !isOpen) return;
-    current = waiting.shift();
+    current = waiting.answer.shift() ?? waiting.prompt.shift();
     if (current) thread.postMessage(current.request);
   }
 
@@ -63,22 +74,24 @@ export async function openTokenizers(options: {
     // Estimates bound every count from here on; a restart brings the tokenizers back.
     logger.error({ msg: 'Lost the tokenizers', err: error });
     isOpen = false;
-    for (const task of [current, ...waiting.splice(0)]) task?.finish(undefined);
+    const lost = [current, ...waiting.answer.splice(0), ...waiting.prompt.splice(0)];
+    for (const task of lost) task?.finish(undefined);
   });
 
   return {
-    async count({ isUrgent, ...request }) {
+    async count({ kind, ...request }) {
+      const { bytesMax, waitingMax, waitMs } = LIMITS[kind];
+      const queue = waiting[kind];
       const bytes = request.texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-      if (!isOpen || !modelIds.has(request.modelId) || bytes > TEXT_BYTES_MAX) return undefined;
-      if (waiting.length >= WAITING_MAX) return undefined;
+      if (!isOpen || !modelIds.has(request.modelId) || bytes > bytesMax) return undefined;
+      if (queue.length >= waitingMax) return undefined;
       const { promise, resolve: finish } = Promise.withResolvers<number | undefined>();
       const task = { request, finish };
-      if (isUrgent) waiting.unshift(task);
-      else waiting.push(task);
+      queue.push(task);
       countNext();
-      const tokens = await within(WAIT_MS_MAX, promise);
-      const index = waiting.indexOf(task);
-      if (index !== -1) waiting.splice(index, 1);
+      const tokens = await within(waitMs, promise);
+      const index = queue.indexOf(task);
+      if (index !== -1) queue.splice(index, 1);
       return tokens;
     },
     async close() {

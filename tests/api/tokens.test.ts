@@ -1,7 +1,8 @@
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Worker } from 'node:worker_threads';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createLogger } from '../../runtime/logger.ts';
 import { createTokenCounts } from '../../runtime/tokenizers/tokenCounts.ts';
 import { createRandom } from '../support/random.ts';
@@ -9,6 +10,9 @@ import { smallTokenizer } from './smallTokenizer.ts';
 
 const logger = createLogger({ name: 'test', level: 'silent' });
 const model = 'small';
+/** A model of which a word of 21 bytes is one token. */
+const denseModel = 'dense';
+const denseWord = ' internationalization';
 const random = createRandom();
 let folder: string;
 let tokens: Awaited<ReturnType<typeof createTokenCounts>>;
@@ -16,6 +20,7 @@ let tokens: Awaited<ReturnType<typeof createTokenCounts>>;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tokenizers-'));
   await writeFile(join(folder, 'small.json'), JSON.stringify(smallTokenizer));
+  await writeFile(join(folder, `${denseModel}.json`), JSON.stringify(denseTokenizer()));
   await symlink('small.json', join(folder, 'maker%2Fsmall.json'));
   await writeFile(join(folder, 'README.md'), 'not a tokenizer');
   tokens = await createTokenCounts({ folder, logger });
@@ -26,9 +31,21 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
+function denseTokenizer() {
+  const written = denseWord.replace(' ', 'Ġ');
+  const merges = [...written.slice(1)].map((letter, at) => [written.slice(0, at + 1), letter]);
+  const base = smallTokenizer.model;
+  const size = Object.keys(base.vocab).length;
+  const words = merges.map((pair, at) => [pair.join(''), size + at]);
+  const vocab = { ...base.vocab, ...Object.fromEntries(words) };
+  return { ...smallTokenizer, model: { ...base, vocab, merges } };
+}
+
 const user = (content: string) => ({ role: 'user', content });
 /** Takes longer to count than whatever comes after it. */
-const long = 'q'.repeat(400_000);
+const long = 'q'.repeat(250_000);
+const PROMPTS_WAITING_MAX = 64;
+const ANSWERS_WAITING_MAX = 512;
 
 describe('a prompt for a model whose tokenizer is given', () => {
   it.each([
@@ -49,6 +66,29 @@ describe('a prompt for a model whose tokenizer is given', () => {
 
   it('is counted for a model whose id has a slash', async () => {
     expect(await tokens.prompt('maker/small', [user('hello world')])).toBe(2);
+  });
+});
+
+describe('a prompt of more than 256 KiB', () => {
+  it('holds at least the tokens of so much of it', async () => {
+    // 43,690 times two tokens, and three of the word that is cut.
+    const beginning = 87_383;
+    const long = ' hello'.repeat(60_000);
+    expect(await tokens.prompt(model, [user(`.${long}`)])).toBe(beginning);
+    const parts = [user('.'), user(`hello${long.slice(0, 120_000)}`), user(`hello${long}`)];
+    expect(await tokens.prompt(model, parts)).toBeGreaterThan(beginning - 5);
+  });
+
+  it('is never taken for more tokens than it has, however many bytes each of them has', async () => {
+    const counted = await tokens.prompt(denseModel, [user(`.${denseWord.repeat(15_000)}`)]);
+    expect(counted).toBeGreaterThan(12_000);
+    expect(counted).toBeLessThanOrEqual(15_001);
+  });
+
+  it('may be cut within a character', async () => {
+    // One byte and 65,535 characters of four; three bytes are left.
+    const text = `.${'\u{1f600}'.repeat(80_000)}`;
+    expect(await tokens.prompt(model, [user(text)])).toBe(262_141);
   });
 });
 
@@ -90,13 +130,13 @@ describe(`random texts, seed ${random.seed}`, () => {
 });
 
 describe('where a tokenizer cannot be had, or not in time', () => {
-  it.each([
-    ['a model without one', 'another', 'hello world'],
-    ['a text of more than 512 KiB', model, ' hello'.repeat(90_000)],
-  ])('bytes bound the count: %s', async (_case, modelId, text) => {
-    const bytes = Buffer.byteLength(text);
-    expect(await tokens.prompt(modelId, [user(text)])).toBe(Math.ceil(bytes / 8));
-    expect(await tokens.output(modelId, text)).toBe(bytes);
+  it('bytes bound the count: a model without one', async () => {
+    expect(await tokens.prompt('another', [user('hello world')])).toBe(2);
+    expect(await tokens.output('another', 'hello world')).toBe(11);
+  });
+
+  it('bytes bound the count: an answer of more than 512 KiB', async () => {
+    expect(await tokens.output(model, ' hello'.repeat(90_000))).toBe(540_000);
   });
 
   it('bytes bound the count: no folder at all', async () => {
@@ -105,14 +145,43 @@ describe('where a tokenizer cannot be had, or not in time', () => {
     await without.close();
   });
 
-  it('bytes bound what comes when too many texts wait', async () => {
-    const counting = [long, ...Array<string>(64).fill('hello')].map((text) =>
+  it('bytes bound the prompt that comes when too many prompts wait, and no answer', async () => {
+    const counting = [long, ...Array<string>(PROMPTS_WAITING_MAX).fill('hello')].map((text) =>
       tokens.prompt(model, [user(text)]),
     );
+    const answer = tokens.output(model, 'hello world');
     expect(await tokens.prompt(model, [user('zzzzzzzz')])).toBe(1);
+    expect(await answer).toBe(3);
+    await Promise.all(counting);
+    expect(await tokens.prompt(model, [user('zzzzzzzz')])).toBe(8);
+  });
+
+  it('bytes bound the answer that comes when too many answers wait', async () => {
+    const counting = [long, ...Array<string>(ANSWERS_WAITING_MAX).fill('hello')].map((text) =>
+      tokens.output(model, text),
+    );
+    const prompt = tokens.prompt(model, [user('zzzzzzzz')]);
     expect(await tokens.output(model, 'hello world')).toBe(11);
+    expect(await prompt).toBe(8);
     await Promise.all(counting);
     expect(await tokens.output(model, 'hello world')).toBe(3);
+  });
+});
+
+describe('a tokenizer thread that was lost', () => {
+  it('leaves bytes to bound what it had to count and all that comes', async () => {
+    const lost = await createTokenCounts({ folder, logger });
+    const post = jest.spyOn(Worker.prototype, 'postMessage');
+    const counting = [
+      lost.prompt(model, [user(long)]),
+      lost.prompt(model, [user('zzzzzzzz')]),
+      lost.output(model, 'hello world'),
+    ];
+    (post.mock.contexts[0] as Worker).emit('error', new Error('out of memory'));
+    post.mockRestore();
+    expect(await Promise.all(counting)).toEqual([long.length / 8, 1, 11]);
+    expect(await lost.output(model, 'hello world')).toBe(11);
+    await lost.close();
   });
 });
 
@@ -127,7 +196,7 @@ describe('a long text that is being counted', () => {
     expect(ticks).toBeGreaterThan(5);
   });
 
-  it('lets an answer overtake the prompts that wait', async () => {
+  it('lets answers overtake the prompts that wait, each in its turn', async () => {
     const finished: string[] = [];
     const noting = (name: string, count: Promise<number>) =>
       count.then(() => void finished.push(name));
@@ -135,8 +204,9 @@ describe('a long text that is being counted', () => {
       noting('long prompt', tokens.prompt(model, [user(long)])),
       noting('prompt', tokens.prompt(model, [user('hello')])),
       noting('answer', tokens.output(model, 'hello')),
+      noting('next answer', tokens.output(model, 'hello')),
     ]);
-    expect(finished).toEqual(['long prompt', 'answer', 'prompt']);
+    expect(finished).toEqual(['long prompt', 'answer', 'next answer', 'prompt']);
   });
 });
 

@@ -50,6 +50,17 @@ describe('startEscrow in solana-bankrun', () => {
     expect(await escrow.worker()).toMatchObject({ stakeTokens: 2_000n, modelsLen: 0 });
   });
 
+  it('locks a job at any price that the settings allow, unless the quoted price is named', async () => {
+    const escrow = await startEscrow({
+      settings: { jobCreditsMax: 100_000n },
+      models: [{ ...STANDARD_MODEL, creditsPerRequest: 2_000 }],
+    });
+    const named = escrow.lock({ maxCredits: 1_999n });
+    await expect(named).rejects.toThrow(/^PriceChanged$/);
+    const job = await escrow.lock({ tokenLimit: 500 });
+    expect(await escrow.job(job)).toMatchObject({ lockedCredits: 2_000n });
+  });
+
   it('goes every way that a job can end, and names every refusal', async () => {
     const escrow = await startEscrow();
     const failed = await escrow.lock();

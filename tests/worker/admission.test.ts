@@ -1,6 +1,6 @@
 import anchor from '@coral-xyz/anchor';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Connection, Keypair, SystemProgram } from '@solana/web3.js';
+import { Connection, Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { delay } from '../../runtime/wait.ts';
 import { createAdmission } from '../../worker/admission.ts';
@@ -44,6 +44,25 @@ describe('a job is refused when the ledger', () => {
     const response = await scene.ask(job);
     expect([response.status, await codeOf(response)]).toEqual([404, 'job_not_found']);
     expect(performance.now() - askedMs).toBeGreaterThan(2_900);
+  });
+
+  it.each<[string, (address: PublicKey) => Promise<void>]>([
+    ['zeros', (address) => scene.ledger.writeBytes(address, new Uint8Array(500))],
+    ['no bytes', (address) => scene.ledger.writeBytes(address, new Uint8Array())],
+    [
+      'a CreditAccount of another version',
+      (address) => scene.ledger.write(address, 'CreditAccount', { version: 2 }),
+    ],
+  ])('has %s of the program in its place', async (_case, write) => {
+    const address = freshAddress();
+    await write(address);
+    const response = await scene.ask({ id: 'job_1', address });
+    expect([response.status, await codeOf(response)]).toEqual([404, 'job_not_found']);
+  });
+
+  it('has it in a version that the worker cannot read', async () => {
+    const response = await scene.ask(await scene.lock({ version: 2 }));
+    expect([response.status, await codeOf(response)]).toEqual([500, 'internal_error']);
   });
 
   it("is another deployment, or the job another worker's", async () => {

@@ -74,6 +74,17 @@ describe('an attempt', () => {
     expect((await scene.ask(locked, { body: { attempt: 2 } })).status).toBe(200);
   });
 
+  it('is answered once however far the clock runs ahead of the ledger', async () => {
+    const locked = await scene.lock();
+    expect((await readAnswer(await scene.ask(locked))).proof).toBeDefined();
+    scene.now.offsetMs = 600_000;
+    const timestampMs = Date.now() + scene.now.offsetMs;
+    expect((await scene.ask(await scene.lock(), { timestampMs })).status).toBe(200);
+    const again = await scene.ask(locked, { timestampMs });
+    scene.now.offsetMs = 0;
+    expect([again.status, await codeOf(again)]).toEqual([409, 'attempt_already_used']);
+  });
+
   it('is answered once when both requests arrive together', async () => {
     const locked = await scene.lock();
     const responses = await Promise.all([scene.ask(locked), scene.ask(locked)]);
@@ -97,6 +108,13 @@ describe('a request that cannot be read', () => {
   ])('has %s and is refused with 400', async (_case, body) => {
     const response = await scene.ask(job, { body, signed: { attempt: 1 } });
     expect([response.status, await codeOf(response)]).toEqual([400, 'invalid_request']);
+  });
+
+  it.each(['null', '[]', '"text"'])('is %s and no object, and is told so', async (body) => {
+    const response = await fetch(`${scene.url}/jobs`, { method: 'POST', body });
+    expect(await response.json()).toMatchObject({
+      error: { code: 'invalid_request', message: 'Missing or malformed: the body' },
+    });
   });
 
   it('is no JSON, too large or for no route', async () => {

@@ -15,7 +15,10 @@ import { freshAddress, MODEL_ID } from './scene.ts';
 
 const SLOTS = 32;
 const PER_SIGNER_MAX = 8;
-const ADMITTED: Admitted = { controller: freshAddress(), proofDueMs: 60_000 };
+const ADMITTED: Admitted = {
+  ...{ controller: freshAddress(), proofDueMs: 60_000 },
+  ...{ unixSeconds: 0n, deadlineSeconds: 65n },
+};
 const NOT_FOUND = new WorkerError('job_not_found', 'The ledger holds no such job');
 
 /** A worker whose ledger answers when the test says so, and whose engine goes on until stopped. */
@@ -34,7 +37,7 @@ function openBench() {
   let check = Promise.withResolvers<Admitted>();
   const jobs = createJobs({
     admission: { admit: () => check.promise, authorize: async () => undefined },
-    attempts: createAttempts(Date.now),
+    attempts: createAttempts(),
     engine,
     signProof: createProofSigner({ programId: PROGRAM_ID, worker, proofKey: Keypair.generate() }),
     slots: SLOTS,

@@ -14,6 +14,10 @@ import { readAnswer } from './events.ts';
 import { freshAddress, MODEL_ID } from './scene.ts';
 
 const TOKEN_LIMIT = 1_000_000;
+const ADMITTED: Admitted = {
+  ...{ controller: freshAddress(), proofDueMs: 60_000 },
+  ...{ unixSeconds: 0n, deadlineSeconds: 65n },
+};
 const servers: ReturnType<typeof createServer>[] = [];
 afterEach(() => {
   for (const server of servers.splice(0)) server.close().closeAllConnections();
@@ -24,7 +28,7 @@ async function serveJobs(engine: Engine, admitted: Promise<Admitted>): Promise<s
   const worker = freshAddress();
   const jobs = createJobs({
     admission: { admit: () => admitted, authorize: async () => undefined },
-    attempts: createAttempts(Date.now),
+    attempts: createAttempts(),
     engine,
     signProof: createProofSigner({ programId: PROGRAM_ID, worker, proofKey: Keypair.generate() }),
     slots: 1,
@@ -65,8 +69,7 @@ function createEndlessEngine(delta: string) {
 describe('a running job', () => {
   it('is given up when its proof would come too late', async () => {
     const { engine } = createEndlessEngine('word ');
-    const controller = freshAddress();
-    const url = await serveJobs(engine, Promise.resolve({ controller, proofDueMs: 50 }));
+    const url = await serveJobs(engine, Promise.resolve({ ...ADMITTED, proofDueMs: 50 }));
     const { text, error, proof } = await readAnswer(await fetch(url));
     expect(text).toContain('word ');
     expect(error).toMatchObject({ code: 'deadline_passed' });
@@ -75,8 +78,7 @@ describe('a running job', () => {
 
   it('holds its engine back while nobody reads', async () => {
     const { engine, asked } = createEndlessEngine('x'.repeat(100_000));
-    const controller = freshAddress();
-    const url = await serveJobs(engine, Promise.resolve({ controller, proofDueMs: 60_000 }));
+    const url = await serveJobs(engine, Promise.resolve(ADMITTED));
     const leaving = new AbortController();
     await fetch(url, { signal: leaving.signal });
     let before = -1;
@@ -95,7 +97,7 @@ describe('a running job', () => {
     const asking = fetch(url, { signal: AbortSignal.timeout(100) });
     await expect(asking).rejects.toThrow('timeout');
     await new Promise((settle) => setTimeout(settle, 50));
-    resolve({ controller: freshAddress(), proofDueMs: 60_000 });
+    resolve(ADMITTED);
     await new Promise(setImmediate);
     expect(asked.started).toBe(false);
   });

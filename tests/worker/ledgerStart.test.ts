@@ -60,6 +60,13 @@ describe("the time of a worker's start", () => {
     expect(await readStart()).toBe(80n);
   });
 
+  it("is not known while the ledger's time stands still, so that no job is taken", async () => {
+    const readOwn = async () => ({ worker, unixSeconds: 70n });
+    await expect(createLedgerStart({ readOwn })()).rejects.toMatchObject({
+      code: 'ledger_unavailable',
+    });
+  });
+
   it('sets no bound for a worker that is not registered yet, and so has proven nothing', async () => {
     const readOwn = async () => ({ worker: undefined, unixSeconds: 70n });
     expect(await createLedgerStart({ readOwn })()).toBeUndefined();

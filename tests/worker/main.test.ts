@@ -44,15 +44,19 @@ describe('the worker process', () => {
     const starting = startProcess(MAIN, {
       WORKER_PROOF_KEY: 'a-secret-that-is-no-key',
       WORKER_SLOTS: '0',
+      WORKER_UPSTREAM_URL: 'http://somebody:a-secret-password@127.0.0.1:8000/v1',
       SOLANA_RPC_URL: 'ftp://ledger',
     });
     const { message } = await starting.then(
       () => new Error('the process started'),
       (error: Error) => error,
     );
-    for (const name of ['WORKER_AUTHORITY', 'WORKER_PROOF_KEY', 'WORKER_SLOTS', 'SOLANA_RPC_URL']) {
+    for (const name of [
+      ...['WORKER_AUTHORITY', 'WORKER_PROOF_KEY', 'WORKER_SLOTS', 'SOLANA_RPC_URL'],
+      'WORKER_UPSTREAM_URL: must not carry credentials',
+    ]) {
       expect(message).toContain(name);
     }
-    expect(message).not.toContain('a-secret-that-is-no-key');
+    expect(message).not.toContain('a-secret');
   });
 });

@@ -50,6 +50,23 @@ describe('a stop request', () => {
     await reply.closed;
   });
 
+  it('after the finish chunk leaves the answer complete, though its usage never came', async () => {
+    upstream.answerWith((reply) => {
+      reply.text('All of it.');
+      reply.finish('stop');
+      start.resolve(reply);
+    });
+    const start = Promise.withResolvers<Reply>();
+    const job = await scene.lock();
+    const response = await scene.ask(job);
+    const reply = await start.promise;
+    await scene.stop(job);
+    const answer = await readAnswer(response);
+    expect(answer).toMatchObject({ text: 'All of it.', finishReason: 'stop' });
+    expect(answer.proof).toMatchObject({ completion_tokens: 1 });
+    await reply.closed;
+  });
+
   it('by a key that does not act for the controller is refused, and the job goes on', async () => {
     const job = await scene.lock();
     const response = await scene.ask(job);

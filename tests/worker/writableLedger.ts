@@ -15,6 +15,8 @@ export interface WritableLedger {
     fields: Record<string, unknown>,
     owner?: PublicKey,
   ): Promise<void>;
+  /** Gives an account any bytes. */
+  writeBytes(address: PublicKey, bytes: Uint8Array, owner?: PublicKey): Promise<void>;
   close(): void;
 }
 
@@ -24,30 +26,36 @@ const LAMPORTS = 10_000_000;
 
 export async function startWritableLedger(): Promise<WritableLedger> {
   const { connection, close } = await startLedger();
+
+  async function writeBytes(
+    address: PublicKey,
+    bytes: Uint8Array,
+    owner = PROGRAM_ID,
+  ): Promise<void> {
+    const account = {
+      lamports: LAMPORTS,
+      owner: owner.toBase58(),
+      data: Buffer.from(bytes).toString('hex'),
+    };
+    const response = await fetch(connection.rpcEndpoint, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        ...{ jsonrpc: '2.0', id: 1, method: 'surfnet_setAccount' },
+        params: [address.toBase58(), account],
+      }),
+    });
+    const { error } = (await response.json()) as { error?: { message: string } };
+    if (error) throw new Error(`The ledger refused to write an account: ${error.message}`);
+  }
+
   return {
     connection,
     close,
-    async write(address, name, fields, owner = PROGRAM_ID) {
-      const bytes = await coder.accounts.encode(name, {
-        ...zeroFields(name),
-        version: 1,
-        ...fields,
-      });
-      const account = {
-        lamports: LAMPORTS,
-        owner: owner.toBase58(),
-        data: bytes.toString('hex'),
-      };
-      const response = await fetch(connection.rpcEndpoint, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({
-          ...{ jsonrpc: '2.0', id: 1, method: 'surfnet_setAccount' },
-          params: [address.toBase58(), account],
-        }),
-      });
-      const { error } = (await response.json()) as { error?: { message: string } };
-      if (error) throw new Error(`The ledger refused to write an account: ${error.message}`);
+    writeBytes,
+    async write(address, name, fields, owner) {
+      const all = { ...zeroFields(name), version: 1, ...fields };
+      await writeBytes(address, await coder.accounts.encode(name, all), owner);
     },
   };
 }

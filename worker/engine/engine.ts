@@ -23,7 +23,7 @@ export interface Engine {
    *
    * @throws WorkerError `upstream_failed`, `context_length_exceeded`, or `no_free_slot` while the
    *   upstream is busy
-   * @throws the signal's reason once it aborts
+   * @throws the signal's reason once it aborts, unless all of the text was there
    */
   generate(
     chat: ChatRequest,

@@ -78,8 +78,9 @@ export function createUpstreamEngine(upstream: {
           }
         }
       } catch (error) {
-        signal.throwIfAborted();
-        if (!usageWait.signal.aborted) throw asUpstreamFailure(error);
+        // Past the finish reason the text is complete: a stop cuts off no more than the usage.
+        if (finishReason === undefined) signal.throwIfAborted();
+        if (!signal.aborted && !usageWait.signal.aborted) throw asUpstreamFailure(error);
       } finally {
         clearTimeout(timer);
       }
