@@ -1,6 +1,7 @@
-import { Connection } from '@solana/web3.js';
+import { Connection, type PublicKey } from '@solana/web3.js';
 import Table from 'cli-table3';
 import { Command } from 'commander';
+import { z } from 'zod';
 import { FatalError, RetryableError } from '../indexer/errors.ts';
 import { rebuildMirror } from '../indexer/rebuild/rebuildMirror.ts';
 import { isClean, type Reconciliation, reconcile } from '../indexer/reconcile/reconcile.ts';
@@ -8,6 +9,7 @@ import { createRpc } from '../indexer/source/rpc.ts';
 import { createLedgerSource } from '../indexer/source/source.ts';
 import { createAddresses, PROGRAM_ID } from '../programs/client/addresses.ts';
 import { addressSetting } from '../runtime/address.ts';
+import { ConfigError, parseEnvironment } from '../runtime/config.ts';
 import { readStackFile, STACK_FOLDER } from '../stack/stackFile.ts';
 import { withDatabase } from './database.ts';
 import { CommandError } from './errors.ts';
@@ -16,6 +18,8 @@ import { parseNodeUrl } from './ledgerNode.ts';
 interface LedgerChoice {
   readonly rpc?: string;
 }
+
+const programSchema = z.object({ SVC_PROGRAM_ID: addressSetting.default(PROGRAM_ID) });
 
 /** No colours: the output may go to a file. */
 const PLAIN = { head: [], border: [] };
@@ -82,7 +86,7 @@ async function compare(options: LedgerChoice & { json?: true }): Promise<void> {
   });
 }
 
-/** @throws CommandError when no ledger is named and no stack runs here */
+/** @throws CommandError when no ledger is named and no stack runs here, or a setting is malformed */
 function locateLedger(choice: LedgerChoice, environment: NodeJS.ProcessEnv = process.env) {
   const rpcUrl = choice.rpc ?? (environment.SOLANA_RPC_URL || readStackFile(STACK_FOLDER)?.rpcUrl);
   if (!rpcUrl) {
@@ -92,10 +96,15 @@ function locateLedger(choice: LedgerChoice, environment: NodeJS.ProcessEnv = pro
     // Its value may hold a provider's key.
     throw new CommandError('SOLANA_RPC_URL is no http or https address.');
   }
-  const programId = environment.SVC_PROGRAM_ID
-    ? addressSetting.parse(environment.SVC_PROGRAM_ID)
-    : PROGRAM_ID;
-  return { rpcUrl, programId };
+  return { rpcUrl, programId: readProgramId(environment) };
+}
+
+function readProgramId(environment: NodeJS.ProcessEnv): PublicKey {
+  try {
+    return parseEnvironment(programSchema, environment).SVC_PROGRAM_ID;
+  } catch (error) {
+    throw error instanceof ConfigError ? new CommandError(error.message, { cause: error }) : error;
+  }
 }
 
 async function explained<Result>(work: Promise<Result>): Promise<Result> {

@@ -1,10 +1,27 @@
-import { type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import {
+  type AccountMeta,
+  type Keypair,
+  PublicKey,
+  type TransactionInstruction,
+} from '@solana/web3.js';
 import * as builders from '../programs/client/instructions/index.ts';
 import { IDL } from '../programs/client/program.ts';
 import { camelCase, type Value } from '../programs/client/values.ts';
 import { CommandError } from './errors.ts';
+import { parseValue } from './fieldValue.ts';
 
 type Build = (fields: Record<string, unknown>) => TransactionInstruction;
+type Interface = (typeof IDL.instructions)[number];
+
+/** What the builders take besides an instruction's accounts and arguments: addresses follow from it. */
+const MORE_FIELDS: Readonly<Record<string, Readonly<Record<string, 'pubkey' | 'string'>>>> = {
+  credit_buy: { wallet: 'pubkey' },
+  job_lock: { wallet: 'pubkey', model_id: 'string' },
+  model_retire: { model_id: 'string' },
+  worker_host: { model_id: 'string' },
+  worker_unhost: { model_id: 'string' },
+  claim_pay: { worker_payout: 'pubkey' },
+};
 
 /**
  * Builds an instruction from words, as somebody types them: `spender=<address>`, by the names of
@@ -27,30 +44,84 @@ export function instructionFromWords(input: {
     const names = IDL.instructions.map((candidate) => candidate.name).join(', ');
     throw new CommandError(`The program has no instruction ${name}. It has ${names}.`);
   }
+  const types = fieldTypes(item);
+  const named = parseWords(words, types, name);
   const fields: Record<string, unknown> = { programId };
   for (const account of item.accounts) {
     if ('signer' in account && account.signer && signer) fields[camelCase(account.name)] = signer;
   }
+  for (const [field, value] of named) fields[camelCase(field)] = value;
+  const instruction = explained(name, [...types.keys()], () => buildWhole(name, build, fields));
+  item.accounts.forEach((account, index) => {
+    const { pubkey } = instruction.keys[index] as AccountMeta;
+    const value = named.get(account.name);
+    if (value instanceof PublicKey && !value.equals(pubkey)) {
+      throw new CommandError(
+        `${name}: ${account.name} follows from other fields: it is ${pubkey}.`,
+      );
+    }
+  });
+  return instruction;
+}
+
+/** Every field that an instruction has, by its name in the reference. */
+function fieldTypes({ name, accounts, args }: Interface): Map<string, unknown> {
+  return new Map<string, unknown>([
+    ...accounts.map((account) => [account.name, 'pubkey'] as const),
+    ...Object.entries(MORE_FIELDS[name] ?? {}),
+    ...args.map((argument) => [argument.name, argument.type] as const),
+  ]);
+}
+
+function parseWords(
+  words: readonly string[],
+  types: ReadonlyMap<string, unknown>,
+  name: string,
+): Map<string, Value> {
+  const values = new Map<string, Value>();
   for (const word of words) {
     const [, field, text] = /^([a-z][a-z0-9_]*)=(.*)$/s.exec(word) ?? [];
     if (!field || text === undefined) throw new CommandError(`'${word}' is not name=value.`);
-    const type = item.args.find((argument) => argument.name === field)?.type;
-    fields[camelCase(field)] = parseValue(field, text, type);
+    if (!types.has(field)) throw new CommandError(`${name} has no ${field}. ${seeFields(name)}`);
+    values.set(field, parseValue(field, text, types.get(field)));
   }
+  return values;
+}
+
+/** Builds, and names the field that is missing where an address cannot be made for want of it. */
+function buildWhole(
+  name: string,
+  build: Build,
+  fields: Record<string, unknown>,
+): TransactionInstruction {
+  let absent: string | undefined;
+  const observed = new Proxy(fields, {
+    get(target, field: string) {
+      if (target[field] === undefined) absent = field;
+      return target[field];
+    },
+  });
   try {
-    return build(fields);
+    return build(observed);
   } catch (error) {
-    // The builders speak of their own fields; here each goes by its name in the reference.
-    const known = [...item.accounts, ...item.args].map((field) => field.name);
-    const reason = (error as Error).message.replace(
-      /\b\w+$/,
-      (word) => known.find((field) => camelCase(field) === word) ?? word,
-    );
-    throw new CommandError(`${reason}. See docs/instructions/${name}.md for its fields.`, {
-      cause: error,
-    });
+    if ((error as Error).name !== 'TypeError' || absent === undefined) throw error;
+    throw new Error(`${name} needs ${absent}`, { cause: error });
   }
 }
+
+/** The builders speak of their own fields; here each goes by its name in the reference. */
+function explained<Result>(name: string, fields: readonly string[], work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    const reason = (error as Error).message
+      .replace(/\b\w+\b/g, (word) => fields.find((field) => camelCase(field) === word) ?? word)
+      .replace('a bigint', 'a whole number');
+    throw new CommandError(`${reason}. ${seeFields(name)}`, { cause: error });
+  }
+}
+
+const seeFields = (name: string) => `See docs/instructions/${name}.md for its fields.`;
 
 /** What the interface calls an instruction's accounts, in their order. */
 export function accountNames(name: string): string[] {
@@ -67,58 +138,4 @@ export function missingSigners(
     .filter(({ isSigner }) => isSigner)
     .map(({ pubkey }) => pubkey)
     .filter((key) => !signers.some(({ publicKey }) => publicKey.equals(key)));
-}
-
-/** What is no argument is an account, or a text that an account's address follows from. */
-function parseValue(field: string, text: string, type: unknown): Value {
-  const address = asAddress(text);
-  switch (type) {
-    case undefined:
-      return address ?? text;
-    case 'string':
-      return text;
-    case 'pubkey':
-      if (!address) throw new CommandError(`${field} takes an address.`);
-      return address;
-    case 'bool':
-      if (text !== 'true' && text !== 'false')
-        throw new CommandError(`${field} takes true or false.`);
-      return text === 'true';
-    case 'u64':
-    case 'i64':
-      return parseInteger(field, text);
-    case 'u8':
-    case 'u16':
-    case 'u32':
-      return Number(parseInteger(field, text));
-    default:
-      return typeof type === 'object' && type !== null && 'vec' in type
-        ? parseAddresses(field, text)
-        : parseBytes(field, text);
-  }
-}
-
-function asAddress(text: string): PublicKey | undefined {
-  try {
-    return new PublicKey(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function parseInteger(field: string, text: string): bigint {
-  if (!/^\d{1,20}$/.test(text)) throw new CommandError(`${field} takes a whole number.`);
-  return BigInt(text);
-}
-
-function parseAddresses(field: string, text: string): PublicKey[] {
-  return text
-    .split(',')
-    .filter((part) => part !== '')
-    .map((part) => parseValue(field, part, 'pubkey') as PublicKey);
-}
-
-function parseBytes(field: string, text: string): Uint8Array {
-  if (!/^(?:[0-9a-f]{2})+$/i.test(text)) throw new CommandError(`${field} takes bytes in hex.`);
-  return Buffer.from(text, 'hex');
 }

@@ -6,6 +6,7 @@ import {
 } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { Command } from 'commander';
+import { PROGRAM_ID } from '../programs/client/addresses.ts';
 import { createSender, LedgerUnavailableError } from '../programs/client/sender/index.ts';
 import { parseKeypair } from '../runtime/keypair.ts';
 import { createLogger } from '../runtime/logger.ts';
@@ -38,15 +39,13 @@ export function createSendCommand(): Command {
     )
     .option('--print', 'print the message in base58 instead of signing and sending it')
     .action(async (name: string, words: string[], options: Options) => {
-      const answer = await withLedgerNode(options, ({ connection, addresses: { programId } }) => {
-        const { signer: signers = [] } = options;
-        const signer = signers[0]?.publicKey;
-        const instruction = instructionFromWords({ name, words, signer, programId });
-        console.error(describeAccounts(name, instruction));
-        return options.print
-          ? print(instruction, connection)
-          : send(instruction, connection, signers);
-      });
+      const { signer: signers = [], program: programId = PROGRAM_ID } = options;
+      const signer = signers[0]?.publicKey;
+      const instruction = instructionFromWords({ name, words, signer, programId });
+      console.error(describeAccounts(name, instruction));
+      const answer = await withLedgerNode(options, ({ connection }) =>
+        options.print ? print(instruction, connection) : send(instruction, connection, signers),
+      );
       console.log(answer);
     });
 }

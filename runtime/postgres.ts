@@ -29,7 +29,7 @@ export function createPool(options: {
   max?: number;
   queryTimeoutMs?: number;
 }): pg.Pool {
-  return new pg.Pool({
+  const pool = new pg.Pool({
     connectionString: options.databaseUrl,
     application_name: options.applicationName,
     max: options.max ?? 10,
@@ -39,6 +39,10 @@ export function createPool(options: {
     ...(options.queryTimeoutMs !== undefined && { query_timeout: options.queryTimeoutMs }),
     types,
   });
+  // An idle connection that is lost is replaced by the next statement's. The pool reports it as an
+  // error, and one that nobody hears ends the process.
+  pool.on('error', ignore);
+  return pool;
 }
 
 /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
@@ -59,7 +63,7 @@ export async function inTransaction<Result>(
     });
     throw error;
   } finally {
-    client.off('error', tellNext);
+    client.off('error', ignore);
     // A client whose rollback failed is in an unknown state and must not serve anybody again.
     client.release(broken);
   }
@@ -69,8 +73,8 @@ export async function inTransaction<Result>(
 export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   const client = await pool.connect();
   // While it is lent, the pool does not listen, and an error that nobody hears ends the process.
-  client.on('error', tellNext);
+  client.on('error', ignore);
   return client;
 }
 
-function tellNext(): void {}
+function ignore(): void {}

@@ -1,3 +1,4 @@
+import type { PublicKey } from '@solana/web3.js';
 import type { DeployedWorker, Deployment } from './deployment.ts';
 import { StackError } from './errors.ts';
 
@@ -21,11 +22,12 @@ const REQUIRED = {
 export function describeCluster(input: {
   rpcUrl: string;
   wsUrl: string;
+  wallet: PublicKey | undefined;
   environment: NodeJS.ProcessEnv;
 }): Deployment {
-  const { rpcUrl, wsUrl, environment } = input;
+  const { rpcUrl, wsUrl, wallet, environment } = input;
   const missing = Object.entries(REQUIRED).filter(([name]) => !environment[name]);
-  if (missing.length > 0) {
+  if (wallet === undefined || missing.length > 0) {
     const list = missing.map(([name, meaning]) => `${name} (${meaning})`).join(', ');
     throw new StackError(
       `On the ledger of SOLANA_RPC_URL the keys are yours to give. Missing: ${list}. On a test ` +
@@ -37,7 +39,8 @@ export function describeCluster(input: {
   return {
     rpcUrl,
     wsUrl,
-    wallet: environment.SVC_WALLET ?? '',
+    wallet: wallet.toBase58(),
+    isOwnWallet: false,
     secretsKey: environment.SVC_SECRETS_KEY ?? '',
     apiEnvironment: {},
     indexerEnvironment: {},

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
+import { addressSetting } from '../runtime/address.ts';
 import { booleanSetting, parseEnvironment, portSetting } from '../runtime/config.ts';
 import { keypairSetting } from '../runtime/keypair.ts';
 
@@ -11,7 +12,7 @@ const environmentSchema = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
   SOLANA_RPC_URL: z.url({ protocol: /^https?$/ }).optional(),
   SOLANA_WS_URL: z.url({ protocol: /^wss?$/ }).optional(),
-  SVC_PROGRAM_ID: z.string().default(PROGRAM_ID.toBase58()),
+  SVC_PROGRAM_ID: addressSetting.default(PROGRAM_ID),
   /** The program's upgrade authority on a test validator, which the stack may set up. */
   SVC_AUTHORITY_KEY: keypairSetting.optional(),
   /** Makes secrets outlive the embedded ledger, in a database that does. */
@@ -23,11 +24,13 @@ const environmentSchema = z.object({
     .optional(),
   /** Unset, it follows from where the ledger is. */
   SVC_ALLOW_LOOPBACK: booleanSetting.optional(),
+  /** On a cluster, the wallet to make an API key for. */
+  SVC_WALLET: addressSetting.optional(),
   /** The wallet's key, where one exists that the stack did not make. */
   SVC_API_KEY: z.string().optional(),
 });
 
-/** What `npm start` itself looks at; everything else reaches the processes it starts as it is. */
+/** What `npm start` itself looks at; everything else is for the processes it starts. */
 export type StackConfig = Readonly<z.infer<typeof environmentSchema>>;
 
 /** @throws ConfigError naming each variable that is malformed */

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { parseKeypair } from '../runtime/keypair.ts';
+import { keepSecret } from './keepSecret.ts';
 
 // What SVC_DATA_DIR holds: the database, and the keys without which what is in it would make no
 // sense at the next start. The embedded ledger itself keeps nothing.
@@ -25,10 +25,4 @@ export async function keepAuthority(folder: string): Promise<Keypair> {
   const authority = Keypair.generate();
   await keepSecret(path, JSON.stringify([...authority.secretKey]));
   return authority;
-}
-
-/** Writes a file that only its owner may read. */
-export async function keepSecret(path: string, text: string): Promise<void> {
-  await mkdir(join(path, '..'), { recursive: true });
-  await writeFile(path, text, { mode: 0o600 });
 }

@@ -4,6 +4,8 @@ export interface Deployment {
   wsUrl: string;
   /** Address of the wallet that the stack's API key belongs to. */
   wallet: string;
+  /** Whether the stack made that wallet, so that nobody else has a key of it. */
+  isOwnWallet: boolean;
   /** Base64 of 32 bytes: what is kept secret in the database is sealed under it. */
   secretsKey: string;
   /** Settings, secrets among them, that a process cannot take from the stack's own environment. */

@@ -52,6 +52,7 @@ export async function setUpDevelopmentLedger(
 
   return {
     wallet: wallet.publicKey.toBase58(),
+    isOwnWallet: true,
     secretsKey: deriveSecret(operator.authority, 'secrets').toString('base64'),
     apiEnvironment: {
       SVC_GATEWAY: gateway.toBase58(),

@@ -3,8 +3,8 @@ import type pg from 'pg';
 import { createKey, hashKey, KeyExistsError, regenerateKey } from '../api/services/keys.ts';
 import { selectKeysAndAccounts } from '../api/statements/keyAndAccount.ts';
 import { createPool } from '../runtime/postgres.ts';
-import { keepSecret } from './dataFolder.ts';
 import { StackError } from './errors.ts';
+import { keepSecret } from './keepSecret.ts';
 
 /**
  * Makes an API key for the stack's wallet, or finds the one that was kept.

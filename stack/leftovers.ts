@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { z } from 'zod';
+import { keepSecret } from './keepSecret.ts';
 
 // The processes of a killed stack end by themselves. Only PostgreSQL does not, should the process
 // that watches it have been killed too: so where its data lies is written down.
@@ -31,7 +32,7 @@ export async function recordDatabase(
 ): Promise<void> {
   const directory = await readDirectory(database.databaseUrl);
   const record = JSON.stringify({ ...database, directory });
-  await writeFile(pathIn(folder), record, { mode: 0o600 });
+  await keepSecret(pathIn(folder), record);
 }
 
 /** To be called when the database has ended in order. */

@@ -1,4 +1,5 @@
 import { Connection, type Keypair } from '@solana/web3.js';
+import { PROGRAM_ID } from '../programs/client/addresses.ts';
 import type { Shutdown } from '../runtime/shutdown.ts';
 import { describeCluster } from './cluster.ts';
 import type { StackConfig } from './config.ts';
@@ -12,7 +13,8 @@ import { startLedger } from './ledger.ts';
  * Finds the ledger to work on: the embedded one, a development ledger that SOLANA_RPC_URL and
  * SVC_AUTHORITY_KEY let the stack set up, or a cluster where the service is deployed already.
  *
- * @throws StackError when keys are missing, or no embedded ledger exists for this platform
+ * @throws StackError when keys are missing, no embedded ledger exists for this platform, or another
+ *   program is named than the one that is set up
  */
 export async function openLedger(input: {
   config: StackConfig;
@@ -21,6 +23,7 @@ export async function openLedger(input: {
 }): Promise<Deployment> {
   const { config, environment, shutdown } = input;
   const { SOLANA_RPC_URL: rpcUrl, SVC_AUTHORITY_KEY: authorityKey } = config;
+  if (!rpcUrl || authorityKey) expectPublishedProgram(config);
   if (!rpcUrl) {
     const { SVC_DATA_DIR: dataFolder } = config;
     const payer = dataFolder ? await keepAuthority(dataFolder) : undefined;
@@ -32,7 +35,16 @@ export async function openLedger(input: {
   }
   const urls = { rpcUrl, wsUrl: config.SOLANA_WS_URL ?? deriveWebsocketUrl(rpcUrl) };
   if (authorityKey) return setUp(urls, authorityKey);
-  return describeCluster({ ...urls, environment });
+  return describeCluster({ ...urls, wallet: config.SVC_WALLET, environment });
+}
+
+function expectPublishedProgram({ SVC_PROGRAM_ID: programId }: StackConfig): void {
+  if (programId.equals(PROGRAM_ID)) return;
+  throw new StackError(
+    `SVC_PROGRAM_ID names another program than ${PROGRAM_ID}, the only one that npm start ` +
+      'sets up. Leave it out, or name the cluster where yours is deployed by SOLANA_RPC_URL, ' +
+      'without SVC_AUTHORITY_KEY.',
+  );
 }
 
 async function setUp(

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { keepSecret } from './keepSecret.ts';
 
 /** Where a running stack keeps its description and logs, in the folder it was started in. */
 export const STACK_FOLDER = '.svc';
@@ -22,12 +23,9 @@ export interface StackDescription {
 
 const pathIn = (folder: string) => join(folder, 'stack.json');
 
-/** Writes the description whole or not at all, readable by its owner only: it holds the key. */
+/** Writes the description, which holds the key. */
 export async function writeStackFile(folder: string, stack: StackDescription): Promise<void> {
-  const unfinished = `${pathIn(folder)}.tmp`;
-  await rm(unfinished, { force: true });
-  await writeFile(unfinished, `${JSON.stringify(stack, null, 2)}\n`, { mode: 0o600 });
-  await rename(unfinished, pathIn(folder));
+  await keepSecret(pathIn(folder), `${JSON.stringify(stack, null, 2)}\n`);
 }
 
 /** @returns undefined when no stack has described itself there */

@@ -1,3 +1,4 @@
+import { Connection } from '@solana/web3.js';
 import type { Shutdown } from '../runtime/shutdown.ts';
 import { startChild } from './child.ts';
 import type { StackConfig } from './config.ts';
@@ -7,6 +8,7 @@ import { makeKey } from './key.ts';
 import { forgetDatabase, recordDatabase } from './leftovers.ts';
 import { allowsLoopback } from './loopback.ts';
 import { openLedger } from './openLedger.ts';
+import { environmentFor, PARTS } from './parts.ts';
 import type { Say } from './progress.ts';
 import { untilReady } from './ready.ts';
 import { removeStackFile, type StackDescription, writeStackFile } from './stackFile.ts';
@@ -21,7 +23,7 @@ const TRIAL_MODEL = 'llama-3.2-3b-instruct';
  * Starts the whole service, each part but the embedded ledger a process of its own, and describes
  * it in `folder`.
  *
- * @param environment the user's settings, which every part sees
+ * @param environment the user's settings, of which every part sees those that it reads
  * @param shutdown is told of everything before it starts, so that it may run at any time
  * @param onDeath called when a part ends unasked later
  * @throws StackError for what the user can put right
@@ -38,18 +40,22 @@ export async function startStack(options: {
   const listen = { host: config.HOST, port: config.PORT };
   const logFolder = await takeFolder({ folder, listen, shutdown, say });
 
-  const start = (name: string, script: string, settings: NodeJS.ProcessEnv): Promise<string> => {
+  function start(
+    part: keyof typeof PARTS,
+    settings: NodeJS.ProcessEnv,
+    name: string = part,
+  ): Promise<string> {
     const child = startChild({
-      ...{ name, script, logFolder, onDeath },
-      environment: { ...environment, ...settings },
+      ...{ name, script: PARTS[part].script, logFolder, onDeath },
+      environment: { ...environmentFor(PARTS[part], environment), ...settings },
     });
     shutdown.add(name, child.stop);
     return child.ready;
-  };
+  }
 
   async function startDatabase(): Promise<string> {
     shutdown.add('record of the database', () => forgetDatabase(folder));
-    const url = await start('database', 'stack/databaseMain.ts', {});
+    const url = await start('database', {});
     await recordDatabase(folder, { databaseUrl: url, isKept: config.SVC_DATA_DIR !== undefined });
     return url;
   }
@@ -58,7 +64,7 @@ export async function startStack(options: {
     config.DATABASE_URL ?? startDatabase(),
     openLedger({ config, environment, shutdown }),
   ]);
-  const { rpcUrl, wsUrl, wallet, workers } = deployment;
+  const { rpcUrl, wsUrl, wallet, isOwnWallet, workers } = deployment;
   const allowLoopback = allowsLoopback(config);
   const everybody = {
     ...{ DATABASE_URL: databaseUrl, SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl },
@@ -68,18 +74,21 @@ export async function startStack(options: {
   say('database', new URL(databaseUrl).host);
   say('ledger', rpcUrl);
   const isDatabaseKept = (config.DATABASE_URL ?? config.SVC_DATA_DIR) !== undefined;
-  if (isDatabaseKept && !config.SOLANA_RPC_URL) await prepareThrowawayMirror(databaseUrl);
+  if (isDatabaseKept && !config.SOLANA_RPC_URL) {
+    const genesisHash = await new Connection(rpcUrl).getGenesisHash();
+    await prepareThrowawayMirror({ databaseUrl, genesisHash });
+  }
 
   await Promise.all(
     workers.map(async (worker, index) => {
       const settings = { SOLANA_RPC_URL: rpcUrl, ...worker.environment };
-      await worker.register(await start(`worker-${index + 1}`, 'worker/main.ts', settings));
+      await worker.register(await start('worker', settings, `worker-${index + 1}`));
     }),
   );
   const engine = config.WORKER_UPSTREAM_URL ?? 'the built-in engine (see WORKER_UPSTREAM_URL)';
   say('workers', `${workers.length}, answering from ${engine}`);
 
-  const indexerUrl = await start('indexer', 'indexer/main.ts', {
+  const indexerUrl = await start('indexer', {
     ...everybody,
     INDEXER_PORT: '0',
     // Half a minute: the embedded ledger's slots are twenty times shorter than a cluster's.
@@ -90,11 +99,10 @@ export async function startStack(options: {
   await untilReady(indexerUrl, MIRROR_TIMEOUT_MS);
   say('indexer', indexerUrl);
 
-  const isOwnWallet = environment.SVC_WALLET === undefined;
   const keyPath = config.SVC_DATA_DIR && keyIn(config.SVC_DATA_DIR);
   const apiKey =
     config.SVC_API_KEY ?? (await makeKey({ databaseUrl, wallet, isOwnWallet, keyPath }));
-  const baseUrl = await start('api', 'api/main.ts', {
+  const baseUrl = await start('api', {
     ...everybody,
     // The embedded ledger executes one transaction after the other.
     ...(!config.SOLANA_RPC_URL && { SVC_SUBMISSIONS_MAX: '2' }),
@@ -108,7 +116,7 @@ export async function startStack(options: {
 
   const stack: StackDescription = {
     ...{ baseUrl, apiKey, model: TRIAL_MODEL, rpcUrl, wsUrl },
-    programId: config.SVC_PROGRAM_ID,
+    programId: config.SVC_PROGRAM_ID.toBase58(),
     ...{ databaseUrl, wallet, consoleUrl: null, pid: process.pid },
   };
   shutdown.add('description', () => removeStackFile(folder));

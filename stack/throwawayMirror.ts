@@ -4,40 +4,57 @@ import { migrate } from '../indexer/migrate.ts';
 import { createPool, inTransaction } from '../runtime/postgres.ts';
 import { StackError } from './errors.ts';
 
-/** Marks a mirror that shows an embedded ledger, which nobody will see again. */
-const MARK = 'Mirror of an embedded ledger: npm start may empty it.';
+/**
+ * Marks a mirror that shows an embedded ledger, which nobody will see again. The ledger's genesis
+ * hash follows, which each has alone: whoever ends a start before an indexer has bound the mirror,
+ * and names a cluster at the next, leaves the mark on the cluster's mirror.
+ */
+const MARK = 'Mirror of an embedded ledger: npm start may empty it. Its genesis hash is ';
 
 /**
  * Makes the schema of a database ready for a ledger that has just begun: the mirror of an earlier
  * embedded ledger is emptied, any other is refused. Keys, webhooks and what else the ledger does not
  * know stay.
  *
- * @throws StackError when the mirror holds another ledger's events
+ * @param input.genesisHash that of the ledger that begins
+ * @throws StackError when the mirror is, or may be, another ledger's
  */
-export async function prepareThrowawayMirror(databaseUrl: string): Promise<void> {
+export async function prepareThrowawayMirror(input: {
+  databaseUrl: string;
+  genesisHash: string;
+}): Promise<void> {
+  const { databaseUrl, genesisHash } = input;
   const pool = createPool({ databaseUrl, applicationName: 'svc-stack', max: 1 });
   try {
     await migrate(pool);
-    await inTransaction(pool, empty);
+    await inTransaction(pool, (client) => empty(client, genesisHash));
   } finally {
     await pool.end();
   }
 }
 
-async function empty(client: pg.PoolClient): Promise<void> {
-  const { rows } = await client.query<{ is_empty: boolean; mark: string | null }>(
-    `select not exists (select from mirror.transactions) as is_empty,
-            obj_description('mirror'::regnamespace) as mark`,
-  );
-  if (!rows[0]?.is_empty && rows[0]?.mark !== MARK) {
+async function empty(client: pg.PoolClient, genesisHash: string): Promise<void> {
+  if (!(await isThrowaway(client))) {
     throw new StackError(
-      'DATABASE_URL names a database that mirrors another ledger. An embedded ledger begins ' +
-        'empty: name an empty database, or that ledger by SOLANA_RPC_URL.',
+      'The database of DATABASE_URL or SVC_DATA_DIR mirrors another ledger. An embedded ledger ' +
+        'begins empty: name an empty database or folder, or that ledger by SOLANA_RPC_URL.',
     );
   }
   await clearMirror(client);
-  // Slots count from the beginning again, and so does what was told at them.
-  await client.query('delete from service.announcements');
+  // Nobody was told of a low balance on a ledger that has just begun.
   await client.query('update service.credit_alerts set is_low = false');
-  await client.query(`comment on schema mirror is '${MARK}'`);
+  await client.query(`comment on schema mirror is ${client.escapeLiteral(MARK + genesisHash)}`);
+}
+
+/** Whether the mirror is nobody's yet, or the embedded ledger's that it is marked for. */
+async function isThrowaway(client: pg.PoolClient): Promise<boolean> {
+  const { rows } = await client.query<{ is_throwaway: boolean }>(
+    `select coalesce(
+              (select obj_description('mirror'::regnamespace) is not distinct from
+                      $1::text || genesis_hash
+                 from mirror.ledger),
+              not exists (select from mirror.transactions)) as is_throwaway`,
+    [MARK],
+  );
+  return rows[0]?.is_throwaway === true;
 }

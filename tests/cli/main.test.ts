@@ -112,6 +112,22 @@ describe('svc', () => {
     }
   });
 
+  it('names the setting that is no address of a program', async () => {
+    const environment = { SOLANA_RPC_URL: 'http://127.0.0.1:1', SVC_PROGRAM_ID: 'nonsense' };
+    for (const verb of ['rebuild', 'reconcile']) {
+      const { error, code } = await run([MAIN, 'indexer', verb], environment);
+      expect(code).toBe(1);
+      expect(error).toBe('The environment is not usable. SVC_PROGRAM_ID: not a ledger address\n');
+    }
+  });
+
+  it('says what is wrong with an instruction before it asks the node', async () => {
+    const node = ['--rpc', 'http://127.0.0.1:1'];
+    const { error, code } = await svc('send', 'credit_open', ...node, 'gatway=1');
+    expect(code).toBe(1);
+    expect(error).toMatch(/^credit_open has no gatway\. See .+\n$/);
+  });
+
   it('loads for a verb only what the verb needs', async () => {
     expect(await foldersLoadedBy('verify', '--help')).toEqual(['cli', 'programs']);
     expect(await foldersLoadedBy('audit', '--help')).toEqual(['cli', 'programs']);

@@ -12,7 +12,6 @@ beforeAll(async () => {
   database = await createTestDatabase();
   gate = await startDatabaseGate(database.databaseUrl);
   pool = createPool({ databaseUrl: gate.databaseUrl, applicationName: 'test', max: 1 });
-  pool.on('error', () => undefined);
   await pool.query('create table kept (value int)');
 });
 

@@ -65,15 +65,19 @@ describe('a stack on a database of the user', () => {
 
     const started = place.start(environment);
     expect(await started.exitCode()).toBe(1);
-    expect(started.output()).toContain('DATABASE_URL names a database that mirrors another ledger');
+    expect(started.output()).toContain('DATABASE_URL or SVC_DATA_DIR mirrors another ledger');
     await database.close();
   });
 });
 
 describe('a stack on a test validator', () => {
-  it('sets the service up once, and finds it again', async () => {
+  it('sets the service up once, finds it again, and replaces the key of its wallet', async () => {
     const ledger = await startLedger();
+    const database = await createTestDatabase();
     const environment = {
+      DATABASE_URL: database.databaseUrl,
+      // As .env files spell "not set".
+      SVC_WALLET: '',
       SOLANA_RPC_URL: ledger.rpcUrl,
       SOLANA_WS_URL: ledger.wsUrl,
       SVC_AUTHORITY_KEY: bs58.encode(ledger.payer.secretKey),
@@ -82,6 +86,8 @@ describe('a stack on a test validator', () => {
     const second = await runOnce(environment);
     expect(second.wallet).toBe(first.wallet);
     expect(second.rpcUrl).toBe(first.rpcUrl);
+    expect(second.apiKey).not.toBe(first.apiKey);
+    await database.close();
     ledger.close();
   });
 });

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { createPool } from '../../runtime/postgres.ts';
 import { createWorkplace, until, type Workplace } from './startedStack.ts';
 
 // Each start takes seconds, and many more on a machine that runs other tests besides.
@@ -63,6 +64,19 @@ describe('a running stack', () => {
     });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { param: 'url' } });
+  });
+
+  it('gives no secret of its operator to whoever may run programs in its database', async () => {
+    const stack = await place.start({ WORKER_UPSTREAM_KEY: 'bearer', CLOUD_TOKEN: 't' }).running();
+    const pool = createPool({ ...stack, applicationName: 'test', max: 1 });
+    await pool.query('create table environment (line text)');
+    await pool.query(`copy environment from program 'env'`);
+    const { rows } = await pool.query<{ line: string }>('select line from environment');
+    await pool.end();
+    const names = rows.map(({ line }) => line.split('=')[0]);
+    expect(names).toContain('PATH');
+    expect(names).not.toContain('CLOUD_TOKEN');
+    expect(names).not.toContain('WORKER_UPSTREAM_KEY');
   });
 
   it('ends when one of its parts dies, and says which and why', async () => {

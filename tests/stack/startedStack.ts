@@ -1,5 +1,4 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -48,13 +47,10 @@ export async function createWorkplace(): Promise<Workplace> {
   mkdirSync(temporary);
   // The database's own user must be able to get there.
   for (const path of [folder, temporary]) chmodSync(path, 0o755);
-  const tag = `SVC_TEST_TAG=${randomBytes(8).toString('hex')}`;
   const port = await findFreePort();
-  const [tagName = '', tagValue = ''] = tag.split('=');
-  const environment = {
-    ...{ PATH: process.env.PATH, TMPDIR: temporary, PORT: `${port}` },
-    [tagName]: tagValue,
-  };
+  const environment = { PATH: process.env.PATH, TMPDIR: temporary, PORT: `${port}` };
+  /** Every process that is started here passes it on, and no other has it. */
+  const tag = `TMPDIR=${temporary}`;
 
   const processes = () =>
     readdirSync('/proc')

@@ -1,10 +1,9 @@
-# An error has a status, a code, and a link to what it means. A 402 comes with details: what was
-# needed, what is left, and the max_tokens that would be covered.
+# An error has a status, a code, the field it is about, and a link to what it means. Some have
+# details: those of a 402 tell by affordable_max_tokens what the balance covers.
 curl -s -w '\nstatus %{http_code}\n' "$BASE_URL/v1/chat/completions" \
   -H "Authorization: Bearer $API_KEY" \
   -H 'Content-Type: application/json' \
   -d '{
-    "model": "qwen3-8b",
-    "messages": [{"role": "user", "content": "Write a novel."}],
-    "max_tokens": 30000
+    "model": "no-such-model",
+    "messages": [{"role": "user", "content": "Say hello."}]
   }'

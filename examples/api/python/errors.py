@@ -1,5 +1,5 @@
-# An error has a status, a code, and a link to what it means. A 402 comes with details: what was
-# needed, what is left, and the max_tokens that would be covered.
+# An error has a status, a code, the field it is about, and a link to what it means. Some have
+# details: those of a 402 tell by affordable_max_tokens what the balance covers.
 import os
 
 from openai import APIStatusError, OpenAI
@@ -7,20 +7,18 @@ from openai import APIStatusError, OpenAI
 client = OpenAI(base_url=os.environ["BASE_URL"] + "/v1", api_key=os.environ["API_KEY"])
 
 
-def ask(max_tokens):
+def ask(model):
     return client.chat.completions.create(
-        model="qwen3-8b",
-        messages=[{"role": "user", "content": "Write a novel."}],
-        max_tokens=max_tokens,
+        model=model,
+        messages=[{"role": "user", "content": "Say hello."}],
     )
 
 
 try:
-    completion = ask(30_000)
+    completion = ask("no-such-model")
 except APIStatusError as error:
-    print(error.status_code, error.code, error.body["docs"])
-    if error.code != "insufficient_credits":
+    print(error.status_code, error.code, error.param, error.body["docs"])
+    if error.code != "model_not_found":
         raise
-    print(error.body["details"])
-    completion = ask(error.body["details"]["affordable_max_tokens"])
+    completion = ask(client.models.list().data[0].id)
 print(completion.choices[0].message.content)

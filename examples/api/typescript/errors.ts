@@ -1,29 +1,23 @@
-// An error has a status, a code, and a link to what it means. A 402 comes with details: what was
-// needed, what is left, and the max_tokens that would be covered.
+// An error has a status, a code, the field it is about, and a link to what it means. Some have
+// details: those of a 402 tell by affordable_max_tokens what the balance covers.
 import OpenAI from 'openai';
 
 const { BASE_URL, API_KEY } = process.env;
 const client = new OpenAI({ baseURL: `${BASE_URL}/v1`, apiKey: API_KEY });
 
-interface ErrorBody {
-  docs: string;
-  details: { affordable_max_tokens: number };
-}
-
-function ask(maxTokens: number) {
+function ask(model: string) {
   return client.chat.completions.create({
-    model: 'qwen3-8b',
-    messages: [{ role: 'user', content: 'Write a novel.' }],
-    max_tokens: maxTokens,
+    model,
+    messages: [{ role: 'user', content: 'Say hello.' }],
   });
 }
 
-const completion = await ask(30_000).catch((error: unknown) => {
+const completion = await ask('no-such-model').catch(async (error: unknown) => {
   if (!(error instanceof OpenAI.APIError)) throw error;
-  const { docs, details } = error.error as ErrorBody;
-  console.log(error.status, error.code, docs);
-  if (error.code !== 'insufficient_credits') throw error;
-  console.log(details);
-  return ask(details.affordable_max_tokens);
+  const { docs } = error.error as { docs: string };
+  console.log(error.status, error.code, error.param, docs);
+  if (error.code !== 'model_not_found') throw error;
+  const { data } = await client.models.list();
+  return ask(data[0]?.id ?? '');
 });
 console.log(completion.choices[0]?.message.content);

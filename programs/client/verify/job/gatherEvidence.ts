@@ -1,5 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Connection, PublicKey } from '@solana/web3.js';
-import { delay } from '../../../../runtime/wait.ts';
 import type { Addresses } from '../../addresses.ts';
 import { readClock } from '../ledgerState.ts';
 import { type Evidence, type JobAccount, placeEvents, type Unread } from './evidence.ts';

@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import pino from 'pino';
+import { createShutdown, type Shutdown } from '../../runtime/shutdown.ts';
+import { loadConfig } from '../../stack/config.ts';
+import { openLedger } from '../../stack/openLedger.ts';
+
+jest.setTimeout(60_000);
+
+const address = () => Keypair.generate().publicKey.toBase58();
+const secret = () => bs58.encode(Keypair.generate().secretKey);
+const NOBODY = 'http://127.0.0.1:9';
+
+let shutdown: Shutdown;
+beforeEach(() => {
+  shutdown = createShutdown({ logger: pino({ level: 'silent' }), timeoutMs: 5_000 });
+});
+afterEach(() => shutdown.run());
+
+const open = (environment: Record<string, string>) =>
+  openLedger({ config: loadConfig(environment), environment, shutdown });
+
+/** What a cluster's operator has to give. */
+const cluster = () => ({
+  SOLANA_RPC_URL: NOBODY,
+  SVC_PROGRAM_ID: address(),
+  SVC_GATEWAY: address(),
+  SVC_SIGNER_KEY: secret(),
+  SVC_FEE_PAYER_KEYS: secret(),
+  SVC_CRANK_KEY: secret(),
+  SVC_SECRETS_KEY: 'sealed',
+  SVC_WALLET: address(),
+});
+
+describe('a ledger that the stack sets up', () => {
+  it.each([
+    { where: 'embedded', environment: {} },
+    {
+      where: 'on a test validator',
+      environment: { SOLANA_RPC_URL: NOBODY, SVC_AUTHORITY_KEY: secret() },
+    },
+  ])('has no other program than the published one, $where', async ({ environment }) => {
+    await expect(open({ ...environment, SVC_PROGRAM_ID: address() })).rejects.toMatchObject({
+      name: 'StackError',
+      message: expect.stringContaining('SVC_PROGRAM_ID'),
+    });
+  });
+
+  it('has a wallet of the stack’s own, whatever SVC_WALLET says', async () => {
+    const named = address();
+    const { wallet, isOwnWallet } = await open({ SVC_WALLET: named });
+    expect({ isNamed: wallet === named, isOwnWallet }).toEqual({
+      isNamed: false,
+      isOwnWallet: true,
+    });
+  });
+});
+
+describe('a cluster', () => {
+  it('has any program, and the wallet of its operator', async () => {
+    const environment = cluster();
+    expect(await open(environment)).toMatchObject({
+      wallet: environment.SVC_WALLET,
+      isOwnWallet: false,
+    });
+  });
+
+  it('needs the wallet, for which an empty name is none', async () => {
+    await expect(open({ ...cluster(), SVC_WALLET: '' })).rejects.toThrow('Missing: SVC_WALLET');
+  });
+
+  it('is refused by the name of each address that is none', () => {
+    const environment = { ...cluster(), SVC_WALLET: 'mine', SVC_PROGRAM_ID: 'program' };
+    expect(() => loadConfig(environment)).toThrow(/SVC_PROGRAM_ID.*SVC_WALLET/);
+  });
+});

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { environmentFor, PARTS } from '../../stack/parts.ts';
+
+/** All variables that a process parses. */
+function settingsIn(path: string): string[] {
+  const source = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+  return [...source.matchAll(/^ {2}([A-Z][A-Z0-9_]*): /gm)].map(([, name = '']) => name);
+}
+
+const CONFIGS = ['stack', 'api', 'indexer', 'worker'].map((part) => `${part}/config.ts`);
+const everything = Object.fromEntries(
+  CONFIGS.flatMap(settingsIn).map((name): [string, string] => [name, 'set']),
+);
+const given = (part: keyof typeof PARTS, environment: NodeJS.ProcessEnv) =>
+  Object.keys(environmentFor(PARTS[part], environment)).sort();
+
+describe('the environment of a part', () => {
+  it.each(['api', 'indexer', 'worker'] as const)(
+    'has every setting that the %s reads, and no other',
+    (part) => {
+      const settings = settingsIn(`${part}/config.ts`);
+      expect(settings.length).toBeGreaterThan(5);
+      expect(given(part, everything)).toEqual(settings.sort());
+    },
+  );
+
+  it('tells the database where its data lies, and nothing else', () => {
+    expect(given('database', everything)).toEqual(['SVC_DATA_DIR']);
+  });
+
+  it('keeps what Node and its packages read, without the credentials of other programs', () => {
+    const system = { PATH: '/bin', LC_ALL: 'C', NODE_OPTIONS: '--max-old-space-size=512' };
+    const network = { HTTPS_PROXY: 'http://proxy', NODE_EXTRA_CA_CERTS: 'ca.pem' };
+    const foreign = { NODE_AUTH_TOKEN: 'a', AWS_SECRET_ACCESS_KEY: 'b', SVC_AUTHORITY_KEY: 'c' };
+    const environment = {
+      ...{ ...system, ...network, ...foreign },
+      ...{ PGSSLROOTCERT: 'ca.pem', OTEL_EXPORTER_OTLP_HEADERS: 'key=d' },
+    };
+    const names = Object.keys({ ...system, ...network });
+    expect(given('database', environment)).toEqual(Object.keys(system).sort());
+    expect(given('worker', environment)).toEqual([...names].sort());
+    expect(given('indexer', environment)).toEqual([...names, 'PGSSLROOTCERT'].sort());
+    expect(given('api', environment)).toEqual(
+      [...names, 'PGSSLROOTCERT', 'OTEL_EXPORTER_OTLP_HEADERS'].sort(),
+    );
+  });
+});

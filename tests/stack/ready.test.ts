@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { untilReady } from '../../stack/ready.ts';
+
+let server: Server | undefined;
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+async function listen(answer: RequestListener): Promise<string> {
+  server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('the wait for a process', () => {
+  it('ends in time where it listens and is silent', async () => {
+    const url = await listen(() => undefined);
+    await expect(untilReady(url, 200)).rejects.toMatchObject({
+      name: 'StackError',
+      message: 'The mirror does not catch up: it does not answer',
+    });
+  });
+
+  it('ends in time with its last words where it is never ready', async () => {
+    const url = await listen((_request, response) => response.writeHead(503).end('lag 7'));
+    await expect(untilReady(url, 200)).rejects.toThrow('The mirror does not catch up: lag 7');
+  });
+
+  it('goes on when a connection breaks', async () => {
+    let requests = 0;
+    const url = await listen((request, response) => {
+      requests += 1;
+      if (requests === 1) request.socket.destroy();
+      else response.writeHead(requests === 2 ? 503 : 200).end('lag 7');
+    });
+    await untilReady(url, 5_000);
+    expect(requests).toBe(3);
+  });
+});

@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { insertLedger } from '../../indexer/statements/ledger.ts';
+import { PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { prepareThrowawayMirror } from '../../stack/throwawayMirror.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../indexer/mirrorDatabase.ts';
+
+jest.setTimeout(60_000);
+
+const [FIRST, SECOND] = ['FirstGenesisHash', 'SecondGenesisHash'];
+const CLUSTER = 'ClusterGenesisHash';
+
+let mirror: MirrorDatabase;
+beforeEach(async () => {
+  mirror = await createMirrorDatabase();
+});
+afterEach(() => mirror.close());
+
+const prepare = (genesisHash: string) =>
+  prepareThrowawayMirror({ databaseUrl: mirror.databaseUrl, genesisHash });
+
+/** What an indexer does that finds the mirror free. */
+async function fillFrom(genesisHash: string): Promise<void> {
+  await insertLedger(mirror.pool, { genesisHash, programId: PROGRAM_ID.toBase58() });
+  await mirror.pool.query(
+    `insert into mirror.transactions (signature, slot, commitment) values ($1, 10, 'finalized')`,
+    [genesisHash],
+  );
+}
+
+async function signatures(): Promise<string[]> {
+  const { rows } = await mirror.pool.query('select signature from mirror.transactions');
+  return rows.map(({ signature }) => signature);
+}
+
+describe('a mirror that an embedded ledger begins on', () => {
+  it('is emptied of the embedded ledger before', async () => {
+    for (const genesisHash of [FIRST, SECOND]) {
+      await prepare(genesisHash);
+      expect(await signatures()).toEqual([]);
+      await fillFrom(genesisHash);
+    }
+  });
+
+  it('is refused where a cluster filled it after an embedded ledger had marked it', async () => {
+    await prepare(FIRST);
+    await fillFrom(CLUSTER);
+    await expect(prepare(SECOND)).rejects.toThrow('mirrors another ledger');
+    expect(await signatures()).toEqual([CLUSTER]);
+  });
+
+  it('is refused where it is a cluster’s, although nothing has happened there yet', async () => {
+    await insertLedger(mirror.pool, { genesisHash: CLUSTER, programId: PROGRAM_ID.toBase58() });
+    await expect(prepare(SECOND)).rejects.toThrow('mirrors another ledger');
+  });
+
+  it('is refused where it was filled before mirrors had a ledger’s name', async () => {
+    await fillFrom(CLUSTER);
+    await mirror.pool.query('delete from mirror.ledger');
+    await expect(prepare(SECOND)).rejects.toThrow('mirrors another ledger');
+  });
+});
