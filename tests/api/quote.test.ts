@@ -54,6 +54,13 @@ describe('the quote of a request', () => {
     expect((await quoteOf({ max_tokens })).lockCredits).toBe(credits);
   });
 
+  it('takes the limit by either of its names', async () => {
+    const named = { max_completion_tokens: 10_000 };
+    expect(await quoteOf(named)).toMatchObject({ tokenLimit: 10_000, lockCredits: 40n });
+    const short = { max_completion_tokens: 3 };
+    expect(await quoteOf(short)).toMatchObject({ tokenLimit: 3, lockCredits: 8n });
+  });
+
   it('never allows more tokens than the context window leaves', async () => {
     const asked = { max_tokens: 10_000, messages: prompt(8 * 30_000) };
     expect((await quoteOf(asked)).tokenLimit).toBe(2_768);

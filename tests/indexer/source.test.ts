@@ -71,6 +71,17 @@ describe('a list', () => {
 });
 
 describe('a transaction', () => {
+  it('is read whatever its version, so that nobody’s keeps the mirror from going on', async () => {
+    const { source, asked } = sourceOf(shown({ innerInstructions: [] }));
+    await source.read({ ...PLACE, failed: false });
+    expect(asked).toEqual([
+      {
+        method: 'getTransaction',
+        config: expect.objectContaining({ maxSupportedTransactionVersion: 255 }),
+      },
+    ]);
+  });
+
   it('has no events where nothing was called within it', async () => {
     const { source } = sourceOf(shown({ innerInstructions: [] }));
     expect(await source.read({ ...PLACE, failed: false })).toEqual({ ...PLACE, events: [] });

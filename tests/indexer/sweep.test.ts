@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { clearMirror } from '../../indexer/clearMirror.ts';
-import type { LedgerTransaction } from '../../indexer/decode.ts';
+import type { LedgerEvent, LedgerTransaction } from '../../indexer/decode.ts';
 import { digestTables } from '../../indexer/digest.ts';
 import { RetryableError } from '../../indexer/errors.ts';
 import type { MirrorContext } from '../../indexer/mirror/context.ts';
@@ -10,6 +10,7 @@ import { finalize } from '../../indexer/mirror/finalize.ts';
 import { sweep } from '../../indexer/mirror/sweep.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
 import { selectCursor } from '../../indexer/statements/cursors.ts';
+import type { Announcer } from '../../indexer/webhooks/announce/announcer.ts';
 import { jobRefund } from '../../programs/client/index.ts';
 import { landUnchecked } from './landUnchecked.ts';
 import { contextOf } from './mirrorContext.ts';
@@ -104,6 +105,29 @@ describe('a sweep', () => {
     expect(await selectCursor(client, 'confirmed')).toBeLessThanOrEqual(breaking.slot);
     await sweep(contextWith());
     expect(await digestTables(client)).toEqual(digest);
+  });
+
+  it('stores nothing that it cannot announce, and announces each event once', async () => {
+    const announced: LedgerEvent[] = [];
+    const announcer: Announcer = {
+      announce: async (_database, events) => void announced.push(...events),
+      release: async () => {},
+      withdraw: async () => {},
+    };
+    const announce = async () => {
+      throw new RetryableError('nobody can be told');
+    };
+    const context = contextWith();
+    const mute = { ...context, announcer: { ...announcer, announce } };
+    await expect(sweep(mute)).rejects.toThrow('nobody can be told');
+    expect((await client.query('select from mirror.transactions')).rowCount).toBe(0);
+    expect(await selectCursor(client, 'confirmed')).toBe(0n);
+
+    await sweep({ ...context, announcer });
+    await sweep({ ...context, announcer });
+    const places = (events: readonly LedgerEvent[]) =>
+      events.map(({ signature, name, innerIndex }) => ({ signature, name, innerIndex }));
+    expect(places(announced)).toEqual(places(transactions.flatMap(({ events }) => events)));
   });
 
   it('stops between two transactions when it is told to, and goes on from there', async () => {

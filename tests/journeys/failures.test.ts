@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { APIError } from 'openai';
+import { chargeCredits } from '../../programs/client/pricing.ts';
 import { FAILURE_REASONS, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import { WorkerError } from '../../worker/errors.ts';
@@ -168,25 +169,39 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
     await start('endless');
     const body = { model: service.model.id, messages, max_tokens: 5_000 };
     const client = service.openai();
+    let toldTokens: number | undefined;
     if (kind === 'plain') {
       const answering = client.chat.completions.create(body);
       await service.untilJobs((jobs) => jobs.some(({ data }) => data.status === 1));
       await service.advanceSeconds(106);
       const answer = await answering;
       expect(answer.choices[0]?.finish_reason).toBe('length');
+      toldTokens = answer.usage?.completion_tokens;
     } else {
-      const stream = await client.chat.completions.create({ ...body, stream: true });
+      const options = { stream: true, stream_options: { include_usage: true } } as const;
+      const stream = await client.chat.completions.create({ ...body, ...options });
       const reasons: unknown[] = [];
       let moved: Promise<void> | undefined;
-      for await (const chunk of stream) {
+      for await (const { choices, usage } of stream) {
         moved ??= service.advanceSeconds(106);
-        reasons.push(chunk.choices[0]?.finish_reason);
+        reasons.push(...choices.map(({ finish_reason }) => finish_reason));
+        toldTokens = usage?.completion_tokens;
       }
       await moved;
       expect(reasons.at(-1)).toBe('length');
     }
-    await service.untilJobs((jobs) => jobs.every(({ data }) => data.status === 3));
-    expect((await onlyJob()).charged).toBeGreaterThan(0n);
+    const [job] = await service.untilJobs((jobs) => jobs.every(({ data }) => data.status === 3));
+    if (!job) throw new Error('no job was locked');
+    const { completionTokens, countedTokens, chargedCredits } = job.data;
+    const tokens = Math.min(completionTokens, countedTokens);
+    expect(tokens).toBeLessThan(body.max_tokens);
+    expect(toldTokens).toBe(tokens);
+    expect(chargedCredits).toBe(chargeCredits(service.model, tokens, 20n));
+    const account = await service.account();
+    expect({ available: account.availableCredits, locked: account.lockedCredits }).toEqual({
+      available: service.boughtCredits - chargedCredits,
+      locked: 0n,
+    });
     await service.expectConserved();
   });
 });

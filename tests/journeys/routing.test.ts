@@ -56,7 +56,7 @@ async function openPool(...modes: WorkerMode[]): Promise<RoutedWorker[]> {
   return workers;
 }
 
-async function addWorker(mode: WorkerMode): Promise<RoutedWorker> {
+async function addWorker(mode: WorkerMode, slots?: number): Promise<RoutedWorker> {
   const { operator, model, ledger } = service;
   const authority = Keypair.generate();
   const proofKey = Keypair.generate();
@@ -64,6 +64,7 @@ async function addWorker(mode: WorkerMode): Promise<RoutedWorker> {
   if (!config) throw new Error('the program has no config');
   const worker = await startMisbehavingWorker({
     ...{ mode, proofKey, authority: authority.publicKey, connection: ledger.connection },
+    ...(slots !== undefined && { slots }),
   });
   await registerWorker(operator, {
     authority,
@@ -197,22 +198,56 @@ describe('a worker that fails among sound ones', () => {
 });
 
 describe('a worker that is full', () => {
-  it('is believed: what comes next is told when to come back, and nothing is locked', async () => {
-    const [full] = await openPool('is_full');
-    expect((await ask()).status).toBe(500);
-    const jobsBefore = await service.jobs();
+  it.each([
+    ['plain', false],
+    ['stream', true],
+  ])(
+    'is believed: the next %s completion is told when to come back, and locks nothing',
+    async (_kind, stream) => {
+      const [full] = await openPool('is_full');
+      expect((await ask()).status).toBe(500);
+      const [before, jobsBefore] = [await service.account(), await service.jobs()];
 
-    const response = await ask();
+      const response = await ask({ stream });
 
-    expect(response.status).toBe(503);
-    const { error } = (await response.json()) as { error: { details: { retry_after: number } } };
-    expect(error).toMatchObject({ code: 'no_workers_available' });
-    const { retry_after } = error.details;
-    expect(retry_after).toBeLessThanOrEqual(FULL_SECONDS);
-    expect(retry_after).toBeGreaterThan(FULL_SECONDS / 2);
-    expect(response.headers.get('retry-after')).toBe(String(retry_after));
-    expect(full?.requests).toHaveLength(1);
+      expect(response.status).toBe(503);
+      const { error } = (await response.json()) as { error: { details: { retry_after: number } } };
+      expect(error).toMatchObject({ code: 'no_workers_available' });
+      const { retry_after } = error.details;
+      expect(retry_after).toBeLessThanOrEqual(FULL_SECONDS);
+      expect(retry_after).toBeGreaterThan(FULL_SECONDS / 2);
+      expect(response.headers.get('retry-after')).toBe(String(retry_after));
+      expect(full?.requests).toHaveLength(1);
+      expect(await service.jobs()).toHaveLength(jobsBefore.length);
+      await expectUncharged(before);
+    },
+  );
+});
+
+describe('a worker whose only slot is taken', () => {
+  it('is asked for nothing else: a completion is told so in time, and locks nothing', async () => {
+    const worker = await addWorker('endless', 1);
+    workers.push(worker);
+    await untilActive(1);
+    const body = { model: service.model.id, messages, max_tokens: 20_000, stream: true } as const;
+    const stream = await service.openai().chat.completions.create(body);
+    await service.untilUnderWay(1);
+    const [before, jobsBefore] = [await service.account(), await service.jobs()];
+    for (const response of await Promise.all([ask(), ask({ stream: true })])) {
+      expect(response.status).toBe(503);
+      expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
+      expect(response.headers.get('x-svc-job-id')).toBeNull();
+      expect(await response.json()).toMatchObject({ error: { code: 'no_workers_available' } });
+    }
+    const { availableCredits, lockedCredits } = before;
+    expect(await service.account()).toMatchObject({ availableCredits, lockedCredits });
     expect(await service.jobs()).toHaveLength(jobsBefore.length);
+
+    worker.setMode('honest');
+    for await (const _chunk of stream);
+    await service.untilAccount((account) => account.lockedCredits === 0n);
+    expect(asked()).toEqual({ workers: 1, times: 1 });
+    expect((await ask()).status).toBe(200);
   });
 });
 

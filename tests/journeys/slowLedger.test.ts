@@ -1,10 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Ed25519Program, VersionedTransaction } from '@solana/web3.js';
+import {
+  ComputeBudgetInstruction,
+  ComputeBudgetProgram,
+  Ed25519Program,
+  type TransactionInstruction,
+} from '@solana/web3.js';
 import { untilSampled } from '../support/apiMetrics.ts';
 import { askCompletion, openCompletion, readAnswer } from '../support/askCompletion.ts';
 import { type GatedService, startGatedService } from '../support/gatedService.ts';
 import { playInTwoParts } from '../support/scriptedEngine.ts';
-import { untilEnded, untilLocked } from '../support/walletBooks.ts';
+import { sentInstructions } from '../support/sentInstructions.ts';
+import { untilEnded, untilLocked, untilUnderWay } from '../support/walletBooks.ts';
 
 jest.setTimeout(120_000);
 
@@ -15,6 +21,9 @@ const UNSAFE_SECONDS = 116;
 /** Once a lock has waited so long for its turn, there is no place behind it. */
 const QUEUE_MS = 5_000;
 const settled = { status: 'settled', reason: 'none', charged: 8n };
+const SET_COMPUTE_UNIT_PRICE = 3;
+/** Micro-lamports for a compute unit. */
+const PRIORITY_FEE = 4_321;
 let service: GatedService;
 
 beforeAll(async () => {
@@ -30,16 +39,24 @@ async function beginStream(apiKey: string) {
   return { answer: readAnswer(response), end };
 }
 
+const isProving = ({ programId }: TransactionInstruction) =>
+  programId.equals(Ed25519Program.programId);
+
+/** What an instruction says that its transaction pays for a compute unit, if that is what it is for. */
+function pricesOf(instruction: TransactionInstruction): bigint[] {
+  if (!instruction.programId.equals(ComputeBudgetProgram.programId)) return [];
+  if (instruction.data[0] !== SET_COMPUTE_UNIT_PRICE) return [];
+  const { microLamports } = ComputeBudgetInstruction.decodeSetComputeUnitPrice(instruction);
+  return [BigInt(microLamports)];
+}
+
 /** Holds what is sent to the ledger until it is let go, and tells of what kind it was. */
 function holdLedger() {
   const going = Promise.withResolvers<void>();
   const sent: ('settlement' | 'other')[] = [];
   service.ledgerGate.setRoad(async (request, forward) => {
     if (request.method === 'sendTransaction') {
-      const bytes = Buffer.from(String(request.params[0]), 'base64');
-      const { staticAccountKeys } = VersionedTransaction.deserialize(bytes).message;
-      const isProving = staticAccountKeys.some((key) => key.equals(Ed25519Program.programId));
-      sent.push(isProving ? 'settlement' : 'other');
+      sent.push(sentInstructions(request).some(isProving) ? 'settlement' : 'other');
       await going.promise;
     }
     return forward(request);
@@ -64,6 +81,30 @@ const untilWaiting = (lane: string, transactions: number) =>
     `svc_api_transactions_in_flight{lane="${lane}"}`,
     (waiting) => waiting === transactions,
   );
+
+describe('a settlement', () => {
+  it('pays for priority what the node names', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    const paid = new Set<bigint>();
+    service.ledgerGate.setRoad(async (request, forward) => {
+      if (request.method === 'getRecentPrioritizationFees') {
+        const result = [{ slot: 1, prioritizationFee: PRIORITY_FEE }];
+        return { jsonrpc: '2.0', id: request.id, result };
+      }
+      const instructions = sentInstructions(request);
+      const prices = instructions.some(isProving) ? instructions.flatMap(pricesOf) : [];
+      for (const price of prices) paid.add(price);
+      return forward(request);
+    });
+    // The first transaction asks for the fee, and does not wait for it.
+    const first = await beginStream(apiKey);
+    await untilUnderWay(service, address, 1);
+    first.end();
+    expect(await first.answer).toMatchObject({ status: 200, error: undefined });
+    await untilEnded(service, address, 1);
+    expect([...paid]).toEqual([BigInt(PRIORITY_FEE)]);
+  });
+});
 
 describe('on a ledger that is slower than the workers', () => {
   it('answers that were delivered are settled before new jobs are begun', async () => {

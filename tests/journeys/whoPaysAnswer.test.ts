@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { APIError } from 'openai';
+import { delay, within } from '../../runtime/wait.ts';
 import { accepted } from '../client/interceptedConnection.ts';
 import { until } from '../indexer/until.ts';
 import {
@@ -12,6 +14,7 @@ import {
   readAnswer,
 } from '../support/askCompletion.ts';
 import { type GatedService, startGatedService } from '../support/gatedService.ts';
+import { playInTwoParts } from '../support/scriptedEngine.ts';
 import { readBooks, untilEnded, untilLocked, untilUnderWay } from '../support/walletBooks.ts';
 
 // A refund is waited for up to 15 s, and the machine may have more to do.
@@ -134,6 +137,52 @@ describe('a stream', () => {
     });
   });
 
+  it('that is left after its first content is stopped, and charged for what was produced', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    const stopped = Promise.withResolvers<true>();
+    service.engine.play(async function* (signal) {
+      yield 'Hello';
+      for (; !signal.aborted; await delay(20, signal)) yield ' again';
+      stopped.resolve(true);
+      signal.throwIfAborted();
+    });
+    const body = { max_tokens: 10_000 };
+    const response = await openCompletion(service, { form: 'stream', apiKey, body });
+    await once(response, 'data');
+    expect(await readBooks(service, address)).toMatchObject({ locked: 40n });
+    response.destroy();
+    // All of its tokens would take minutes.
+    expect(await within(5_000, stopped.promise)).toBe(true);
+    expect(await untilEnded(service, address, 1)).toEqual({
+      ...{ available: CREDITS - 8n, locked: 0n },
+      jobs: [{ status: 'settled', reason: 'none', charged: 8n }],
+    });
+    await service.expectConserved();
+  });
+
+  it('whose client resets the connection at its end is settled all the same', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    const end = playInTwoParts(service.engine);
+    const response = await openCompletion(service, { form: 'stream', apiKey });
+    const received = collect(response);
+    await untilUnderWay(service, address, 1);
+    const going = Promise.withResolvers<void>();
+    service.ledgerGate.setRoad(async (request, forward) => {
+      if (request.method === 'sendTransaction') await going.promise;
+      return forward(request);
+    });
+    end();
+    await until(async () => received().includes('[DONE]'));
+    response.socket.resetAndDestroy();
+    // An API that answers what was asked after the reset has heard of it.
+    expect(await service.get('/v1/account', apiKey)).toMatchObject({ credits_remaining: 992 });
+    going.resolve();
+    expect(await untilEnded(service, address, 1)).toEqual({
+      ...{ available: CREDITS - 8n, locked: 0n },
+      jobs: [{ status: 'settled', reason: 'none', charged: 8n }],
+    });
+  });
+
   it('whose API process is killed in the middle is refunded', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     service.engine.play(async function* (signal) {
@@ -185,6 +234,33 @@ describe('a completion, plain and streamed,', () => {
     await service.expectConserved();
   });
 
+  it('is told of the keeper’s refund where that comes first', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    service.engine.play(silence);
+    const asking = FORMS.map((form) => askCompletion(service, { form, apiKey }));
+    await untilUnderWay(service, address, FORMS.length);
+    service.ledgerGate.setRoad(async (request, forward) => {
+      if (request.method === 'sendTransaction') await untilEnded(service, address, FORMS.length);
+      return forward(request);
+    });
+    await service.advanceSeconds(121);
+    const answers = await Promise.all(asking);
+    const { data: jobs } = await service.get('/v1/jobs', apiKey);
+    for (const answer of answers) {
+      const jobId = answer.headers['x-svc-job-id'];
+      const job = jobs.find(({ id }: { id: string }) => id === jobId);
+      expect(job).toMatchObject({
+        status: 'refunded',
+        on_chain: { refund_tx: expect.any(String) },
+      });
+      expectTimeout(answer, job.on_chain.refund_tx);
+    }
+    expect(await readBooks(service, address)).toEqual({
+      ...{ available: CREDITS, locked: 0n },
+      jobs: [refunded, refunded],
+    });
+  });
+
   it('is told of its time-out without a refund that is not confirmed in 15 s, and the keeper refunds', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askOfDeafWorker(apiKey);
@@ -218,6 +294,27 @@ describe('a completion, plain and streamed,', () => {
     expect(await untilEnded(service, address, FORMS.length)).toEqual({
       ...{ available: CREDITS, locked: 0n },
       jobs: [failed, failed],
+    });
+  });
+});
+
+describe('an official client, which asks again by itself,', () => {
+  it('does not after a time-out: one job was locked, and is refunded', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    service.engine.play(silence);
+    const asking = service.openai({ apiKey, maxRetries: 2 }).chat.completions.create({
+      model: service.model.id,
+      messages: [{ role: 'user', content: 'Say hello.' }],
+    });
+    const failing = asking.catch((error: APIError) => error);
+    await untilUnderWay(service, address, 1);
+    await service.advanceSeconds(121);
+    const error = (await failing) as APIError;
+    expect(error).toMatchObject({ status: 504, code: 'job_timeout' });
+    expect(error.headers?.get('x-should-retry')).toBe('false');
+    expect(await readBooks(service, address)).toEqual({
+      ...{ available: CREDITS, locked: 0n },
+      jobs: [{ status: 'refunded', reason: 'none', charged: 0n }],
     });
   });
 });

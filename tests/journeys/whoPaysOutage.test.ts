@@ -1,8 +1,20 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Keypair, LAMPORTS_PER_SOL, SYSVAR_CLOCK_PUBKEY, SystemProgram } from '@solana/web3.js';
+import {
+  Ed25519Program,
+  Keypair,
+  LAMPORTS_PER_SOL,
+  type PublicKey,
+  SYSVAR_CLOCK_PUBKEY,
+  SystemProgram,
+  type TransactionInstruction,
+} from '@solana/web3.js';
 import bs58 from 'bs58';
+import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
+import { coder } from '../../programs/client/program.ts';
 import { submit } from '../../stack/operator.ts';
+import { accepted } from '../client/interceptedConnection.ts';
+import { until } from '../indexer/until.ts';
 import {
   type Answer,
   askCompletion,
@@ -13,6 +25,7 @@ import {
 import { type GatedService, startGatedService } from '../support/gatedService.ts';
 import { nodeAway } from '../support/ledgerGate.ts';
 import { playInTwoParts } from '../support/scriptedEngine.ts';
+import { sentInstructions } from '../support/sentInstructions.ts';
 import { readBooks, untilEnded, untilUnderWay } from '../support/walletBooks.ts';
 
 // Locks wait up to 10 s for a ledger that is away, and the machine may have more to do.
@@ -21,6 +34,9 @@ jest.setTimeout(180_000);
 const CREDITS = 100n;
 /** Enough for the fees of hundreds of transactions, and not for the rent of one job. */
 const LOW_LAMPORTS = 1_500_000;
+
+/** A finished stream waits 3 s for its settlement, on a machine that may have more to do. */
+const HELD_OPEN_MS_MAX = 8_000;
 
 /** More than are made up for by asking again, for one job of two. */
 const READ_REFUSALS = 8;
@@ -70,6 +86,30 @@ async function askBoth(apiKey: string) {
 
 const settled = { status: 'settled', reason: 'none', charged: 8n };
 
+/**
+ * Has both forms of a request fail at their worker.
+ *
+ * @param cut takes the ledger away once they are under way
+ */
+async function failBoth(
+  { address, apiKey }: { address: PublicKey; apiKey: string },
+  cut: () => void,
+) {
+  const dying = Promise.withResolvers<void>();
+  service.engine.play(async function* () {
+    yield 'Hello';
+    await dying.promise;
+    throw new Error('The engine died');
+  });
+  const answers = FORMS.map((form) => askCompletion(api, { form, apiKey }));
+  await untilUnderWay(service, address, FORMS.length);
+  cut();
+  dying.resolve();
+  return Promise.all(answers);
+}
+
+const untold = { code: 'worker_failed', details: { credits_refunded: 8, refund_tx: null } };
+
 describe('while the ledger is away, a completion', () => {
   it('is a 503 that costs nothing, and what only reads goes on', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
@@ -97,7 +137,9 @@ describe('while the ledger is away, a completion', () => {
     await untilUnderWay(service, address, FORMS.length);
     service.ledgerGate.setRoad(nodeAway);
     end();
-    for (const { status, error, body, headers, trailers } of await answers) {
+    const [plain, stream] = (await answers) as [Answer, Answer];
+    expect(stream.heldOpenMs).toBeLessThan(HELD_OPEN_MS_MAX);
+    for (const { status, error, body, headers, trailers } of [plain, stream]) {
       expect({ status, error }).toEqual({ status: 200, error: undefined });
       expect(body).toMatch('again.');
       const told = { ...headers, ...trailers };
@@ -109,6 +151,20 @@ describe('while the ledger is away, a completion', () => {
     expect(await untilEnded(service, address, FORMS.length)).toEqual({
       ...{ available: CREDITS - 16n, locked: 0n },
       jobs: [settled, settled],
+    });
+    await service.expectConserved();
+  });
+
+  it('whose worker fails is told so without the refund, which comes once the ledger is back', async () => {
+    const wallet = await service.addWallet(CREDITS);
+    const answers = await failBoth(wallet, () => service.ledgerGate.setRoad(nodeAway));
+    for (const { error } of answers) expect(error).toMatchObject(untold);
+    expect(await readBooks(service, wallet.address)).toMatchObject({ locked: 16n });
+    service.ledgerGate.open();
+    const failed = { status: 'failed', reason: 'worker_error', charged: 0n };
+    expect(await untilEnded(service, wallet.address, FORMS.length)).toEqual({
+      ...{ available: CREDITS, locked: 0n },
+      jobs: [failed, failed],
     });
     await service.expectConserved();
   });
@@ -130,7 +186,49 @@ describe('while a node loses transactions and is behind with what it tells, a co
     });
     expect(refusals()).toBe(READ_REFUSALS);
   });
+
+  it('whose acknowledgement was sent and lost has it carried by its settlement', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    const lost = loseAcknowledgements();
+    const { answers, end } = await askBoth(apiKey);
+    await until(async () => {
+      const jobs = await service.jobs();
+      return jobs.filter((job) => lost.has(job.address.toBase58())).length === FORMS.length;
+    });
+    end();
+    for (const answer of await answers) {
+      expect(answer).toMatchObject({ status: 200, error: undefined });
+    }
+    expect(await untilEnded(service, address, FORMS.length)).toEqual({
+      ...{ available: CREDITS - 16n, locked: 0n },
+      jobs: [settled, settled],
+    });
+  });
 });
+
+/**
+ * The node takes acknowledgements that travel without a proof, and forgets them.
+ *
+ * @returns the accounts that they named
+ */
+function loseAcknowledgements(): ReadonlySet<string> {
+  const named = new Set<string>();
+  service.ledgerGate.setRoad(async (request, forward) => {
+    const instructions = sentInstructions(request);
+    const acknowledged = instructions.filter(isAcknowledgement);
+    const isProving = instructions.some(({ programId }) =>
+      programId.equals(Ed25519Program.programId),
+    );
+    if (acknowledged.length === 0 || isProving) return forward(request);
+    for (const { pubkey } of acknowledged.flatMap(({ keys }) => keys)) named.add(pubkey.toBase58());
+    return accepted(request);
+  });
+  return named;
+}
+
+function isAcknowledgement({ programId, data }: TransactionInstruction): boolean {
+  return programId.equals(PROGRAM_ID) && coder.instruction.decode(data)?.name === 'job_acknowledge';
+}
 
 /** The node takes transactions and forgets them until it was asked for a job that it is behind with. */
 function becomeUnreliable(): { refusals: () => number } {

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
-import { text } from 'node:stream/consumers';
 import type { ErrorBody } from '../../api/contracts/error.ts';
 import type { RunningService } from './runningService.ts';
 
 export const FORMS = ['plain', 'stream'] as const;
 export type Form = (typeof FORMS)[number];
+
+const DONE = 'data: [DONE]\n\n';
 
 /** A completion as it comes over the wire, with what no client library shows. */
 export interface Answer {
@@ -13,6 +14,8 @@ export interface Answer {
   headers: IncomingHttpHeaders;
   trailers: NodeJS.Dict<string>;
   body: string;
+  /** For how long a stream was held open after its `[DONE]`. */
+  heldOpenMs: number | undefined;
   /** Of an error status, or of the event that ended a stream. */
   error: ErrorBody['error'] | undefined;
 }
@@ -42,7 +45,13 @@ export async function openCompletion(
 }
 
 export async function readAnswer(response: IncomingMessage): Promise<Answer> {
-  const body = await text(response);
+  let body = '';
+  let doneMs: number | undefined;
+  for await (const piece of response.setEncoding('utf8')) {
+    body += piece;
+    if (body.endsWith(DONE)) doneMs ??= performance.now();
+  }
+  const heldOpenMs = doneMs === undefined ? undefined : performance.now() - doneMs;
   const last = body
     .trimEnd()
     .split('\n')
@@ -53,6 +62,7 @@ export async function readAnswer(response: IncomingMessage): Promise<Answer> {
     headers: response.headers,
     trailers: response.trailers,
     body,
+    heldOpenMs,
     error: last && last !== '[DONE]' ? JSON.parse(last).error : undefined,
   };
 }

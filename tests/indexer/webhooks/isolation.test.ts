@@ -1,10 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
+import { Registry } from 'prom-client';
+import { measureBacklog } from '../../../indexer/webhooks/deliver/measureBacklog.ts';
 import type { Webhooks } from '../../../indexer/webhooks/startWebhooks.ts';
+import { samplesOf } from '../../support/apiMetrics.ts';
 import { until } from '../until.ts';
 import { bought } from './creditEvents.ts';
 import { type Receiver, refuse, startReceiver } from './receiver.ts';
-import { createWebhookScene, WALLET, type WebhookScene } from './webhookScene.ts';
+import { createWebhookScene, type DeliveryRow, WALLET, type WebhookScene } from './webhookScene.ts';
 
 const EVENTS = 100;
 /** At the same time to one webhook. */
@@ -35,8 +38,8 @@ async function addReceiver(wallet = WALLET, webhooks = 1): Promise<Receiver> {
   return receiver;
 }
 
-async function startProcess(): Promise<void> {
-  processes.push(await scene.start());
+async function startProcess(registry?: Registry): Promise<void> {
+  processes.push(await scene.start(registry));
 }
 
 async function announceAll(wallet = WALLET, events = EVENTS): Promise<void> {
@@ -113,6 +116,53 @@ describe('a webhook with a long backlog', () => {
     await startProcess();
     await until(async () => other.received.length === 1);
     expect(busy.received.length).toBeLessThan(100);
+  });
+});
+
+describe('the backlog', () => {
+  const ANNOUNCED_SECONDS = 3_600;
+  const DUE_SECONDS = 600;
+  /** What a slow machine may need in between. */
+  const LATER_SECONDS = 60;
+
+  async function age({ id }: DeliveryRow, announcedSeconds: number, dueAt: string): Promise<void> {
+    await scene.pool.query(
+      `update service.webhook_deliveries
+       set stored_at = now() - $2 * interval '1 second', due_at = $3 where id = $1`,
+      [id, announcedSeconds, dueAt],
+    );
+  }
+
+  function expectAge(seconds: number | undefined, expected: number): void {
+    expect(seconds).toBeGreaterThan(expected - 1);
+    expect(seconds).toBeLessThan(expected + LATER_SECONDS);
+  }
+
+  it('is told with the age of its oldest delivery, and for how long an attempt is due', async () => {
+    const nothing = { deliveries: 0, oldestSeconds: 0, overdueSeconds: 0 };
+    expect(await measureBacklog(scene.pool)).toEqual(nothing);
+    const hanging = await addReceiver();
+    hanging.answer = () => {};
+    await announceAll(WALLET, 3);
+    const [oldest, , held] = (await scene.deliveries()) as [DeliveryRow, DeliveryRow, DeliveryRow];
+    const dueAt = new Date(Date.now() - DUE_SECONDS * 1_000).toISOString();
+    await age(oldest, ANNOUNCED_SECONDS, dueAt);
+    // It is not to be delivered before its transaction is final.
+    await age(held, 2 * ANNOUNCED_SECONDS, 'infinity');
+    const { deliveries, oldestSeconds, overdueSeconds } = await measureBacklog(scene.pool);
+    expect(deliveries).toBe(2);
+    expectAge(oldestSeconds, ANNOUNCED_SECONDS);
+    expectAge(overdueSeconds, DUE_SECONDS);
+
+    const registry = new Registry();
+    await startProcess(registry);
+    let samples = new Map<string, number>();
+    await until(async () => {
+      samples = samplesOf(await registry.metrics());
+      return samples.get('svc_webhook_backlog_deliveries') === deliveries;
+    });
+    expectAge(samples.get('svc_webhook_backlog_oldest_seconds'), ANNOUNCED_SECONDS);
+    expectAge(samples.get('svc_webhook_overdue_seconds'), DUE_SECONDS);
   });
 });
 

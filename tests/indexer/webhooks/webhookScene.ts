@@ -71,7 +71,7 @@ export interface WebhookScene extends MirrorDatabase {
   /** Seconds until a delivery's next attempt, by the database's clock. */
   dueInSeconds(deliveryId: bigint): Promise<number>;
   /** Delivers from now on, as an indexer does, until closed. */
-  start(): Promise<Webhooks>;
+  start(registry?: Registry): Promise<Webhooks>;
 }
 
 export async function createWebhookScene(): Promise<WebhookScene> {
@@ -160,10 +160,9 @@ export async function createWebhookScene(): Promise<WebhookScene> {
       );
       return rows[0]?.seconds;
     },
-    async start() {
+    async start(registry = new Registry()) {
       const webhooks = await startWebhooks({
-        ...{ pool, databaseUrl, secretsKey, logger, allowLoopback: true },
-        registry: new Registry(),
+        ...{ pool, databaseUrl, secretsKey, logger, registry, allowLoopback: true },
         onFatal(error) {
           throw error;
         },
