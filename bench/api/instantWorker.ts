@@ -10,10 +10,11 @@ import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { endWithParent } from '../../runtime/parent.ts';
 import { createChunks } from '../../worker/chunks.ts';
 import { createProofSigner } from '../../worker/proofs.ts';
-import { GENERATION_MS, WORDS } from '../words.ts';
+import { WORDS } from '../words.ts';
+import { GENERATION_MS } from './generation.ts';
 
-// A worker that answers at once, each time the same, and looks for no lock: with the ledger doubled
-// there is none.
+// A worker that begins its answer at once, each time the same, and looks for no lock: with the
+// ledger doubled there is none.
 
 const SLOTS = 1_000;
 

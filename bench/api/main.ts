@@ -4,6 +4,7 @@ import { createLogger } from '../../runtime/logger.ts';
 import { createShutdown } from '../../runtime/shutdown.ts';
 import { startProcess } from '../../tests/support/childProcess.ts';
 import { type Load, putUnderLoad } from '../load.ts';
+import { GENERATION_MS } from './generation.ts';
 import { createCostReading } from './processCost.ts';
 import { memoryTable, overheadTable, stagesTable } from './report.ts';
 import { type MeteredTarget, metered, startDoubledService } from './service.ts';
@@ -37,7 +38,9 @@ try {
 }
 
 async function run(): Promise<void> {
-  const upstream = await startProcess('bench/upstream.ts', {});
+  const upstream = await startProcess('bench/upstream.ts', {
+    BENCH_GENERATION_MS: String(GENERATION_MS),
+  });
   shutdown.add('upstream', async () => void (await upstream.terminate()));
   const proxy = await startProcess('bench/api/bareProxy.ts', { BENCH_UPSTREAM_URL: upstream.url });
   shutdown.add('proxy', async () => void (await proxy.terminate()));

@@ -87,7 +87,7 @@ export function createBatcher(options: {
     clearTimeout(timer);
     for (let [oldest] = waiting; oldest !== undefined; [oldest] = waiting) {
       if (!isDue(oldest)) {
-        timer = setTimeout(pump, oldest.lingersUntilMs - performance.now());
+        timer = setTimeout(pump, Math.max(0, oldest.lingersUntilMs - performance.now()));
         return;
       }
       void dispatch(next(oldest));
