@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { Connection, Keypair, PublicKey } from '@solana/web3.js';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
+import { endIfBlocked } from './blockedThread.ts';
 
 /** A ledger inside this process: real JSON-RPC and websocket, with the escrow program deployed. */
 export interface EmbeddedLedger {
@@ -33,6 +34,11 @@ const PROGRAM_PATH = fileURLToPath(
 const SLOT_TIME_MS = 20;
 /** The ledger's faucet gives no more than this at its start. */
 const PAYER_LAMPORTS = 100_000 * 1e9;
+/**
+ * It takes a third of a second. Once in ten thousand starts the ledger draws one port for both of its
+ * servers, and waits for ever for the second one.
+ */
+const START_TIMEOUT_MS = 30_000;
 /** The ledger stops when the queue of its events is full, so under load they are taken often. */
 const DRAIN_INTERVAL_MS = 50;
 
@@ -48,13 +54,18 @@ const UPGRADE_AUTHORITY_OFFSET = 12;
  * @throws Error where no build of the ledger exists for this platform
  */
 export async function startLedger(payerKey?: Keypair): Promise<EmbeddedLedger> {
-  const surfnet = openBinding().startWithConfig({
+  const binding = openBinding();
+  const config = {
     offline: true,
     blockProductionMode: 'clock',
     slotTimeMs: SLOT_TIME_MS,
     // Despite its name this is counted in lamports.
     airdropSol: PAYER_LAMPORTS,
     ...(payerKey && { payerSecretKey: [...payerKey.secretKey] }),
+  };
+  const surfnet = endIfBlocked(() => binding.startWithConfig(config), {
+    timeoutMs: START_TIMEOUT_MS,
+    words: 'The embedded ledger found its port taken and does not come up: start again.',
   });
   const payer = Keypair.fromSecretKey(Uint8Array.from(surfnet.payerSecretKey));
   surfnet.deploy({ programId: PROGRAM_ID.toBase58(), soPath: PROGRAM_PATH });
