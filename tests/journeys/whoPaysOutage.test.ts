@@ -86,6 +86,14 @@ async function askBoth(apiKey: string) {
 
 const settled = { status: 'settled', reason: 'none', charged: 8n };
 
+/** Both forms of a request are over, and were charged. */
+async function expectBothSettled(wallet: PublicKey): Promise<void> {
+  expect(await untilEnded(service, wallet, FORMS.length)).toEqual({
+    ...{ available: CREDITS - 16n, locked: 0n },
+    jobs: [settled, settled],
+  });
+}
+
 /**
  * Has both forms of a request fail at their worker.
  *
@@ -148,10 +156,7 @@ describe('while the ledger is away, a completion', () => {
     }
     expect(await readBooks(service, address)).toMatchObject({ locked: 16n });
     service.ledgerGate.open();
-    expect(await untilEnded(service, address, FORMS.length)).toEqual({
-      ...{ available: CREDITS - 16n, locked: 0n },
-      jobs: [settled, settled],
-    });
+    await expectBothSettled(address);
     await service.expectConserved();
   });
 
@@ -180,10 +185,7 @@ describe('while a node loses transactions and is behind with what it tells, a co
     for (const answer of await answers) {
       expect(answer).toMatchObject({ status: 200, error: undefined });
     }
-    expect(await untilEnded(service, address, FORMS.length)).toEqual({
-      ...{ available: CREDITS - 16n, locked: 0n },
-      jobs: [settled, settled],
-    });
+    await expectBothSettled(address);
     expect(refusals()).toBe(READ_REFUSALS);
   });
 
@@ -199,10 +201,7 @@ describe('while a node loses transactions and is behind with what it tells, a co
     for (const answer of await answers) {
       expect(answer).toMatchObject({ status: 200, error: undefined });
     }
-    expect(await untilEnded(service, address, FORMS.length)).toEqual({
-      ...{ available: CREDITS - 16n, locked: 0n },
-      jobs: [settled, settled],
-    });
+    await expectBothSettled(address);
   });
 });
 
@@ -280,10 +279,7 @@ describe('while the database is away, a completion', () => {
       expect(answer).toMatchObject({ status: 200, error: undefined });
       expect(answer.body).toMatch('again.');
     }
-    expect(await untilEnded(service, address, FORMS.length)).toEqual({
-      ...{ available: CREDITS - 16n, locked: 0n },
-      jobs: [settled, settled],
-    });
+    await expectBothSettled(address);
   });
 });
 
@@ -296,10 +292,7 @@ describe('while the database is silent, a completion', () => {
     await untilUnderWay(service, address, FORMS.length);
     service.databaseGate.freeze();
     end();
-    expect(await untilEnded(service, address, FORMS.length)).toEqual({
-      ...{ available: CREDITS - 16n, locked: 0n },
-      jobs: [settled, settled],
-    });
+    await expectBothSettled(address);
     for (const answer of await answers) {
       expect(answer).toMatchObject({ status: 200, error: undefined });
     }
@@ -342,10 +335,7 @@ describe('while the fee payer has nothing at all, a completion', () => {
     }
     expect(await readBooks(service, address)).toMatchObject({ locked: 16n });
     service.ledger.fundLamports(feePayer.publicKey, 10 * LAMPORTS_PER_SOL);
-    expect(await untilEnded(service, address, FORMS.length)).toEqual({
-      ...{ available: CREDITS - 16n, locked: 0n },
-      jobs: [settled, settled],
-    });
+    await expectBothSettled(address);
   });
 });
 
@@ -359,10 +349,7 @@ describe('while the operator’s float is low, a completion', () => {
     for (const answer of await Promise.all(asking)) expectUnavailable(answer);
     end();
     for (const answer of await answers) expect(answer).toMatchObject({ status: 200 });
-    expect(await untilEnded(service, address, FORMS.length)).toEqual({
-      ...{ available: CREDITS - 16n, locked: 0n },
-      jobs: [settled, settled],
-    });
+    await expectBothSettled(address);
   });
 });
 
