@@ -4,8 +4,12 @@ import {
   type PublicKey,
   SYSVAR_CLOCK_PUBKEY,
 } from '@solana/web3.js';
-import { type AccountName, type Accounts, decodeAccount } from '../programs/client/accounts.ts';
-import { coder } from '../programs/client/program.ts';
+import {
+  type AccountName,
+  type Accounts,
+  accountKind,
+  decodeAccount,
+} from '../programs/client/accounts.ts';
 import { modelText, workerModels } from '../programs/client/views.ts';
 import { delay } from '../runtime/wait.ts';
 import { WorkerError } from './errors.ts';
@@ -66,9 +70,7 @@ export function createWorkerLedger(options: {
     name: Name,
     info: Awaited<ReturnType<typeof read>>[number] | undefined,
   ): Accounts[Name] | undefined {
-    const kind = coder.accounts.accountDiscriminator(name);
-    const isOfKind = info?.data.subarray(0, kind.length).equals(kind);
-    if (!info?.owner.equals(programId) || !isOfKind) return undefined;
+    if (!info?.owner.equals(programId) || accountKind(info.data) !== name) return undefined;
     return decodeAccount(info.data).data as Accounts[Name];
   }
 

@@ -101,7 +101,7 @@ export function createProvenDelivery(options: {
     const waitMs = isStream ? STREAM_SETTLEMENT_WAIT_MS : PLAIN_SETTLEMENT_WAIT_MS;
     const known = await within(waitMs, settling);
     if (!isStream && known && known.end.status !== 'settled') {
-      return delivery.fail(endingError(job, known.end, known.progress));
+      return delivery.fail(endingError(job, known));
     }
     if (!response.headersSent) response.set('server-timing', stages.header());
     delivery.settled({ ...settlementOf(known), outputHash, deliveryReceipt });

@@ -38,7 +38,10 @@ export function createUnpaidEnding(options: {
   }
 
   /** What the job's end came to, and the mirror's word of it, as far as both are known in time. */
-  async function untilBack(job: LockedJob, ending: Promise<JobEnd | undefined>) {
+  async function untilBack(
+    job: LockedJob,
+    ending: Promise<JobEnd | undefined>,
+  ): Promise<KnownEnd | undefined> {
     const dueMs = performance.now() + RETURN_WAIT_MS;
     const end = await within(RETURN_WAIT_MS, ending);
     if (!end) return undefined;
@@ -50,7 +53,7 @@ export function createUnpaidEnding(options: {
     const refunding = work.keepGoing(job, refundWhenDue(job));
     await clock.waitUntil(job.deadlines.refundableAt);
     const known = await untilBack(job, refunding);
-    return known ? endingError(job, known.end, known.progress) : jobTimeout(job, null);
+    return known ? endingError(job, known) : jobTimeout(job, null);
   }
 
   return {
@@ -61,19 +64,15 @@ export function createUnpaidEnding(options: {
       // Should it not come to its end, the keeper refunds.
       const known = await untilBack(job, work.keepGoing(job, escrow.fail(job, reason)));
       if (end.kind === 'context_exceeded') return contextExceeded(job, refundTxOf(known));
-      return known ? endingError(job, known.end, known.progress) : workerFailed(job, null);
+      return known ? endingError(job, known) : workerFailed(job, null);
     },
   };
 }
 
 /** What the client of a job that ended without a settlement is told. */
-export function endingError(
-  job: LockedJob,
-  end: JobEnd,
-  progress: JobProgress | undefined,
-): ApiError {
-  const refundTx = refundTxOf({ end, progress });
-  return end.status === 'refunded' ? jobTimeout(job, refundTx) : workerFailed(job, refundTx);
+export function endingError(job: LockedJob, known: KnownEnd): ApiError {
+  const refundTx = refundTxOf(known);
+  return known.end.status === 'refunded' ? jobTimeout(job, refundTx) : workerFailed(job, refundTx);
 }
 
 /** How a job ended, and what the mirror shows of it if it does in time. */

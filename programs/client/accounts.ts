@@ -40,23 +40,25 @@ const VERSION_OFFSET = 8;
  */
 export function decodeAccount(bytes: Uint8Array): DecodedAccount {
   const data = Buffer.from(bytes);
-  const name = kindOf(data);
+  const name = accountKind(data);
   if (name === undefined) throw new Error('These bytes are no account of the escrow program');
   return { name, data: decode(name, data) } as DecodedAccount;
 }
 
-function kindOf(data: Buffer): AccountName | undefined {
+/** Which kind of account the bytes say they are; undefined for none of the program's. */
+export function accountKind(bytes: Uint8Array): AccountName | undefined {
   const kind = IDL.accounts?.find(({ discriminator }) =>
-    data.subarray(0, discriminator.length).equals(Buffer.from(discriminator)),
+    Buffer.from(discriminator).equals(bytes.subarray(0, discriminator.length)),
   );
   return kind?.name as AccountName | undefined;
 }
 
 function decode<Name extends AccountName>(name: Name, data: Buffer): Accounts[Name] {
   const version = data[VERSION_OFFSET];
-  const kind = kindOf(data);
-  if (kind !== name)
+  const kind = accountKind(data);
+  if (kind !== name) {
     throw new Error(`These bytes are ${kind ? `a ${kind}` : 'nothing'}, not a ${name}`);
+  }
   if (version !== VERSION || data.length !== coder.accounts.size(name)) {
     throw new Error(`This client reads version ${VERSION} of ${name}, not ${version}`);
   }
@@ -96,19 +98,19 @@ function fetchAll<Name extends AccountName>(name: Name) {
   };
 }
 
-/** The one Config, at `addresses.config`; null where the address has no account of the program, not yet or no more. */
+/** The one Config, at `addresses.config`; null where there is none, not yet or no more. */
 export const fetchConfig = fetchOne('Config');
-/** The one Treasury, at `addresses.treasury`; null where the address has no account of the program, not yet or no more. */
+/** The one Treasury, at `addresses.treasury`; null where there is none, not yet or no more. */
 export const fetchTreasury = fetchOne('Treasury');
-/** A Gateway; null where the address has no account of the program, not yet or no more. */
+/** A Gateway; null where there is none, not yet or no more. */
 export const fetchGateway = fetchOne('Gateway');
-/** A wallet's credit account; null where the address has no account of the program, not yet or no more. */
+/** A wallet's credit account; null where there is none, not yet or no more. */
 export const fetchCreditAccount = fetchOne('CreditAccount');
-/** A model; null where the address has no account of the program, not yet or no more. */
+/** A model; null where there is none, not yet or no more. */
 export const fetchModel = fetchOne('Model');
-/** A worker; null where the address has no account of the program, not yet or no more. */
+/** A worker; null where there is none, not yet or no more. */
 export const fetchWorker = fetchOne('Worker');
-/** A job; null where the address has no account of the program, not yet or no more. */
+/** A job; null where there is none, not yet or no more. */
 export const fetchJob = fetchOne('Job');
 
 /** Every Gateway, in no particular order. */

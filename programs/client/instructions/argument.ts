@@ -1,27 +1,20 @@
 import type { Idl } from '@coral-xyz/anchor';
 
-export type ArgumentType = Idl['instructions'][number]['args'][number]['type'];
+type ArgumentType = Idl['instructions'][number]['args'][number]['type'];
 
 const UNSIGNED_BITS: Readonly<Record<string, number>> = { u8: 8, u16: 16, u32: 32 };
 
 /**
- * Refuses what an argument cannot hold. Anchor's coder would take a part of it instead: no sign of
- * a u64, no fraction of a u32, no matter how many bytes.
- *
- * @param field as the caller spells it
- * @throws RangeError naming the field and what it takes
+ * What an argument can hold. Of anything else Anchor's coder would take a part: no sign of a u64, no
+ * fraction of a u32, no matter how many bytes.
  */
-export function assertFits(field: string, type: ArgumentType, value: unknown): void {
-  const { takes, isFit } = boundsOf(type);
-  if (!isFit(value)) throw new RangeError(`${field} takes ${takes}`);
-}
-
-interface Bounds {
+export interface Bounds {
   readonly takes: string;
   readonly isFit: (value: unknown) => boolean;
 }
 
-function boundsOf(type: ArgumentType): Bounds {
+/** @throws Error for a type that the program's interface did not have so far */
+export function boundsOf(type: ArgumentType): Bounds {
   if (typeof type === 'object') return boundsOfMany(type);
   const bits = UNSIGNED_BITS[type];
   if (bits !== undefined) {

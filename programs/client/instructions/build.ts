@@ -10,7 +10,7 @@ import {
 import { createAddresses, PROGRAM_ID } from '../addresses.ts';
 import { coder, IDL } from '../program.ts';
 import { camelCase, toCoder, type Value } from '../values.ts';
-import { assertFits } from './argument.ts';
+import { boundsOf } from './argument.ts';
 
 /** What every builder accepts besides its own: another deployment than this package's own. */
 export type Deployment = { readonly programId?: PublicKey | undefined };
@@ -33,7 +33,11 @@ function readInterface({ accounts, args }: Interface) {
       isSigner: signer ?? false,
       isWritable: writable ?? false,
     })),
-    args: args.map(({ name, type }) => ({ name, type, field: camelCase(name) })),
+    args: args.map(({ name, type }) => ({
+      name,
+      field: camelCase(name),
+      bounds: boundsOf(type),
+    })),
   };
 }
 
@@ -62,7 +66,8 @@ export function buildInstruction(
   };
   const args = item.args.map((arg) => {
     const value = find(arg.field);
-    assertFits(`${name}: ${arg.field}`, arg.type, value);
+    const { takes, isFit } = arg.bounds;
+    if (!isFit(value)) throw new RangeError(`${name}: ${arg.field} takes ${takes}`);
     return [arg.name, toCoder(value as Value)];
   });
   const keys = item.accounts.map(({ field, isOptional, isSigner, isWritable }): AccountMeta => {
