@@ -5,7 +5,8 @@ import type { Database } from '../runtime/postgres.ts';
 import type { Completions } from './completion/completions.ts';
 import type { IdentifyRequest } from './idempotency/identity.ts';
 import type { UnmirroredJobs } from './ledger/unmirroredJobs.ts';
-import { authenticate } from './middleware/authenticate.ts';
+import { createAuthentication } from './middleware/authenticate.ts';
+import { beforeErrors } from './middleware/beforeErrors.ts';
 import { type BurstLimit, limitBursts } from './middleware/burstLimit.ts';
 import { allowOrigins } from './middleware/cors.ts';
 import { parseJsonBody } from './middleware/jsonBody.ts';
@@ -26,6 +27,7 @@ import { deleteWebhook, getWebhooks, postWebhook } from './routes/webhooks.ts';
 import type { WorkerDirectory } from './routing/workerDirectory.ts';
 import type { Catalog } from './services/catalog.ts';
 import type { Disputes } from './services/disputes.ts';
+import type { KeyAdmission } from './services/keyAdmission.ts';
 import type { Readiness } from './services/readiness.ts';
 import type { Webhooks } from './services/webhooks.ts';
 import type { ApiMetrics } from './telemetry/metrics.ts';
@@ -37,6 +39,7 @@ export interface AppServices {
   directory: WorkerDirectory;
   completions: Completions;
   identify: IdentifyRequest;
+  keys: KeyAdmission;
   unmirrored: UnmirroredJobs;
   disputes: Disputes;
   webhooks: Webhooks;
@@ -78,10 +81,18 @@ export function createApp(services: AppServices): Express {
   app.get('/ready', getReadiness(services));
   serveDocs(app, { publicUrl });
 
-  const auth = authenticate({ database, refusals: services.refusals });
+  const { authenticate: auth, recognize } = createAuthentication(services);
   const json = parseJsonBody();
   const spender = requireSpender(services.gateway);
-  app.post('/v1/chat/completions', auth, spender, json, postChatCompletion(services));
+  app.post(
+    '/v1/chat/completions',
+    recognize,
+    spender,
+    json,
+    postChatCompletion(services),
+    beforeErrors(auth),
+    beforeErrors(spender),
+  );
   app.get('/v1/models', auth, listModels(services));
   app.get('/v1/models/:model_id', auth, getModel(services));
   app.get('/v1/jobs', auth, getJobs({ database }));

@@ -21,6 +21,7 @@ import { createHealthProbe } from './routing/workerHealth.ts';
 import { createCatalog } from './services/catalog.ts';
 import { createDisputes } from './services/disputes.ts';
 import { createJobWatch } from './services/jobWatch.ts';
+import { createKeyAdmission } from './services/keyAdmission.ts';
 import { createObservationLog } from './services/observationLog.ts';
 import { createReadiness } from './services/readiness.ts';
 import { createWebhooks } from './services/webhooks.ts';
@@ -104,8 +105,12 @@ export async function startApi(
   shutdown.add('idempotency', idempotency.close);
   const observations = createObservationLog({ database: pool, logger });
   shutdown.add('observations', observations.close);
+  const keys = createKeyAdmission(pool);
+  const gateway = config.SVC_GATEWAY.toBase58();
   const completions = createCompletions({
     idempotency,
+    keys,
+    gateway,
     findJob,
     catalog,
     directory,
@@ -149,6 +154,7 @@ export async function startApi(
     catalog,
     directory,
     completions,
+    keys,
     identify: createRequestIdentification(config.SVC_SECRETS_KEY),
     publicUrl,
     nowSeconds: clock.nowSeconds,
@@ -171,7 +177,7 @@ export async function startApi(
       refillPerSecond: config.SVC_BURST_REFUSED_KEYS_REFILL_PER_SECOND,
       nowMs,
     }),
-    gateway: config.SVC_GATEWAY.toBase58(),
+    gateway,
     corsOrigins: config.SVC_CORS_ORIGINS,
     trustedProxyHops: config.SVC_TRUSTED_PROXY_HOPS,
   });

@@ -2,10 +2,11 @@ import type { TokenCounts } from '../../runtime/tokenizers/tokenCounts.ts';
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { type Escrow, type JobDraft, type LockedJob, PriceChangedError } from '../ledger/escrow.ts';
+import { assertSpender } from '../middleware/requireSpender.ts';
 import type { Slot } from '../routing/slots.ts';
 import type { WorkerDirectory } from '../routing/workerDirectory.ts';
 import { type Catalog, isRetired } from '../services/catalog.ts';
-import type { KeyAndAccount } from '../statements/keyAndAccount.ts';
+import type { Payer } from '../statements/keyAndAccount.ts';
 import type { ModelRow } from '../statements/models.ts';
 import { assertAffordable, type Quote, quote } from './quote.ts';
 
@@ -19,6 +20,8 @@ export interface AdmissionServices {
   directory: WorkerDirectory;
   escrow: Escrow;
   tokens: TokenCounts;
+  /** The Gateway account's address. */
+  gateway: string;
   nowSeconds: () => bigint;
 }
 
@@ -38,16 +41,17 @@ export interface Admitted {
 export async function admit(
   services: AdmissionServices,
   options: {
-    key: KeyAndAccount;
+    payer: Payer;
     request: ChatCompletionRequest;
     draft: JobDraft;
     clientGone: AbortSignal;
   },
 ): Promise<Admitted> {
   const { directory } = services;
-  const { key, request, draft, clientGone } = options;
+  const { payer, request, draft, clientGone } = options;
+  assertSpender(payer, services.gateway);
   const quoted = await quote(findModel(services, request.model), request, services.tokens);
-  assertAffordable(quoted, key.available_credits ?? 0n);
+  assertAffordable(quoted, payer.available_credits ?? 0n);
   const slot = await directory.reserve({
     modelAddress: quoted.model.address,
     except: new Set(),
@@ -56,7 +60,7 @@ export async function admit(
   });
   if (!slot) throw noWorkers(directory, quoted.model);
   try {
-    const { wallet } = key;
+    const { wallet } = payer;
     return { slot, job: await lockJob(services, { wallet, request, quoted, draft }) };
   } catch (error) {
     slot.release();

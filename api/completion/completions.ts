@@ -4,16 +4,17 @@ import { createBackground } from '../../runtime/background.ts';
 import { creditsNumber } from '../../runtime/jsonForms.ts';
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
 import { ApiError, toApiError } from '../errors.ts';
-import type { Claim, Idempotency } from '../idempotency/idempotency.ts';
+import type { Claim } from '../idempotency/idempotency.ts';
 import type { RequestIdentity } from '../idempotency/identity.ts';
 import { type LockedJob, LockUndecidedError } from '../ledger/escrow.ts';
+import type { Caller } from '../middleware/authenticate.ts';
 import { traceOf } from '../middleware/recordRequests.ts';
 import type { JobWatch } from '../services/jobWatch.ts';
 import type { JobRow } from '../statements/jobs.ts';
-import type { KeyAndAccount } from '../statements/keyAndAccount.ts';
 import { type AdmissionServices, type Admitted, admit } from './admission.ts';
 import { type AnswerServices, answerJob } from './answer.ts';
 import { chatForWorker } from './chatForWorker.ts';
+import { type ClaimServices, claimRequest } from './claimRequest.ts';
 import { createDelivery } from './delivery.ts';
 import { createJobWork } from './jobWork.ts';
 import { createProvenDelivery, type RequestContext } from './provenDelivery.ts';
@@ -21,9 +22,8 @@ import { replayAnswer } from './replay.ts';
 import { createStages, type StageName } from './stages.ts';
 import { createUnpaidEnding } from './unpaidEnding.ts';
 
-export interface CompletionServices extends AdmissionServices, AnswerServices {
+export interface CompletionServices extends AdmissionServices, AnswerServices, ClaimServices {
   watch: JobWatch;
-  idempotency: Idempotency;
   /** The wallet's job as the mirror has it. */
   findJob: (key: { wallet: string; jobId: string }) => Promise<JobRow | undefined>;
   publicUrl: string;
@@ -35,7 +35,7 @@ export interface CompletionServices extends AdmissionServices, AnswerServices {
 export interface Completions {
   /** Answers one request, from its price to its settlement. @throws ApiError before any lock */
   complete(options: {
-    key: KeyAndAccount;
+    caller: Caller;
     identity: RequestIdentity;
     request: ChatCompletionRequest;
     response: Response;
@@ -48,7 +48,7 @@ type NewClaim = Extract<Claim, { status: 'new' }>;
 
 /** The request path: admit, lock, answer, prove, settle, deliver. */
 export function createCompletions(services: CompletionServices): Completions {
-  const { escrow, tokens, watch, clock, logger, publicUrl, idempotency, signReceipt } = services;
+  const { escrow, tokens, watch, clock, logger, publicUrl, signReceipt } = services;
   const background = createBackground();
   const work = createJobWork({ background, watch, logger });
   const unpaid = createUnpaidEnding({ escrow, clock, work });
@@ -96,7 +96,7 @@ export function createCompletions(services: CompletionServices): Completions {
   }
 
   return {
-    async complete({ key, identity, request, response }) {
+    async complete({ caller, identity, request, response }) {
       const clientGone = abortWhenLeft(response);
       const trace = traceOf(response);
       const stages = createStages((name, startMs, endMs) => {
@@ -106,16 +106,18 @@ export function createCompletions(services: CompletionServices): Completions {
       const isStream = request.stream ?? false;
       const includeUsage = request.stream_options?.include_usage ?? false;
       const form = { response, publicUrl, isStream, includeUsage };
-      const draft = escrow.draft(key.wallet);
-      const claim = await idempotency.claim(identity, draft.id);
+      const { wallet } = caller;
+      const draft = escrow.draft(wallet);
+      const claimed = await claimRequest(services, { caller, identity, jobId: draft.id });
+      const { payer, claim } = claimed;
       if (claim.status === 'replay') {
         const { jobId, copy } = claim;
-        const job = await services.findJob({ wallet: key.wallet, jobId });
+        const job = await services.findJob({ wallet, jobId });
         const settlementTx = job?.settlement_tx ?? null;
-        const creditsRemaining = creditsNumber(key.available_credits ?? 0n);
+        const creditsRemaining = creditsNumber(payer.available_credits ?? 0n);
         return replayAnswer({ ...form, jobId, copy, settlementTx, creditsRemaining });
       }
-      const { job, slot } = await admitClaimed(claim, { key, request, draft, clientGone });
+      const { job, slot } = await admitClaimed(claim, { payer, request, draft, clientGone });
       stages.mark('lock');
       response.set({ 'x-svc-job-id': job.id, 'x-svc-tx-signature': job.escrowTx });
 

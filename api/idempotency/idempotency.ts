@@ -6,40 +6,53 @@ import { delay } from '../../runtime/wait.ts';
 import { ApiError } from '../errors.ts';
 import type { JobStanding } from '../ledger/statusLookup.ts';
 import {
+  claimRequests,
   deleteRequest,
   type IdempotentRequestRow,
   insertRequest,
+  type KeyedRequest,
   type NewAnswer,
-  type NewRequest,
   pruneRequests,
-  replaceRequests,
   selectRequest,
   storeAnswers,
   takeOverRequest,
 } from '../statements/idempotentRequests.ts';
+import type { Payer } from '../statements/keyAndAccount.ts';
 import { type AnswerCopy, openCopy, sealCopy } from './answerCopy.ts';
 import type { RequestIdentity } from './identity.ts';
 
 /** The right to run a request, or the answer that it had before. */
-export type Claim =
-  | {
-      status: 'new';
-      /** Nothing was locked for it and nothing ever will be: the next one may run. */
-      release(): Promise<void>;
-      /** Before its settlement is sent, so that no charge is ever without its answer. */
-      store(copy: AnswerCopy): Promise<void>;
-    }
-  | { status: 'replay'; jobId: string; copy: AnswerCopy };
+export type Claim = NewClaim | { status: 'replay'; jobId: string; copy: AnswerCopy };
+
+export interface NewClaim {
+  status: 'new';
+  /** Nothing was locked for it and nothing ever will be: the next one may run. */
+  release(): Promise<void>;
+  /** Before its settlement is sent, so that no charge is ever without its answer. */
+  store(copy: AnswerCopy): Promise<void>;
+}
 
 /** Sees to it that the same request again is not charged again. */
 export interface Idempotency {
   start(): void;
   close(): Promise<void>;
   /**
+   * Looks for an earlier request that was the same.
+   *
    * @param jobId of the job that the request will become; no lock of it was sent yet
    * @throws ApiError idempotency_key_in_use, idempotency_key_reused or idempotency_key_mismatch
    */
   claim(request: RequestIdentity, jobId: string): Promise<Claim>;
+  /**
+   * Takes the place of any earlier request, for whoever has an active key.
+   *
+   * @returns undefined when the key is not active: then nothing has changed
+   */
+  claimAnew(
+    request: RequestIdentity,
+    keySha256: string,
+    jobId: string,
+  ): Promise<{ payer: Payer; claim: NewClaim } | undefined>;
 }
 
 const ANSWER_LIFETIME_SECONDS = 600;
@@ -63,12 +76,9 @@ export function createIdempotency(services: {
 }): Idempotency {
   const { database, logger, findStatus, nowMs } = services;
   const closing = new AbortController();
-  const replace = gather<NewRequest, void>({
+  const claimTogether = gather<KeyedRequest, Payer | undefined>({
     ...SHARED,
-    call: async (requests) => {
-      await replaceRequests(database, requests);
-      return [];
-    },
+    call: (requests) => claimRequests(database, requests),
   });
   const store = gather<NewAnswer, void>({
     ...SHARED,
@@ -79,7 +89,7 @@ export function createIdempotency(services: {
   });
   let pruning: Promise<void> | undefined;
 
-  function claimed(request: RequestIdentity, jobId: string): Claim {
+  function claimed(request: RequestIdentity, jobId: string): NewClaim {
     const key = { ...request, jobId };
     return {
       status: 'new',
@@ -176,16 +186,16 @@ export function createIdempotency(services: {
     },
     async claim(request, jobId) {
       const own = { ...request, jobId };
-      if (!request.mayRepeat) {
-        await replace(own);
-        return claimed(request, jobId);
-      }
       if (await insertRequest(database, own)) return claimed(request, jobId);
       const earlier = await selectRequest(database, request);
       if (earlier) return repeat(request, jobId, earlier);
       // It ended in this very moment, without a job.
       if (await insertRequest(database, own)) return claimed(request, jobId);
       throw await inUseNow(request, jobId);
+    },
+    async claimAnew(request, keySha256, jobId) {
+      const payer = await claimTogether({ ...request, keySha256, jobId });
+      return payer && { payer, claim: claimed(request, jobId) };
     },
   };
 }

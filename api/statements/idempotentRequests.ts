@@ -1,4 +1,5 @@
 import type { Database } from '../../runtime/postgres.ts';
+import type { Payer } from './keyAndAccount.ts';
 
 /** Whose request, and which. */
 export interface RequestKey {
@@ -18,6 +19,11 @@ export interface NewRequest extends RequestKey {
   bodyHmac: Buffer;
   jobId: string;
   lifetimeSeconds: number;
+}
+
+/** A request with the key that it came with. */
+export interface KeyedRequest extends Omit<NewRequest, 'wallet'> {
+  keySha256: string;
 }
 
 /** The answer to the request that became this job. */
@@ -46,31 +52,59 @@ const upsert = `
   ${onConflict}`;
 
 /**
- * Makes each the wallet's last request of its kind; of two that are the same, the later one. Rows
- * are locked in the order of their keys, as by everyone who locks several, so that nobody waits for
- * somebody who waits for him.
+ * Makes each the wallet's last request of its kind, if the key it came with is active; of two that
+ * are the same, the later one. Rows are locked in the order of their keys, as by everyone who locks
+ * several, so that nobody waits for somebody who waits for him. Keys and accounts are each looked up
+ * by themselves, whatever the tables' sizes were when the plan was made.
+ *
+ * @returns who pays, in the order of the requests; undefined where the key is not active
  */
-export async function replaceRequests(
+export async function claimRequests(
   database: Database,
-  requests: readonly NewRequest[],
-): Promise<void> {
+  requests: readonly KeyedRequest[],
+): Promise<(Payer | undefined)[]> {
   const last = new Map(requests.map((request) => [nameOf(request), request]));
-  const columns = [...last.values()].map(valuesOf);
-  await database.query({
-    name: 'replace_requests',
+  const columns = [...last.values()].map(
+    ({ keySha256, requestKey, bodyHmac, jobId, lifetimeSeconds }) => [
+      keySha256,
+      requestKey,
+      bodyHmac,
+      jobId,
+      lifetimeSeconds,
+    ],
+  );
+  const { rows } = await database.query<Payer & { key_sha256: string }>({
+    name: 'claim_requests',
     text: `
-      insert into service.idempotent_requests (wallet, request_key, body_hmac, job_id, expires_at)
-      select wallet, request_key, body_hmac, job_id, now() + make_interval(secs => seconds)
-      from unnest($1::text[], $2::bytea[], $3::bytea[], $4::text[], $5::int[])
-        as given (wallet, request_key, body_hmac, job_id, seconds)
-      order by wallet, request_key
-      ${onConflict}`,
-    values: transpose(columns, 5),
+      with given as materialized (
+        select given.*, key.wallet, account.spender, account.available_credits
+        from unnest($1::text[], $2::bytea[], $3::bytea[], $4::text[], $5::int[])
+          as given (key_sha256, request_key, body_hmac, job_id, seconds)
+        cross join lateral (
+          select wallet from service.api_keys
+          where key_sha256 = given.key_sha256 and status = 'active' offset 0
+        ) key
+        left join lateral (
+          select spender, available_credits from mirror.credit_accounts
+          where wallet = key.wallet offset 0
+        ) account on true
+      ), claimed as (
+        insert into service.idempotent_requests (wallet, request_key, body_hmac, job_id, expires_at)
+        select wallet, request_key, body_hmac, job_id, now() + make_interval(secs => seconds)
+        from given
+        order by wallet, request_key
+        ${onConflict}
+      )
+      select distinct on (key_sha256) key_sha256, wallet, spender, available_credits from given`,
+    values: transpose<unknown>(columns, 5),
   });
+  const payers = new Map(rows.map(({ key_sha256, ...payer }) => [key_sha256, payer]));
+  return requests.map(({ keySha256 }) => payers.get(keySha256));
 }
 
-const nameOf = ({ wallet, requestKey }: RequestKey): string =>
-  `${wallet} ${requestKey.toString('base64')}`;
+/** By key, not by wallet: of a wallet's keys one at most is active. */
+const nameOf = ({ keySha256, requestKey }: KeyedRequest): string =>
+  `${keySha256} ${requestKey.toString('base64')}`;
 
 /** Rows as columns, which is how arrays of parameters are given. */
 function transpose<Value>(rows: readonly (readonly Value[])[], width: number): Value[][] {

@@ -1,19 +1,24 @@
 import type { Database } from '../../runtime/postgres.ts';
 import type { KeyStatus } from '../services/keys.ts';
 
-/** A key with the wallet it spends for. The account's fields are null until the wallet has one. */
-export interface KeyAndAccount {
+/** A wallet and what it may spend. The account's fields are null until the wallet has one. */
+export interface Payer {
   wallet: string;
-  status: KeyStatus;
-  created_at: Date;
   spender: string | null;
   available_credits: bigint | null;
+}
+
+/** A key with the wallet it spends for. */
+export interface KeyAndAccount extends Payer {
+  status: KeyStatus;
+  created_at: Date;
   last_topup_at: bigint | null;
 }
 
 /**
- * Keys and balances in one read, which is made for every request: keys are cached nowhere, which is
- * why revoking one works at once on every instance. Each is looked up by itself: a join of whole
+ * Keys and balances in one read. Whether a key may be used is read for every request and kept
+ * nowhere, which is why revoking one works at once on every instance; a request that becomes a job
+ * may have it read with its claim instead. Each is looked up by itself: a join of whole
  * tables, which is right for small ones, would be kept as the plan while they grow.
  *
  * @returns in the order of the hashes; undefined where there is no such key

@@ -36,13 +36,14 @@ const server = createServer(async (request, response) => {
     return;
   }
   const job = (await json(request)) as { job_address: string; attempt: number };
+  response.setHeader('content-type', 'text/event-stream');
+  response.write(FIRST);
+  const others = delay(GENERATION_MS);
   const proof = signProof({
     ...{ job: new PublicKey(job.job_address), attempt: job.attempt, outputHash },
     ...{ promptTokens: 8, completionTokens: WORDS.length },
   });
-  response.setHeader('content-type', 'text/event-stream');
-  response.write(FIRST);
-  await delay(GENERATION_MS);
+  await others;
   response.end(`${OTHERS}event: proof\ndata: ${JSON.stringify(proof)}\n\n`);
 });
 

@@ -4,18 +4,17 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { Keypair } from '@solana/web3.js';
-import { Agent, request } from 'undici';
+import { Agent, request as ask } from 'undici';
 import { hashKey } from '../../api/services/keys.ts';
-import { replaceRequests, storeAnswers } from '../../api/statements/idempotentRequests.ts';
-import { selectKeysAndAccounts } from '../../api/statements/keyAndAccount.ts';
+import { claimRequests, storeAnswers } from '../../api/statements/idempotentRequests.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { sign, verifySignature } from '../../programs/client/proof.ts';
 import { endWithParent } from '../../runtime/parent.ts';
 import { createPool } from '../../runtime/postgres.ts';
 import { costMetrics } from '../costMetrics.ts';
 
-// The least that a paid and proven answer takes besides the ledger, and nothing else: the key and
-// balance are read, the request is claimed, a job's id drawn, the worker asked with a signature, its
+// The least that a paid and proven answer takes besides the ledger, and nothing else: a job's id
+// is drawn, the request claimed with its key and balance, the worker asked with a signature, its
 // proof checked, a receipt signed, the answer kept. No checks, no choice, no limits, no events.
 
 const { DATABASE_URL: databaseUrl = '', BENCH_WORKER_URL = '' } = process.env;
@@ -33,19 +32,14 @@ const dispatcher = new Agent();
 const server = createServer(async (incoming, response) => {
   if (incoming.url === '/metrics') return void response.end(costMetrics());
   const key = String(incoming.headers.authorization).slice('Bearer '.length);
-  const [found] = await selectKeysAndAccounts(database, [hashKey(key)]);
   const { model, messages, stream } = (await json(incoming)) as Record<string, unknown>;
   const requestKey = createHash('sha256').update(JSON.stringify(messages)).digest();
   const { bytes, address } = createJobId({ nowMs: Date.now(), creditAccount });
   const jobId = formatJobId(bytes);
-  const claim = {
-    wallet: found?.wallet ?? '',
-    requestKey,
-    jobId,
-    lifetimeSeconds: LIFETIME_SECONDS,
-  };
-  await replaceRequests(database, [{ ...claim, bodyHmac: requestKey }]);
-  const asked = await request(`${BENCH_WORKER_URL}/jobs`, {
+  const request = { requestKey, jobId, lifetimeSeconds: LIFETIME_SECONDS };
+  const claim = { ...request, keySha256: hashKey(key), bodyHmac: requestKey };
+  const [payer] = await claimRequests(database, [claim]);
+  const asked = await ask(`${BENCH_WORKER_URL}/jobs`, {
     method: 'POST',
     dispatcher,
     headers: { 'svc-signature': Buffer.from(sign(message, signer)).toString('base64') },
@@ -62,7 +56,9 @@ const server = createServer(async (incoming, response) => {
   }
   const isProven = verifySignature({ publicKey: signer.publicKey, message, signature });
   const receipt = Buffer.from(sign(message, signer)).toString('hex');
-  const store = storeAnswers(database, [{ ...claim, sealed: Buffer.from(answer) }]);
+  const store = storeAnswers(database, [
+    { ...request, wallet: payer?.wallet ?? '', sealed: Buffer.from(answer) },
+  ]);
   if (!stream) await store;
   if (!stream) response.setHeader('x-svc-delivery-receipt', receipt);
   response.end(`${stream ? receipt : answer}${isProven}data: [DONE]`);

@@ -48,8 +48,9 @@ async function findDatabase(databaseUrl: string): Promise<DatabaseProcesses | un
     'select pid from pg_stat_activity where application_name = $1',
     [MIRRORING],
   );
-  await pool.end();
+  // Before the connection ends, and its process with it.
   const server = own[0] && statOf(own[0].pid).parent;
+  await pool.end();
   return server === undefined ? undefined : { server, mirroring: mirroring.map(({ pid }) => pid) };
 }
 

@@ -14,6 +14,7 @@ import { createPool } from '../../runtime/postgres.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const WALLET = Keypair.generate().publicKey.toBase58();
+const OTHER_WALLET = Keypair.generate().publicKey.toBase58();
 const NOW_MS = 1_800_000_000_000;
 const copy: AnswerCopy = {
   text: 'a text that nobody else may read',
@@ -38,6 +39,11 @@ beforeAll(async () => {
   database = await createTestDatabase();
   pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
   await migrate(pool);
+  await pool.query(
+    `insert into service.api_keys (key_sha256, wallet, status)
+     select 'key of ' || wallet, wallet, 'active' from unnest($1::text[]) wallet`,
+    [[WALLET, OTHER_WALLET]],
+  );
 });
 
 afterAll(async () => {
@@ -82,8 +88,15 @@ function jobId(ageMs = 0): string {
 }
 
 async function claim(sent: Sent, id = jobId()) {
-  return { id, claim: await idempotency.claim(requestOf(sent), id) };
+  const request = requestOf(sent);
+  if (request.mayRepeat) return { id, claim: await idempotency.claim(request, id) };
+  const claimed = await idempotency.claimAnew(request, keyOf(request.wallet), id);
+  if (!claimed) throw new Error('the key is not active');
+  return { id, claim: claimed.claim };
 }
+
+/** The hash of a wallet's key. */
+const keyOf = (wallet: string) => `key of ${wallet}`;
 
 /** Claims and lets the job end so. */
 async function run(sent: Sent, status: JobStanding, options: { stores?: boolean } = {}) {
@@ -205,8 +218,7 @@ describe.each([
 
   it('is another one for another wallet', async () => {
     await run(first, 'settled');
-    const wallet = Keypair.generate().publicKey.toBase58();
-    expect(await refusalOf({ ...again, wallet })).toBe('new');
+    expect(await refusalOf({ ...again, wallet: OTHER_WALLET })).toBe('new');
   });
 
   it('is run by one of many that come at the same time', async () => {

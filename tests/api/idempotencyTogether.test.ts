@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
+import { createKey, hashKey, regenerateKey } from '../../api/services/keys.ts';
 import {
+  claimRequests,
   deleteRequest,
+  type KeyedRequest,
   type NewRequest,
   pruneRequests,
-  replaceRequests,
   selectRequest,
   storeAnswers,
 } from '../../api/statements/idempotentRequests.ts';
@@ -15,12 +17,21 @@ import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 
 const random = createRandom();
 const LIFETIME_SECONDS = 600;
+const WALLETS = ['wallet 0', 'wallet 1', 'wallet 2'];
+/** The key's hash of each wallet. */
+const keys = new Map<string, string>();
+/** Of a key that one of them had before. */
+let oldKey: string;
 let database: KeyedDatabase;
 let pool: pg.Pool;
 
 beforeAll(async () => {
   database = await openKeyedDatabase();
   pool = database.pool;
+  for (const wallet of WALLETS) {
+    oldKey = hashKey(await createKey(pool, wallet));
+    keys.set(wallet, hashKey(await regenerateKey(pool, wallet)));
+  }
 });
 
 afterAll(() => database.close());
@@ -29,13 +40,17 @@ beforeEach(async () => {
   await pool.query('truncate service.idempotent_requests');
 });
 
-const requestOf = (place: number, jobId = `job ${place}`): NewRequest => ({
-  wallet: `wallet ${place % 3}`,
+const requestOf = (place: number, jobId = `job ${place}`): NewRequest & KeyedRequest => ({
+  ...ofWallet(WALLETS[place % WALLETS.length] as string),
   requestKey: Buffer.from(`key ${place}`),
   bodyHmac: Buffer.from(`body ${place}`),
   jobId,
   lifetimeSeconds: LIFETIME_SECONDS,
 });
+
+function ofWallet(wallet: string) {
+  return { wallet, keySha256: keys.get(wallet) as string };
+}
 
 const answerOf = ({ wallet, requestKey, jobId }: NewRequest) => ({
   ...{ wallet, requestKey, jobId, lifetimeSeconds: LIFETIME_SECONDS },
@@ -50,7 +65,7 @@ function shuffled<Item>(items: readonly Item[]): Item[] {
 describe(`requests that share a statement (seed ${random.seed})`, () => {
   it('are each kept with their own answer', async () => {
     const requests = Array.from({ length: 100 }, (_, place) => requestOf(place));
-    await replaceRequests(pool, shuffled(requests));
+    await claimRequests(pool, shuffled(requests));
     await storeAnswers(pool, shuffled(requests).map(answerOf));
     for (const request of requests) {
       expect(await selectRequest(pool, request)).toEqual({
@@ -63,7 +78,7 @@ describe(`requests that share a statement (seed ${random.seed})`, () => {
 
   it('leave the later one of two that are the same', async () => {
     const [first, second, other] = [requestOf(1, 'first'), requestOf(1, 'second'), requestOf(2)];
-    await replaceRequests(pool, [first, other, second]);
+    await claimRequests(pool, [first, other, second]);
     await storeAnswers(pool, [answerOf(second), answerOf(other), answerOf(first)]);
     expect(await selectRequest(pool, first)).toMatchObject({
       job_id: 'second',
@@ -73,9 +88,9 @@ describe(`requests that share a statement (seed ${random.seed})`, () => {
   });
 
   it('forget the answer to the one whose place they take', async () => {
-    await replaceRequests(pool, [requestOf(1, 'earlier')]);
+    await claimRequests(pool, [requestOf(1, 'earlier')]);
     await storeAnswers(pool, [answerOf(requestOf(1, 'earlier'))]);
-    await replaceRequests(pool, [requestOf(1, 'later'), requestOf(2)]);
+    await claimRequests(pool, [requestOf(1, 'later'), requestOf(2)]);
     await storeAnswers(pool, [answerOf(requestOf(1, 'earlier')), answerOf(requestOf(2))]);
     expect(await selectRequest(pool, requestOf(1))).toMatchObject({
       job_id: 'later',
@@ -83,10 +98,24 @@ describe(`requests that share a statement (seed ${random.seed})`, () => {
     });
   });
 
+  it('are refused where their key is not active, and then change nothing', async () => {
+    const [revoked, live] = [{ ...requestOf(2), keySha256: oldKey }, requestOf(2, 'live')];
+    const unknown = { ...requestOf(1), keySha256: 'of no key' };
+    const payers = await claimRequests(pool, [live, unknown, requestOf(3), revoked]);
+    expect(payers.map((payer) => payer?.wallet)).toEqual([
+      'wallet 2',
+      undefined,
+      'wallet 0',
+      undefined,
+    ]);
+    expect(await selectRequest(pool, live)).toMatchObject({ job_id: 'live' });
+    expect(await selectRequest(pool, unknown)).toBeUndefined();
+  });
+
   it('keep any bytes as they are', async () => {
     const request = { ...requestOf(1), requestKey: Buffer.alloc(0), bodyHmac: randomBytes(32) };
     const sealed = Buffer.from('"\\,{}null\0\xff', 'latin1');
-    await replaceRequests(pool, [request]);
+    await claimRequests(pool, [request]);
     await storeAnswers(pool, [{ ...answerOf(request), sealed }]);
     expect(await selectRequest(pool, request)).toMatchObject({
       body_hmac: request.bodyHmac,
@@ -99,7 +128,7 @@ describe(`requests that share a statement (seed ${random.seed})`, () => {
     const instance = async (name: string) => {
       for (let round = 0; round < 25; round += 1) {
         const requests = places.map((place) => requestOf(place, `${name} ${round} ${place}`));
-        await replaceRequests(pool, shuffled(requests));
+        await claimRequests(pool, shuffled(requests));
         await storeAnswers(pool, shuffled(requests).map(answerOf));
         await pruneRequests(pool);
         await deleteRequest(pool, requests[random.below(requests.length)] as NewRequest);
@@ -109,9 +138,9 @@ describe(`requests that share a statement (seed ${random.seed})`, () => {
   });
 
   it('are not waited for by the pruning of what has expired', async () => {
-    await replaceRequests(pool, [{ ...requestOf(1), lifetimeSeconds: -1 }, requestOf(2)]);
+    await claimRequests(pool, [{ ...requestOf(1), lifetimeSeconds: -1 }, requestOf(2)]);
     await inTransaction(pool, async (client) => {
-      await replaceRequests(client, [{ ...requestOf(1, 'again'), lifetimeSeconds: -1 }]);
+      await claimRequests(client, [{ ...requestOf(1, 'again'), lifetimeSeconds: -1 }]);
       await pruneRequests(pool);
     });
     const { rows } = await pool.query('select job_id from service.idempotent_requests order by 1');

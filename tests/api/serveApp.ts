@@ -5,6 +5,7 @@ import { trace } from '@opentelemetry/api';
 import { type AppServices, createApp } from '../../api/app.ts';
 import { serve } from '../../api/listen.ts';
 import { createBurstLimit } from '../../api/middleware/burstLimit.ts';
+import { createKeyAdmission } from '../../api/services/keyAdmission.ts';
 import { createMetrics } from '../../api/telemetry/metrics.ts';
 import { createLogger } from '../../runtime/logger.ts';
 
@@ -18,7 +19,7 @@ export async function serveApp(
   services: Partial<AppServices> = {},
   serverOptions: ServerOptions = {},
 ): Promise<ServedApp> {
-  const { publicUrl = 'https://api.example.com' } = services;
+  const { publicUrl = 'https://api.example.com', database } = services;
   const limit = () => createBurstLimit({ burst: 1_000, refillPerSecond: 1, nowMs: () => 0 });
   const app = createApp({
     logger: createLogger({ name: 'test', level: 'silent' }),
@@ -26,6 +27,7 @@ export async function serveApp(
     refusals: limit(),
     metrics: createMetrics(),
     tracer: trace.getTracer('test'),
+    ...(database && { keys: createKeyAdmission(database) }),
     publicUrl,
     corsOrigins: [],
     trustedProxyHops: 0,

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { replaceRequests, storeAnswers } from '../../api/statements/idempotentRequests.ts';
+import { claimRequests, storeAnswers } from '../../api/statements/idempotentRequests.ts';
 import { selectJobsProgress } from '../../api/statements/jobs.ts';
 import { selectKeysAndAccounts } from '../../api/statements/keyAndAccount.ts';
 import type { Database } from '../../runtime/postgres.ts';
 import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 
 const request = {
-  ...{ wallet: 'wallet', jobId: 'job', lifetimeSeconds: 1 },
+  ...{ keySha256: 'hash', wallet: 'wallet', jobId: 'job', lifetimeSeconds: 1 },
   ...{ requestKey: Buffer.of(1), bodyHmac: Buffer.of(2), sealed: Buffer.of(3) },
 };
 const shared: Record<string, (database: Database) => Promise<unknown>> = {
   'reads keys and balances': (database) => selectKeysAndAccounts(database, ['hash']),
-  'claims requests': (database) => replaceRequests(database, [request]),
+  'claims requests': (database) => claimRequests(database, [request]),
   'keeps answers': (database) => storeAnswers(database, [request]),
   'reads how jobs stand': (database) => selectJobsProgress(database, ['address']),
 };

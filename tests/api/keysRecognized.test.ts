@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { claimRequest } from '../../api/completion/claimRequest.ts';
+import { createIdempotency } from '../../api/idempotency/idempotency.ts';
+import { createRequestIdentification } from '../../api/idempotency/identity.ts';
+import { assertSpender } from '../../api/middleware/requireSpender.ts';
+import { createKeyAdmission } from '../../api/services/keyAdmission.ts';
+import { createKey, reinstateKey, revokeKey, suspendKey } from '../../api/services/keys.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { insertAccount, type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
+import { bodyWith } from './requestScene.ts';
+import { type ServedApp, serveApp } from './serveApp.ts';
+
+jest.setTimeout(60_000);
+
+const GATEWAY = 'this service';
+const body = bodyWith({});
+let database: KeyedDatabase;
+let app: ServedApp;
+/** The names of the statements that the app has made. */
+let statements: string[];
+let wallet: string;
+let apiKey: string;
+
+beforeAll(async () => {
+  database = await openKeyedDatabase();
+  const { pool } = database;
+  const query = (statement: { name?: string }) => {
+    statements.push(statement.name ?? 'unnamed');
+    return pool.query(statement as never);
+  };
+  const counted = { query } as unknown as typeof pool;
+  const keys = createKeyAdmission(counted);
+  const idempotency = createIdempotency({
+    database: counted,
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    findStatus: async () => 'failed',
+    nowMs: () => Date.now(),
+  });
+  const services = { idempotency, keys, gateway: GATEWAY };
+  app = await serveApp({
+    database: counted,
+    keys,
+    gateway: GATEWAY,
+    identify: createRequestIdentification(randomBytes(32)),
+    completions: {
+      async complete({ caller, identity, response }) {
+        const { payer } = await claimRequest(services, { caller, identity, jobId: 'job_0' });
+        assertSpender(payer, GATEWAY);
+        response.json(payer.wallet);
+      },
+      drain: async () => undefined,
+    },
+  });
+});
+
+afterAll(async () => {
+  await app.close();
+  await database.close();
+});
+
+/** A wallet whose key has been admitted once. */
+beforeEach(async () => {
+  const { pool } = database;
+  await pool.query('truncate service.idempotent_requests, service.api_keys cascade');
+  await pool.query('delete from mirror.credit_accounts');
+  wallet = `wallet ${randomBytes(4).toString('hex')}`;
+  apiKey = await createKey(pool, wallet);
+  await insertAccount(pool, { wallet, spender: GATEWAY, availableCredits: 5n });
+  statements = [];
+  await ask();
+  expect(statements).toEqual(['select_keys_and_accounts', 'claim_requests']);
+  await pool.query('truncate service.idempotent_requests');
+  statements = [];
+});
+
+async function ask(sent: { body?: string; headers?: Record<string, string> } = {}) {
+  const response = await fetch(`${app.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, ...sent.headers },
+    body: sent.body ?? body,
+  });
+  const answer = (await response.json()) as string | { error: { code: string } };
+  return typeof answer === 'string' ? answer : answer.error.code;
+}
+
+async function claims(): Promise<number> {
+  const { rowCount } = await database.pool.query('select 1 from service.idempotent_requests');
+  return rowCount ?? 0;
+}
+
+const setSpender = (spender: string) =>
+  database.pool.query('update mirror.credit_accounts set spender = $1', [spender]);
+
+const forms = [
+  ['', {}],
+  [' with an Idempotency-Key', { 'idempotency-key': 'k' }],
+  [' that is retried', { 'x-stainless-retry-count': '1' }],
+] as const;
+
+describe.each(forms)('a request%s, whose key was admitted before,', (_form, headers) => {
+  it('is answered', async () => {
+    expect([await ask({ headers }), await claims()]).toEqual([wallet, 1]);
+  });
+
+  it('is refused with the very next request after its key was revoked', async () => {
+    await revokeKey(database.pool, wallet);
+    expect([await ask({ headers }), await claims()]).toEqual(['invalid_api_key', 0]);
+  });
+
+  it('is refused while its key is suspended, and no longer', async () => {
+    await suspendKey(database.pool, wallet);
+    expect([await ask({ headers }), await claims()]).toEqual(['key_suspended', 0]);
+    await reinstateKey(database.pool, wallet);
+    expect(await ask({ headers })).toBe(wallet);
+  });
+
+  it('is refused once its wallet has another spender', async () => {
+    await setSpender('another service');
+    expect(await ask({ headers })).toBe('spender_not_set');
+  });
+});
+
+describe('a request whose key was admitted before', () => {
+  it('has its key, its balance and its claim in one statement', async () => {
+    await ask();
+    expect(statements).toEqual(['claim_requests']);
+  });
+
+  it.each([
+    ['broken', '{"model":'],
+    ['of a wrong form', '{}'],
+    ['too large', 'x'.repeat(11 * 2 ** 20)],
+  ])('is told of its key and its spender before its body, which is %s', async (_what, wrong) => {
+    const fault = await ask({ body: wrong });
+    expect(['invalid_request', 'request_too_large']).toContain(fault);
+    await setSpender('another service');
+    expect(await ask({ body: wrong })).toBe('spender_not_set');
+    await suspendKey(database.pool, wallet);
+    expect(await ask({ body: wrong })).toBe('key_suspended');
+    await revokeKey(database.pool, wallet);
+    expect(await ask({ body: wrong })).toBe('invalid_api_key');
+    expect(await claims()).toBe(0);
+  });
+});
