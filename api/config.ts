@@ -4,11 +4,12 @@ import { booleanSetting, parseEnvironment, portSetting } from '../runtime/config
 import { keypairListSetting, keypairSetting } from '../runtime/keypair.ts';
 import { logLevelSetting } from '../runtime/logger.ts';
 import { sealingKeySetting } from '../runtime/sealing.ts';
+import { databaseUrlSetting, httpUrlSetting, websocketUrlSetting } from '../runtime/urlSettings.ts';
 
 const countSetting = (fallback: number) => z.coerce.number().int().positive().default(fallback);
 
 /** An address that paths are put behind. */
-const rootSetting = z.url().transform((url) => url.replace(/\/+$/, ''));
+const rootSetting = httpUrlSetting.transform((url) => url.replace(/\/+$/, ''));
 
 /** Origins as browsers spell them, separated by commas. */
 const originsSetting = z
@@ -36,9 +37,9 @@ const environmentSchema = z.object({
   SVC_BURST_REFILL_PER_SECOND: countSetting(200),
   SVC_BURST_REFUSED_KEYS: countSetting(50),
   SVC_BURST_REFUSED_KEYS_REFILL_PER_SECOND: countSetting(5),
-  DATABASE_URL: z.string(),
-  SOLANA_RPC_URL: z.url(),
-  SOLANA_WS_URL: z.url().optional(),
+  DATABASE_URL: databaseUrlSetting,
+  SOLANA_RPC_URL: httpUrlSetting,
+  SOLANA_WS_URL: websocketUrlSetting.optional(),
   HELIUS_API_KEY: z.string().optional(),
   SVC_PROGRAM_ID: addressSetting.optional(),
   SVC_COMMITMENT: z.enum(['confirmed', 'finalized']).default('confirmed'),

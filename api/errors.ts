@@ -69,8 +69,11 @@ export function serviceUnavailable(message: string, cause?: unknown): ApiError {
   return new ApiError('service_unavailable', message, { retryAfterSeconds: 5, cause });
 }
 
-/** PostgreSQL: connection exceptions (08), insufficient resources (53), shutdown (57P). */
-const unavailableSqlState = /^(08|53|57P)/;
+/**
+ * PostgreSQL: connection exceptions (08), a server that only reads, as after a change of roles
+ * (25006), insufficient resources (53), shutdown (57P), failures of its system (58).
+ */
+const unavailableSqlState = /^(08|25006|53|57P|58)/;
 const unavailableSystemCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

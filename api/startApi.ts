@@ -28,6 +28,7 @@ import { createWebhooks } from './services/webhooks.ts';
 import { selectJob } from './statements/jobs.ts';
 import { type ApiMetrics, createMetrics } from './telemetry/metrics.ts';
 import { observeEscrow } from './telemetry/observeEscrow.ts';
+import { observeFeePayers } from './telemetry/observeFeePayers.ts';
 import { observeSender } from './telemetry/observeSender.ts';
 import { observeState } from './telemetry/observeState.ts';
 import { serveMetrics } from './telemetry/serveMetrics.ts';
@@ -89,6 +90,9 @@ export async function startApi(
   await directory.start();
   shutdown.add('worker directory', directory.close);
   observeState(metrics.registry, { clock, directory });
+  const feePayers = config.SVC_FEE_PAYER_KEYS.map(({ publicKey }) => publicKey);
+  const balances = observeFeePayers(metrics.registry, { connection, feePayers });
+  shutdown.add('fee payer balances', balances.close);
 
   const signer = config.SVC_SIGNER_KEY;
   const { programId } = addresses;

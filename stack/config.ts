@@ -4,14 +4,15 @@ import { PROGRAM_ID } from '../programs/client/addresses.ts';
 import { addressSetting } from '../runtime/address.ts';
 import { booleanSetting, parseEnvironment, portSetting } from '../runtime/config.ts';
 import { keypairSetting } from '../runtime/keypair.ts';
+import { databaseUrlSetting, httpUrlSetting, websocketUrlSetting } from '../runtime/urlSettings.ts';
 
 const environmentSchema = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: portSetting.default(8080),
-  WORKER_UPSTREAM_URL: z.url({ protocol: /^https?$/ }).optional(),
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
-  SOLANA_RPC_URL: z.url({ protocol: /^https?$/ }).optional(),
-  SOLANA_WS_URL: z.url({ protocol: /^wss?$/ }).optional(),
+  WORKER_UPSTREAM_URL: httpUrlSetting.optional(),
+  DATABASE_URL: databaseUrlSetting.optional(),
+  SOLANA_RPC_URL: httpUrlSetting.optional(),
+  SOLANA_WS_URL: websocketUrlSetting.optional(),
   SVC_PROGRAM_ID: addressSetting.default(PROGRAM_ID),
   /** The program's upgrade authority on a test validator, which the stack may set up. */
   SVC_AUTHORITY_KEY: keypairSetting.optional(),

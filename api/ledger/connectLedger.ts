@@ -1,7 +1,7 @@
 import type { Connection } from '@solana/web3.js';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import { createBatcher } from '../../programs/client/sender/batcher.ts';
-import { createLedgerClock } from '../../programs/client/sender/ledgerClock.ts';
+import { createLedgerClock, type LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { createPriorityFee } from '../../programs/client/sender/priorityFee.ts';
 import type { createSender } from '../../programs/client/sender/sender.ts';
 import { createBackground } from '../../runtime/background.ts';
@@ -32,6 +32,9 @@ const ACKNOWLEDGEMENT_LINGER_MS = 1_000;
  */
 const URGENT_LANES = ['settlements', 'exits'];
 
+/** Between two words about a node that does not answer at the start. */
+const SILENCE_MS = 5_000;
+
 /** Opens everything the API needs to read and move jobs on the ledger. */
 export async function connectLedger(options: {
   config: ApiConfig;
@@ -43,7 +46,7 @@ export async function connectLedger(options: {
   const { config, connection, addresses, logger } = options;
   const commitment = config.SVC_COMMITMENT;
   const clock = createLedgerClock({ connection });
-  await clock.ready;
+  await firstReading(clock, logger);
   const sender = options.createSender({
     connection,
     commitment,
@@ -103,4 +106,17 @@ export async function connectLedger(options: {
       sender.close();
     },
   };
+}
+
+/** Nothing can be priced or judged before it, so the process waits, but not in silence. */
+async function firstReading(clock: LedgerClock, logger: Logger): Promise<void> {
+  const speaking = setInterval(
+    () => logger.warn({ msg: 'Waiting for the node at SOLANA_RPC_URL to tell the time' }),
+    SILENCE_MS,
+  );
+  try {
+    await clock.ready;
+  } finally {
+    clearInterval(speaking);
+  }
 }

@@ -177,8 +177,13 @@ async function refusal(
           : "This request is above what is left of the wallet's limit for today.",
       );
     case 'SpenderNotSet':
-    case 'Unauthorized':
       return new ApiError('spender_not_set', "The wallet's spender is not this service.");
+    case 'Unauthorized':
+      // Not the wallet's fault: it lets the Gateway spend, and we sign for that with another key.
+      return serviceUnavailable(
+        'The service cannot lock credits now.',
+        new Error('SVC_SIGNER_KEY is no signer of the Gateway SVC_GATEWAY'),
+      );
     case 'ModelRetired':
       return new ApiError('model_not_found', 'This model is retired.', { param: 'model' });
     case 'LocksPaused':

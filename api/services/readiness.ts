@@ -33,7 +33,7 @@ export function createReadiness(options: {
 
   async function check(): Promise<Readiness> {
     const [databaseState, ledger] = await Promise.all([
-      stateOf(database.query('select 1'), timeoutMs),
+      stateOf(assertWritable(database), timeoutMs),
       stateOf(clock.read(), timeoutMs),
     ]);
     const workers: State = directory.answering().length > 0 ? 'ok' : 'away';
@@ -47,6 +47,14 @@ export function createReadiness(options: {
     }
     return latest.answer;
   };
+}
+
+/** A server that only reads, as a standby does, serves no request that costs anything. */
+async function assertWritable(database: Database): Promise<void> {
+  const { rows } = await database.query<{ only_reads: boolean }>(
+    "select current_setting('transaction_read_only')::boolean as only_reads",
+  );
+  if (rows[0]?.only_reads) throw new Error('the database takes no writes');
 }
 
 async function stateOf(answer: Promise<unknown>, timeoutMs: number): Promise<State> {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { pino } from 'pino';
+import { toApiError } from '../../api/errors.ts';
 import { createIdempotency } from '../../api/idempotency/idempotency.ts';
 import { createRequestIdentification } from '../../api/idempotency/identity.ts';
 import { createWebhooks } from '../../api/services/webhooks.ts';
@@ -105,5 +106,17 @@ describe('an error of ours', () => {
     expect(written).toContain(response.headers.get('x-request-id'));
     expect(written).not.toContain(privately);
     expect(written).not.toContain(database.apiKey);
+  });
+});
+
+describe('a database that takes no writes', () => {
+  it('is a part that is away, not an error of ours', async () => {
+    const client = await database.pool.connect();
+    await client.query('begin read only');
+    const refused = await client.query('delete from service.api_keys').catch((error) => error);
+    await client.query('rollback');
+    client.release();
+    expect(refused).toMatchObject({ code: '25006' });
+    expect(toApiError(refused).code).toBe('service_unavailable');
   });
 });

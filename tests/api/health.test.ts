@@ -51,6 +51,13 @@ describe('GET /ready', () => {
     });
   });
 
+  it('is 503 while the database takes no writes, as a standby does', async () => {
+    const query = async () => ({ rows: [{ only_reads: true }] });
+    const { status, body } = await ask('/ready', { database: { query } });
+
+    expect([status, body]).toMatchObject([503, { parts: { database: 'away' } }]);
+  });
+
   it('does not wait for a part that never answers', async () => {
     const { status, body } = await ask('/ready', { clock: { read: silent } });
 

@@ -88,6 +88,14 @@ describe('a lock that the ledger refuses for the wallet’s balance', () => {
   });
 });
 
+describe('a lock that the ledger refuses since our signer is none of the Gateway', () => {
+  it('blames the service, not the wallet', async () => {
+    const error = await errorOf(createScene(refusedFor('Unauthorized')).lock());
+    expect(error).toMatchObject({ code: 'service_unavailable' });
+    expect(String(error?.cause)).toMatch(/^Error: SVC_SIGNER_KEY is no signer/);
+  });
+});
+
 describe('a lock that is not confirmed in time', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());

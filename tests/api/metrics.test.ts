@@ -47,6 +47,11 @@ describe('the metrics of a running service', () => {
     expect(samples.get('svc_api_workers')).toBe(1);
     expect(samples.get('svc_api_worker_slots')).toBeGreaterThan(0);
     expect(samples.get('svc_api_worker_slots_held')).toBe(0);
+    const balances = [...samples].filter(([name]) =>
+      name.startsWith('svc_api_fee_payer_lamports{'),
+    );
+    expect(balances).toHaveLength(1);
+    expect(balances[0]?.[1]).toBeGreaterThan(0);
     // The embedded ledger's clock starts with this machine's.
     expect(Math.abs(samples.get('svc_api_ledger_clock_offset_seconds') ?? 99)).toBeLessThan(60);
   });
