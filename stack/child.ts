@@ -92,7 +92,8 @@ async function readReadyUrl({ stdout }: ChildProcess, name: string): Promise<str
   }
 }
 
-function describeEnd(child: ChildProcess): Promise<string> {
+/** @returns how it ended, as the rest of a sentence about it */
+export function describeEnd(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(`could not be started: ${error.message}`));
     child.once('exit', (code, signal) =>

@@ -13,29 +13,37 @@ import { startLedger } from './ledger.ts';
  * Finds the ledger to work on: the embedded one, a development ledger that SOLANA_RPC_URL and
  * SVC_AUTHORITY_KEY let the stack set up, or a cluster where the service is deployed already.
  *
- * @throws StackError when keys are missing, no embedded ledger exists for this platform, or another
- *   program is named than the one that is set up
+ * @param input.onDeath called when the embedded ledger ends unasked later
+ * @throws StackError when keys are missing, no embedded ledger exists for this platform or none
+ *   comes up, or another program is named than the one that is set up
  */
 export async function openLedger(input: {
   config: StackConfig;
   environment: NodeJS.ProcessEnv;
   shutdown: Shutdown;
+  onDeath: (error: StackError) => void;
 }): Promise<Deployment> {
-  const { config, environment, shutdown } = input;
+  const { config, environment, shutdown, onDeath } = input;
   const { SOLANA_RPC_URL: rpcUrl, SVC_AUTHORITY_KEY: authorityKey } = config;
   if (!rpcUrl || authorityKey) expectPublishedProgram(config);
   if (!rpcUrl) {
     const { SVC_DATA_DIR: dataFolder } = config;
     const payer = dataFolder ? await keepAuthority(dataFolder) : undefined;
-    const ledger = await startLedger(payer).catch((error: Error) => {
-      throw new StackError(error.message, { cause: error });
+    const starting = startLedger(payer, (error) => onDeath(explain(error)));
+    // Registered before it is up: a signal on the way there must not leave it behind either.
+    shutdown.add('ledger', async () => (await starting.catch(() => undefined))?.close());
+    const ledger = await starting.catch((error: Error) => {
+      throw explain(error);
     });
-    shutdown.add('ledger', ledger.close);
     return setUp({ rpcUrl: ledger.rpcUrl, wsUrl: ledger.wsUrl }, ledger.payer);
   }
   const urls = { rpcUrl, wsUrl: config.SOLANA_WS_URL ?? deriveWebsocketUrl(rpcUrl) };
   if (authorityKey) return setUp(urls, authorityKey);
   return describeCluster({ ...urls, wallet: config.SVC_WALLET, environment });
+}
+
+function explain(error: Error): StackError {
+  return new StackError(error.message, { cause: error });
 }
 
 function expectPublishedProgram({ SVC_PROGRAM_ID: programId }: StackConfig): void {

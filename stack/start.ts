@@ -20,8 +20,8 @@ const MIRROR_TIMEOUT_MS = 60_000;
 const TRIAL_MODEL = 'llama-3.2-3b-instruct';
 
 /**
- * Starts the whole service, each part but the embedded ledger a process of its own, and describes
- * it in `folder`.
+ * Starts the whole service, each part a process of its own, and describes it in
+ * `folder`.
  *
  * @param environment the user's settings, of which every part sees those that it reads
  * @param shutdown is told of everything before it starts, so that it may run at any time
@@ -62,7 +62,7 @@ export async function startStack(options: {
 
   const [databaseUrl, deployment] = await Promise.all([
     config.DATABASE_URL ?? startDatabase(),
-    openLedger({ config, environment, shutdown }),
+    openLedger({ config, environment, shutdown, onDeath }),
   ]);
   const { rpcUrl, wsUrl, wallet, isOwnWallet, workers } = deployment;
   const allowLoopback = allowsLoopback(config);

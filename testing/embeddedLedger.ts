@@ -8,7 +8,7 @@ import {
 } from '@solana/web3.js';
 import { type DecodedEvent, decodeEvents, PROGRAM_ID } from '../programs/client/index.ts';
 import { startLedger } from '../stack/ledger.ts';
-import { callLedger } from './callLedger.ts';
+import { callLedger } from '../stack/ledgerCall.ts';
 import { type Chain, nameFailure, Refusal } from './chain.ts';
 import { readClockSeconds, setClockSeconds } from './ledgerTime.ts';
 import { mintAccount, tokenAccount } from './tokenAccounts.ts';
@@ -52,7 +52,7 @@ export async function startEmbeddedLedger(): Promise<Chain> {
     const { lamports, data, owner, executable } = account;
     const hex = Buffer.from(data).toString('hex');
     writes = writes.then(() =>
-      callLedger(connection, 'surfnet_setAccount', [
+      callLedger(connection.rpcEndpoint, 'surfnet_setAccount', [
         address.toBase58(),
         { lamports, data: hex, owner: owner.toBase58(), executable },
       ]),

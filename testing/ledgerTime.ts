@@ -1,5 +1,5 @@
 import { type Connection, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
-import { callLedger } from './callLedger.ts';
+import { callLedger } from '../stack/ledgerCall.ts';
 
 const UNIX_TIMESTAMP_OFFSET = 32;
 
@@ -12,7 +12,7 @@ export async function readClockSeconds(connection: Connection): Promise<bigint> 
 
 /** Moves an embedded ledger's Clock ahead; from there it runs on. Blockhashes from before are dead. */
 export async function setClockSeconds(connection: Connection, unixSeconds: bigint): Promise<void> {
-  await callLedger(connection, 'surfnet_timeTravel', [
+  await callLedger(connection.rpcEndpoint, 'surfnet_timeTravel', [
     { absoluteTimestamp: Number(unixSeconds) * 1_000 },
   ]);
   while ((await readClockSeconds(connection)) < unixSeconds);

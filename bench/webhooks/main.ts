@@ -57,7 +57,7 @@ async function compareDispatch(locks: number): Promise<void> {
     alive: () => measureDispatch(live, alive),
     oneDead: () => measureDispatch(live, oneDead),
   });
-  ledger.close();
+  await ledger.close();
   console.log(`\n${ROUNDS} × ${locks} jobs for ${ENDPOINTS} endpoints, seed ${random.seed}`);
   console.log(dispatchTable(measured));
 }

@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  scene?.ledger.close();
+  await scene?.ledger.close();
   await rm(folder, { recursive: true, force: true });
 });
 

@@ -165,7 +165,7 @@ describe('a worker whose changes cannot all be read', () => {
 describe('a stranger', () => {
   it('can send lamports along with a closing without effect', async () => {
     const stranger = Keypair.generate();
-    scene.ledger.fundLamports(stranger.publicKey, LAMPORTS_PER_SOL);
+    await scene.ledger.fundLamports(stranger.publicKey, LAMPORTS_PER_SOL);
     const job = scene.jobs.failed;
     const rentPayer = scene.service.operator.authority.publicKey;
     const give = (toPubkey: PublicKey, lamports: number) =>

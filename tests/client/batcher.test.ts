@@ -22,7 +22,7 @@ let lamports = 0;
 
 beforeAll(async () => {
   ledger = await startLedger();
-  ledger.fundLamports(payee.publicKey, 1e9);
+  await ledger.fundLamports(payee.publicKey, 1e9);
   sender = createSender({
     connection: ledger.connection,
     feePayers: [ledger.payer],
@@ -31,9 +31,9 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => {
+afterAll(async () => {
   sender.close();
-  ledger.close();
+  await ledger.close();
 });
 
 function batcher(options: Partial<Parameters<typeof createBatcher>[0]> = {}): Batcher {

@@ -50,7 +50,7 @@ let service: Service;
 let sender: Sender;
 let clock: LedgerClock;
 
-const closers: (() => void)[] = [];
+const closers: (() => Promise<void> | void)[] = [];
 
 beforeAll(async () => {
   ledger = await startLedger();
@@ -68,8 +68,8 @@ beforeAll(async () => {
   await clock.ready;
 });
 
-afterAll(() => {
-  for (const close of closers.toReversed()) close();
+afterAll(async () => {
+  for (const close of closers.toReversed()) await close();
 });
 
 interface TestJob {

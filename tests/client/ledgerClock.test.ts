@@ -18,9 +18,9 @@ beforeAll(async () => {
   await clock.ready;
 });
 
-afterAll(() => {
+afterAll(async () => {
   clock.close();
-  ledger.close();
+  await ledger.close();
 });
 
 describe('the ledger clock', () => {

@@ -29,13 +29,13 @@ let sender: Sender;
 
 beforeAll(async () => {
   ledger = await startLedger();
-  for (const { publicKey } of payers) ledger.fundLamports(publicKey, 1e12);
+  for (const { publicKey } of payers) await ledger.fundLamports(publicKey, 1e12);
   sender = createSender(options(ledger.connection));
 });
 
-afterAll(() => {
+afterAll(async () => {
   sender.close();
-  ledger.close();
+  await ledger.close();
 });
 
 function options(connection: Connection) {
@@ -135,7 +135,7 @@ describe('the sender', () => {
   it('lets another fee payer pay where one has too little for the rent', async () => {
     const poor = Keypair.generate();
     const fees = 1_000_000;
-    ledger.fundLamports(poor.publicKey, fees);
+    await ledger.fundLamports(poor.publicKey, fees);
     const mixed = createSender({
       ...options(ledger.connection),
       feePayers: [poor, payers[0]],

@@ -79,18 +79,18 @@ describe('the commands of docs/deploying.md', () => {
     // given a deployed program, its mints, and the keys that the document names
     const { connection, payer, rpcUrl } = ledger;
     const operator = { connection, authority: payer };
-    const key = (name: string): Keypair => {
+    const key = async (name: string): Promise<Keypair> => {
       const made = Keypair.generate();
       keep(name, made);
-      ledger.fundLamports(made.publicKey, LAMPORTS_PER_SOL);
+      await ledger.fundLamports(made.publicKey, LAMPORTS_PER_SOL);
       return made;
     };
     keep('upgrade-authority.json', payer);
-    const vault = key('authority.json');
-    const gatewayOperator = key('gateway-operator.json');
-    const wallet = key('wallet.json');
-    const workerAuthority = key('worker-authority.json');
-    for (const name of ['fee-payer.json', 'hot-signer.json', 'proof-key.json']) key(name);
+    const vault = await key('authority.json');
+    const gatewayOperator = await key('gateway-operator.json');
+    const wallet = await key('wallet.json');
+    const workerAuthority = await key('worker-authority.json');
+    for (const name of ['fee-payer.json', 'hot-signer.json', 'proof-key.json']) await key(name);
     const arbiter = Keypair.generate().publicKey;
     const [credit, stake] = [Keypair.generate(), Keypair.generate()];
     await Promise.all([createMint(operator, credit), createMint(operator, stake)]);
@@ -177,7 +177,7 @@ describe('the commands of the arbiter', () => {
     await scene.settle(job);
     await scene.dispute(job);
     keep('arbiter.json', service.arbiter);
-    ledger.fundLamports(service.arbiter.publicKey, LAMPORTS_PER_SOL);
+    await ledger.fundLamports(service.arbiter.publicKey, LAMPORTS_PER_SOL);
 
     // when
     for (const command of commands.filter(isVerdict)) {
@@ -212,7 +212,7 @@ describe('the commands of the arbiter', () => {
   it('say the program’s word for what it refuses', async () => {
     const stranger = Keypair.generate();
     keep('stranger.json', stranger);
-    scene.ledger.fundLamports(stranger.publicKey, LAMPORTS_PER_SOL);
+    await scene.ledger.fundLamports(stranger.publicKey, LAMPORTS_PER_SOL);
 
     await expect(
       run(

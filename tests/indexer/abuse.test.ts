@@ -55,7 +55,7 @@ beforeEach(async () => {
 
 afterAll(async () => {
   await mirror?.close();
-  scene?.ledger.close();
+  await scene?.ledger.close();
 });
 
 async function lockOne(): Promise<PublicKey> {

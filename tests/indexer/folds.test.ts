@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await straight?.close();
-  scene?.ledger.close();
+  await scene?.ledger.close();
 });
 
 /** Runs `work` on a mirror of its own. */

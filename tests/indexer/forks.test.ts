@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(async () => {
   client?.release();
   await mirror?.close();
-  scene?.ledger.close();
+  await scene?.ledger.close();
 });
 
 beforeEach(() => clearMirror(mirror.pool));

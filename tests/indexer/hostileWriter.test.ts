@@ -96,7 +96,7 @@ afterAll(async () => {
   await indexer?.terminate();
   await receiver?.close();
   await mirror?.close();
-  scene?.ledger.close();
+  await scene?.ledger.close();
 });
 
 async function start(): Promise<void> {

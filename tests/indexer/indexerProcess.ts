@@ -12,28 +12,35 @@ const LAMPORTS = 10e9;
 export const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 
 /** Starts the indexer as an operator would, with a crank of its own. */
-export function startIndexer(
+export async function startIndexer(
   ledger: TestLedger,
   databaseUrl: string,
   settings: Record<string, string> = {},
 ): Promise<StartedProcess> {
-  return startProcess(MAIN, { ...environmentFor(ledger, databaseUrl), ...settings });
+  return startProcess(MAIN, {
+    ...(await environmentFor(ledger, databaseUrl)),
+    ...settings,
+  });
 }
 
 /** Runs an indexer that ends by itself. @returns its exit code */
 export async function runIndexer(ledger: TestLedger, databaseUrl: string): Promise<number | null> {
   const path = fileURLToPath(new URL(`../../${MAIN}`, import.meta.url));
+  const environment = await environmentFor(ledger, databaseUrl);
   const child = spawn(process.execPath, [path], {
-    env: { SVC_PARENT_PID: String(process.pid), ...environmentFor(ledger, databaseUrl) },
+    env: { SVC_PARENT_PID: String(process.pid), ...environment },
     stdio: 'ignore',
   });
   const [code] = await once(child, 'exit');
   return code;
 }
 
-function environmentFor(ledger: TestLedger, databaseUrl: string): Record<string, string> {
+async function environmentFor(
+  ledger: TestLedger,
+  databaseUrl: string,
+): Promise<Record<string, string>> {
   const crank = Keypair.generate();
-  ledger.fundLamports(crank.publicKey, LAMPORTS);
+  await ledger.fundLamports(crank.publicKey, LAMPORTS);
   return {
     DATABASE_URL: databaseUrl,
     SOLANA_RPC_URL: ledger.rpcUrl,

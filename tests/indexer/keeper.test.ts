@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await indexer?.terminate();
   await mirror?.close();
-  scene?.ledger.close();
+  await scene?.ledger.close();
 });
 
 async function countJobs(condition: string): Promise<number> {

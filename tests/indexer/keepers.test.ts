@@ -38,7 +38,7 @@ afterEach(async () => {
   stopping.abort();
   await Promise.all(running);
   await mirror.close();
-  scene.ledger.close();
+  await scene.ledger.close();
 });
 
 async function keepMirrored(): Promise<void> {
@@ -55,11 +55,11 @@ async function keepMirrored(): Promise<void> {
 }
 
 /** Starts all keepers of a process, with a crank of their own. @returns what became of each task */
-function startKeepers(): { duty: string; result: TaskResult }[] {
+async function startKeepers(): Promise<{ duty: string; result: TaskResult }[]> {
   const results: { duty: string; result: TaskResult }[] = [];
   const { connection } = scene.ledger;
   const crank = Keypair.generate();
-  scene.ledger.fundLamports(crank.publicKey, LAMPORTS);
+  await scene.ledger.fundLamports(crank.publicKey, LAMPORTS);
   const clock = createLedgerClock({ connection });
   const sender = createSender({
     ...{ connection, logger, commitment: 'confirmed', feePayers: [crank] },
@@ -103,7 +103,7 @@ async function setFrozen(address: PublicKey, isFrozen: boolean): Promise<void> {
 
 describe('several keepers on one ledger', () => {
   it('do each duty once, and take what another has done for done', async () => {
-    const results = [startKeepers(), startKeepers(), startKeepers()];
+    const results = await Promise.all([startKeepers(), startKeepers(), startKeepers()]);
     const jobs = await scene.lock(6);
     await until(async () => (await count('jobs', 'true')) === jobs.length);
     await scene.wait(121);
@@ -140,12 +140,12 @@ describe('a keeper', () => {
        from workers, unnest($1::text[]) as nowhere`,
       [nowhere],
     );
-    startKeepers();
+    await startKeepers();
     await until(async () => (await count('credit_accounts', 'owed_credits < 3')) === 1);
   });
 
   it('pays what a frozen vault held back, once it thaws', async () => {
-    const results = startKeepers();
+    const results = await startKeepers();
     const [job] = await scene.lock();
     if (!job) throw new Error('a job was locked');
     await scene.acknowledge(job);

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const started of processes) await started.kill();
   await mirror?.close();
-  scene?.ledger.close();
+  await scene?.ledger.close();
 });
 
 async function start(): Promise<StartedProcess> {

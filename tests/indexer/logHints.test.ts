@@ -43,11 +43,11 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-afterAll(() => {
+afterAll(async () => {
   hints?.close();
   for (const socket of connections) socket.destroy();
   wire.close();
-  scene?.ledger.close();
+  await scene?.ledger.close();
 });
 
 /** The ledger answers a subscription before it heeds it, so it may leave the next ones out. */

@@ -58,7 +58,7 @@ afterAll(async () => {
   node.closeAllConnections();
   node.close();
   await mirror?.close();
-  scene?.ledger.close();
+  await scene?.ledger.close();
 });
 
 async function countJobs(): Promise<bigint> {

@@ -47,7 +47,7 @@ afterAll(async () => {
   await indexer?.kill();
   node.close();
   await mirror?.close();
-  scene?.ledger.close();
+  await scene?.ledger.close();
 });
 
 async function ready(): Promise<IndexerHealth & { status: number }> {

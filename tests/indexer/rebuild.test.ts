@@ -36,7 +36,7 @@ afterEach(async () => {
 afterAll(async () => {
   await indexer?.terminate();
   await mirror?.close();
-  scene?.ledger.close();
+  await scene?.ledger.close();
 });
 
 /** A few jobs, each at another point of its life. */

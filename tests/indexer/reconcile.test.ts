@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await mirror?.close();
-  scene?.ledger.close();
+  await scene?.ledger.close();
 });
 
 function check() {

@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await mirror?.close();
-  scene?.ledger.close();
+  await scene?.ledger.close();
 });
 
 beforeEach(() => {

@@ -153,7 +153,7 @@ describe('svc canary', () => {
 
   it('says what is wrong with whom, and with which command the arbiter suspends it', async () => {
     const { address: wallet } = await service.addWallet(CREDITS);
-    service.ledger.fundLamports(service.arbiter.publicKey, LAMPORTS_PER_SOL);
+    await service.ledger.fundLamports(service.arbiter.publicKey, LAMPORTS_PER_SOL);
 
     const { out, error, code } = await canary(wallet, '--worker', workers.talking);
 

@@ -48,7 +48,7 @@ let api: Pick<GatedService, 'baseUrl' | 'apiKey' | 'model'>;
 
 beforeAll(async () => {
   service = await startGatedService({ SVC_FEE_PAYER_KEYS: bs58.encode(feePayer.secretKey) });
-  service.ledger.fundLamports(feePayer.publicKey, 10 * LAMPORTS_PER_SOL);
+  await service.ledger.fundLamports(feePayer.publicKey, 10 * LAMPORTS_PER_SOL);
   const { url: baseUrl } = await service.startApiProcess();
   api = { ...service, baseUrl };
 });
@@ -334,7 +334,7 @@ describe('while the fee payer has nothing at all, a completion', () => {
       expect(answer).toMatchObject({ status: 200, error: undefined });
     }
     expect(await readBooks(service, address)).toMatchObject({ locked: 16n });
-    service.ledger.fundLamports(feePayer.publicKey, 10 * LAMPORTS_PER_SOL);
+    await service.ledger.fundLamports(feePayer.publicKey, 10 * LAMPORTS_PER_SOL);
     await expectBothSettled(address);
   });
 });

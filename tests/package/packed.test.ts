@@ -14,6 +14,14 @@ const RUN = /^(package\.json|bin\/(svc|pinnedNode)\.mjs|dist\/.+\.(js|d\.ts))$/;
 const READ_AT_RUN_TIME =
   /^dist\/(programs\/client\/idl\.json|programs\/escrow\/artifacts\/.+|indexer\/migrations\/.+\.sql)$/;
 
+const ON_EMBEDDED_LEDGER = `
+  import { startEscrow } from 'svc-inference/testing';
+  const escrow = await startEscrow({ ledger: 'embedded' });
+  await escrow.lock();
+  console.log(escrow.lastEvents()[0].name);
+  escrow.stop();
+`;
+
 const folder = mkdtempSync(join(tmpdir(), 'svc-project-'));
 let project: InstalledProject;
 
@@ -70,6 +78,11 @@ describe('the packed package', () => {
       instructions: 35,
       threshold: 100,
     });
+  });
+
+  it('runs a job on the embedded ledger', async () => {
+    const args = ['--input-type=module', '-e', ON_EMBEDDED_LEDGER];
+    expect(await project.run('node', args)).toBe('JobLocked\n');
   });
 
   it('runs an example as it stands', async () => {

@@ -88,6 +88,6 @@ describe('a stack on a test validator', () => {
     expect(second.rpcUrl).toBe(first.rpcUrl);
     expect(second.apiKey).not.toBe(first.apiKey);
     await database.close();
-    ledger.close();
+    await ledger.close();
   });
 });

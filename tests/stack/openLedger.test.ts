@@ -19,7 +19,12 @@ beforeEach(() => {
 afterEach(() => shutdown.run());
 
 const open = (environment: Record<string, string>) =>
-  openLedger({ config: loadConfig(environment), environment, shutdown });
+  openLedger({
+    ...{ config: loadConfig(environment), environment, shutdown },
+    onDeath(error) {
+      throw error;
+    },
+  });
 
 /** What a cluster's operator has to give. */
 const cluster = () => ({

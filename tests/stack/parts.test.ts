@@ -39,6 +39,7 @@ describe('the environment of a part', () => {
     };
     const names = Object.keys({ ...system, ...network });
     expect(given('database', environment)).toEqual(Object.keys(system).sort());
+    expect(given('ledger', environment)).toEqual(Object.keys(system).sort());
     expect(given('worker', environment)).toEqual([...names].sort());
     expect(given('indexer', environment)).toEqual([...names, 'PGSSLROOTCERT'].sort());
     expect(given('api', environment)).toEqual(

@@ -79,13 +79,16 @@ describe('a running stack', () => {
     expect(names).not.toContain('WORKER_UPSTREAM_KEY');
   });
 
-  it('ends when one of its parts dies, and says which and why', async () => {
+  it.each([
+    { main: 'worker/main.ts', words: /The worker-\d ended unexpectedly \(SIGKILL\)/ },
+    { main: 'stack/ledgerMain.ts', words: /The embedded ledger ended unexpectedly \(SIGKILL\)/ },
+  ])('ends when one of its parts dies, and says which and why: $main', async ({ main, words }) => {
     const started = place.start();
     await started.running();
-    const worker = place.processes().find(({ command }) => command.includes('worker/main.ts'));
-    process.kill(Number(worker?.id), 'SIGKILL');
+    const part = place.processes().find(({ command }) => command.includes(main));
+    process.kill(Number(part?.id), 'SIGKILL');
     expect(await started.exitCode()).toBe(1);
-    expect(started.output()).toMatch(/The worker-\d ended unexpectedly \(SIGKILL\)/);
+    expect(started.output()).toMatch(words);
     expect(place.processes()).toEqual([]);
     expect(place.files()).toEqual([]);
   });

@@ -9,7 +9,7 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js';
 import { artifactPath } from '../../programs/scripts/build/artifacts.ts';
-import { callLedger } from '../../testing/callLedger.ts';
+import { callLedger } from '../../stack/ledgerCall.ts';
 
 /** Where tests put the hostile program of programs/hostile. */
 export const HOSTILE_PROGRAM_ID = Keypair.fromSeed(
@@ -42,7 +42,7 @@ export const hostileProgram = (ledger: 'bankrun' | 'embedded'): AccountInfo<Uint
 /** Puts the hostile program on an embedded ledger. */
 export async function deployHostileProgram(connection: Connection): Promise<void> {
   const { data, owner, ...account } = hostileProgram('embedded');
-  await callLedger(connection, 'surfnet_setAccount', [
+  await callLedger(connection.rpcEndpoint, 'surfnet_setAccount', [
     HOSTILE_PROGRAM_ID.toBase58(),
     { ...account, owner: owner.toBase58(), data: Buffer.from(data).toString('hex') },
   ]);

@@ -16,8 +16,9 @@ export interface TestLedger {
   connection: Connection;
   /** Pays, and is the program's upgrade authority. */
   payer: Keypair;
-  fundLamports(address: PublicKey, lamports: number): void;
-  close(): void;
+  /** Leaves an address with so many lamports, out of nothing. */
+  fundLamports(address: PublicKey, lamports: number): Promise<void>;
+  close(): Promise<void>;
 }
 
 export async function startLedger(): Promise<TestLedger> {

@@ -111,7 +111,7 @@ export async function startRunningService({
   const feePayer = Keypair.generate();
   const crank = Keypair.generate();
   for (const { publicKey } of [feePayer, crank]) {
-    ledger.fundLamports(publicKey, 1_000 * LAMPORTS_PER_SOL);
+    await ledger.fundLamports(publicKey, 1_000 * LAMPORTS_PER_SOL);
   }
   const workers: TestWorker[] = [];
   for (const behaviour of behaviours) {
@@ -235,7 +235,7 @@ export async function startRunningService({
       await Promise.all(workers.map((worker) => worker.close()));
       await indexer.terminate();
       await pool.end();
-      ledger.close();
+      await ledger.close();
       await database.close();
       if (!isClean) throw new Error('The API did not close in time; LOG_LEVEL=error says what');
     },

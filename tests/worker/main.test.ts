@@ -25,7 +25,7 @@ describe('the worker process', () => {
       engine: 'builtin',
     });
     expect(await process.terminate()).toBe(0);
-    ledger.close();
+    await ledger.close();
   });
 
   it('starts while its ledger is away, and says so', async () => {

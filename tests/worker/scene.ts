@@ -182,7 +182,7 @@ export async function openScene({
     ...{ url, keys, worker, gateway, ledger, now, lock, writeJob, writeWorker, writeGateway },
     close: async () => {
       for (const close of closes) await close();
-      ledger.close();
+      await ledger.close();
     },
     closeWorker,
     /** Another process of the same worker, which knows nothing of the first; returns its address. */

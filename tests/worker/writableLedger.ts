@@ -17,7 +17,7 @@ export interface WritableLedger {
   ): Promise<void>;
   /** Gives an account any bytes. */
   writeBytes(address: PublicKey, bytes: Uint8Array, owner?: PublicKey): Promise<void>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 type FieldType = string | { array: [FieldType, number] };

@@ -45,7 +45,7 @@ beforeAll(async () => {
 afterAll(async () => {
   client?.release();
   await mirror?.close();
-  scene?.ledger.close();
+  await scene?.ledger.close();
 });
 
 beforeEach(async () => {

@@ -46,7 +46,7 @@ afterAll(async () => {
   listener?.release();
   await mirror?.close();
   helius?.close();
-  scene?.ledger.close();
+  await scene?.ledger.close();
 });
 
 async function start(): Promise<Endpoint> {

@@ -67,7 +67,7 @@ export async function createStranger(
   const creditAccount = addresses.creditAccount(key);
   const worker = addresses.worker(key);
   const signatures: string[] = [];
-  ledger.fundLamports(key, LAMPORTS);
+  await ledger.fundLamports(key, LAMPORTS);
   const payer = ledger.payer.publicKey;
   const fund = (mint: PublicKey) => {
     const account = getAssociatedTokenAddressSync(mint, key, true);

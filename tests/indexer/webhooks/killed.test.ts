@@ -25,7 +25,7 @@ afterAll(async () => {
   for (const started of processes) await started.kill();
   await receiver?.close();
   await scene?.close();
-  ledger?.ledger.close();
+  await ledger?.ledger.close();
 });
 
 async function start(): Promise<StartedProcess> {

@@ -36,7 +36,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await scene?.close();
-  ledger?.ledger.close();
+  await ledger?.ledger.close();
 });
 
 function envelopesOf(kind: EventKind) {

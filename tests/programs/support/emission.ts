@@ -15,7 +15,7 @@ import {
   type Events,
   PROGRAM_ID,
 } from '../../../programs/client/index.ts';
-import { callLedger } from '../../../testing/callLedger.ts';
+import { callLedger } from '../../../stack/ledgerCall.ts';
 import { startLedger, type TestLedger } from '../../support/ledger.ts';
 import { addresses, type World } from './world.ts';
 
@@ -25,7 +25,7 @@ afterAll(async () => (await observatory)?.close());
 /** An embedded ledger whose Clock stands still, so that a world's own can be written to it. */
 async function startObservatory(): Promise<TestLedger> {
   const ledger = await startLedger();
-  await callLedger(ledger.connection, 'surfnet_pauseClock', []);
+  await callLedger(ledger.connection.rpcEndpoint, 'surfnet_pauseClock', []);
   return ledger;
 }
 
@@ -37,7 +37,10 @@ async function copyAccounts(world: World, ledger: TestLedger, names: Set<string>
     const data = Buffer.from(account?.data ?? []).toString('hex');
     const owner = (account?.owner ?? SystemProgram.programId).toBase58();
     const lamports = Number(account?.lamports ?? 0);
-    await callLedger(ledger.connection, 'surfnet_setAccount', [name, { lamports, data, owner }]);
+    await callLedger(ledger.connection.rpcEndpoint, 'surfnet_setAccount', [
+      name,
+      { lamports, data, owner },
+    ]);
   });
   await Promise.all(copies);
 }
