@@ -42,6 +42,9 @@ export function createPool(options: {
   // An idle connection that is lost is replaced by the next statement's. The pool reports it as an
   // error, and one that nobody hears ends the process.
   pool.on('error', ignore);
+  // While it is lent, the pool does not listen, from before whoever asked for it can: a connection
+  // may be lost in the very packet that opens it. The next statement on it says so.
+  pool.on('connect', (client) => client.on('error', ignore));
   return pool;
 }
 
@@ -50,7 +53,7 @@ export async function inTransaction<Result>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<Result>,
 ): Promise<Result> {
-  const client = await connect(pool);
+  const client = await pool.connect();
   let broken: Error | undefined;
   try {
     await client.query('begin');
@@ -63,18 +66,9 @@ export async function inTransaction<Result>(
     });
     throw error;
   } finally {
-    client.off('error', ignore);
     // A client whose rollback failed is in an unknown state and must not serve anybody again.
     client.release(broken);
   }
-}
-
-/** A connection of one's own. Once it is lost, the next statement on it says so, and nothing before. */
-export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
-  const client = await pool.connect();
-  // While it is lent, the pool does not listen, and an error that nobody hears ends the process.
-  client.on('error', ignore);
-  return client;
 }
 
 function ignore(): void {}

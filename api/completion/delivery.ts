@@ -6,7 +6,7 @@ import type {
   FINISH_REASONS,
 } from '../contracts/completion.ts';
 import { type ApiError, errorBody } from '../errors.ts';
-import { noteError, sendError } from '../sendError.ts';
+import { noteError, noteWhole, sendError } from '../responseEnd.ts';
 
 export type FinishReason = (typeof FINISH_REASONS)[number];
 
@@ -181,6 +181,8 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
       sendDelta({}, finishReason);
       if (includeUsage) sendChunk({ choices: [], usage });
       send('data: [DONE]\n\n');
+      // The official clients close the connection now, and hear none of the trailers.
+      if (isWritable(response)) noteWhole(response);
       clearInterval(keepAlive);
     },
     settled(settlement) {

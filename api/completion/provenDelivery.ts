@@ -5,7 +5,8 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { TokenCounts } from '../../runtime/tokenizers/tokenCounts.ts';
 import { within } from '../../runtime/wait.ts';
 import type { Claim } from '../idempotency/idempotency.ts';
-import type { Escrow, LockedJob } from '../ledger/escrow.ts';
+import type { Escrow, JobEnd, LockedJob } from '../ledger/escrow.ts';
+import type { JobProgress } from '../statements/jobs.ts';
 import type { ProvenAnswer } from './attempt.ts';
 import type { Delivery, Settlement, Usage } from './delivery.ts';
 import type { JobWork } from './jobWork.ts';
@@ -62,21 +63,43 @@ export function createProvenDelivery(options: {
     logger.warn({ msg: 'An answer was not kept for repeats in time', job_id: job.id });
   }
 
-  async function settle(
+  /** The job's end on the ledger, and after it the mirror's word of that. */
+  function settle(
     job: LockedJob,
     answer: ProvenAnswer,
     settling: { countedTokens: number; stages: Stages; keepCopy: () => Promise<void> },
-  ): Promise<KnownEnd> {
+  ) {
     const { countedTokens, stages, keepCopy } = settling;
-    await keepInTime(job, keepCopy);
-    const sinceMs = performance.now();
-    const settled = await escrow.settle(job, answer, countedTokens);
-    const end = settled.status === 'overdue' ? await unpaid.refundWhenDue(job) : settled;
-    stages.mark('settle');
-    const wait = { timeoutMs: PLAIN_SETTLEMENT_WAIT_MS, sinceMs };
-    const progress = await work.mirrored(job, end, wait);
-    stages.mark('mirror');
-    return { end, progress };
+    let sinceMs = 0;
+    async function end(): Promise<JobEnd> {
+      await keepInTime(job, keepCopy);
+      sinceMs = performance.now();
+      const settled = await escrow.settle(job, answer, countedTokens);
+      const ended = settled.status === 'overdue' ? await unpaid.refundWhenDue(job) : settled;
+      stages.mark('settle');
+      return ended;
+    }
+    async function show(ending: Promise<JobEnd | undefined>): Promise<JobProgress | undefined> {
+      const ended = await ending;
+      if (!ended) return undefined;
+      const wait = { timeoutMs: PLAIN_SETTLEMENT_WAIT_MS, sinceMs };
+      const progress = await work.mirrored(job, ended, wait);
+      stages.mark('mirror');
+      return progress;
+    }
+    const ending = work.keepGoing(job, end());
+    return { ending, showing: work.keepGoing(job, show(ending)) };
+  }
+
+  /** What is known of the end within that time: the ledger's word counts without the mirror's. */
+  async function knownWithin(
+    waitMs: number,
+    { ending, showing }: ReturnType<typeof settle>,
+  ): Promise<KnownEnd | undefined> {
+    const dueMs = performance.now() + waitMs;
+    const end = await within(waitMs, ending);
+    if (!end) return undefined;
+    return { end, progress: await within(Math.max(0, dueMs - performance.now()), showing) };
   }
 
   return async (job, answer, context) => {
@@ -95,11 +118,11 @@ export function createProvenDelivery(options: {
         escrowTx: job.escrowTx,
         worker: { address: slot.worker.address, engine },
       });
-    const settling = work.keepGoing(job, settle(job, answer, { countedTokens, stages, keepCopy }));
+    const settling = settle(job, answer, { countedTokens, stages, keepCopy });
     delivery.finish(finishReason, usage);
 
     const waitMs = isStream ? STREAM_SETTLEMENT_WAIT_MS : PLAIN_SETTLEMENT_WAIT_MS;
-    const known = await within(waitMs, settling);
+    const known = await knownWithin(waitMs, settling);
     if (!isStream && known && known.end.status !== 'settled') {
       return delivery.fail(endingError(job, known));
     }

@@ -1,5 +1,6 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Request, RequestHandler } from 'express';
 import { ApiError, errorBody } from '../errors.ts';
@@ -39,7 +40,10 @@ export function refuseMalformed(server: Server | HttpsServer, publicUrl: string)
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     const answer = begun.get(socket);
     const isInAnswer = answer?.headersSent && !answer.writableFinished;
-    if (!socket.writable || isInAnswer) return void socket.destroy();
+    // Whoever opened a connection ahead and has sent nothing is owed nothing: an answer would be
+    // taken for that of the request that he may be about to send.
+    const isUnused = socket instanceof Socket && socket.bytesRead === 0;
+    if (!socket.writable || isInAnswer || isUnused) return void socket.destroy();
     socket.end(wholeAnswer(faults[error.code ?? ''] ?? 'The request is not valid HTTP.'));
   });
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {

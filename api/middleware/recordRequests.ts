@@ -1,7 +1,7 @@
 import type { Tracer } from '@opentelemetry/api';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from '../../runtime/logger.ts';
-import { errorCodeOf } from '../sendError.ts';
+import { errorCodeOf, wasAnswered } from '../responseEnd.ts';
 import type { ApiMetrics } from '../telemetry/metrics.ts';
 import { type RequestTrace, startRequestTrace } from '../telemetry/requestTrace.ts';
 import { requestIdOf } from './requestId.ts';
@@ -29,7 +29,7 @@ export function recordRequests(options: {
       const durationMs = performance.now() - startedMs;
       const { method } = request;
       const route = routeOf(request);
-      const status = response.writableFinished ? String(response.statusCode) : 'left';
+      const status = wasAnswered(response) ? String(response.statusCode) : 'left';
       const code = errorCodeOf(response) ?? 'none';
       const requestId = requestIdOf(response);
       const jobId = jobIdOf(request, response);

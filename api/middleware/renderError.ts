@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import type { Logger } from '../../runtime/logger.ts';
 import { ApiError, toApiError } from '../errors.ts';
-import { sendError } from '../sendError.ts';
+import { sendError } from '../responseEnd.ts';
 import { describeBodyFault } from './jsonBody.ts';
 import { requestIdOf } from './requestId.ts';
 

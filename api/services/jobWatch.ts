@@ -12,7 +12,8 @@ export interface JobWatch {
   /**
    * @param wait.sinceMs when, by `performance.now()`, it had certainly not been reached: then the
    *   mirror is not asked before it has told something of the job
-   * @returns the job once `isReached` holds in the mirror, or undefined after `timeoutMs`
+   * @returns the job once `isReached` holds in the mirror, or undefined after `timeoutMs`, also
+   *   where the database was away
    */
   waitFor(
     address: string,
@@ -125,11 +126,22 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger }): JobW
     async waitFor(address, isReached, { timeoutMs, sinceMs = -Infinity }) {
       const deadline = performance.now() + timeoutMs;
       let isWorthReading = (toldAtMs.get(address) ?? -Infinity) >= sinceMs;
+      let hasFailed = false;
+      const read = async () => {
+        try {
+          return await readProgress(address);
+        } catch (error) {
+          // The database may be back before the time is over; until then nothing is known.
+          if (!hasFailed) logger.warn({ msg: 'Failed to read how a job stands', err: error });
+          hasFailed = true;
+          return undefined;
+        }
+      };
       for (;;) {
         // Registered before the read, so that a change between read and wait is not missed.
         const left = deadline - performance.now();
         const change = nextChange(address, Math.max(0, Math.min(left, POLL_INTERVAL_MS)));
-        const progress = isWorthReading ? await readProgress(address) : undefined;
+        const progress = isWorthReading ? await read() : undefined;
         if (progress && isReached(progress)) return progress;
         if (left <= 0) return undefined;
         await change;

@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import type { Addresses } from '../../programs/client/addresses.ts';
-import { connect } from '../../runtime/postgres.ts';
 import type { LedgerEvent } from '../decode.ts';
 import { digestTables } from '../digest.ts';
 import { handBack, takeOver } from '../leadership.ts';
@@ -42,7 +41,7 @@ export async function rebuildMirror(options: {
   onFolded: (events: readonly LedgerEvent[]) => void;
 }): Promise<Rebuild> {
   const { pool, source, addresses, signal, onFolded } = options;
-  const client = await connect(pool);
+  const client = await pool.connect();
   const context: MirrorContext = {
     ...{ database: client, source, addresses, signal, onFolded },
     commitment: 'confirmed',

@@ -92,6 +92,22 @@ describe('the watch over jobs in the mirror', () => {
     );
   });
 
+  it('goes on when the database was away for a moment', async () => {
+    const { pool } = database;
+    let failures = 0;
+    const query = (statement: never) => {
+      if (failures >= 2) return pool.query(statement);
+      failures += 1;
+      return Promise.reject(new Error('Query read timeout'));
+    };
+    const logger = createLogger({ name: 'test', level: 'silent' });
+    const shaken = createJobWatch({ pool: { query } as unknown as typeof pool, logger });
+    const address = await mirrorJob('settled');
+    const waiting = shaken.waitFor(address, isSettled, { timeoutMs: FAR_MS });
+    expect(await waiting).toMatchObject(settled);
+    expect(failures).toBe(2);
+  });
+
   it('gives up when the time is over, and when there is no such job', async () => {
     const address = await mirrorJob('pending');
     expect(await watch.waitFor(address, isSettled, { timeoutMs: 0 })).toBeUndefined();

@@ -6,6 +6,7 @@ import type { Quote } from '../../api/completion/quote.ts';
 import type { Escrow, JobDraft, LockedJob } from '../../api/ledger/escrow.ts';
 import { createMetrics } from '../../api/telemetry/metrics.ts';
 import { observeEscrow } from '../../api/telemetry/observeEscrow.ts';
+import { until } from '../indexer/until.ts';
 import { samplesOf } from '../support/apiMetrics.ts';
 import { type RunningService, startRunningService } from '../support/runningService.ts';
 import { serveApp } from './serveApp.ts';
@@ -54,6 +55,22 @@ describe('the metrics of a running service', () => {
     expect(balances[0]?.[1]).toBeGreaterThan(0);
     // The embedded ledger's clock starts with this machine's.
     expect(Math.abs(samples.get('svc_api_ledger_clock_offset_seconds') ?? 99)).toBeLessThan(60);
+  });
+
+  it('count a stream as answered when its client closes it at its last word', async () => {
+    const { model } = service;
+    const messages = [{ role: 'user' as const, content: 'Say hello in parts.' }];
+    const stream = await service
+      .openai()
+      .chat.completions.create({ model: model.id, messages, stream: true });
+    for await (const chunk of stream) expect(chunk.object).toBe('chat.completion.chunk');
+
+    const countOf = async (status: string) => {
+      const labels = `method="POST",route="/v1/chat/completions",status="${status}",code="none"`;
+      return (await read()).get(`svc_api_requests_total{${labels}}`);
+    };
+    await until(async () => (await countOf('200')) === 2);
+    expect(await countOf('left')).toBeUndefined();
   });
 
   it('are not served where clients ask', async () => {

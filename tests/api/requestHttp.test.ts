@@ -85,6 +85,10 @@ describe('a request that does not arrive', () => {
     expectRefused(await exchange(request()), 'did not arrive in time');
   });
 
+  it('is not answered on a connection that was opened ahead and never used', async () => {
+    expect(await text(open())).toBe('');
+  });
+
   it('leaves the service as it was when its client closes half-way', async () => {
     const socket = open();
     socket.end(post([`Content-Length: ${valid.length + 1}`]));

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { createPool, inTransaction } from '../../runtime/postgres.ts';
@@ -43,5 +45,33 @@ describe('a transaction', () => {
     const first = await listeners();
     for (let time = 0; time < 20; time += 1) await listeners();
     expect(await listeners()).toBe(first);
+  });
+});
+
+describe('a connection', () => {
+  it('that is ended in the packet that opens it ends nothing else', async () => {
+    const message = (type: string, ...parts: (string | Buffer)[]) => {
+      const body = Buffer.concat(parts.map((part) => Buffer.from(part as string)));
+      const length = Buffer.alloc(4);
+      length.writeInt32BE(body.length + length.length);
+      return Buffer.concat([Buffer.from(type), length, body]);
+    };
+    const authenticated = message('R', Buffer.alloc(4));
+    const ready = message('Z', 'I');
+    const ended = message('E', 'SFATAL\0C57P01\0Mterminating connection\0\0');
+    const server = createServer((socket) => {
+      socket.once('data', () => socket.end(Buffer.concat([authenticated, ready, ended])));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const databaseUrl = `postgres://user@127.0.0.1:${port}/name`;
+    const ending = createPool({ databaseUrl, applicationName: 'test', max: 1 });
+
+    const client = await ending.connect();
+    await expect(client.query('select 1')).rejects.toThrow();
+    client.release(true);
+    await ending.end();
+    server.close();
   });
 });

@@ -15,6 +15,16 @@ export function noteError(response: Response, { code }: ApiError): void {
   response.locals.errorCode = code;
 }
 
+/** Remembers that the client has its whole answer, though the response goes on for a moment. */
+export function noteWhole(response: Response): void {
+  response.locals.isWhole = true;
+}
+
+/** Whether the client got all that it asked for, whoever closed the connection. */
+export function wasAnswered(response: Response): boolean {
+  return response.writableFinished || response.locals.isWhole === true;
+}
+
 /** The code of the error that the response ended with, in its body or at the end of its stream. */
 export function errorCodeOf(response: Response): ErrorCode | undefined {
   return response.locals.errorCode;

@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { ProvenAnswer } from '../../api/completion/attempt.ts';
+import { createProvenDelivery, type RequestContext } from '../../api/completion/provenDelivery.ts';
+import type { JobEnd, LockedJob } from '../../api/ledger/escrow.ts';
+import { createLogger } from '../../runtime/logger.ts';
+
+// What a whole service cannot be made to do at will: the ledger's word in time, the mirror's not.
+
+const SETTLED: JobEnd = { status: 'settled', signature: 'a settlement' };
+const never = () => new Promise<never>(() => undefined);
+const job = { id: 'job', model: { id: 'model' }, tokenLimit: 10 } as unknown as LockedJob;
+const answer = {
+  ...{ text: 'a text', finishReason: 'stop', engine: null, slot: { worker: { address: 'w' } } },
+  proof: { promptTokens: 1, completionTokens: 2 },
+} as unknown as ProvenAnswer;
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+/** What the client is told of the settlement, and after how long. */
+async function deliver(options: {
+  isStream: boolean;
+  settle: () => Promise<JobEnd>;
+  mirrored?: () => Promise<unknown>;
+}) {
+  const { isStream, settle, mirrored = never } = options;
+  let told: unknown;
+  const deliverProven = createProvenDelivery({
+    escrow: { settle },
+    tokens: { output: async () => 2 },
+    work: { keepGoing: (_job: LockedJob, work: Promise<unknown>) => work, mirrored },
+    unpaid: {},
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    signReceipt: () => 'a receipt',
+  } as unknown as Parameters<typeof createProvenDelivery>[0]);
+  const startedMs = performance.now();
+  void deliverProven(job, answer, {
+    isStream,
+    claim: { store: async () => undefined },
+    created: 1,
+    stages: { mark: () => undefined, header: () => '' },
+    response: { headersSent: true },
+    delivery: {
+      finish: () => undefined,
+      settled: (settlement: object) => {
+        told = { ...settlement, afterMs: Math.round(performance.now() - startedMs) };
+      },
+    },
+  } as unknown as RequestContext);
+  await jest.advanceTimersByTimeAsync(60_000);
+  return told;
+}
+
+describe.each([
+  ['a plain answer', false, 10_000],
+  ['a stream', true, 3_000],
+] as const)('%s', (_form, isStream, waitMs) => {
+  it('tells of a settlement that the mirror does not show in time', async () => {
+    const told = await deliver({ isStream, settle: async () => SETTLED });
+    expect(told).toMatchObject({
+      ...{ settlementTx: 'a settlement', creditsRemaining: null },
+      afterMs: waitMs,
+    });
+  });
+
+  it('tells at once what both show', async () => {
+    const mirrored = async () => ({ available_credits: 7n });
+    const told = await deliver({ isStream, settle: async () => SETTLED, mirrored });
+    expect(told).toMatchObject({
+      ...{ settlementTx: 'a settlement', creditsRemaining: 7 },
+      afterMs: 0,
+    });
+  });
+
+  it('waits no longer where the ledger says nothing either', async () => {
+    const told = await deliver({ isStream, settle: never });
+    expect(told).toMatchObject({ settlementTx: null, afterMs: waitMs });
+  });
+});
