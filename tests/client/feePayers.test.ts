@@ -33,6 +33,15 @@ describe('fee payers', () => {
     expect(counts(300)).toEqual([100, 100, 100]);
   });
 
+  it('are told of once a minute while they are tried again and again and cannot pay', () => {
+    const { payers, advanceMs } = createTurns();
+    const told = Array.from({ length: 12 }, () => {
+      advanceMs(15_000);
+      return payers.passOver(keys[0]);
+    });
+    expect(told.filter((isNews) => isNews)).toHaveLength(3);
+  });
+
   it('are all tried before there is none, whether they could pay or not', () => {
     const { payers } = createTurns();
     for (const key of keys) payers.passOver(key);

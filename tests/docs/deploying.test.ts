@@ -79,18 +79,24 @@ describe('the commands of docs/deploying.md', () => {
     // given a deployed program, its mints, and the keys that the document names
     const { connection, payer, rpcUrl } = ledger;
     const operator = { connection, authority: payer };
-    const key = async (name: string): Promise<Keypair> => {
+    const coldKey = (name: string): Keypair => {
       const made = Keypair.generate();
       keep(name, made);
+      return made;
+    };
+    const key = async (name: string): Promise<Keypair> => {
+      const made = coldKey(name);
       await ledger.fundLamports(made.publicKey, LAMPORTS_PER_SOL);
       return made;
     };
     keep('upgrade-authority.json', payer);
     const vault = await key('authority.json');
-    const gatewayOperator = await key('gateway-operator.json');
+    const gatewayOperator = coldKey('gateway-operator.json');
     const wallet = await key('wallet.json');
     const workerAuthority = await key('worker-authority.json');
-    for (const name of ['fee-payer.json', 'hot-signer.json', 'proof-key.json']) await key(name);
+    await key('fee-payer.json');
+    for (const name of ['hot-signer.json', 'proof-key.json']) coldKey(name);
+    const newProofKey = coldKey('new-proof-key.json');
     const arbiter = Keypair.generate().publicKey;
     const [credit, stake] = [Keypair.generate(), Keypair.generate()];
     await Promise.all([createMint(operator, credit), createMint(operator, stake)]);
@@ -100,9 +106,12 @@ describe('the commands of docs/deploying.md', () => {
     const purse = mintTo(operator, {
       ...{ mint: credit.publicKey, owner: payer.publicKey, baseUnits: 0n },
     });
+    const savings = mintTo(operator, {
+      ...{ mint: credit.publicKey, owner: wallet.publicKey, baseUnits: 10n ** 9n },
+    });
     await submit(
       operator,
-      [payout, staked, purse].flatMap(({ instructions }) => instructions),
+      [payout, staked, purse, savings].flatMap(({ instructions }) => instructions),
     );
     mkdirSync(join(folder, 'escrow-build'));
     const artifact = join(checkout, 'programs/escrow/artifacts/escrow-v3.so');
@@ -116,6 +125,7 @@ describe('the commands of docs/deploying.md', () => {
       ARBITER: arbiter.toBase58(),
       GATEWAY: addresses.gateway(gatewayOperator.publicKey).toBase58(),
       WORKER: addresses.worker(workerAuthority.publicKey).toBase58(),
+      TOKEN_ACCOUNT: savings.account.toBase58(),
       PAYOUT: payout.account.toBase58(),
       STAKE_ACCOUNT: staked.account.toBase58(),
       OLD_SIGNER: Keypair.generate().publicKey.toBase58(),
@@ -138,9 +148,12 @@ describe('the commands of docs/deploying.md', () => {
     const gateway = await fetchGateway(connection, addresses.gateway(gatewayOperator.publicKey));
     expect(gateway && gatewaySigners(gateway)).toEqual([newSigner]);
     const account = await fetchCreditAccount(connection, addresses.creditAccount(wallet.publicKey));
-    expect(account).toMatchObject({ limitPerJobCredits: 100n, limitPerDayCredits: 5_000n });
+    expect(account).toMatchObject({
+      ...{ availableCredits: 10_000n, limitPerJobCredits: 100n, limitPerDayCredits: 5_000n },
+    });
     const worker = await fetchWorker(connection, addresses.worker(workerAuthority.publicKey));
     expect(worker?.stakeTokens).toBe(1_000n);
+    expect(worker?.proofKey).toEqual(newProofKey.publicKey);
     const model = addresses.model('llama-3.2-3b-instruct');
     expect(worker && workerModels(worker)).toEqual([model]);
     expect((await fetchModel(connection, model))?.retiresAt).toBeGreaterThan(0n);
@@ -177,7 +190,7 @@ describe('the commands of the arbiter', () => {
     await scene.settle(job);
     await scene.dispute(job);
     keep('arbiter.json', service.arbiter);
-    await ledger.fundLamports(service.arbiter.publicKey, LAMPORTS_PER_SOL);
+    keep('fee-payer.json', service.operator.authority);
 
     // when
     for (const command of commands.filter(isVerdict)) {

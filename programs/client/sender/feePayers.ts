@@ -7,7 +7,7 @@ export interface FeePayers {
    * Undefined when all were tried.
    */
   next(tried: ReadonlySet<Keypair>): Keypair | undefined;
-  /** It could not pay. @returns whether that is news */
+  /** It could not pay. @returns whether that is news, as it is once a minute at most */
   passOver(payer: Keypair): boolean;
 }
 
@@ -21,22 +21,24 @@ export function createFeePayers(options: {
 }): FeePayers {
   const { keys, nowMs } = options;
   const passedOverMs = new Map<Keypair, number>();
+  const toldMs = new Map<Keypair, number>();
   let turn = 0;
 
-  function couldPay(payer: Keypair): boolean {
-    return nowMs() - (passedOverMs.get(payer) ?? Number.NEGATIVE_INFINITY) >= PASSED_OVER_MS;
+  function isLongAgo(times: Map<Keypair, number>, payer: Keypair): boolean {
+    return nowMs() - (times.get(payer) ?? Number.NEGATIVE_INFINITY) >= PASSED_OVER_MS;
   }
 
   return {
     next(tried) {
       const left = keys.filter((key) => !tried.has(key));
-      const able = left.filter(couldPay);
+      const able = left.filter((key) => isLongAgo(passedOverMs, key));
       const choice = able.length > 0 ? able : left;
       return choice[turn++ % choice.length];
     },
     passOver(payer) {
-      const isNews = couldPay(payer);
       passedOverMs.set(payer, nowMs());
+      const isNews = isLongAgo(toldMs, payer);
+      if (isNews) toldMs.set(payer, nowMs());
       return isNews;
     },
   };
