@@ -1,4 +1,3 @@
-import { fetchCreditAccount } from '../../programs/client/accounts.ts';
 import { jobLock } from '../../programs/client/instructions/index.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
@@ -9,11 +8,12 @@ import {
 } from '../../programs/client/sender/outcome.ts';
 import { within } from '../../runtime/wait.ts';
 import { jobDeadlines } from '../completion/deadlines.ts';
-import { insufficientCredits, type Quote } from '../completion/quote.ts';
+import type { Quote } from '../completion/quote.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
-import { actor, askNode, type LedgerContext, readJob } from './context.ts';
+import { actor, type LedgerContext, readJob } from './context.ts';
 import { type JobDraft, type LockedJob, LockUndecidedError, PriceChangedError } from './escrow.ts';
 import { failJob } from './exits.ts';
+import { BalanceChangingError, lockRefusal } from './lockRefusal.ts';
 
 /**
  * A client is told to come back after this. A lock that is still unsent is withdrawn then; one that
@@ -46,7 +46,8 @@ export function draftJob({ addresses, clock }: LedgerContext, wallet: string): J
 /**
  * Locks credits for a new job of the wallet. Locks of one wallet that share a transaction are
  * refused by what they would take together, though some of them may never land: whether the wallet
- * has too little is known of a lock that was sent alone, as one is that was refused.
+ * has too little, or too little left of its day's limit, is known of a lock that was sent alone, as
+ * one is that was refused.
  *
  * @throws ApiError, LockUndecidedError, PriceChangedError, LedgerUnavailableError
  */
@@ -142,79 +143,11 @@ async function decide(
     case 'confirmed':
       return request.lockedBy(outcome.signature);
     case 'rejected':
-      throw await refusal(context, outcome, request);
+      throw await lockRefusal(context, outcome, request);
     case 'expired': {
       const landed = await readJob(context, request.draft.address, outcome);
       if (landed) return request.lockedBy(outcome.signature);
       throw serviceUnavailable('The ledger did not take the lock.');
     }
   }
-}
-
-/** What a client is told of the program's refusal. */
-async function refusal(
-  context: LedgerContext,
-  outcome: Extract<Outcome, { status: 'rejected' }>,
-  { quoted, wallet }: LockRequest,
-): Promise<Error> {
-  const { error } = outcome;
-  switch (error?.name) {
-    case 'InsufficientCredits': {
-      const available = await availableCredits(context, wallet, outcome.slot);
-      return available < quoted.lockCredits
-        ? insufficientCredits(quoted, available)
-        : new BalanceChangingError();
-    }
-    case 'PriceChanged':
-    case 'TokenLimitTooLarge':
-      return new PriceChangedError();
-    case 'JobLimitExceeded':
-    case 'DayLimitExceeded':
-      return new ApiError(
-        'spending_limit_exceeded',
-        error.name === 'JobLimitExceeded'
-          ? "This request is above the wallet's limit for one job."
-          : "This request is above what is left of the wallet's limit for today.",
-      );
-    case 'SpenderNotSet':
-      return new ApiError('spender_not_set', "The wallet's spender is not this service.");
-    case 'Unauthorized':
-      // Not the wallet's fault: it lets the Gateway spend, and we sign for that with another key.
-      return serviceUnavailable(
-        'The service cannot lock credits now.',
-        new Error('SVC_SIGNER_KEY is no signer of the Gateway SVC_GATEWAY'),
-      );
-    case 'ModelRetired':
-      return new ApiError('model_not_found', 'This model is retired.', { param: 'model' });
-    case 'LocksPaused':
-    case 'GatewayStopped':
-      return serviceUnavailable('New jobs are paused.');
-    default:
-      return serviceUnavailable(
-        'The ledger refused the lock.',
-        new Error(`refused as ${error.name}`),
-      );
-  }
-}
-
-class BalanceChangingError extends ApiError {
-  constructor() {
-    super('service_unavailable', 'The balance was just changing; try again.', {
-      retryAfterSeconds: 5,
-    });
-  }
-}
-
-/** As of the slot or later: other requests of the wallet may have ended since. */
-async function availableCredits(
-  context: LedgerContext,
-  wallet: string,
-  slot: number,
-): Promise<bigint> {
-  const { connection, commitment, addresses } = context;
-  const { programId } = addresses;
-  const address = addresses.creditAccount(publicKeyOf(wallet));
-  const reading = { commitment, programId, minContextSlot: slot };
-  const account = await askNode(() => fetchCreditAccount(connection, address, reading));
-  return account?.availableCredits ?? 0n;
 }

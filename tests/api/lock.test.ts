@@ -17,33 +17,43 @@ import { createRandom } from '../support/random.ts';
 // What the ledger's own tests cannot bring about at will: how a lock's sending ends, and when.
 
 const LOCK_CREDITS = 8n;
+const TODAY = 20_000;
+const NOW_SECONDS = BigInt(TODAY) * 86_400n + 86_399n;
 const CONFIRMATION_WAIT_MS = 10_000;
 const wallet = Keypair.generate().publicKey.toBase58();
 const addresses = createAddresses();
 
+/** Fields of the account as the ledger names them. */
+type Limits = Record<string, bigint | number>;
+
 /** As a node tells it. */
-async function accountOf(availableCredits: bigint) {
+async function accountOf(availableCredits: bigint, limits: Limits) {
   const { forCoder } = randomStruct('CreditAccount', createRandom());
   const data = await coder.accounts.encode('CreditAccount', {
     ...forCoder,
     ...{ version: 1, available_credits: toCoder(availableCredits) },
+    ...Object.fromEntries(Object.entries(limits).map(([name, value]) => [name, toCoder(value)])),
   });
   return { owner: addresses.programId, data };
 }
 
 /** @param sent how the lock's sendings end, one after the other; all further ones as the last */
-function createScene(sent: Promise<Outcome> | Promise<Outcome>[], availableCredits = 0n) {
+function createScene(
+  sent: Promise<Outcome> | Promise<Outcome>[],
+  availableCredits = 0n,
+  limits: Limits = {},
+) {
   const ends = [sent].flat();
   const lateLocks = createBackground();
   const context = {
     addresses,
     lateLocks,
-    clock: { nowSeconds: () => 1_000n, nowMs: () => 1_000_000 },
+    clock: { nowSeconds: () => NOW_SECONDS, nowMs: () => Number(NOW_SECONDS) * 1_000 },
     gateway: Keypair.generate().publicKey,
     signer: Keypair.generate(),
     logger: createLogger({ name: 'test', level: 'silent' }),
     locks: { add: () => (ends.length > 1 ? ends.shift() : ends[0]), waitedMs: () => 0 },
-    connection: { getAccountInfo: async () => accountOf(availableCredits) },
+    connection: { getAccountInfo: async () => accountOf(availableCredits, limits) },
   } as unknown as LedgerContext;
   const quoted = {
     ...{ tokenLimit: 100, lockCredits: LOCK_CREDITS },
@@ -86,6 +96,28 @@ describe('a lock that the ledger refuses for the wallet’s balance', () => {
     const { lock } = createScene(refusedFor('InsufficientCredits'), LOCK_CREDITS);
     expect(await errorOf(lock())).toMatchObject({ code: 'service_unavailable' });
   });
+});
+
+describe('a lock that the ledger refuses for the day’s limit', () => {
+  const confirmed: Outcome = { status: 'confirmed', signature: 'a signature', slot: 6 };
+  const sent = () => [refusedFor('DayLimitExceeded'), Promise.resolve(confirmed)];
+  const spent = { limit_per_day_credits: 10n, spent_day: TODAY, spent_today_credits: 3n };
+
+  it('is refused where too little of the day is left', async () => {
+    const { lock } = createScene(sent(), 0n, spent);
+    expect(await errorOf(lock())).toMatchObject({ code: 'spending_limit_exceeded' });
+  });
+
+  it.each([
+    ['enough of the day is left', { spent_today_credits: 2n }],
+    ['it was spent on another day', { spent_day: TODAY - 1 }],
+  ])(
+    'is sent again alone where %s: others took it in the same transaction',
+    async (_why, other) => {
+      const { lock } = createScene(sent(), 0n, { ...spent, ...other });
+      expect(await lock()).toMatchObject({ escrowTx: 'a signature' });
+    },
+  );
 });
 
 describe('a lock that the ledger refuses since our signer is none of the Gateway', () => {
