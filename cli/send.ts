@@ -13,6 +13,7 @@ import { createLogger } from '../runtime/logger.ts';
 import { CommandError } from './errors.ts';
 import { accountNames, instructionFromWords, missingSigners } from './instructionFields.ts';
 import { addLedgerOptions, type LedgerOptions, withLedgerNode } from './ledgerNode.ts';
+import { payerTrouble } from './payerTrouble.ts';
 
 /** The dearest instruction, config_initialize, takes 26,000 where its addresses are looked up. */
 const COMPUTE_UNITS_MAX = 100_000;
@@ -74,8 +75,12 @@ async function send(
       computeUnitLimit: COMPUTE_UNITS_MAX,
     });
     if (outcome.status === 'confirmed') return outcome.signature;
-    const why = outcome.status === 'rejected' ? `refused it: ${outcome.error.name}` : 'dropped it';
-    throw new CommandError(`The ledger ${why}. Nothing was changed.`);
+    const why =
+      outcome.status === 'rejected'
+        ? ((await payerTrouble(outcome.error, payer.publicKey, connection)) ??
+          `The ledger refused it: ${outcome.error.name}.`)
+        : 'The ledger dropped it.';
+    throw new CommandError(`${why} Nothing was changed.`);
   } catch (error) {
     if (!(error instanceof LedgerUnavailableError)) throw error;
     const fate = error.signature && ` Look up ${error.signature} before sending it again.`;

@@ -3,10 +3,11 @@ import { createAddresses } from '../programs/client/addresses.ts';
 import { formatJobId } from '../programs/client/jobId.ts';
 import type { Job, Worker } from '../programs/client/types.ts';
 import { gatewaySigners, workerModels } from '../programs/client/views.ts';
-import { JOB_STATUSES, WORKER_STATUSES, word } from '../programs/client/vocabulary.ts';
+import { JOB_STATUSES, word } from '../programs/client/vocabulary.ts';
 import { delay } from '../runtime/wait.ts';
 import type { JobLife } from './attempts.ts';
 import type { JobRequest } from './contracts.ts';
+import { requireEligible } from './eligibility.ts';
 import { WorkerError } from './errors.ts';
 import type { WorkerLedger } from './ledger.ts';
 import type { ReadLedgerStart } from './ledgerStart.ts';
@@ -60,19 +61,6 @@ export function createAdmission(
     }
   }
 
-  /** The program would refuse to acknowledge, or to believe, any other worker. */
-  function checkWorker(worker: Worker | undefined): asserts worker is Worker {
-    const isEligible =
-      worker !== undefined &&
-      word(WORKER_STATUSES, worker.status) === 'active' &&
-      worker.stakeTokens > 0n &&
-      worker.unstakingTokens === 0n &&
-      worker.proofKey.equals(own.proofKey);
-    if (!isEligible) {
-      throw new WorkerError('worker_not_eligible', 'This worker is not registered to take jobs');
-    }
-  }
-
   function checkSameWork(job: Job, worker: Worker, request: JobRequest): void {
     const isSame =
       formatJobId(job.jobId) === request.job_id &&
@@ -105,10 +93,10 @@ export function createAdmission(
     authorize,
     async admit(request, signer) {
       const startSeconds = await readStart();
-      const { job, worker, unixSeconds } = await readVisibleJob(ledger, request.job_address);
+      const reading = await readVisibleJob(ledger, request.job_address);
+      const { job, unixSeconds } = reading;
       await authorize(job.controller, signer);
-      checkWorker(worker);
-      checkSameWork(job, worker, request);
+      checkSameWork(job, requireEligible(reading, own.proofKey), request);
       checkNew(job, startSeconds);
       const deadlineSeconds = job.lockedAt + BigInt(job.jobTimeoutSeconds);
       const lifeLeftSeconds = deadlineSeconds - unixSeconds;

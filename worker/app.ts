@@ -66,7 +66,10 @@ export function createWorker(options: {
     slots,
     logger,
   });
-  const readHostedModels = createHostedModels(ledger, now);
+  const readHostedModels = createHostedModels({
+    ...{ ledger, logger, now },
+    proofKey: proofKey.publicKey,
+  });
 
   const app = express();
   app.disable('x-powered-by').disable('etag');

@@ -4,14 +4,24 @@ import { addressSetting } from '../runtime/address.ts';
 import { parseEnvironment, portSetting } from '../runtime/config.ts';
 import { keypairSetting } from '../runtime/keypair.ts';
 import { logLevelSetting } from '../runtime/logger.ts';
-
-const httpUrlSetting = z.url({ protocol: /^https?$/ });
+import { httpUrlSetting } from '../runtime/urlSettings.ts';
 
 /** `fetch` refuses every request to an address with a user or a password in it. */
-const upstreamUrlSetting = httpUrlSetting.refine((text) => {
-  const url = URL.parse(text);
-  return !url?.username && !url?.password;
-}, 'must not carry credentials (a key goes into WORKER_UPSTREAM_KEY)');
+function fetchedUrlSetting(hint = '') {
+  return httpUrlSetting.refine((text) => {
+    const url = URL.parse(text);
+    return !url?.username && !url?.password;
+  }, `must not carry credentials${hint}`);
+}
+
+/** What `fetch` would not send, it would quote in its refusal of every job. */
+const bearerKeySetting = z.string().refine((key) => {
+  try {
+    return new Headers({ authorization: `Bearer ${key}` });
+  } catch {
+    return false;
+  }
+}, 'cannot be sent in a header');
 
 const environment = z.object({
   WORKER_HOST: z.string().default('127.0.0.1'),
@@ -23,11 +33,11 @@ const environment = z.object({
   /** Jobs at once. */
   WORKER_SLOTS: z.coerce.number().int().min(1).max(100_000).default(128),
   /** Without it, the built-in engine answers. */
-  WORKER_UPSTREAM_URL: upstreamUrlSetting.optional(),
+  WORKER_UPSTREAM_URL: fetchedUrlSetting(' (a key goes into WORKER_UPSTREAM_KEY)').optional(),
   WORKER_UPSTREAM_MODEL: z.string().optional(),
-  WORKER_UPSTREAM_KEY: z.string().optional(),
+  WORKER_UPSTREAM_KEY: bearerKeySetting.optional(),
   WORKER_ENGINE_TOKEN_DELAY_MS: z.coerce.number().int().min(0).max(60_000).default(0),
-  SOLANA_RPC_URL: httpUrlSetting,
+  SOLANA_RPC_URL: fetchedUrlSetting(),
   SVC_PROGRAM_ID: addressSetting.default(PROGRAM_ID),
   LOG_LEVEL: logLevelSetting,
 });

@@ -10,6 +10,7 @@ import {
   accountKind,
   decodeAccount,
 } from '../programs/client/accounts.ts';
+import { createAddresses } from '../programs/client/addresses.ts';
 import { modelText, workerModels } from '../programs/client/views.ts';
 import { delay } from '../runtime/wait.ts';
 import { WorkerError } from './errors.ts';
@@ -22,8 +23,22 @@ export interface OwnReading {
   unixSeconds: bigint;
 }
 
+/** One consistent look at what decides whether this worker may take jobs at all. */
+export interface Standing {
+  /** Undefined while it was never registered. */
+  worker: Accounts['Worker'] | undefined;
+  /** Undefined while the program was never initialized. */
+  config: Accounts['Config'] | undefined;
+}
+
+/** What a worker's health tells of it. */
+export interface Hosting extends Standing {
+  /** Model ids that the Worker account declares; none while it is not registered. */
+  models: string[];
+}
+
 /** One consistent look at what decides whether a job may run. */
-export interface JobReading extends OwnReading {
+export interface JobReading extends OwnReading, Standing {
   job: Accounts['Job'] | undefined;
 }
 
@@ -33,8 +48,7 @@ export interface WorkerLedger {
   readJob(job: PublicKey): Promise<JobReading>;
   readGateway(address: PublicKey): Promise<Accounts['Gateway'] | undefined>;
   readOwn(): Promise<OwnReading>;
-  /** Model ids that the Worker account declares; none while it is not registered. */
-  readHostedModels(): Promise<string[]>;
+  readHosting(): Promise<Hosting>;
 }
 
 /** An unconfirmed lock may vanish again, and the work with it. */
@@ -49,6 +63,7 @@ export function createWorkerLedger(options: {
   worker: PublicKey;
 }): WorkerLedger {
   const { connection, programId, worker } = options;
+  const { config } = createAddresses(programId);
 
   async function read(addresses: PublicKey[]) {
     try {
@@ -76,10 +91,12 @@ export function createWorkerLedger(options: {
 
   return {
     async readJob(address) {
-      const [job, own, clock] = await read([address, worker, SYSVAR_CLOCK_PUBKEY]);
+      const addresses = [address, worker, config, SYSVAR_CLOCK_PUBKEY];
+      const [job, own, settings, clock] = await read(addresses);
       return {
         job: decode('Job', job),
         worker: decode('Worker', own),
+        config: decode('Config', settings),
         unixSeconds: unixSecondsOf(clock),
       };
     },
@@ -91,15 +108,17 @@ export function createWorkerLedger(options: {
       const [own, clock] = await read([worker, SYSVAR_CLOCK_PUBKEY]);
       return { worker: decode('Worker', own), unixSeconds: unixSecondsOf(clock) };
     },
-    async readHostedModels() {
-      const [own] = await read([worker]);
+    async readHosting() {
+      const [own, settings] = await read([worker, config]);
       const account = decode('Worker', own);
-      if (account === undefined) return [];
-      const models = await read(workerModels(account));
-      return models.flatMap((info) => {
+      const standing = { worker: account, config: decode('Config', settings) };
+      if (account === undefined) return { ...standing, models: [] };
+      const infos = await read(workerModels(account));
+      const models = infos.flatMap((info) => {
         const model = decode('Model', info);
         return model === undefined ? [] : [modelText(model).id];
       });
+      return { ...standing, models };
     },
   };
 }

@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Connection } from '@solana/web3.js';
+import { ConfigError } from '../runtime/config.ts';
+import { endOnError } from '../runtime/endOnError.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { endWithParent } from '../runtime/parent.ts';
 import { createShutdown } from '../runtime/shutdown.ts';
@@ -15,6 +17,7 @@ const GRACE_MS = 8_000;
 /** Longer than the pause between two jobs, so that the gateway's connections stay open. */
 const KEEP_ALIVE_MS = 65_000;
 
+endOnError('worker');
 const config = loadConfig();
 const logger = createLogger({ name: 'worker', level: config.LOG_LEVEL });
 const engine = config.WORKER_UPSTREAM_URL
@@ -38,7 +41,9 @@ const worker = createWorker({
 
 const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, worker.app);
 server.listen(config.WORKER_PORT, config.WORKER_HOST);
-await once(server, 'listening');
+await once(server, 'listening').catch((error) => {
+  throw notListening(error);
+});
 
 const shutdown = createShutdown({ logger, timeoutMs: GRACE_MS + 1_000 });
 shutdown.add('server', async () => {
@@ -53,3 +58,9 @@ const { address, port } = server.address() as AddressInfo;
 const host = address.includes(':') ? `[${address}]` : address;
 const ready = { ready: true, url: `http://${host}:${port}`, engine: engine.kind };
 process.stdout.write(`${JSON.stringify({ ...ready, worker_address: worker.address })}\n`);
+
+/** The system's own words quote the address and name no variable. */
+function notListening({ code }: NodeJS.ErrnoException): ConfigError {
+  const name = code === 'EADDRINUSE' || code === 'EACCES' ? 'WORKER_PORT' : 'WORKER_HOST';
+  return new ConfigError(`The environment is not usable. ${name}: cannot be listened on (${code})`);
+}

@@ -114,6 +114,7 @@ describe('a worker takes no job while it', () => {
     ['is suspended', () => ({ status: 1 })],
     ['is deregistered', () => ({ status: 2 })],
     ['has no stake', () => ({ stake_tokens: new anchor.BN(0) })],
+    ['has less than the minimum stake', () => ({ stake_tokens: new anchor.BN(999) })],
     ['is unstaking', () => ({ unstaking_tokens: new anchor.BN(1) })],
     ['is registered with another proof key', () => ({ proof_key: freshAddress() })],
   ])('%s', async (_case, fields) => {

@@ -1,3 +1,4 @@
+import anchor from '@coral-xyz/anchor';
 import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createAddresses } from '../../programs/client/addresses.ts';
@@ -11,14 +12,21 @@ describe('the worker process', () => {
   it('says where it listens, answers, and ends cleanly on SIGTERM', async () => {
     const ledger = await startWritableLedger();
     const authority = Keypair.generate().publicKey;
+    const proofKey = Keypair.generate();
+    const { config, worker } = createAddresses();
+    await ledger.write(config, 'Config', {});
+    await ledger.write(worker(authority), 'Worker', {
+      proof_key: proofKey.publicKey,
+      stake_tokens: new anchor.BN(1),
+    });
     const process = await startProcess(MAIN, {
       WORKER_PORT: '0',
       WORKER_AUTHORITY: authority.toBase58(),
-      WORKER_PROOF_KEY: JSON.stringify([...Keypair.generate().secretKey]),
+      WORKER_PROOF_KEY: JSON.stringify([...proofKey.secretKey]),
       SOLANA_RPC_URL: ledger.connection.rpcEndpoint,
     });
     expect(await (await fetch(`${process.url}/health`)).json()).toEqual({
-      worker_address: createAddresses().worker(authority).toBase58(),
+      worker_address: worker(authority).toBase58(),
       models: [],
       slots: 128,
       in_flight: 0,
@@ -41,22 +49,46 @@ describe('the worker process', () => {
   });
 
   it('names what is wrong with its environment, without any secret', async () => {
-    const starting = startProcess(MAIN, {
+    const message = await refusalOf({
       WORKER_PROOF_KEY: 'a-secret-that-is-no-key',
       WORKER_SLOTS: '0',
       WORKER_UPSTREAM_URL: 'http://somebody:a-secret-password@127.0.0.1:8000/v1',
-      SOLANA_RPC_URL: 'ftp://ledger',
+      WORKER_UPSTREAM_KEY: 'a-secret\nin two lines',
+      SOLANA_RPC_URL: 'ftp://a-secret',
     });
-    const { message } = await starting.then(
-      () => new Error('the process started'),
-      (error: Error) => error,
-    );
     for (const name of [
       ...['WORKER_AUTHORITY', 'WORKER_PROOF_KEY', 'WORKER_SLOTS', 'SOLANA_RPC_URL'],
       'WORKER_UPSTREAM_URL: must not carry credentials',
+      'WORKER_UPSTREAM_KEY: cannot be sent in a header',
     ]) {
       expect(message).toContain(name);
     }
     expect(message).not.toContain('a-secret');
   });
+
+  it.each([
+    ['SOLANA_RPC_URL', 'localhost:8899', 'must be a URL that begins with http:// or https://'],
+    ['SOLANA_RPC_URL', 'http://user:a-secret@127.0.0.1:9', 'must not carry credentials'],
+    ['WORKER_UPSTREAM_URL', 'localhost:8000/v1', 'must be a URL that begins with http://'],
+    ['WORKER_HOST', '203.0.113.1', 'cannot be listened on (EADDRNOTAVAIL)'],
+  ])('names %s, when it is %s, without its value', async (name, value, words) => {
+    const message = await refusalOf({
+      ...{ WORKER_PORT: '0', SOLANA_RPC_URL: 'http://127.0.0.1:9' },
+      WORKER_AUTHORITY: Keypair.generate().publicKey.toBase58(),
+      WORKER_PROOF_KEY: JSON.stringify([...Keypair.generate().secretKey]),
+      [name]: value,
+    });
+    expect(message).toContain(`The environment is not usable. ${name}: ${words}`);
+    expect(message).not.toContain(value);
+  });
 });
+
+/** What a worker writes that does not start. */
+async function refusalOf(environment: Record<string, string>): Promise<string> {
+  const starting = startProcess(MAIN, environment);
+  const { message } = await starting.then(
+    () => new Error('the process started'),
+    (error: Error) => error,
+  );
+  return message;
+}

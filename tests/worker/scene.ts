@@ -7,7 +7,7 @@ import { Keypair, PublicKey } from '@solana/web3.js';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { sign, workerRequestMessage } from '../../programs/client/proof.ts';
-import { createLogger } from '../../runtime/logger.ts';
+import { createLogger, type Logger } from '../../runtime/logger.ts';
 import { readClockSeconds, setClockSeconds } from '../../testing/ledgerTime.ts';
 import { createWorker } from '../../worker/app.ts';
 import { createBuiltinEngine } from '../../worker/engine/builtin.ts';
@@ -18,6 +18,8 @@ export const MODEL_ID = 'test-8b';
 export const TOKEN_LIMIT = 200;
 /** The ledger's time since the worker began: longer than a job lives. */
 const WORKER_AGE_SECONDS = 200n;
+
+const MINIMUM_STAKE = new anchor.BN(1_000);
 
 const addresses = createAddresses();
 const creditAccount = addresses.creditAccount(Keypair.generate().publicKey);
@@ -47,9 +49,11 @@ export interface RequestChanges {
 export async function openScene({
   engine = createBuiltinEngine({ tokenDelayMs: 0 }),
   slots = 8,
+  logger = createLogger({ name: 'worker', level: 'silent' }),
 }: {
   engine?: Engine;
   slots?: number;
+  logger?: Logger;
 } = {}) {
   const ledger = await startWritableLedger();
   const keys = {
@@ -66,7 +70,7 @@ export async function openScene({
     await ledger.write(worker, 'Worker', {
       authority: keys.authority.publicKey,
       proof_key: keys.proof.publicKey,
-      stake_tokens: new anchor.BN(1_000),
+      stake_tokens: MINIMUM_STAKE,
       models: paddedKeys([model], 16),
       models_len: 1,
       ...fields,
@@ -82,6 +86,7 @@ export async function openScene({
   }
 
   await ledger.write(model, 'Model', { id: paddedText(MODEL_ID, 64), id_len: MODEL_ID.length });
+  await ledger.write(addresses.config, 'Config', { minimum_stake_tokens: MINIMUM_STAKE });
   await writeWorker();
   await writeGateway([keys.hotSigner.publicKey]);
 
@@ -99,7 +104,7 @@ export async function openScene({
       },
       connection: ledger.connection,
       engine,
-      logger: createLogger({ name: 'worker', level: 'silent' }),
+      logger,
       now: () => Date.now() + now.offsetMs,
     });
     const server = createServer(running.app).listen(0, '127.0.0.1');

@@ -1,0 +1,99 @@
+import anchor from '@coral-xyz/anchor';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { SystemProgram } from '@solana/web3.js';
+import { createLogger } from '../../runtime/logger.ts';
+import type { Engine } from '../../worker/engine/engine.ts';
+import { readAnswer } from './events.ts';
+import { codeOf, freshAddress, openScene, type Scene } from './scene.ts';
+
+const KEPT_MS = 5_000;
+const NOT_ELIGIBLE = [503, 'worker_not_eligible'];
+
+let scene: Scene;
+let logged: { level: number; cause?: string }[];
+let finish: PromiseWithResolvers<void>;
+const engine: Engine = {
+  kind: 'upstream',
+  async *generate() {
+    yield { type: 'text', text: 'half, ' };
+    await finish.promise;
+    yield { type: 'text', text: 'whole' };
+    yield { type: 'end', finishReason: 'stop' };
+  },
+};
+
+beforeAll(async () => {
+  finish = Promise.withResolvers();
+  logged = [];
+  const into = { write: (line: string) => void logged.push(JSON.parse(line)) };
+  scene = await openScene({ engine, logger: createLogger({ name: 'test', level: 'info', into }) });
+});
+afterAll(() => scene.close());
+afterEach(async () => {
+  await scene.writeWorker();
+  await freshHealth();
+  logged.length = 0;
+});
+
+function health(): Promise<Response> {
+  return fetch(`${scene.url}/health`);
+}
+
+/** Not what was read for an earlier one. */
+function freshHealth(): Promise<Response> {
+  scene.now.offsetMs += KEPT_MS;
+  return health();
+}
+
+async function refusalOf(response: Response) {
+  return [response.status, await codeOf(response)];
+}
+
+describe('GET /health is refused while the worker', () => {
+  it.each<[string, () => Record<string, unknown>]>([
+    ['is registered with another proof key', () => ({ proof_key: freshAddress() })],
+    ['is suspended', () => ({ status: 1 })],
+    ['is deregistered', () => ({ status: 2 })],
+    ['has less than the minimum stake', () => ({ stake_tokens: new anchor.BN(999) })],
+    ['is unstaking', () => ({ unstaking_tokens: new anchor.BN(1) })],
+  ])('%s', async (_case, fields) => {
+    await scene.writeWorker(fields());
+    expect(await refusalOf(await freshHealth())).toEqual(NOT_ELIGIBLE);
+  });
+
+  it('is not registered', async () => {
+    await scene.ledger.writeBytes(scene.worker, new Uint8Array(), SystemProgram.programId);
+    expect(await refusalOf(await freshHealth())).toEqual(NOT_ELIGIBLE);
+  });
+});
+
+describe('a worker that the ledger lets take no jobs', () => {
+  it('says so in its log once, as an error with the cause, and once when it is over', async () => {
+    await scene.writeWorker({ proof_key: freshAddress() });
+    for (let asked = 0; asked < 3; asked += 1) await freshHealth();
+    expect(logged).toMatchObject([{ level: 50, cause: 'its account names another proof key' }]);
+    await scene.writeWorker();
+    for (let asked = 0; asked < 3; asked += 1) expect((await freshHealth()).status).toBe(200);
+    expect(logged.map(({ level }) => level)).toEqual([50, 30]);
+  });
+
+  it('asks the ledger again only after five seconds', async () => {
+    await scene.writeWorker({ status: 1 });
+    await freshHealth();
+    await scene.writeWorker();
+    expect(await refusalOf(await health())).toEqual(NOT_ELIGIBLE);
+    expect((await freshHealth()).status).toBe(200);
+  });
+
+  it('ends the jobs that it has, with their proofs', async () => {
+    const timestampMs = Date.now() + scene.now.offsetMs;
+    const response = await scene.ask(await scene.lock(), { timestampMs });
+    expect(response.status).toBe(200);
+    await scene.writeWorker({ status: 2 });
+    expect(await refusalOf(await freshHealth())).toEqual(NOT_ELIGIBLE);
+    finish.resolve();
+    const { text, proof } = await readAnswer(response);
+    expect(text).toBe('half, whole');
+    expect(proof).toBeDefined();
+  });
+});
