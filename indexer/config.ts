@@ -5,14 +5,15 @@ import { booleanSetting, parseEnvironment, portSetting } from '../runtime/config
 import { keypairSetting } from '../runtime/keypair.ts';
 import { logLevelSetting } from '../runtime/logger.ts';
 import { sealingKeySetting } from '../runtime/sealing.ts';
+import { databaseUrlSetting, httpUrlSetting, websocketUrlSetting } from '../runtime/urlSettings.ts';
 
 /** How many offences a wallet may have; 0 for any number. */
 const offencesSetting = (fallback: number) => z.coerce.number().int().min(0).default(fallback);
 
 const environmentSchema = z.object({
-  DATABASE_URL: z.string(),
-  SOLANA_RPC_URL: z.url(),
-  SOLANA_WS_URL: z.url().optional(),
+  DATABASE_URL: databaseUrlSetting,
+  SOLANA_RPC_URL: httpUrlSetting,
+  SOLANA_WS_URL: websocketUrlSetting.optional(),
   SVC_PROGRAM_ID: addressSetting.default(PROGRAM_ID),
   SVC_COMMITMENT: z.enum(['confirmed', 'finalized']).default('confirmed'),
   SVC_CRANK_KEY: keypairSetting,

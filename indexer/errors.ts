@@ -16,8 +16,11 @@ export class FatalError extends Error {
   override name = 'FatalError';
 }
 
-/** SQLSTATE classes: connection, serialization and deadlock, resources, operator's intervention. */
-const PASSING_SQLSTATES = ['08', '40', '53', '57'];
+/**
+ * How SQLSTATEs begin: connection, a database that only reads, serialization and deadlock, resources
+ * such as a full disk, operator's intervention, the system's errors such as a failing disk.
+ */
+const PASSING_SQLSTATES = ['08', '25006', '40', '53', '57', '58'];
 
 /** How the system says that a host cannot be reached for now. */
 const PASSING_SYSTEM_ERRORS = new Set([
@@ -48,6 +51,8 @@ function isPassing(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof LedgerUnavailableError) return true;
   const code = 'code' in error ? String(error.code) : '';
-  if (error instanceof pg.DatabaseError) return PASSING_SQLSTATES.includes(code.slice(0, 2));
+  if (error instanceof pg.DatabaseError) {
+    return PASSING_SQLSTATES.some((beginning) => code.startsWith(beginning));
+  }
   return PASSING_SYSTEM_ERRORS.has(code) || CONNECTION_GONE.test(error.message);
 }

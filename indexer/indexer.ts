@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { PublicKey } from '@solana/web3.js';
 import type pg from 'pg';
 import { createAddresses } from '../programs/client/addresses.ts';
@@ -47,7 +48,7 @@ const BREACHES_MAX = 2;
 /**
  * @param options.pool the migrated database; one connection is held for good
  * @param options.heliusWebhook announces transactions besides the ledger's own stream
- * @param options.keepers what runs beside the mirror while this process leads
+ * @param options.keepers what runs beside the mirror while this process leads, once it is complete
  * @param options.lagMax beyond which the mirror is not ready to be read
  * @param options.announcing how webhooks are told of what the mirror learns
  * @param options.onFatal told of an error that trying again cannot mend; nothing runs any more then
@@ -76,8 +77,20 @@ export function createIndexer(options: {
   let backoffMs = BACKOFF_MS_MIN;
   let running = Promise.resolve();
 
+  function become(next: typeof role): void {
+    role = next;
+    metrics.became(next);
+  }
+
+  /** In a first sync, whatever was ever due looks due for as long as its end is not read. */
+  async function keepOnceComplete(keeper: Keeper, signal: AbortSignal): Promise<void> {
+    if (!signal.aborted) await Promise.race([progress.whenComplete(), once(signal, 'abort')]);
+    if (!signal.aborted) await keeper.run(signal);
+  }
+
   async function work(client: pg.PoolClient, lost: AbortSignal): Promise<void> {
-    role = 'leader';
+    become('leader');
+    progress.lead();
     await useSchema(client, MIRROR_SCHEMA);
     logger.info({ msg: 'Took over the mirror' });
     const failed = new AbortController();
@@ -106,12 +119,12 @@ export function createIndexer(options: {
       followHead({ source, commitment, progress, signal }),
       reconcileWatch.run(signal),
       heliusWebhook?.run(signal),
-      ...keepers.map((keeper) => keeper.run(signal)),
+      ...keepers.map((keeper) => keepOnceComplete(keeper, signal)),
     ];
     try {
       await Promise.all(parts);
     } finally {
-      role = 'starting';
+      become('starting');
       if (progress.lag()) backoffMs = BACKOFF_MS_MIN;
       progress.forget();
       failed.abort();
@@ -125,7 +138,10 @@ export function createIndexer(options: {
     while (!stopping.signal.aborted) {
       try {
         await lead(pool, stopping.signal, work, () => {
-          role = 'standby';
+          become('standby');
+          progress.standBy();
+          // The database answers again, so what comes next is another trouble.
+          backoffMs = BACKOFF_MS_MIN;
         });
       } catch (error) {
         if (stopping.signal.aborted) return;

@@ -4,6 +4,7 @@ import { Connection } from '@solana/web3.js';
 import { createAddresses } from '../programs/client/addresses.ts';
 import { createLedgerClock, createSender } from '../programs/client/sender/index.ts';
 import { createPriorityFee } from '../programs/client/sender/priorityFee.ts';
+import { endOnError } from '../runtime/endOnError.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { endWithParent } from '../runtime/parent.ts';
 import { createPool } from '../runtime/postgres.ts';
@@ -28,6 +29,7 @@ import { startWebhooks } from './webhooks/startWebhooks.ts';
 
 const SHUTDOWN_TIMEOUT_MS = 10_000;
 
+endOnError('indexer');
 const config = loadConfig();
 const { SVC_PROGRAM_ID: programId, SVC_COMMITMENT: commitment } = config;
 const logger = createLogger({ name: 'indexer', level: config.LOG_LEVEL });
@@ -133,5 +135,6 @@ server.listen(config.INDEXER_PORT, config.INDEXER_HOST);
 await once(server, 'listening');
 shutdown.add('status server', () => void server.close());
 indexer.start();
-const { address: host, port } = server.address() as AddressInfo;
+const { address, port } = server.address() as AddressInfo;
+const host = address.includes(':') ? `[${address}]` : address;
 process.stdout.write(`${JSON.stringify({ ready: true, url: `http://${host}:${port}` })}\n`);

@@ -1,11 +1,18 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { LedgerEvent } from './decode.ts';
+import type { IndexerHealth } from './indexer.ts';
 import type { TaskResult } from './keeper/duty.ts';
 import type { Progress } from './mirror/progress.ts';
+
+type Role = IndexerHealth['role'];
+
+const ROLES: readonly Role[] = ['starting', 'leader', 'standby'];
 
 /** What the indexer tells about its work, in Prometheus's form. */
 export interface IndexerMetrics {
   readonly registry: Registry;
+  /** What this process is from now on. */
+  became(role: Role): void;
   folded(events: readonly LedgerEvent[]): void;
   /** A sweep ended: everything it was shown is applied. */
   swept(cursorSlot: bigint): void;
@@ -40,15 +47,22 @@ export function createMetrics(progress: Progress): IndexerMetrics {
     help: 'Slot before which everything is stored',
     registers,
   });
-  // Not a number while unknown: no alert compares with it.
+  const roles = new Gauge({
+    name: 'svc_indexer_role',
+    help: '1 for what this process is: starting, leader or standby; 0 for the others',
+    labelNames: ['role'],
+    registers,
+  });
+  // Not a number while another process keeps the mirror, whose own number tells.
   new Gauge({
     name: 'svc_indexer_lag_seconds',
-    help: 'Time since the mirror last held everything that the ledger listed',
+    help: 'Time in the lead since the mirror last held everything that the ledger listed',
     registers,
     collect() {
-      this.set((progress.lag()?.ms ?? Number.NaN) / 1_000);
+      this.set((progress.incompleteMs() ?? Number.NaN) / 1_000);
     },
   });
+  // Not a number while unknown: no alert compares with it.
   new Gauge({
     name: 'svc_indexer_lag_slots',
     help: 'Slots of the ledger since the one up to which the mirror is complete',
@@ -96,8 +110,14 @@ export function createMetrics(progress: Progress): IndexerMetrics {
     labelNames: ['reason'],
     registers,
   });
+  function became(current: Role): void {
+    for (const role of ROLES) roles.set({ role }, role === current ? 1 : 0);
+  }
+
+  became('starting');
   return {
     registry,
+    became,
     folded(folded) {
       for (const { name } of folded) events.inc({ event: name });
     },

@@ -15,6 +15,8 @@ export class DatabaseTooNewError extends Error {
  * Brings the database to this release's schema: every migration that it lacks, in order, all or
  * none. Processes that start together wait for each other; the later ones find nothing to do.
  *
+ * A mirror that was dropped, or left out of a backup, is made again, empty.
+ *
  * @throws DatabaseTooNewError when the database has migrations that this release does not know
  */
 export async function migrate(pool: pg.Pool): Promise<void> {
@@ -36,10 +38,19 @@ export async function migrate(pool: pg.Pool): Promise<void> {
     for (const id of applied) {
       if (!known.has(id)) throw new DatabaseTooNewError(`Migration ${id} is not known here`);
     }
-    for (const { id, read } of migrations) {
-      if (applied.has(id)) continue;
+    // Only the other schema is backed up, and that says of the mirror's migrations too that they are
+    // applied. The mirror has all of its tables or none: one database transaction makes them.
+    const { rowCount: mirrorTables } = await client.query(
+      'select from pg_tables where schemaname = $1 limit 1',
+      [MIRROR_SCHEMA],
+    );
+    for (const { id, isOfMirror, read } of migrations) {
+      const isLost = isOfMirror && mirrorTables === 0;
+      if (applied.has(id) && !isLost) continue;
       await client.query(await read());
-      await client.query('insert into service.migrations (id) values ($1)', [id]);
+      await client.query('insert into service.migrations (id) values ($1) on conflict do nothing', [
+        id,
+      ]);
     }
   });
 }

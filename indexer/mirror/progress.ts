@@ -8,36 +8,70 @@ export interface Lag {
 
 /** Follows the ledger's newest slot and the mirror's sweeps. */
 export interface Progress {
+  /** To be called when this process begins to keep the mirror. */
+  lead(): void;
   sawHead(slot: bigint): void;
   /** @returns to be called when everything that the ledger listed to this sweep is applied */
   beginSweep(): () => void;
+  /** Resolves when this process has swept everything once since it began to keep the mirror. */
+  whenComplete(): Promise<void>;
   /** Undefined until this process has swept everything once since it began to keep the mirror. */
   lag(): Lag | undefined;
-  /** To be called when this process no longer keeps the mirror. */
+  /**
+   * How long this process has had the mirror to keep since it last held everything, in milliseconds.
+   * It goes on through a loss of the ledger or the database. Undefined while another process keeps
+   * the mirror, and before this one ever did.
+   */
+  incompleteMs(): number | undefined;
+  /** To be called when this process no longer keeps the mirror, though it may do so again soon. */
   forget(): void;
+  /** To be called when another process keeps the mirror. */
+  standBy(): void;
 }
 
 export function createProgress(nowMs: () => number): Progress {
   let head = 0n;
   let complete: { slot: bigint; atMs: number } | undefined;
+  /** Another one each time that this process begins to keep the mirror. */
+  let completed = Promise.withResolvers<void>();
+  let incompleteSinceMs: number | undefined;
+  /** What had come together before this process stood by. */
+  let incompleteBeforeMs = 0;
   return {
+    lead() {
+      // In an outage several processes take turns of seconds: each one's must add up, not begin anew.
+      incompleteSinceMs ??= nowMs() - incompleteBeforeMs;
+    },
     sawHead(slot) {
       head = slot;
     },
     beginSweep() {
       const begun = { slot: head, atMs: nowMs() };
+      const period = completed;
       return () => {
+        // It ended after this process had left the mirror.
+        if (period !== completed) return;
         complete = begun;
+        incompleteSinceMs = begun.atMs;
+        completed.resolve();
       };
     },
+    whenComplete: () => completed.promise,
     // A node behind another one may tell of a lower slot.
     lag: () =>
       complete && {
         slots: Math.max(0, Number(head - complete.slot)),
         ms: nowMs() - complete.atMs,
       },
+    incompleteMs: () => (incompleteSinceMs === undefined ? undefined : nowMs() - incompleteSinceMs),
     forget() {
       complete = undefined;
+      completed = Promise.withResolvers();
+    },
+    standBy() {
+      if (incompleteSinceMs === undefined) return;
+      incompleteBeforeMs = nowMs() - incompleteSinceMs;
+      incompleteSinceMs = undefined;
     },
   };
 }

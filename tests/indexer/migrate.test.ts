@@ -4,6 +4,7 @@ import { DatabaseTooNewError, migrate } from '../../indexer/migrate.ts';
 import { listMigrations } from '../../indexer/migrations.ts';
 import { createPool } from '../../runtime/postgres.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { describeMirror } from './describeMirror.ts';
 
 let database: TestDatabase;
 let pool: pg.Pool;
@@ -31,8 +32,31 @@ describe('migrate', () => {
     await pool.query(
       `insert into service.api_keys (key_sha256, wallet, status) values ('a', 'b', 'active')`,
     );
+    await pool.query(`insert into mirror.cursors (name, slot) values ('confirmed', 7)`);
     await migrate(pool);
     expect((await pool.query('select from service.api_keys')).rowCount).toBe(1);
+    expect((await pool.query('select from mirror.cursors')).rowCount).toBe(1);
+  });
+
+  it.each([
+    ['was dropped', 'drop schema mirror cascade'],
+    ['is an empty schema', 'drop schema mirror cascade; create schema mirror'],
+  ])('makes the mirror again where it %s, and keeps the keys', async (_how, loss) => {
+    const before = await describeMirror(pool);
+    expect(before.length).toBeGreaterThan(100);
+    await pool.query(loss);
+    await Promise.all([migrate(pool), migrate(pool)]);
+    expect(await describeMirror(pool)).toEqual(before);
+    expect((await pool.query('select from mirror.cursors')).rowCount).toBe(0);
+    expect((await pool.query('select from service.api_keys')).rowCount).toBe(1);
+  });
+
+  it('makes the mirror of a backup from an earlier release, and what this release adds', async () => {
+    const before = await describeMirror(pool);
+    await pool.query('drop schema mirror cascade');
+    await pool.query('delete from service.migrations where id in (6, 7)');
+    await migrate(pool);
+    expect(await describeMirror(pool)).toEqual(before);
   });
 
   it('allows a wallet one live key and any number of revoked ones', async () => {

@@ -48,4 +48,65 @@ describe("the mirror's lag", () => {
     progress.forget();
     expect(progress.lag()).toBeUndefined();
   });
+
+  it('is not known from a sweep that this process has ended after it left the mirror', () => {
+    const { progress } = createAt(0);
+    const complete = progress.beginSweep();
+    progress.forget();
+    complete();
+    expect(progress.lag()).toBeUndefined();
+  });
+});
+
+describe('the time that the mirror is not complete', () => {
+  it('counts from when this process took it over, until it has swept everything', () => {
+    const { progress, advanceMs } = createAt(1_000);
+    expect(progress.incompleteMs()).toBeUndefined();
+    progress.lead();
+    advanceMs(40_000);
+    expect(progress.incompleteMs()).toBe(40_000);
+    const complete = progress.beginSweep();
+    advanceMs(20);
+    complete();
+    expect(progress.incompleteMs()).toBe(20);
+  });
+
+  it('goes on through a loss of the ledger, though this process takes the mirror over again', () => {
+    const { progress, advanceMs } = createAt(0);
+    progress.lead();
+    progress.beginSweep()();
+    for (let attempt = 0; attempt < 10; attempt += 1) {
+      progress.forget();
+      advanceMs(5_000);
+      progress.lead();
+    }
+    expect(progress.incompleteMs()).toBe(50_000);
+  });
+
+  it('adds up where two processes take turns in an outage, and leaves out who stands by', () => {
+    const { progress, advanceMs } = createAt(0);
+    for (let turn = 0; turn < 10; turn += 1) {
+      progress.lead();
+      advanceMs(4_000);
+      progress.forget();
+      progress.standBy();
+      expect(progress.incompleteMs()).toBeUndefined();
+      advanceMs(1_000_000);
+      progress.standBy();
+    }
+    progress.lead();
+    expect(progress.incompleteMs()).toBe(40_000);
+  });
+
+  it('begins anew for a process that stood by after a complete sweep', () => {
+    const { progress, advanceMs } = createAt(0);
+    progress.lead();
+    advanceMs(90_000);
+    progress.beginSweep()();
+    progress.forget();
+    progress.standBy();
+    advanceMs(90_000);
+    progress.lead();
+    expect(progress.incompleteMs()).toBe(0);
+  });
 });

@@ -72,7 +72,10 @@ describe('readiness', () => {
     expect(lag?.slots).toBeLessThan(1_000);
     expect(await metric('svc_indexer_lag_slots ')).toMatch(/ \d+$/);
     expect(await metric('svc_indexer_lag_seconds ')).toMatch(/ [\d.]+$/);
-    expect(await metric('svc_keeper_due_tasks{duty="job_refund"}')).toMatch(/ 0$/);
+    expect(await metric('svc_indexer_role{role="leader"}')).toMatch(/ 1$/);
+    await until(async () =>
+      / 0$/.test((await metric('svc_keeper_due_tasks{duty="job_refund"}')) ?? ''),
+    );
   });
 
   it('goes after three breaches in a row, and comes back with a clean reconciliation', async () => {

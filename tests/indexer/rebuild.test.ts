@@ -8,6 +8,7 @@ import { rebuildMirror } from '../../indexer/rebuild/rebuildMirror.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
 import { delay } from '../../runtime/wait.ts';
 import type { StartedProcess } from '../support/childProcess.ts';
+import { describeMirror } from './describeMirror.ts';
 import { startIndexer } from './indexerProcess.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { addresses, createScene, type Scene } from './scene.ts';
@@ -97,21 +98,10 @@ describe('a rebuild', () => {
   });
 
   it('makes tables, indexes and constraints of the same names', async () => {
-    const describeSchema = async () => {
-      const { rows } = await mirror.pool.query(
-        `select 'column' as kind, table_name || '.' || column_name || ' ' || data_type as name
-           from information_schema.columns where table_schema = 'mirror'
-         union all select 'index', indexdef from pg_indexes where schemaname = 'mirror'
-         union all select 'constraint', conname || ' ' || pg_get_constraintdef(oid)
-           from pg_constraint where connamespace = 'mirror'::regnamespace
-         order by 1, 2`,
-      );
-      return rows;
-    };
-    const before = await describeSchema();
+    const before = await describeMirror(mirror.pool);
     expect(before.length).toBeGreaterThan(100);
     await rebuild();
-    expect(await describeSchema()).toEqual(before);
+    expect(await describeMirror(mirror.pool)).toEqual(before);
   });
 
   it('mends a mirror that was wrong, and says where', async () => {

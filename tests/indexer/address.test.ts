@@ -1,0 +1,23 @@
+import { expect, it } from '@jest/globals';
+import type { TestLedger } from '../support/ledger.ts';
+import { startIndexer } from './indexerProcess.ts';
+import { createMirrorDatabase } from './mirrorDatabase.ts';
+
+/** No ledger is there: the indexer says where it is before it asks. */
+const NOWHERE = {
+  rpcUrl: 'http://127.0.0.1:9',
+  wsUrl: 'ws://127.0.0.1:9',
+  fundLamports: async () => {},
+} as unknown as TestLedger;
+
+it('an indexer on an IPv6 address tells a URL that leads to it', async () => {
+  const mirror = await createMirrorDatabase();
+  const indexer = await startIndexer(NOWHERE, mirror.databaseUrl, { INDEXER_HOST: '::1' });
+  try {
+    expect(indexer.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+    expect((await fetch(new URL('/health', indexer.url))).status).toBe(200);
+  } finally {
+    await indexer.terminate();
+    await mirror.close();
+  }
+});

@@ -1,0 +1,38 @@
+import { describe, expect, it } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { loadConfig } from '../../indexer/config.ts';
+import { SECRETS_KEY } from './indexerProcess.ts';
+
+const REQUIRED = {
+  DATABASE_URL: 'postgres://127.0.0.1/svc',
+  SOLANA_RPC_URL: 'http://127.0.0.1:8899',
+  SVC_CRANK_KEY: bs58.encode(Keypair.generate().secretKey),
+  SVC_SECRETS_KEY: SECRETS_KEY,
+};
+
+describe("the indexer's settings", () => {
+  it.each([
+    ['DATABASE_URL', 'postgresql://svc:p%23w@db.internal:5432/svc?sslmode=require'],
+    ['DATABASE_URL', 'postgres:///svc?host=/var/run/postgresql'],
+    ['SOLANA_RPC_URL', 'https://rpc.internal/?api-key=hunter2'],
+    ['SOLANA_WS_URL', 'ws://127.0.0.1:8900'],
+    ['SOLANA_WS_URL', 'wss://rpc.internal/?api-key=hunter2'],
+  ])('take for %s the address %s', (name, url) => {
+    expect(loadConfig({ ...REQUIRED, [name]: url })).toMatchObject({ [name]: url });
+  });
+
+  it.each([
+    ['DATABASE_URL', 'mysql://svc:hunter2@db.internal/svc'],
+    ['DATABASE_URL', 'postgres://svc:hunter2#x@db.internal/svc'],
+    ['DATABASE_URL', 'hunter2'],
+    ['SOLANA_RPC_URL', 'ws://rpc.internal/?api-key=hunter2'],
+    ['SOLANA_RPC_URL', 'rpc.internal/?api-key=hunter2'],
+    ['SOLANA_WS_URL', 'https://rpc.internal/?api-key=hunter2'],
+    ['SOLANA_WS_URL', 'wss:// hunter2'],
+  ])('refuse for %s the address %s by its name alone', (name, url) => {
+    const load = () => loadConfig({ ...REQUIRED, [name]: url });
+    expect(load).toThrow(new RegExp(`usable\\. ${name}: `));
+    expect(load).not.toThrow(/hunter2/);
+  });
+});

@@ -1,0 +1,196 @@
+import { once } from 'node:events';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { clearMirror } from '../../indexer/clearMirror.ts';
+import { RetryableError } from '../../indexer/errors.ts';
+import type { Keeper } from '../../indexer/keeper/keeper.ts';
+import type { LedgerSource } from '../../indexer/source/source.ts';
+import { execute } from '../support/database.ts';
+import { createLocalIndexer, type LocalIndexer } from './localIndexer.ts';
+import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
+import { createSyntheticSource } from './syntheticSource.ts';
+import { until } from './until.ts';
+
+const TRANSACTIONS = 300;
+
+let mirror: MirrorDatabase;
+let started: LocalIndexer[];
+/** Lets a node answer that a test holds back. */
+let synced: PromiseWithResolvers<void>;
+let now: number;
+/** What the node does first when it is asked anything. */
+let node: () => Promise<void>;
+/** How often an indexer has begun to bind the mirror to the ledger. */
+let bindings: number;
+/** How often a keeper has begun to work. */
+let keepersBegun: number;
+
+const keeper: Keeper = {
+  async run(signal) {
+    keepersBegun += 1;
+    if (!signal.aborted) await once(signal, 'abort');
+  },
+};
+
+const history = createSyntheticSource(TRANSACTIONS);
+const source: LedgerSource = {
+  list: (query) => node().then(() => history.list(query)),
+  read: (listed) => node().then(() => history.read(listed)),
+  slot: (commitment) => node().then(() => history.slot(commitment)),
+  genesisHash() {
+    bindings += 1;
+    return node().then(() => history.genesisHash());
+  },
+  locate: (...parameters) => node().then(() => history.locate(...parameters)),
+};
+
+const works = async () => {};
+const fails = async () => {
+  throw new RetryableError('the node is away');
+};
+
+beforeAll(async () => {
+  mirror = await createMirrorDatabase();
+});
+
+beforeEach(async () => {
+  await clearMirror(mirror.pool);
+  started = [];
+  synced = Promise.withResolvers();
+  now = 0;
+  node = works;
+  bindings = 0;
+  keepersBegun = 0;
+});
+
+afterEach(async () => {
+  synced.resolve();
+  await Promise.all(started.map(({ indexer }) => indexer.stop()));
+});
+
+afterAll(async () => {
+  await mirror?.close();
+});
+
+function start(): LocalIndexer {
+  const { pool } = mirror;
+  const local = createLocalIndexer({ pool, source, keepers: [keeper], nowMs: () => now });
+  started.push(local);
+  local.indexer.start();
+  return local;
+}
+
+const isComplete = async ({ indexer }: LocalIndexer) => indexer.health().lag !== null;
+const lagSeconds = ({ metric }: LocalIndexer) => metric('svc_indexer_lag_seconds');
+
+async function roles({ metric }: LocalIndexer): Promise<(number | undefined)[]> {
+  const words = ['starting', 'leader', 'standby'];
+  return Promise.all(words.map((word) => metric(`svc_indexer_role{role="${word}"}`)));
+}
+
+describe('the lag of an indexer that leads', () => {
+  it('grows through an outage of the node, and is over with it', async () => {
+    const leader = start();
+    await until(() => isComplete(leader));
+    expect(await roles(leader)).toEqual([0, 1, 0]);
+    expect(await lagSeconds(leader)).toBe(0);
+    node = fails;
+    await until(async () => !(await isComplete(leader)));
+    now += 45_000;
+    expect(await lagSeconds(leader)).toBe(45);
+    expect(await leader.metric('svc_indexer_lag_slots')).toBeNaN();
+    node = works;
+    await until(() => isComplete(leader));
+    expect(await lagSeconds(leader)).toBe(0);
+  });
+
+  it('grows in a first sync from when it took over, and a standby has none', async () => {
+    node = () => synced.promise;
+    const leader = start();
+    await until(async () => leader.indexer.health().role === 'leader');
+    const standby = start();
+    await until(async () => standby.indexer.health().role === 'standby');
+    now += 45_000;
+    expect(await lagSeconds(leader)).toBe(45);
+    expect(await lagSeconds(standby)).toBeNaN();
+    expect(await roles(standby)).toEqual([0, 0, 1]);
+    synced.resolve();
+    await until(() => isComplete(leader));
+    expect(await lagSeconds(leader)).toBeLessThan(45);
+  });
+});
+
+describe('a standby', () => {
+  it('takes each loss of its connection for a new one, having stood by well between', async () => {
+    const { pool } = mirror;
+    const leader = start();
+    await until(() => isComplete(leader));
+    const standby = start();
+    const losses = () => standby.log.filter(({ backoff_ms }) => backoff_ms !== undefined);
+    for (let loss = 1; loss <= 4; loss += 1) {
+      await until(async () => {
+        const { rowCount } = await pool.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+           where state = 'idle' and query like 'select pg_try_advisory_lock%'`,
+        );
+        return rowCount === 1;
+      });
+      await until(async () => losses().length === loss);
+    }
+    expect(losses().map(({ backoff_ms }) => backoff_ms)).toEqual([100, 100, 100, 100]);
+  });
+});
+
+describe('the keepers', () => {
+  it('begin once the mirror is complete, and not before', async () => {
+    let questions = 0;
+    node = async () => {
+      questions += 1;
+      if (questions > TRANSACTIONS / 2) await synced.promise;
+    };
+    const leader = start();
+    await until(async () => questions > TRANSACTIONS / 2);
+    expect(keepersBegun).toBe(0);
+    expect(await isComplete(leader)).toBe(false);
+    synced.resolve();
+    await until(async () => keepersBegun === 1);
+    expect(await isComplete(leader)).toBe(true);
+  });
+
+  it('wait again when an outage was over', async () => {
+    const leader = start();
+    await until(async () => keepersBegun === 1);
+    node = fails;
+    await until(async () => !(await isComplete(leader)));
+    node = () => synced.promise;
+    await until(async () => leader.indexer.health().role === 'leader');
+    expect(keepersBegun).toBe(1);
+    synced.resolve();
+    await until(async () => keepersBegun === 2);
+  });
+});
+
+describe('a database that only reads for a while', () => {
+  it('does not end the indexer, which goes on once it writes again', async () => {
+    const leader = start();
+    await until(() => isComplete(leader));
+    await restart('on');
+    // The next thing that it does is to write which ledger that is.
+    const before = bindings;
+    await until(async () => leader.fatal.length > 0 || bindings > before + 1);
+    expect(leader.fatal).toEqual([]);
+    await restart('off');
+    await until(() => isComplete(leader));
+  });
+
+  async function restart(onlyReads: 'on' | 'off'): Promise<void> {
+    const name = new URL(mirror.databaseUrl).pathname.slice(1);
+    await execute(
+      mirror.databaseUrl,
+      `begin read write;
+       alter database ${name} set default_transaction_read_only = ${onlyReads};
+       commit;
+       select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()`,
+    );
+  }
+});
