@@ -72,6 +72,11 @@ export function createMakeAttempt(options: {
     const { error, statusCode: status, durationMs: duration_ms } = outcome;
     const told = { webhook_id, event_id, attempt: job.attempt, status, duration_ms };
     if (error === null) logger.info({ msg: 'Delivered an event', ...told });
-    else logger.info({ msg: 'Failed to deliver an event', ...told, reason: error });
+    else logger[levelOf(error)]({ msg: 'Failed to deliver an event', ...told, reason: error });
   };
+}
+
+/** What a receiver fails at is its owner's affair; what we fail at needs a person of ours. */
+function levelOf(error: NonNullable<Outcome['error']>): 'error' | 'info' {
+  return error === 'secret_unreadable' ? 'error' : 'info';
 }

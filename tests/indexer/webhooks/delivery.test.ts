@@ -20,6 +20,7 @@ afterAll(() => scene?.close());
 
 beforeEach(async () => {
   receiver = await startReceiver();
+  scene.errors.length = 0;
 });
 
 afterEach(async () => {
@@ -171,13 +172,21 @@ describe('a delivery', () => {
     }
   });
 
-  it('fails when its secret was sealed under another key', async () => {
+  it('fails when its secret was sealed under another key, and tells our log', async () => {
     const { webhookId } = await announceOne();
     await scene.pool.query(`update service.webhooks set secret = '\\x0102' where id = $1`, [
       webhookId,
     ]);
     expect(await scene.attemptDue()).toMatchObject([{ error: 'secret_unreadable' }]);
     expect(receiver.received).toEqual([]);
+    expect(scene.errors).toMatchObject([{ msg: 'Failed to deliver an event' }]);
+  });
+
+  it('that its receiver refuses is no error of ours', async () => {
+    await announceOne();
+    receiver.answer = refuse;
+    expect(await scene.attemptDue()).toHaveLength(1);
+    expect(scene.errors).toEqual([]);
   });
 });
 

@@ -66,6 +66,8 @@ export interface WebhookScene extends MirrorDatabase {
   attempts(deliveryId: bigint): Promise<AttemptRow[]>;
   /** Makes the attempts that are due now, one after the other. */
   attemptDue(): Promise<Outcome[]>;
+  /** What was logged at the level `error`. */
+  readonly errors: { msg: string }[];
   /** Makes a delivery's next attempt due in `seconds` from now. */
   moveDue(deliveryId: bigint, seconds: number): Promise<void>;
   /** Seconds until a delivery's next attempt, by the database's clock. */
@@ -77,7 +79,9 @@ export interface WebhookScene extends MirrorDatabase {
 export async function createWebhookScene(): Promise<WebhookScene> {
   const mirror = await createMirrorDatabase();
   const { pool, databaseUrl } = mirror;
-  const logger = createLogger({ name: 'test', level: 'silent' });
+  const errors: WebhookScene['errors'] = [];
+  const into = { write: (line: string) => void errors.push(JSON.parse(line)) };
+  const logger = createLogger({ name: 'test', level: 'error', into });
   const jobs = await openAttemptJobs({ databaseUrl, logger });
   const queue = createDeliveryQueue(jobs.boss);
   const secretsKey = Buffer.from(SECRETS_KEY, 'base64');
@@ -127,6 +131,7 @@ export async function createWebhookScene(): Promise<WebhookScene> {
       );
       return rows;
     },
+    errors,
     async attemptDue() {
       const outcomes: Outcome[] = [];
       const makeAttempt = createMakeAttempt({
