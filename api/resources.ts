@@ -16,6 +16,11 @@ import { createWorkerClient, type WorkerClient } from './routing/workerClient.ts
 /** What it takes to run jobs as the gateway: the database, the ledger, workers and token counts. */
 export interface Resources {
   pool: pg.Pool;
+  /**
+   * For the statements that every request makes, which are planned once. What takes long elsewhere,
+   * such as a listing, holds up none of them.
+   */
+  requestPool: pg.Pool;
   connection: Connection;
   addresses: Addresses;
   ledger: LedgerContext;
@@ -39,14 +44,24 @@ export async function openResources(options: {
   /** How the database names its connections. */
   applicationName: string;
   poolConnectionsMax: number;
+  /** By default as many; none is opened before it is used. */
+  requestConnectionsMax?: number;
 }): Promise<Resources> {
-  const { config, logger, shutdown, applicationName, poolConnectionsMax: max } = options;
-  const pool = createPool({
-    ...{ databaseUrl: config.DATABASE_URL, applicationName, max },
-    queryTimeoutMs: QUERY_TIMEOUT_MS,
-  });
-  pool.on('error', (error) => logger.warn({ msg: 'Lost an idle database connection', err: error }));
-  shutdown.add('database', () => pool.end());
+  const { config, logger, shutdown, applicationName, poolConnectionsMax } = options;
+  const { requestConnectionsMax = poolConnectionsMax } = options;
+  const openPool = (max: number, plansOnce: boolean): pg.Pool => {
+    const opened = createPool({
+      ...{ databaseUrl: config.DATABASE_URL, applicationName, max, plansOnce },
+      queryTimeoutMs: QUERY_TIMEOUT_MS,
+    });
+    opened.on('error', (error) => {
+      logger.warn({ msg: 'Lost an idle database connection', err: error });
+    });
+    shutdown.add('database', () => opened.end());
+    return opened;
+  };
+  const pool = openPool(poolConnectionsMax, false);
+  const requestPool = openPool(requestConnectionsMax, true);
 
   const connection = new Connection(config.SOLANA_RPC_URL, {
     commitment: config.SVC_COMMITMENT,
@@ -77,7 +92,7 @@ export async function openResources(options: {
   const tokens = await createTokenCounts({ folder: config.SVC_TOKENIZERS_DIR, logger });
   shutdown.add('tokenizers', tokens.close);
   return {
-    ...{ pool, connection, addresses, dispatcher, workers, tokens },
+    ...{ pool, requestPool, connection, addresses, dispatcher, workers, tokens },
     ledger: ledger.context,
   };
 }

@@ -36,7 +36,9 @@ import { createTracing } from './telemetry/tracing.ts';
 
 /** Streams are drained this long; the keeper takes care of what is left. */
 const SHUTDOWN_TIMEOUT_MS = 20_000;
-const POOL_CONNECTIONS_MAX = 20;
+const POOL_CONNECTIONS_MAX = 12;
+/** Each kind of statement that requests share needs two, and one listens. */
+const REQUEST_CONNECTIONS_MAX = 8;
 
 /** A running API process. */
 export interface RunningApi {
@@ -71,17 +73,19 @@ export async function startApi(
     ...{ config, logger, shutdown },
     applicationName: 'svc-api',
     poolConnectionsMax: POOL_CONNECTIONS_MAX,
+    requestConnectionsMax: REQUEST_CONNECTIONS_MAX,
     createSender: (options) =>
       observeSender((parts.createSender ?? createSender)(options), metrics),
   });
-  const { pool, connection, addresses, ledger, dispatcher, workers, tokens } = resources;
+  const { pool, requestPool, connection, addresses, ledger, dispatcher, workers, tokens } =
+    resources;
   const escrow = observeEscrow(createEscrow(ledger), metrics);
   const { clock } = ledger;
 
   const catalog = createCatalog({ database: pool, logger });
   await catalog.start();
   shutdown.add('catalog', catalog.close);
-  const watch = createJobWatch({ pool, logger });
+  const watch = createJobWatch({ pool: requestPool, logger });
   await watch.start();
   shutdown.add('job watch', watch.close);
 
@@ -100,7 +104,7 @@ export async function startApi(
   const publicUrl = config.PUBLIC_URL ?? url;
   const findJob = (key: { wallet: string; jobId: string }) => selectJob(pool, key);
   const idempotency = createIdempotency({
-    database: pool,
+    database: requestPool,
     logger,
     findStatus: createStatusLookup({ database: pool, context: ledger }),
     nowMs: clock.nowMs,
@@ -109,7 +113,7 @@ export async function startApi(
   shutdown.add('idempotency', idempotency.close);
   const observations = createObservationLog({ database: pool, logger });
   shutdown.add('observations', observations.close);
-  const keys = createKeyAdmission(pool);
+  const keys = createKeyAdmission(requestPool);
   const gateway = config.SVC_GATEWAY.toBase58();
   const completions = createCompletions({
     idempotency,

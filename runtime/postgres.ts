@@ -22,12 +22,16 @@ const KEEP_ALIVE_DELAY_MS = 10_000;
  *
  * @param options.queryTimeoutMs after which a statement fails and its connection is given up: the
  *   server behind it may have vanished without a word
+ * @param options.plansOnce keeps one plan for each statement with a name, whatever its values. The
+ *   server would choose so by itself, but takes arrays of unknown length for long, and so plans
+ *   statements for a few items anew each time: as much work as running them
  */
 export function createPool(options: {
   databaseUrl: string;
   applicationName: string;
   max?: number;
   queryTimeoutMs?: number;
+  plansOnce?: boolean;
 }): pg.Pool {
   const pool = new pg.Pool({
     connectionString: options.databaseUrl,
@@ -36,6 +40,7 @@ export function createPool(options: {
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
+    ...(options.plansOnce && { options: '-c plan_cache_mode=force_generic_plan' }),
     ...(options.queryTimeoutMs !== undefined && { query_timeout: options.queryTimeoutMs }),
     types,
   });

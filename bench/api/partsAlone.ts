@@ -22,7 +22,7 @@ const { BENCH_WORKER_ADDRESS: workerAddress, BENCH_PROGRAM: programId } = proces
 const LIFETIME_SECONDS = 600;
 const SIGNED_BYTES = 149;
 
-const database = createPool({ databaseUrl, applicationName: 'svc-bench' });
+const database = createPool({ databaseUrl, applicationName: 'svc-bench', plansOnce: true });
 const signer = Keypair.generate();
 const creditAccount = Keypair.generate().publicKey;
 const message = randomBytes(SIGNED_BYTES);

@@ -7,6 +7,7 @@ import { createTestDatabase } from '../support/database.ts';
 /** A migrated database with one wallet's key in it, and nothing that a ledger would tell. */
 export interface KeyedDatabase {
   pool: pg.Pool;
+  databaseUrl: string;
   apiKey: string;
   close(): Promise<void>;
 }
@@ -17,6 +18,7 @@ export async function openKeyedDatabase(): Promise<KeyedDatabase> {
   await migrate(pool);
   return {
     pool,
+    databaseUrl: database.databaseUrl,
     apiKey: await createKey(pool, 'a wallet'),
     async close() {
       await pool.end();

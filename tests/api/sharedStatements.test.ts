@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { claimRequests, storeAnswers } from '../../api/statements/idempotentRequests.ts';
 import { selectJobsProgress } from '../../api/statements/jobs.ts';
 import { selectKeysAndAccounts } from '../../api/statements/keyAndAccount.ts';
-import type { Database } from '../../runtime/postgres.ts';
+import { createPool, type Database } from '../../runtime/postgres.ts';
 import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 
 const request = {
@@ -43,5 +43,20 @@ describe('the statement that', () => {
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
     expect(plan).not.toMatch('Seq Scan');
     expect(plan).toMatch('Function Scan on');
+  });
+});
+
+describe('a pool that plans once', () => {
+  it('plans no statement with a name anew, however few its items are', async () => {
+    const planned = createPool({
+      ...{ databaseUrl: database.databaseUrl, applicationName: 'test', max: 1 },
+      plansOnce: true,
+    });
+    for (let time = 0; time < 20; time += 1) await claimRequests(planned, [request]);
+    const { rows } = await planned.query(
+      `select generic_plans, custom_plans from pg_prepared_statements where name = 'claim_requests'`,
+    );
+    await planned.end();
+    expect(rows).toEqual([{ generic_plans: 20n, custom_plans: 0n }]);
   });
 });
