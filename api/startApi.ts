@@ -9,6 +9,7 @@ import { createCompletions } from './completion/completions.ts';
 import type { ApiConfig } from './config.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createRequestIdentification } from './idempotency/identity.ts';
+import { checkSigner } from './ledger/checkSigner.ts';
 import { createEscrow } from './ledger/createEscrow.ts';
 import { createDisputeOnLedger } from './ledger/dispute.ts';
 import { createStatusLookup } from './ledger/statusLookup.ts';
@@ -79,6 +80,7 @@ export async function startApi(
   });
   const { pool, requestPool, connection, addresses, ledger, dispatcher, workers, tokens } =
     resources;
+  await checkSigner(ledger);
   const escrow = observeEscrow(createEscrow(ledger), metrics);
   const { clock } = ledger;
 
