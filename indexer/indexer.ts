@@ -15,6 +15,7 @@ import { keepMirror } from './mirror/keepMirror.ts';
 import type { Lag, Progress } from './mirror/progress.ts';
 import { MIRROR_SCHEMA, useSchema } from './mirrorSchema.ts';
 import type { ReconcileWatch } from './reconcile/reconcileWatch.ts';
+import type { Role } from './role.ts';
 import { createLogHints, type LogHints } from './source/logHints.ts';
 import type { Commitment, LedgerSource } from './source/source.ts';
 import { createWakeUp } from './source/wakeUp.ts';
@@ -22,8 +23,7 @@ import type { Announcing } from './webhooks/announce/announcer.ts';
 
 /** What `/health` and `/ready` tell. */
 export interface IndexerHealth {
-  /** A standby waits for the leader's connection to end, and takes over. */
-  role: 'starting' | 'leader' | 'standby';
+  role: Role;
   /** Null until the first sweep, and while another process keeps the mirror. */
   lag: Lag | null;
   /** How many reconciliations in a row, up to the last one, found a difference. */
@@ -73,11 +73,11 @@ export function createIndexer(options: {
   const { reconcileWatch, progress, lagMax, announcing, heliusWebhook } = options;
   const stopping = new AbortController();
   const wakeUp = createWakeUp();
-  let role: IndexerHealth['role'] = 'starting';
+  let role: Role = 'starting';
   let backoffMs = BACKOFF_MS_MIN;
   let running = Promise.resolve();
 
-  function become(next: typeof role): void {
+  function become(next: Role): void {
     role = next;
     metrics.became(next);
   }

@@ -1,12 +1,8 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { LedgerEvent } from './decode.ts';
-import type { IndexerHealth } from './indexer.ts';
 import type { TaskResult } from './keeper/duty.ts';
 import type { Progress } from './mirror/progress.ts';
-
-type Role = IndexerHealth['role'];
-
-const ROLES: readonly Role[] = ['starting', 'leader', 'standby'];
+import { ROLES, type Role } from './role.ts';
 
 /** What the indexer tells about its work, in Prometheus's form. */
 export interface IndexerMetrics {

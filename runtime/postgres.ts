@@ -40,7 +40,7 @@ export function createPool(options: {
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
-    ...(options.plansOnce && { options: '-c plan_cache_mode=force_generic_plan' }),
+    ...(options.plansOnce && { onConnect: planOnce }),
     ...(options.queryTimeoutMs !== undefined && { query_timeout: options.queryTimeoutMs }),
     types,
   });
@@ -74,6 +74,11 @@ export async function inTransaction<Result>(
     // A client whose rollback failed is in an unknown state and must not serve anybody again.
     client.release(broken);
   }
+}
+
+/** By a statement, since poolers refuse what they do not know in the connection's own options. */
+async function planOnce(client: pg.ClientBase): Promise<void> {
+  await client.query('set plan_cache_mode = force_generic_plan');
 }
 
 function ignore(): void {}
