@@ -4,6 +4,7 @@ import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
 import { ConfigError } from '../runtime/config.ts';
+import { hostInUrl } from '../runtime/hostInUrl.ts';
 import type { ApiConfig } from './config.ts';
 import { refuseMalformed } from './middleware/malformedHttp.ts';
 import { prepareClosing } from './serverClosing.ts';
@@ -62,8 +63,7 @@ export async function listen(config: ApiConfig): Promise<Listening> {
     server.listen(PORT, HOST, resolve);
   });
   const { port } = server.address() as AddressInfo;
-  const host = HOST.includes(':') ? `[${HOST}]` : HOST;
-  const url = `${tls ? 'https' : 'http'}://${host}:${port}`;
+  const url = `${tls ? 'https' : 'http'}://${hostInUrl(HOST)}:${port}`;
   return { server, url, close };
 }
 

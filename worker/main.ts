@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Connection } from '@solana/web3.js';
 import { ConfigError } from '../runtime/config.ts';
 import { endOnError } from '../runtime/endOnError.ts';
+import { hostInUrl } from '../runtime/hostInUrl.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { endWithParent } from '../runtime/parent.ts';
 import { createShutdown } from '../runtime/shutdown.ts';
@@ -55,8 +56,8 @@ shutdown.onSignals();
 endWithParent();
 
 const { address, port } = server.address() as AddressInfo;
-const host = address.includes(':') ? `[${address}]` : address;
-const ready = { ready: true, url: `http://${host}:${port}`, engine: engine.kind };
+const url = `http://${hostInUrl(address)}:${port}`;
+const ready = { ready: true, url, engine: engine.kind };
 process.stdout.write(`${JSON.stringify({ ...ready, worker_address: worker.address })}\n`);
 
 /** The system's own words quote the address and name no variable. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { hostInUrl } from '../../runtime/hostInUrl.ts';
 import type { ApiMetrics } from './metrics.ts';
 
 /**
@@ -27,10 +28,9 @@ export async function serveMetrics(options: {
   });
   server.listen(options.port, options.host);
   await once(server, 'listening');
-  const { address, port, family } = server.address() as AddressInfo;
-  const host = family === 'IPv6' ? `[${address}]` : address;
+  const { address, port } = server.address() as AddressInfo;
   return {
-    url: `http://${host}:${port}/metrics`,
+    url: `http://${hostInUrl(address)}:${port}/metrics`,
     async close() {
       server.closeAllConnections();
       server.close();
