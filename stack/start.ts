@@ -20,8 +20,7 @@ const MIRROR_TIMEOUT_MS = 60_000;
 const TRIAL_MODEL = 'llama-3.2-3b-instruct';
 
 /**
- * Starts the whole service, each part a process of its own, and describes it in
- * `folder`.
+ * Starts the whole service, each part a process of its own, and describes it in `folder`.
  *
  * @param environment the user's settings, of which every part sees those that it reads
  * @param shutdown is told of everything before it starts, so that it may run at any time

@@ -4,7 +4,7 @@ import { createBackground } from '../../runtime/background.ts';
 import { creditsNumber } from '../../runtime/jsonForms.ts';
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
 import { ApiError, toApiError } from '../errors.ts';
-import type { Claim } from '../idempotency/idempotency.ts';
+import type { NewClaim } from '../idempotency/idempotency.ts';
 import type { RequestIdentity } from '../idempotency/identity.ts';
 import { type LockedJob, LockUndecidedError } from '../ledger/escrow.ts';
 import type { Caller } from '../middleware/authenticate.ts';
@@ -43,8 +43,6 @@ export interface Completions {
   /** Resolves when every job under way has ended, on the ledger too. */
   drain(): Promise<void>;
 }
-
-type NewClaim = Extract<Claim, { status: 'new' }>;
 
 /** The request path: admit, lock, answer, prove, settle, deliver. */
 export function createCompletions(services: CompletionServices): Completions {
@@ -108,8 +106,8 @@ export function createCompletions(services: CompletionServices): Completions {
       const form = { response, publicUrl, isStream, includeUsage };
       const { wallet } = caller;
       const draft = escrow.draft(wallet);
-      const claimed = await claimRequest(services, { caller, identity, jobId: draft.id });
-      const { payer, claim } = claimed;
+      const claiming = { caller, identity, jobId: draft.id };
+      const { payer, claim } = await claimRequest(services, claiming);
       if (claim.status === 'replay') {
         const { jobId, copy } = claim;
         const job = await services.findJob({ wallet, jobId });

@@ -4,7 +4,7 @@ import { creditsNumber, sha256Text } from '../../runtime/jsonForms.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { TokenCounts } from '../../runtime/tokenizers/tokenCounts.ts';
 import { within } from '../../runtime/wait.ts';
-import type { Claim } from '../idempotency/idempotency.ts';
+import type { NewClaim } from '../idempotency/idempotency.ts';
 import type { Escrow, JobEnd, LockedJob } from '../ledger/escrow.ts';
 import type { JobProgress } from '../statements/jobs.ts';
 import type { ProvenAnswer } from './attempt.ts';
@@ -20,7 +20,7 @@ export interface RequestContext {
   stages: Stages;
   isStream: boolean;
   /** Where the answer is kept for repeats. */
-  claim: Pick<Extract<Claim, { status: 'new' }>, 'store'>;
+  claim: Pick<NewClaim, 'store'>;
   /** Unix seconds. */
   created: number;
 }
