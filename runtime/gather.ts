@@ -8,21 +8,29 @@ interface Waiting<Item, Result> extends PromiseWithResolvers<Result> {
  * statement. With few callers each is served at once and alone; whoever comes while `callsMax` calls
  * are under way goes with the next, so that under load a call carries the more the longer it takes.
  *
+ * @param options.callOne serves a lone item at less cost; by default `call` does
  * @param options.call serves the items and gives their results in the same order, or none where
  *   there is nothing to give; its error is everybody's whose item it had
  */
 export function gather<Item, Result>(options: {
+  callOne?: (item: Item) => Promise<Result>;
   call: (items: readonly Item[]) => Promise<readonly Result[]>;
   itemsMax: number;
   callsMax: number;
 }): (item: Item) => Promise<Result> {
-  const { call, itemsMax, callsMax } = options;
+  const { callOne, call, itemsMax, callsMax } = options;
   let waiting: Waiting<Item, Result>[] = [];
   let calls = 0;
 
+  async function resultsOf(items: readonly Item[]): Promise<readonly Result[]> {
+    const [item] = items;
+    if (callOne && items.length === 1) return [await callOne(item as Item)];
+    return call(items);
+  }
+
   async function serve(served: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
-      const results = await call(served.map(({ item }) => item));
+      const results = await resultsOf(served.map(({ item }) => item));
       for (const [place, { resolve }] of served.entries()) resolve(results[place] as Result);
     } catch (error) {
       for (const { reject } of served) reject(error);

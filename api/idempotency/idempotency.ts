@@ -6,6 +6,7 @@ import { delay } from '../../runtime/wait.ts';
 import { ApiError } from '../errors.ts';
 import type { JobStanding } from '../ledger/statusLookup.ts';
 import {
+  claimRequest,
   claimRequests,
   deleteRequest,
   type IdempotentRequestRow,
@@ -14,6 +15,7 @@ import {
   type NewAnswer,
   pruneRequests,
   selectRequest,
+  storeAnswer,
   storeAnswers,
   takeOverRequest,
 } from '../statements/idempotentRequests.ts';
@@ -78,10 +80,12 @@ export function createIdempotency(services: {
   const closing = new AbortController();
   const claimTogether = gather<KeyedRequest, Payer | undefined>({
     ...SHARED,
+    callOne: (request) => claimRequest(database, request),
     call: (requests) => claimRequests(database, requests),
   });
   const store = gather<NewAnswer, void>({
     ...SHARED,
+    callOne: (answer) => storeAnswer(database, answer),
     call: async (answers) => {
       await storeAnswers(database, answers);
       return [];

@@ -60,8 +60,7 @@ export function createRequestIdentification(secret: Uint8Array) {
       wallet,
       bodyHmac,
       requestKey: hasKey ? hmac('key', idempotencyKey) : bodyHmac,
-      copyKey: () =>
-        Buffer.from(hkdfSync('sha256', `${apiKey}\0${own}`, '', 'answer copy', KEY_BYTES)),
+      copyKey: () => hmac('answer copy', `${apiKey}\0${own}`),
       mayRepeat: hasKey || RETRY_COUNT.test(retryCount ?? ''),
       lifetimeSeconds: hasKey ? DAY_SECONDS : SILENT_RETRY_SECONDS,
     };

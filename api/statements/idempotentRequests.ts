@@ -41,6 +41,22 @@ const valuesOf = ({ wallet, requestKey, bodyHmac, jobId, lifetimeSeconds }: NewR
   lifetimeSeconds,
 ];
 
+const keyedValuesOf = ({
+  keySha256,
+  requestKey,
+  bodyHmac,
+  jobId,
+  lifetimeSeconds,
+}: KeyedRequest) => [keySha256, requestKey, bodyHmac, jobId, lifetimeSeconds];
+
+const answerValuesOf = ({ wallet, requestKey, jobId, sealed, lifetimeSeconds }: NewAnswer) => [
+  wallet,
+  requestKey,
+  jobId,
+  sealed,
+  lifetimeSeconds,
+];
+
 const onConflict = `
   on conflict (wallet, request_key) do update
   set body_hmac = excluded.body_hmac, job_id = excluded.job_id, expires_at = excluded.expires_at,
@@ -50,6 +66,38 @@ const upsert = `
   insert into service.idempotent_requests (wallet, request_key, body_hmac, job_id, expires_at)
   values ($1, $2, $3, $4, now() + make_interval(secs => $5))
   ${onConflict}`;
+
+/**
+ * Makes it the wallet's last request of its kind, if the key it came with is active: what
+ * `claimRequests` does, in a statement that costs half as much for a request without company.
+ *
+ * @returns who pays; undefined when the key is not active
+ */
+export async function claimRequest(
+  database: Database,
+  request: KeyedRequest,
+): Promise<Payer | undefined> {
+  const { rows } = await database.query<Payer>({
+    name: 'claim_request',
+    text: `
+      with payer as materialized (
+        select key.wallet, account.spender, account.available_credits
+        from service.api_keys key
+        left join lateral (
+          select spender, available_credits from mirror.credit_accounts
+          where wallet = key.wallet offset 0
+        ) account on true
+        where key.key_sha256 = $1 and key.status = 'active'
+      ), claimed as (
+        insert into service.idempotent_requests (wallet, request_key, body_hmac, job_id, expires_at)
+        select wallet, $2, $3, $4, now() + make_interval(secs => $5) from payer
+        ${onConflict}
+      )
+      select wallet, spender, available_credits from payer`,
+    values: keyedValuesOf(request),
+  });
+  return rows[0];
+}
 
 /**
  * Makes each the wallet's last request of its kind, if the key it came with is active; of two that
@@ -64,15 +112,7 @@ export async function claimRequests(
   requests: readonly KeyedRequest[],
 ): Promise<(Payer | undefined)[]> {
   const last = new Map(requests.map((request) => [nameOf(request), request]));
-  const columns = [...last.values()].map(
-    ({ keySha256, requestKey, bodyHmac, jobId, lifetimeSeconds }) => [
-      keySha256,
-      requestKey,
-      bodyHmac,
-      jobId,
-      lifetimeSeconds,
-    ],
-  );
+  const columns = [...last.values()].map(keyedValuesOf);
   const { rows } = await database.query<Payer & { key_sha256: string }>({
     name: 'claim_requests',
     text: `
@@ -164,6 +204,18 @@ export async function deleteRequest(
   });
 }
 
+/** What `storeAnswers` does, in a statement that costs half as much for one answer. */
+export async function storeAnswer(database: Database, answer: NewAnswer): Promise<void> {
+  await database.query({
+    name: 'store_answer',
+    text: `
+      update service.idempotent_requests
+      set answer = $4, answer_expires_at = now() + make_interval(secs => $5)
+      where wallet = $1 and request_key = $2 and job_id = $3`,
+    values: answerValuesOf(answer),
+  });
+}
+
 /**
  * Keeps each answer, unless another request has taken the place of the one it answers. Each is
  * looked up by itself, in the order of the keys and whatever the table's size was when the plan was
@@ -173,13 +225,7 @@ export async function storeAnswers(
   database: Database,
   answers: readonly NewAnswer[],
 ): Promise<void> {
-  const columns = answers.map(({ wallet, requestKey, jobId, sealed, lifetimeSeconds }) => [
-    wallet,
-    requestKey,
-    jobId,
-    sealed,
-    lifetimeSeconds,
-  ]);
+  const columns = answers.map(answerValuesOf);
   await database.query({
     name: 'store_answers',
     text: `

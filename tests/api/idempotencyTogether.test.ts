@@ -3,12 +3,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import type pg from 'pg';
 import { createKey, hashKey, regenerateKey } from '../../api/services/keys.ts';
 import {
+  claimRequest,
   claimRequests,
   deleteRequest,
   type KeyedRequest,
   type NewRequest,
   pruneRequests,
   selectRequest,
+  storeAnswer,
   storeAnswers,
 } from '../../api/statements/idempotentRequests.ts';
 import { inTransaction } from '../../runtime/postgres.ts';
@@ -62,91 +64,111 @@ function shuffled<Item>(items: readonly Item[]): Item[] {
   return items.map(() => rest.splice(random.below(rest.length), 1)[0] as Item);
 }
 
-describe(`requests that share a statement (seed ${random.seed})`, () => {
-  it('are each kept with their own answer', async () => {
-    const requests = Array.from({ length: 100 }, (_, place) => requestOf(place));
-    await claimRequests(pool, shuffled(requests));
-    await storeAnswers(pool, shuffled(requests).map(answerOf));
-    for (const request of requests) {
-      expect(await selectRequest(pool, request)).toEqual({
-        job_id: request.jobId,
-        body_hmac: request.bodyHmac,
-        answer: Buffer.from(`answer of ${request.jobId}`),
-      });
-    }
-  });
+/** Requests and answers go together, or one after the other; nobody can tell which. */
+const forms: Record<string, { claim: typeof claimRequests; store: typeof storeAnswers }> = {
+  'that share a statement': { claim: claimRequests, store: storeAnswers },
+  'with a statement each': {
+    async claim(database, requests) {
+      const payers = [];
+      for (const request of requests) payers.push(await claimRequest(database, request));
+      return payers;
+    },
+    async store(database, answers) {
+      for (const answer of answers) await storeAnswer(database, answer);
+    },
+  },
+};
 
-  it('leave the later one of two that are the same', async () => {
-    const [first, second, other] = [requestOf(1, 'first'), requestOf(1, 'second'), requestOf(2)];
-    await claimRequests(pool, [first, other, second]);
-    await storeAnswers(pool, [answerOf(second), answerOf(other), answerOf(first)]);
-    expect(await selectRequest(pool, first)).toMatchObject({
-      job_id: 'second',
-      answer: Buffer.from('answer of second'),
-    });
-    expect(await selectRequest(pool, other)).toMatchObject({ job_id: 'job 2' });
-  });
-
-  it('forget the answer to the one whose place they take', async () => {
-    await claimRequests(pool, [requestOf(1, 'earlier')]);
-    await storeAnswers(pool, [answerOf(requestOf(1, 'earlier'))]);
-    await claimRequests(pool, [requestOf(1, 'later'), requestOf(2)]);
-    await storeAnswers(pool, [answerOf(requestOf(1, 'earlier')), answerOf(requestOf(2))]);
-    expect(await selectRequest(pool, requestOf(1))).toMatchObject({
-      job_id: 'later',
-      answer: null,
-    });
-  });
-
-  it('are refused where their key is not active, and then change nothing', async () => {
-    const [revoked, live] = [{ ...requestOf(2), keySha256: oldKey }, requestOf(2, 'live')];
-    const unknown = { ...requestOf(1), keySha256: 'of no key' };
-    const payers = await claimRequests(pool, [live, unknown, requestOf(3), revoked]);
-    expect(payers.map((payer) => payer?.wallet)).toEqual([
-      'wallet 2',
-      undefined,
-      'wallet 0',
-      undefined,
-    ]);
-    expect(await selectRequest(pool, live)).toMatchObject({ job_id: 'live' });
-    expect(await selectRequest(pool, unknown)).toBeUndefined();
-  });
-
-  it('keep any bytes as they are', async () => {
-    const request = { ...requestOf(1), requestKey: Buffer.alloc(0), bodyHmac: randomBytes(32) };
-    const sealed = Buffer.from('"\\,{}null\0\xff', 'latin1');
-    await claimRequests(pool, [request]);
-    await storeAnswers(pool, [{ ...answerOf(request), sealed }]);
-    expect(await selectRequest(pool, request)).toMatchObject({
-      body_hmac: request.bodyHmac,
-      answer: sealed,
-    });
-  });
-
-  it('never wait for one another in a circle, whatever the order they come in', async () => {
-    const places = Array.from({ length: 40 }, (_, place) => place);
-    const instance = async (name: string) => {
-      for (let round = 0; round < 25; round += 1) {
-        const requests = places.map((place) => requestOf(place, `${name} ${round} ${place}`));
-        await claimRequests(pool, shuffled(requests));
-        await storeAnswers(pool, shuffled(requests).map(answerOf));
-        await pruneRequests(pool);
-        await deleteRequest(pool, requests[random.below(requests.length)] as NewRequest);
+describe.each(Object.entries(forms))(
+  `requests %s (seed ${random.seed})`,
+  (_title, { claim, store }) => {
+    it('are each kept with their own answer', async () => {
+      const requests = Array.from({ length: 100 }, (_, place) => requestOf(place));
+      await claim(pool, shuffled(requests));
+      await store(pool, shuffled(requests).map(answerOf));
+      for (const request of requests) {
+        expect(await selectRequest(pool, request)).toEqual({
+          job_id: request.jobId,
+          body_hmac: request.bodyHmac,
+          answer: Buffer.from(`answer of ${request.jobId}`),
+        });
       }
-    };
-    await Promise.all(['a', 'b', 'c', 'd'].map(instance));
-  });
-
-  it('are not waited for by the pruning of what has expired', async () => {
-    await claimRequests(pool, [{ ...requestOf(1), lifetimeSeconds: -1 }, requestOf(2)]);
-    await inTransaction(pool, async (client) => {
-      await claimRequests(client, [{ ...requestOf(1, 'again'), lifetimeSeconds: -1 }]);
-      await pruneRequests(pool);
     });
-    const { rows } = await pool.query('select job_id from service.idempotent_requests order by 1');
-    expect(rows).toEqual([{ job_id: 'again' }, { job_id: 'job 2' }]);
-    await pruneRequests(pool);
-    const left = await pool.query('select job_id from service.idempotent_requests');
-    expect(left.rows).toEqual([{ job_id: 'job 2' }]);
-  });
-});
+
+    it('leave the later one of two that are the same', async () => {
+      const [first, second, other] = [requestOf(1, 'first'), requestOf(1, 'second'), requestOf(2)];
+      await claim(pool, [first, other, second]);
+      await store(pool, [answerOf(second), answerOf(other), answerOf(first)]);
+      expect(await selectRequest(pool, first)).toMatchObject({
+        job_id: 'second',
+        answer: Buffer.from('answer of second'),
+      });
+      expect(await selectRequest(pool, other)).toMatchObject({ job_id: 'job 2' });
+    });
+
+    it('forget the answer to the one whose place they take', async () => {
+      await claim(pool, [requestOf(1, 'earlier')]);
+      await store(pool, [answerOf(requestOf(1, 'earlier'))]);
+      await claim(pool, [requestOf(1, 'later'), requestOf(2)]);
+      await store(pool, [answerOf(requestOf(1, 'earlier')), answerOf(requestOf(2))]);
+      expect(await selectRequest(pool, requestOf(1))).toMatchObject({
+        job_id: 'later',
+        answer: null,
+      });
+    });
+
+    it('are refused where their key is not active, and then change nothing', async () => {
+      const [revoked, live] = [{ ...requestOf(2), keySha256: oldKey }, requestOf(2, 'live')];
+      const unknown = { ...requestOf(1), keySha256: 'of no key' };
+      const payers = await claim(pool, [live, unknown, requestOf(3), revoked]);
+      expect(payers.map((payer) => payer?.wallet)).toEqual([
+        'wallet 2',
+        undefined,
+        'wallet 0',
+        undefined,
+      ]);
+      expect(await selectRequest(pool, live)).toMatchObject({ job_id: 'live' });
+      expect(await selectRequest(pool, unknown)).toBeUndefined();
+    });
+
+    it('keep any bytes as they are', async () => {
+      const request = { ...requestOf(1), requestKey: Buffer.alloc(0), bodyHmac: randomBytes(32) };
+      const sealed = Buffer.from('"\\,{}null\0\xff', 'latin1');
+      await claim(pool, [request]);
+      await store(pool, [{ ...answerOf(request), sealed }]);
+      expect(await selectRequest(pool, request)).toMatchObject({
+        body_hmac: request.bodyHmac,
+        answer: sealed,
+      });
+    });
+
+    it('never wait for one another in a circle, whatever the order they come in', async () => {
+      const places = Array.from({ length: 40 }, (_, place) => place);
+      const instance = async (name: string) => {
+        for (let round = 0; round < 25; round += 1) {
+          const requests = places.map((place) => requestOf(place, `${name} ${round} ${place}`));
+          await claim(pool, shuffled(requests));
+          await store(pool, shuffled(requests).map(answerOf));
+          await pruneRequests(pool);
+          await deleteRequest(pool, requests[random.below(requests.length)] as NewRequest);
+        }
+      };
+      await Promise.all(['a', 'b', 'c', 'd'].map(instance));
+    });
+
+    it('are not waited for by the pruning of what has expired', async () => {
+      await claim(pool, [{ ...requestOf(1), lifetimeSeconds: -1 }, requestOf(2)]);
+      await inTransaction(pool, async (client) => {
+        await claim(client, [{ ...requestOf(1, 'again'), lifetimeSeconds: -1 }]);
+        await pruneRequests(pool);
+      });
+      const { rows } = await pool.query(
+        'select job_id from service.idempotent_requests order by 1',
+      );
+      expect(rows).toEqual([{ job_id: 'again' }, { job_id: 'job 2' }]);
+      await pruneRequests(pool);
+      const left = await pool.query('select job_id from service.idempotent_requests');
+      expect(left.rows).toEqual([{ job_id: 'job 2' }]);
+    });
+  },
+);

@@ -60,6 +60,16 @@ describe('a shared call', () => {
     expect(await answers).toEqual(['A', 'B', 'C']);
   });
 
+  it('serves a lone item by itself where that is said to cost less', async () => {
+    const ask = gather<string, string>({
+      ...{ itemsMax: 10, callsMax: 1 },
+      callOne: async (item) => `${item} alone`,
+      call: async (items) => items.map((item) => `${item} of ${items.length}`),
+    });
+    expect(await ask('a')).toBe('a alone');
+    expect(await Promise.all([ask('a'), ask('b')])).toEqual(['a of 2', 'b of 2']);
+  });
+
   it('gives its error to everybody whose item it had, and goes on', async () => {
     const { ask, calls, itemsOf, end } = createCalls({ itemsMax: 10, callsMax: 1 });
     const failed = Promise.allSettled([ask('a'), ask('b')]);
