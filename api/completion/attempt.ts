@@ -2,7 +2,7 @@ import type { PublicKey } from '@solana/web3.js';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import type { Slot } from '../routing/slots.ts';
 import type { WorkerClient, WorkerTask } from '../routing/workerClient.ts';
-import type { WorkerProof } from '../routing/workerEvents.ts';
+import type { WorkerEvent, WorkerProof } from '../routing/workerEvents.ts';
 import { WorkerFailedError } from '../routing/workerFailure.ts';
 import { type JobDeadlines, SILENCE_SECONDS } from './deadlines.ts';
 import type { FinishReason } from './delivery.ts';
@@ -136,35 +136,43 @@ export async function runAttempt(options: {
     busy?: WorkerFailedError['busy'],
   ): AttemptEnd => ({ kind: 'failed', reason, hasContent: text !== '', cause, busy });
 
+  /** The attempt's end, once this event decides it. */
+  function hear(event: WorkerEvent): AttemptEnd | Outrun | undefined {
+    switch (event.type) {
+      case 'started':
+        engine = event.engine;
+        options.onStarted(engine);
+        return undefined;
+      case 'content':
+        if (!runner.claim()) return outrun();
+        silence.abort(OVER);
+        if (!text) options.onFirstToken(performance.now() - startedMs);
+        text += event.text;
+        if (text.length > textMax) return failed('worker_error', 'text_too_long');
+        options.onContent(event.text);
+        if (clock.nowSeconds() >= deadlines.stopAt) stop();
+        return undefined;
+      case 'finish':
+        finishReason = event.reason === 'length' || isStopped ? 'length' : 'stop';
+        return undefined;
+      case 'proof': {
+        if (!text) return failed('empty_output', 'no text');
+        const fault = findFault(event.proof, text, options);
+        if (fault) return failed(fault, fault);
+        const answer = { slot, attempt: task.attempt, engine, text, proof: event.proof };
+        return {
+          kind: 'proven',
+          answer: { ...answer, finishReason: finishReason ?? (isStopped ? 'length' : 'stop') },
+        };
+      }
+    }
+  }
+
   try {
-    for await (const event of workers.ask(task, connection.signal)) {
-      switch (event.type) {
-        case 'started':
-          engine = event.engine;
-          options.onStarted(engine);
-          break;
-        case 'content':
-          if (!runner.claim()) return outrun();
-          silence.abort(OVER);
-          if (!text) options.onFirstToken(performance.now() - startedMs);
-          text += event.text;
-          if (text.length > textMax) return failed('worker_error', 'text_too_long');
-          options.onContent(event.text);
-          if (clock.nowSeconds() >= deadlines.stopAt) stop();
-          break;
-        case 'finish':
-          finishReason = event.reason === 'length' || isStopped ? 'length' : 'stop';
-          break;
-        case 'proof': {
-          if (!text) return failed('empty_output', 'no text');
-          const fault = findFault(event.proof, text, options);
-          if (fault) return failed(fault, fault);
-          const answer = { slot, attempt: task.attempt, engine, text, proof: event.proof };
-          return {
-            kind: 'proven',
-            answer: { ...answer, finishReason: finishReason ?? (isStopped ? 'length' : 'stop') },
-          };
-        }
+    for await (const events of workers.ask(task, connection.signal)) {
+      for (const event of events) {
+        const end = hear(event);
+        if (end) return end;
       }
     }
     return failed(text ? 'proof_missing' : 'empty_output', 'ended without a proof');

@@ -125,14 +125,21 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
   const { response, identity, publicUrl, includeUsage } = options;
   const canHaveTrailers = response.req.httpVersion === '1.1';
   let keepAlive: NodeJS.Timeout | undefined;
+  let unsent = '';
 
   /**
-   * A client that reads slowly never slows the worker: what it has not read yet is buffered, and
-   * the token limit bounds that.
+   * Events of the same moment leave as one chunk: each by itself would cost as much. A client that
+   * reads slowly never slows the worker: what it has not read yet is buffered, and the token limit
+   * bounds that.
    */
   function send(event: string): void {
-    if (!isWritable(response)) return;
-    response.write(event);
+    if (unsent === '') process.nextTick(flush);
+    unsent += event;
+  }
+
+  function flush(): void {
+    if (unsent !== '' && isWritable(response)) response.write(unsent);
+    unsent = '';
     keepAlive?.refresh();
   }
 
@@ -155,6 +162,7 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
   }
 
   function end(): void {
+    flush();
     clearInterval(keepAlive);
     if (isWritable(response)) response.end();
   }
@@ -169,7 +177,6 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
         ...(canHaveTrailers && { trailer: TRAILERS }),
       });
       if (!isWritable(response)) return;
-      response.flushHeaders();
       keepAlive = setInterval(() => send(': keep-alive\n\n'), KEEP_ALIVE_MS);
       response.once('close', () => clearInterval(keepAlive));
       sendDelta({ role: 'assistant', content: '' });
@@ -181,6 +188,7 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
       sendDelta({}, finishReason);
       if (includeUsage) sendChunk({ choices: [], usage });
       send('data: [DONE]\n\n');
+      flush();
       // The official clients close the connection now, and hear none of the trailers.
       if (isWritable(response)) noteWhole(response);
       clearInterval(keepAlive);
@@ -192,6 +200,7 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
       end();
     },
     fail(error) {
+      flush();
       if (!response.headersSent) return sendError(response, error, publicUrl);
       noteError(response, error);
       send(`data: ${JSON.stringify(errorBody(error, publicUrl))}\n\n`);

@@ -17,7 +17,8 @@ export interface Acknowledgements {
 }
 
 interface Announced {
-  instruction: TransactionInstruction;
+  /** Built when it is sent: the worker, who is asked next, does not wait for that. */
+  instruction: () => TransactionInstruction;
   isConfirmed: boolean;
 }
 
@@ -27,17 +28,19 @@ export function createAcknowledgements(context: LedgerContext): Acknowledgements
 
   return {
     announce(job, workerAddress, attempt) {
-      const instruction = jobAcknowledge({
-        ...actor(context),
-        job: job.address,
-        worker: publicKeyOf(workerAddress),
-        attempt,
-      });
+      const instruction = () =>
+        jobAcknowledge({
+          ...actor(context),
+          job: job.address,
+          worker: publicKeyOf(workerAddress),
+          attempt,
+        });
       const mine: Announced = { instruction, isConfirmed: false };
       // Of an earlier worker nobody needs to hear any more.
       acknowledgements.take(job.id);
       announced.set(job.id, mine);
-      acknowledgements.add({ instructions: [instruction], signers: [signer], key: job.id }).then(
+      const instructions = () => [instruction()];
+      acknowledgements.add({ instructions, signers: [signer], key: job.id }).then(
         (outcome) => {
           mine.isConfirmed = outcome.status === 'confirmed';
         },
@@ -50,7 +53,7 @@ export function createAcknowledgements(context: LedgerContext): Acknowledgements
     collect(job) {
       acknowledgements.take(job.id);
       const last = announced.get(job.id);
-      return last?.isConfirmed ? undefined : last?.instruction;
+      return last?.isConfirmed ? undefined : last?.instruction();
     },
     forget(job) {
       acknowledgements.take(job.id);

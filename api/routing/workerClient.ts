@@ -21,10 +21,11 @@ export interface WorkerTask {
 
 export interface WorkerClient {
   /**
-   * Puts the job to the worker and yields what it answers, up to its proof.
+   * Puts the job to the worker and yields what it answers, up to its proof: what arrives together
+   * is yielded together.
    * @throws WorkerFailedError when it refuses, breaks off, or says what the protocol does not know
    */
-  ask(task: WorkerTask, signal: AbortSignal): AsyncGenerator<WorkerEvent>;
+  ask(task: WorkerTask, signal: AbortSignal): AsyncGenerator<readonly WorkerEvent[]>;
   /** Tells the worker to stop, send what it has and prove that. */
   stop(task: WorkerTask): Promise<void>;
 }
@@ -83,7 +84,10 @@ export function createWorkerClient(options: {
     });
   }
 
-  async function* ask(task: WorkerTask, signal: AbortSignal): AsyncGenerator<WorkerEvent> {
+  async function* ask(
+    task: WorkerTask,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly WorkerEvent[]> {
     const response = await post(
       'job',
       task,
@@ -105,10 +109,10 @@ export function createWorkerClient(options: {
     // Whoever destroys it has no use for its error.
     body.on('error', () => undefined);
     try {
-      yield { type: 'started', engine: headerOf(headers, 'x-svc-engine') };
-      for await (const event of readEvents(body.iterator({ destroyOnReturn: false }))) {
-        isProven = event.type === 'proof';
-        yield event;
+      yield [{ type: 'started', engine: headerOf(headers, 'x-svc-engine') }];
+      for await (const events of readEvents(body.iterator({ destroyOnReturn: false }))) {
+        isProven = events.some(({ type }) => type === 'proof');
+        yield events;
       }
     } finally {
       // A proof is the last event: read to its end, the connection serves the next job.
@@ -150,8 +154,9 @@ const isOk = ({ statusCode }: Dispatcher.ResponseData): boolean =>
 
 /** Reads what is left of a body, so that its connection can be used again; or gives up on both. */
 async function leaveOpen(body: Dispatcher.ResponseData['body']): Promise<void> {
-  const signal = AbortSignal.timeout(END_TIMEOUT_MS);
+  const timer = setTimeout(() => body.destroy(), END_TIMEOUT_MS);
   // Its limit would count what was read before, too.
   const limit = Number.MAX_SAFE_INTEGER;
-  await body.dump({ limit, signal }).catch(() => body.destroy());
+  await body.dump({ limit }).catch(() => body.destroy());
+  clearTimeout(timer);
 }

@@ -41,11 +41,14 @@ export type WorkerEvent =
 const EVENT_CHARACTERS_MAX = 1_048_576;
 
 /**
- * The events of an answer's body, as its chunks arrive.
+ * The events of an answer's body, those of a chunk together as it arrives: one after the other,
+ * each would wait for several turns of the promises in between.
  *
  * @throws WorkerFailedError as `readEvent` does, and when an event has no end
  */
-export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<WorkerEvent> {
+export async function* readEvents(
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<readonly WorkerEvent[]> {
   const decoder = new TextDecoder();
   const messages: EventSourceMessage[] = [];
   const parser = createParser({
@@ -57,7 +60,15 @@ export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerat
   });
   for await (const chunk of body) {
     parser.feed(decoder.decode(chunk, { stream: true }));
-    for (const { event, data } of messages.splice(0)) yield* readEvent(event, data);
+    const events: WorkerEvent[] = [];
+    try {
+      for (const { event, data } of messages.splice(0)) events.push(...readEvent(event, data));
+    } catch (error) {
+      // What came before it was said all the same.
+      yield events;
+      throw error;
+    }
+    yield events;
   }
 }
 
@@ -66,26 +77,29 @@ export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerat
  *
  * @throws WorkerFailedError when the worker says that it failed, or what the protocol does not know
  */
-function* readEvent(event: string | undefined, data: string): Generator<WorkerEvent> {
-  if (data === '[DONE]') return;
+function readEvent(event: string | undefined, data: string): WorkerEvent[] {
+  if (data === '[DONE]') return [];
   const json = parseJson(data);
   if (event === 'proof') {
     const proof = parseEvent(proofEvent, json);
-    yield {
-      type: 'proof',
-      proof: {
-        outputHash: Buffer.from(proof.output_hash.slice('sha256:'.length), 'hex'),
-        promptTokens: proof.prompt_tokens,
-        completionTokens: proof.completion_tokens,
-        signature: Buffer.from(proof.signature, 'base64'),
+    return [
+      {
+        type: 'proof',
+        proof: {
+          outputHash: Buffer.from(proof.output_hash.slice('sha256:'.length), 'hex'),
+          promptTokens: proof.prompt_tokens,
+          completionTokens: proof.completion_tokens,
+          signature: Buffer.from(proof.signature, 'base64'),
+        },
       },
-    };
-    return;
+    ];
   }
   if (event === 'error') throw new WorkerFailedError(parseEvent(errorBody, json).error.code);
   const [choice] = parseEvent(chunkEvent, json).choices;
-  if (choice?.delta?.content) yield { type: 'content', text: choice.delta.content };
-  if (choice?.finish_reason) yield { type: 'finish', reason: choice.finish_reason };
+  const events: WorkerEvent[] = [];
+  if (choice?.delta?.content) events.push({ type: 'content', text: choice.delta.content });
+  if (choice?.finish_reason) events.push({ type: 'finish', reason: choice.finish_reason });
+  return events;
 }
 
 function parseJson(text: string): unknown {

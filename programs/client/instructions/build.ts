@@ -7,7 +7,7 @@ import {
   SystemProgram,
   TransactionInstruction,
 } from '@solana/web3.js';
-import { createAddresses, PROGRAM_ID } from '../addresses.ts';
+import { type Addresses, createAddresses, PROGRAM_ID } from '../addresses.ts';
 import { coder, IDL } from '../program.ts';
 import { camelCase, toCoder, type Value } from '../values.ts';
 import { boundsOf } from './argument.ts';
@@ -59,10 +59,11 @@ export function buildInstruction(
   const item = interfaces.get(name);
   if (item === undefined) throw new Error(`The program has no instruction ${name}`);
   const programId = fields.programId ?? PROGRAM_ID;
-  const known: Record<string, unknown> = { ...onlyAddresses(programId), ...fields };
+  const fixed = onlyAddresses(programId);
   const find = (field: string): unknown => {
-    if (known[field] === undefined) throw new Error(`${name} needs ${field}`);
-    return known[field];
+    const value = fields[field] ?? fixed[field];
+    if (value === undefined) throw new Error(`${name} needs ${field}`);
+    return value;
   };
   const args = item.args.map((arg) => {
     const value = find(arg.field);
@@ -71,7 +72,7 @@ export function buildInstruction(
     return [arg.name, toCoder(value as Value)];
   });
   const keys = item.accounts.map(({ field, isOptional, isSigner, isWritable }): AccountMeta => {
-    const pubkey = isOptional ? (known[field] ?? programId) : find(field);
+    const pubkey = isOptional ? (fields[field] ?? programId) : find(field);
     return {
       pubkey: pubkey as PublicKey,
       isSigner: isSigner || alsoSigns.includes(field),
@@ -82,9 +83,18 @@ export function buildInstruction(
   return new TransactionInstruction({ programId, keys, data });
 }
 
+/** For each deployment in use: an instruction is built several times for each job. */
+const fixedAddresses = new WeakMap<Addresses, Record<string, PublicKey>>();
+
 /** The accounts that have only one possible address, by the names that the IDL gives them. */
 function onlyAddresses(programId: PublicKey): Record<string, PublicKey> {
   const addresses = createAddresses(programId);
+  const fixed = fixedAddresses.get(addresses) ?? listFixed(addresses);
+  fixedAddresses.set(addresses, fixed);
+  return fixed;
+}
+
+function listFixed(addresses: Addresses): Record<string, PublicKey> {
   return {
     config: addresses.config,
     treasury: addresses.treasury,
@@ -93,7 +103,7 @@ function onlyAddresses(programId: PublicKey): Record<string, PublicKey> {
     treasuryVault: addresses.treasuryVault,
     stakeVault: addresses.stakeVault,
     eventAuthority: addresses.eventAuthority,
-    program: programId,
+    program: addresses.programId,
     systemProgram: SystemProgram.programId,
     tokenProgram: TOKEN_PROGRAM_ID,
     instructionsSysvar: SYSVAR_INSTRUCTIONS_PUBKEY,

@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import express from 'express';
+import { createDelivery, type Delivery } from '../../api/completion/delivery.ts';
+import { ApiError } from '../../api/errors.ts';
+
+const settlement = {
+  ...{ settlementTx: 'tx', creditsRemaining: 7 },
+  ...{ outputHash: 'sha256:00', deliveryReceipt: 'receipt' },
+};
+const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+let server: Server;
+
+afterEach(async () => {
+  server.close();
+  await once(server, 'close');
+});
+
+/** The bytes of a stream that is delivered so, as they are on the wire. */
+async function wireOf(deliver: (delivery: Delivery) => unknown): Promise<string> {
+  const app = express().get('/', async (_request, response) => {
+    const identity = { jobId: 'job_1', modelId: 'model', created: 1 };
+    const form = { isStream: true, includeUsage: false, publicUrl: 'http://localhost' };
+    const delivery = createDelivery({ response, identity, ...form });
+    delivery.begin({ address: 'worker', engine: null });
+    await deliver(delivery);
+  });
+  server = createServer(app).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.write('GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
+  return text(socket);
+}
+
+/** The texts of the chunks of a body in HTTP's own framing. */
+function chunksOf(wire: string): string[] {
+  const body = wire.slice(wire.indexOf('\r\n\r\n') + 4);
+  return [...body.matchAll(/([0-9a-f]+)\r\n((?:data|:)[^\r]*)\r\n/g)].map(
+    ([, , chunk]) => chunk ?? '',
+  );
+}
+
+const contentsOf = (chunk: string) =>
+  [...chunk.matchAll(/"content":"(.*?)"/g)].map(([, content]) => content);
+
+describe('a stream', () => {
+  it('sends what comes in one moment as one chunk, and the next moment’s as another', async () => {
+    const wire = await wireOf(async (delivery) => {
+      for (const word of ['a', 'b']) delivery.write(word);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      delivery.write('c');
+      delivery.finish('stop', usage);
+      delivery.settled(settlement);
+    });
+    const chunks = chunksOf(wire);
+    expect(chunks.map(contentsOf)).toEqual([['', 'a', 'b'], ['c']]);
+    expect(chunks.at(-1)).toMatch(/data: \[DONE\]\n\n$/);
+    expect(wire).toMatch(/\r\nx-svc-settlement-tx: tx\r\n/i);
+  });
+
+  it('keeps the text that comes in the same moment as an error, and ends with that', async () => {
+    const wire = await wireOf((delivery) => {
+      delivery.write('a');
+      delivery.fail(new ApiError('worker_failed', 'It failed.'));
+    });
+    expect(wire).toMatch(/^HTTP\/1.1 200 /);
+    expect(chunksOf(wire).flatMap(contentsOf)).toEqual(['', 'a']);
+    expect(chunksOf(wire).at(-1)).toMatch(/"code":"worker_failed".*\n\n$/s);
+  });
+});

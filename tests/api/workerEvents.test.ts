@@ -1,0 +1,52 @@
+import { describe, expect, it } from '@jest/globals';
+import { readEvents, type WorkerEvent } from '../../api/routing/workerEvents.ts';
+
+const delta = (content: string) =>
+  `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
+const content = (text: string): WorkerEvent => ({ type: 'content', text });
+
+async function* chunked(...chunks: string[]) {
+  for (const chunk of chunks) yield Buffer.from(chunk);
+}
+
+/** What is heard of a body with these chunks, up to its error. */
+async function hear(...chunks: string[]) {
+  const heard: (readonly WorkerEvent[])[] = [];
+  try {
+    for await (const events of readEvents(chunked(...chunks))) heard.push(events);
+    return { heard };
+  } catch (error) {
+    return { heard, error };
+  }
+}
+
+describe('the events of a worker’s answer', () => {
+  it('are heard together when they arrive together, in their order', async () => {
+    expect(await hear(delta('a') + delta('b'), delta('c'))).toEqual({
+      heard: [[content('a'), content('b')], [content('c')]],
+    });
+  });
+
+  it('are heard once they are whole, wherever the network cuts them', async () => {
+    const [first, second] = [delta('ä'), delta('b')];
+    const bytes = Buffer.from(first + second);
+    for (let at = 1; at < bytes.length; at += 1) {
+      const heard: WorkerEvent[] = [];
+      const cut = async function* () {
+        yield bytes.subarray(0, at);
+        yield bytes.subarray(at);
+      };
+      for await (const events of readEvents(cut())) heard.push(...events);
+      expect(heard).toEqual([content('ä'), content('b')]);
+    }
+  });
+
+  it.each([
+    ['an error', 'event: error\ndata: {"error":{"code":"worker_failed","message":"x"}}\n\n'],
+    ['what is no event', 'data: {"choices":\n\n'],
+  ])('are heard before %s that came in the same chunk', async (_what, last) => {
+    const { heard, error } = await hear(delta('a') + last + delta('b'));
+    expect(heard).toEqual([[content('a')]]);
+    expect(error).toMatchObject({ name: 'WorkerFailedError' });
+  });
+});
