@@ -28,24 +28,32 @@ const LEDGER_MAIN = fileURLToPath(
   new URL(`../${PARTS.ledger.script.replace(/\.ts$/, extname(import.meta.url))}`, import.meta.url),
 );
 
+/** The shortest slot that leaves a blockhash alive for three seconds. */
+const SLOT_TIME_MS = 20;
+
 /**
- * Starts a ledger that makes a block every 20 ms and whose Clock runs, and deploys the program on
- * it with the payer as its upgrade authority, which `config_initialize` asks for. It ends with this
- * process, and does not keep this process from ending.
+ * Starts a ledger whose Clock runs, and deploys the program on it with the payer as its upgrade
+ * authority, which `config_initialize` asks for. It ends with this process, and does not keep this
+ * process from ending.
  *
- * @param payerKey a new one, unless one is given
- * @param onDeath called when the ledger ends unasked later; by default that is told on standard error
+ * @param options.payer a new one, unless one is given
+ * @param options.slotTimeMs between two blocks, 20 unless told; a cluster's are some 400 apart
+ * @param options.onDeath called when the ledger ends unasked later; by default that is told on
+ *   standard error
  * @throws Error where no build of the ledger exists for this platform, or with its last words when
  *   it does not come up
  */
 export async function startLedger(
-  payerKey?: Keypair,
-  onDeath: (error: Error) => void = tellDeath,
+  options: {
+    payer?: Keypair | undefined;
+    slotTimeMs?: number;
+    onDeath?: (error: Error) => void;
+  } = {},
 ): Promise<EmbeddedLedger> {
+  const { payer = Keypair.generate(), slotTimeMs = SLOT_TIME_MS, onDeath = tellDeath } = options;
   expectBinding();
-  const payer = payerKey ?? Keypair.generate();
   const { rpcUrl, wsUrl, close } = await startLedgerProcess({
-    spawnLedger: () => spawnLedger(payer),
+    spawnLedger: () => spawnLedger(payer, slotTimeMs),
     timeoutMs: START_TIMEOUT_MS,
     onDeath,
   });
@@ -56,12 +64,13 @@ export async function startLedger(
   };
 }
 
-function spawnLedger({ secretKey }: Keypair): ChildProcess {
+function spawnLedger({ secretKey }: Keypair, slotTimeMs: number): ChildProcess {
   return spawn(process.execPath, [LEDGER_MAIN], {
     env: {
       ...environmentFor(PARTS.ledger, process.env),
       SVC_PARENT_PID: `${process.pid}`,
       SVC_LEDGER_PAYER_KEY: bs58.encode(secretKey),
+      SVC_LEDGER_SLOT_TIME_MS: `${slotTimeMs}`,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A group of its own: Ctrl-C reaches whoever uses the ledger alone, and he needs it to the end.

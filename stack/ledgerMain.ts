@@ -12,8 +12,6 @@ import { watchParent } from './parentWatch.ts';
 const PROGRAM_PATH = fileURLToPath(
   new URL('../programs/escrow/artifacts/escrow-v3.so', import.meta.url),
 );
-/** The shortest slot that leaves a blockhash alive for three seconds. */
-const SLOT_TIME_MS = 20;
 /** The ledger's faucet gives no more than this at its start. */
 const PAYER_LAMPORTS = 100_000 * 1e9;
 /** The ledger stops when the queue of its events is full, so under load they are taken often. */
@@ -37,7 +35,7 @@ const payerSecretKey = bs58.decode(process.env.SVC_LEDGER_PAYER_KEY ?? '');
 const surfnet = loadBinding().startWithConfig({
   offline: true,
   blockProductionMode: 'clock',
-  slotTimeMs: SLOT_TIME_MS,
+  slotTimeMs: Number(process.env.SVC_LEDGER_SLOT_TIME_MS),
   // Despite its name this is counted in lamports.
   airdropSol: PAYER_LAMPORTS,
   payerSecretKey: [...payerSecretKey],

@@ -29,7 +29,7 @@ export async function openLedger(input: {
   if (!rpcUrl) {
     const { SVC_DATA_DIR: dataFolder } = config;
     const payer = dataFolder ? await keepAuthority(dataFolder) : undefined;
-    const starting = startLedger(payer, (error) => onDeath(explain(error)));
+    const starting = startLedger({ payer, onDeath: (error) => onDeath(explain(error)) });
     // Registered before it is up: a signal on the way there must not leave it behind either.
     shutdown.add('ledger', async () => (await starting.catch(() => undefined))?.close());
     const ledger = await starting.catch((error: Error) => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
@@ -39,6 +39,8 @@ const server = createServer(async (request, response) => {
   response.setHeader('content-type', 'text/event-stream');
   response.write(FIRST);
   const others = delay(GENERATION_MS);
+  // What is written leaves at the end of this turn, and must not wait for the signature.
+  await setImmediate();
   const proof = signProof({
     ...{ job: new PublicKey(job.job_address), attempt: job.attempt, outputHash },
     ...{ promptTokens: 8, completionTokens: WORDS.length },

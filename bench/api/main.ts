@@ -1,20 +1,35 @@
-import { availableParallelism } from 'node:os';
+import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { createLogger } from '../../runtime/logger.ts';
 import { createShutdown } from '../../runtime/shutdown.ts';
 import { startProcess } from '../../tests/support/childProcess.ts';
 import { type Load, putUnderLoad } from '../load.ts';
+import { findDatabase } from './databaseProcesses.ts';
 import { GENERATION_MS } from './generation.ts';
-import { createCostReading } from './processCost.ts';
-import { memoryTable, overheadTable, stagesTable } from './report.ts';
+import { createCostReading, type ProcessCost } from './processCost.ts';
+import { divideProcessors } from './processors.ts';
+import {
+  type Compared,
+  type Measured,
+  memoryTable,
+  overheadTable,
+  ratioTable,
+  stagesTable,
+} from './report.ts';
 import { type MeteredTarget, metered, startDoubledService } from './service.ts';
 
 // What the API itself adds to an upstream that answers at once: everything real but the ledger,
 // which counts as having confirmed each transaction at once. What the ledger adds is bench:path's.
 
 /** Enough of each for a p99. */
-const REQUESTS_MIN = 600;
+const REQUESTS_MIN = 900;
 const REQUESTS_PER_CLIENT = 24;
+/**
+ * Rounds in which all take turns, so that what else the machine does falls on all alike. Of many
+ * clients, each round would begin with as many new connections, of which Node takes one a turn.
+ */
+const ROUNDS = 3;
+const CLIENTS_IN_ROUNDS_MAX = 8;
 const WARM_UP = { clients: 8, requests: 1_000 };
 const MEMORY_STEPS = 5;
 
@@ -38,6 +53,7 @@ try {
 }
 
 async function run(): Promise<void> {
+  const processors = divideProcessors();
   const upstream = await startProcess('bench/upstream.ts', {
     BENCH_GENERATION_MS: String(GENERATION_MS),
   });
@@ -45,7 +61,9 @@ async function run(): Promise<void> {
   const proxy = await startProcess('bench/api/bareProxy.ts', { BENCH_UPSTREAM_URL: upstream.url });
   shutdown.add('proxy', async () => void (await proxy.terminate()));
   const service = await startDoubledService({ shutdown, nodeOptions: values.node });
-  const readCost = await createCostReading(service.databaseUrl);
+  const database = await findDatabase(service.databaseUrl);
+  processors.measure([proxy.id, ...service.processIds], database);
+  const readCost = createCostReading(database);
   const targets = {
     upstream: { ...service.target, ...metered(upstream) },
     proxy: { ...service.target, ...metered(proxy) },
@@ -53,24 +71,34 @@ async function run(): Promise<void> {
     service: service.target,
   };
 
-  console.log(`Node ${process.version}, ${availableParallelism()} processors, ${process.platform}`);
+  console.log(`Node ${process.version}, ${cpus().length} processors, ${process.platform}`);
+  if (processors.isDivided) {
+    console.log('What is measured has one processor, with its database; all else has another.');
+  }
   for (const target of Object.values(targets)) {
     for (const stream of [false, true]) await putUnderLoad(target, { ...WARM_UP, stream });
   }
   const comparisons = [];
   for (const clients of values.clients.split(',').map(Number)) {
-    const requests = Math.max(REQUESTS_MIN, clients * REQUESTS_PER_CLIENT);
-    const measure = async (target: MeteredTarget, stream: boolean) => {
+    const rounds = clients > CLIENTS_IN_ROUNDS_MAX ? 1 : ROUNDS;
+    const requests = Math.max(REQUESTS_MIN, clients * REQUESTS_PER_CLIENT) / rounds;
+    const measure = async (target: MeteredTarget, stream: boolean): Promise<Measured> => {
       const before = await readCost(target.metricsUrl);
       const load = await putUnderLoad(target, { clients, requests, stream });
-      return { load, before, after: await readCost(target.metricsUrl) };
+      return { load, ...workBetween(before, await readCost(target.metricsUrl)) };
     };
-    const measureAll = async (stream: boolean) => ({
-      upstream: await measure(targets.upstream, stream),
-      proxy: await measure(targets.proxy, stream),
-      parts: await measure(targets.parts, stream),
-      service: await measure(targets.service, stream),
-    });
+    const measureAll = async (stream: boolean): Promise<Compared> => {
+      const measured: Compared[] = [];
+      for (let round = 0; round < rounds; round += 1) {
+        measured.push({
+          upstream: await measure(targets.upstream, stream),
+          proxy: await measure(targets.proxy, stream),
+          parts: await measure(targets.parts, stream),
+          service: await measure(targets.service, stream),
+        });
+      }
+      return joinRounds(measured);
+    };
     const comparison = {
       clients,
       plain: await measureAll(false),
@@ -80,6 +108,7 @@ async function run(): Promise<void> {
     comparisons.push(comparison);
     console.log(`\n${overheadTable(comparison)}`);
   }
+  console.log(`\n${ratioTable(comparisons)}`);
   console.log(`\n${stagesTable(comparisons)}`);
 
   const { metricsUrl } = targets.service;
@@ -90,6 +119,34 @@ async function run(): Promise<void> {
     readings.push({ requests: step * requests, cost: await readCost(metricsUrl) });
   }
   console.log(`\n${memoryTable(readings)}`);
+}
+
+function workBetween(before: ProcessCost, after: ProcessCost): Omit<Measured, 'load'> {
+  const { databaseCpuSeconds = Number.NaN } = after;
+  return {
+    cpuSeconds: after.cpuSeconds - before.cpuSeconds,
+    databaseCpuSeconds: databaseCpuSeconds - (before.databaseCpuSeconds ?? 0),
+  };
+}
+
+/** As if all had been one. */
+function joinRounds(rounds: readonly Compared[]): Compared {
+  const join = (who: keyof Compared): Measured => {
+    const parts = rounds.map((round) => round[who]);
+    const sum = (of: (part: Measured) => number) => parts.reduce((all, part) => all + of(part), 0);
+    return {
+      load: {
+        samples: parts.flatMap(({ load }) => load.samples),
+        elapsedMs: sum(({ load }) => load.elapsedMs),
+      },
+      cpuSeconds: sum(({ cpuSeconds }) => cpuSeconds),
+      databaseCpuSeconds: sum(({ databaseCpuSeconds }) => databaseCpuSeconds),
+    };
+  };
+  return {
+    ...{ upstream: join('upstream'), proxy: join('proxy') },
+    ...{ parts: join('parts'), service: join('service') },
+  };
 }
 
 /** Times of a path that does not come to its end would look good and mean nothing. */

@@ -3,12 +3,14 @@ import type { Load } from '../load.ts';
 import { percentile } from '../percentile.ts';
 import type { ProcessCost } from './processCost.ts';
 
-/** One load and what the serving processes had used before and after it. */
+/** One load and the processor time that it took, its server's and the database's. */
 export interface Measured {
   load: Load;
-  before: ProcessCost;
-  after: ProcessCost;
+  cpuSeconds: number;
+  databaseCpuSeconds: number;
 }
+
+type Time = 'durationMs' | 'firstByteMs';
 
 const PLAIN = { head: [], border: [] };
 const MIB = 2 ** 20;
@@ -32,7 +34,7 @@ export function overheadTable(measured: {
   const { clients, plain, stream } = measured;
   const table = new Table({
     head: [
-      `${clients} client${clients === 1 ? '' : 's'}`,
+      clientsOf(clients),
       ...['p50 ms', 'p99 ms', 'added p50', 'first byte p50', 'added p50', 'a second'],
       ...['ms CPU', 'database ms CPU', 'a second and core', '/ proxy', 'errors'],
     ],
@@ -49,9 +51,7 @@ export function overheadTable(measured: {
 
 function row(name: string, measured: Measured, { upstream, proxy }: Compared): string[] {
   const { samples, elapsedMs } = measured.load;
-  const p50Of = ({ load }: Measured, of: 'durationMs' | 'firstByteMs') =>
-    percentile(timesOf(load, of), 50);
-  const times = (of: 'durationMs' | 'firstByteMs') => [
+  const times = (of: Time) => [
     p50Of(measured, of),
     ...(of === 'durationMs' ? [percentile(timesOf(measured.load, of), 99)] : []),
     p50Of(measured, of) - p50Of(upstream, of),
@@ -70,19 +70,44 @@ function row(name: string, measured: Measured, { upstream, proxy }: Compared): s
 }
 
 /** Milliseconds of processor time that one request takes. */
-function workOf({ load, before, after }: Measured): { ownMs: number; databaseMs: number } {
+function workOf(measured: Measured): { ownMs: number; databaseMs: number } {
+  const { load, cpuSeconds, databaseCpuSeconds } = measured;
   const each = (seconds: number) => (seconds * 1_000) / load.samples.length;
-  const { databaseCpuSeconds = Number.NaN } = after;
-  return {
-    ownMs: each(after.cpuSeconds - before.cpuSeconds),
-    databaseMs: each(databaseCpuSeconds - (before.databaseCpuSeconds ?? 0)),
-  };
+  return { ownMs: each(cpuSeconds), databaseMs: each(databaseCpuSeconds) };
 }
 
 /** Requests a second that one processor serves, the database's work included. */
 function perCoreOf(measured: Measured): number {
   const { ownMs, databaseMs } = workOf(measured);
   return 1_000 / (ownMs + databaseMs);
+}
+
+/** What the service adds, and what it serves, by what a bare proxy does in the same run. */
+export function ratioTable(
+  measured: readonly { clients: number; plain: Compared; stream: Compared }[],
+): string {
+  const table = new Table({
+    head: [
+      'service / bare proxy',
+      ...['added to a plain answer, without the mirror', 'added to the first byte'],
+      ...['a second and core, plain', 'stream'],
+    ],
+    style: PLAIN,
+  });
+  for (const { clients, plain, stream } of measured) {
+    const added = ({ upstream, ...compared }: Compared, who: 'proxy' | 'service', of: Time) =>
+      p50Of(compared[who], of) - p50Of(upstream, of);
+    const mirrorMs = percentile(stageOf(plain, 'mirror'), 50);
+    const served = ({ service, proxy }: Compared) => perCoreOf(service) / perCoreOf(proxy);
+    const ratios = [
+      (added(plain, 'service', 'durationMs') - mirrorMs) / added(plain, 'proxy', 'durationMs'),
+      added(stream, 'service', 'firstByteMs') / added(stream, 'proxy', 'firstByteMs'),
+      served(plain),
+      served(stream),
+    ];
+    table.push([clientsOf(clients), ...ratios.map((ratio) => ratio.toFixed(2))]);
+  }
+  return table.toString();
 }
 
 /** Where the time of a plain answer goes: the service tells it with each answer. */
@@ -92,19 +117,31 @@ export function stagesTable(measured: readonly { clients: number; plain: Compare
     style: PLAIN,
   });
   for (const { clients, plain } of measured) {
-    const settled = plain.service.load.samples.filter(({ isSettled }) => isSettled);
-    const stageOf = (name: string) => settled.map(({ stages }) => stages[name] ?? Number.NaN);
-    const rest = settled.map(
+    const rest = settledOf(plain).map(
       ({ durationMs, stages }) =>
         durationMs - Object.values(stages).reduce((sum, stage) => sum + stage, 0),
     );
-    const times = [...STAGES.map(stageOf), rest];
-    table.push([`${clients} clients`, ...times.map((ms) => percentile(ms, 50).toFixed(1))]);
+    const times = [...STAGES.map((name) => stageOf(plain, name)), rest];
+    table.push([clientsOf(clients), ...times.map((ms) => percentile(ms, 50).toFixed(1))]);
   }
   return table.toString();
 }
 
-function timesOf({ samples }: Load, of: 'durationMs' | 'firstByteMs'): number[] {
+const clientsOf = (clients: number): string => `${clients} client${clients === 1 ? '' : 's'}`;
+
+function settledOf({ service }: Compared) {
+  return service.load.samples.filter(({ isSettled }) => isSettled);
+}
+
+function stageOf(plain: Compared, name: string): number[] {
+  return settledOf(plain).map(({ stages }) => stages[name] ?? Number.NaN);
+}
+
+function p50Of({ load }: Measured, of: Time): number {
+  return percentile(timesOf(load, of), 50);
+}
+
+function timesOf({ samples }: Load, of: Time): number[] {
   return samples.filter(({ isAnswered }) => isAnswered).map((sample) => sample[of]);
 }
 

@@ -22,12 +22,16 @@ export interface MeteredTarget extends Target {
 
 export interface DoubledService {
   target: MeteredTarget;
+  /** Of the API and its parts alone. */
+  processIds: number[];
   /** What the API is made of, without it: see partsAlone.ts. */
   parts: MeteredTarget;
   databaseUrl: string;
 }
 
 const READY_TIMEOUT_MS = 60_000;
+/** The API reads the ledger's time once a slot, so that short ones would cost it more. */
+const CLUSTER_SLOT_MS = 400;
 
 /**
  * The API on a real database, with a worker that answers at once and a ledger that it only reads
@@ -40,7 +44,7 @@ export async function startDoubledService(options: {
   nodeOptions: string;
 }): Promise<DoubledService> {
   const { shutdown, nodeOptions } = options;
-  const ledger = await startLedger();
+  const ledger = await startLedger({ slotTimeMs: CLUSTER_SLOT_MS });
   shutdown.add('ledger', ledger.close);
   const { databaseUrl, close } = await startDatabase();
   shutdown.add('database', close);
@@ -101,6 +105,7 @@ export async function startDoubledService(options: {
   const apiMetricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
   return {
     target: { ...client, url: `${api.url}/v1`, metricsUrl: apiMetricsUrl },
+    processIds: [api.id, parts.id],
     parts: { ...client, ...metered(parts) },
     databaseUrl,
   };

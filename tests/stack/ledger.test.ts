@@ -74,7 +74,7 @@ async function untilGone(rpcUrl: string): Promise<void> {
 describe('the embedded ledger', () => {
   it('belongs to the payer that is given, funds anybody, and is gone once it is closed', async () => {
     const payer = Keypair.generate();
-    const ledger = await startLedger(payer);
+    const ledger = await startLedger({ payer });
     const connection = new Connection(ledger.rpcUrl, 'confirmed');
     expect(ledger.payer.secretKey).toEqual(payer.secretKey);
     expect(await connection.getBalance(payer.publicKey)).toBe(100_000e9);
@@ -106,7 +106,7 @@ describe('the embedded ledger', () => {
 
   it('ends on SIGTERM', async () => {
     const SVC_LEDGER_PAYER_KEY = bs58.encode(Keypair.generate().secretKey);
-    const ledger = run([LEDGER_MAIN], { SVC_LEDGER_PAYER_KEY });
+    const ledger = run([LEDGER_MAIN], { SVC_LEDGER_PAYER_KEY, SVC_LEDGER_SLOT_TIME_MS: '20' });
     await firstLine(ledger);
     ledger.kill('SIGTERM');
     expect(await once(ledger, 'exit')).toEqual([null, 'SIGTERM']);

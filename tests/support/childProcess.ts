@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 /** A process of the product, started as an operator would. */
 export interface StartedProcess {
   url: string;
+  id: number;
   /** Its exit code, once it has ended; null when a signal ended it. */
   exited: Promise<number | null>;
   /** Sends it a signal and waits for nothing. */
@@ -42,6 +43,7 @@ export async function startProcess(
   const signal = (name: NodeJS.Signals) => void child.kill(name);
   return {
     url,
+    id: child.pid as number,
     exited,
     signal,
     async kill() {

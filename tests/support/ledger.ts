@@ -21,8 +21,9 @@ export interface TestLedger {
   close(): Promise<void>;
 }
 
-export async function startLedger(): Promise<TestLedger> {
-  const ledger = await startEmbeddedLedger();
+/** @param options.slotTimeMs between two blocks; by default the fewest that work */
+export async function startLedger(options: { slotTimeMs?: number } = {}): Promise<TestLedger> {
+  const ledger = await startEmbeddedLedger(options);
   const connection = new Connection(ledger.rpcUrl, {
     wsEndpoint: ledger.wsUrl,
     commitment: 'confirmed',
