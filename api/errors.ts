@@ -1,3 +1,5 @@
+import { LedgerUnavailableError } from '../programs/client/sender/outcome.ts';
+import { isPassing } from '../runtime/passingErrors.ts';
 import type { ErrorBody } from './contracts/error.ts';
 import { type ErrorCode, type ErrorEntry, errorTable } from './contracts/errorTable.ts';
 
@@ -69,27 +71,6 @@ export function serviceUnavailable(message: string, cause?: unknown): ApiError {
   return new ApiError('service_unavailable', message, { retryAfterSeconds: 5, cause });
 }
 
-/**
- * PostgreSQL: connection exceptions (08), a server that only reads, as after a change of roles
- * (25006), insufficient resources (53), shutdown (57P), failures of its system (58).
- */
-const unavailableSqlState = /^(08|25006|53|57P|58)/;
-const unavailableSystemCodes = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ENOTFOUND',
-]);
-
-/** pg reports its own time-outs, and a cut connection, without any code. */
-const pgWithoutCode =
-  /^(timeout exceeded when trying to connect|Query read timeout|Connection terminated)/;
-
 function isUnavailable(thrown: unknown): boolean {
-  if (!(thrown instanceof Error)) return false;
-  if (thrown.name === 'LedgerUnavailableError') return true;
-  if (pgWithoutCode.test(thrown.message)) return true;
-  const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
-  return unavailableSystemCodes.has(code) || unavailableSqlState.test(code);
+  return thrown instanceof LedgerUnavailableError || isPassing(thrown);
 }

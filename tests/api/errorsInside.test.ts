@@ -6,6 +6,7 @@ import { toApiError } from '../../api/errors.ts';
 import { createIdempotency } from '../../api/idempotency/idempotency.ts';
 import { createRequestIdentification } from '../../api/idempotency/identity.ts';
 import { createWebhooks } from '../../api/services/webhooks.ts';
+import { createPool } from '../../runtime/postgres.ts';
 import { createSealing } from '../../runtime/sealing.ts';
 import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 import { bodyWith } from './requestScene.ts';
@@ -118,5 +119,31 @@ describe('a database that takes no writes', () => {
     client.release();
     expect(refused).toMatchObject({ code: '25006' });
     expect(toApiError(refused).code).toBe('service_unavailable');
+  });
+});
+
+describe('a database that cannot be reached', () => {
+  it('is a part that is away where its name leads nowhere', async () => {
+    const pool = createPool({
+      databaseUrl: 'postgres://nowhere.invalid/x',
+      applicationName: 'test',
+    });
+    const refused = await pool.query('select 1').catch((error) => error);
+    await pool.end();
+    expect(refused.code).toMatch(/^(ENOTFOUND|EAI_AGAIN)$/);
+    expect(toApiError(refused).code).toBe('service_unavailable');
+  });
+
+  it.each(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN', 'ETIMEDOUT'])(
+    'is one where the system says %s',
+    (code) => {
+      const error = Object.assign(new Error(`connect ${code}`), { code });
+      expect(toApiError(error).code).toBe('service_unavailable');
+    },
+  );
+
+  it('is none where the system says that a file does not exist', () => {
+    const error = Object.assign(new Error('open ENOENT'), { code: 'ENOENT' });
+    expect(toApiError(error).code).toBe('internal_error');
   });
 });
