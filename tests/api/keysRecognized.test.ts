@@ -69,7 +69,7 @@ beforeEach(async () => {
   await insertAccount(pool, { wallet, spender: GATEWAY, availableCredits: 5n });
   statements = [];
   await ask();
-  expect(statements).toEqual(['select_keys_and_accounts', 'claim_requests']);
+  expect(statements).toEqual(['select_keys_and_accounts', 'claim_request']);
   await pool.query('truncate service.idempotent_requests');
   statements = [];
 });
@@ -124,7 +124,7 @@ describe.each(forms)('a request%s, whose key was admitted before,', (_form, head
 describe('a request whose key was admitted before', () => {
   it('has its key, its balance and its claim in one statement', async () => {
     await ask();
-    expect(statements).toEqual(['claim_requests']);
+    expect(statements).toEqual(['claim_request']);
   });
 
   it.each([
