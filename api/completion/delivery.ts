@@ -138,7 +138,8 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
   }
 
   function flush(): void {
-    if (unsent !== '' && isWritable(response)) response.write(unsent);
+    if (unsent === '') return;
+    if (isWritable(response)) response.write(unsent);
     unsent = '';
     keepAlive?.refresh();
   }

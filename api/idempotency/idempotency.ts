@@ -6,20 +6,20 @@ import { delay } from '../../runtime/wait.ts';
 import { ApiError } from '../errors.ts';
 import type { JobStanding } from '../ledger/statusLookup.ts';
 import {
-  claimRequest,
-  claimRequests,
   deleteRequest,
   type IdempotentRequestRow,
-  insertRequest,
-  type KeyedRequest,
-  type NewAnswer,
   pruneRequests,
   selectRequest,
-  storeAnswer,
-  storeAnswers,
-  takeOverRequest,
 } from '../statements/idempotentRequests.ts';
+import { type NewAnswer, storeAnswer, storeAnswers } from '../statements/keptAnswers.ts';
 import type { Payer } from '../statements/keyAndAccount.ts';
+import {
+  claimRequest,
+  claimRequests,
+  insertRequest,
+  type KeyedRequest,
+  takeOverRequest,
+} from '../statements/requestClaims.ts';
 import { type AnswerCopy, openCopy, sealCopy } from './answerCopy.ts';
 import type { RequestIdentity } from './identity.ts';
 

@@ -3,16 +3,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import type pg from 'pg';
 import { createKey, hashKey, regenerateKey } from '../../api/services/keys.ts';
 import {
-  claimRequest,
-  claimRequests,
   deleteRequest,
-  type KeyedRequest,
-  type NewRequest,
   pruneRequests,
   selectRequest,
-  storeAnswer,
-  storeAnswers,
 } from '../../api/statements/idempotentRequests.ts';
+import { storeAnswer, storeAnswers } from '../../api/statements/keptAnswers.ts';
+import {
+  claimRequest,
+  claimRequests,
+  type KeyedRequest,
+  type NewRequest,
+} from '../../api/statements/requestClaims.ts';
 import { inTransaction } from '../../runtime/postgres.ts';
 import { createRandom } from '../support/random.ts';
 import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';

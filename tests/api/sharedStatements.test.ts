@@ -1,12 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  claimRequest,
-  claimRequests,
-  storeAnswer,
-  storeAnswers,
-} from '../../api/statements/idempotentRequests.ts';
 import { selectJobsProgress } from '../../api/statements/jobs.ts';
+import { storeAnswer, storeAnswers } from '../../api/statements/keptAnswers.ts';
 import { selectKeysAndAccounts } from '../../api/statements/keyAndAccount.ts';
+import { claimRequest, claimRequests } from '../../api/statements/requestClaims.ts';
 import { createPool, type Database } from '../../runtime/postgres.ts';
 import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 
