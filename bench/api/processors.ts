@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
-import type { DatabaseProcesses } from './databaseProcesses.ts';
-import { listServing } from './databaseProcesses.ts';
+import { type DatabaseProcesses, listServing } from './databaseProcesses.ts';
 
 const [MEASURED, REST] = ['0', '1'];
 
