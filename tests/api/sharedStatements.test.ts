@@ -41,17 +41,17 @@ async function textOf(run: (database: Database) => Promise<unknown>): Promise<st
 
 describe('the statement that', () => {
   // A connection keeps its plans, and those are often made while there is next to nothing.
-  it.each(Object.entries({ ...shared, ...alone }))(
-    '%s looks nothing up by reading tables',
-    async (_title, run) => {
-      const { rows } = await database.pool.query<{ 'QUERY PLAN': string }>(
-        `explain (generic_plan) ${await textOf(run)}`,
-      );
-      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-      expect(plan).not.toMatch('Seq Scan');
-      expect(plan).toMatch('Index Scan');
-    },
-  );
+  it.each([
+    ...Object.entries(shared).map(([title, run]) => [title, run, 'Function Scan on'] as const),
+    ...Object.entries(alone).map(([title, run]) => [title, run, 'Index Scan'] as const),
+  ])('%s looks nothing up by reading tables', async (_title, run, scan) => {
+    const { rows } = await database.pool.query<{ 'QUERY PLAN': string }>(
+      `explain (generic_plan) ${await textOf(run)}`,
+    );
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).not.toMatch('Seq Scan');
+    expect(plan).toMatch(scan);
+  });
 });
 
 describe('a pool that plans once', () => {
