@@ -30,15 +30,25 @@ const keyedValuesOf = ({
   lifetimeSeconds,
 }: KeyedRequest) => [keySha256, requestKey, bodyHmac, jobId, lifetimeSeconds];
 
+const insertInto = `
+  insert into service.idempotent_requests (wallet, request_key, body_hmac, job_id, expires_at)`;
+
 const onConflict = `
   on conflict (wallet, request_key) do update
   set body_hmac = excluded.body_hmac, job_id = excluded.job_id, expires_at = excluded.expires_at,
       answer = null, answer_expires_at = null`;
 
 const upsert = `
-  insert into service.idempotent_requests (wallet, request_key, body_hmac, job_id, expires_at)
+  ${insertInto}
   values ($1, $2, $3, $4, now() + make_interval(secs => $5))
   ${onConflict}`;
+
+/** Beside a `key`, and looked up for it alone. */
+const joinAccount = `
+  left join lateral (
+    select spender, available_credits from mirror.credit_accounts
+    where wallet = key.wallet offset 0
+  ) account on true`;
 
 /**
  * Makes it the wallet's last request of its kind, if the key it came with is active: what
@@ -56,13 +66,10 @@ export async function claimRequest(
       with payer as materialized (
         select key.wallet, account.spender, account.available_credits
         from service.api_keys key
-        left join lateral (
-          select spender, available_credits from mirror.credit_accounts
-          where wallet = key.wallet offset 0
-        ) account on true
+        ${joinAccount}
         where key.key_sha256 = $1 and key.status = 'active'
       ), claimed as (
-        insert into service.idempotent_requests (wallet, request_key, body_hmac, job_id, expires_at)
+        ${insertInto}
         select wallet, $2, $3, $4, now() + make_interval(secs => $5) from payer
         ${onConflict}
       )
@@ -97,12 +104,9 @@ export async function claimRequests(
           select wallet from service.api_keys
           where key_sha256 = given.key_sha256 and status = 'active' offset 0
         ) key
-        left join lateral (
-          select spender, available_credits from mirror.credit_accounts
-          where wallet = key.wallet offset 0
-        ) account on true
+        ${joinAccount}
       ), claimed as (
-        insert into service.idempotent_requests (wallet, request_key, body_hmac, job_id, expires_at)
+        ${insertInto}
         select wallet, request_key, body_hmac, job_id, now() + make_interval(secs => seconds)
         from given
         order by wallet, request_key
