@@ -6,8 +6,8 @@ import { json } from 'node:stream/consumers';
 import { Keypair } from '@solana/web3.js';
 import { Agent, request as ask } from 'undici';
 import { hashKey } from '../../api/services/keys.ts';
-import { storeAnswers } from '../../api/statements/keptAnswers.ts';
-import { claimRequests } from '../../api/statements/requestClaims.ts';
+import { storeAnswer } from '../../api/statements/keptAnswers.ts';
+import { claimRequest } from '../../api/statements/requestClaims.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { sign, verifySignature } from '../../programs/client/proof.ts';
 import { endWithParent } from '../../runtime/parent.ts';
@@ -39,7 +39,7 @@ const server = createServer(async (incoming, response) => {
   const jobId = formatJobId(bytes);
   const request = { requestKey, jobId, lifetimeSeconds: LIFETIME_SECONDS };
   const claim = { ...request, keySha256: hashKey(key), bodyHmac: requestKey };
-  const [payer] = await claimRequests(database, [claim]);
+  const payer = await claimRequest(database, claim);
   const asked = await ask(`${BENCH_WORKER_URL}/jobs`, {
     method: 'POST',
     dispatcher,
@@ -57,9 +57,8 @@ const server = createServer(async (incoming, response) => {
   }
   const isProven = verifySignature({ publicKey: signer.publicKey, message, signature });
   const receipt = Buffer.from(sign(message, signer)).toString('hex');
-  const store = storeAnswers(database, [
-    { ...request, wallet: payer?.wallet ?? '', sealed: Buffer.from(answer) },
-  ]);
+  const kept = { ...request, wallet: payer?.wallet ?? '', sealed: Buffer.from(answer) };
+  const store = storeAnswer(database, kept);
   if (!stream) await store;
   if (!stream) response.setHeader('x-svc-delivery-receipt', receipt);
   response.end(`${stream ? receipt : answer}${isProven}data: [DONE]`);
