@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { addressSetting } from '../runtime/address.ts';
-import { booleanSetting, parseEnvironment, portSetting } from '../runtime/config.ts';
+import {
+  booleanSetting,
+  parseEnvironment,
+  portSetting,
+  shutdownTimeoutSetting,
+} from '../runtime/config.ts';
 import { keypairListSetting, keypairSetting } from '../runtime/keypair.ts';
 import { logLevelSetting } from '../runtime/logger.ts';
 import { sealingKeySetting } from '../runtime/sealing.ts';
@@ -50,6 +55,7 @@ const environmentSchema = z.object({
   SVC_HEDGE_AFTER_MS: z.coerce.number().int().positive().optional(),
   SVC_SECRETS_KEY: sealingKeySetting,
   SVC_TOKENIZERS_DIR: z.string().optional(),
+  SVC_SHUTDOWN_TIMEOUT_MS: shutdownTimeoutSetting.default(20_000),
   LOG_LEVEL: logLevelSetting,
 });
 

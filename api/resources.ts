@@ -69,7 +69,7 @@ export async function openResources(options: {
     ...(config.SOLANA_WS_URL && { wsEndpoint: config.SOLANA_WS_URL }),
   });
   const addresses = createAddresses(config.SVC_PROGRAM_ID);
-  const ledger = await connectLedger({
+  const ledger = connectLedger({
     ...{ config, connection, addresses, logger },
     createSender: options.createSender,
   });

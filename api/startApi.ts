@@ -1,17 +1,19 @@
 import { formatReceipt, receiptMessage, sign } from '../programs/client/proof.ts';
 import { createSender } from '../programs/client/sender/sender.ts';
+import { awaitDatabase } from '../runtime/awaitDatabase.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { resolveName } from '../runtime/resolveName.ts';
 import { createSealing } from '../runtime/sealing.ts';
 import { createShutdown, type Shutdown } from '../runtime/shutdown.ts';
+import { within } from '../runtime/wait.ts';
 import { createApp } from './app.ts';
 import { createCompletions } from './completion/completions.ts';
 import type { ApiConfig } from './config.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createRequestIdentification } from './idempotency/identity.ts';
-import { checkSigner } from './ledger/checkSigner.ts';
 import { createEscrow } from './ledger/createEscrow.ts';
 import { createDisputeOnLedger } from './ledger/dispute.ts';
+import { reachLedger } from './ledger/reachLedger.ts';
 import { createStatusLookup } from './ledger/statusLookup.ts';
 import { createUnmirroredJobs } from './ledger/unmirroredJobs.ts';
 import { listen, serve } from './listen.ts';
@@ -35,8 +37,8 @@ import { observeState } from './telemetry/observeState.ts';
 import { serveMetrics } from './telemetry/serveMetrics.ts';
 import { createTracing } from './telemetry/tracing.ts';
 
-/** Streams are drained this long; the keeper takes care of what is left. */
-const SHUTDOWN_TIMEOUT_MS = 20_000;
+/** How long a start waits for the node: it is there, or may be away for long. */
+const LEDGER_WAIT_MS = 6_000;
 const POOL_CONNECTIONS_MAX = 12;
 /** Each kind of statement that requests share needs two, and one listens. */
 const REQUEST_CONNECTIONS_MAX = 8;
@@ -58,7 +60,7 @@ export async function startApi(
   parts: { createSender?: typeof createSender } = {},
 ): Promise<RunningApi> {
   const logger = createLogger({ name: 'api', level: config.LOG_LEVEL });
-  const shutdown = createShutdown({ logger, timeoutMs: SHUTDOWN_TIMEOUT_MS });
+  const shutdown = createShutdown({ logger, timeoutMs: config.SVC_SHUTDOWN_TIMEOUT_MS });
   const nowMs = () => performance.now();
   const allowLoopback = config.SVC_ALLOW_LOOPBACK;
 
@@ -80,12 +82,13 @@ export async function startApi(
   });
   const { pool, requestPool, connection, addresses, ledger, dispatcher, workers, tokens } =
     resources;
-  await checkSigner(ledger);
+  // What the mirror tells is served without the ledger; a request that needs it is refused till then.
+  await within(LEDGER_WAIT_MS, reachLedger(ledger));
   const escrow = observeEscrow(createEscrow(ledger), metrics);
   const { clock } = ledger;
 
   const catalog = createCatalog({ database: pool, logger });
-  await catalog.start();
+  await awaitDatabase(catalog.start, logger);
   shutdown.add('catalog', catalog.close);
   const watch = createJobWatch({ pool: requestPool, logger });
   await watch.start();

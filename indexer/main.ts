@@ -4,6 +4,7 @@ import { Connection } from '@solana/web3.js';
 import { createAddresses } from '../programs/client/addresses.ts';
 import { createLedgerClock, createSender } from '../programs/client/sender/index.ts';
 import { createPriorityFee } from '../programs/client/sender/priorityFee.ts';
+import { awaitDatabase } from '../runtime/awaitDatabase.ts';
 import { endOnError } from '../runtime/endOnError.ts';
 import { hostInUrl } from '../runtime/hostInUrl.ts';
 import { createLogger } from '../runtime/logger.ts';
@@ -49,7 +50,7 @@ pool.on('error', ({ message }) => {
   logger.warn({ msg: 'Lost an idle connection', reason: message });
 });
 shutdown.add('database', () => pool.end());
-await migrate(pool);
+await awaitDatabase(() => migrate(pool), logger);
 
 const rpcUrl = config.SOLANA_RPC_URL;
 const wsUrl = config.SOLANA_WS_URL ?? websocketUrlOf(rpcUrl);

@@ -33,3 +33,9 @@ export const booleanSetting = z
 
 /** A TCP port; 0 lets the system choose one. */
 export const portSetting = z.coerce.number().int().min(0).max(65_535);
+
+/**
+ * How many milliseconds what is under way may take once a process is told to end. A job, with its
+ * refund, has ended within the greatest of them.
+ */
+export const shutdownTimeoutSetting = z.coerce.number().int().min(1_000).max(300_000);

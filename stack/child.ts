@@ -51,13 +51,14 @@ export function startChild(options: {
   });
   closeSync(log);
   let isStopping = false;
-  const ended = describeEnd(child).then(
-    (end) => new StackError(`The ${name} ${end}. Its last lines (${logPath}):\n${tail(logPath)}`),
-  );
+  const failedSince = (fate: string) =>
+    new StackError(`The ${name} ${fate}. Its last lines (${logPath}):\n${tail(logPath)}`);
+  const ended = describeEnd(child).then(failedSince);
   const failed = ended.then((error): never => {
     throw error;
   });
-  const ready = Promise.race([readReadyUrl(child, name), failed]);
+  const silent = () => failedSince(`was not ready after ${READY_TIMEOUT_MS / 1_000} seconds`);
+  const ready = Promise.race([readReadyUrl(child, silent), failed]);
   ready.then(
     () => ended.then((error) => isStopping || onDeath(error)),
     // Whoever waits for `ready` is told.
@@ -77,7 +78,8 @@ export function startChild(options: {
   };
 }
 
-async function readReadyUrl({ stdout }: ChildProcess, name: string): Promise<string> {
+/** @param silent what to throw when it says nothing for too long */
+async function readReadyUrl({ stdout }: ChildProcess, silent: () => Error): Promise<string> {
   if (!stdout) throw new Error('the child has no standard output');
   const signal = AbortSignal.timeout(READY_TIMEOUT_MS);
   try {
@@ -85,7 +87,7 @@ async function readReadyUrl({ stdout }: ChildProcess, name: string): Promise<str
     return readyLine.parse(JSON.parse(line)).url;
   } catch (error) {
     if (!signal.aborted) throw error;
-    throw new StackError(`The ${name} was not ready after ${READY_TIMEOUT_MS / 1_000} seconds.`);
+    throw silent();
   } finally {
     // What follows the first line is of no interest, but must not fill the pipe.
     stdout.resume();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
 import { addressSetting } from '../runtime/address.ts';
-import { parseEnvironment, portSetting } from '../runtime/config.ts';
+import { parseEnvironment, portSetting, shutdownTimeoutSetting } from '../runtime/config.ts';
 import { keypairSetting } from '../runtime/keypair.ts';
 import { logLevelSetting } from '../runtime/logger.ts';
 import { httpUrlSetting } from '../runtime/urlSettings.ts';
@@ -37,6 +37,8 @@ const environment = z.object({
   WORKER_UPSTREAM_MODEL: z.string().optional(),
   WORKER_UPSTREAM_KEY: bearerKeySetting.optional(),
   WORKER_ENGINE_TOKEN_DELAY_MS: z.coerce.number().int().min(0).max(60_000).default(0),
+  /** By the default most answers are done, and common supervisors kill after ten seconds. */
+  WORKER_SHUTDOWN_TIMEOUT_MS: shutdownTimeoutSetting.default(8_000),
   SOLANA_RPC_URL: fetchedUrlSetting(),
   SVC_PROGRAM_ID: addressSetting.default(PROGRAM_ID),
   LOG_LEVEL: logLevelSetting,

@@ -13,8 +13,8 @@ import { loadConfig } from './config.ts';
 import { createBuiltinEngine } from './engine/builtin.ts';
 import { createUpstreamEngine } from './engine/upstream.ts';
 
-/** Most answers are done by then, and common supervisors kill after ten seconds. */
-const GRACE_MS = 8_000;
+/** What closing takes once the jobs have ended. */
+const CLOSING_MS = 1_000;
 /** Longer than the pause between two jobs, so that the gateway's connections stay open. */
 const KEEP_ALIVE_MS = 65_000;
 
@@ -46,10 +46,11 @@ await once(server, 'listening').catch((error) => {
   throw notListening(error);
 });
 
-const shutdown = createShutdown({ logger, timeoutMs: GRACE_MS + 1_000 });
+const graceMs = config.WORKER_SHUTDOWN_TIMEOUT_MS;
+const shutdown = createShutdown({ logger, timeoutMs: graceMs + CLOSING_MS });
 shutdown.add('server', async () => {
   server.close();
-  await worker.close(GRACE_MS);
+  await worker.close(graceMs);
   server.closeAllConnections();
 });
 shutdown.onSignals();

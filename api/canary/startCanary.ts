@@ -2,10 +2,12 @@ import { createSender } from '../../programs/client/sender/sender.ts';
 import { createBackground } from '../../runtime/background.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createShutdown } from '../../runtime/shutdown.ts';
+import { within } from '../../runtime/wait.ts';
 import { createJobWork } from '../completion/jobWork.ts';
 import { createUnpaidEnding } from '../completion/unpaidEnding.ts';
 import type { ApiConfig } from '../config.ts';
 import { createEscrow } from '../ledger/createEscrow.ts';
+import { reachLedger } from '../ledger/reachLedger.ts';
 import { openResources } from '../resources.ts';
 import { createHealthProbe } from '../routing/workerHealth.ts';
 import { createJobWatch } from '../services/jobWatch.ts';
@@ -24,6 +26,7 @@ export interface CanaryReport {
 
 /** A job that its worker leaves open is refunded two minutes after its lock. */
 const SHUTDOWN_TIMEOUT_MS = 150_000;
+const LEDGER_WAIT_MS = 15_000;
 /** One listens for the mirror's news. */
 const POOL_CONNECTIONS_MAX = 4;
 
@@ -45,6 +48,9 @@ export async function startCanary(
       poolConnectionsMax: POOL_CONNECTIONS_MAX,
     });
     const { pool, ledger, dispatcher, workers, tokens, addresses } = resources;
+    if (!(await within(LEDGER_WAIT_MS, reachLedger(ledger)))) {
+      throw new CanaryRefusedError('The node at SOLANA_RPC_URL does not answer.');
+    }
     const model = (await selectModels(pool)).find(({ id }) => id === plan.modelId);
     if (!model) throw new CanaryRefusedError(`No model has the id '${plan.modelId}'.`);
     const { answering, silent } = await findCandidates({

@@ -1,7 +1,7 @@
 import type { Connection } from '@solana/web3.js';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import { createBatcher } from '../../programs/client/sender/batcher.ts';
-import { createLedgerClock, type LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
+import { createLedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { createPriorityFee } from '../../programs/client/sender/priorityFee.ts';
 import type { createSender } from '../../programs/client/sender/sender.ts';
 import { createBackground } from '../../runtime/background.ts';
@@ -32,21 +32,17 @@ const ACKNOWLEDGEMENT_LINGER_MS = 1_000;
  */
 const URGENT_LANES = ['settlements', 'exits'];
 
-/** Between two words about a node that does not answer at the start. */
-const SILENCE_MS = 5_000;
-
-/** Opens everything the API needs to read and move jobs on the ledger. */
-export async function connectLedger(options: {
+/** Opens everything the API needs to read and move jobs on the ledger, whose node may be away. */
+export function connectLedger(options: {
   config: ApiConfig;
   connection: Connection;
   addresses: Addresses;
   logger: Logger;
   createSender: typeof createSender;
-}): Promise<{ context: LedgerContext; close(): void }> {
+}): { context: LedgerContext; close(): void } {
   const { config, connection, addresses, logger } = options;
   const commitment = config.SVC_COMMITMENT;
   const clock = createLedgerClock({ connection });
-  await firstReading(clock, logger);
   const sender = options.createSender({
     connection,
     commitment,
@@ -106,17 +102,4 @@ export async function connectLedger(options: {
       sender.close();
     },
   };
-}
-
-/** Nothing can be priced or judged before it, so the process waits, but not in silence. */
-async function firstReading(clock: LedgerClock, logger: Logger): Promise<void> {
-  const speaking = setInterval(
-    () => logger.warn({ msg: 'Waiting for the node at SOLANA_RPC_URL to tell the time' }),
-    SILENCE_MS,
-  );
-  try {
-    await clock.ready;
-  } finally {
-    clearInterval(speaking);
-  }
 }

@@ -36,7 +36,11 @@ interface LockRequest {
   draft: JobDraft;
 }
 
+/** @throws LedgerUnavailableError while the ledger's time, by which the job is judged, is unknown */
 export function draftJob({ addresses, clock }: LedgerContext, wallet: string): JobDraft {
+  if (!clock.isRead) {
+    throw new LedgerUnavailableError('The ledger was not reached yet', { signature: null });
+  }
   const creditAccount = addresses.creditAccount(publicKeyOf(wallet));
   const { programId } = addresses;
   const { bytes, address } = createJobId({ nowMs: clock.nowMs(), creditAccount, programId });

@@ -5,13 +5,15 @@ import { text as readText } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
 import { until } from '../indexer/until.ts';
-import type { StartedProcess } from '../support/childProcess.ts';
+import { type StartedProcess, startProcess } from '../support/childProcess.ts';
 import { type RunningService, startRunningService } from '../support/runningService.ts';
 
 // A whole service and a second API process, on a machine that may run other tests besides.
 jest.setTimeout(180_000);
 
 const SETTLED = JOB_STATUSES.indexOf('settled');
+const REFUNDED = JOB_STATUSES.indexOf('refunded');
+const JOB_TIMEOUT_SECONDS = 120;
 const STREAMS = 4;
 /** At 10 ms a word an answer takes some seconds: long enough to be under way, short of the bound. */
 const ANSWER_TOKENS = 300;
@@ -26,8 +28,12 @@ beforeEach(async () => {
 afterEach(() => service.close());
 
 /** Asks with a connection of its own, and returns when the answer has begun. */
-async function ask(body: { stream: boolean; content: string }): Promise<IncomingMessage> {
-  const request = http.request(`${api.url}/v1/chat/completions`, {
+async function ask(body: {
+  url?: string;
+  stream: boolean;
+  content: string;
+}): Promise<IncomingMessage> {
+  const request = http.request(`${body.url ?? api.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${service.apiKey}` },
     agent: new http.Agent({ keepAlive: true }),
@@ -92,6 +98,23 @@ describe('an API process that is told to end', () => {
     expect(answer.headers).toMatchObject({ 'x-svc-settlement-tx': expect.any(String) });
     expect(await api.exited).toBe(0);
     await expectAllSettled(STREAMS + 1);
+  });
+
+  it('breaks off what takes longer than it is given, which is not charged', async () => {
+    const hasty = await startProcess('api/main.ts', {
+      ...service.apiEnvironment,
+      SVC_SHUTDOWN_TIMEOUT_MS: '1000',
+    });
+    const stream = await ask({ url: hasty.url, stream: true, content: 'Stream.' });
+    hasty.signal('SIGTERM');
+    await expect(readText(stream)).rejects.toThrow('aborted');
+    expect(await hasty.exited).toBe(1);
+    await service.advanceSeconds(JOB_TIMEOUT_SECONDS);
+    const jobs = await service.untilJobs((all) =>
+      all.every(({ data }) => data.status === REFUNDED),
+    );
+    expect(jobs).toHaveLength(1);
+    expect((await service.account()).availableCredits).toBe(service.boughtCredits);
   });
 
   it('is not hurried by a second signal', async () => {

@@ -2,11 +2,15 @@ import anchor from '@coral-xyz/anchor';
 import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createAddresses } from '../../programs/client/addresses.ts';
+import { readClockSeconds, setClockSeconds } from '../../testing/ledgerTime.ts';
 import { startProcess } from '../support/childProcess.ts';
-import { codeOf } from './scene.ts';
+import { readAnswer } from './events.ts';
+import { codeOf, openScene } from './scene.ts';
 import { startWritableLedger } from './writableLedger.ts';
 
 const MAIN = 'worker/main.ts';
+/** So that its jobs are all younger than the process. */
+const JOB_LIFE_SECONDS = 200n;
 
 describe('the worker process', () => {
   it('says where it listens, answers, and ends cleanly on SIGTERM', async () => {
@@ -48,16 +52,42 @@ describe('the worker process', () => {
     expect(await process.terminate()).toBe(0);
   });
 
+  it('lets its jobs go on for as long as it is given', async () => {
+    const scene = await openScene();
+    const process = await startProcess(MAIN, {
+      WORKER_PORT: '0',
+      WORKER_AUTHORITY: scene.keys.authority.publicKey.toBase58(),
+      WORKER_PROOF_KEY: JSON.stringify([...scene.keys.proof.secretKey]),
+      // After the first of its four tokens the answer takes longer than a worker is given by default.
+      WORKER_ENGINE_TOKEN_DELAY_MS: '3000',
+      WORKER_SHUTDOWN_TIMEOUT_MS: '60000',
+      SOLANA_RPC_URL: scene.ledger.connection.rpcEndpoint,
+    });
+    await fetch(`${process.url}/health`);
+    await setClockSeconds(
+      scene.ledger.connection,
+      (await readClockSeconds(scene.ledger.connection)) + JOB_LIFE_SECONDS,
+    );
+    const job = await scene.lock({ token_limit: 4 });
+    const response = await scene.ask(job, { url: process.url, body: { token_limit: 4 } });
+    process.signal('SIGTERM');
+    expect(await readAnswer(response)).toMatchObject({ error: undefined, finishReason: 'length' });
+    expect(await process.exited).toBe(0);
+    await scene.close();
+  }, 30_000);
+
   it('names what is wrong with its environment, without any secret', async () => {
     const message = await refusalOf({
       WORKER_PROOF_KEY: 'a-secret-that-is-no-key',
       WORKER_SLOTS: '0',
+      WORKER_SHUTDOWN_TIMEOUT_MS: '8',
       WORKER_UPSTREAM_URL: 'http://somebody:a-secret-password@127.0.0.1:8000/v1',
       WORKER_UPSTREAM_KEY: 'a-secret\nin two lines',
       SOLANA_RPC_URL: 'ftp://a-secret',
     });
     for (const name of [
       ...['WORKER_AUTHORITY', 'WORKER_PROOF_KEY', 'WORKER_SLOTS', 'SOLANA_RPC_URL'],
+      'WORKER_SHUTDOWN_TIMEOUT_MS',
       'WORKER_UPSTREAM_URL: must not carry credentials',
       'WORKER_UPSTREAM_KEY: cannot be sent in a header',
     ]) {

@@ -15,6 +15,8 @@ export interface LedgerClock {
   readonly offsetMs: number;
   /** Resolves when the ledger's time has reached `unixSeconds`, or when `signal` aborts. */
   waitUntil(unixSeconds: bigint, signal?: AbortSignal): Promise<void>;
+  /** Whether the ledger was read once: before, what is told is this machine's time. */
+  readonly isRead: boolean;
   /** Resolves with the first reading; rejects when the clock is closed before it. */
   readonly ready: Promise<void>;
   close(): void;
@@ -82,6 +84,9 @@ export function createLedgerClock(options: {
     read,
     get offsetMs() {
       return offsetMs ?? 0;
+    },
+    get isRead() {
+      return offsetMs !== undefined;
     },
     async waitUntil(unixSeconds, signal) {
       const atMs = Number(unixSeconds) * SECOND_MS;

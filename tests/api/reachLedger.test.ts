@@ -1,0 +1,67 @@
+import { Writable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import { pino } from 'pino';
+import { connectLedger } from '../../api/ledger/connectLedger.ts';
+import type { LedgerContext } from '../../api/ledger/context.ts';
+import { reachLedger } from '../../api/ledger/reachLedger.ts';
+import { createAddresses } from '../../programs/client/addresses.ts';
+
+const WAITING = 'Waiting for the node at SOLANA_RPC_URL to tell the time';
+
+describe('an API that starts while its node is away', () => {
+  let isAway: boolean;
+  let log: string[];
+  let ledger: { context: LedgerContext; close(): void };
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    isAway = true;
+    log = [];
+    const lines = new Writable({
+      write(line, _encoding, done) {
+        log.push(JSON.parse(String(line)).msg);
+        done();
+      },
+    });
+    const connection = {
+      async getAccountInfoAndContext() {
+        if (isAway) throw new Error('connect ECONNREFUSED');
+        return { context: { slot: 1 }, value: { data: Buffer.alloc(40) } };
+      },
+      getAccountInfo: async () => null,
+    };
+    const sender = { close: () => undefined };
+    ledger = connectLedger({
+      config: { SVC_COMMITMENT: 'confirmed', SVC_GATEWAY: Keypair.generate().publicKey },
+      connection,
+      addresses: createAddresses(),
+      logger: pino(lines),
+      createSender: () => sender,
+    } as unknown as Parameters<typeof connectLedger>[0]);
+  });
+
+  afterEach(() => {
+    ledger.close();
+    jest.useRealTimers();
+  });
+
+  it('says every five seconds what it waits for, and then looks at its Gateway once', async () => {
+    const reaching = reachLedger(ledger.context);
+    await jest.advanceTimersByTimeAsync(11_000);
+    expect(log).toEqual([WAITING, WAITING]);
+
+    isAway = false;
+    await jest.advanceTimersByTimeAsync(11_000);
+    expect(await reaching).toBe(true);
+    expect(log).toEqual([WAITING, WAITING, 'Found no Gateway at SVC_GATEWAY']);
+  });
+
+  it('says nothing more once it is told to end', async () => {
+    const reaching = reachLedger(ledger.context);
+    ledger.close();
+    expect(await reaching).toBe(false);
+    await jest.advanceTimersByTimeAsync(11_000);
+    expect(log).toEqual([]);
+  });
+});

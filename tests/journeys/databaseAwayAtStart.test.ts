@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type DatabaseGate, startDatabaseGate } from '../support/databaseGate.ts';
+import { startLedger, type TestLedger } from '../support/ledger.ts';
+
+jest.setTimeout(60_000);
+
+const AWAY = 'Waiting for the database at DATABASE_URL';
+
+let ledger: TestLedger;
+let database: TestDatabase;
+let gate: DatabaseGate;
+const started: ChildProcess[] = [];
+
+beforeAll(async () => {
+  [ledger, database] = await Promise.all([startLedger(), createTestDatabase()]);
+  gate = await startDatabaseGate(database.databaseUrl);
+});
+
+afterAll(async () => {
+  const ends = started.filter(({ exitCode }) => exitCode === null).map((one) => once(one, 'exit'));
+  for (const child of started) child.kill('SIGTERM');
+  await Promise.all(ends);
+  await gate.close();
+  await Promise.all([ledger.close(), database.close()]);
+});
+
+/** @returns what it says in its log, and whether it came to be ready instead of ending */
+function start(script: string) {
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(new URL(`../../${script}`, import.meta.url))],
+    {
+      env: {
+        SVC_PARENT_PID: String(process.pid),
+        DATABASE_URL: gate.databaseUrl,
+        SOLANA_RPC_URL: ledger.rpcUrl,
+        SOLANA_WS_URL: ledger.wsUrl,
+        SVC_SECRETS_KEY: Buffer.alloc(32).toString('base64'),
+        SVC_GATEWAY: Keypair.generate().publicKey.toBase58(),
+        ...Object.fromEntries(
+          ['SVC_SIGNER_KEY', 'SVC_FEE_PAYER_KEYS', 'SVC_CRANK_KEY'].map((name) => [
+            name,
+            bs58.encode(Keypair.generate().secretKey),
+          ]),
+        ),
+        ...{ PORT: '0', INDEXER_PORT: '0', LOG_LEVEL: 'warn' },
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  started.push(child);
+  const log = createInterface({ input: child.stderr });
+  const says = (words: string) =>
+    new Promise<void>((resolve) => {
+      log.on('line', (line) => JSON.parse(line).msg === words && resolve());
+    });
+  const ready = Promise.race([
+    once(createInterface({ input: child.stdout }), 'line').then(() => 'ready'),
+    once(child, 'exit').then(([code]) => `ended with ${code}`),
+  ]);
+  return { says, ready };
+}
+
+describe('an API and an indexer that are started while their database is away', () => {
+  it('come up once it is there, in whatever order', async () => {
+    await gate.shut();
+    const api = start('api/main.ts');
+    const indexer = start('indexer/main.ts');
+    await Promise.all([api.says(AWAY), indexer.says(AWAY)]);
+    await gate.open();
+    expect(await Promise.all([api.ready, indexer.ready])).toEqual(['ready', 'ready']);
+  });
+});

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import { until } from '../indexer/until.ts';
+import { askCompletion, FORMS } from '../support/askCompletion.ts';
+import { type GatedService, startGatedService } from '../support/gatedService.ts';
+import { nodeAway, type Road } from '../support/ledgerGate.ts';
+import { readBooks } from '../support/walletBooks.ts';
+
+jest.setTimeout(120_000);
+
+/** A node that takes everything but tells no time. */
+const timeless: Road = (request, forward) =>
+  request.params?.[0] === SYSVAR_CLOCK_PUBKEY.toBase58()
+    ? nodeAway(request, forward)
+    : forward(request);
+
+let service: GatedService;
+/** Started while the node was away. */
+let api: Pick<GatedService, 'baseUrl' | 'apiKey' | 'model'>;
+
+beforeAll(async () => {
+  service = await startGatedService();
+  await askCompletion(service, { form: 'plain' });
+  service.ledgerGate.setRoad(nodeAway);
+  const { url: baseUrl } = await service.startApiProcess();
+  api = { ...service, baseUrl };
+});
+
+afterAll(() => service?.close());
+
+async function get(path: string, apiKey = service.apiKey) {
+  const response = await fetch(`${api.baseUrl}${path}`, {
+    headers: { authorization: `Bearer ${apiKey}` },
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: compared as a whole
+  return { status: response.status, body: (await response.json()) as any };
+}
+
+describe('an API that was started while its node is away', () => {
+  it('serves what the mirror tells', async () => {
+    expect(await get('/v1/jobs')).toMatchObject({
+      status: 200,
+      body: { data: [{ status: 'settled' }] },
+    });
+    expect(await get('/v1/account')).toMatchObject({ status: 200 });
+    expect(await get('/v1/models')).toMatchObject({
+      status: 200,
+      body: { data: [{ id: service.model.id }] },
+    });
+    expect((await get('/health')).status).toBe(200);
+  });
+
+  it('is not ready, for want of the ledger', async () => {
+    expect(await get('/ready')).toMatchObject({
+      status: 503,
+      body: { parts: { database: 'ok', ledger: 'away', workers: 'ok' } },
+    });
+  });
+
+  it.each(FORMS)('locks nothing for a %s request before it knows the time', async (form) => {
+    const before = await readBooks(service, service.wallet.publicKey);
+    // A lock would be taken: only its deadlines could not be judged.
+    service.ledgerGate.setRoad(timeless);
+    const { status, headers, error } = await askCompletion(api, { form });
+    expect({ status, code: error?.code }).toEqual({ status: 503, code: 'service_unavailable' });
+    expect(headers['retry-after']).toBe('5');
+    expect(await readBooks(service, service.wallet.publicKey)).toEqual(before);
+  });
+
+  it('tells a key that nobody has before it tells of the node', async () => {
+    const { error } = await askCompletion(api, { form: 'plain', apiKey: 'svc_live_none' });
+    expect(error?.code).toBe('invalid_api_key');
+  });
+
+  it('answers once the node is back, without being started again', async () => {
+    service.ledgerGate.open();
+    await until(async () => (await get('/ready')).status === 200);
+    const { status, headers } = await askCompletion(api, { form: 'plain' });
+    expect(status).toBe(200);
+    expect(headers['x-svc-settlement-tx']).toBeTruthy();
+    await service.expectConserved();
+  });
+});
