@@ -8,7 +8,7 @@ import {
 } from '../runtime/config.ts';
 import { keypairListSetting, keypairSetting } from '../runtime/keypair.ts';
 import { logLevelSetting } from '../runtime/logger.ts';
-import { sealingKeySetting } from '../runtime/sealing.ts';
+import { hasDistinctKeys, SAME_KEYS, sealingKeySetting } from '../runtime/sealing.ts';
 import { databaseUrlSetting, httpUrlSetting, websocketUrlSetting } from '../runtime/urlSettings.ts';
 
 const countSetting = (fallback: number) => z.coerce.number().int().positive().default(fallback);
@@ -54,15 +54,18 @@ const environmentSchema = z.object({
   SVC_SUBMISSIONS_MAX: countSetting(64),
   SVC_HEDGE_AFTER_MS: z.coerce.number().int().positive().optional(),
   SVC_SECRETS_KEY: sealingKeySetting,
+  SVC_SECRETS_KEY_PREVIOUS: sealingKeySetting.optional(),
   SVC_TOKENIZERS_DIR: z.string().optional(),
   SVC_SHUTDOWN_TIMEOUT_MS: shutdownTimeoutSetting.default(20_000),
   LOG_LEVEL: logLevelSetting,
 });
+
+const consistentSchema = environmentSchema.refine(hasDistinctKeys, SAME_KEYS);
 
 /** The API process's settings; every variable is described in `.env.example`. */
 export type ApiConfig = z.infer<typeof environmentSchema>;
 
 /** @throws ConfigError naming each variable that is missing or malformed */
 export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Readonly<ApiConfig> {
-  return parseEnvironment(environmentSchema, environment);
+  return parseEnvironment(consistentSchema, environment);
 }

@@ -168,7 +168,7 @@ export async function startApi(
     directory,
     completions,
     keys,
-    identify: createRequestIdentification(config.SVC_SECRETS_KEY),
+    identify: createRequestIdentification(config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS),
     publicUrl,
     nowSeconds: clock.nowSeconds,
     unmirrored,

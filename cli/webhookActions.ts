@@ -1,5 +1,6 @@
 import Table from 'cli-table3';
 import type pg from 'pg';
+import { z } from 'zod';
 import { openDeliveryQueue } from '../indexer/webhooks/deliver/queue.ts';
 import { EXCHANGE_MS_MAX } from '../indexer/webhooks/deliver/schedule.ts';
 import {
@@ -8,11 +9,20 @@ import {
   listDeliveries,
 } from '../indexer/webhooks/operate/deliveries.ts';
 import { replayDeliveries, replayDelivery } from '../indexer/webhooks/operate/replay.ts';
+import { resealSecrets } from '../indexer/webhooks/operate/resealSecrets.ts';
 import { rotateSecret } from '../indexer/webhooks/operate/rotateSecret.ts';
 import { selectOutcome } from '../indexer/webhooks/operate/selectOutcome.ts';
 import { sendTestEvent } from '../indexer/webhooks/operate/sendTest.ts';
 import { listWebhooks } from '../indexer/webhooks/operate/webhooks.ts';
-import { createSealing, SealingError, sealingKeySetting } from '../runtime/sealing.ts';
+import { ConfigError, parseEnvironment } from '../runtime/config.ts';
+import {
+  createSealing,
+  hasDistinctKeys,
+  SAME_KEYS,
+  type Sealing,
+  SealingError,
+  sealingKeySetting,
+} from '../runtime/sealing.ts';
 import { delay } from '../runtime/wait.ts';
 import { CommandError } from './errors.ts';
 
@@ -23,6 +33,13 @@ export const PAGE = 100;
 /** An exchange, and time for the indexer to begin it. */
 const TEST_MS_MAX = EXCHANGE_MS_MAX + 5_000;
 const POLL_MS = 200;
+
+const keysSchema = z
+  .object({
+    SVC_SECRETS_KEY: sealingKeySetting,
+    SVC_SECRETS_KEY_PREVIOUS: sealingKeySetting.optional(),
+  })
+  .refine(hasDistinctKeys, SAME_KEYS);
 
 /** By the ledger's time of the event: from the first, up to but without the second. */
 export interface Range {
@@ -101,18 +118,15 @@ export async function test(pool: pg.Pool, webhookId: string): Promise<void> {
   console.error(`The test event was delivered: ${answer}.`);
 }
 
-/** Prints a new secret. @throws CommandError without the key that the service has */
+/** Prints a new secret. @throws CommandError without the keys that the service has */
 export async function rotate(
   pool: pg.Pool,
   webhookId: string,
   environment: NodeJS.ProcessEnv = process.env,
 ): Promise<void> {
-  const key = sealingKeySetting.safeParse(environment.SVC_SECRETS_KEY);
-  if (!key.success) {
-    throw new CommandError('Set SVC_SECRETS_KEY to the key that the indexer and the API have.');
-  }
+  const sealing = readSealing(environment);
   try {
-    console.log(await rotateSecret(pool, createSealing(key.data), webhookId));
+    console.log(await rotateSecret(pool, sealing, webhookId));
   } catch (error) {
     if (!(error instanceof SealingError)) throw error;
     throw new CommandError(`SVC_SECRETS_KEY is not the service's: ${error.message}.`, {
@@ -120,4 +134,38 @@ export async function rotate(
     });
   }
   console.error('This secret is shown once. For 24 hours the old one signs beside it.');
+}
+
+/**
+ * Seals every webhook's secrets with SVC_SECRETS_KEY, and tells how many.
+ *
+ * @throws CommandError without the keys that the service has, and at the end where none of them
+ *   opened a secret
+ */
+export async function reseal(
+  pool: pg.Pool,
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<void> {
+  const { resealed, present, unreadableIds } = await resealSecrets(pool, readSealing(environment));
+  console.error(`Resealed secrets: ${resealed}. Under SVC_SECRETS_KEY already: ${present}.`);
+  if (unreadableIds.length === 0) return;
+  throw new CommandError(
+    'Neither SVC_SECRETS_KEY nor SVC_SECRETS_KEY_PREVIOUS opens a secret of these webhooks:\n' +
+      unreadableIds.join('\n'),
+  );
+}
+
+/** @throws CommandError naming the key that is missing, malformed or the other one again */
+function readSealing(environment: NodeJS.ProcessEnv): Sealing {
+  try {
+    const keys = parseEnvironment(keysSchema, environment);
+    return createSealing(keys.SVC_SECRETS_KEY, keys.SVC_SECRETS_KEY_PREVIOUS);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new CommandError(
+      'Set SVC_SECRETS_KEY, and SVC_SECRETS_KEY_PREVIOUS where they have one, as the indexer and ' +
+        `the API have them. ${error.message}`,
+      { cause: error },
+    );
+  }
 }

@@ -10,6 +10,7 @@ import {
   PAGE,
   type Range,
   replay,
+  reseal,
   rotate,
   showDeliveries,
   showWebhooks,
@@ -47,6 +48,10 @@ export function createWebhooksCommand(): Command {
     .command('rotate <webhook>')
     .description('make a new secret, shown once; the old one signs beside it for 24 hours')
     .action((webhook: string) => onWebhooks((pool) => rotate(pool, webhook)));
+  webhooks
+    .command('reseal')
+    .description("put all webhooks' secrets under SVC_SECRETS_KEY, while the key is changed")
+    .action(() => onWebhooks((pool) => reseal(pool)));
   webhooks
     .command('enable <webhook>')
     .description('send events again, from now on')

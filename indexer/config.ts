@@ -4,7 +4,7 @@ import { addressSetting } from '../runtime/address.ts';
 import { booleanSetting, parseEnvironment, portSetting } from '../runtime/config.ts';
 import { keypairSetting } from '../runtime/keypair.ts';
 import { logLevelSetting } from '../runtime/logger.ts';
-import { sealingKeySetting } from '../runtime/sealing.ts';
+import { hasDistinctKeys, SAME_KEYS, sealingKeySetting } from '../runtime/sealing.ts';
 import { databaseUrlSetting, httpUrlSetting, websocketUrlSetting } from '../runtime/urlSettings.ts';
 
 /** How many offences a wallet may have; 0 for any number. */
@@ -33,16 +33,19 @@ const environmentSchema = z.object({
   INDEXER_HOST: z.string().default('127.0.0.1'),
   INDEXER_PORT: portSetting.default(8081),
   SVC_SECRETS_KEY: sealingKeySetting,
+  SVC_SECRETS_KEY_PREVIOUS: sealingKeySetting.optional(),
   SVC_ALLOW_LOOPBACK: booleanSetting.default(false),
   SVC_WEBHOOK_COMMITMENT: z.enum(['confirmed', 'finalized']).default('confirmed'),
   LOG_LEVEL: logLevelSetting,
 });
 
-const consistentSchema = environmentSchema.refine(
-  ({ HELIUS_WEBHOOK_URL: url, HELIUS_WEBHOOK_SECRET: secret, HELIUS_API_KEY: key }) =>
-    url === undefined || (secret !== undefined && key !== undefined),
-  { path: ['HELIUS_WEBHOOK_URL'], error: 'needs HELIUS_WEBHOOK_SECRET and HELIUS_API_KEY' },
-);
+const consistentSchema = environmentSchema
+  .refine(
+    ({ HELIUS_WEBHOOK_URL: url, HELIUS_WEBHOOK_SECRET: secret, HELIUS_API_KEY: key }) =>
+      url === undefined || (secret !== undefined && key !== undefined),
+    { path: ['HELIUS_WEBHOOK_URL'], error: 'needs HELIUS_WEBHOOK_SECRET and HELIUS_API_KEY' },
+  )
+  .refine(hasDistinctKeys, SAME_KEYS);
 
 /** The indexer process's settings; every variable is described in `.env.example`. */
 export type IndexerConfig = Readonly<z.infer<typeof environmentSchema>>;

@@ -10,6 +10,7 @@ import { hostInUrl } from '../runtime/hostInUrl.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { endWithParent } from '../runtime/parent.ts';
 import { createPool } from '../runtime/postgres.ts';
+import { createSealing } from '../runtime/sealing.ts';
 import { createShutdown } from '../runtime/shutdown.ts';
 import { delay } from '../runtime/wait.ts';
 import { createAbuseWatch } from './abuse/abuseWatch.ts';
@@ -91,7 +92,7 @@ const reconcileWatch = createReconcileWatch({
 const webhooks = await startWebhooks({
   ...{ pool, logger, onFatal },
   databaseUrl: config.DATABASE_URL,
-  secretsKey: config.SVC_SECRETS_KEY,
+  sealing: createSealing(config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS),
   allowLoopback: config.SVC_ALLOW_LOOPBACK,
   registry: metrics.registry,
 });

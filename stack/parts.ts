@@ -23,7 +23,7 @@ const NETWORK = [
 /** What the API and the indexer both read; pg has settings of its own, such as PGSSLROOTCERT. */
 const SERVICE = [
   ...['DATABASE_URL', 'PG[A-Z]+', 'SOLANA_RPC_URL', 'SOLANA_WS_URL', 'HELIUS_API_KEY'],
-  ...['SVC_PROGRAM_ID', 'SVC_COMMITMENT', 'SVC_SECRETS_KEY'],
+  ...['SVC_PROGRAM_ID', 'SVC_COMMITMENT', 'SVC_SECRETS_KEY', 'SVC_SECRETS_KEY_PREVIOUS'],
   ...['SVC_ALLOW_LOOPBACK', 'LOG_LEVEL'],
 ];
 

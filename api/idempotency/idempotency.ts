@@ -21,10 +21,16 @@ import {
   takeOverRequest,
 } from '../statements/requestClaims.ts';
 import { type AnswerCopy, openCopy, sealCopy } from './answerCopy.ts';
-import type { RequestIdentity } from './identity.ts';
+import type { RequestIdentity, RequestName } from './identity.ts';
 
 /** The right to run a request, or the answer that it had before. */
-export type Claim = NewClaim | { status: 'replay'; jobId: string; copy: AnswerCopy };
+export type Claim = NewClaim | Replay;
+
+export interface Replay {
+  status: 'replay';
+  jobId: string;
+  copy: AnswerCopy;
+}
 
 export interface NewClaim {
   status: 'new';
@@ -97,7 +103,9 @@ export function createIdempotency(services: {
     const key = { ...request, jobId };
     return {
       status: 'new',
-      release: () => deleteRequest(database, key),
+      async release() {
+        await deleteRequest(database, key);
+      },
       store: (copy) =>
         store({
           ...key,
@@ -135,16 +143,16 @@ export function createIdempotency(services: {
   }
 
   /** Somebody else took the request in this moment. */
-  async function inUseNow(request: RequestIdentity, jobId: string): Promise<ApiError> {
+  async function inUseNow(request: RequestName, jobId: string): Promise<ApiError> {
     const running = await selectRequest(database, request);
     return inUse(running?.job_id ?? jobId);
   }
 
-  async function repeat(
-    request: RequestIdentity,
-    jobId: string,
+  /** @returns undefined when the earlier request was not charged and never will be */
+  async function replay(
+    request: RequestName,
     earlier: IdempotentRequestRow,
-  ): Promise<Claim> {
+  ): Promise<Replay | undefined> {
     if (!earlier.body_hmac.equals(request.bodyHmac)) {
       throw new ApiError(
         'idempotency_key_mismatch',
@@ -152,13 +160,7 @@ export function createIdempotency(services: {
         { details: { job_id: earlier.job_id } },
       );
     }
-    if (await isFree(request.wallet, earlier)) {
-      if (await takeOverRequest(database, { ...request, jobId }, earlier.job_id)) {
-        return claimed(request, jobId);
-      }
-      // Another repeat came first.
-      throw await inUseNow(request, earlier.job_id);
-    }
+    if (await isFree(request.wallet, earlier)) return undefined;
     const copy = earlier.answer && openCopy(earlier.answer, request.copyKey());
     if (copy) return { status: 'replay', jobId: earlier.job_id, copy };
     throw new ApiError(
@@ -166,6 +168,40 @@ export function createIdempotency(services: {
       'This request was answered and charged before, and its answer is no longer kept.',
       { details: { job_id: earlier.job_id } },
     );
+  }
+
+  async function repeat(
+    request: RequestIdentity,
+    jobId: string,
+    earlier: IdempotentRequestRow,
+  ): Promise<Claim> {
+    const answered = await replay(request, earlier);
+    if (answered) return answered;
+    if (await takeOverRequest(database, { ...request, jobId }, earlier.job_id)) {
+      return claimed(request, jobId);
+    }
+    // Another repeat came first.
+    throw await inUseNow(request, earlier.job_id);
+  }
+
+  async function claimByName(request: RequestIdentity, jobId: string): Promise<Claim> {
+    const own = { ...request, jobId };
+    if (await insertRequest(database, own)) return claimed(request, jobId);
+    const earlier = await selectRequest(database, request);
+    if (earlier) return repeat(request, jobId, earlier);
+    // It ended in this very moment, without a job.
+    if (await insertRequest(database, own)) return claimed(request, jobId);
+    throw await inUseNow(request, jobId);
+  }
+
+  /** Ends what the request was under its previous name, if nothing was charged for it. */
+  async function replayPrevious(previous: RequestName): Promise<Replay | undefined> {
+    const earlier = await selectRequest(database, previous);
+    if (!earlier) return undefined;
+    const answered = await replay(previous, earlier);
+    if (answered) return answered;
+    if (await deleteRequest(database, { ...previous, jobId: earlier.job_id })) return undefined;
+    throw await inUseNow(previous, earlier.job_id);
   }
 
   async function prune(): Promise<void> {
@@ -189,13 +225,18 @@ export function createIdempotency(services: {
       await pruning;
     },
     async claim(request, jobId) {
-      const own = { ...request, jobId };
-      if (await insertRequest(database, own)) return claimed(request, jobId);
-      const earlier = await selectRequest(database, request);
-      if (earlier) return repeat(request, jobId, earlier);
-      // It ended in this very moment, without a job.
-      if (await insertRequest(database, own)) return claimed(request, jobId);
-      throw await inUseNow(request, jobId);
+      const claim = await claimByName(request, jobId);
+      if (claim.status === 'replay' || !request.previousName) return claim;
+      // Only once it is claimed: two processes that each look for the other's name cannot both miss.
+      let answered: Replay | undefined;
+      try {
+        answered = await replayPrevious(request.previousName);
+      } catch (error) {
+        await claim.release();
+        throw error;
+      }
+      if (answered) await claim.release();
+      return answered ?? claim;
     },
     async claimAnew(request, keySha256, jobId) {
       const payer = await claimTogether({ ...request, keySha256, jobId });

@@ -29,18 +29,19 @@ export async function selectRequest(
   return rows[0];
 }
 
-/** Only while the request is still this job's. */
+/** Only while the request is still this job's. @returns whether it was */
 export async function deleteRequest(
   database: Database,
   { wallet, requestKey, jobId }: RequestKey & { jobId: string },
-): Promise<void> {
-  await database.query({
+): Promise<boolean> {
+  const { rowCount } = await database.query({
     name: 'delete_request',
     text: `
       delete from service.idempotent_requests
       where wallet = $1 and request_key = $2 and job_id = $3`,
     values: [wallet, requestKey, jobId],
   });
+  return rowCount === 1;
 }
 
 /** Requests and answers whose time is over, but for those that somebody changes just now. */

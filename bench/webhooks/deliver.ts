@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import { startWebhooks } from '../../indexer/webhooks/startWebhooks.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createPool } from '../../runtime/postgres.ts';
+import { createSealing } from '../../runtime/sealing.ts';
 import { SECRETS_KEY } from '../../tests/indexer/indexerProcess.ts';
 
 // Delivers what is queued as an indexer does, in a process of its own, so that its processor time is
@@ -11,7 +12,7 @@ const [databaseUrl = ''] = process.argv.slice(2);
 await startWebhooks({
   pool: createPool({ databaseUrl, applicationName: 'svc-bench' }),
   databaseUrl,
-  secretsKey: Buffer.from(SECRETS_KEY, 'base64'),
+  sealing: createSealing(Buffer.from(SECRETS_KEY, 'base64')),
   allowLoopback: true,
   registry: new Registry(),
   logger: createLogger({ name: 'bench', level: 'error' }),

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Registry } from 'prom-client';
 import { createGuardedDispatcher } from '../../runtime/addressGuard.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { createSealing } from '../../runtime/sealing.ts';
+import type { Sealing } from '../../runtime/sealing.ts';
 import type { FatalError } from '../errors.ts';
 import { createMakeAttempt } from './deliver/attempt.ts';
 import { openAttemptJobs } from './deliver/attemptJobs.ts';
@@ -22,26 +22,25 @@ export interface Webhooks {
 
 /**
  * @param options.pool the migrated database
- * @param options.secretsKey opens the webhooks' secrets
+ * @param options.sealing opens the webhooks' secrets
  * @param options.onFatal told of an error that trying again cannot mend; nothing is sent any more
  */
 export async function startWebhooks(options: {
   pool: pg.Pool;
   databaseUrl: string;
-  secretsKey: Uint8Array;
+  sealing: Pick<Sealing, 'open'>;
   allowLoopback: boolean;
   registry: Registry;
   logger: Logger;
   onFatal: (error: FatalError) => void;
 }): Promise<Webhooks> {
-  const { pool, databaseUrl, secretsKey, allowLoopback, registry, logger, onFatal } = options;
+  const { pool, databaseUrl, sealing, allowLoopback, registry, logger, onFatal } = options;
   const metrics = createWebhookMetrics(registry);
   const jobs = await openAttemptJobs({ databaseUrl, logger });
   const queue = createDeliveryQueue(jobs.boss);
   const connections = createGuardedDispatcher({ allowLoopback, connectTimeoutMs: EXCHANGE_MS_MAX });
   const makeAttempt = createMakeAttempt({
-    ...{ pool, queue, logger },
-    sealing: createSealing(secretsKey),
+    ...{ pool, queue, sealing, logger },
     dispatcher: connections,
     onAttempt: metrics.attempt,
   });

@@ -39,6 +39,53 @@ describe('a sealed text', () => {
   });
 });
 
+describe('while a key gives way to another', () => {
+  const [before, after] = [randomBytes(32), randomBytes(32)];
+  /** As the processes are set one step after the other; during each, some have the next already. */
+  const steps = [
+    createSealing(before),
+    createSealing(before, after),
+    createSealing(after, before),
+    createSealing(after),
+  ] as const;
+  /** As it is stored at the last step: resealed by a process of the one before. */
+  const resealed = (sealed: Buffer) => steps[2].reseal(sealed) ?? sealed;
+
+  it.each([
+    [0, 1],
+    [1, 0],
+    [1, 2],
+    [2, 1],
+    [2, 3],
+    [3, 2],
+  ] as const)('what step %i seals is opened at step %i', (sealedAt, openedAt) => {
+    const text = 'a secret';
+    expect(steps[openedAt].open(steps[sealedAt].seal(text))).toBe(text);
+  });
+
+  it('no step between can be left out', () => {
+    expect(() => steps[0].open(steps[2].seal('a secret'))).toThrow(SealingError);
+    expect(() => steps[3].open(steps[1].seal('a secret'))).toThrow(SealingError);
+  });
+
+  it('what an earlier step has sealed is opened at the last one once it is resealed', () => {
+    for (const { seal } of steps.slice(0, 3)) {
+      expect(steps[3].open(resealed(seal('a secret')))).toBe('a secret');
+    }
+  });
+
+  it('nothing is resealed that is under the key that seals', () => {
+    expect(steps[2].reseal(steps[2].seal('a secret'))).toBeUndefined();
+  });
+
+  it('what neither of them opens is not resealed either', () => {
+    expect(() => steps[2].reseal(sealing.seal('a secret'))).toThrow(SealingError);
+    const altered = steps[1].seal('a secret');
+    altered.writeUInt8(altered.readUInt8(30) ^ 1, 30);
+    expect(() => steps[2].reseal(altered)).toThrow(SealingError);
+  });
+});
+
 describe('the key in the environment', () => {
   it('is base64 of 32 bytes', () => {
     const key = randomBytes(32);

@@ -81,6 +81,40 @@ describe('svc webhooks', () => {
     expect((await svc(['rotate', id])).error).toMatch(/^Set SVC_SECRETS_KEY/);
   });
 
+  it('seals all secrets anew, and fails by the names of those that it cannot open', async () => {
+    const old = { SVC_SECRETS_KEY_PREVIOUS: SECRETS_KEY };
+    const keys = { ...old, SVC_SECRETS_KEY: Buffer.alloc(32, 9).toString('base64') };
+    const { rows } = await scene.pool.query(
+      'select count(secret) + count(previous_secret) as secrets from service.webhooks',
+    );
+    const [{ secrets }] = rows;
+    expect(await svc(['reseal'], keys)).toEqual({
+      ...{ code: 0, out: '' },
+      error: `Resealed secrets: ${secrets}. Under SVC_SECRETS_KEY already: 0.\n`,
+    });
+    expect(await svc(['rotate', id], keys)).toMatchObject({ code: 0 });
+    const refused = await svc(['rotate', id], { SVC_SECRETS_KEY: SECRETS_KEY });
+    expect(refused.error).toMatch(/^SVC_SECRETS_KEY is not the service's/);
+
+    const lost = await scene.addWebhook({ url: 'http://127.0.0.1:9/lost' });
+    await scene.pool.query(`update service.webhooks set secret = '' where id = $1`, [lost]);
+    expect(await svc(['reseal'], { ...keys, SVC_SECRETS_KEY_PREVIOUS: '' })).toEqual({
+      ...{ code: 1, out: '' },
+      error:
+        'Resealed secrets: 0. Under SVC_SECRETS_KEY already: 2.\n' +
+        'Neither SVC_SECRETS_KEY nor SVC_SECRETS_KEY_PREVIOUS opens a secret of these webhooks:\n' +
+        `${lost}\n`,
+    });
+    for (const previous of [keys.SVC_SECRETS_KEY, 'a passphrase that is easy to remember!!']) {
+      const { error, code } = await svc(['reseal'], {
+        ...{ ...keys, SVC_SECRETS_KEY_PREVIOUS: previous },
+      });
+      expect(code).toBe(1);
+      expect(error).toMatch(/^Set SVC_SECRETS_KEY, .*\. SVC_SECRETS_KEY_PREVIOUS: /);
+      expect(error).not.toContain(previous);
+    }
+  });
+
   it('says so when there is no such webhook', async () => {
     const { error, code } = await svc(['disable', 'wh_0']);
     expect({ error, code }).toEqual({ error: 'There is no webhook wh_0.\n', code: 1 });

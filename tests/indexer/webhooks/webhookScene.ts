@@ -84,8 +84,7 @@ export async function createWebhookScene(): Promise<WebhookScene> {
   const logger = createLogger({ name: 'test', level: 'error', into });
   const jobs = await openAttemptJobs({ databaseUrl, logger });
   const queue = createDeliveryQueue(jobs.boss);
-  const secretsKey = Buffer.from(SECRETS_KEY, 'base64');
-  const sealing = createSealing(secretsKey);
+  const sealing = createSealing(Buffer.from(SECRETS_KEY, 'base64'));
   const connections: Dispatcher = createGuardedDispatcher({
     allowLoopback: true,
     connectTimeoutMs: 10_000,
@@ -167,7 +166,7 @@ export async function createWebhookScene(): Promise<WebhookScene> {
     },
     async start(registry = new Registry()) {
       const webhooks = await startWebhooks({
-        ...{ pool, databaseUrl, secretsKey, logger, registry, allowLoopback: true },
+        ...{ pool, databaseUrl, sealing, logger, registry, allowLoopback: true },
         onFatal(error) {
           throw error;
         },
