@@ -52,21 +52,22 @@ async function run(options: Options): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => interruption.abort());
   }
-  const { workers, silent } = await explained(async () => {
+  const { workers, silent, programId } = await explained(async () => {
     const config = loadConfig();
     // What is out of reach is named here; the parts of the API would wait for the ledger for ever.
     await withDatabase(async (pool) => void (await selectModels(pool)));
     const rpc = new URL(config.SOLANA_RPC_URL);
     await withLedgerNode({ rpc }, ({ connection }) => connection.getSlot());
-    return startCanary(config, {
+    const report = await startCanary(config, {
       ...{ modelId: model, wallet, worker, questions, rightMin, seed },
       interrupted: interruption.signal,
     });
+    return { ...report, programId: config.SVC_PROGRAM_ID };
   });
   const passed = workers.every(({ faults }) => faults.length === 0);
   if (!passed) process.exitCode = 1;
   const report = { passed, model, seed, questions, right_min: rightMin, workers, silent };
-  console.log(options.json ? renderJson(report) : renderCanary(report));
+  console.log(options.json ? renderJson(report) : renderCanary(report, programId));
 }
 
 async function explained<Result>(work: () => Promise<Result>): Promise<Result> {

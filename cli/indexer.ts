@@ -4,7 +4,13 @@ import { Command } from 'commander';
 import { z } from 'zod';
 import { FatalError, RetryableError } from '../indexer/errors.ts';
 import { rebuildMirror } from '../indexer/rebuild/rebuildMirror.ts';
-import { isClean, type Reconciliation, reconcile } from '../indexer/reconcile/reconcile.ts';
+import {
+  isBreach,
+  isClean,
+  type Reconciliation,
+  reconcile,
+} from '../indexer/reconcile/reconcile.ts';
+import type { Behind } from '../indexer/reconcile/tellBehind.ts';
 import { createRpc } from '../indexer/source/rpc.ts';
 import { createLedgerSource } from '../indexer/source/source.ts';
 import { createAddresses, PROGRAM_ID } from '../programs/client/addresses.ts';
@@ -23,6 +29,8 @@ const programSchema = z.object({ SVC_PROGRAM_ID: addressSetting.default(PROGRAM_
 
 /** No colours: the output may go to a file. */
 const PLAIN = { head: [], border: [] };
+/** The mirror stood behind the ledger, and nothing is known to be wrong with it. */
+const EXIT_BEHIND = 2;
 const VAULTS_UNKNOWN = 'The vaults were not compared: tokens moved all the time.';
 /** A sign of life every few seconds. */
 const PROGRESS_EVENTS = 10_000;
@@ -34,7 +42,10 @@ export function createIndexerCommand(): Command {
     .description('make the mirror anew from the ledger, and put it in place of the old one')
     .action(rebuild);
   withLedgerOption(indexer.command('reconcile'))
-    .description('compare journal, tables, accounts and vaults; exit code 1 if anything differs')
+    .description(
+      'compare journal, tables, accounts and vaults; exit code 1 if anything differs, ' +
+        '2 if only the mirror is behind the ledger',
+    )
     .option('--json', 'for machines')
     .action(compare);
   return indexer;
@@ -81,7 +92,7 @@ async function compare(options: LedgerChoice & { json?: true }): Promise<void> {
   await withDatabase(async (pool) => {
     const addresses = createAddresses(programId);
     const result = await explained(reconcile({ database: pool, connection, addresses }));
-    if (!isClean(result)) process.exitCode = 1;
+    if (!isClean(result)) process.exitCode = isBreach(result) ? 1 : EXIT_BEHIND;
     console.log(options.json ? renderJson(result) : renderText(result));
   });
 }
@@ -117,12 +128,18 @@ async function explained<Result>(work: Promise<Result>): Promise<Result> {
 }
 
 function renderText(result: Reconciliation): string {
-  const { slot, accounts, differences, conservation } = result;
-  if (isClean(result)) {
-    return conservation
-      ? `Journal, tables, ${accounts} accounts and the vaults agree at slot ${slot}.`
-      : `Journal, tables and ${accounts} accounts agree at slot ${slot}. ${VAULTS_UNKNOWN}`;
-  }
+  const behind = result.behind ? [renderBehind(result.behind)] : [];
+  return [...behind, isBreach(result) ? renderBreach(result) : renderAgreement(result)].join('\n');
+}
+
+function renderAgreement({ slot, accounts, behind, conservation }: Reconciliation): string {
+  const compared = behind ? 'all other accounts' : `${accounts} accounts`;
+  return conservation
+    ? `Journal, tables, ${compared} and the vaults agree at slot ${slot}.`
+    : `Journal, tables and ${compared} agree at slot ${slot}. ${VAULTS_UNKNOWN}`;
+}
+
+function renderBreach({ slot, accounts, differences, conservation }: Reconciliation): string {
   const head = ['against', 'address', 'column', 'mirror', 'expected'];
   const table = new Table({ head, style: PLAIN });
   for (const { against, address, column, mirror, expected } of differences) {
@@ -133,6 +150,13 @@ function renderText(result: Reconciliation): string {
       `${vault} holds ${heldBaseUnits} base units and owes ${dueBaseUnits}.`,
   ) ?? [VAULTS_UNKNOWN];
   return [`At slot ${slot}, ${accounts} accounts:`, table.toString(), ...vaults].join('\n');
+}
+
+function renderBehind({ slots, accounts }: Behind): string {
+  return (
+    `The mirror is behind the ledger by ${slots} slots: does the indexer run? ` +
+    `Accounts that cannot be compared before it has caught up: ${accounts}.`
+  );
 }
 
 /** Amounts in decimal text, since JSON's numbers cannot hold them all. */

@@ -6,6 +6,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['keys', async () => (await import('./keys.ts')).createKeysCommand()],
   ['webhooks', async () => (await import('./webhooks.ts')).createWebhooksCommand()],
   ['indexer', async () => (await import('./indexer.ts')).createIndexerCommand()],
+  ['disputes', async () => (await import('./disputes.ts')).createDisputesCommand()],
   ['send', async () => (await import('./send.ts')).createSendCommand()],
   ['verify', async () => (await import('./verify.ts')).createVerifyCommand()],
   ['audit', async () => (await import('./audit.ts')).createAuditCommand()],

@@ -10,6 +10,7 @@ import { PROGRAM_ID } from '../programs/client/addresses.ts';
 import { createSender, LedgerUnavailableError } from '../programs/client/sender/index.ts';
 import { parseKeypair } from '../runtime/keypair.ts';
 import { createLogger } from '../runtime/logger.ts';
+import { describeRefusal } from './describeRefusal.ts';
 import { CommandError } from './errors.ts';
 import { accountNames, instructionFromWords, missingSigners } from './instructionFields.ts';
 import { addLedgerOptions, type LedgerOptions, withLedgerNode } from './ledgerNode.ts';
@@ -45,7 +46,9 @@ export function createSendCommand(): Command {
       const instruction = instructionFromWords({ name, words, signer, programId });
       console.error(describeAccounts(name, instruction));
       const answer = await withLedgerNode(options, ({ connection }) =>
-        options.print ? print(instruction, connection) : send(instruction, connection, signers),
+        options.print
+          ? print(instruction, connection)
+          : send({ name, instruction }, connection, signers),
       );
       console.log(answer);
     });
@@ -53,7 +56,7 @@ export function createSendCommand(): Command {
 
 /** @returns the transaction's signature, once it is confirmed */
 async function send(
-  instruction: TransactionInstruction,
+  { name, instruction }: { name: string; instruction: TransactionInstruction },
   connection: Connection,
   signers: readonly Keypair[],
 ): Promise<string> {
@@ -75,10 +78,11 @@ async function send(
       computeUnitLimit: COMPUTE_UNITS_MAX,
     });
     if (outcome.status === 'confirmed') return outcome.signature;
+    const sent = { name, instruction, payer: payer.publicKey };
     const why =
       outcome.status === 'rejected'
         ? ((await payerTrouble(outcome.error, payer.publicKey, connection)) ??
-          `The ledger refused it: ${outcome.error.name}.`)
+          (await describeRefusal(outcome.error, sent, connection)))
         : 'The ledger dropped it.';
     throw new CommandError(`${why} Nothing was changed.`);
   } catch (error) {

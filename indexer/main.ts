@@ -23,7 +23,7 @@ import { createMetrics } from './metrics.ts';
 import { migrate } from './migrate.ts';
 import { createProgress } from './mirror/progress.ts';
 import { reconcile } from './reconcile/reconcile.ts';
-import { createReconcileWatch } from './reconcile/reconcileWatch.ts';
+import { createReconcileWatch, MIRROR_PATIENCE_MS } from './reconcile/reconcileWatch.ts';
 import { createStatusServer } from './server.ts';
 import { createRpc } from './source/rpc.ts';
 import { createLedgerSource } from './source/source.ts';
@@ -86,7 +86,11 @@ const abuseWatch = createAbuseWatch({
 
 const reconcileWatch = createReconcileWatch({
   ...{ logger, metrics, random: Math.random, wait: delay },
-  reconcile: (signal) => reconcile({ database: pool, connection, addresses, signal }),
+  reconcile: (signal) =>
+    reconcile({
+      ...{ database: pool, connection, addresses, signal },
+      patienceMs: MIRROR_PATIENCE_MS,
+    }),
   intervalMs: config.SVC_RECONCILE_INTERVAL_SECONDS * 1_000,
 });
 const webhooks = await startWebhooks({

@@ -14,7 +14,7 @@ export interface IndexerMetrics {
   swept(cursorSlot: bigint): void;
   gaps(accounts: number): void;
   rolledBack(transactions: number): void;
-  /** A reconciliation ended. @param differences unless it failed */
+  /** A reconciliation ended. @param differences unless not all was compared, or nothing was */
   reconciled(result: ReconcileResult, differences?: number): void;
   duty(name: string, result: TaskResult): void;
   /** A round looked for what is due. */
@@ -25,9 +25,10 @@ export interface IndexerMetrics {
 
 /**
  * How a reconciliation ended. Partial: nothing differs, but tokens never rested, so that the vaults
- * were not compared; failed: nothing was.
+ * were not compared; behind: nothing that could be compared differs, but the mirror stood behind
+ * the ledger; failed: nothing was compared.
  */
-export type ReconcileResult = 'clean' | 'partial' | 'breach' | 'failed';
+export type ReconcileResult = 'clean' | 'partial' | 'behind' | 'breach' | 'failed';
 
 export function createMetrics(progress: Progress): IndexerMetrics {
   const registry = new Registry();
@@ -79,7 +80,7 @@ export function createMetrics(progress: Progress): IndexerMetrics {
   });
   const reconciliations = new Counter({
     name: 'svc_indexer_reconciliations_total',
-    help: 'Comparisons of the mirror: clean, partial (all but the vaults), a breach, or failed',
+    help: 'Comparisons of the mirror: clean, partial (all but the vaults), behind, breach or failed',
     labelNames: ['result'],
     registers,
   });

@@ -2,65 +2,113 @@ import type { Connection } from '@solana/web3.js';
 import type pg from 'pg';
 import type { DecodedAccount } from '../../programs/client/accounts.ts';
 import { workerModels } from '../../programs/client/views.ts';
+import type { Database } from '../../runtime/postgres.ts';
 import { delay } from '../../runtime/wait.ts';
+import { RetryableError } from '../errors.ts';
+import type { ListedTransaction } from '../source/source.ts';
 import { type ComparedRow, compareRows, type Difference } from './difference.ts';
 import { expectedRow } from './expectedRows.ts';
 import { readAccounts } from './readLedger.ts';
 import { readLiveRows, readRows } from './readRows.ts';
 import { inSnapshot } from './snapshot.ts';
+import { selectSwept } from './swept.ts';
+import { type Behind, lacks, tellBehind } from './tellBehind.ts';
 
 const ROUNDS_MAX = 5;
 const ROUND_INTERVAL_MS = 500;
 
 type Accounts = ReadonlyMap<string, DecodedAccount>;
+type Rows = ReadonlyMap<string, ComparedRow>;
 
 /**
  * Compares the tables with the program's accounts. A live mirror is a moment behind, and accounts
  * move while they are read: those at different ages are read again, for two seconds in all. A busy
- * account may never be caught at rest; but a mirror that by then has not reached even what the
- * account was at first stands still, and that is a difference.
+ * account may never be caught at rest; but where a mirror that has come as far as the ledger was at
+ * first lacks what the account was then, that is a difference. One that has not come so far may
+ * still learn of it: then only what it should know by its own cursor is compared.
  *
- * @param accounts every account of the program, as of one slot
+ * @param options.accounts every account of the program, as of one slot
+ * @param options.newest the program's newest transaction when they had been read
+ * @param options.patienceMs how long a mirror that has not come to `newest` is waited for
+ * @throws RetryableError when the ledger does not answer, or the signal aborts
  */
-export async function compareLedger(
-  pool: pg.Pool,
-  connection: Connection,
-  accounts: Accounts,
-): Promise<Difference[]> {
+export async function compareLedger(options: {
+  pool: pg.Pool;
+  connection: Connection;
+  accounts: Accounts;
+  newest: ListedTransaction | undefined;
+  patienceMs: number;
+  signal: AbortSignal;
+}): Promise<{ differences: Difference[]; behind: Behind | null }> {
+  const { pool, connection, accounts, newest, patienceMs, signal } = options;
   const differences: Difference[] = [];
-  let rows = await inSnapshot(pool, readLiveRows);
+  let mirror = await readMirror(pool, newest, readLiveRows);
   let read = accounts;
-  let left = [...new Set([...accounts.keys(), ...rows.keys()])];
+  let left = [...new Set([...accounts.keys(), ...mirror.rows.keys()])];
   for (let round = 1; ; round += 1) {
-    const unequal: string[] = [];
-    for (const address of left) {
-      const found = rows.get(address);
+    left = left.filter((address) => {
+      const found = mirror.rows.get(address);
       const expected = rowOf(read.get(address));
-      if (!expected && found?.values.closed === true) continue;
-      const isStill = round === ROUNDS_MAX && !isMoving(accounts.get(address), found, expected);
-      if (isStill || found?.sequence === expected?.sequence) {
-        differences.push(...compareRows({ against: 'ledger', address }, found, expected));
-      } else {
-        unequal.push(address);
-      }
-    }
-    if (unequal.length === 0 || round === ROUNDS_MAX) return differences;
-    await delay(ROUND_INTERVAL_MS);
-    read = await readAccounts(connection, unequal);
-    rows = await inSnapshot(pool, (database) => readRows(database, unequal));
-    left = unequal;
+      if (!expected && found?.values.closed === true) return false;
+      if (found?.sequence !== expected?.sequence) return true;
+      differences.push(...compareRows({ against: 'ledger', address }, found, expected));
+      return false;
+    });
+    if (left.length === 0) return { differences, behind: null };
+    if (round === ROUNDS_MAX) break;
+    await delay(ROUND_INTERVAL_MS, signal);
+    if (round === 1) await untilReached(pool, newest, { patienceMs, signal });
+    if (signal.aborted) throw new RetryableError('Stopped before everything was compared');
+    read = await readAccounts(connection, left);
+    mirror = await readMirror(pool, newest, (database) => readRows(database, left));
+  }
+  const lacking = new Map<string, ComparedRow | undefined>();
+  for (const address of left) {
+    const found = mirror.rows.get(address);
+    const expected = rowOf(read.get(address));
+    if (isMoving(accounts.get(address), found, expected)) continue;
+    if (newest && !mirror.isReached && lacks(found, expected)) lacking.set(address, expected);
+    else differences.push(...compareRows({ against: 'ledger', address }, found, expected));
+  }
+  if (!newest || lacking.size === 0) return { differences, behind: null };
+  const told = await tellBehind({ pool, connection, lacking, newest });
+  return { differences: [...differences, ...told.differences], behind: told.behind };
+}
+
+/** The rows, and whether the mirror had come to the transaction when it held them. */
+function readMirror(
+  pool: pg.Pool,
+  newest: ListedTransaction | undefined,
+  readThem: (database: Database) => Promise<Rows>,
+): Promise<{ rows: Rows; isReached: boolean }> {
+  return inSnapshot(pool, async (database) => ({
+    rows: await readThem(database),
+    isReached: !newest || (await selectSwept(database, [newest])).holds(newest),
+  }));
+}
+
+async function untilReached(
+  pool: pg.Pool,
+  newest: ListedTransaction | undefined,
+  { patienceMs, signal }: { patienceMs: number; signal: AbortSignal },
+): Promise<void> {
+  const deadlineMs = performance.now() + patienceMs;
+  while (performance.now() < deadlineMs && !signal.aborted) {
+    const { isReached } = await readMirror(pool, newest, async () => new Map());
+    if (isReached) return;
+    await delay(ROUND_INTERVAL_MS, signal);
   }
 }
 
-/** Whether both have gone on since the account was first read. */
+/** Whether both have gone on since the account was first read, and be it to its end. */
 function isMoving(
   first: DecodedAccount | undefined,
   found: ComparedRow | undefined,
   expected: ComparedRow | undefined,
 ): boolean {
-  if (!first || !found || !expected) return false;
+  if (!first || !found) return false;
   const since = BigInt(first.data.sequence);
-  return found.sequence >= since && expected.sequence > since;
+  return found.sequence >= since && (!expected || expected.sequence > since);
 }
 
 function rowOf(account: DecodedAccount | undefined): ComparedRow | undefined {

@@ -4,6 +4,7 @@ import { type DecodedAccount, decodeAccount, isBlank } from '../../programs/clie
 import type { Addresses } from '../../programs/client/addresses.ts';
 import { delay } from '../../runtime/wait.ts';
 import { RetryableError } from '../errors.ts';
+import type { ListedTransaction } from '../source/source.ts';
 
 /** Everything that the program holds, as of one slot. */
 export interface LedgerState {
@@ -81,6 +82,24 @@ export async function readAccounts(
     for (const [address, account] of decodeAll(entries)) found.set(address, account);
   }
   return found;
+}
+
+/**
+ * The newest transaction that mentions an address. None where the node knows of none, and for what
+ * only a damaged mirror takes for an address.
+ *
+ * @throws RetryableError
+ */
+export async function readNewest(
+  connection: Connection,
+  address: string,
+): Promise<ListedTransaction | undefined> {
+  const [key] = keyOf(address);
+  if (!key) return undefined;
+  const [newest] = await answer(connection.getSignaturesForAddress(key, { limit: 1 }, COMMITMENT));
+  if (!newest) return undefined;
+  const { signature, slot, err } = newest;
+  return { signature, slot: BigInt(slot), failed: err !== null };
 }
 
 /** None for what only a damaged mirror takes for an address. */

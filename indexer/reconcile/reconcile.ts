@@ -8,7 +8,8 @@ import {
 import { compareJournal } from './compareJournal.ts';
 import { compareLedger } from './compareLedger.ts';
 import type { Difference } from './difference.ts';
-import { readLedger } from './readLedger.ts';
+import { readLedger, readNewest } from './readLedger.ts';
+import type { Behind } from './tellBehind.ts';
 
 export interface Reconciliation {
   /** Of the accounts and vaults that were read. */
@@ -17,6 +18,8 @@ export interface Reconciliation {
   /** Accounts of zeros that strangers made in the program's name; they mean nothing. */
   readonly blankAccounts: number;
   readonly differences: readonly Difference[];
+  /** Null when the mirror was far enough to compare every account. */
+  readonly behind: Behind | null;
   /** Null when tokens never rested while the accounts were read, so that nothing can be told. */
   readonly conservation: readonly Conservation[] | null;
 }
@@ -25,34 +28,41 @@ export interface Reconciliation {
  * Compares what is told in four places: the journal's events, the tables, the program's accounts,
  * and the vaults that must hold what the accounts promise.
  *
+ * @param options.patienceMs how long a mirror is waited for that is behind the ledger; default 0
  * @throws RetryableError when the ledger does not answer, or the signal aborts
  */
 export async function reconcile(options: {
   database: pg.Pool;
   connection: Connection;
   addresses: Addresses;
+  patienceMs?: number;
   signal?: AbortSignal;
 }): Promise<Reconciliation> {
-  const { database, connection, addresses, signal = new AbortController().signal } = options;
+  const { database: pool, connection, addresses, patienceMs = 0 } = options;
+  const { signal = new AbortController().signal } = options;
   const state = await readLedger(connection, addresses, signal);
   const { accounts } = state;
+  const newest = await readNewest(connection, addresses.programId.toBase58());
+  const onLedger = { connection, accounts, newest };
+  const { differences, behind } = await compareLedger({ pool, ...onLedger, patienceMs, signal });
   return {
     slot: state.slot,
     accounts: accounts.size,
     blankAccounts: state.blankAccounts,
-    differences: [
-      ...(await compareLedger(database, connection, accounts)),
-      ...(await compareJournal(database, addresses, signal)),
-    ],
+    differences: [...differences, ...(await compareJournal(pool, addresses, signal))],
+    behind,
     conservation: state.vaults && computeConservation({ ...state.vaults, accounts }),
   };
 }
 
-/**
- * Whether nothing differs, and every vault that was compared holds what it owes.
- */
-export function isClean({ differences, conservation }: Reconciliation): boolean {
-  return differences.length === 0 && !conservation?.some(holdsTooLittle);
+/** Whether everything that was compared agrees, and all of it could be but what vaults hold. */
+export function isClean(result: Reconciliation): boolean {
+  return !isBreach(result) && result.behind === null;
+}
+
+/** Whether anything differs, or a vault that was compared holds less than it owes. */
+export function isBreach({ differences, conservation }: Reconciliation): boolean {
+  return differences.length > 0 || conservation?.some(holdsTooLittle) === true;
 }
 
 /** Of one vault. More than it owes was sent unasked. */

@@ -3,7 +3,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { delay } from '../../runtime/wait.ts';
 import { classify, FatalError } from '../errors.ts';
 import type { IndexerMetrics, ReconcileResult } from '../metrics.ts';
-import { holdsTooLittle, isClean, type Reconciliation } from './reconcile.ts';
+import { holdsTooLittle, isBreach, type Reconciliation } from './reconcile.ts';
 
 /** Reconciles again and again, and knows how it went. */
 export interface ReconcileWatch {
@@ -19,6 +19,8 @@ const JITTER = 0.2;
 const REST_PER_RUN = 4;
 /** Of a mirror that is wrong as a whole the first ones tell as much as all. */
 const LOGGED_MAX = 100;
+/** How long a reconciliation waits for a mirror that is behind; more is the lag's to tell. */
+export const MIRROR_PATIENCE_MS = 60_000;
 /** An outage may take two runs; what fails more often does not pass by itself. */
 const FAILURES_QUIET_MAX = 2;
 
@@ -41,13 +43,15 @@ export function createReconcileWatch(options: {
   let isShort = false;
 
   function conclude(result: Reconciliation): void {
-    const { slot, accounts, differences, conservation } = result;
+    const { slot, accounts, differences, behind, conservation } = result;
+    const word = wordFor(result);
     failures = 0;
     if (conservation) isShort = conservation.some(holdsTooLittle);
-    if (!isClean(result)) breaches += 1;
-    // A shortage is over once the vaults were compared again, and not before.
-    else if (!isShort) breaches = 0;
-    metrics.reconciled(wordFor(result), differences.length);
+    if (word === 'breach') breaches += 1;
+    // A shortage is over once the vaults were compared again, and not before; a difference once all
+    // was.
+    else if (!isShort && word !== 'behind') breaches = 0;
+    metrics.reconciled(word, word === 'behind' ? undefined : differences.length);
     for (const difference of differences.slice(0, LOGGED_MAX)) {
       logger.error({ msg: 'Found a difference in the mirror', slot, ...difference });
     }
@@ -57,6 +61,10 @@ export function createReconcileWatch(options: {
       logger.error({ msg: 'Found a vault with less than it owes', slot, vault, ...amounts });
     }
     if (!conservation) logger.warn({ msg: 'Could not compare the vaults', slot });
+    if (behind) {
+      const { slots, accounts: waiting } = behind;
+      logger.warn({ msg: 'Could not compare all: the mirror is behind', slot, slots, waiting });
+    }
     logger.info({ msg: 'Reconciled', slot, accounts, differences: differences.length, breaches });
   }
 
@@ -94,6 +102,7 @@ export function createReconcileWatch(options: {
 }
 
 function wordFor(result: Reconciliation): ReconcileResult {
-  if (!isClean(result)) return 'breach';
+  if (isBreach(result)) return 'breach';
+  if (result.behind) return 'behind';
   return result.conservation ? 'clean' : 'partial';
 }

@@ -62,6 +62,7 @@ describe('svc', () => {
       'keys',
       'webhooks',
       'indexer',
+      'disputes',
       'send',
       'verify',
       'audit',

@@ -3,11 +3,18 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Connection, Keypair } from '@solana/web3.js';
+import { getAssociatedTokenAddressSync } from '@solana/spl-token';
+import { Connection, Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js';
+import { describeRefusal } from '../../cli/describeRefusal.ts';
 import { payerTrouble } from '../../cli/payerTrouble.ts';
-import { startLedger, type TestLedger } from '../support/ledger.ts';
+import { creditOpen } from '../../programs/client/index.ts';
+import { submit } from '../../stack/operator.ts';
+import { mintTo } from '../../stack/tokens.ts';
+import { openService, type Service, startLedger, type TestLedger } from '../support/ledger.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
+
+const SPENDER = Keypair.generate();
 
 let ledger: TestLedger;
 beforeAll(async () => {
@@ -16,11 +23,10 @@ beforeAll(async () => {
 afterAll(() => ledger.close());
 
 /** The last line that `svc send` writes when it is refused. */
-async function refusalOf(payer: Keypair): Promise<string | undefined> {
+async function refusalOf(payer: Keypair, words?: string[]): Promise<string | undefined> {
   const signer = JSON.stringify([...payer.secretKey]);
-  const spender = `spender=${Keypair.generate().publicKey}`;
-  const wallet = `wallet=${payer.publicKey}`;
-  const args = ['send', 'credit_open', '--rpc', ledger.rpcUrl, '--signer', signer, wallet, spender];
+  const opening = ['credit_open', `wallet=${payer.publicKey}`, `spender=${SPENDER.publicKey}`];
+  const args = ['send', ...(words ?? opening), '--rpc', ledger.rpcUrl, '--signer', signer];
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: { PATH: process.env.PATH },
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -52,6 +58,86 @@ describe('svc send, when the first signer cannot pay,', () => {
     const other = { ...refusal, name: 'InsufficientFundsForRent of account 3' };
     expect(await payerTrouble(other, Keypair.generate().publicKey, ledger.connection)).toBe(
       undefined,
+    );
+  });
+});
+
+describe('svc send, when an instruction is refused,', () => {
+  let service: Service;
+  /** Of the worker's authority, whose tokens are all staked. */
+  let emptyTokenAccount: string;
+  beforeAll(async () => {
+    service = await openService(ledger);
+    const { mints, workerAuthority } = service;
+    emptyTokenAccount = getAssociatedTokenAddressSync(
+      mints.stake,
+      workerAuthority.publicKey,
+    ).toBase58();
+  });
+
+  const depositing = () => [
+    'stake_deposit',
+    `worker=${service.worker}`,
+    `depositor_token_account=${emptyTokenAccount}`,
+    'tokens=1',
+  ];
+
+  it('says the program’s own word for it', async () => {
+    const stranger = Keypair.generate();
+    await ledger.fundLamports(stranger.publicKey, LAMPORTS_PER_SOL);
+    const pausing = ['pause_set', 'deposits_paused=true', 'locks_paused=true'];
+    expect(await refusalOf(stranger, pausing)).toBe(
+      'The escrow program refused pause_set: Unauthorized. Nothing was changed.',
+    );
+  });
+
+  it('names the program that it called, where that one refused', async () => {
+    const poor = Keypair.generate();
+    // Enough for the fee and to stay, and not for the rent of an account.
+    await ledger.fundLamports(poor.publicKey, 1_500_000);
+    expect(await refusalOf(poor)).toBe(
+      'The system program, called by credit_open, refused: insufficient funds (error 1). ' +
+        'Nothing was changed.',
+    );
+    expect(await refusalOf(service.workerAuthority, depositing())).toBe(
+      'The token program, called by stake_deposit, refused: insufficient funds (error 1). ' +
+        'Nothing was changed.',
+    );
+    const { operator, mints, workerAuthority } = service;
+    const owner = workerAuthority.publicKey;
+    const minting = mintTo(operator, { mint: mints.stake, owner, baseUnits: 1_000_000n });
+    await submit(operator, minting.instructions);
+    expect(await refusalOf(ledger.payer, depositing())).toBe(
+      'The token program, called by stake_deposit, refused: owner does not match (error 4). ' +
+        'Nothing was changed.',
+    );
+  });
+
+  it('blames nobody whom the ledger does not name', async () => {
+    const { publicKey: payer } = ledger.payer;
+    const wallet = Keypair.generate().publicKey;
+    const { publicKey: spender } = SPENDER;
+    const instruction = creditOpen({ payer, wallet, spender });
+    let sent = { name: 'credit_open', instruction, payer };
+    const describe = (instructionIndex: number | null, name: string, connection: Connection) =>
+      describeRefusal({ name, code: null, instructionIndex }, sent, connection);
+    const { connection } = ledger;
+    const away = new Connection(ledger.rpcUrl, { fetch: () => Promise.reject(new Error('away')) });
+    const unknown = 'The ledger refused credit_open: error 1 of a program that is not known.';
+    // By now it would succeed, so that a simulation tells nothing.
+    expect(await describe(0, '{"Custom":1}', connection)).toBe(unknown);
+    expect(await describe(0, '{"Custom":1}', away)).toBe(unknown);
+    // It would fail for want of the payer's lamports: another error than the one to be told.
+    const poor = Keypair.generate().publicKey;
+    await ledger.fundLamports(poor, 1_500_000);
+    sent = { ...sent, instruction: creditOpen({ payer: poor, wallet, spender }), payer: poor };
+    expect(await describe(0, '{"Custom":1}', connection)).toMatch(/^The system program, called by/);
+    expect(await describe(0, '{"Custom":4}', connection)).toBe(unknown.replace('1', '4'));
+    expect(await describe(1, 'InvalidInstructionData', connection)).toBe(
+      'The compute budget program refused the limits of credit_open: InvalidInstructionData.',
+    );
+    expect(await describe(null, 'AccountNotFound', connection)).toBe(
+      'The ledger refused it: AccountNotFound.',
     );
   });
 });

@@ -232,6 +232,6 @@ describe('the commands of the arbiter', () => {
         'npx svc send pause_set --rpc "$RPC" --signer stranger.json deposits_paused=true locks_paused=true',
         { RPC: scene.ledger.rpcUrl },
       ),
-    ).rejects.toThrow('The ledger refused it: Unauthorized. Nothing was changed.');
+    ).rejects.toThrow('The escrow program refused pause_set: Unauthorized. Nothing was changed.');
   });
 });

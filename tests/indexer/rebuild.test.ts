@@ -236,4 +236,22 @@ describe('svc indexer', () => {
     });
     await mirror.pool.query('update credit_accounts set owed_credits = 0');
   });
+
+  it('reconciles with exit code 2 where the mirror is only behind, and says how far', async () => {
+    await indexer?.terminate();
+    indexer = undefined;
+    await work();
+    const behind = await run('reconcile').catch((error) => error);
+    expect(behind.code).toBe(2);
+    expect(behind.stdout).toMatch(
+      /^The mirror is behind the ledger by [1-9]\d* slots: does the indexer run\? Accounts .+: [1-9]\d*\.\nJournal, tables, all other accounts and the vaults agree at slot \d+\.\n$/,
+    );
+    await mirror.pool.query('update credit_accounts set owed_credits = 5');
+    const wrong = await run('reconcile', '--json').catch((error) => error);
+    expect(wrong.code).toBe(1);
+    const { isClean, differences, behind: how } = JSON.parse(wrong.stdout);
+    expect(isClean).toBe(false);
+    expect(differences).toMatchObject([{ against: 'journal', column: 'owed_credits' }]);
+    expect(how).toEqual({ slots: expect.any(Number), accounts: expect.any(Number) });
+  });
 });

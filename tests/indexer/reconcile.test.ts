@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { PublicKey } from '@solana/web3.js';
-import { isClean, reconcile } from '../../indexer/reconcile/reconcile.ts';
+import { type PublicKey, SystemProgram } from '@solana/web3.js';
+import type pg from 'pg';
+import { sweep } from '../../indexer/mirror/sweep.ts';
+import { isBreach, isClean, reconcile } from '../../indexer/reconcile/reconcile.ts';
+import { contextOf } from './mirrorContext.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { addresses, createScene, type Scene } from './scene.ts';
 
@@ -12,7 +15,7 @@ beforeAll(async () => {
   scene = await createScene();
   [job] = (await scene.lock()) as [PublicKey];
   mirror = await createMirrorDatabase();
-  await mirror.apply(await scene.read());
+  await catchUp();
 });
 
 afterAll(async () => {
@@ -20,9 +23,16 @@ afterAll(async () => {
   await scene?.ledger.close();
 });
 
-function check() {
+/** Does what the indexer does while it runs. */
+async function catchUp(): Promise<void> {
+  const client = await mirror.pool.connect();
+  await sweep(contextOf(client, scene.source));
+  client.release();
+}
+
+function check(patienceMs = 0, database = mirror.pool) {
   const { connection } = scene.ledger;
-  return reconcile({ database: mirror.pool, connection, addresses });
+  return reconcile({ database, connection, addresses, patienceMs });
 }
 
 /** Damages the mirror for as long as it is compared. */
@@ -113,9 +123,9 @@ describe('reconcile', () => {
   it('does not take a mirror that is a moment behind for a wrong one', async () => {
     const checking = check();
     const [locked] = await scene.lock();
-    await mirror.apply(await scene.read());
-    const { differences } = await checking;
-    expect(differences).toEqual([]);
+    await catchUp();
+    const { differences, behind } = await checking;
+    expect({ differences, behind }).toEqual({ differences: [], behind: null });
     expect(locked).toBeDefined();
   });
 
@@ -134,5 +144,105 @@ describe('reconcile', () => {
       conservation: [{ vault: 'vault' as const, heldBaseUnits, dueBaseUnits: 100n }],
     });
     expect([99n, 100n, 101n].map((held) => isClean(holding(held)))).toEqual([false, true, true]);
+  });
+});
+
+describe('reconcile, with a mirror that is behind the ledger,', () => {
+  /** Of which the mirror knows all, and of which it knows nothing. */
+  let known: PublicKey;
+  let locked: PublicKey;
+  beforeAll(async () => {
+    [known] = (await scene.lock()) as [PublicKey];
+    await catchUp();
+    await scene.acknowledge(job);
+    await scene.settle(job);
+    [locked] = (await scene.lock()) as [PublicKey];
+  });
+
+  async function newestSlot(): Promise<number> {
+    const { connection } = scene.ledger;
+    const [newest] = await connection.getSignaturesForAddress(addresses.programId, { limit: 1 });
+    return newest?.slot ?? 0;
+  }
+
+  async function cursorSlot(): Promise<number> {
+    const { rows } = await mirror.pool.query(`select slot from cursors where name = 'confirmed'`);
+    return Number(rows[0].slot);
+  }
+
+  async function moveCursorTo(slot: number): Promise<void> {
+    await mirror.pool.query(`update cursors set slot = $1 where name = 'confirmed'`, [slot]);
+  }
+
+  it('says by how many slots, and finds no difference in what changed since', async () => {
+    const result = await check();
+    expect(result).toMatchObject({
+      differences: [],
+      behind: { slots: (await newestSlot()) - (await cursorSlot()) },
+    });
+    expect([isClean(result), isBreach(result)]).toEqual([false, false]);
+  });
+
+  it('tells of an account that it lacks although it has come past its last change', async () => {
+    const address = known.toBase58();
+    await mirror.pool.query('update jobs set sequence = 0 where address = $1', [address]);
+    const { differences, behind } = await check();
+    await mirror.pool.query('update jobs set sequence = 1 where address = $1', [address]);
+    const difference = { address, column: 'sequence', mirror: '0', expected: '1' };
+    expect(differences).toContainEqual({ against: 'ledger', ...difference });
+    expect(behind?.accounts).toBeGreaterThan(0);
+  });
+
+  it('knows that of the slot at its cursor it may have stored a part', async () => {
+    const before = await cursorSlot();
+    await moveCursorTo(await newestSlot());
+    const { differences, behind } = await check();
+    await moveCursorTo(before);
+    // It lacks the settlement, which is past; the lock, in that very slot, it may yet store.
+    const addressesOf = differences.map(({ address }) => address);
+    expect(addressesOf).toContain(job.toBase58());
+    expect(addressesOf).not.toContain(locked.toBase58());
+    expect(behind?.slots).toBe(0);
+  });
+
+  /** Without patience the mirror is looked at seven times. */
+  function poolAtEighthLook(happens: () => Promise<void>): pg.Pool {
+    let looks = 0;
+    const connect = async () => {
+      looks += 1;
+      if (looks === 8) await happens();
+      return mirror.pool.connect();
+    };
+    return Object.create(mirror.pool, { connect: { value: connect } });
+  }
+
+  it('waits for it as long as it may, and then compares everything', async () => {
+    const result = await check(60_000, poolAtEighthLook(catchUp));
+    expect(result).toMatchObject({ differences: [], behind: null });
+    expect(isClean(result)).toBe(true);
+  });
+
+  it('does not take a job that was closed meanwhile for a difference', async () => {
+    await scene.fail(known);
+    const pool = poolAtEighthLook(async () => {
+      await catchUp();
+      await scene.wait(200);
+      await scene.close(known);
+    });
+    expect(await check(60_000, pool)).toMatchObject({ differences: [], behind: null });
+    await catchUp();
+  });
+
+  it('is not deceived by strangers who mention an account of which the mirror is wrong', async () => {
+    const toPubkey = addresses.model(scene.service.model.id);
+    const fromPubkey = scene.ledger.payer.publicKey;
+    await scene.send([SystemProgram.transfer({ fromPubkey, toPubkey, lamports: 1 })], []);
+    const differences = await checkWith(
+      'update models set sequence = 0',
+      'update models set sequence = 1',
+    );
+    expect(differences).toContainEqual(
+      expect.objectContaining({ against: 'ledger', address: toPubkey.toBase58() }),
+    );
   });
 });

@@ -12,8 +12,10 @@ const CLEAN: Reconciliation = {
   accounts: 1,
   blankAccounts: 0,
   differences: [],
+  behind: null,
   conservation: [],
 };
+const BEHIND: Reconciliation = { ...CLEAN, behind: { slots: 9_000, accounts: 3 } };
 const WRONG: Reconciliation = {
   ...CLEAN,
   differences: [
@@ -82,6 +84,29 @@ describe('the reconcile watch', () => {
     const { breaches, reconciled } = await watch([WRONG, outage, WRONG]);
     expect(breaches).toEqual([1, 1, 2]);
     expect(reconciled).toEqual([['breach', 1], ['failed'], ['breach', 1]]);
+  });
+
+  it('waits for a mirror that is behind: that is neither a breach nor clean, and no error', async () => {
+    const { breaches, reconciled, logged } = await watch([WRONG, BEHIND, WRONG, BEHIND, CLEAN]);
+    expect(breaches).toEqual([1, 1, 2, 2, 0]);
+    expect(reconciled).toEqual([
+      ['breach', 1],
+      ['behind', undefined],
+      ['breach', 1],
+      ['behind', undefined],
+      ['clean', 0],
+    ]);
+    const told = logged.filter(({ slots }) => slots !== undefined);
+    expect(told.map(({ level, slots, waiting }) => [level, slots, waiting])).toEqual([
+      [WARN, 9_000, 3],
+      [WARN, 9_000, 3],
+    ]);
+  });
+
+  it('counts a difference that a mirror has although it is behind', async () => {
+    const { breaches, reconciled } = await watch([{ ...BEHIND, differences: WRONG.differences }]);
+    expect(breaches).toEqual([1]);
+    expect(reconciled).toEqual([['breach', 1]]);
   });
 
   it('tells of vaults that were not compared, which is neither a breach nor all', async () => {

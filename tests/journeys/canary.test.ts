@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { getAccount } from '@solana/spl-token';
 import { Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { fetchWorker } from '../../programs/client/accounts.ts';
 import { WORKER_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import { type RunningService, startRunningService } from '../support/runningService.ts';
@@ -61,6 +63,22 @@ async function ended(child: ReturnType<typeof startCanary>) {
 }
 
 const canary = (wallet: PublicKey, ...options: string[]) => ended(startCanary(wallet, ...options));
+
+/** Runs a command as the arbiter pastes it into a shell. */
+async function runAsArbiter(command: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'arbiter-'));
+  const key = JSON.stringify([...service.arbiter.secretKey]);
+  writeFileSync(join(folder, 'arbiter.json'), key, { mode: 0o600 });
+  const npx = 'npx() { shift; "$NODE" "$MAIN" "$@"; }';
+  const { PATH } = process.env;
+  const child = spawn('bash', ['--norc', '-c', `${npx}\n${command}`], {
+    ...{ cwd: folder, stdio: 'pipe' },
+    env: { PATH, NODE: process.execPath, MAIN, RPC: service.ledger.rpcUrl },
+  });
+  const result = await ended(child);
+  rmSync(folder, { recursive: true });
+  expect(result).toMatchObject({ code: 0 });
+}
 
 /** What settlements paid the worker so far, in base units. */
 async function paid(address: string): Promise<bigint> {
@@ -161,12 +179,8 @@ describe('svc canary', () => {
     expect(code).toBe(1);
     expect(out).toContain(`seed ${seed}\n`);
     expect(out).toContain(`${workers.talking} FAILED: right in 0 of 4, less than 0.6.`);
-    const [, command = ''] = /^npx svc (send worker_suspend .+)$/m.exec(out) ?? [];
-    const words = command
-      .replace('<file>', bs58.encode(service.arbiter.secretKey))
-      .replace('<url>', service.ledger.rpcUrl)
-      .split(' ');
-    expect(await ended(startVerb(words))).toMatchObject({ code: 0 });
+    const [command = ''] = /^npx svc send worker_suspend .+$/m.exec(out) ?? [];
+    await runAsArbiter(command);
     const { connection } = service.ledger;
     const worker = await fetchWorker(connection, new PublicKey(workers.talking), {
       commitment: 'confirmed',

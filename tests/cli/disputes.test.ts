@@ -1,0 +1,144 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { PublicKey } from '@solana/web3.js';
+import { fetchJob } from '../../programs/client/index.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../indexer/mirrorDatabase.ts';
+import { createScene, type Scene } from '../indexer/scene.ts';
+
+const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
+const HOUR_SECONDS = 3_600;
+
+let scene: Scene;
+let mirror: MirrorDatabase;
+/** Their jobs: disputed in this order, the last of them decided. */
+let urgent: PublicKey;
+let later: PublicKey;
+let rejected: PublicKey;
+
+beforeAll(async () => {
+  scene = await createScene();
+  mirror = await createMirrorDatabase();
+  const jobs = await scene.lock(3);
+  [urgent, later, rejected] = jobs as [PublicKey, PublicKey, PublicKey];
+  for (const job of jobs) {
+    await scene.acknowledge(job);
+    await scene.settle(job);
+  }
+  await scene.dispute(urgent);
+  await scene.wait(10);
+  await scene.dispute(later);
+  await scene.dispute(rejected);
+  await scene.resolve(rejected, 1);
+}, 60_000);
+
+afterAll(async () => {
+  await mirror?.close();
+  await scene?.ledger.close();
+});
+
+/** Runs the verb on a mirror that knows of everything so far. @returns what it prints, by dispute */
+async function list(...options: string[]) {
+  await mirror.apply(await scene.read());
+  const child = spawn(process.execPath, [MAIN, 'disputes', 'list', ...options], {
+    env: { PATH: process.env.PATH, DATABASE_URL: mirror.databaseUrl },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [out, error, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit'),
+  ]);
+  expect({ error, code }).toEqual({ error: '', code: 0 });
+  const disputes = out.split('┌').slice(1);
+  return {
+    disputes: disputes.map((table) =>
+      Object.fromEntries(
+        [...table.matchAll(/│ (\w+) +│ (.*?) +│/g)].map(([, name, value]) => [name, value]),
+      ),
+    ),
+    closing: out.trimEnd().split('\n').at(-1),
+  };
+}
+
+async function lockedAt(job: PublicKey): Promise<bigint> {
+  return (await fetchJob(scene.ledger.connection, job))?.lockedAt ?? 0n;
+}
+
+const isoTime = (seconds: bigint) => new Date(Number(seconds) * 1_000).toISOString();
+
+describe('svc disputes list', () => {
+  it('shows open disputes, the most urgent first, with what a verdict needs', async () => {
+    const { disputes, closing } = await list();
+    expect(disputes.map(({ job }) => job)).toEqual([String(urgent), String(later)]);
+    const job = await fetchJob(scene.ledger.connection, urgent);
+    if (!job) throw new Error('the job is on the ledger');
+    const openedAt = job.lockedAt + BigInt(job.disputedAfterSeconds);
+    expect(disputes[0]).toEqual({
+      status: 'open',
+      job_id: `job_${Buffer.from(job.jobId).toString('hex')}`,
+      job: String(urgent),
+      credit_account: String(scene.service.creditAccount),
+      worker: String(scene.service.worker),
+      controller: `${scene.service.gateway}, a gateway`,
+      wallet: String(scene.service.wallet.publicKey),
+      model: scene.service.model.id,
+      credits_charged: '3',
+      your_hash: `sha256:${Buffer.from(job.clientHash).toString('hex')}`,
+      worker_hash: `sha256:${Buffer.from(job.outputHash).toString('hex')}`,
+      dispute_tx: expect.stringMatching(/^\w{80,}$/),
+      opened_at: isoTime(openedAt),
+      arbitration_ends_at: isoTime(openedAt + BigInt(24 * HOUR_SECONDS)),
+      left: expect.stringMatching(/^2[34] h \d+ min$/),
+    });
+    expect(closing).toMatch(/^Open disputes: 2\. Decide with npx svc send dispute_resolve: docs\//);
+  });
+
+  it('shows those that are decided behind them, with the verdict and its evidence', async () => {
+    const { disputes } = await list('--all');
+    expect(disputes.map(({ job }) => job)).toEqual([urgent, later, rejected].map(String));
+    expect(disputes[2]).toMatchObject({
+      status: 'rejected',
+      resolution_tx: expect.stringMatching(/^\w{80,}$/),
+      evidence: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+    });
+    expect(disputes[2]).not.toHaveProperty('left');
+  });
+
+  it('goes on counting while nothing happens on the ledger', async () => {
+    const shift = (seconds: number) =>
+      mirror.pool.query(
+        `update jobs set locked_at = locked_at + $1, ended_at = ended_at + $1,
+           disputed_at = disputed_at + $1, arbitration_ends_at = arbitration_ends_at + $1`,
+        [seconds],
+      );
+    await shift(-2 * HOUR_SECONDS);
+    const { disputes } = await list();
+    await shift(2 * HOUR_SECONDS);
+    expect(disputes[0]?.left).toMatch(/^2[12] h/);
+  });
+
+  it('counts what is left by the ledger’s time, where the mirror knows it to be later', async () => {
+    await scene.wait(5 * HOUR_SECONDS);
+    const [job] = (await scene.lock()) as [PublicKey];
+    const { disputes } = await list();
+    const endsAtMs = Date.parse(disputes[0]?.arbitration_ends_at ?? '');
+    const minutes = Math.floor((endsAtMs / 1_000 - Number(await lockedAt(job))) / 60);
+    expect(disputes[0]?.left).toBe(`${Math.floor(minutes / 60)} h ${minutes % 60} min`);
+    expect(disputes[0]?.left).toMatch(/^1[89] h/);
+  });
+
+  it('says which are too late to decide, and when none is open', async () => {
+    await scene.wait(24 * HOUR_SECONDS);
+    await scene.lock();
+    expect((await list()).disputes.map(({ left }) => left)).toEqual(
+      Array(2).fill('none: it expires'),
+    );
+    await mirror.pool.query(
+      `update jobs set status = 'settled', outcome = 'expired' where status = 'disputed'`,
+    );
+    expect(await list()).toEqual({ disputes: [], closing: 'No dispute is open.' });
+  });
+});

@@ -1,0 +1,28 @@
+import { describe, expect, it } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import { renderCanary } from '../../cli/renderCanary.ts';
+
+const worker = Keypair.generate().publicKey.toBase58();
+const report = {
+  ...{ model: 'qwen3-8b', seed: 7, questions: 1, silent: [] },
+  workers: [
+    {
+      ...{ worker, jobs_asked: 1, jobs_proven: 0, answers_right: 0, answers_common: null },
+      ...{ tokens_claimed: 0, tokens_counted: 0, first_token_p50_ms: null, credits_charged: 0n },
+      faults: ['1 of 1 not proven: worker_error'],
+    },
+  ],
+};
+
+describe('the report of a canary', () => {
+  it('names the deployment in what it prints for the arbiter, where it is another one', () => {
+    const program = Keypair.generate().publicKey;
+    const signing = '--signer arbiter.json';
+    expect(renderCanary(report)).toMatch(
+      `\nnpx svc send worker_suspend --rpc "$RPC" ${signing} worker=${worker} suspended=true`,
+    );
+    expect(renderCanary(report, program)).toMatch(
+      `\nnpx svc send worker_suspend --rpc "$RPC" --program ${program} ${signing} worker=${worker} `,
+    );
+  });
+});
