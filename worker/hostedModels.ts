@@ -33,7 +33,7 @@ export function createHostedModels(options: {
     if (isHindered && !wasHindered) {
       logger.error({ msg: 'Found that this worker may take no jobs', cause: obstacle });
     } else if (wasHindered && !isHindered) {
-      logger.info({ msg: 'Found that this worker may take jobs again' });
+      logger.info({ msg: 'Found that this worker may take jobs' });
     }
     wasHindered = isHindered;
     return hosting;

@@ -1,3 +1,5 @@
+import type { PublicKey } from '@solana/web3.js';
+import { fetchWorker } from '../../programs/client/accounts.ts';
 import { jobProve, jobSettle } from '../../programs/client/instructions/index.ts';
 import { ed25519Instruction, proofMessage } from '../../programs/client/proof.ts';
 import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
@@ -7,7 +9,7 @@ import { delay } from '../../runtime/wait.ts';
 import type { ProvenAnswer } from '../completion/attempt.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
 import { SETTLEMENT_COMPUTE_UNITS_MAX } from './computeUnits.ts';
-import { actor, type LedgerContext, readJob, unlessAway } from './context.ts';
+import { actor, askNode, type LedgerContext, readJob, unlessAway } from './context.ts';
 import type { JobEnd, LockedJob, SettleEnd } from './escrow.ts';
 import { failJob } from './exits.ts';
 
@@ -18,8 +20,8 @@ const PAUSE_MS_MAX = 5_000;
 /**
  * Proves and settles in one transaction, which carries the acknowledgement too when that is not
  * confirmed yet. One that expired, or whose fate the ledger does not tell, is sent again while there
- * is time; so is one that was refused because nobody could pay for it, or because blocks are full.
- * Any other refused one is decided by what the Job says.
+ * is time; so is one that was refused because nobody could pay for it, because blocks are full, or
+ * because the worker is paid elsewhere since. Any other refused one is decided by what the Job says.
  */
 export async function settleJob(
   context: LedgerContext,
@@ -29,6 +31,8 @@ export async function settleJob(
   const { clock, logger, sender } = context;
   const { job, answer, countedTokens } = options;
   const delivered = { hash: answer.proof.outputHash, countedTokens };
+  // As the mirror has it, which may be behind.
+  let payout = publicKeyOf(answer.slot.worker.payout);
 
   const isInTime = () => clock.nowSeconds() < job.deadlines.proofDueAt;
 
@@ -40,7 +44,7 @@ export async function settleJob(
 
   while (isInTime()) {
     const sending = sender.send({
-      instructions: settlementInstructions(context, acknowledgements, options),
+      instructions: settlementInstructions(context, acknowledgements, { ...options, payout }),
       signers: [context.signer],
       computeUnitLimit: SETTLEMENT_COMPUTE_UNITS_MAX,
       lane: 'settlements',
@@ -58,6 +62,12 @@ export async function settleJob(
     if (isEnded(found.status)) return found;
     if (outcome.status !== 'rejected') continue;
     if (!isInTime()) break;
+    if (outcome.error.name === 'WrongAddress') {
+      const present = await readPayout(context, answer, outcome).catch(unlessAway);
+      const isNews = !present?.equals(payout);
+      payout = present ?? payout;
+      if (isNews) continue;
+    }
     logger.error({ msg: 'The ledger refused a settlement', job_id: job.id, err: outcome.error });
     if (mayPass(outcome.error)) {
       await pause();
@@ -91,12 +101,24 @@ async function standing(
   return { status: found ? word(JOB_STATUSES, found.status) : 'settled', signature: null };
 }
 
+/** Where the worker is paid now. @throws LedgerUnavailableError */
+async function readPayout(
+  { connection, commitment, addresses }: LedgerContext,
+  { slot: { worker } }: ProvenAnswer,
+  { slot: minContextSlot }: Outcome,
+): Promise<PublicKey> {
+  const reading = { commitment, minContextSlot, programId: addresses.programId };
+  const address = publicKeyOf(worker.address);
+  const found = await askNode(() => fetchWorker(connection, address, reading));
+  return found?.payout ?? publicKeyOf(worker.payout);
+}
+
 function settlementInstructions(
   context: LedgerContext,
   acknowledgements: Acknowledgements,
-  options: { job: LockedJob; answer: ProvenAnswer; countedTokens: number },
+  options: { job: LockedJob; answer: ProvenAnswer; countedTokens: number; payout: PublicKey },
 ) {
-  const { job, answer, countedTokens } = options;
+  const { job, answer, countedTokens, payout } = options;
   const { proof, slot, attempt } = answer;
   const { programId } = context.addresses;
   const worker = publicKeyOf(slot.worker.address);
@@ -123,7 +145,7 @@ function settlementInstructions(
       job: job.address,
       creditAccount: job.creditAccount,
       worker,
-      workerPayout: publicKeyOf(slot.worker.payout),
+      workerPayout: payout,
       deliveredHash: proof.outputHash,
       countedTokens,
     }),

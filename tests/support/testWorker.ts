@@ -11,6 +11,8 @@ export type WorkerBehaviour = WorkerMode | Engine;
 /** A worker that takes jobs, registered, staked and hosting the service's model. */
 export interface TestWorker {
   address: string;
+  /** Who registered it. */
+  authority: Keypair;
   proofKey: PublicKey;
   /** The token account that settlements pay. */
   payout: PublicKey;
@@ -48,6 +50,7 @@ export async function startTestWorker(options: {
   });
   return {
     address: address.toBase58(),
+    authority,
     proofKey: proofKey.publicKey,
     payout: getAssociatedTokenAddressSync(opened.mints.credit, authority.publicKey),
     jobsAsked: () => requests.filter(({ path }) => path === '/jobs').length,

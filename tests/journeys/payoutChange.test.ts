@@ -1,0 +1,72 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { createAssociatedTokenAccountIdempotent, getAccount } from '@solana/spl-token';
+import { Keypair, PublicKey } from '@solana/web3.js';
+import { fetchWorker } from '../../programs/client/accounts.ts';
+import { workerUpdate } from '../../programs/client/instructions/index.ts';
+import { workerEndpoint } from '../../programs/client/views.ts';
+import { submit } from '../../stack/operator.ts';
+import { FORMS, openCompletion, readAnswer } from '../support/askCompletion.ts';
+import { type GatedService, startGatedService } from '../support/gatedService.ts';
+import { playInTwoParts } from '../support/scriptedEngine.ts';
+import { untilEnded, untilUnderWay } from '../support/walletBooks.ts';
+
+// A settlement waits for a database that is away, and the machine may have more to do.
+jest.setTimeout(120_000);
+
+const CREDITS = 100n;
+/** Of the 16 credits that both forms cost. */
+const WORKER_BASE_UNITS = 16n * 8_500n;
+
+let service: GatedService;
+
+beforeAll(async () => {
+  service = await startGatedService();
+});
+
+afterEach(() => service.databaseGate.thaw());
+
+afterAll(() => service?.close());
+
+/** Has the worker paid into a new token account from now on. */
+async function changePayout(): Promise<PublicKey> {
+  const { ledger, operator, workers } = service;
+  const [{ address, authority, proofKey, payout }] = workers as [(typeof workers)[0]];
+  const { mint } = await getAccount(ledger.connection, payout);
+  const changed = await createAssociatedTokenAccountIdempotent(
+    ledger.connection,
+    ledger.payer,
+    mint,
+    Keypair.generate().publicKey,
+    { commitment: 'confirmed' },
+  );
+  const found = await fetchWorker(ledger.connection, new PublicKey(address));
+  if (!found) throw new Error('the worker is not registered');
+  const update = workerUpdate({
+    ...{ authority: authority.publicKey, payout: changed, proofKey },
+    endpoint: workerEndpoint(found),
+  });
+  await submit(operator, [update], [authority]);
+  return changed;
+}
+
+describe('a worker that changes its payout while it answers', () => {
+  it('is paid there, though the API has not heard of it', async () => {
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    const end = playInTwoParts(service.engine);
+    const asking = FORMS.map((form) => openCompletion(service, { form, apiKey }));
+    await untilUnderWay(service, address, FORMS.length);
+    service.databaseGate.freeze();
+    const payout = await changePayout().finally(end);
+    const settled = { status: 'settled', reason: 'none', charged: 8n };
+    expect(await untilEnded(service, address, FORMS.length)).toMatchObject({
+      jobs: [settled, settled],
+    });
+    service.databaseGate.thaw();
+    for (const response of asking) {
+      expect(await readAnswer(await response)).toMatchObject({ status: 200, error: undefined });
+    }
+    const { amount } = await getAccount(service.ledger.connection, payout, 'confirmed');
+    expect(amount).toBe(WORKER_BASE_UNITS);
+    await service.expectConserved();
+  });
+});
