@@ -1,0 +1,33 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { checkout, readDocuments } from './documents.ts';
+
+const METRIC = /\bsvc_(?:api|indexer|webhook|keeper|abuse|helius)_[a-z_]+/g;
+/** What Prometheus appends to a histogram's name. */
+const OF_HISTOGRAM = /_(?:count|sum|bucket)$/;
+
+const shown = ['api', 'indexer']
+  .flatMap((folder) =>
+    readdirSync(join(checkout, folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts'))
+      .map((path) => readFileSync(join(checkout, folder, path), 'utf8')),
+  )
+  .flatMap((source) => [...source.matchAll(/name: '(svc_[a-z_]+)'/g)])
+  .map(([, name = '']) => name);
+const told = new Set(
+  readDocuments().flatMap(({ text }) =>
+    [...text.matchAll(METRIC)].map(([name]) => name.replace(OF_HISTOGRAM, '')),
+  ),
+);
+
+describe('the metrics', () => {
+  it('that a process shows are all told of in the documents', () => {
+    expect(shown.length).toBeGreaterThan(20);
+    expect(shown.filter((name) => !told.has(name))).toEqual([]);
+  });
+
+  it('that the documents name are all shown by a process', () => {
+    expect([...told].filter((name) => !shown.includes(name))).toEqual([]);
+  });
+});
