@@ -1,7 +1,7 @@
 import type { Addresses } from '../../programs/client/addresses.ts';
 import type { Database } from '../../runtime/postgres.ts';
 import type { LedgerEvent, LedgerTransaction } from '../decode.ts';
-import { insertTransaction } from '../statements/insertTransaction.ts';
+import { insertTransactions } from '../statements/insertTransactions.ts';
 import { notifyJobs } from '../statements/notifyJobs.ts';
 import { foldNewEvents } from './foldEvents.ts';
 
@@ -23,7 +23,7 @@ export async function applyTransaction(
   addresses: Addresses,
   tell: Tell = tellReaders,
 ): Promise<LedgerEvent[]> {
-  if (!(await insertTransaction(database, transaction))) return [];
+  if ((await insertTransactions(database, [transaction])) === 0) return [];
   const folded = await foldNewEvents(database, transaction.events, addresses);
   await tell(database, folded);
   return folded;

@@ -5,48 +5,69 @@ import type { Change } from './change.ts';
 import { type MergedChange, mergeChanges } from './mergeChanges.ts';
 
 /**
- * Writes changes of accounts into their tables, each account once. Table and column names are those
- * of `Tables`; only the values come from the ledger.
+ * Writes changes of accounts into their tables, each account once, and those of the same columns
+ * together. Table and column names are those of `Tables`; only the values come from the ledger.
  *
  * @param changes each account's in the order of its sequence, without a gap
  * @throws FatalError when a row is not at the sequence before, which the caller has checked
  */
 export async function writeChanges(database: Database, changes: readonly Change[]): Promise<void> {
-  for (const change of mergeChanges(changes)) {
-    const { address, sequenceBefore, sequence, hosting } = change;
-    const isNew = sequenceBefore === 0n;
-    const { rowCount } = await database.query(isNew ? insertion(change) : overwriting(change));
-    if (rowCount !== 1) throw new FatalError(`${address} was not ready for its change ${sequence}`);
+  const merged = mergeChanges(changes);
+  for (const alike of Map.groupBy(merged, formOf).values()) {
+    const { rowCount } = await database.query(statementOf(alike));
+    if (rowCount === alike.length) continue;
+    const accounts = alike.map(({ address, sequence }) => `${address} for its change ${sequence}`);
+    throw new FatalError(`Not ready: ${accounts.join()}`);
+  }
+  for (const { address, hosting } of merged) {
     for (const [model, hosts] of hosting) {
       await writeHosting(database, { worker: address, model, hosts });
     }
   }
 }
 
-function insertion({ table, address, sequence, values }: MergedChange): QueryConfig {
-  const names = ['address', 'sequence', ...Object.keys(values)];
-  const places = names.map((_name, index) => `$${index + 1}`);
+function isNew({ sequenceBefore }: MergedChange): boolean {
+  return sequenceBefore === 0n;
+}
+
+/** The same for changes that one statement can write. */
+function formOf(change: MergedChange): string {
+  return [isNew(change), change.table, ...Object.keys(change.values)].join();
+}
+
+function statementOf(alike: readonly MergedChange[]): QueryConfig {
+  const [first] = alike as [MergedChange];
+  return isNew(first) ? insertion(first, alike) : overwriting(first, alike);
+}
+
+function insertion({ table, values }: MergedChange, alike: readonly MergedChange[]): QueryConfig {
+  const names = ['address', 'sequence', ...Object.keys(values)].join();
   return {
     name: `insert_${table}`,
-    text: `insert into ${table} (${names.join()}) values (${places.join()})`,
-    values: [address, sequence, ...Object.values(values)],
+    text: `
+      insert into ${table} (${names})
+      select ${names} from jsonb_populate_recordset(null::${table}, $1)`,
+    values: [rowsOf(alike)],
   };
 }
 
 /** Not a named statement: a plan kept from when the mirror was nearly empty would read whole tables. */
-function overwriting({
-  table,
-  address,
-  sequenceBefore,
-  sequence,
-  values,
-}: MergedChange): QueryConfig {
+function overwriting({ table, values }: MergedChange, alike: readonly MergedChange[]): QueryConfig {
   const names = ['sequence', ...Object.keys(values)];
-  const settings = names.map((name, index) => `${name} = $${index + 3}`);
+  const settings = names.map((name) => `${name} = change.${name}`);
   return {
-    text: `update ${table} set ${settings.join()} where address = $1 and sequence = $2`,
-    values: [address, sequenceBefore, sequence, ...Object.values(values)],
+    text: `
+      update ${table} account set ${settings.join()}
+      from rows from (jsonb_populate_recordset(null::${table}, $1), unnest($2::numeric[])) change
+      where account.address = change.address and account.sequence = change.unnest`,
+    values: [rowsOf(alike), alike.map(({ sequenceBefore }) => sequenceBefore)],
   };
+}
+
+/** In JSON, in which 64-bit integers are spelled as text. */
+function rowsOf(alike: readonly MergedChange[]): string {
+  const rows = alike.map(({ address, sequence, values }) => ({ address, sequence, ...values }));
+  return JSON.stringify(rows, (_name, value) => (typeof value === 'bigint' ? `${value}` : value));
 }
 
 async function writeHosting(

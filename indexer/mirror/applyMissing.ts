@@ -1,6 +1,8 @@
+import { applyBatch } from '../apply/applyBatch.ts';
 import { applyTransaction } from '../apply/applyTransaction.ts';
 import { atomically } from '../apply/atomically.ts';
-import { RetryableError } from '../errors.ts';
+import type { LedgerEvent, LedgerTransaction } from '../decode.ts';
+import { classify, RetryableError } from '../errors.ts';
 import { readAhead } from '../source/readAhead.ts';
 import type { ListedTransaction } from '../source/source.ts';
 import { selectStored } from '../statements/selectStored.ts';
@@ -8,10 +10,11 @@ import type { MirrorContext } from './context.ts';
 import { tellOf } from './tell.ts';
 
 /**
- * Applies those of the listed transactions that are not stored yet, in the given order, each in a
- * database transaction of its own.
+ * Applies those of the listed transactions that are not stored yet, in the given order. Those that
+ * have been read by the time that the ones before are applied share a database transaction; where
+ * one of them cannot, each has its own.
  *
- * @param alsoApply what else belongs into the same database transaction
+ * @param alsoApply what else belongs into the database transaction that ends with this transaction
  * @returns how many were applied
  * @throws RetryableError when the signal aborts; what is left is found again
  */
@@ -28,13 +31,41 @@ export async function applyMissing(
     succeeded.map(({ signature }) => signature),
   );
   const missing = succeeded.filter(({ signature }) => !stored.has(signature));
-  for await (const transaction of readAhead(source, missing)) {
+
+  async function store(
+    last: LedgerTransaction,
+    apply: () => Promise<LedgerEvent[]>,
+  ): Promise<LedgerEvent[]> {
     if (signal.aborted) throw new RetryableError('Stopped before everything was applied');
-    const folded = await atomically(database, async () => {
-      await alsoApply(transaction);
-      return applyTransaction(database, transaction, addresses, tell);
+    return atomically(database, async () => {
+      await alsoApply(last);
+      return apply();
     });
-    onFolded(folded);
+  }
+
+  /** @returns null where one of them stands in the way, which shows when each is stored alone */
+  async function storeTogether(batch: readonly LedgerTransaction[]): Promise<LedgerEvent[] | null> {
+    const last = batch.at(-1);
+    if (!last || batch.length === 1) return null;
+    try {
+      return await store(last, () => applyBatch(database, batch, addresses, tell));
+    } catch (error) {
+      if (classify(error) instanceof RetryableError) throw error;
+      return null;
+    }
+  }
+
+  for await (const batch of readAhead(source, missing)) {
+    const folded = await storeTogether(batch);
+    if (folded) {
+      onFolded(folded);
+      continue;
+    }
+    for (const transaction of batch) {
+      onFolded(
+        await store(transaction, () => applyTransaction(database, transaction, addresses, tell)),
+      );
+    }
   }
   return missing.length;
 }

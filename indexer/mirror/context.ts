@@ -17,8 +17,8 @@ export interface MirrorContext {
    * long ago: it notifies nobody and queues no webhook.
    */
   readonly announcer: Announcer | null;
-  /** Told of what a transaction's application folded, after the commit. */
+  /** Told of what a database transaction folded, after its commit. */
   readonly onFolded: (events: readonly LedgerEvent[]) => void;
-  /** Ends whatever takes long between two transactions. */
+  /** Ends whatever takes long between two database transactions. */
   readonly signal: AbortSignal;
 }

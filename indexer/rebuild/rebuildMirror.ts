@@ -29,7 +29,7 @@ export interface Rebuild {
  * It announces nothing, and so holds nothing that the old one has not: what has landed since is
  * left to the indexer, which finds it at the cursor, for the first time.
  *
- * @param options.onFolded told of each transaction's events, to show how it goes on
+ * @param options.onFolded told of the events as they are stored, to show how it goes on
  * @throws RetryableError when the ledger cannot be read or the indexer does not make place
  * @throws FatalError when another rebuild runs, or the mirror is that of another ledger
  */

@@ -40,6 +40,14 @@ export interface Announcing {
   readonly awaitsFinality: boolean;
 }
 
+/** So many occurrences are told at once; each to the webhooks of a wallet, of which there are few. */
+const TOLD_AT_ONCE = 100;
+
+/** One that is for everybody is told alone, since nobody knows how many bodies that makes. */
+function isEnough(occurrences: readonly Occurrence[]): boolean {
+  return occurrences.length >= TOLD_AT_ONCE || occurrences.at(-1)?.wallet === null;
+}
+
 /** @param floorSlot nothing up to it is announced */
 export function createAnnouncer(
   { queue, awaitsFinality }: Announcing,
@@ -63,7 +71,10 @@ export function createAnnouncer(
       if (!news.some(isAnnounced)) return;
       const facts = await readFacts(database, news);
       const occurrences: Occurrence[] = [];
-      for (const event of news) occurrences.push(...(await occurrencesOf(database, event, facts)));
+      for (const event of news) {
+        occurrences.push(...(await occurrencesOf(database, event, facts)));
+        if (isEnough(occurrences)) await deliver(database, occurrences.splice(0));
+      }
       await deliver(database, occurrences);
     },
     async release(database, signatures) {

@@ -9,5 +9,5 @@ export const NOTABLE_SEEDS: readonly { readonly seed: number; readonly finds: st
   // Had: a page ended in the middle of a slot, and the next node had the rest of it before that.
   { seed: 1107, finds: 'a slot that is listed in another order where a page ends' },
   // Given: announcing once the database transaction that stores has ended.
-  { seed: 405_770, finds: 'a transaction that is stored without being announced' },
+  { seed: 405_771, finds: 'a transaction that is stored without being announced' },
 ];

@@ -1,0 +1,280 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type pg from 'pg';
+import { clearMirror } from '../../indexer/clearMirror.ts';
+import type { LedgerEvent, LedgerTransaction } from '../../indexer/decode.ts';
+import { applyMissing } from '../../indexer/mirror/applyMissing.ts';
+import type { MirrorContext } from '../../indexer/mirror/context.ts';
+import { finalize } from '../../indexer/mirror/finalize.ts';
+import { sweep } from '../../indexer/mirror/sweep.ts';
+import { MIRROR_SCHEMA, useSchema } from '../../indexer/mirrorSchema.ts';
+import type { LedgerSource } from '../../indexer/source/source.ts';
+import { selectCursor } from '../../indexer/statements/cursors.ts';
+import { type Announcing, createAnnouncer } from '../../indexer/webhooks/announce/announcer.ts';
+import { openAttemptJobs } from '../../indexer/webhooks/deliver/attemptJobs.ts';
+import { createDeliveryQueue, type DeliveryQueue } from '../../indexer/webhooks/deliver/queue.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { API_VERSION } from '../../webhooks/apiVersion.ts';
+import { EVENT_KINDS } from '../../webhooks/eventKinds.ts';
+import { createRandom } from '../support/random.ts';
+import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
+import { addresses } from './scene.ts';
+import { createChance } from './simulator/chance.ts';
+import { type Delivery, selectDeliveries } from './simulator/differences/announcements.ts';
+import { foldCleanly } from './simulator/differences/cleanFold.ts';
+import { findDifferences } from './simulator/differences/findDifferences.ts';
+import { NO_FAULTS } from './simulator/faultRates.ts';
+import { WALLETS } from './simulator/ledger/drawInstructions.ts';
+import { buy, openWallet } from './simulator/ledger/instructions/credit.ts';
+import { acknowledge, lock } from './simulator/ledger/instructions/job.ts';
+import { registerWorker } from './simulator/ledger/instructions/worker.ts';
+import type { Landed } from './simulator/ledger/landed.ts';
+import { createSimulatedLedger, type SimulatedLedger } from './simulator/ledger/simulatedLedger.ts';
+import { createTraffic } from './simulator/ledger/traffic.ts';
+import { createClock } from './simulator/simulatedClock.ts';
+import { createUnreliableNode } from './simulator/unreliableNode.ts';
+
+jest.setTimeout(120_000);
+
+const random = createRandom();
+const TRANSACTIONS = 200;
+/** Statements of a batch and of some more: most kills come within one. */
+const KILL_WITHIN_STATEMENTS = 120;
+/** An answer takes so many turns of the event loop at most, so that batches are of all sizes. */
+const TURNS_MAX = 10;
+
+let mirror: MirrorDatabase;
+let jobs: Awaited<ReturnType<typeof openAttemptJobs>>;
+let queue: DeliveryQueue;
+
+beforeAll(async () => {
+  mirror = await createMirrorDatabase();
+  const logger = createLogger({ name: 'test', level: 'silent' });
+  jobs = await openAttemptJobs({ databaseUrl: mirror.databaseUrl, logger });
+  queue = createDeliveryQueue(jobs.boss);
+});
+
+afterAll(async () => {
+  await jobs?.close();
+  await mirror?.close();
+});
+
+beforeEach(async () => {
+  await clearMirror(mirror.pool);
+  await mirror.pool.query('truncate service.webhooks, service.credit_alerts cascade');
+  for (const wallet of WALLETS) {
+    await mirror.pool.query(
+      `insert into service.webhooks (id, wallet, url, events, api_version, secret)
+       values ($1, $2, 'https://receiver.example', $3, $4, '')`,
+      [`wh_${randomUUID()}`, wallet, EVENT_KINDS, API_VERSION],
+    );
+  }
+});
+
+/** A history that is final, and a node that shows it. */
+function createHistory(): { ledger: SimulatedLedger; source: LedgerSource } {
+  const chanceOf = (part: string) => createChance(random.below(2 ** 30), part);
+  const ledger = createSimulatedLedger(chanceOf('ledger'));
+  const rates = () => NO_FAULTS;
+  const traffic = createTraffic({ ledger, chance: chanceOf('traffic'), rates });
+  while (ledger.transactions.length < TRANSACTIONS) traffic.step();
+  traffic.end();
+  return { ledger, source: nodeOf(ledger) };
+}
+
+/** A node without any of the faults that it might have. */
+function nodeOf(ledger: SimulatedLedger): LedgerSource {
+  const chance = createChance(random.below(2 ** 30), 'node');
+  return createUnreliableNode({
+    ...{ ledger, chance, strandings: chance, clock: createClock(), rates: () => NO_FAULTS },
+    ...{ hidden: new Set(), isFollowed: () => false },
+  });
+}
+
+function succeededOf({ transactions }: SimulatedLedger): Landed[] {
+  return transactions.filter(({ failed }) => !failed);
+}
+
+/** Answers late, and not in the order of the questions. */
+function slowly(source: LedgerSource): LedgerSource {
+  return {
+    ...source,
+    async read(listed) {
+      for (let turns = random.below(TURNS_MAX); turns > 0; turns -= 1) await turn();
+      return source.read(listed);
+    },
+  };
+}
+
+interface Keeping {
+  readonly source: LedgerSource;
+  readonly announcing: Announcing;
+  readonly announcer?: MirrorContext['announcer'];
+  /** Ends the connection at this statement; never, where it is undefined. */
+  readonly killedAt?: number;
+}
+
+/** Keeps the mirror on a connection of its own. @returns how many database transactions it ended */
+async function keep(
+  { source, announcing, announcer, killedAt }: Keeping,
+  work: (context: MirrorContext) => Promise<unknown>,
+): Promise<number> {
+  const client = await mirror.pool.connect();
+  const send = client.query.bind(client) as (...parameters: unknown[]) => Promise<unknown>;
+  let statements = 0;
+  let commits = 0;
+  client.query = (async (...parameters: unknown[]) => {
+    statements += 1;
+    if (parameters[0] === 'commit') commits += 1;
+    if (statements === killedAt) await endConnection(client);
+    return send(...parameters);
+  }) as typeof client.query;
+  try {
+    await useSchema(client, MIRROR_SCHEMA);
+    await work({
+      ...{ database: client, source, addresses, commitment: 'confirmed' },
+      announcer: announcer ?? createAnnouncer(announcing, 0n),
+      ...{ onFolded: () => {}, signal: new AbortController().signal },
+    });
+    return commits;
+  } finally {
+    client.release(true);
+  }
+}
+
+async function endConnection(client: pg.PoolClient): Promise<void> {
+  const { processID } = client as pg.PoolClient & { processID: number };
+  await mirror.pool.query('select pg_terminate_backend($1, 5000)', [processID]);
+}
+
+async function storedSignatures(): Promise<string[]> {
+  const { rows } = await mirror.pool.query<{ signature: string }>(
+    'select signature from transactions order by slot, signature',
+  );
+  return rows.map(({ signature }) => signature);
+}
+
+/** Each has one webhook, which is promised its events in their order. */
+function byWallet(deliveries: readonly Delivery[]): Partial<Record<string, Delivery[]>> {
+  return Object.groupBy(deliveries, ({ wallet }) => wallet);
+}
+
+describe(`a mirror that catches up (seed ${random.seed})`, () => {
+  it.each([
+    { awaitsFinality: false, when: 'at once' },
+    { awaitsFinality: true, when: 'when it is final' },
+  ])(
+    'makes what one transaction after the other makes, and tells it $when, killed again and again',
+    async ({ awaitsFinality }) => {
+      const { ledger, source } = createHistory();
+      const keeping = { source: slowly(source), announcing: { queue, awaitsFinality } };
+      let kills = 0;
+      let commits: number | undefined;
+      while (commits === undefined) {
+        const killedAt = 1 + random.below(KILL_WITHIN_STATEMENTS * (1 + kills / 10));
+        try {
+          commits = await keep({ ...keeping, killedAt }, finalize);
+        } catch {
+          kills += 1;
+        }
+      }
+      const clean = { pool: mirror.pool, ledger, announcing: keeping.announcing, floorSlot: 0n };
+      const told = byWallet(await selectDeliveries(mirror.pool));
+      const { deliveries } = await foldCleanly(clean);
+      expect(told).toEqual(byWallet(deliveries));
+      expect(Object.values(await findDifferences(clean)).flat()).toEqual([]);
+      expect(kills).toBeGreaterThan(2);
+    },
+  );
+
+  it('applies together what has been read, in fewer database transactions', async () => {
+    const { ledger, source } = createHistory();
+    const commits = await keep({ source, announcing: { queue, awaitsFinality: false } }, finalize);
+    expect(await storedSignatures()).toHaveLength(succeededOf(ledger).length);
+    expect(commits).toBeLessThan(TRANSACTIONS / 10);
+  });
+
+  it('shows its readers a batch as a whole, with the cursor that belongs to it', async () => {
+    const { ledger, source } = createHistory();
+    const announcing: Announcing = { queue, awaitsFinality: false };
+    const announcer = createAnnouncer(announcing, 0n);
+    const positions = new Map(
+      succeededOf(ledger).map(({ signature }, index) => [signature, index]),
+    );
+    const batches: LedgerTransaction['signature'][][] = [];
+    const telling: MirrorContext['announcer'] = {
+      ...announcer,
+      async announce(database, events: readonly LedgerEvent[]) {
+        const before = await storedSignatures();
+        const cursor = await selectCursor(mirror.pool, 'confirmed');
+        const last = ledger.find(before.at(-1) ?? '');
+        expect(before).toHaveLength(batches.flat().length);
+        expect(cursor).toBe(last?.slot ?? 0n);
+        batches.push([...new Set(events.map(({ signature }) => signature))]);
+        return announcer.announce(database, events);
+      },
+    };
+    await keep({ source, announcing, announcer: telling }, sweep);
+    expect(batches.flat().map((signature) => positions.get(signature))).toEqual(
+      [...positions.values()].slice(0, batches.flat().length),
+    );
+    expect(batches.length).toBeLessThan(TRANSACTIONS / 10);
+  });
+
+  it('stores what is before a transaction that cannot be applied, and ends there', async () => {
+    const { ledger, source } = createHistory();
+    const succeeded = succeededOf(ledger);
+    const bad = 40 + random.below(100);
+    const unreadable: LedgerSource['read'] = async (listed) => {
+      const transaction = await source.read(listed);
+      if (listed.signature !== succeeded[bad]?.signature) return transaction;
+      const events = transaction.events.map((event) => ({ ...event, name: 'Unknown' as never }));
+      return { ...transaction, events };
+    };
+    const announcing = { queue, awaitsFinality: false };
+    const work = keep({ source: { ...source, read: unreadable }, announcing }, finalize);
+    await expect(work).rejects.toThrow(TypeError);
+    const expected = succeeded.slice(0, bad).map(({ signature }) => signature);
+    expect((await storedSignatures()).sort()).toEqual(expected.sort());
+    const told = byWallet(await selectDeliveries(mirror.pool));
+    const before = { ...ledger, transactions: succeeded.slice(0, bad) };
+    const clean = { pool: mirror.pool, ledger: before, announcing, floorSlot: 0n };
+    const { tables, deliveries } = await foldCleanly(clean);
+    expect(tables).toEqual([]);
+    expect(told).toEqual(byWallet(deliveries));
+
+    await keep({ source, announcing }, finalize);
+    const differences = await findDifferences({ ...clean, ledger });
+    expect(Object.values(differences).flat()).toEqual([]);
+  });
+
+  it.each([
+    { where: 'in the same batch', places: [0, 1, 3, 2, 4], first: 0 },
+    { where: 'since an earlier one', places: [0, 1, 3, 2, 4], first: 3 },
+  ])(
+    'folds and tells what waited $where when its turn comes, as one after the other does',
+    async ({ places, first }) => {
+      const ledger = createSimulatedLedger(createChance(random.below(2 ** 30), 'ledger'));
+      const id = 'f'.repeat(32);
+      ledger.land([openWallet('anna'), buy('anna', 120n), registerWorker('worker 1')]);
+      ledger.land([lock(id, 'anna')]);
+      ledger.land([acknowledge(id, 'worker 1')]);
+      ledger.land([buy('anna', 1n)]);
+      const transactions = places.map((place) => ledger.transactions[place] as Landed);
+      const announcing = { queue, awaitsFinality: false };
+      await keep({ source: nodeOf(ledger), announcing }, async (context) => {
+        await applyMissing(context, transactions.slice(0, first));
+        await applyMissing(context, transactions.slice(first));
+      });
+      const told = await selectDeliveries(mirror.pool);
+      const listed = { ...ledger, transactions };
+      const clean = { pool: mirror.pool, ledger: listed, announcing, floorSlot: 0n };
+      const { tables, deliveries } = await foldCleanly(clean);
+      expect(tables).toEqual([]);
+      expect(byWallet(told)).toEqual(byWallet(deliveries));
+      const kinds = told.filter(({ wallet }) => wallet === 'anna').map(({ kind }) => kind);
+      expect(kinds.slice(-3)).toEqual(['job.submitted', 'job.processing', 'credit.topup']);
+    },
+  );
+});

@@ -1,0 +1,131 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import type { LedgerEvent, LedgerTransaction } from '../../indexer/decode.ts';
+import { readAhead } from '../../indexer/source/readAhead.ts';
+import type { LedgerSource, ListedTransaction } from '../../indexer/source/source.ts';
+import { createSyntheticSource } from './syntheticSource.ts';
+
+interface SlowNode {
+  readonly source: LedgerSource;
+  /** The transactions that it was asked for. */
+  readonly asked: string[];
+  /** Answers a question. */
+  show(signature: string, events?: number): Promise<void>;
+  refuse(signature: string): Promise<void>;
+}
+
+/** A node that answers when it is told to. */
+function createSlowNode(): SlowNode {
+  const answers = new Map<string, PromiseWithResolvers<LedgerTransaction>>();
+  const answerOf = (signature: string) => {
+    const answer = answers.get(signature);
+    if (!answer) throw new Error(`Nobody asked for ${signature}`);
+    return answer;
+  };
+  return {
+    source: {
+      ...createSyntheticSource(1),
+      async read({ signature }) {
+        const answer = Promise.withResolvers<LedgerTransaction>();
+        answers.set(signature, answer);
+        return answer.promise;
+      },
+    },
+    get asked() {
+      return [...answers.keys()];
+    },
+    async show(signature, events = 1) {
+      const emitted = Array<LedgerEvent>(events).fill({} as LedgerEvent);
+      answerOf(signature).resolve({ signature, slot: 1n, events: emitted });
+      await turn();
+    },
+    async refuse(signature) {
+      answerOf(signature).reject(new Error('refused'));
+      await turn();
+    },
+  };
+}
+
+function listed(length: number): ListedTransaction[] {
+  return Array.from({ length }, (_, index) => ({
+    ...{ signature: String(index), slot: 1n, failed: false },
+  }));
+}
+
+async function signaturesOf(
+  batch: Promise<IteratorResult<readonly LedgerTransaction[]>>,
+): Promise<string[] | undefined> {
+  const { value } = await batch;
+  return value?.map(({ signature }: LedgerTransaction) => signature);
+}
+
+describe('what is read ahead', () => {
+  it('is given out as soon as it is there, without what comes after it', async () => {
+    const node = createSlowNode();
+    const batches = readAhead(node.source, listed(3));
+    const first = batches.next();
+    await node.show('0');
+    expect(await signaturesOf(first)).toEqual(['0']);
+  });
+
+  it('is given out together where it has come meanwhile, in its order', async () => {
+    const node = createSlowNode();
+    const batches = readAhead(node.source, listed(5));
+    const first = batches.next();
+    for (const signature of ['4', '2', '0', '1']) await node.show(signature);
+    expect(await signaturesOf(first)).toEqual(['0']);
+    expect(await signaturesOf(batches.next())).toEqual(['1', '2']);
+    const last = batches.next();
+    await node.show('3');
+    expect(await signaturesOf(last)).toEqual(['3', '4']);
+    expect((await batches.next()).done).toBe(true);
+  });
+
+  it('is eight questions at a time, and 32 transactions at most', async () => {
+    const node = createSlowNode();
+    const batches = readAhead(node.source, listed(100));
+    const first = batches.next();
+    expect(node.asked).toHaveLength(8);
+    await node.show('0');
+    await first;
+    for (let next = 1; next < node.asked.length; next += 1) await node.show(String(next));
+    expect(node.asked).toHaveLength(33);
+    expect(await signaturesOf(batches.next())).toHaveLength(32);
+    expect(node.asked).toHaveLength(33 + 8);
+  });
+
+  it('is a thousand events at most, and what was under way', async () => {
+    const node = createSlowNode();
+    const batches = readAhead(node.source, listed(100));
+    const first = batches.next();
+    await node.show('0');
+    await first;
+    for (let next = 1; next < node.asked.length; next += 1) await node.show(String(next), 250);
+    expect(node.asked).toHaveLength(1 + 4 + 7);
+  });
+
+  it('is given out before a failure counts, after which nothing is asked for', async () => {
+    const node = createSlowNode();
+    const batches = readAhead(node.source, listed(100));
+    const first = batches.next();
+    await node.refuse('2');
+    for (const signature of ['0', '1', '3']) await node.show(signature);
+    expect(await signaturesOf(first)).toEqual(['0']);
+    expect(await signaturesOf(batches.next())).toEqual(['1']);
+    expect(node.asked).toHaveLength(8);
+    await expect(batches.next()).rejects.toThrow('refused');
+  });
+
+  it('ends when nobody wants it any more', async () => {
+    const node = createSlowNode();
+    const batches = readAhead(node.source, listed(100));
+    const first = batches.next();
+    await node.show('0');
+    await first;
+    const asked = node.asked.length;
+    await batches.return(undefined);
+    await node.refuse('1');
+    await node.show('2');
+    expect(node.asked).toHaveLength(asked);
+  });
+});
