@@ -14,6 +14,7 @@ type Time = 'durationMs' | 'firstByteMs';
 
 const PLAIN = { head: [], border: [] };
 const MIB = 2 ** 20;
+const NOISE_MS = 0.1;
 /** As `server-timing` names them; the doubled ledger takes nothing of any but the last. */
 const STAGES = ['lock', 'worker', 'settle', 'mirror'];
 
@@ -99,15 +100,20 @@ export function ratioTable(
       p50Of(compared[who], of) - p50Of(upstream, of);
     const mirrorMs = percentile(stageOf(plain, 'mirror'), 50);
     const served = ({ service, proxy }: Compared) => perCoreOf(service) / perCoreOf(proxy);
-    const ratios = [
-      (added(plain, 'service', 'durationMs') - mirrorMs) / added(plain, 'proxy', 'durationMs'),
-      added(stream, 'service', 'firstByteMs') / added(stream, 'proxy', 'firstByteMs'),
-      served(plain),
-      served(stream),
-    ];
-    table.push([clientsOf(clients), ...ratios.map((ratio) => ratio.toFixed(2))]);
+    table.push([
+      clientsOf(clients),
+      ratio(added(plain, 'service', 'durationMs') - mirrorMs, added(plain, 'proxy', 'durationMs')),
+      ratio(added(stream, 'service', 'firstByteMs'), added(stream, 'proxy', 'firstByteMs')),
+      served(plain).toFixed(2),
+      served(stream).toFixed(2),
+    ]);
   }
   return table.toString();
+}
+
+/** Nothing where the proxy adds less than the upstream's own times differ from run to run. */
+function ratio(ofServiceMs: number, ofProxyMs: number): string {
+  return ofProxyMs < NOISE_MS ? '-' : (ofServiceMs / ofProxyMs).toFixed(2);
 }
 
 /** Where the time of a plain answer goes: the service tells it with each answer. */
