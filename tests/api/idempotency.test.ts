@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import type pg from 'pg';
-import type { AnswerCopy } from '../../api/idempotency/answerCopy.ts';
 import { createIdempotency, type Idempotency } from '../../api/idempotency/idempotency.ts';
 import { createRequestIdentification } from '../../api/idempotency/identity.ts';
 import type { JobStanding } from '../../api/ledger/statusLookup.ts';
@@ -12,21 +11,11 @@ import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createPool } from '../../runtime/postgres.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { KEPT_COPY } from './keptCopy.ts';
 
 const WALLET = Keypair.generate().publicKey.toBase58();
 const OTHER_WALLET = Keypair.generate().publicKey.toBase58();
 const NOW_MS = 1_800_000_000_000;
-const copy: AnswerCopy = {
-  text: 'a text that nobody else may read',
-  finishReason: 'stop',
-  usage: { prompt_tokens: 3, completion_tokens: 7, total_tokens: 10 },
-  modelId: 'model',
-  created: 1_800_000_000,
-  escrowTx: 'escrow',
-  worker: { address: 'worker', engine: null },
-  outputHash: 'sha256:00',
-  deliveryReceipt: 'signer.signature',
-};
 
 const identify = createRequestIdentification(randomBytes(32));
 let database: TestDatabase;
@@ -102,7 +91,7 @@ const keyOf = (wallet: string) => `key of ${wallet}`;
 async function run(sent: Sent, status: JobStanding, options: { stores?: boolean } = {}) {
   const { id, claim: claimed } = await claim(sent);
   if (claimed.status !== 'new') throw new Error('the request was taken for a repeat');
-  if (options.stores ?? true) await claimed.store(copy);
+  if (options.stores ?? true) await claimed.store(KEPT_COPY);
   statuses.set(id, status);
   return id;
 }
@@ -136,13 +125,17 @@ describe.each([
     }
     const { claim: repeated } = await claim(again);
     expect(repeated).toMatchObject(
-      expected === 'replay' ? { status: 'replay', jobId: id, copy } : { status: 'new' },
+      expected === 'replay' ? { status: 'replay', jobId: id, copy: KEPT_COPY } : { status: 'new' },
     );
   });
 
   it('is answered with the copy once its job was closed behind the mirror, since it may be charged', async () => {
     const id = await run(first, 'closed');
-    expect((await claim(again)).claim).toMatchObject({ status: 'replay', jobId: id, copy });
+    expect((await claim(again)).claim).toMatchObject({
+      status: 'replay',
+      jobId: id,
+      copy: KEPT_COPY,
+    });
   });
 
   it('is in use without a copy until the mirror tells how its closed job ended', async () => {
@@ -293,7 +286,7 @@ describe('what is kept of a request', () => {
         Buffer.isBuffer(value) ? value : Buffer.from(String(value)),
       ),
     );
-    for (const secret of ['a-secret-key', 'a-secret-prompt', copy.text]) {
+    for (const secret of ['a-secret-key', 'a-secret-prompt', KEPT_COPY.text]) {
       expect(bytes.includes(secret)).toBe(false);
     }
   });

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import type pg from 'pg';
-import type { AnswerCopy } from '../../api/idempotency/answerCopy.ts';
 import { createIdempotency } from '../../api/idempotency/idempotency.ts';
 import { createRequestIdentification } from '../../api/idempotency/identity.ts';
 import type { JobStanding } from '../../api/ledger/statusLookup.ts';
@@ -10,33 +9,13 @@ import { hashKey } from '../../api/services/keys.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import type { Database } from '../../runtime/postgres.ts';
+import { NEIGHBOURING_STEPS, secretsKeySteps } from '../support/secretsKeySteps.ts';
+import { KEPT_COPY } from './keptCopy.ts';
 import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 
 const NOW_MS = 1_800_000_000_000;
-const copy: AnswerCopy = {
-  text: 'an answer',
-  finishReason: 'stop',
-  usage: { prompt_tokens: 3, completion_tokens: 7, total_tokens: 10 },
-  modelId: 'model',
-  created: 1_800_000_000,
-  escrowTx: 'escrow',
-  worker: { address: 'worker', engine: null },
-  outputHash: 'sha256:00',
-  deliveryReceipt: 'signer.signature',
-};
 
-const [before, after] = [randomBytes(32), randomBytes(32)];
-/** As the API processes are set, one step after the other. */
-const STEPS = [[before], [before, after], [after, before], [after]] as const;
-/** Those that run side by side while processes go from one step to the next. */
-const NEIGHBOURS = [
-  [0, 1],
-  [1, 0],
-  [1, 2],
-  [2, 1],
-  [2, 3],
-  [3, 2],
-] as const;
+const STEPS = secretsKeySteps(randomBytes(32), randomBytes(32));
 
 let keyed: KeyedDatabase;
 let pool: pg.Pool;
@@ -104,7 +83,7 @@ function processAt(
     async run(sent: Sent, status: JobStanding): Promise<string> {
       const { jobId, claim: made } = await claim(sent);
       if (made.status !== 'new') throw new Error('the request was taken for a repeat');
-      await made.store(copy);
+      await made.store(KEPT_COPY);
       statuses.set(jobId, status);
       return jobId;
     },
@@ -117,23 +96,26 @@ describe.each([
   ['under its Idempotency-Key', { key: 'key-1' }, { key: 'key-1' }],
   ['silently', {}, { retryCount: '1' }],
 ] as const)('a request that is repeated %s while the key is changed', (_how, first, again) => {
-  it.each(NEIGHBOURS)(
+  it.each(NEIGHBOURING_STEPS)(
     'at step %i is answered again, not run again, at step %i',
     async (at, then) => {
       const jobId = await processAt(at).run(first, 'settled');
       const { claim } = await processAt(then).claim(again);
-      expect(claim).toEqual({ status: 'replay', jobId, copy });
+      expect(claim).toEqual({ status: 'replay', jobId, copy: KEPT_COPY });
       expect(await rowCount()).toBe(1);
     },
   );
 
-  it.each(NEIGHBOURS)('at step %i is in use while it runs, at step %i too', async (at, then) => {
-    const jobId = await processAt(at).run(first, 'processing');
-    expect(await processAt(then).outcomeOf(again)).toEqual(['idempotency_key_in_use', jobId]);
-    expect(await rowCount()).toBe(1);
-  });
+  it.each(NEIGHBOURING_STEPS)(
+    'at step %i is in use while it runs, at step %i too',
+    async (at, then) => {
+      const jobId = await processAt(at).run(first, 'processing');
+      expect(await processAt(then).outcomeOf(again)).toEqual(['idempotency_key_in_use', jobId]);
+      expect(await rowCount()).toBe(1);
+    },
+  );
 
-  it.each(NEIGHBOURS)(
+  it.each(NEIGHBOURING_STEPS)(
     'at step %i and was not charged is run once more at step %i',
     async (at, then) => {
       await processAt(at).run(first, 'failed');
@@ -195,7 +177,7 @@ describe('while the key is changed', () => {
   });
 
   it('a request that cannot be a repeat has one name', () => {
-    const identify = createRequestIdentification(after, before);
+    const identify = createRequestIdentification(...STEPS[2]);
     const nameOf = (idempotencyKey?: string, retryCount?: string) =>
       identify({
         ...{ wallet: 'a wallet', apiKey: keyed.apiKey, rawBody: Buffer.from('{}') },

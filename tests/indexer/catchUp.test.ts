@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type pg from 'pg';
@@ -15,8 +14,6 @@ import { type Announcing, createAnnouncer } from '../../indexer/webhooks/announc
 import { openAttemptJobs } from '../../indexer/webhooks/deliver/attemptJobs.ts';
 import { createDeliveryQueue, type DeliveryQueue } from '../../indexer/webhooks/deliver/queue.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { API_VERSION } from '../../webhooks/apiVersion.ts';
-import { EVENT_KINDS } from '../../webhooks/eventKinds.ts';
 import { createRandom } from '../support/random.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { addresses } from './scene.ts';
@@ -34,6 +31,7 @@ import { createSimulatedLedger, type SimulatedLedger } from './simulator/ledger/
 import { createTraffic } from './simulator/ledger/traffic.ts';
 import { createClock } from './simulator/simulatedClock.ts';
 import { createUnreliableNode } from './simulator/unreliableNode.ts';
+import { subscribeToAll } from './subscribeToAll.ts';
 
 jest.setTimeout(120_000);
 
@@ -62,14 +60,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   await clearMirror(mirror.pool);
-  await mirror.pool.query('truncate service.webhooks, service.credit_alerts cascade');
-  for (const wallet of WALLETS) {
-    await mirror.pool.query(
-      `insert into service.webhooks (id, wallet, url, events, api_version, secret)
-       values ($1, $2, 'https://receiver.example', $3, $4, '')`,
-      [`wh_${randomUUID()}`, wallet, EVENT_KINDS, API_VERSION],
-    );
-  }
+  await subscribeToAll(mirror.pool, WALLETS);
 });
 
 /** A history that is final, and a node that shows it. */

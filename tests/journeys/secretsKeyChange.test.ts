@@ -9,6 +9,7 @@ import { until } from '../indexer/until.ts';
 import { type Receiver, startReceiver } from '../indexer/webhooks/receiver.ts';
 import { type StartedProcess, startProcess } from '../support/childProcess.ts';
 import { type RunningService, startRunningService } from '../support/runningService.ts';
+import { secretsKeySteps } from '../support/secretsKeySteps.ts';
 
 // A whole service, with one process of API and indexer for each step.
 jest.setTimeout(300_000);
@@ -36,8 +37,7 @@ afterAll(async () => {
 
 /** The keys of a process, as docs/deploying.md has them at each step. */
 const stepKeys = (step: number): Record<string, string> => {
-  const keys = [[oldKey], [oldKey, newKey], [newKey, oldKey], [newKey]][step] as string[];
-  const [present = '', previous = ''] = keys;
+  const [present = '', previous = ''] = secretsKeySteps(oldKey, newKey)[step] ?? [];
   return { SVC_SECRETS_KEY: present, SVC_SECRETS_KEY_PREVIOUS: previous };
 };
 

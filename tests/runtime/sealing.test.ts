@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { createSealing, SealingError, sealingKeySetting } from '../../runtime/sealing.ts';
+import { NEIGHBOURING_STEPS, secretsKeySteps } from '../support/secretsKeySteps.ts';
 
 const sealing = createSealing(randomBytes(32));
 
@@ -40,25 +41,17 @@ describe('a sealed text', () => {
 });
 
 describe('while a key gives way to another', () => {
-  const [before, after] = [randomBytes(32), randomBytes(32)];
-  /** As the processes are set one step after the other; during each, some have the next already. */
+  const [first, second, third, last] = secretsKeySteps(randomBytes(32), randomBytes(32));
   const steps = [
-    createSealing(before),
-    createSealing(before, after),
-    createSealing(after, before),
-    createSealing(after),
+    createSealing(...first),
+    createSealing(...second),
+    createSealing(...third),
+    createSealing(...last),
   ] as const;
   /** As it is stored at the last step: resealed by a process of the one before. */
   const resealed = (sealed: Buffer) => steps[2].reseal(sealed) ?? sealed;
 
-  it.each([
-    [0, 1],
-    [1, 0],
-    [1, 2],
-    [2, 1],
-    [2, 3],
-    [3, 2],
-  ] as const)('what step %i seals is opened at step %i', (sealedAt, openedAt) => {
+  it.each(NEIGHBOURING_STEPS)('what step %i seals is opened at step %i', (sealedAt, openedAt) => {
     const text = 'a secret';
     expect(steps[openedAt].open(steps[sealedAt].seal(text))).toBe(text);
   });

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   afterAll,
   afterEach,
@@ -14,10 +13,9 @@ import { openAttemptJobs } from '../../../indexer/webhooks/deliver/attemptJobs.t
 import { createDeliveryQueue } from '../../../indexer/webhooks/deliver/queue.ts';
 import { createLogger } from '../../../runtime/logger.ts';
 import * as wait from '../../../runtime/wait.ts';
-import { API_VERSION } from '../../../webhooks/apiVersion.ts';
-import { EVENT_KINDS } from '../../../webhooks/eventKinds.ts';
 import { createRandom } from '../../support/random.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../mirrorDatabase.ts';
+import { subscribeToAll } from '../subscribeToAll.ts';
 import { WALLETS } from './ledger/drawInstructions.ts';
 import { NOTABLE_SEEDS } from './notableSeeds.ts';
 import { createClock } from './simulatedClock.ts';
@@ -62,14 +60,7 @@ afterAll(async () => {
 beforeEach(async () => {
   jest.spyOn(performance, 'now').mockImplementation(clock.nowMs);
   await clearMirror(mirror.pool);
-  await mirror.pool.query('truncate service.webhooks, service.credit_alerts cascade');
-  for (const wallet of WALLETS) {
-    await mirror.pool.query(
-      `insert into service.webhooks (id, wallet, url, events, api_version, secret)
-       values ($1, $2, 'https://receiver.example', $3, $4, '')`,
-      [`wh_${randomUUID()}`, wallet, EVENT_KINDS, API_VERSION],
-    );
-  }
+  await subscribeToAll(mirror.pool, WALLETS);
 });
 
 afterEach(() => {
