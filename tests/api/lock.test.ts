@@ -48,7 +48,10 @@ function createScene(
   const context = {
     addresses,
     lateLocks,
-    clock: { nowSeconds: () => NOW_SECONDS, nowMs: () => Number(NOW_SECONDS) * 1_000 },
+    clock: {
+      ...{ isRead: true, nowSeconds: () => NOW_SECONDS },
+      nowMs: () => Number(NOW_SECONDS) * 1_000,
+    },
     gateway: Keypair.generate().publicKey,
     signer: Keypair.generate(),
     logger: createLogger({ name: 'test', level: 'silent' }),
