@@ -54,7 +54,7 @@ async function run(options: Options): Promise<void> {
   }
   const { workers, silent, programId } = await explained(async () => {
     const config = loadConfig();
-    // What is out of reach is named here; the parts of the API would wait for the ledger for ever.
+    // What is out of reach is named here at once; the parts of the API would wait for the ledger.
     await withDatabase(async (pool) => void (await selectModels(pool)));
     const rpc = new URL(config.SOLANA_RPC_URL);
     await withLedgerNode({ rpc }, ({ connection }) => connection.getSlot());
