@@ -8,7 +8,7 @@ import {
 } from '../runtime/config.ts';
 import { keypairListSetting, keypairSetting } from '../runtime/keypair.ts';
 import { logLevelSetting } from '../runtime/logger.ts';
-import { hasDistinctKeys, SAME_KEYS, sealingKeySetting } from '../runtime/sealing.ts';
+import { hasDistinctKeys, SAME_KEYS, secretsKeySettings } from '../runtime/secretsKeys.ts';
 import { databaseUrlSetting, httpUrlSetting, websocketUrlSetting } from '../runtime/urlSettings.ts';
 
 const countSetting = (fallback: number) => z.coerce.number().int().positive().default(fallback);
@@ -53,8 +53,7 @@ const environmentSchema = z.object({
   SVC_FEE_PAYER_KEYS: keypairListSetting,
   SVC_SUBMISSIONS_MAX: countSetting(64),
   SVC_HEDGE_AFTER_MS: z.coerce.number().int().positive().optional(),
-  SVC_SECRETS_KEY: sealingKeySetting,
-  SVC_SECRETS_KEY_PREVIOUS: sealingKeySetting.optional(),
+  ...secretsKeySettings,
   SVC_TOKENIZERS_DIR: z.string().optional(),
   SVC_SHUTDOWN_TIMEOUT_MS: shutdownTimeoutSetting.default(20_000),
   LOG_LEVEL: logLevelSetting,

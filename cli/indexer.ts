@@ -20,6 +20,7 @@ import { readStackFile, STACK_FOLDER } from '../stack/stackFile.ts';
 import { withDatabase } from './database.ts';
 import { CommandError } from './errors.ts';
 import { parseNodeUrl } from './ledgerNode.ts';
+import { PLAIN } from './tableStyle.ts';
 
 interface LedgerChoice {
   readonly rpc?: string;
@@ -27,8 +28,6 @@ interface LedgerChoice {
 
 const programSchema = z.object({ SVC_PROGRAM_ID: addressSetting.default(PROGRAM_ID) });
 
-/** No colours: the output may go to a file. */
-const PLAIN = { head: [], border: [] };
 /** The mirror stood behind the ledger, and nothing is known to be wrong with it. */
 const EXIT_BEHIND = 2;
 const VAULTS_UNKNOWN = 'The vaults were not compared: tokens moved all the time.';

@@ -14,9 +14,8 @@ import {
 } from '../api/services/keys.ts';
 import { withDatabase } from './database.ts';
 import { CommandError } from './errors.ts';
+import { PLAIN } from './tableStyle.ts';
 
-/** No colours: the output may go to a file. */
-const PLAIN = { head: [], border: [] };
 const WALLET = 'the wallet whose credits the key spends';
 
 /** The verbs for API keys. A made key is the only thing on standard output, so that it can be piped. */

@@ -1,9 +1,8 @@
 import type { PublicKey } from '@solana/web3.js';
 import Table from 'cli-table3';
 import type { CanaryReport } from '../api/canary/startCanary.ts';
+import { COMPACT } from './tableStyle.ts';
 
-/** No colours: the output may go to a file. */
-const PLAIN = { head: [], border: [], compact: true };
 const HEAD = [
   ...['worker', 'proven', 'right', 'common'],
   ...['tokens claimed', 'counted', 'first token', 'credits'],
@@ -22,7 +21,7 @@ export function renderCanary(
   programId?: PublicKey,
 ): string {
   const { model, seed, questions, workers, silent } = report;
-  const table = new Table({ head: HEAD, style: PLAIN });
+  const table = new Table({ head: HEAD, style: COMPACT });
   for (const one of workers) {
     const { first_token_p50_ms: firstTokenMs, answers_common: common } = one;
     table.push([

@@ -1,8 +1,7 @@
 import Table from 'cli-table3';
 import { type Check, conclude, type Place, type Verdict } from '../programs/client/verify/check.ts';
+import { COMPACT } from './tableStyle.ts';
 
-/** No colours: the output may go to a file. */
-const PLAIN = { head: [], border: [], compact: true };
 const WORDS: Readonly<Record<Verdict, string>> = {
   holds: 'holds',
   fails: 'FAILS',
@@ -30,7 +29,7 @@ export function renderChecks(checks: readonly Check[], transactions: readonly Pl
   const numbers = new Map(transactions.map(({ signature }, index) => [signature, index + 1]));
   const table = new Table({
     head: ['check', 'result', 'found', ...(numbers.size > 0 ? ['in'] : [])],
-    style: PLAIN,
+    style: COMPACT,
     colWidths: [null, null, DETAIL_COLUMNS],
     wordWrap: true,
   });
@@ -51,7 +50,7 @@ function conclusionOf(checks: readonly Check[]): string {
 export function renderTransactions(
   transactions: readonly (Place & { events: readonly string[] })[],
 ): string {
-  const table = new Table({ head: ['', 'slot', 'transaction', 'events'], style: PLAIN });
+  const table = new Table({ head: ['', 'slot', 'transaction', 'events'], style: COMPACT });
   transactions.forEach(({ signature, slot, events }, index) => {
     table.push([index + 1, slot.toString(), signature, events.join(', ')]);
   });

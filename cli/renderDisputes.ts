@@ -1,9 +1,8 @@
 import Table from 'cli-table3';
 import { isoTime, sha256Text } from '../runtime/jsonForms.ts';
 import type { DisputeRow } from './selectDisputes.ts';
+import { COMPACT } from './tableStyle.ts';
 
-/** No colours: the output may go to a file. */
-const PLAIN = { head: [], border: [], compact: true };
 const HOW_TO_DECIDE =
   'Decide with npx svc send dispute_resolve: docs/deploying.md#9-day-to-day. The ledger records no ' +
   'grounds before a verdict: the text and its receipt, or two proofs, are with whoever disputes.';
@@ -15,7 +14,7 @@ const HOW_TO_DECIDE =
  */
 export function renderDisputes(disputes: readonly DisputeRow[], nowSeconds: bigint): string {
   const tables = disputes.map((dispute) => {
-    const table = new Table({ style: PLAIN });
+    const table = new Table({ style: COMPACT });
     table.push(...fieldsOf(dispute, nowSeconds));
     return table.toString();
   });

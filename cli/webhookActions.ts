@@ -15,31 +15,19 @@ import { selectOutcome } from '../indexer/webhooks/operate/selectOutcome.ts';
 import { sendTestEvent } from '../indexer/webhooks/operate/sendTest.ts';
 import { listWebhooks } from '../indexer/webhooks/operate/webhooks.ts';
 import { ConfigError, parseEnvironment } from '../runtime/config.ts';
-import {
-  createSealing,
-  hasDistinctKeys,
-  SAME_KEYS,
-  type Sealing,
-  SealingError,
-  sealingKeySetting,
-} from '../runtime/sealing.ts';
+import { createSealing, type Sealing, SealingError } from '../runtime/sealing.ts';
+import { hasDistinctKeys, SAME_KEYS, secretsKeySettings } from '../runtime/secretsKeys.ts';
 import { delay } from '../runtime/wait.ts';
 import { CommandError } from './errors.ts';
+import { PLAIN } from './tableStyle.ts';
 
-/** No colours: the output may go to a file. */
-const PLAIN = { head: [], border: [] };
 /** Deliveries shown at a time. */
 export const PAGE = 100;
 /** An exchange, and time for the indexer to begin it. */
 const TEST_MS_MAX = EXCHANGE_MS_MAX + 5_000;
 const POLL_MS = 200;
 
-const keysSchema = z
-  .object({
-    SVC_SECRETS_KEY: sealingKeySetting,
-    SVC_SECRETS_KEY_PREVIOUS: sealingKeySetting.optional(),
-  })
-  .refine(hasDistinctKeys, SAME_KEYS);
+const keysSchema = z.object(secretsKeySettings).refine(hasDistinctKeys, SAME_KEYS);
 
 /** By the ledger's time of the event: from the first, up to but without the second. */
 export interface Range {

@@ -4,7 +4,7 @@ import { addressSetting } from '../runtime/address.ts';
 import { booleanSetting, parseEnvironment, portSetting } from '../runtime/config.ts';
 import { keypairSetting } from '../runtime/keypair.ts';
 import { logLevelSetting } from '../runtime/logger.ts';
-import { hasDistinctKeys, SAME_KEYS, sealingKeySetting } from '../runtime/sealing.ts';
+import { hasDistinctKeys, SAME_KEYS, secretsKeySettings } from '../runtime/secretsKeys.ts';
 import { databaseUrlSetting, httpUrlSetting, websocketUrlSetting } from '../runtime/urlSettings.ts';
 
 /** How many offences a wallet may have; 0 for any number. */
@@ -32,8 +32,7 @@ const environmentSchema = z.object({
   INDEXER_LAG_MS_MAX: z.coerce.number().int().positive().default(30_000),
   INDEXER_HOST: z.string().default('127.0.0.1'),
   INDEXER_PORT: portSetting.default(8081),
-  SVC_SECRETS_KEY: sealingKeySetting,
-  SVC_SECRETS_KEY_PREVIOUS: sealingKeySetting.optional(),
+  ...secretsKeySettings,
   SVC_ALLOW_LOOPBACK: booleanSetting.default(false),
   SVC_WEBHOOK_COMMITMENT: z.enum(['confirmed', 'finalized']).default('confirmed'),
   LOG_LEVEL: logLevelSetting,

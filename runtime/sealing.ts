@@ -91,20 +91,3 @@ export const sealingKeySetting = z
   .base64({ abort: true })
   .transform((text) => Buffer.from(text, 'base64'))
   .refine((key) => key.length === KEY_BYTES, { error: 'must be base64 of 32 bytes' });
-
-/**
- * For settings with both keys: a previous key that is the present one again changes nothing, and
- * whoever set it meant something else.
- */
-export function hasDistinctKeys(settings: {
-  SVC_SECRETS_KEY: Buffer;
-  SVC_SECRETS_KEY_PREVIOUS?: Buffer | undefined;
-}): boolean {
-  return !settings.SVC_SECRETS_KEY_PREVIOUS?.equals(settings.SVC_SECRETS_KEY);
-}
-
-/** What is told where `hasDistinctKeys` does not hold. */
-export const SAME_KEYS = {
-  path: ['SVC_SECRETS_KEY_PREVIOUS'],
-  error: 'must be another key than SVC_SECRETS_KEY',
-};
