@@ -1,13 +1,16 @@
 import { atomically } from '../apply/atomically.ts';
 import { listPages, OVERLAP_SLOTS } from '../source/listPages.ts';
-import type { ListedTransaction, SlotRange } from '../source/source.ts';
-import { moveCursor, selectCursor } from '../statements/cursors.ts';
+import type { Commitment, ListedTransaction, SlotRange } from '../source/source.ts';
+import { moveCursors, selectCursor } from '../statements/cursors.ts';
 import { markFinalized } from '../statements/finality.ts';
 import { selectStored } from '../statements/selectStored.ts';
 import { applyMissing } from './applyMissing.ts';
 import type { MirrorContext } from './context.ts';
 import { isKnown } from './isKnown.ts';
 import { takeBack } from './takeBack.ts';
+
+/** What is final was confirmed before, so a sweep need not look for it again. */
+const REACHED: readonly Commitment[] = ['confirmed', 'finalized'];
 
 /**
  * Stores what is final and marks it so, with a cursor of its own, since the two commitments list
@@ -37,10 +40,10 @@ export async function storeFinal(context: MirrorContext, slotMax: bigint): Promi
       const signatures = final.map(({ signature }) => signature);
       await markFinalized(database, signatures);
       await announcer?.release(database, signatures);
-      await moveCursors(context, final.at(-1)?.slot ?? cursor);
+      await moveCursors(database, REACHED, final.at(-1)?.slot ?? cursor);
     });
   }
-  await moveCursors(context, slotMax);
+  await moveCursors(database, REACHED, slotMax);
   return moved;
 }
 
@@ -61,10 +64,4 @@ async function takeBackMoved(
     await takeBack(context, signature, failed ? undefined : slot);
   }
   return moved.map(({ signature }) => signature);
-}
-
-/** What is final was confirmed before, so a sweep need not look for it again. */
-async function moveCursors({ database }: MirrorContext, slot: bigint): Promise<void> {
-  await moveCursor(database, 'finalized', slot);
-  await moveCursor(database, 'confirmed', slot);
 }

@@ -1,5 +1,5 @@
 import { listPages, OVERLAP_SLOTS } from '../source/listPages.ts';
-import { moveCursor, selectCursor } from '../statements/cursors.ts';
+import { moveCursors, selectCursor } from '../statements/cursors.ts';
 import { applyMissing } from './applyMissing.ts';
 import type { MirrorContext } from './context.ts';
 import { isKnown } from './isKnown.ts';
@@ -21,11 +21,11 @@ export async function sweep(context: MirrorContext): Promise<number> {
   let applied = 0;
   for await (const page of pages) {
     applied += await applyMissing(context, page, ({ slot }) =>
-      moveCursor(database, 'confirmed', slot),
+      moveCursors(database, ['confirmed'], slot),
     );
     // Failed transactions have nothing to store, but they need not be listed again either.
     const newest = page.at(-1);
-    if (newest && newest.slot > cursor) await moveCursor(database, 'confirmed', newest.slot);
+    if (newest && newest.slot > cursor) await moveCursors(database, ['confirmed'], newest.slot);
   }
   return applied;
 }

@@ -9,7 +9,7 @@ import { storeFinal } from '../mirror/storeFinal.ts';
 import { MIRROR_SCHEMA, useSchema } from '../mirrorSchema.ts';
 import { OVERLAP_SLOTS } from '../source/listPages.ts';
 import type { LedgerSource } from '../source/source.ts';
-import { moveCursor } from '../statements/cursors.ts';
+import { moveCursors } from '../statements/cursors.ts';
 import { claimRebuild } from './claimRebuild.ts';
 import { copyTold } from './copyTold.ts';
 import { dropPrevious, makeNext, NEXT_SCHEMA, switchSchemas } from './schemas.ts';
@@ -81,5 +81,5 @@ async function catchUp(context: MirrorContext): Promise<void> {
   if (finalizedSlot < slotMax) slotMax = finalizedSlot;
   await storeFinal(context, slotMax);
   await copyTold(context);
-  await moveCursor(database, 'confirmed', served);
+  await moveCursors(database, ['confirmed'], served);
 }

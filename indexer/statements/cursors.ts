@@ -11,17 +11,17 @@ export async function selectCursor(database: Database, name: Commitment): Promis
   return rows[0]?.slot ?? 0n;
 }
 
-/** Moves a cursor ahead; it never goes back. */
-export async function moveCursor(
+/** Moves cursors ahead, together; none goes back. */
+export async function moveCursors(
   database: Database,
-  name: Commitment,
+  names: readonly Commitment[],
   slot: bigint,
 ): Promise<void> {
   await database.query({
-    name: 'move_cursor',
+    name: 'move_cursors',
     text: `
-      insert into cursors (name, slot) values ($1, $2)
+      insert into cursors (name, slot) select unnest($1::text[]), $2
       on conflict (name) do update set slot = greatest(cursors.slot, excluded.slot)`,
-    values: [name, slot],
+    values: [names, slot],
   });
 }

@@ -179,6 +179,25 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
     },
   );
 
+  it('has no cursor of what is final ahead of the one of what is confirmed, wherever it is killed', async () => {
+    const ledger = createSimulatedLedger(createChance(random.below(2 ** 30), 'ledger'));
+    ledger.land([openWallet('anna'), buy('anna', 120n)]);
+    ledger.advance(10);
+    ledger.finalize(0);
+    const keeping = { source: nodeOf(ledger), announcing: { queue, awaitsFinality: false } };
+    let isDone = false;
+    for (let killedAt = 1; !isDone; killedAt += 1) {
+      await clearMirror(mirror.pool);
+      isDone = await keep({ ...keeping, killedAt }, finalize).then(
+        () => true,
+        () => false,
+      );
+      const finalized = await selectCursor(mirror.pool, 'finalized');
+      expect(await selectCursor(mirror.pool, 'confirmed')).toBe(finalized);
+    }
+    expect(await selectCursor(mirror.pool, 'finalized')).toBe(ledger.slot);
+  });
+
   it('applies together what has been read, in fewer database transactions', async () => {
     const { ledger, source } = createHistory();
     const commits = await keep({ source, announcing: { queue, awaitsFinality: false } }, finalize);
