@@ -1,5 +1,6 @@
 import { LedgerUnavailableError } from '../programs/client/sender/outcome.ts';
 import { isPassing } from '../runtime/passingErrors.ts';
+import { reasonOf } from '../runtime/reasonOf.ts';
 
 /** The cause lies outside and may pass: the same may be tried again after a while. */
 export class RetryableError extends Error {
@@ -19,7 +20,7 @@ export class FatalError extends Error {
 /** The one place that decides whether an error is retried or fatal. */
 export function classify(error: unknown): RetryableError | FatalError {
   if (error instanceof RetryableError || error instanceof FatalError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = reasonOf(error);
   return error instanceof LedgerUnavailableError || isPassing(error)
     ? new RetryableError(message, { cause: error })
     : new FatalError(message, { cause: error });

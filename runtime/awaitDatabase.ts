@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { Logger } from './logger.ts';
 import { isPassing } from './passingErrors.ts';
+import { reasonOf } from './reasonOf.ts';
 import { delay } from './wait.ts';
 
 const PAUSE_MS = 1_000;
@@ -28,7 +29,7 @@ export async function awaitDatabase<Result>(
       if (!waitsFor) throw error;
       if (performance.now() - saidAtMs >= SILENCE_MS) {
         saidAtMs = performance.now();
-        logger.warn({ msg: `Waiting for ${waitsFor}`, reason: (error as Error).message });
+        logger.warn({ msg: `Waiting for ${waitsFor}`, reason: reasonOf(error) });
       }
     }
     await delay(PAUSE_MS);

@@ -1,5 +1,6 @@
 import { Connection } from '@solana/web3.js';
 import type { Shutdown } from '../runtime/shutdown.ts';
+import { checkDatabase } from './checkDatabase.ts';
 import { startChild } from './child.ts';
 import type { StackConfig } from './config.ts';
 import { keyIn } from './dataFolder.ts';
@@ -52,7 +53,11 @@ export async function startStack(options: {
     return child.ready;
   }
 
-  async function startDatabase(): Promise<string> {
+  async function openDatabase(): Promise<string> {
+    if (config.DATABASE_URL) {
+      await checkDatabase(config.DATABASE_URL);
+      return config.DATABASE_URL;
+    }
     shutdown.add('record of the database', () => forgetDatabase(folder));
     const url = await start('database', {});
     await recordDatabase(folder, { databaseUrl: url, isKept: config.SVC_DATA_DIR !== undefined });
@@ -60,7 +65,7 @@ export async function startStack(options: {
   }
 
   const [databaseUrl, deployment] = await Promise.all([
-    config.DATABASE_URL ?? startDatabase(),
+    openDatabase(),
     openLedger({ config, environment, shutdown, onDeath }),
   ]);
   const { rpcUrl, wsUrl, wallet, isOwnWallet, workers } = deployment;

@@ -5,16 +5,19 @@ import type { WorkerDirectory } from '../routing/workerDirectory.ts';
 /** Shows what others keep: it is read when somebody asks. */
 export function observeState(
   registry: Registry,
-  parts: { clock: Pick<LedgerClock, 'offsetMs'>; directory: Pick<WorkerDirectory, 'answering'> },
+  parts: {
+    clock: Pick<LedgerClock, 'isRead' | 'offsetMs'>;
+    directory: Pick<WorkerDirectory, 'answering'>;
+  },
 ): void {
   const { clock, directory } = parts;
   const registers = [registry];
   new Gauge({
     name: 'svc_api_ledger_clock_offset_seconds',
-    help: "The ledger's time minus this machine's",
+    help: "The ledger's time minus this machine's; no number before it was read",
     registers,
     collect() {
-      this.set(clock.offsetMs / 1_000);
+      this.set(clock.isRead ? clock.offsetMs / 1_000 : Number.NaN);
     },
   });
   new Gauge({

@@ -1,11 +1,13 @@
 import { Writable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
+import { Registry } from 'prom-client';
 import type { ProvenAnswer } from '../../api/completion/attempt.ts';
 import type { Quote } from '../../api/completion/quote.ts';
 import type { Escrow, JobDraft, LockedJob } from '../../api/ledger/escrow.ts';
 import { createMetrics } from '../../api/telemetry/metrics.ts';
 import { observeEscrow } from '../../api/telemetry/observeEscrow.ts';
+import { observeState } from '../../api/telemetry/observeState.ts';
 import { until } from '../indexer/until.ts';
 import { samplesOf } from '../support/apiMetrics.ts';
 import { type RunningService, startRunningService } from '../support/runningService.ts';
@@ -148,6 +150,20 @@ describe('a job', () => {
     await expect(escrow.settle(job, answer, 1)).rejects.toThrow('undecided');
 
     expect(await ends()).toEqual([0, { 'svc_api_jobs_total{end="left_to_keeper"}': 1 }]);
+  });
+});
+
+describe("the ledger's clock", () => {
+  const offsetShown = async (clock: { isRead: boolean; offsetMs: number }) => {
+    const registry = new Registry();
+    observeState(registry, { clock, directory: { answering: () => [] } });
+    const samples = samplesOf(await registry.metrics());
+    return samples.get('svc_api_ledger_clock_offset_seconds');
+  };
+
+  it('shows no offset before it was read', async () => {
+    expect(await offsetShown({ isRead: false, offsetMs: 0 })).toBeNaN();
+    expect(await offsetShown({ isRead: true, offsetMs: -1_500 })).toBe(-1.5);
   });
 });
 

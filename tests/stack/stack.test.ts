@@ -153,6 +153,17 @@ describe('a stack that cannot start', () => {
     expect(place.files()).toEqual([]);
   });
 
+  it('names DATABASE_URL where that leads to no database, without its password', async () => {
+    const started = place.start({ DATABASE_URL: 'postgres://svc:secret@127.0.0.1:9/svc' });
+    expect(await started.exitCode()).toBe(1);
+    expect(started.output()).toContain(
+      'The database of DATABASE_URL cannot be used: connect ECONNREFUSED 127.0.0.1:9\n',
+    );
+    expect(started.output()).not.toContain('secret');
+    expect(place.processes()).toEqual([]);
+    expect(place.files()).toEqual([]);
+  });
+
   it('leaves nothing when it is ended on the way', async () => {
     const started = place.start();
     await until(() => place.processes().some(({ command }) => command.includes('databaseMain')));
