@@ -35,6 +35,8 @@ beforeAll(async () => {
       model: [service.model.id],
       messages: [[{ role: 'user', content: 'hi' }]],
       url: ['https://127.0.0.1:9/a', 'https://127.0.0.1:9/b', 'http://127.0.0.1', 'https://[::]'],
+      // Few, so that the same webhook is asked for twice.
+      events: [['job.completed'], ['job.completed', 'credit.low']],
       received_output_hash: [`sha256:${'0'.repeat(64)}`],
     },
     resolve: (ref) => components.schemas[ref.split('/').at(-1) ?? ''] as Schema,
