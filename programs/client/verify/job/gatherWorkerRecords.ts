@@ -13,6 +13,7 @@ type WorkerRecord = PlacedEvent<'WorkerRegistered' | 'WorkerUpdated'>;
  * the first proof or settlement to the last. Read from the transactions of the worker's authority,
  * who alone can change them; those of the worker itself would be all jobs that it ever did. Anybody
  * can mention the authority: what it did not sign, and what came after the job, does not count.
+ * An authority that is a program's address, such as a multisig's vault, signs by its program alone.
  *
  * @param options.historyMax how many transactions that the authority signed are looked at
  * @returns nothing when the job was never proven
@@ -47,9 +48,11 @@ export async function gatherWorkerRecords(options: {
       continue;
     }
     const { transaction } = found;
-    if (!transaction.signers.some((signer) => signer.equals(account.authority))) continue;
+    const made = recordsIn(placeEvents(transaction), worker);
+    const isSigned = transaction.signers.some((signer) => signer.equals(account.authority));
+    if (!isSigned && made.length === 0) continue;
     signed += 1;
-    records.unshift(...recordsIn(placeEvents(transaction), worker));
+    records.unshift(...made);
     const isReached = records.some(({ transaction }) => transaction.slot < proof.transaction.slot);
     if (isReached || signed === historyMax) break;
   }

@@ -1,3 +1,4 @@
+import { isOnCurve } from '../../../onCurve.ts';
 import type { Job } from '../../../types.ts';
 import type { Value } from '../../../values.ts';
 import { fails, notApplicable, notCheckable } from '../../check.ts';
@@ -61,8 +62,11 @@ export const closed = rule(
     const gained = payer.after - payer.before;
     if (gained < returned - fee) {
       const found = `The payer's lamports changed by ${gained}, not by ${returned - fee}`;
-      return signers.some((signer) => signer.equals(rentPayer))
-        ? notCheckable(`${found}: it signed, and may have spent some.`)
+      // For a program's address its program signs, in a call that no list of signers shows.
+      const maySpend =
+        signers.some((signer) => signer.equals(rentPayer)) || !isOnCurve(rentPayer.toBytes());
+      return maySpend
+        ? notCheckable(`${found}: it may have signed for some that it spent.`)
         : fails(`${found}.`);
     }
     return compare(

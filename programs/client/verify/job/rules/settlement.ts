@@ -1,3 +1,4 @@
+import { isOnCurve } from '../../../onCurve.ts';
 import { BASE_UNITS_PER_CREDIT, chargeCredits } from '../../../pricing.ts';
 import { fails, holds } from '../../check.ts';
 import { compare } from '../../compare.ts';
@@ -6,11 +7,23 @@ import { rule } from '../rule.ts';
 
 const BASIS_POINTS = 10_000n;
 
-/** The key that the settlement names, and that delivery receipts bear, did sign it. */
-export const signer = rule('settlement.signer', ['JobSettled'], ({ JobSettled }) => {
-  const { settledBy } = JobSettled.data;
-  return JobSettled.transaction.signers.some((one) => one.equals(settledBy))
-    ? holds(`Settled by ${settledBy.toBase58()}.`)
+/**
+ * The key that the settlement names, and that delivery receipts bear, did sign it. No key signs for
+ * a program's address, such as a multisig's vault: its program does, in a call of its own.
+ */
+export const signer = rule('settlement.signer', ['JobSettled'], ({ JobSettled }, { addresses }) => {
+  const { data, transaction, instructionIndex } = JobSettled;
+  const { settledBy } = data;
+  if (transaction.signers.some((one) => one.equals(settledBy))) {
+    return holds(`Settled by ${settledBy.toBase58()}.`);
+  }
+  const outer = transaction.instructions[instructionIndex];
+  const isOfProgram =
+    !isOnCurve(settledBy.toBytes()) &&
+    outer?.programId !== addresses.programId.toBase58() &&
+    outer?.accounts.includes(settledBy.toBase58());
+  return isOfProgram
+    ? holds(`Settled by ${settledBy.toBase58()}, a program's address, through ${outer?.programId}.`)
     : fails(`${settledBy.toBase58()} did not sign the settlement.`);
 });
 

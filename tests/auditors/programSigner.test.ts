@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  createAssociatedTokenAccountIdempotentInstruction,
+  createMintToInstruction,
+  getAssociatedTokenAddressSync,
+} from '@solana/spl-token';
+import { Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
+import {
+  createJobId,
+  creditBuy,
+  creditOpen,
+  ed25519Instruction,
+  jobAcknowledge,
+  jobClose,
+  jobLock,
+  jobProve,
+  jobSettle,
+  PROGRAM_ID,
+  proofMessage,
+  sign,
+  stakeDeposit,
+  workerHost,
+  workerRegister,
+} from '../../programs/client/index.ts';
+import { conclude, type Verdict } from '../../programs/client/verify/check.ts';
+import type { Evidence } from '../../programs/client/verify/job/evidence.ts';
+import { gatherEvidence } from '../../programs/client/verify/job/gatherEvidence.ts';
+import { verifyJob } from '../../programs/client/verify/job/verifyJob.ts';
+import {
+  callThrough,
+  deployHostileProgram,
+  HOSTILE_PROGRAM_ID,
+  HOSTILE_SIGNER,
+} from '../support/hostileCaller.ts';
+import { readClockSeconds } from '../support/ledger.ts';
+import { addresses, createScene, type Scene } from './scene.ts';
+
+const LAMPORTS = 10e9;
+const STAKE_TOKENS = 1_000n;
+const BASE_UNITS = 10_000_000_000n;
+const OUTPUT_HASH = createHash('sha256').update('the whole answer').digest();
+
+const wallet = HOSTILE_SIGNER;
+const creditAccount = addresses.creditAccount(wallet);
+const worker = addresses.worker(wallet);
+const proofKey = Keypair.generate();
+let scene: Scene;
+let job: PublicKey;
+
+/** As a multisig's vault does it: wallet, controller, rent payer and worker are a program's address. */
+beforeAll(async () => {
+  scene = await createScene();
+  const { ledger, service } = scene;
+  await deployHostileProgram(ledger.connection);
+  await ledger.fundLamports(wallet, LAMPORTS);
+  const payout = await mint(service.mints.credit);
+  const stakes = await mint(service.mints.stake);
+  const modelId = service.model.id;
+  const payer = service.operator.authority.publicKey;
+  await scene.send(
+    [
+      creditOpen({ payer, wallet }),
+      callThrough(
+        creditBuy({ buyer: wallet, buyerTokenAccount: payout, wallet, credits: 1_000n }),
+        workerRegister({
+          ...{ authority: wallet, payout, proofKey: proofKey.publicKey },
+          endpoint: 'http://127.0.0.1:9',
+        }),
+        stakeDeposit({
+          ...{ depositor: wallet, depositorTokenAccount: stakes, worker },
+          tokens: STAKE_TOKENS,
+        }),
+        workerHost({ authority: wallet, modelId }),
+      ),
+    ],
+    [],
+  );
+  const nowMs = Number(await readClockSeconds(ledger.connection)) * 1_000;
+  const { address, bytes } = createJobId({ nowMs, creditAccount });
+  job = address;
+  await scene.send(
+    [
+      callThrough(
+        jobLock({
+          ...{ signer: wallet, payer: wallet, wallet, modelId, jobId: bytes },
+          ...{ tokenLimit: 2_000, maxCredits: 1_000n },
+        }),
+        jobAcknowledge({ signer: wallet, job, worker, attempt: 1 }),
+      ),
+    ],
+    [],
+  );
+  const proven = { outputHash: OUTPUT_HASH, promptTokens: 10, completionTokens: 600 };
+  const message = proofMessage({ programId: PROGRAM_ID, job, worker, attempt: 1, ...proven });
+  const { publicKey } = proofKey;
+  await scene.send(
+    [
+      ed25519Instruction({ publicKey, message, signature: sign(message, proofKey) }),
+      jobProve({ job, worker, ed25519InstructionIndex: 0, ...proven }),
+      callThrough(
+        jobSettle({
+          ...{ signer: wallet, job, creditAccount, worker, workerPayout: payout },
+          ...{ deliveredHash: OUTPUT_HASH, countedTokens: 600 },
+        }),
+      ),
+    ],
+    [],
+  );
+});
+
+afterAll(() => scene?.ledger.close());
+
+async function mint(token: PublicKey): Promise<PublicKey> {
+  const payer = scene.service.operator.authority.publicKey;
+  const account = getAssociatedTokenAddressSync(token, wallet, true);
+  await scene.send(
+    [
+      createAssociatedTokenAccountIdempotentInstruction(payer, account, wallet, token),
+      createMintToInstruction(token, account, payer, BASE_UNITS),
+    ],
+    [],
+  );
+  return account;
+}
+
+const gather = () => gatherEvidence({ connection: scene.ledger.connection, addresses, job });
+
+function judge(evidence: Evidence) {
+  const { checks } = verifyJob(evidence);
+  const named = (verdict: Verdict) =>
+    checks.filter((check) => check.verdict === verdict).map(({ name }) => name);
+  return {
+    result: conclude(checks),
+    fails: named('fails'),
+    unchecked: named('not_checkable'),
+  };
+}
+
+describe("a job whose parties are a program's address", () => {
+  it('holds, though no such address can sign a transaction', async () => {
+    expect(judge(await gather())).toEqual({ result: 'holds', fails: [], unchecked: [] });
+  });
+
+  it('fails where no program was called that could have signed', async () => {
+    const evidence = await gather();
+    const transactions = evidence.transactions.map((transaction) => ({
+      ...transaction,
+      instructions: transaction.instructions.map((instruction) => ({
+        ...instruction,
+        programId: instruction.programId.replace(HOSTILE_PROGRAM_ID.toBase58(), `${PROGRAM_ID}`),
+      })),
+    }));
+    expect(judge({ ...evidence, transactions }).fails).toEqual(['settlement.signer']);
+  });
+
+  it('is not said to keep rent that its payer spent on', async () => {
+    await scene.wait(200);
+    const sweep = SystemProgram.transfer({
+      ...{ fromPubkey: wallet, toPubkey: scene.service.operator.authority.publicKey },
+      lamports: LAMPORTS / 2,
+    });
+    await scene.send([callThrough(jobClose({ job, rentPayer: wallet }), sweep)], []);
+    expect(judge(await gather())).toEqual({
+      ...{ result: 'not_checkable', fails: [] },
+      unchecked: ['account.closed'],
+    });
+  });
+});
