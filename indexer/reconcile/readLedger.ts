@@ -1,7 +1,9 @@
 import { AccountLayout } from '@solana/spl-token';
-import { type AccountInfo, type Connection, PublicKey } from '@solana/web3.js';
+import { type AccountInfo, type Connection, PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
 import { type DecodedAccount, decodeAccount, isBlank } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
+import { isBoughtSince } from '../../programs/client/verify/conservation.ts';
+import { unixTimeOf } from '../../programs/client/verify/ledgerState.ts';
 import { delay } from '../../runtime/wait.ts';
 import { RetryableError } from '../errors.ts';
 import type { ListedTransaction } from '../source/source.ts';
@@ -32,8 +34,8 @@ const COMMITMENT = 'confirmed';
 
 /**
  * Reads accounts and vaults without any cursor or lock: the vaults are read before and after the
- * accounts, and what did not change in between held in between. On a ledger that never rests, the
- * last attempt tells of the accounts alone.
+ * accounts, and what did not change in between held in between, unless credits were bought
+ * meanwhile. On a ledger that never rests, the last attempt tells of the accounts alone.
  *
  * @throws RetryableError when the node does not answer, or the signal aborts between two attempts
  */
@@ -51,13 +53,14 @@ export async function readLedger(
       }),
     );
     const after = await readVaults(connection, addresses);
+    const accounts = decodeAll(owned.value.map(({ pubkey, account }) => [pubkey, account]));
     const isSettled =
       before.slot <= owned.context.slot &&
       owned.context.slot <= after.slot &&
       before.vaultBaseUnits === after.vaultBaseUnits &&
-      before.stakeVaultBaseUnits === after.stakeVaultBaseUnits;
+      before.stakeVaultBaseUnits === after.stakeVaultBaseUnits &&
+      !isBoughtSince(accounts.values(), before.unixTime);
     if (isSettled || attempt === ATTEMPTS_MAX) {
-      const accounts = decodeAll(owned.value.map(({ pubkey, account }) => [pubkey, account]));
       const blankAccounts = owned.value.length - accounts.size;
       return {
         ...{ slot: owned.context.slot, accounts, blankAccounts },
@@ -125,17 +128,26 @@ function decodeAll(
 async function readVaults(
   connection: Connection,
   addresses: Addresses,
-): Promise<Vaults & { slot: number }> {
+): Promise<Vaults & { slot: number; unixTime: bigint }> {
   const { context, value } = await answer(
     connection.getMultipleAccountsInfoAndContext(
-      [addresses.vault, addresses.stakeVault],
+      [addresses.vault, addresses.stakeVault, SYSVAR_CLOCK_PUBKEY],
       COMMITMENT,
     ),
   );
-  const [vaultBaseUnits = 0n, stakeVaultBaseUnits = 0n] = value.map((account) =>
-    account ? AccountLayout.decode(account.data).amount : 0n,
-  );
-  return { slot: context.slot, vaultBaseUnits, stakeVaultBaseUnits };
+  const [vault, stakeVault, clock] = value;
+  if (!clock) throw new RetryableError("The ledger's node shows no Clock");
+  return {
+    slot: context.slot,
+    unixTime: unixTimeOf(clock),
+    vaultBaseUnits: amountOf(vault),
+    stakeVaultBaseUnits: amountOf(stakeVault),
+  };
+}
+
+/** What a token account holds; nothing where there is none. */
+function amountOf(account: AccountInfo<Buffer> | null | undefined): bigint {
+  return account ? AccountLayout.decode(account.data).amount : 0n;
 }
 
 /** web3.js waits for ever, and names no code for what may pass. */

@@ -3,12 +3,13 @@ import anchor from '@coral-xyz/anchor';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AccountLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { type AccountInfo, Keypair, PublicKey } from '@solana/web3.js';
-import { PROGRAM_ID } from '../../programs/client/index.ts';
+import { creditBuy, creditWithdraw, PROGRAM_ID } from '../../programs/client/index.ts';
 import { coder } from '../../programs/client/program.ts';
 import { conclude, type Verdict } from '../../programs/client/verify/check.ts';
 import { auditProgram } from '../../programs/client/verify/program/auditProgram.ts';
 import { gatherProgram } from '../../programs/client/verify/program/gatherProgram.ts';
 import { callLedger } from '../../stack/ledgerCall.ts';
+import { mintTo } from '../../stack/tokens.ts';
 import { interceptedConnection } from '../client/interceptedConnection.ts';
 import { addresses, createScene, type Scene } from './scene.ts';
 
@@ -350,7 +351,41 @@ describe('an audit', () => {
       unchecked: ['vaults.credits', 'vaults.stakes'],
     });
   });
+
+  it('does not take a purchase that is withdrawn at once for a vault that is short', async () => {
+    const { buy, withdraw } = await openPurse();
+    let flips = 0;
+    const flipped = interceptedConnection(scene.ledger.rpcUrl, async (request, forward) => {
+      if (request.method !== 'getProgramAccounts' || flips === 2) return forward(request);
+      flips += 1;
+      await buy();
+      const answer = await forward(request);
+      await withdraw();
+      return answer;
+    });
+    expect(await audit(flipped)).toMatchObject({ result: 'holds', fails: [], unchecked: [] });
+    expect(flips).toBe(2);
+  });
 });
+
+/** Somebody who buys 100 credits for the wallet, and a wallet that takes their tokens out again. */
+async function openPurse() {
+  const { operator, mints, wallet: owner } = scene.service;
+  const buyer = operator.authority.publicKey;
+  const wallet = owner.publicKey;
+  const baseUnits = 1_000_000n;
+  const { account, instructions } = mintTo(operator, {
+    mint: mints.credit,
+    owner: buyer,
+    baseUnits,
+  });
+  await scene.send(instructions, []);
+  const amount = { wallet, credits: 100n };
+  return {
+    buy: () => scene.send([creditBuy({ buyer, buyerTokenAccount: account, ...amount })], []),
+    withdraw: () => scene.send([creditWithdraw({ destination: account, ...amount })], [owner]),
+  };
+}
 
 function asAccount(data: Uint8Array): Account {
   return { lamports: 0, executable: false, owner: TOKEN_PROGRAM_ID, data };

@@ -2,7 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type PublicKey, SystemProgram } from '@solana/web3.js';
 import type pg from 'pg';
 import { sweep } from '../../indexer/mirror/sweep.ts';
-import { isBreach, isClean, reconcile } from '../../indexer/reconcile/reconcile.ts';
+import { holdsTooLittle, isBreach, isClean, reconcile } from '../../indexer/reconcile/reconcile.ts';
+import { creditBuy, creditWithdraw } from '../../programs/client/index.ts';
+import { mintTo } from '../../stack/tokens.ts';
+import { interceptedConnection } from '../client/interceptedConnection.ts';
 import { contextOf } from './mirrorContext.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { addresses, createScene, type Scene } from './scene.ts';
@@ -144,6 +147,29 @@ describe('reconcile', () => {
       conservation: [{ vault: 'vault' as const, heldBaseUnits, dueBaseUnits: 100n }],
     });
     expect([99n, 100n, 101n].map((held) => isClean(holding(held)))).toEqual([false, true, true]);
+  });
+
+  it('takes no purchase that is withdrawn at once for a vault that lacks something', async () => {
+    const { operator, mints, wallet: owner } = scene.service;
+    const buyer = operator.authority.publicKey;
+    const purse = mintTo(operator, { mint: mints.credit, owner: buyer, baseUnits: 1_000_000n });
+    await scene.send(purse.instructions, []);
+    const amount = { wallet: owner.publicKey, credits: 100n };
+    const buy = creditBuy({ buyer, buyerTokenAccount: purse.account, ...amount });
+    const withdraw = creditWithdraw({ destination: purse.account, ...amount });
+    let isFlipped = false;
+    const connection = interceptedConnection(scene.ledger.rpcUrl, async (request, forward) => {
+      if (request.method !== 'getProgramAccounts' || isFlipped) return forward(request);
+      isFlipped = true;
+      await scene.send([buy], []);
+      const answer = await forward(request);
+      await scene.send([withdraw], [owner]);
+      await catchUp();
+      return answer;
+    });
+    const result = await reconcile({ database: mirror.pool, connection, addresses });
+    expect(isFlipped).toBe(true);
+    expect(result.conservation?.filter(holdsTooLittle)).toEqual([]);
   });
 });
 

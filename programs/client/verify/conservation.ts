@@ -10,6 +10,18 @@ export interface Conservation {
 }
 
 /**
+ * Whether credits may have been bought since a moment of the ledger's time. Between two readings
+ * that find a vault unchanged, a purchase and a withdrawal may have cancelled each other out there,
+ * and accounts that were read in between promise more than it held: anybody can arrange that.
+ */
+export function isBoughtSince(accounts: Iterable<DecodedAccount>, unixTime: bigint): boolean {
+  for (const { name, data } of accounts) {
+    if (name === 'CreditAccount' && data.lastTopupAt >= unixTime) return true;
+  }
+  return false;
+}
+
+/**
  * Adds up what every account has a claim to.
  *
  * @param state all accounts of the program and what its vaults held at the same time

@@ -7,6 +7,11 @@ const UNIX_TIME_AT = 32;
 /** The ledger's Clock, in Unix seconds. */
 export async function readClock(connection: Connection): Promise<bigint> {
   const clock = await connection.getAccountInfo(SYSVAR_CLOCK_PUBKEY, COMMITMENT);
+  return unixTimeOf(clock);
+}
+
+/** @param clock the account of the ledger's Clock */
+export function unixTimeOf(clock: { readonly data: Buffer } | null | undefined): bigint {
   if (!clock) throw new Error('it shows no Clock');
   return clock.data.readBigInt64LE(UNIX_TIME_AT);
 }
