@@ -98,6 +98,21 @@ describe('the batcher', () => {
     });
   });
 
+  it('finds the item for which the ledger refuses a whole transaction, naming no instruction', async () => {
+    const batch = batcher();
+    const [poor, ...others] = await Promise.all([
+      batch.add(item('poor', 1, Keypair.generate().publicKey)),
+      ...['a', 'b', 'c', 'd'].map((key) => batch.add(item(key))),
+    ]);
+    expect(poor).toMatchObject({ status: 'rejected', error: { instructionIndex: null } });
+    expect(others.map(({ status }) => status)).toEqual(Array(4).fill('confirmed'));
+    const [apart, one, other] = await Promise.all(
+      ['poor', 'e', 'f'].map((key) => batch.add(item(key))),
+    );
+    expect(one?.signature).toBe(other?.signature);
+    expect(apart?.signature).not.toBe(one?.signature);
+  });
+
   it('ends a batch in which every item is refused', async () => {
     const batch = batcher();
     const outcomes = await Promise.all(

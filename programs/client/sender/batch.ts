@@ -1,5 +1,5 @@
 import type { Keypair, PublicKey } from '@solana/web3.js';
-import { type Outcome, WithdrawnError } from './outcome.ts';
+import { mayPass, type Outcome, WithdrawnError } from './outcome.ts';
 import type { Instructions, Sender } from './sender.ts';
 import { TransactionTooLargeError } from './signedTransaction.ts';
 
@@ -35,17 +35,23 @@ interface Fault {
  * Sends items in one transaction and ends each of them. An item that was withdrawn before the
  * transaction is signed is left out and ends with WithdrawnError. An item that makes the transaction fail is
  * dropped with its own outcome, and the others are sent again under a new signature; a batch too
- * large for one transaction goes as two. Never throws: errors go to the items.
+ * large for one transaction goes as two, and so does one that is refused as a whole: an account of
+ * one item may be at fault, such as one with more data than a transaction may load. Never throws:
+ * errors go to the items.
+ *
+ * @param isSuspect whether the items were part of a batch that was refused as a whole
  */
-export async function sendBatch(items: readonly BatchItem[], context: BatchContext): Promise<void> {
+export async function sendBatch(
+  items: readonly BatchItem[],
+  context: BatchContext,
+  isSuspect = false,
+): Promise<void> {
   let sent: Awaited<ReturnType<typeof sendTogether>>;
   try {
     sent = await sendTogether(items, context);
   } catch (error) {
     if (error instanceof TransactionTooLargeError && items.length > 1) {
-      const half = Math.ceil(items.length / 2);
-      const halves = [items.slice(0, half), items.slice(half)];
-      await Promise.all(halves.map((part) => sendBatch(part, context)));
+      await sendHalves(items, context, isSuspect);
     } else {
       for (const item of items) item.end.reject(error);
     }
@@ -55,13 +61,35 @@ export async function sendBatch(items: readonly BatchItem[], context: BatchConte
   for (const item of items) {
     if (!travelled.includes(item)) item.end.reject(new WithdrawnError('Nobody waits for it'));
   }
-  if (fault === undefined || travelled.length === 1) {
+  const [first, ...more] = travelled;
+  if (first && more.length > 0 && isRefusedAsAWhole(outcome)) {
+    await sendHalves(travelled, context, true);
+    return;
+  }
+  if (fault === undefined || more.length === 0) {
+    if (first && isSuspect && isRefusedAsAWhole(outcome)) context.onFault(first);
     for (const item of travelled) item.end.resolve(outcome);
     return;
   }
   context.onFault(fault.item);
   const others = travelled.filter((item) => item !== fault.item);
   await Promise.all([sendBatch(others, context), endFault(fault, outcome, context)]);
+}
+
+async function sendHalves(
+  items: readonly BatchItem[],
+  context: BatchContext,
+  isSuspect: boolean,
+): Promise<void> {
+  const half = Math.ceil(items.length / 2);
+  const halves = [items.slice(0, half), items.slice(half)];
+  await Promise.all(halves.map((part) => sendBatch(part, context, isSuspect)));
+}
+
+/** For no instruction of its own, and not for what has nothing to do with its items either. */
+function isRefusedAsAWhole(outcome: Outcome): boolean {
+  if (outcome.status !== 'rejected' || outcome.error.instructionIndex !== null) return false;
+  return !mayPass(outcome.error);
 }
 
 async function sendTogether(items: readonly BatchItem[], context: BatchContext) {
