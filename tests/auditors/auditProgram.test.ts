@@ -269,6 +269,18 @@ const CASES: Case[] = [
     change: fields('Config', () => ({ unstake_cooldown_seconds: 90_000 })),
     fails: ['config.invariants'],
   },
+  ...[
+    ['a cooldown of more than a year', { unstake_cooldown_seconds: 31_536_001 }],
+    ['disputes that nobody can open', { open_disputes_max: 0 }],
+    ['no minimum stake', { minimum_stake_tokens: new BN(0), slash_tokens: 0 }],
+    ['no bound on a job', { job_credits_max: new BN('10000000000001') }],
+    ['no bound on a wallet', { credit_account_credits_max: new BN(0) }],
+  ].map(([what, terms]) => ({
+    what: what as string,
+    address: () => addresses.config,
+    change: fields('Config', () => terms as Record<string, unknown>),
+    fails: ['config.invariants'],
+  })),
   {
     what: 'another binary',
     address: () => PROGRAM_DATA,

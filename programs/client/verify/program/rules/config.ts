@@ -12,6 +12,9 @@ const UNSTAKE_MARGIN_SECONDS = 3_600;
 const JOB_TIMEOUT_SECONDS = 120;
 const DISPUTE_WINDOW_SECONDS = 60;
 const ARBITRATION_WINDOW_SECONDS = 86_400;
+const UNSTAKE_COOLDOWN_SECONDS_MAX = 365 * 86_400;
+const STAKE_TOKENS_MAX = 10_000_000_000n;
+const CREDITS_MAX = 10_000_000_000_000n;
 
 /** The configuration says nothing that the program would refuse to be told. */
 export const config = programRule('config.invariants', (state) => {
@@ -36,6 +39,15 @@ function findProblems(config: Config, addresses: Addresses): string[] {
     'the treasury takes more than all': config.treasuryShareBasisPoints > BASIS_POINTS,
     'unstaking ends before verdicts do':
       config.unstakeCooldownSeconds < windows + UNSTAKE_MARGIN_SECONDS,
+    'stake is held back for more than a year':
+      config.unstakeCooldownSeconds > UNSTAKE_COOLDOWN_SECONDS_MAX,
+    'nobody can dispute': config.openDisputesMax === 0,
+    'the minimum stake is out of range': !isWithin(config.minimumStakeTokens, STAKE_TOKENS_MAX),
+    'the most that a job may lock is out of range': !isWithin(config.jobCreditsMax, CREDITS_MAX),
+    'the most that a wallet may hold is out of range': !isWithin(
+      config.creditAccountCreditsMax,
+      CREDITS_MAX,
+    ),
     'the stake mint has too many decimals': config.stakeDecimals > STAKE_DECIMALS_MAX,
     'the timeout is not 120 s': config.jobTimeoutSeconds !== JOB_TIMEOUT_SECONDS,
     'the dispute window is not 60 s': config.disputeWindowSeconds !== DISPUTE_WINDOW_SECONDS,
@@ -46,4 +58,8 @@ function findProblems(config: Config, addresses: Addresses): string[] {
       !config.treasuryVault.equals(addresses.treasuryVault) ||
       !config.stakeVault.equals(addresses.stakeVault),
   });
+}
+
+function isWithin(value: bigint, max: bigint): boolean {
+  return value >= 1n && value <= max;
 }
