@@ -22,6 +22,9 @@ const SLOW_FACTOR = 20;
 /** Two such slots show how long they are. */
 const LEARNING_MS = 1_200;
 
+/** The instruction that says how much a transaction loads. */
+const USUAL_BYTES = Buffer.from('0400000800', 'hex');
+
 const logger = createLogger({ name: 'test', level: 'silent' });
 const payers = [Keypair.generate(), Keypair.generate()] as const;
 let ledger: TestLedger;
@@ -298,6 +301,27 @@ describe('the sender on a bad network', () => {
       return first ? stale : answer;
     });
     expect((await send([pay(24)], createSender(options(behind)))).status).toBe('confirmed');
+  });
+
+  it('lets a transaction load as much as any may where its accounts are larger than usual', async () => {
+    const refusal = { err: 'MaxLoadedAccountsDataSizeExceeded', logs: [] };
+    const strict = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+      const isUsual = Buffer.from(String(request.params[0]), 'base64').includes(USUAL_BYTES);
+      const { id, method } = request;
+      if (!isUsual || !['sendTransaction', 'simulateTransaction'].includes(method)) {
+        return forward(request);
+      }
+      return method === 'sendTransaction'
+        ? { jsonrpc: '2.0', id, error: { code: -32_002, message: 'refused', data: refusal } }
+        : { jsonrpc: '2.0', id, result: { context: { slot: 1 }, value: refusal } };
+    });
+    const patient = createSender(options(strict));
+    const { status, signature } = await send([pay(77)], patient);
+    expect(status).toBe('confirmed');
+    const [, , bytes] = await instructionsOf(String(signature));
+    // 64 MiB
+    expect(bytes?.data).toBe('0400000004');
+    patient.close();
   });
 
   it('says that the ledger is unavailable, and that nothing was sent, when no node answers', async () => {

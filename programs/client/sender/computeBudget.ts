@@ -1,11 +1,13 @@
 import { ComputeBudgetProgram, TransactionInstruction } from '@solana/web3.js';
 
 /**
- * What our transactions load at most: the escrow and token programs' code, some 250 kB, and small
- * accounts. Left unsaid it would be 64 MiB, which the ledger charges to the block like 16,000
+ * What our transactions load: the escrow and token programs' code, some 250 kB, and small accounts.
+ * Left unsaid it would be `LOADED_BYTES_MAX`, which the ledger charges to the block like 16,000
  * compute units.
  */
-const LOADED_ACCOUNTS_BYTES_MAX = 512 * 1024;
+export const LOADED_BYTES_USUAL = 512 * 1024;
+/** The most that any transaction may load. */
+export const LOADED_BYTES_MAX = 64 * 1024 * 1024;
 const SET_LOADED_ACCOUNTS_DATA_SIZE_LIMIT = 4;
 /** What the ledger charges a transaction for each instruction of this kind. */
 const INSTRUCTION_COMPUTE_UNITS = 150;
@@ -16,12 +18,14 @@ const INSTRUCTION_COMPUTE_UNITS = 150;
  *
  * @param limits.computeUnits what the other instructions may use together
  * @param limits.microLamports price of one compute unit
+ * @param limits.loadedBytes what programs and accounts may have together
  */
 export function computeBudget(limits: {
   computeUnits: number;
   microLamports: number | undefined;
+  loadedBytes?: number;
 }): TransactionInstruction[] {
-  const { computeUnits, microLamports } = limits;
+  const { computeUnits, microLamports, loadedBytes = LOADED_BYTES_USUAL } = limits;
   const priced =
     microLamports === undefined
       ? []
@@ -29,7 +33,7 @@ export function computeBudget(limits: {
   const units = computeUnits + (2 + priced.length) * INSTRUCTION_COMPUTE_UNITS;
   return [
     ComputeBudgetProgram.setComputeUnitLimit({ units }),
-    loadedAccountsLimit(LOADED_ACCOUNTS_BYTES_MAX),
+    loadedAccountsLimit(loadedBytes),
     ...priced,
   ];
 }

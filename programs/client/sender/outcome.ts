@@ -72,6 +72,11 @@ export function isUnableToPay({ name }: Refusal, paysRent: boolean): boolean {
   return UNABLE_TO_PAY.has(name) || (paysRent && name === RENT_NOT_PAID);
 }
 
+/** Whether the accounts of a transaction have more bytes than it said that it would load. */
+export function isTooLarge({ name }: Refusal): boolean {
+  return name === 'MaxLoadedAccountsDataSizeExceeded';
+}
+
 /** Whether the same instructions may be taken a little later: nobody could pay, or blocks are full. */
 export function mayPass({ name }: Refusal): boolean {
   return UNABLE_TO_PAY.has(name) || FULL.test(name);

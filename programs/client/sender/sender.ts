@@ -6,11 +6,12 @@ import type {
   TransactionInstruction,
 } from '@solana/web3.js';
 import { createBlockhashes } from './blockhashes.ts';
-import { computeBudget } from './computeBudget.ts';
+import { computeBudget, LOADED_BYTES_MAX, LOADED_BYTES_USUAL } from './computeBudget.ts';
 import { createConfirmer, type SenderCommitment } from './confirmer.ts';
 import { createFeePayers } from './feePayers.ts';
 import { type Blockhash, createLedger, type Submission } from './ledger.ts';
 import {
+  isTooLarge,
   isUnableToPay,
   LedgerUnavailableError,
   type Outcome,
@@ -98,12 +99,16 @@ export function createSender(options: {
   let pending = 0;
   let closed = false;
 
-  async function prepare(sending: Sending, feePayer: Keypair, { blockhash }: Blockhash) {
+  async function prepare(
+    { sending, loadedBytes }: { sending: Sending; loadedBytes: number },
+    feePayer: Keypair,
+    { blockhash }: Blockhash,
+  ) {
     const { instructions, signers, computeUnitLimit: computeUnits, lookup } = sending;
     const own =
       typeof instructions === 'function' ? instructions(feePayer.publicKey) : instructions;
     const microLamports = (await priorityFee?.()) || undefined;
-    const limits = computeBudget({ computeUnits, microLamports });
+    const limits = computeBudget({ computeUnits, microLamports, loadedBytes });
     return signTransaction({
       instructions: [...own, ...limits],
       feePayer,
@@ -143,13 +148,25 @@ export function createSender(options: {
     return last;
   }
 
+  /** A stranger's account, such as a payout that was closed and made anew, may have any size. */
   async function sendAs(feePayer: Keypair, sending: Sending): Promise<Outcome> {
+    const outcome = await sendLoading(LOADED_BYTES_USUAL, feePayer, sending);
+    return outcome.status === 'rejected' && isTooLarge(outcome.error)
+      ? sendLoading(LOADED_BYTES_MAX, feePayer, sending)
+      : outcome;
+  }
+
+  async function sendLoading(
+    loadedBytes: number,
+    feePayer: Keypair,
+    sending: Sending,
+  ): Promise<Outcome> {
     for (let tried = 0; tried < BLOCKHASHES_TRIED_MAX; tried += 1) {
       const { blockhash, signed, submission } = await turns.take(sending.lane ?? '', async () => {
         if (closed) throw new LedgerUnavailableError(CLOSED, { signature: null });
         if (sending.isWanted?.() === false) throw new WithdrawnError('Nobody waits for it');
         const blockhash = await blockhashes.current();
-        const signed = await prepare(sending, feePayer, blockhash);
+        const signed = await prepare({ sending, loadedBytes }, feePayer, blockhash);
         const submission = await submit(signed, Math.max(blockhash.slot, newestSlot));
         return { blockhash, signed, submission };
       });
