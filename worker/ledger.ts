@@ -11,6 +11,7 @@ import {
   decodeAccount,
 } from '../programs/client/accounts.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
+import { coder, IDL } from '../programs/client/program.ts';
 import { modelText, workerModels } from '../programs/client/views.ts';
 import { delay } from '../runtime/wait.ts';
 import { WorkerError } from './errors.ts';
@@ -54,6 +55,9 @@ export interface WorkerLedger {
 /** An unconfirmed lock may vanish again, and the work with it. */
 const COMMITMENT = 'confirmed';
 const READ_TIMEOUT_MS = 2_000;
+/** Strangers name addresses, too, where any account may lie: no more of one is read than ours have. */
+const BYTES_MAX = Math.max(...(IDL.accounts ?? []).map(({ name }) => coder.accounts.size(name)));
+const READING = { commitment: COMMITMENT, dataSlice: { offset: 0, length: BYTES_MAX } } as const;
 const CLOCK_UNIX_TIMESTAMP_OFFSET = 32;
 
 /** @param worker the address of this worker's account */
@@ -67,10 +71,7 @@ export function createWorkerLedger(options: {
 
   async function read(addresses: PublicKey[]) {
     try {
-      return await within(
-        READ_TIMEOUT_MS,
-        connection.getMultipleAccountsInfo(addresses, COMMITMENT),
-      );
+      return await within(READ_TIMEOUT_MS, connection.getMultipleAccountsInfo(addresses, READING));
     } catch (error) {
       throw new WorkerError('ledger_unavailable', 'The ledger did not answer', { cause: error });
     }

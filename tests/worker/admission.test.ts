@@ -6,6 +6,7 @@ import { delay } from '../../runtime/wait.ts';
 import { createAdmission } from '../../worker/admission.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import { createWorkerLedger } from '../../worker/ledger.ts';
+import { interceptedConnection } from '../client/interceptedConnection.ts';
 import { codeOf, freshAddress, type JobFields, openScene, type Scene } from './scene.ts';
 import { paddedKeys } from './writableLedger.ts';
 
@@ -58,6 +59,26 @@ describe('a job is refused when the ledger', () => {
     await write(address);
     const response = await scene.ask({ id: 'job_1', address });
     expect([response.status, await codeOf(response)]).toEqual([404, 'job_not_found']);
+  });
+
+  it('has a large account of somebody else in its place, of which little is read', async () => {
+    const address = freshAddress();
+    const bytes = new Uint8Array(1024 * 1024);
+    await scene.ledger.writeBytes(address, bytes, SystemProgram.programId);
+    let read = 0;
+    const connection = interceptedConnection(
+      scene.ledger.connection.rpcEndpoint,
+      async (request, forward) => {
+        const answer = await forward(request);
+        read += JSON.stringify(answer).length;
+        return answer;
+      },
+    );
+    const { worker } = scene;
+    const ledger = createWorkerLedger({ connection, programId: PROGRAM_ID, worker });
+    expect(await ledger.readJob(address)).toMatchObject({ job: undefined, worker: {}, config: {} });
+    expect(await ledger.readGateway(address)).toBeUndefined();
+    expect(read).toBeLessThan(10_000);
   });
 
   it('has it in a version that the worker cannot read', async () => {
