@@ -1,5 +1,6 @@
 import type { Connection, PublicKey } from '@solana/web3.js';
 import { Gauge, type Registry } from 'prom-client';
+import { answered } from '../../programs/client/sender/answered.ts';
 import { delay } from '../../runtime/wait.ts';
 
 /** Thousands of transactions cost less than what an operator should ever let it sink to. */
@@ -14,7 +15,7 @@ const READ_INTERVAL_MS = 60_000;
 export function observeFeePayers(
   registry: Registry,
   parts: { connection: Connection; feePayers: readonly PublicKey[] },
-): { close(): Promise<void> } {
+): { close(): void } {
   const { connection, feePayers } = parts;
   const closing = new AbortController();
   const gauge = new Gauge({
@@ -27,7 +28,7 @@ export function observeFeePayers(
   async function read(address: PublicKey): Promise<void> {
     const labels = { address: address.toBase58() };
     try {
-      gauge.set(labels, await connection.getBalance(address));
+      gauge.set(labels, await answered(connection.getBalance(address)));
     } catch {
       gauge.remove(labels);
     }
@@ -40,11 +41,7 @@ export function observeFeePayers(
     }
   }
 
-  const following = follow();
-  return {
-    async close() {
-      closing.abort();
-      await following;
-    },
-  };
+  void follow();
+  // Not waited for: a node that is silent must not use up the time for ending.
+  return { close: () => closing.abort() };
 }

@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { type Connection, Keypair } from '@solana/web3.js';
+import { Registry } from 'prom-client';
+import { observeFeePayers } from '../../api/telemetry/observeFeePayers.ts';
+
+const READ_INTERVAL_MS = 60_000;
+/** A node that takes longer is taken to tell nothing. */
+const ANSWER_MS_MAX = 10_000;
+
+describe('the balances of the fee payers', () => {
+  const feePayer = Keypair.generate().publicKey;
+  let registry: Registry;
+  let getBalance: () => Promise<number>;
+  let balances: ReturnType<typeof observeFeePayers>;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    registry = new Registry();
+    getBalance = async () => 5;
+    const connection = { getBalance: () => getBalance() } as unknown as Connection;
+    balances = observeFeePayers(registry, { connection, feePayers: [feePayer] });
+  });
+
+  afterEach(() => {
+    balances.close();
+    jest.useRealTimers();
+  });
+
+  const told = async () =>
+    (await registry.metrics()).match(/^svc_api_fee_payer_lamports\{.*$/m)?.[0];
+
+  it('are told no more once the node is silent, and again when it answers', async () => {
+    await jest.advanceTimersByTimeAsync(0);
+    const first = `svc_api_fee_payer_lamports{address="${feePayer}"} 5`;
+    expect(await told()).toBe(first);
+
+    const { promise: never } = Promise.withResolvers<number>();
+    getBalance = () => never;
+    await jest.advanceTimersByTimeAsync(READ_INTERVAL_MS + ANSWER_MS_MAX);
+    expect(await told()).toBeUndefined();
+
+    getBalance = async () => 5;
+    await jest.advanceTimersByTimeAsync(READ_INTERVAL_MS);
+    expect(await told()).toBe(first);
+  });
+
+  it('do not hold up the end of the process while the node is silent', async () => {
+    const { promise: never } = Promise.withResolvers<number>();
+    getBalance = () => never;
+    await jest.advanceTimersByTimeAsync(READ_INTERVAL_MS);
+    let isClosed = false;
+    void Promise.resolve(balances.close()).then(() => {
+      isClosed = true;
+    });
+    await jest.advanceTimersByTimeAsync(0);
+    expect(isClosed).toBe(true);
+  });
+});
