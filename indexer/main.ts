@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { Connection } from '@solana/web3.js';
+import type pg from 'pg';
 import { createAddresses } from '../programs/client/addresses.ts';
 import { createLedgerClock, createSender } from '../programs/client/sender/index.ts';
 import { createPriorityFee } from '../programs/client/sender/priorityFee.ts';
@@ -31,6 +32,14 @@ import { websocketUrlOf } from './source/websocketUrl.ts';
 import { startWebhooks } from './webhooks/startWebhooks.ts';
 
 const SHUTDOWN_TIMEOUT_MS = 10_000;
+/**
+ * Far above any statement of the mirror, the keepers and the webhooks: a database that takes longer
+ * counts as away, since a connection may have gone without a word.
+ */
+const QUERY_TIMEOUT_MS = 15_000;
+/** A reconciliation reads whole tables. */
+const RECONCILE_QUERY_TIMEOUT_MS = 600_000;
+const RECONCILE_CONNECTIONS_MAX = 2;
 
 endOnError('indexer');
 const config = loadConfig();
@@ -45,13 +54,28 @@ function onFatal(error: Error): void {
   void shutdown.run().then(() => process.exit(1));
 }
 
-const pool = createPool({ databaseUrl: config.DATABASE_URL, applicationName: 'svc-indexer' });
-// An idle connection that breaks is replaced; whoever uses one learns of it by its own query.
-pool.on('error', ({ message }) => {
-  logger.warn({ msg: 'Lost an idle connection', reason: message });
+function openPool(options: { max?: number; queryTimeoutMs?: number }): pg.Pool {
+  const { DATABASE_URL: databaseUrl } = config;
+  const opened = createPool({ databaseUrl, applicationName: 'svc-indexer', ...options });
+  // An idle connection that breaks is replaced; whoever uses one learns of it by its own query.
+  opened.on('error', ({ message }) => {
+    logger.warn({ msg: 'Lost an idle connection', reason: message });
+  });
+  shutdown.add('database', async () => {
+    if (!opened.ended) await opened.end();
+  });
+  return opened;
+}
+
+// Making an index may take any time.
+const migrating = openPool({ max: 1 });
+await awaitDatabase(() => migrate(migrating), logger);
+await migrating.end();
+const pool = openPool({ queryTimeoutMs: QUERY_TIMEOUT_MS });
+const reconcilePool = openPool({
+  max: RECONCILE_CONNECTIONS_MAX,
+  queryTimeoutMs: RECONCILE_QUERY_TIMEOUT_MS,
 });
-shutdown.add('database', () => pool.end());
-await awaitDatabase(() => migrate(pool), logger);
 
 const rpcUrl = config.SOLANA_RPC_URL;
 const wsUrl = config.SOLANA_WS_URL ?? websocketUrlOf(rpcUrl);
@@ -88,7 +112,7 @@ const reconcileWatch = createReconcileWatch({
   ...{ logger, metrics, random: Math.random, wait: delay },
   reconcile: (signal) =>
     reconcile({
-      ...{ database: pool, connection, addresses, signal },
+      ...{ database: reconcilePool, connection, addresses, signal },
       patienceMs: MIRROR_PATIENCE_MS,
     }),
   intervalMs: config.SVC_RECONCILE_INTERVAL_SECONDS * 1_000,
@@ -96,6 +120,7 @@ const reconcileWatch = createReconcileWatch({
 const webhooks = await startWebhooks({
   ...{ pool, logger, onFatal },
   databaseUrl: config.DATABASE_URL,
+  queryTimeoutMs: QUERY_TIMEOUT_MS,
   sealing: createSealing(config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS),
   allowLoopback: config.SVC_ALLOW_LOOPBACK,
   registry: metrics.registry,

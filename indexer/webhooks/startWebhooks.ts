@@ -22,21 +22,27 @@ export interface Webhooks {
 
 /**
  * @param options.pool the migrated database
+ * @param options.queryTimeoutMs after which the queue's database counts as away, as in `createPool`
  * @param options.sealing opens the webhooks' secrets
  * @param options.onFatal told of an error that trying again cannot mend; nothing is sent any more
  */
 export async function startWebhooks(options: {
   pool: pg.Pool;
   databaseUrl: string;
+  queryTimeoutMs?: number;
   sealing: Pick<Sealing, 'open'>;
   allowLoopback: boolean;
   registry: Registry;
   logger: Logger;
   onFatal: (error: FatalError) => void;
 }): Promise<Webhooks> {
-  const { pool, databaseUrl, sealing, allowLoopback, registry, logger, onFatal } = options;
+  const { pool, databaseUrl, queryTimeoutMs, sealing, allowLoopback } = options;
+  const { registry, logger, onFatal } = options;
   const metrics = createWebhookMetrics(registry);
-  const jobs = await openAttemptJobs({ databaseUrl, logger });
+  const jobs = await openAttemptJobs({
+    ...{ databaseUrl, logger },
+    ...(queryTimeoutMs !== undefined && { queryTimeoutMs }),
+  });
   const queue = createDeliveryQueue(jobs.boss);
   const connections = createGuardedDispatcher({ allowLoopback, connectTimeoutMs: EXCHANGE_MS_MAX });
   const makeAttempt = createMakeAttempt({

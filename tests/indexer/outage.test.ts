@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { StartedProcess } from '../support/childProcess.ts';
+import { type DatabaseGate, startDatabaseGate } from '../support/databaseGate.ts';
 import { runIndexer, startIndexer } from './indexerProcess.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { createScene, type Scene } from './scene.ts';
@@ -16,6 +17,7 @@ jest.setTimeout(180_000);
 
 let scene: Scene;
 let mirror: MirrorDatabase;
+let databaseGate: DatabaseGate;
 let rpcUrl: string;
 let indexer: StartedProcess;
 let mood: Mood = 'passes on';
@@ -26,6 +28,8 @@ let refused = 0;
 const unanswered = new Set<string>();
 /** A node that is silent for so long is taken for dead. */
 const SILENCE_MS_MAX = 10_000;
+/** Two that take attempts and look after them, and one that listens. */
+const QUEUE_SESSIONS = 3;
 
 const node = createServer(async (request, response) => {
   const body = await new Response(request as never).text();
@@ -50,13 +54,15 @@ beforeAll(async () => {
   await once(node, 'listening');
   const { port } = node.address() as AddressInfo;
   rpcUrl = `http://127.0.0.1:${port}`;
-  indexer = await startIndexer({ ...scene.ledger, rpcUrl }, mirror.databaseUrl);
+  databaseGate = await startDatabaseGate(mirror.databaseUrl);
+  indexer = await startIndexer({ ...scene.ledger, rpcUrl }, databaseGate.databaseUrl);
 });
 
 afterAll(async () => {
   await indexer?.kill();
   node.closeAllConnections();
   node.close();
+  await databaseGate?.close();
   await mirror?.close();
   await scene?.ledger.close();
 });
@@ -64,6 +70,14 @@ afterAll(async () => {
 async function countJobs(): Promise<bigint> {
   const { rows } = await mirror.pool.query<{ count: bigint }>('select count(*) from mirror.jobs');
   return rows[0]?.count ?? 0n;
+}
+
+async function countSessions(applicationName: string): Promise<number> {
+  const { rows } = await mirror.pool.query(
+    'select from pg_stat_activity where application_name = $1 and datname = current_database()',
+    [applicationName],
+  );
+  return rows.length;
 }
 
 async function isReady(): Promise<boolean> {
@@ -102,6 +116,15 @@ describe('the indexer', () => {
     const before = await countJobs();
     await scene.lock();
     await until(async () => (await countJobs()) === before + 1n);
+  });
+
+  it('goes on after its connections have gone without a word, as does the webhook queue', async () => {
+    await until(async () => (await countSessions('svc-webhooks')) === QUEUE_SESSIONS);
+    const before = await countJobs();
+    databaseGate.strand();
+    await scene.lock();
+    await until(async () => (await countJobs()) === before + 1n);
+    await until(async () => (await countSessions('svc-webhooks')) === QUEUE_SESSIONS);
   });
 
   it('ends at once while its node is silent', async () => {

@@ -41,10 +41,14 @@ const RETENTION_SECONDS = 30 * 86_400;
  */
 export async function openAttemptJobs(options: {
   databaseUrl: string;
+  /** As of `createPool`. */
+  queryTimeoutMs?: number;
   logger: Logger;
 }): Promise<AttemptJobs> {
-  const { databaseUrl, logger } = options;
+  const { databaseUrl, queryTimeoutMs, logger } = options;
   const boss = new PgBoss({
+    // Not among its own settings: it gives what it is given to its pool.
+    ...(queryTimeoutMs !== undefined && { query_timeout: queryTimeoutMs }),
     connectionString: databaseUrl,
     application_name: 'svc-webhooks',
     max: 2,
