@@ -5,6 +5,7 @@ import { startApi } from './startApi.ts';
 
 endOnError('api');
 const api = await startApi(loadConfig());
-process.stdout.write(`${JSON.stringify({ ready: true, url: api.url })}\n`);
+// Before it says that it is ready: whoever hears that may end it in the same moment.
 api.shutdown.onSignals();
 endWithParent();
+process.stdout.write(`${JSON.stringify({ ready: true, url: api.url })}\n`);

@@ -27,6 +27,15 @@ beforeEach(async () => {
 
 afterEach(() => service.close());
 
+/** Run before a process's own code: it is told to end while it says that it is ready. */
+const ENDED_WHEN_READY = `
+  const write = process.stdout.write;
+  process.stdout.write = (...line) => {
+    write.apply(process.stdout, line);
+    process.kill(process.pid, 'SIGTERM');
+    return true;
+  };`;
+
 /** Asks with a connection of its own, and returns when the answer has begun. */
 async function ask(body: {
   url?: string;
@@ -98,6 +107,14 @@ describe('an API process that is told to end', () => {
     expect(answer.headers).toMatchObject({ 'x-svc-settlement-tx': expect.any(String) });
     expect(await api.exited).toBe(0);
     await expectAllSettled(STREAMS + 1);
+  });
+
+  it('in the very moment in which it says that it is ready ends in order', async () => {
+    const ended = await startProcess('api/main.ts', {
+      ...service.apiEnvironment,
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(ENDED_WHEN_READY)}`,
+    });
+    expect(await ended.exited).toBe(0);
   });
 
   it('breaks off what takes longer than it is given, which is not charged', async () => {
