@@ -109,6 +109,9 @@ export function createMetrics(progress: Progress): IndexerMetrics {
   });
   function became(current: Role): void {
     for (const role of ROLES) roles.set({ role }, role === current ? 1 : 0);
+    if (current !== 'standby') return;
+    // What this process found while it led is the next leader's to tell: here it would stay for ever.
+    for (const gauge of [gaps, differences, due]) gauge.reset();
   }
 
   became('starting');

@@ -1,0 +1,27 @@
+import { describe, expect, it } from '@jest/globals';
+import { createMetrics } from '../../indexer/metrics.ts';
+import { createProgress } from '../../indexer/mirror/progress.ts';
+
+const FOUND =
+  /^(svc_indexer_gaps|svc_indexer_reconcile_differences|svc_keeper_due_tasks\{.*) (\d+)$/;
+
+describe('what an indexer found while it led', () => {
+  const metrics = createMetrics(createProgress(() => 0));
+
+  async function found(): Promise<number[]> {
+    const lines = (await metrics.registry.metrics()).split('\n');
+    return lines.flatMap((line) => FOUND.exec(line)?.[2] ?? []).map(Number);
+  }
+
+  it('is told until another leads, and no longer', async () => {
+    metrics.became('leader');
+    metrics.gaps(1);
+    metrics.reconciled('breach', 2);
+    metrics.due('job_refund', 3);
+    expect(await found()).toEqual([1, 2, 3]);
+    metrics.became('starting');
+    expect(await found()).toEqual([1, 2, 3]);
+    metrics.became('standby');
+    expect(await found()).toEqual([0, 0]);
+  });
+});
