@@ -96,7 +96,7 @@ export async function startApi(
 
   const probe = createHealthProbe({ dispatcher, allowLoopback });
   const directory = createWorkerDirectory({ database: pool, logger, probe, nowMs });
-  await directory.start();
+  await awaitDatabase(directory.start, logger);
   shutdown.add('worker directory', directory.close);
   observeState(metrics.registry, { clock, directory });
   const feePayers = config.SVC_FEE_PAYER_KEYS.map(({ publicKey }) => publicKey);

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Registry } from 'prom-client';
 import { createGuardedDispatcher } from '../../runtime/addressGuard.ts';
+import { awaitDatabase } from '../../runtime/awaitDatabase.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Sealing } from '../../runtime/sealing.ts';
 import type { FatalError } from '../errors.ts';
@@ -39,10 +40,9 @@ export async function startWebhooks(options: {
   const { pool, databaseUrl, queryTimeoutMs, sealing, allowLoopback } = options;
   const { registry, logger, onFatal } = options;
   const metrics = createWebhookMetrics(registry);
-  const jobs = await openAttemptJobs({
-    ...{ databaseUrl, logger },
-    ...(queryTimeoutMs !== undefined && { queryTimeoutMs }),
-  });
+  const bounds = queryTimeoutMs === undefined ? {} : { queryTimeoutMs };
+  const openJobs = () => openAttemptJobs({ databaseUrl, logger, ...bounds });
+  const jobs = await awaitDatabase(openJobs, logger);
   const queue = createDeliveryQueue(jobs.boss);
   const connections = createGuardedDispatcher({ allowLoopback, connectTimeoutMs: EXCHANGE_MS_MAX });
   const makeAttempt = createMakeAttempt({
@@ -53,7 +53,7 @@ export async function startWebhooks(options: {
   const shares = createShares(() => performance.now());
   const dispatcher = createDispatcher({ jobs, shares, makeAttempt, logger, onFatal });
   const upkeep = createUpkeep({ pool, queue, metrics, logger, onFatal });
-  await dispatcher.start();
+  await awaitDatabase(dispatcher.start, logger);
   upkeep.start();
   return {
     queue,

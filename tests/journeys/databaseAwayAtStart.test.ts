@@ -77,4 +77,18 @@ describe('an API and an indexer that are started while their database is away', 
     await gate.open();
     expect(await Promise.all([api.ready, indexer.ready])).toEqual(['ready', 'ready']);
   });
+
+  it.each([
+    ['an indexer', 'indexer/main.ts', 'svc-webhooks'],
+    ['an API', 'api/main.ts', 'worker_observations'],
+  ])(
+    '%s is not ended where it goes away in the middle of the start',
+    async (_name, script, words) => {
+      gate.bar(words);
+      const one = start(script);
+      expect(await Promise.race([one.says(AWAY), one.ready])).toBeUndefined();
+      gate.bar(undefined);
+      expect(await one.ready).toBe('ready');
+    },
+  );
 });

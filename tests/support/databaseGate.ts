@@ -12,6 +12,8 @@ export interface DatabaseGate {
   thaw(): void;
   /** Never passes anything on for the connections there are; new ones work. */
   strand(): void;
+  /** Cuts each connection that sends these words; undefined: none. */
+  bar(words: string | undefined): void;
   close(): Promise<void>;
 }
 
@@ -21,10 +23,14 @@ export async function startDatabaseGate(databaseUrl: string): Promise<DatabaseGa
   /** The process's end of each connection, with the database's. */
   const pairs = new Map<Socket, Socket>();
   let isFrozen = false;
+  let barred: string | undefined;
   const server = createServer((socket) => {
     const database = connect(Number(port), hostname);
     pairs.set(socket, database);
     socket.on('close', () => pairs.delete(socket));
+    socket.on('data', (sent) => {
+      if (barred !== undefined && sent.includes(barred)) socket.destroy();
+    });
     for (const [one, other] of [
       [socket, database],
       [database, socket],
@@ -76,6 +82,9 @@ export async function startDatabaseGate(databaseUrl: string): Promise<DatabaseGa
         socket.pause();
       }
       pairs.clear();
+    },
+    bar(words) {
+      barred = words;
     },
     close: shut,
   };

@@ -62,14 +62,20 @@ export async function openAttemptJobs(options: {
   boss.on('warning', ({ message }) => {
     logger.warn({ msg: 'Noticed something about the webhook queue', reason: message });
   });
-  await boss.start();
-  await boss.createQueue(QUEUE_NAME, {
-    expireInSeconds: TAKEN_SECONDS_MAX,
-    retentionSeconds: RETENTION_SECONDS,
-    // What a dead process had taken is handed out again, however often that happens.
-    retryLimit: 1_000_000,
-    retryDelay: 0,
-  });
+  try {
+    await boss.start();
+    await boss.createQueue(QUEUE_NAME, {
+      expireInSeconds: TAKEN_SECONDS_MAX,
+      retentionSeconds: RETENTION_SECONDS,
+      // What a dead process had taken is handed out again, however often that happens.
+      retryLimit: 1_000_000,
+      retryDelay: 0,
+    });
+  } catch (error) {
+    // Whoever tries again begins with another one.
+    await boss.stop({ graceful: false }).catch(() => undefined);
+    throw error;
+  }
   const database = boss.getDb();
   const listeners: { close(): Promise<void> }[] = [];
   return {
