@@ -11,6 +11,7 @@ import type { Caller } from '../middleware/authenticate.ts';
 import { traceOf } from '../middleware/recordRequests.ts';
 import type { JobWatch } from '../services/jobWatch.ts';
 import type { JobRow } from '../statements/jobs.ts';
+import { abortWhenLeft } from './abortWhenLeft.ts';
 import { type AdmissionServices, type Admitted, admit } from './admission.ts';
 import { type AnswerServices, answerJob } from './answer.ts';
 import { chatForWorker } from './chatForWorker.ts';
@@ -136,13 +137,4 @@ export function createCompletions(services: CompletionServices): Completions {
 /** The ledger was out of reach before the lock was given to it. */
 function isUnsent(error: unknown): boolean {
   return error instanceof LedgerUnavailableError && error.signature === null;
-}
-
-/** Aborts when the client closes its connection before its answer was sent. */
-function abortWhenLeft(response: Response): AbortSignal {
-  const controller = new AbortController();
-  response.once('close', () => {
-    if (!response.writableFinished) controller.abort();
-  });
-  return controller.signal;
 }
