@@ -15,6 +15,7 @@ jest.setTimeout(180_000);
 const ANSWER_TOKENS = 300;
 const CHARGE_CREDITS = 8;
 const SETTLED = JOB_STATUSES.indexOf('settled');
+const DISPUTED = JOB_STATUSES.indexOf('disputed');
 /** After T and the dispute window. */
 const CLOSABLE_SECONDS = 200;
 let service: RunningService;
@@ -116,6 +117,30 @@ describe('a job, while the indexer stands still,', () => {
     expect((await service.account()).availableCredits).toBe(
       service.boughtCredits - BigInt(CHARGE_CREDITS),
     );
+  });
+});
+
+describe('a job that the mirror shows as running, while the indexer stands still,', () => {
+  it('can be disputed once the ledger has settled it', async () => {
+    service.indexer.signal('SIGCONT');
+    const stream = await openStream();
+    const path = `/v1/jobs/${stream.headers['x-svc-job-id']}`;
+    await until(async () => (await service.get('/v1/jobs')).data.length === 1);
+    service.indexer.signal('SIGSTOP');
+    await readText(stream);
+    await service.untilJobs(([found]) => found?.data.status === SETTLED);
+    expect(['pending', 'processing']).toContain((await service.get(path)).status);
+
+    const response = await fetch(`${service.baseUrl}${path}/dispute`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.apiKey}` },
+      body: JSON.stringify({ received_output_hash: `sha256:${'0'.repeat(64)}` }),
+    });
+    expect(await response.json()).toMatchObject({
+      dispute_opened: true,
+      worker_hash: stream.trailers['x-svc-output-hash'],
+    });
+    expect((await service.jobs()).map(({ data }) => data.status)).toEqual([DISPUTED]);
   });
 });
 
