@@ -17,7 +17,9 @@ const faults: Record<string, string> = {
  * after which the connection closes.
  */
 export function refuseMalformed(server: Server | HttpsServer, publicUrl: string): void {
-  const begun = new WeakMap<Duplex, ServerResponse>();
+  /** The answers that a connection owed when its last request came, in order. */
+  const begun = new WeakMap<Duplex, ServerResponse[]>();
+  const owed = (socket: Duplex) => begun.get(socket)?.filter(isUnsent) ?? [];
   const refusal = (message: string) => {
     const body = JSON.stringify(errorBody(new ApiError('invalid_request', message), publicUrl));
     const headers = {
@@ -35,23 +37,23 @@ export function refuseMalformed(server: Server | HttpsServer, publicUrl: string)
   };
 
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    begun.set(socket, response);
+    begun.set(socket, [...owed(socket), response]);
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    const answer = begun.get(socket);
-    const isInAnswer = answer?.headersSent && !answer.writableFinished;
+    // What is sent now would be taken for the answer to a request that has arrived, or for more of it.
+    const [next] = owed(socket);
+    const isAwaited = next && (next.headersSent || next.req.complete);
     // Whoever opened a connection ahead and has sent nothing is owed nothing: an answer would be
     // taken for that of the request that he may be about to send.
     const isUnused = socket instanceof Socket && socket.bytesRead === 0;
-    if (!socket.writable || isInAnswer || isUnused) return void socket.destroy();
+    if (!socket.writable || isAwaited || isUnused) return void socket.destroy();
     socket.end(wholeAnswer(faults[error.code ?? ''] ?? 'The request is not valid HTTP.'));
   });
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     // Node has let go of it: without this, a client that resets it would end the process.
     socket.on('error', () => socket.destroy());
-    // What is sent now would be taken for the answer to a request before.
-    const before = begun.get(socket);
-    if (before && !before.writableFinished) return void socket.destroy();
+    // Here, too, an answer would be taken for that to a request before.
+    if (owed(socket).length > 0) return void socket.destroy();
     socket.resume();
     const answer = wholeAnswer('CONNECT is not supported: this is no proxy.');
     socket.end(answer, () => socket.destroy());
@@ -60,6 +62,10 @@ export function refuseMalformed(server: Server | HttpsServer, publicUrl: string)
     const { body, headers } = refusal('No expectation but 100-continue can be met.');
     response.writeHead(400, headers).end(body);
   });
+}
+
+function isUnsent(response: ServerResponse): boolean {
+  return !response.writableFinished;
 }
 
 /** Refuses what Node takes for a request and what no part behind it could take. */

@@ -111,6 +111,14 @@ describe('a request that is not what HTTP wants', () => {
     expectRefused(await exchange(request()), message);
   });
 
+  it('ends the connection without a word while a request before it is still to be answered', async () => {
+    const before = `GET /v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${scene.apiKey}\r\n\r\n`;
+    const socket = open();
+    socket.on('error', () => undefined);
+    socket.write(`${before}${before}\u0000\r\n\r\n`);
+    expect(await text(socket).catch(() => '')).not.toContain('400 Bad Request');
+  });
+
   it('may lack a host in HTTP/1.0, which has none', async () => {
     expect(await exchange(get('/health', [], '1.0'))).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   });
