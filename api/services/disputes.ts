@@ -4,6 +4,7 @@ import { isoTime, sha256Text } from '../../runtime/jsonForms.ts';
 import type { Database } from '../../runtime/postgres.ts';
 import type { DisputeAnswer } from '../contracts/dispute.ts';
 import { ApiError } from '../errors.ts';
+import { askNode } from '../ledger/context.ts';
 import type { DisputeOnLedger } from '../ledger/dispute.ts';
 import type { UnmirroredJobs } from '../ledger/unmirroredJobs.ts';
 import { type JobRow, selectJob } from '../statements/jobs.ts';
@@ -23,6 +24,7 @@ export interface Disputes {
    * @param request.clientHash lower-case hex
    * @throws ApiError job_not_found, dispute_already_open, job_not_settled, dispute_window_expired,
    *   dispute_limit_reached, spender_not_set or service_unavailable, checked in this order
+   * @throws LedgerUnavailableError
    */
   open(request: { wallet: string; jobId: string; clientHash: string }): Promise<DisputeAnswer>;
 }
@@ -65,7 +67,8 @@ export function createDisputes(services: {
         });
       }
       const windowEndsAt = settled_at + BigInt(job.dispute_window_seconds);
-      if ((await clock.read()) > windowEndsAt) throw windowExpired(jobId, windowEndsAt);
+      if ((await askNode(() => clock.read())) > windowEndsAt)
+        throw windowExpired(jobId, windowEndsAt);
       const hashes = { your_hash: sha256Text(clientHash), worker_hash: sha256Text(output_hash) };
       if (clientHash === output_hash) {
         const message =

@@ -175,6 +175,28 @@ describe('while the ledger is away, a completion', () => {
   });
 });
 
+describe('while the ledger is away, a dispute', () => {
+  it('is a 503, and is opened once the ledger is back', async () => {
+    const { apiKey } = await service.addWallet(CREDITS);
+    service.engine.play(async function* () {
+      yield 'Hello.';
+    });
+    const { headers } = await askCompletion(api, { form: 'plain', apiKey });
+    const dispute = () =>
+      fetch(`${api.baseUrl}/v1/jobs/${headers['x-svc-job-id']}/dispute`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${apiKey}` },
+        body: JSON.stringify({ received_output_hash: `sha256:${'0'.repeat(64)}` }),
+      });
+    service.ledgerGate.setRoad(nodeAway);
+    const refused = await dispute();
+    expect(await refused.json()).toMatchObject({ error: { code: 'service_unavailable' } });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
+    service.ledgerGate.open();
+    expect(await (await dispute()).json()).toMatchObject({ dispute_opened: true });
+  });
+});
+
 describe('while a node loses transactions and is behind with what it tells, a completion', () => {
   it('that was locked before is settled all the same', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
