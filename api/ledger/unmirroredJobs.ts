@@ -39,7 +39,8 @@ export function createUnmirroredJobs(options: {
       const signatures = await askNode(() =>
         connection.getSignaturesForAddress(address, {}, commitment),
       );
-      const lock = signatures.at(-1);
+      // A lock that lost a race is listed, too; the same job is locked by the next one.
+      const lock = signatures.findLast(({ err }) => err === null);
       const model = catalog.list().find((one) => one.address === job.model.toBase58());
       if (!lock || !model) return undefined;
       return rowOf(job, {

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { TransactionInstruction } from '@solana/web3.js';
+import { PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { coder } from '../../programs/client/program.ts';
+import { landUnchecked } from '../indexer/landUnchecked.ts';
+import { openCompletion, readAnswer } from '../support/askCompletion.ts';
+import { type GatedService, startGatedService } from '../support/gatedService.ts';
+import { sentInstructions } from '../support/sentInstructions.ts';
+
+jest.setTimeout(180_000);
+
+let service: GatedService;
+
+beforeAll(async () => {
+  service = await startGatedService();
+  service.indexer.signal('SIGSTOP');
+});
+
+afterAll(async () => {
+  service.indexer.signal('SIGCONT');
+  await service.close();
+});
+
+const isLock = ({ programId, data }: TransactionInstruction): boolean =>
+  programId.equals(PROGRAM_ID) && coder.instruction.decode(data)?.name === 'job_lock';
+
+/** The next lock is preceded by one that the ledger takes, refuses and lists, as after a lost race. */
+function refuseOnceOnLedger(): Promise<string> {
+  const refused = Promise.withResolvers<string>();
+  service.ledgerGate.setRoad(async (request, forward) => {
+    const lock = sentInstructions(request).find(isLock);
+    if (lock) {
+      service.ledgerGate.open();
+      const keys = lock.keys.map(({ pubkey }) => ({ pubkey, isSigner: false, isWritable: false }));
+      const unsigned = new TransactionInstruction({ ...lock, keys });
+      refused.resolve(await landUnchecked(service.ledger, unsigned));
+    }
+    return forward(request);
+  });
+  return refused.promise;
+}
+
+describe('a job that the mirror has not seen', () => {
+  it('tells the transaction that locked its credits, not one before that was refused', async () => {
+    const refusedTx = refuseOnceOnLedger();
+    const stream = await openCompletion(service, { form: 'stream' });
+    const { 'x-svc-job-id': id, 'x-svc-tx-signature': escrowTx } = stream.headers;
+    const { on_chain } = await service.get(`/v1/jobs/${id}`);
+    expect(on_chain.escrow_tx).not.toBe(await refusedTx);
+    expect(on_chain.escrow_tx).toBe(escrowTx);
+    await readAnswer(stream);
+  });
+});
