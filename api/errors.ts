@@ -32,6 +32,11 @@ export class ApiError extends Error {
   }
 }
 
+/** The client left before anything was locked for it: nobody is to be told, and nothing is wrong. */
+export class ClientLeftError extends Error {
+  override name = 'ClientLeftError';
+}
+
 /** @param publicUrl the service root that clients use, for the documentation link */
 export function errorBody(error: ApiError, publicUrl: string): ErrorBody {
   const { param, details, status } = error.options;

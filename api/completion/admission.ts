@@ -1,6 +1,6 @@
 import type { TokenCounts } from '../../runtime/tokenizers/tokenCounts.ts';
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
-import { ApiError, serviceUnavailable } from '../errors.ts';
+import { ApiError, ClientLeftError, serviceUnavailable } from '../errors.ts';
 import { type Escrow, type JobDraft, type LockedJob, PriceChangedError } from '../ledger/escrow.ts';
 import { assertSpender } from '../middleware/requireSpender.ts';
 import type { Slot } from '../routing/slots.ts';
@@ -36,6 +36,7 @@ export interface Admitted {
  * nothing is locked for a request that could have been refused before.
  *
  * @throws ApiError; of these LockUndecidedError alone leaves open whether there is a job
+ * @throws ClientLeftError
  * @throws LedgerUnavailableError, which leaves it open too
  */
 export async function admit(
@@ -58,7 +59,7 @@ export async function admit(
     waitMs: SLOT_WAIT_MS,
     signal: clientGone,
   });
-  if (!slot) throw noWorkers(directory, quoted.model);
+  if (!slot) throw clientGone.aborted ? new ClientLeftError() : noWorkers(directory, quoted.model);
   try {
     const { wallet } = payer;
     return { slot, job: await lockJob(services, { wallet, request, quoted, draft }) };

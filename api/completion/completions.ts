@@ -3,7 +3,7 @@ import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts'
 import { createBackground } from '../../runtime/background.ts';
 import { creditsNumber } from '../../runtime/jsonForms.ts';
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
-import { ApiError, toApiError } from '../errors.ts';
+import { ApiError, ClientLeftError, toApiError } from '../errors.ts';
 import type { NewClaim } from '../idempotency/idempotency.ts';
 import type { RequestIdentity } from '../idempotency/identity.ts';
 import { type LockedJob, LockUndecidedError } from '../ledger/escrow.ts';
@@ -72,7 +72,7 @@ export function createCompletions(services: CompletionServices): Completions {
     } catch (error) {
       if (error instanceof LockUndecidedError) {
         background.add(error.end.then((end) => (end === 'undone' ? release(claim) : undefined)));
-      } else if (error instanceof ApiError || isUnsent(error)) await release(claim);
+      } else if (hasLockedNothing(error)) await release(claim);
       throw error;
     }
   }
@@ -132,6 +132,10 @@ export function createCompletions(services: CompletionServices): Completions {
     },
     drain: background.drain,
   };
+}
+
+function hasLockedNothing(error: unknown): boolean {
+  return error instanceof ApiError || error instanceof ClientLeftError || isUnsent(error);
 }
 
 /** The ledger was out of reach before the lock was given to it. */

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import type { Logger } from '../../runtime/logger.ts';
-import { ApiError, toApiError } from '../errors.ts';
+import { ApiError, ClientLeftError, toApiError } from '../errors.ts';
 import { sendError } from '../responseEnd.ts';
 import { describeBodyFault } from './jsonBody.ts';
 import { requestIdOf } from './requestId.ts';
@@ -21,6 +21,7 @@ function describe(thrown: unknown): ApiError {
 export function renderError(options: { logger: Logger; publicUrl: string }): ErrorRequestHandler {
   const { logger, publicUrl } = options;
   return (thrown, _request, response, _next) => {
+    if (thrown instanceof ClientLeftError) return;
     const error = describe(thrown);
     if (error.status >= 500) {
       const request_id = requestIdOf(response);

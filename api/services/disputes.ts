@@ -67,8 +67,8 @@ export function createDisputes(services: {
         });
       }
       const windowEndsAt = settled_at + BigInt(job.dispute_window_seconds);
-      if ((await askNode(() => clock.read())) > windowEndsAt)
-        throw windowExpired(jobId, windowEndsAt);
+      const nowSeconds = await askNode(() => clock.read());
+      if (nowSeconds > windowEndsAt) throw windowExpired(jobId, windowEndsAt);
       const hashes = { your_hash: sha256Text(clientHash), worker_hash: sha256Text(output_hash) };
       if (clientHash === output_hash) {
         const message =

@@ -12,6 +12,7 @@ import { isEnded, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts
 import { submit } from '../../stack/operator.ts';
 import { registerWorker } from '../../stack/participants.ts';
 import { until } from '../indexer/until.ts';
+import { sample, untilSampled } from '../support/apiMetrics.ts';
 import {
   FULL_SECONDS,
   type MisbehavingWorker,
@@ -32,7 +33,7 @@ interface RoutedWorker extends MisbehavingWorker {
 }
 
 beforeAll(async () => {
-  service = await startRunningService({ workers: [] });
+  service = await startRunningService({ workers: [], apiSettings: { METRICS_PORT: '0' } });
 });
 
 afterAll(() => service.close());
@@ -93,9 +94,18 @@ function asked(): { workers: number; times: number } {
   };
 }
 
-const ask = ({ stream = false, url = service.baseUrl } = {}): Promise<Response> =>
+const ask = ({
+  stream = false,
+  url = service.baseUrl,
+  signal,
+}: {
+  stream?: boolean;
+  url?: string;
+  signal?: AbortSignal;
+} = {}): Promise<Response> =>
   fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
+    ...(signal && { signal }),
     headers: {
       authorization: `Bearer ${service.apiKey}`,
       'content-type': 'application/json',
@@ -224,6 +234,19 @@ describe('a worker that is full', () => {
   );
 });
 
+/** Leaves while it waits for a slot, and is no error of anybody's. */
+async function leaveBeforeLock(): Promise<void> {
+  const labels = 'method="POST",route="/v1/chat/completions",status="left",code="none"';
+  const left = `svc_api_requests_total{${labels}}`;
+  const leftBefore = (await sample(service, left)) ?? 0;
+  const leaving = new AbortController();
+  const asking = ask({ signal: leaving.signal });
+  await untilSampled(service, 'svc_api_requests_in_flight', (count) => count === 2);
+  leaving.abort();
+  await expect(asking).rejects.toThrow('aborted');
+  await untilSampled(service, left, (count) => count === leftBefore + 1);
+}
+
 describe('a worker whose only slot is taken', () => {
   it('is asked for nothing else: a completion is told so in time, and locks nothing', async () => {
     const worker = await addWorker('endless', 1);
@@ -239,6 +262,7 @@ describe('a worker whose only slot is taken', () => {
       expect(response.headers.get('x-svc-job-id')).toBeNull();
       expect(await response.json()).toMatchObject({ error: { code: 'no_workers_available' } });
     }
+    await leaveBeforeLock();
     const { availableCredits, lockedCredits } = before;
     expect(await service.account()).toMatchObject({ availableCredits, lockedCredits });
     expect(await service.jobs()).toHaveLength(jobsBefore.length);

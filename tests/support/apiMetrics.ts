@@ -12,15 +12,22 @@ export function samplesOf(page: string): Map<string, number> {
   );
 }
 
-/** Waits until the API, which has METRICS_PORT among its settings, shows a value of which it holds. */
+type Sampled = Pick<RunningService, 'metricsUrl'>;
+
+/** What the API shows, which has METRICS_PORT among its settings; undefined where it shows nothing. */
+export async function sample({ metricsUrl }: Sampled, name: string): Promise<number | undefined> {
+  const response = await fetch(String(metricsUrl));
+  return samplesOf(await response.text()).get(name);
+}
+
+/** Waits until the API shows a value of which it holds. */
 export async function untilSampled(
-  { metricsUrl }: Pick<RunningService, 'metricsUrl'>,
-  sample: string,
+  service: Sampled,
+  name: string,
   holds: (value: number) => boolean,
 ): Promise<void> {
   await until(async () => {
-    const response = await fetch(String(metricsUrl));
-    const value = samplesOf(await response.text()).get(sample);
+    const value = await sample(service, name);
     return value !== undefined && holds(value);
   });
 }

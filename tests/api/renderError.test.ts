@@ -1,0 +1,34 @@
+import { Writable } from 'node:stream';
+import { describe, expect, it } from '@jest/globals';
+import type { Response } from 'express';
+import { ApiError, ClientLeftError } from '../../api/errors.ts';
+import { renderError } from '../../api/middleware/renderError.ts';
+import { createLogger } from '../../runtime/logger.ts';
+
+/** What the log says of an error whose client has left. */
+function logOf(error: Error): unknown[] {
+  const lines: unknown[] = [];
+  const into = new Writable({
+    write(line, _encoding, done) {
+      lines.push(JSON.parse(String(line)));
+      done();
+    },
+  });
+  const logger = createLogger({ name: 'test', level: 'info', into });
+  const response = { headersSent: true, locals: {}, destroy: () => undefined };
+  const render = renderError({ logger, publicUrl: 'https://api.example.com' });
+  render(error, undefined as never, response as unknown as Response, () => undefined);
+  return lines;
+}
+
+describe('an error that no client hears', () => {
+  it('is logged where it is ours', () => {
+    expect(logOf(new ApiError('internal_error', 'broken'))).toMatchObject([
+      { msg: 'Answered with a server error', code: 'internal_error' },
+    ]);
+  });
+
+  it('is not logged where it is only that the client left', () => {
+    expect(logOf(new ClientLeftError())).toEqual([]);
+  });
+});
