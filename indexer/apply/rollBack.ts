@@ -22,7 +22,7 @@ export async function rollBack(
   addresses: Addresses,
   announcer: Announcer | null = null,
 ): Promise<void> {
-  const undone = await undoEvents(database, signature);
+  const undone = await undoEvents(database, signature, addresses);
   await deleteTransaction(database, signature);
   const accounts = new Map<string, TableName>();
   for (const event of undone) {

@@ -11,6 +11,8 @@ import { addresses } from './scene.ts';
 
 /** Several pages, and a part of one. */
 const CHANGES = 2_500;
+/** As many as come of one worker's jobs within seconds. */
+const LATER = 400;
 const ROWS_AT_ONCE = 1_000;
 const ACCOUNT = { creditAccount: 'an account', wallet: 'a wallet' };
 
@@ -89,5 +91,29 @@ describe('taking back a transaction', () => {
 
     expect(await digestTables(mirror.pool)).toEqual(digest);
     expect(rowsMax).toBe(ROWS_AT_ONCE);
+  });
+
+  it('reads each later change of an account once, however many were made on top of it', async () => {
+    const opened = { name: 'CreditOpened' as const, data: { spender: 'nobody' } };
+    await mirror.apply([transaction(1n, 1, [opened])]);
+    const digest = await digestTables(mirror.pool);
+    await mirror.apply([
+      transaction(2n, 2, [spenderSet('lost')]),
+      ...Array.from({ length: LATER }, (_value, index) =>
+        transaction(BigInt(3 + index), 3 + index, [limitSet(index)]),
+      ),
+    ]);
+
+    const changesRead = await inTransaction(mirror.pool, async (client) => {
+      await rollBack(client, 'transaction in 2', addresses);
+      const { rows } = await client.query<{ count: bigint }>(
+        `select seq_tup_read + idx_tup_fetch as count from pg_stat_xact_user_tables
+         where relid = 'account_changes'::regclass`,
+      );
+      return Number(rows[0]?.count);
+    });
+
+    expect(await digestTables(mirror.pool)).toEqual(digest);
+    expect(changesRead).toBeLessThan(LATER * 10);
   });
 });
