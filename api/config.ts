@@ -5,11 +5,17 @@ import {
   parseEnvironment,
   portSetting,
   shutdownTimeoutSetting,
+  TIMER_MS_MAX,
 } from '../runtime/config.ts';
 import { keypairListSetting, keypairSetting } from '../runtime/keypair.ts';
 import { logLevelSetting } from '../runtime/logger.ts';
 import { hasDistinctKeys, SAME_KEYS, secretsKeySettings } from '../runtime/secretsKeys.ts';
-import { databaseUrlSetting, httpUrlSetting, websocketUrlSetting } from '../runtime/urlSettings.ts';
+import {
+  databaseUrlSetting,
+  fetchedUrlSetting,
+  httpUrlSetting,
+  websocketUrlSetting,
+} from '../runtime/urlSettings.ts';
 
 const countSetting = (fallback: number) => z.coerce.number().int().positive().default(fallback);
 
@@ -43,7 +49,7 @@ const environmentSchema = z.object({
   SVC_BURST_REFUSED_KEYS: countSetting(50),
   SVC_BURST_REFUSED_KEYS_REFILL_PER_SECOND: countSetting(5),
   DATABASE_URL: databaseUrlSetting,
-  SOLANA_RPC_URL: httpUrlSetting,
+  SOLANA_RPC_URL: fetchedUrlSetting(),
   SOLANA_WS_URL: websocketUrlSetting.optional(),
   HELIUS_API_KEY: z.string().optional(),
   SVC_PROGRAM_ID: addressSetting.optional(),
@@ -52,7 +58,7 @@ const environmentSchema = z.object({
   SVC_SIGNER_KEY: keypairSetting,
   SVC_FEE_PAYER_KEYS: keypairListSetting,
   SVC_SUBMISSIONS_MAX: countSetting(64),
-  SVC_HEDGE_AFTER_MS: z.coerce.number().int().positive().optional(),
+  SVC_HEDGE_AFTER_MS: z.coerce.number().int().positive().max(TIMER_MS_MAX).optional(),
   ...secretsKeySettings,
   SVC_TOKENIZERS_DIR: z.string().optional(),
   SVC_SHUTDOWN_TIMEOUT_MS: shutdownTimeoutSetting.default(20_000),

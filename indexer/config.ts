@@ -5,14 +5,21 @@ import { booleanSetting, parseEnvironment, portSetting } from '../runtime/config
 import { keypairSetting } from '../runtime/keypair.ts';
 import { logLevelSetting } from '../runtime/logger.ts';
 import { hasDistinctKeys, SAME_KEYS, secretsKeySettings } from '../runtime/secretsKeys.ts';
-import { databaseUrlSetting, httpUrlSetting, websocketUrlSetting } from '../runtime/urlSettings.ts';
+import {
+  databaseUrlSetting,
+  fetchedUrlSetting,
+  websocketUrlSetting,
+} from '../runtime/urlSettings.ts';
 
 /** How many offences a wallet may have; 0 for any number. */
 const offencesSetting = (fallback: number) => z.coerce.number().int().min(0).default(fallback);
 
+/** Two weeks: a timer cannot be set for twice as long, and would end at once. */
+const RECONCILE_INTERVAL_SECONDS_MAX = 14 * 86_400;
+
 const environmentSchema = z.object({
   DATABASE_URL: databaseUrlSetting,
-  SOLANA_RPC_URL: httpUrlSetting,
+  SOLANA_RPC_URL: fetchedUrlSetting(),
   SOLANA_WS_URL: websocketUrlSetting.optional(),
   SVC_PROGRAM_ID: addressSetting.default(PROGRAM_ID),
   SVC_COMMITMENT: z.enum(['confirmed', 'finalized']).default('confirmed'),
@@ -25,7 +32,11 @@ const environmentSchema = z.object({
     .optional(),
   HELIUS_WEBHOOK_HOST: z.string().default('127.0.0.1'),
   HELIUS_WEBHOOK_PORT: portSetting.default(8082),
-  SVC_RECONCILE_INTERVAL_SECONDS: z.coerce.number().positive().default(600),
+  SVC_RECONCILE_INTERVAL_SECONDS: z.coerce
+    .number()
+    .positive()
+    .max(RECONCILE_INTERVAL_SECONDS_MAX)
+    .default(600),
   SVC_ABUSE_UNPAID_ENDINGS_PER_HOUR: offencesSetting(200),
   SVC_ABUSE_REJECTED_DISPUTES_PER_30_DAYS: offencesSetting(10),
   INDEXER_LAG_SLOTS_MAX: z.coerce.number().int().positive().default(150),

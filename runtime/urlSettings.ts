@@ -15,3 +15,16 @@ export const websocketUrlSetting = z.url({
   protocol: /^wss?$/,
   error: 'must be a URL that begins with ws:// or wss://',
 });
+
+/**
+ * An address that `fetch` is given, which refuses every request to one with a user or a password in
+ * it.
+ *
+ * @param hint where they belong instead
+ */
+export function fetchedUrlSetting(hint = '') {
+  return httpUrlSetting.refine((text) => {
+    const url = URL.parse(text);
+    return !url?.username && !url?.password;
+  }, `must not carry credentials${hint}`);
+}

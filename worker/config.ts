@@ -4,15 +4,7 @@ import { addressSetting } from '../runtime/address.ts';
 import { parseEnvironment, portSetting, shutdownTimeoutSetting } from '../runtime/config.ts';
 import { keypairSetting } from '../runtime/keypair.ts';
 import { logLevelSetting } from '../runtime/logger.ts';
-import { httpUrlSetting } from '../runtime/urlSettings.ts';
-
-/** `fetch` refuses every request to an address with a user or a password in it. */
-function fetchedUrlSetting(hint = '') {
-  return httpUrlSetting.refine((text) => {
-    const url = URL.parse(text);
-    return !url?.username && !url?.password;
-  }, `must not carry credentials${hint}`);
-}
+import { fetchedUrlSetting } from '../runtime/urlSettings.ts';
 
 /** What `fetch` would not send, it would quote in its refusal of every job. */
 const bearerKeySetting = z.string().refine((key) => {

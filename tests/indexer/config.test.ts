@@ -28,6 +28,7 @@ describe("the indexer's settings", () => {
     ['DATABASE_URL', 'hunter2'],
     ['SOLANA_RPC_URL', 'ws://rpc.internal/?api-key=hunter2'],
     ['SOLANA_RPC_URL', 'rpc.internal/?api-key=hunter2'],
+    ['SOLANA_RPC_URL', 'https://svc:hunter2@rpc.internal/'],
     ['SOLANA_WS_URL', 'https://rpc.internal/?api-key=hunter2'],
     ['SOLANA_WS_URL', 'wss:// hunter2'],
   ])('refuse for %s the address %s by its name alone', (name, url) => {
@@ -35,4 +36,17 @@ describe("the indexer's settings", () => {
     expect(load).toThrow(new RegExp(`usable\\. ${name}: `));
     expect(load).not.toThrow(/hunter2/);
   });
+
+  it.each([
+    ['1209600', true],
+    ['1209601', false],
+    ['31536000', false],
+  ])(
+    'take an interval of %s s between reconciliations, which a timer can wait: %s',
+    (seconds, is) => {
+      const load = () => loadConfig({ ...REQUIRED, SVC_RECONCILE_INTERVAL_SECONDS: seconds });
+      if (is) expect(load().SVC_RECONCILE_INTERVAL_SECONDS).toBe(Number(seconds));
+      else expect(load).toThrow(/usable\. SVC_RECONCILE_INTERVAL_SECONDS: /);
+    },
+  );
 });

@@ -1,0 +1,28 @@
+import { describe, expect, it } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { loadConfig } from '../../api/config.ts';
+import { SECRETS_KEY } from '../indexer/indexerProcess.ts';
+
+const KEY = Keypair.generate();
+const REQUIRED = {
+  DATABASE_URL: 'postgres://127.0.0.1/svc',
+  SOLANA_RPC_URL: 'http://127.0.0.1:8899',
+  SVC_GATEWAY: KEY.publicKey.toBase58(),
+  SVC_SIGNER_KEY: bs58.encode(KEY.secretKey),
+  SVC_FEE_PAYER_KEYS: bs58.encode(KEY.secretKey),
+  SVC_SECRETS_KEY: SECRETS_KEY,
+};
+
+describe("the API's settings", () => {
+  it.each([
+    ['SOLANA_RPC_URL', 'https://svc:hunter2@rpc.internal/'],
+    // A timer that was set for longer than timers count would end at once.
+    ['SVC_HEDGE_AFTER_MS', '2147483648'],
+  ])('refuse for %s what no request could be made with: %s', (name, value) => {
+    expect(loadConfig(REQUIRED)).toMatchObject({ SOLANA_RPC_URL: REQUIRED.SOLANA_RPC_URL });
+    const load = () => loadConfig({ ...REQUIRED, [name]: value });
+    expect(load).toThrow(new RegExp(`usable\\. ${name}: `));
+    expect(load).not.toThrow(/hunter2/);
+  });
+});
