@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { z } from 'zod';
 import { FatalError, RetryableError } from '../indexer/errors.ts';
 import { rebuildMirror } from '../indexer/rebuild/rebuildMirror.ts';
+import { checkLedger } from '../indexer/reconcile/checkLedger.ts';
 import {
   isBreach,
   isClean,
@@ -90,7 +91,9 @@ async function compare(options: LedgerChoice & { json?: true }): Promise<void> {
   const connection = new Connection(rpcUrl, 'confirmed');
   await withDatabase(async (pool) => {
     const addresses = createAddresses(programId);
-    const result = await explained(reconcile({ database: pool, connection, addresses }));
+    const ledger = { database: pool, connection, addresses };
+    await explained(checkLedger(ledger));
+    const result = await explained(reconcile(ledger));
     if (!isClean(result)) process.exitCode = isBreach(result) ? 1 : EXIT_BEHIND;
     console.log(options.json ? renderJson(result) : renderText(result));
   });
@@ -122,7 +125,7 @@ async function explained<Result>(work: Promise<Result>): Promise<Result> {
     return await work;
   } catch (error) {
     if (!(error instanceof RetryableError) && !(error instanceof FatalError)) throw error;
-    throw new CommandError(`${error.message}.`, { cause: error });
+    throw new CommandError(`${error.message.replace(/\.$/, '')}.`, { cause: error });
   }
 }
 

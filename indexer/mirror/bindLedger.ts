@@ -1,5 +1,5 @@
 import { FatalError } from '../errors.ts';
-import { insertLedger, selectLedger } from '../statements/ledger.ts';
+import { type BoundLedger, insertLedger, selectLedger } from '../statements/ledger.ts';
 import type { MirrorContext } from './context.ts';
 
 /**
@@ -19,6 +19,11 @@ export async function bindLedger({
   };
   await insertLedger(database, found);
   const bound = await selectLedger(database);
+  assertSameLedger(bound, found);
+}
+
+/** @throws FatalError when the mirror is that of another ledger, or of another program */
+export function assertSameLedger(bound: BoundLedger | undefined, found: BoundLedger): void {
   if (bound?.genesisHash === found.genesisHash && bound.programId === found.programId) return;
   throw new FatalError(
     `DATABASE_URL names the mirror of program ${bound?.programId} on the ledger with genesis hash ` +

@@ -105,6 +105,11 @@ export async function readNewest(
   return { signature, slot: BigInt(slot), failed: err !== null };
 }
 
+/** What tells this ledger from every other. @throws RetryableError */
+export function readGenesisHash(connection: Connection): Promise<string> {
+  return answer(connection.getGenesisHash());
+}
+
 /** None for what only a damaged mirror takes for an address. */
 function keyOf(text: string): PublicKey[] {
   try {

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { SystemProgram } from '@solana/web3.js';
 import { digestTables } from '../../indexer/digest.ts';
 import { RetryableError } from '../../indexer/errors.ts';
 import { rebuildMirror } from '../../indexer/rebuild/rebuildMirror.ts';
@@ -208,10 +209,14 @@ describe('a rebuild', () => {
 
 describe('svc indexer', () => {
   const svc = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
-  const run = (...words: string[]) =>
+  const runWith = (environment: Record<string, string>, ...words: string[]) =>
     promisify(execFile)(process.execPath, [svc, 'indexer', ...words], {
-      env: { DATABASE_URL: mirror.databaseUrl, SOLANA_RPC_URL: scene.ledger.rpcUrl },
+      env: {
+        ...{ DATABASE_URL: mirror.databaseUrl, SOLANA_RPC_URL: scene.ledger.rpcUrl },
+        ...environment,
+      },
     });
+  const run = (...words: string[]) => runWith({}, ...words);
 
   it('rebuilds, and says how the old mirror compares', async () => {
     const { stdout } = await run('rebuild');
@@ -236,6 +241,20 @@ describe('svc indexer', () => {
     });
     await mirror.pool.query('update credit_accounts set owed_credits = 0');
   });
+
+  it.each(['rebuild', 'reconcile'])(
+    'says that the mirror is of another program, and does not %s with that',
+    async (verb) => {
+      const other = SystemProgram.programId.toBase58();
+      const refused = await runWith({ SVC_PROGRAM_ID: other }, verb).catch((error) => error);
+      expect(refused).toMatchObject({ code: 1, stdout: '' });
+      expect(refused.stderr).toMatch(
+        new RegExp(
+          `^DATABASE_URL names the mirror of program .+ name program ${other} .+[^.]\\.\n$`,
+        ),
+      );
+    },
+  );
 
   it('reconciles with exit code 2 where the mirror is only behind, and says how far', async () => {
     await indexer?.terminate();

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type PublicKey, SystemProgram } from '@solana/web3.js';
 import type pg from 'pg';
+import { bindLedger } from '../../indexer/mirror/bindLedger.ts';
 import { sweep } from '../../indexer/mirror/sweep.ts';
+import { checkLedger } from '../../indexer/reconcile/checkLedger.ts';
 import { holdsTooLittle, isBreach, isClean, reconcile } from '../../indexer/reconcile/reconcile.ts';
-import { creditBuy, creditWithdraw } from '../../programs/client/index.ts';
+import { createAddresses, creditBuy, creditWithdraw } from '../../programs/client/index.ts';
 import { mintTo } from '../../stack/tokens.ts';
 import { interceptedConnection } from '../client/interceptedConnection.ts';
 import { contextOf } from './mirrorContext.ts';
@@ -52,6 +54,19 @@ describe('reconcile', () => {
     const result = await check();
     expect(result.differences).toEqual([]);
     expect(isClean(result)).toBe(true);
+  });
+
+  it('is refused with another program or ledger than the mirror has, and with none is not', async () => {
+    const { connection } = scene.ledger;
+    const own = { database: mirror.pool, connection, addresses };
+    const other = { ...own, addresses: createAddresses(SystemProgram.programId) };
+    await checkLedger(other);
+    await bindLedger({ database: mirror.pool, source: scene.source, addresses });
+    await checkLedger(own);
+    await expect(checkLedger(other)).rejects.toThrow(`name program ${SystemProgram.programId}`);
+    await mirror.pool.query(`update ledger set genesis_hash = 'another'`);
+    await expect(checkLedger(own)).rejects.toThrow('with genesis hash another,');
+    await mirror.pool.query('delete from ledger');
   });
 
   it('reports each column that differs from account and journal, with both values', async () => {
