@@ -13,7 +13,7 @@ import { resealSecrets } from '../indexer/webhooks/operate/resealSecrets.ts';
 import { rotateSecret } from '../indexer/webhooks/operate/rotateSecret.ts';
 import { selectOutcome } from '../indexer/webhooks/operate/selectOutcome.ts';
 import { sendTestEvent } from '../indexer/webhooks/operate/sendTest.ts';
-import { listWebhooks } from '../indexer/webhooks/operate/webhooks.ts';
+import { assertWebhook, listWebhooks } from '../indexer/webhooks/operate/webhooks.ts';
 import { ConfigError, parseEnvironment } from '../runtime/config.ts';
 import { createSealing, type Sealing, SealingError } from '../runtime/sealing.ts';
 import { hasDistinctKeys, SAME_KEYS, secretsKeySettings } from '../runtime/secretsKeys.ts';
@@ -46,12 +46,13 @@ export async function showWebhooks(pool: pg.Pool, wallet: string): Promise<void>
   console.log(table.toString());
 }
 
-/** A webhook's deliveries as a table, newest first. */
+/** A webhook's deliveries as a table, newest first. @throws WebhookNotFoundError */
 export async function showDeliveries(
   pool: pg.Pool,
   webhookId: string,
   { status, before, since, until }: Range & { status?: DeliveryStatus; before?: bigint },
 ): Promise<void> {
+  await assertWebhook(pool, webhookId);
   const statuses = status ? [status] : DELIVERY_STATUSES;
   const filter = { webhookId, statuses, since, until };
   const head = ['delivery', 'event', 'created', 'status', 'attempts', 'last'];

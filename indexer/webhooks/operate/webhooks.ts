@@ -34,6 +34,12 @@ export async function listWebhooks(database: Database, wallet: string): Promise<
   return rows;
 }
 
+/** @throws WebhookNotFoundError */
+export async function assertWebhook(database: Database, id: string): Promise<void> {
+  const { rowCount } = await database.query('select from service.webhooks where id = $1', [id]);
+  if (rowCount === 0) throw notFound(id);
+}
+
 /** Sends events from now on; what was kept meanwhile can be replayed. @throws WebhookNotFoundError */
 export async function enableWebhook(pool: pg.Pool, id: string): Promise<void> {
   await setStatus(pool, id, 'active');

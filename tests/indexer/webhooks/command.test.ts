@@ -115,8 +115,14 @@ describe('svc webhooks', () => {
     }
   });
 
-  it('says so when there is no such webhook', async () => {
-    const { error, code } = await svc(['disable', 'wh_0']);
-    expect({ error, code }).toEqual({ error: 'There is no webhook wh_0.\n', code: 1 });
-  });
+  it.each(['deliveries', 'replay', 'test', 'enable', 'disable'])(
+    'says so when there is no such webhook: %s',
+    async (verb) => {
+      const { out, error, code } = await svc([verb, 'wh_0']);
+      expect({ out, error, code }).toEqual({
+        ...{ out: '', code: 1 },
+        error: 'There is no webhook wh_0.\n',
+      });
+    },
+  );
 });
