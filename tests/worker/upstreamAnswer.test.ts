@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
 import { readAnswer, readEvents } from './events.ts';
 import { codeOf, MODEL_ID, openScene, type Scene, TOKEN_LIMIT } from './scene.ts';
-import { startUpstream, type UpstreamServer } from './upstreamServer.ts';
+import { type Reply, startUpstream, type UpstreamServer } from './upstreamServer.ts';
 
 let upstream: UpstreamServer;
 let scene: Scene;
@@ -22,6 +22,15 @@ function hashOf(text: string): string {
 
 async function ask(chat: Record<string, unknown> = {}): Promise<Response> {
   return scene.ask(await scene.lock(), { chat });
+}
+
+/** An event after which an upstream says all the same that it is done. */
+function ended(event: string): (reply: Reply) => void {
+  return (reply) => {
+    reply.lines(`${event}\n\n`);
+    reply.done();
+    reply.end();
+  };
 }
 
 describe('a job answered by an upstream', () => {
@@ -184,11 +193,23 @@ describe('an upstream that fails', () => {
     expect(await codeOf(response)).toBe('empty_output');
   });
 
-  it.each<[string, (end: { break(): void; end(): void; raw(data: string): void }) => void]>([
+  it('and finds the conversation too long once it streams becomes 400 context_length_exceeded', async () => {
+    const error = { code: 400, message: 'the request exceeds the available context size' };
+    for (const event of [`error: ${JSON.stringify(error)}`, `data: ${JSON.stringify({ error })}`]) {
+      upstream.answerWith(ended(event));
+      const response = await ask();
+      expect([response.status, await codeOf(response)]).toEqual([400, 'context_length_exceeded']);
+    }
+  });
+
+  it.each<[string, (reply: Reply) => void]>([
     ['breaks off', (reply) => reply.break()],
     ['ends without finish_reason or [DONE]', (reply) => reply.end()],
     ['sends an error event', (reply) => reply.raw('{"error":{"message":"overloaded"}}')],
     ['sends what is no JSON', (reply) => reply.raw('{"choi')],
+    ['sends an error object', ended('data: {"object":"error","message":"overloaded"}')],
+    ['names an event an error', ended('event: error\ndata: {"code":500}')],
+    ['has a field of errors', ended('error: {"message":"overloaded"}')],
   ])('in the middle of its answer (%s) gives an error event and no proof', async (_case, fail) => {
     upstream.answerWith(async (reply) => {
       reply.text('Half of');

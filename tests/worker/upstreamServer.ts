@@ -11,6 +11,8 @@ export interface Reply {
   done(): void;
   /** Any event data at all. */
   raw(data: string): void;
+  /** Any lines at all. */
+  lines(text: string): void;
   end(): void;
   /** Breaks the connection off. */
   break(): void;
@@ -54,13 +56,15 @@ export async function startUpstream(): Promise<UpstreamServer> {
 }
 
 function createReply(response: ServerResponse): Reply {
-  function raw(data: string): void {
+  function lines(text: string): void {
     if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.write(`data: ${data}\n\n`);
+    response.write(text);
   }
+  const raw = (data: string): void => lines(`data: ${data}\n\n`);
   const choice = (delta: object, finish_reason: string | null = null) =>
     raw(JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] }));
   return {
+    lines,
     raw,
     text: (content) => choice({ content }),
     finish: (reason) => choice({}, reason),

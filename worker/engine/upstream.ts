@@ -2,7 +2,7 @@ import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { ChatRequest } from '../contracts.ts';
 import { WorkerError } from '../errors.ts';
 import type { Engine, FinishReason, Usage } from './engine.ts';
-import { parseUpstreamChunk } from './upstreamChunk.ts';
+import { parseUpstreamChunk, refuseErrorField } from './upstreamChunk.ts';
 import { asUpstreamFailure, asUpstreamRefusal } from './upstreamFailures.ts';
 import { chatCompletionsUrl } from './upstreamUrl.ts';
 
@@ -49,9 +49,12 @@ export function createUpstreamEngine(upstream: {
       await response.body?.cancel();
       throw new WorkerError('upstream_failed', 'The upstream did not stream');
     }
-    return response.body
-      .pipeThrough(new TextDecoderStream())
-      .pipeThrough(new EventSourceParserStream({ maxBufferSize: EVENT_CHARACTERS_MAX }));
+    return response.body.pipeThrough(new TextDecoderStream()).pipeThrough(
+      new EventSourceParserStream({
+        maxBufferSize: EVENT_CHARACTERS_MAX,
+        onError: refuseErrorField,
+      }),
+    );
   }
 
   return {
@@ -63,12 +66,12 @@ export function createUpstreamEngine(upstream: {
       let usage: Usage | undefined;
       try {
         const events = await request(chat, tokenLimit, AbortSignal.any([signal, usageWait.signal]));
-        for await (const { data } of events) {
+        for await (const { data, event } of events) {
           if (data === '[DONE]') {
             finishReason ??= 'stop';
             break;
           }
-          const chunk = parseUpstreamChunk(data);
+          const chunk = parseUpstreamChunk(data, event);
           usage = chunk.usage ?? usage;
           if (chunk.text !== '' && finishReason === undefined)
             yield { type: 'text', text: chunk.text };

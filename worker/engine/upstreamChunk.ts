@@ -1,6 +1,8 @@
+import { ParseError } from 'eventsource-parser';
 import { z } from 'zod';
 import { WorkerError } from '../errors.ts';
 import type { FinishReason, Usage } from './engine.ts';
+import { asUpstreamError } from './upstreamFailures.ts';
 
 const count = z.number().int().nonnegative();
 
@@ -16,17 +18,43 @@ const upstreamChunk = z.object({
     .nullish(),
   usage: z.object({ prompt_tokens: count, completion_tokens: count }).nullish(),
   error: z.unknown().optional(),
+  object: z.unknown().optional(),
 });
 
-/** @throws WorkerError `upstream_failed` for anything that is no chunk; its text is not quoted */
-export function parseUpstreamChunk(data: string): {
+/** Such an event, or such a field in place of `data`, is an error whatever it holds. */
+const ERROR_NAME = 'error';
+
+/**
+ * What the parser finds amiss is passed over, but for one thing.
+ *
+ * Some servers write `error: {…}` where others write `data:`, and then `[DONE]` all the same. Passed
+ * over as a field that nobody knows, it would leave half an answer that looks whole.
+ *
+ * @throws WorkerError what the error says
+ */
+export function refuseErrorField(found: Error): void {
+  if (found instanceof ParseError && found.field === ERROR_NAME) {
+    throw asUpstreamError(found.value ?? '');
+  }
+}
+
+/**
+ * @param event the event's own name, if it has one
+ * @throws WorkerError for anything that is no chunk; its text is not quoted
+ */
+export function parseUpstreamChunk(
+  data: string,
+  event?: string,
+): {
   text: string;
   finishReason: FinishReason | undefined;
   usage: Usage | undefined;
 } {
   const parsed = upstreamChunk.safeParse(parseJson(data));
-  if (!parsed.success || parsed.data.error) {
-    throw new WorkerError('upstream_failed', 'The upstream sent an error in place of a chunk');
+  const isError = event === ERROR_NAME || parsed.data?.object === ERROR_NAME;
+  if (isError || parsed.data?.error) throw asUpstreamError(data);
+  if (!parsed.success) {
+    throw new WorkerError('upstream_failed', 'The upstream sent what is no chunk');
   }
   const { choices, usage } = parsed.data;
   const choice = choices?.[0];

@@ -12,13 +12,21 @@ const BUSY_STATUSES = [429, 503];
 /** What an upstream's error status means for the caller. Its words stay here: they may quote the prompt. */
 export async function asUpstreamRefusal(response: Response): Promise<WorkerError> {
   const body = await readStart(response);
-  if ([400, 413, 422].includes(response.status) && CONTEXT_LENGTH.test(body)) {
-    return new WorkerError('context_length_exceeded', 'The conversation is too long for the model');
-  }
+  if ([400, 413, 422].includes(response.status) && CONTEXT_LENGTH.test(body)) return tooLong();
   if (BUSY_STATUSES.includes(response.status)) {
     return new WorkerError('no_free_slot', `The upstream is busy: status ${response.status}`);
   }
   return new WorkerError('upstream_failed', `The upstream answered with status ${response.status}`);
+}
+
+/** What an upstream says in its stream when it cannot go on, or cannot even begin. */
+export function asUpstreamError(data: string): WorkerError {
+  if (CONTEXT_LENGTH.test(data)) return tooLong();
+  return new WorkerError('upstream_failed', 'The upstream sent an error in place of its answer');
+}
+
+function tooLong(): WorkerError {
+  return new WorkerError('context_length_exceeded', 'The conversation is too long for the model');
 }
 
 async function readStart(response: Response): Promise<string> {
