@@ -152,6 +152,19 @@ describe('a job answered by an upstream', () => {
     const { proof } = await readAnswer(await ask());
     expect(proof).toMatchObject({ completion_tokens: 1 });
   });
+
+  it('is complete with its finish reason, though the connection breaks then', async () => {
+    upstream.answerWith(async (reply) => {
+      reply.text('Hello');
+      reply.finish('stop');
+      // A broken connection loses what was not yet read.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      reply.break();
+    });
+    const { text, finishReason, proof } = await readAnswer(await ask());
+    expect([text, finishReason]).toEqual(['Hello', 'stop']);
+    expect(proof).toMatchObject({ output_hash: hashOf('Hello'), completion_tokens: 1 });
+  });
 });
 
 describe('an upstream that fails', () => {

@@ -81,9 +81,11 @@ export function createUpstreamEngine(upstream: {
           }
         }
       } catch (error) {
-        // Past the finish reason the text is complete: a stop cuts off no more than the usage.
         if (finishReason === undefined) signal.throwIfAborted();
-        if (!signal.aborted && !usageWait.signal.aborted) throw asUpstreamFailure(error);
+        // Past the finish reason the text is complete: an end of any kind takes only the usage away.
+        if (finishReason === undefined || error instanceof WorkerError) {
+          throw asUpstreamFailure(error);
+        }
       } finally {
         clearTimeout(timer);
       }
