@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createLogger } from '../../runtime/logger.ts';
 import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
 import { readAnswer, readEvents } from './events.ts';
 import { codeOf, MODEL_ID, openScene, type Scene, TOKEN_LIMIT } from './scene.ts';
@@ -235,6 +236,36 @@ describe('an upstream that fails', () => {
     expect(error).toMatchObject({ code: 'upstream_failed' });
     expect(proof).toBeUndefined();
     expect(finishReason).toBeUndefined();
+  });
+
+  it.each([500, 400])(
+    'and never ends the body of its error %i is not waited for',
+    async (status) => {
+      upstream.answerWith((reply) => {
+        reply.head(status, { 'content-type': 'text/plain' });
+        reply.lines('out of');
+      });
+      const response = await ask();
+      expect([response.status, await codeOf(response)]).toEqual([502, 'upstream_failed']);
+    },
+  );
+
+  it('and sends the job elsewhere is not followed, and its status is named', async () => {
+    const told: string[] = [];
+    const into = { write: (line: string) => void told.push(line) };
+    const logger = createLogger({ name: 'worker', level: 'warn', into });
+    const engine = createUpstreamEngine({ url: upstream.url });
+    const watched = await openScene({ engine, logger });
+    upstream.answerWith((reply) => {
+      reply.head(307, { location: '/elsewhere' });
+      reply.end();
+    });
+    const asked = upstream.requests.length;
+    const response = await watched.ask(await watched.lock());
+    expect([response.status, await codeOf(response)]).toEqual([502, 'upstream_failed']);
+    expect(upstream.requests).toHaveLength(asked + 1);
+    expect(told.join()).toContain('The upstream answered with status 307');
+    await watched.close();
   });
 
   it('cannot be reached: 502', async () => {

@@ -11,6 +11,8 @@ export interface Reply {
   done(): void;
   /** Any event data at all. */
   raw(data: string): void;
+  /** Status and headers other than those of a stream. */
+  head(status: number, headers: Record<string, string>): void;
   /** Any lines at all. */
   lines(text: string): void;
   end(): void;
@@ -64,6 +66,7 @@ function createReply(response: ServerResponse): Reply {
   const choice = (delta: object, finish_reason: string | null = null) =>
     raw(JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] }));
   return {
+    head: (status, headers) => void response.writeHead(status, headers),
     lines,
     raw,
     text: (content) => choice({ content }),

@@ -28,8 +28,9 @@ export function createUpstreamEngine(upstream: {
   async function request(chat: ChatRequest, tokenLimit: number, signal: AbortSignal) {
     const response = await fetch(url, {
       method: 'POST',
-      // A redirect would carry the prompt, and perhaps the key, to a place nobody configured.
-      redirect: 'error',
+      // A redirect would carry the prompt, and perhaps the key, to a place nobody configured: its
+      // status is an error like any other.
+      redirect: 'manual',
       signal,
       headers: {
         'content-type': 'application/json',

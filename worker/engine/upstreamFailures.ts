@@ -2,6 +2,11 @@ import { WorkerError } from '../errors.ts';
 
 /** An error body is a few lines; the rest of a larger one is not read. */
 const BODY_BYTES_MAX = 64 * 1024;
+/** The status is known by then, and the job needs another worker. */
+const BODY_WAIT_MS = 2_000;
+
+/** Of these alone the body decides what they mean. */
+const REFUSED_STATUSES = [400, 413, 422];
 
 /** How common servers say that prompt and answer do not fit the model. */
 const CONTEXT_LENGTH = /context[_ ](length|size|window)|maximum context|exceeds? .*context/i;
@@ -11,8 +16,11 @@ const BUSY_STATUSES = [429, 503];
 
 /** What an upstream's error status means for the caller. Its words stay here: they may quote the prompt. */
 export async function asUpstreamRefusal(response: Response): Promise<WorkerError> {
-  const body = await readStart(response);
-  if ([400, 413, 422].includes(response.status) && CONTEXT_LENGTH.test(body)) return tooLong();
+  if (REFUSED_STATUSES.includes(response.status)) {
+    if (CONTEXT_LENGTH.test(await readStart(response))) return tooLong();
+  } else {
+    await response.body?.cancel();
+  }
   if (BUSY_STATUSES.includes(response.status)) {
     return new WorkerError('no_free_slot', `The upstream is busy: status ${response.status}`);
   }
@@ -31,12 +39,20 @@ function tooLong(): WorkerError {
 
 async function readStart(response: Response): Promise<string> {
   const decoder = new TextDecoder();
+  const reader = response.body?.getReader();
+  const timer = setTimeout(() => void reader?.cancel(), BODY_WAIT_MS);
   let text = '';
-  for await (const bytes of response.body ?? []) {
-    text += decoder.decode(bytes, { stream: true });
-    if (text.length >= BODY_BYTES_MAX) break;
+  try {
+    while (text.length < BODY_BYTES_MAX) {
+      const bytes = (await reader?.read())?.value;
+      if (bytes === undefined) break;
+      text += decoder.decode(bytes, { stream: true });
+    }
+    return text;
+  } finally {
+    clearTimeout(timer);
+    await reader?.cancel();
   }
-  return text;
 }
 
 /** A connection that failed or broke off. A parser's error holds the answer's text: only its name stays. */
