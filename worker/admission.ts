@@ -4,13 +4,13 @@ import { formatJobId } from '../programs/client/jobId.ts';
 import type { Job, Worker } from '../programs/client/types.ts';
 import { gatewaySigners, workerModels } from '../programs/client/views.ts';
 import { JOB_STATUSES, word } from '../programs/client/vocabulary.ts';
-import { delay } from '../runtime/wait.ts';
 import type { JobLife } from './attempts.ts';
 import type { JobRequest } from './contracts.ts';
 import { requireEligible } from './eligibility.ts';
 import { WorkerError } from './errors.ts';
 import type { WorkerLedger } from './ledger.ts';
 import type { ReadLedgerStart } from './ledgerStart.ts';
+import type { FindJob } from './lookout.ts';
 
 /** What the ledger said about a job that may run. */
 export interface Admitted extends JobLife {
@@ -24,15 +24,14 @@ export interface Admission {
   /**
    * Checks that the credits for this very work are locked and that the caller may spend them.
    *
+   * @param isKnown whether the last job of this signer passed
    * @throws WorkerError saying why the job may not run
    */
-  admit(request: JobRequest, signer: PublicKey): Promise<Admitted>;
+  admit(request: JobRequest, signer: PublicKey, isKnown: boolean): Promise<Admitted>;
   /** @throws WorkerError `signer_not_allowed` unless `signer` acts for `controller` now */
   authorize(controller: PublicKey, signer: PublicKey): Promise<void>;
 }
 
-/** The caller's node may be ahead of ours by some slots. The waits add up to 2.95 s. */
-const RETRY_DELAYS_MS = [50, 100, 200, 400, 800, 1_400];
 /** A job this close to its refund is about to be stopped by its controller. */
 const LIFE_LEFT_SECONDS_MIN = 15n;
 /** Closer than this to the refund nobody signs a settlement any more. */
@@ -44,7 +43,8 @@ const SECOND_MS = 1_000;
  * @param readStart when this process began
  */
 export function createAdmission(
-  ledger: WorkerLedger,
+  ledger: Pick<WorkerLedger, 'readGateway'>,
+  findJob: FindJob,
   own: { programId: PublicKey; worker: PublicKey; proofKey: PublicKey },
   readStart: ReadLedgerStart,
 ): Admission {
@@ -91,9 +91,9 @@ export function createAdmission(
 
   return {
     authorize,
-    async admit(request, signer) {
+    async admit(request, signer, isKnown) {
       const startSeconds = await readStart();
-      const reading = await readVisibleJob(ledger, request.job_address);
+      const reading = await findJob(request.job_address, isKnown);
       const { job, unixSeconds } = reading;
       await authorize(job.controller, signer);
       checkSameWork(job, requireEligible(reading, own.proofKey), request);
@@ -109,17 +109,4 @@ export function createAdmission(
       };
     },
   };
-}
-
-/** Reads a job that may have been locked a moment ago. */
-async function readVisibleJob(ledger: WorkerLedger, address: PublicKey) {
-  let reading = await ledger.readJob(address);
-  for (const ms of RETRY_DELAYS_MS) {
-    if (reading.job !== undefined) break;
-    await delay(ms);
-    reading = await ledger.readJob(address);
-  }
-  const { job, ...rest } = reading;
-  if (job === undefined) throw new WorkerError('job_not_found', 'The ledger holds no such job');
-  return { job, ...rest };
 }

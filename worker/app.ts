@@ -13,6 +13,7 @@ import { createHostedModels } from './hostedModels.ts';
 import { createJobs } from './jobs.ts';
 import { createWorkerLedger } from './ledger.ts';
 import { createLedgerStart } from './ledgerStart.ts';
+import { createLookout } from './lookout.ts';
 import { parse, parseJson } from './parse.ts';
 import { createProofSigner, type SignProof } from './proofs.ts';
 
@@ -59,7 +60,7 @@ export function createWorker(options: {
   const readStart = createLedgerStart(ledger);
   const own = { programId, worker: address, proofKey: proofKey.publicKey };
   const jobs = createJobs({
-    admission: createAdmission(ledger, own, readStart),
+    admission: createAdmission(ledger, createLookout(ledger, slots), own, readStart),
     attempts: createAttempts(),
     engine,
     signProof: options.signProof ?? createProofSigner({ programId, worker: address, proofKey }),

@@ -71,7 +71,7 @@ export function createJobs(dependencies: {
   /** The attempt is taken only for a caller who may have it, so that nobody can use it up. */
   async function admit(request: JobRequest, signer: PublicKey): Promise<Admitted> {
     try {
-      const admitted = await admission.admit(request, signer);
+      const admitted = await admission.admit(request, signer, signers.has(signer));
       const key = keyOf(request.job_address, request.attempt);
       if (!attempts.take(key, admitted)) throw alreadyUsed();
       signers.add(signer);

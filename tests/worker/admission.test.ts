@@ -6,6 +6,7 @@ import { delay } from '../../runtime/wait.ts';
 import { createAdmission } from '../../worker/admission.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import { createWorkerLedger } from '../../worker/ledger.ts';
+import { createLookout } from '../../worker/lookout.ts';
 import { interceptedConnection } from '../client/interceptedConnection.ts';
 import { codeOf, freshAddress, type JobFields, openScene, type Scene } from './scene.ts';
 import { paddedKeys } from './writableLedger.ts';
@@ -195,7 +196,8 @@ describe('a ledger that cannot be reached', () => {
     const worker = createAddresses().worker(freshAddress());
     const ledger = createWorkerLedger({ connection, programId: PROGRAM_ID, worker });
     const own = { programId: PROGRAM_ID, worker, proofKey: freshAddress() };
-    const admission = createAdmission(ledger, own, async () => undefined);
+    const lookout = createLookout(ledger, 1);
+    const admission = createAdmission(ledger, lookout, own, async () => undefined);
     await expect(admission.authorize(freshAddress(), freshAddress())).rejects.toMatchObject({
       code: 'ledger_unavailable',
       status: 503,

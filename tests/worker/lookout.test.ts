@@ -1,0 +1,90 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Job } from '../../programs/client/types.ts';
+import type { JobReading } from '../../worker/ledger.ts';
+import { createLookout } from '../../worker/lookout.ts';
+import { freshAddress } from './scene.ts';
+
+const SLOTS = 40;
+const LOOKS = 7;
+const ABSENT: JobReading = {
+  ...{ job: undefined, worker: undefined, config: undefined },
+  unixSeconds: 0n,
+};
+
+/** A ledger that shows a job once the test says so, and waits that end when it says so. */
+function openBench(slots = SLOTS) {
+  const shown = new Set<string>();
+  let reads = 0;
+  const gate = Promise.withResolvers<void>();
+  const ledger = {
+    async readJob(address: { toBase58(): string }) {
+      reads += 1;
+      return { ...ABSENT, job: shown.has(address.toBase58()) ? ({} as Job) : undefined };
+    },
+  };
+  const find = createLookout(ledger, slots, () => gate.promise);
+
+  function ask(isKnown: boolean, address = freshAddress()) {
+    return find(address, isKnown).then(
+      () => 'found',
+      (error: { code: string }) => error.code,
+    );
+  }
+
+  return {
+    ask,
+    get reads() {
+      return reads;
+    },
+    show: (address: { toBase58(): string }) => void shown.add(address.toBase58()),
+    passTime: gate.resolve,
+  };
+}
+
+describe('looking for a job that the ledger does not show', () => {
+  it('is done again for as many strangers at once as the worker has slots, and once for others', async () => {
+    const bench = openBench();
+    const waiting = Array.from({ length: SLOTS }, () => bench.ask(false));
+    const further = Array.from({ length: 100 }, () => bench.ask(false));
+    expect(new Set(await Promise.all(further))).toEqual(new Set(['job_not_found']));
+    expect(bench.reads).toBe(SLOTS + 100);
+    bench.passTime();
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set(['job_not_found']));
+    expect(bench.reads).toBe(SLOTS * LOOKS + 100);
+    // They make room.
+    await bench.ask(false);
+    expect(bench.reads).toBe((SLOTS + 1) * LOOKS + 100);
+  });
+
+  it('leaves some room at a worker with one slot', async () => {
+    const bench = openBench(1);
+    const address = freshAddress();
+    const asked = [bench.ask(false), bench.ask(false, address)];
+    await new Promise(setImmediate);
+    bench.show(address);
+    bench.passTime();
+    expect(await Promise.all(asked)).toEqual(['job_not_found', 'found']);
+  });
+
+  it('is done again for a signer whose last job passed, however many strangers wait', async () => {
+    const bench = openBench();
+    const strangers = Array.from({ length: SLOTS }, () => bench.ask(false));
+    const address = freshAddress();
+    const asked = bench.ask(true, address);
+    await new Promise(setImmediate);
+    bench.show(address);
+    bench.passTime();
+    expect(await asked).toBe('found');
+    await Promise.all(strangers);
+  });
+
+  it('is not needed for a job that is there, however many strangers wait', async () => {
+    const bench = openBench();
+    const strangers = Array.from({ length: SLOTS }, () => bench.ask(false));
+    const address = freshAddress();
+    bench.show(address);
+    expect(await bench.ask(false, address)).toBe('found');
+    bench.passTime();
+    await Promise.all(strangers);
+  });
+});
