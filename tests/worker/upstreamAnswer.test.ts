@@ -95,6 +95,37 @@ describe('a job answered by an upstream', () => {
     expect(proof).toMatchObject({ prompt_tokens: 4, completion_tokens: 3 });
   });
 
+  it.each([{}, { prompt_tokens: 3 }, { prompt_tokens: -1, completion_tokens: 0.5 }])(
+    'takes a usage of %j for none',
+    async (usage) => {
+      upstream.answerWith((reply) => {
+        reply.text('Hello');
+        reply.finish('stop');
+        reply.raw(JSON.stringify({ choices: [], usage }));
+        reply.done();
+        reply.end();
+      });
+      const { text, proof } = await readAnswer(await ask());
+      expect([text, proof?.completion_tokens]).toEqual(['Hello', 1]);
+    },
+  );
+
+  it('passes one choice on of several, and knows a stream in capitals', async () => {
+    upstream.answerWith((reply) => {
+      reply.head(200, { 'content-type': 'Text/Event-Stream; charset=UTF-8' });
+      for (const index of [0, 1]) {
+        const delta = { content: `Answer ${index}.` };
+        reply.raw(JSON.stringify({ choices: [{ index, delta, finish_reason: null }] }));
+      }
+      reply.raw(JSON.stringify({ choices: [{ index: 1, delta: {}, finish_reason: 'length' }] }));
+      reply.finish('stop');
+      reply.done();
+      reply.end();
+    });
+    const { text, finishReason } = await readAnswer(await ask());
+    expect([text, finishReason]).toEqual(['Answer 0.', 'stop']);
+  });
+
   it('never proves more tokens than the text has bytes', async () => {
     upstream.answerWith((reply) => {
       reply.text('four');

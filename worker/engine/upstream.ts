@@ -46,7 +46,8 @@ export function createUpstreamEngine(upstream: {
       }),
     });
     if (!response.ok) throw await asUpstreamRefusal(response);
-    if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body) {
+    const type = response.headers.get('content-type')?.toLowerCase();
+    if (!type?.startsWith('text/event-stream') || !response.body) {
       await response.body?.cancel();
       throw new WorkerError('upstream_failed', 'The upstream did not stream');
     }

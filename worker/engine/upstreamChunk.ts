@@ -11,12 +11,14 @@ const upstreamChunk = z.object({
   choices: z
     .array(
       z.object({
+        index: z.number().nullish(),
         delta: z.object({ content: z.string().nullish() }).nullish(),
         finish_reason: z.string().nullish(),
       }),
     )
     .nullish(),
-  usage: z.object({ prompt_tokens: count, completion_tokens: count }).nullish(),
+  // Counts that are none are counted here, like those that are missing.
+  usage: z.object({ prompt_tokens: count, completion_tokens: count }).nullish().catch(undefined),
   error: z.unknown().optional(),
   object: z.unknown().optional(),
 });
@@ -57,7 +59,8 @@ export function parseUpstreamChunk(
     throw new WorkerError('upstream_failed', 'The upstream sent what is no chunk');
   }
   const { choices, usage } = parsed.data;
-  const choice = choices?.[0];
+  // One answer was asked for; whatever comes beside it is none of its text.
+  const choice = choices?.find(({ index }) => !index);
   return {
     text: choice?.delta?.content ?? '',
     finishReason: choice?.finish_reason ? asFinishReason(choice.finish_reason) : undefined,
