@@ -2,7 +2,8 @@ import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { ChatRequest } from '../contracts.ts';
 import { WorkerError } from '../errors.ts';
 import type { Engine, FinishReason, Usage } from './engine.ts';
-import { parseUpstreamChunk, refuseErrorField } from './upstreamChunk.ts';
+import { createErrorFieldStream } from './errorFields.ts';
+import { parseUpstreamChunk } from './upstreamChunk.ts';
 import { asUpstreamFailure, asUpstreamRefusal } from './upstreamFailures.ts';
 import { chatCompletionsUrl } from './upstreamUrl.ts';
 
@@ -51,12 +52,10 @@ export function createUpstreamEngine(upstream: {
       await response.body?.cancel();
       throw new WorkerError('upstream_failed', 'The upstream did not stream');
     }
-    return response.body.pipeThrough(new TextDecoderStream()).pipeThrough(
-      new EventSourceParserStream({
-        maxBufferSize: EVENT_CHARACTERS_MAX,
-        onError: refuseErrorField,
-      }),
-    );
+    return response.body
+      .pipeThrough(new TextDecoderStream())
+      .pipeThrough(createErrorFieldStream())
+      .pipeThrough(new EventSourceParserStream({ maxBufferSize: EVENT_CHARACTERS_MAX }));
   }
 
   return {

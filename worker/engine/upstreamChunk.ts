@@ -1,4 +1,3 @@
-import { ParseError } from 'eventsource-parser';
 import { z } from 'zod';
 import { WorkerError } from '../errors.ts';
 import type { FinishReason, Usage } from './engine.ts';
@@ -23,22 +22,8 @@ const upstreamChunk = z.object({
   object: z.unknown().optional(),
 });
 
-/** Such an event, or such a field in place of `data`, is an error whatever it holds. */
+/** Such an event or object is an error whatever it holds. */
 const ERROR_NAME = 'error';
-
-/**
- * What the parser finds amiss is passed over, but for one thing.
- *
- * Some servers write `error: {…}` where others write `data:`, and then `[DONE]` all the same. Passed
- * over as a field that nobody knows, it would leave half an answer that looks whole.
- *
- * @throws WorkerError what the error says
- */
-export function refuseErrorField(found: Error): void {
-  if (found instanceof ParseError && found.field === ERROR_NAME) {
-    throw asUpstreamError(found.value ?? '');
-  }
-}
 
 /**
  * @param event the event's own name, if it has one
