@@ -3,6 +3,7 @@ import { jobDispute } from '../../programs/client/instructions/index.ts';
 import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
 import type { Outcome } from '../../programs/client/sender/outcome.ts';
 import { JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
+import { delay } from '../../runtime/wait.ts';
 import { serviceUnavailable } from '../errors.ts';
 import { actor, type LedgerContext, readJob } from './context.ts';
 
@@ -15,16 +16,24 @@ export type DisputeEnd =
 
 /** Opens disputes on the ledger, as the job's controller. */
 export interface DisputeOnLedger {
-  /** @throws ApiError service_unavailable when the ledger does not decide */
-  open(job: { address: string; wallet: string }, clientHash: string): Promise<DisputeEnd>;
+  /**
+   * @param job.settlement_slot where it is known: a node that has not come so far has no say
+   * @throws ApiError service_unavailable when the ledger does not decide
+   */
+  open(
+    job: { address: string; wallet: string; settlement_slot: bigint | null },
+    clientHash: string,
+  ): Promise<DisputeEnd>;
 }
 
 /** Each try lives as long as a blockhash; the window itself ends them. */
 const TRIES_MAX = 5;
+/** Before a node that is behind is asked again. */
+const PAUSE_MS = 1_000;
 
 export function createDisputeOnLedger(context: LedgerContext): DisputeOnLedger {
   return {
-    async open({ address, wallet }, clientHash) {
+    async open({ address, wallet, settlement_slot }, clientHash) {
       const job = new PublicKey(address);
       const instruction = jobDispute({
         ...actor(context),
@@ -38,7 +47,12 @@ export function createDisputeOnLedger(context: LedgerContext): DisputeOnLedger {
           signers: [context.signer],
           key: wallet,
         });
-        if (outcome.status === 'rejected') return refused(outcome);
+        if (outcome.status === 'rejected') {
+          if (outcome.slot >= (settlement_slot ?? 0n)) return refused(outcome);
+          // To that node the job still runs, or is not there at all.
+          await delay(PAUSE_MS);
+          continue;
+        }
         const found = await readJob(context, job, outcome);
         if (outcome.status === 'confirmed' && found) {
           const arbitrationWindowSeconds = BigInt(found.arbitrationWindowSeconds);

@@ -1,0 +1,83 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { TransactionInstruction } from '@solana/web3.js';
+import { PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { EscrowErrorCode } from '../../programs/client/errors.ts';
+import { coder } from '../../programs/client/program.ts';
+import { askCompletion } from '../support/askCompletion.ts';
+import type { StartedProcess } from '../support/childProcess.ts';
+import { type GatedService, startGatedService } from '../support/gatedService.ts';
+import { sentInstructions } from '../support/sentInstructions.ts';
+
+jest.setTimeout(180_000);
+
+const WRONG_HASH = `sha256:${'0'.repeat(64)}`;
+let service: GatedService;
+/** Another API process, which has sent nothing yet: it knows no slot that its node must have reached. */
+let other: StartedProcess;
+
+beforeAll(async () => {
+  service = await startGatedService();
+  other = await service.startApiProcess();
+});
+
+afterEach(() => service.ledgerGate.open());
+
+afterAll(() => service?.close());
+
+/** A job that is settled in the mirror. */
+async function settleJob(): Promise<string> {
+  const { headers } = await askCompletion(service, { form: 'plain' });
+  await service.untilMirrored();
+  return String(headers['x-svc-job-id']);
+}
+
+async function disputeAtOther(jobId: string) {
+  const response = await fetch(`${other.url}/v1/jobs/${jobId}/dispute`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.apiKey}` },
+    body: JSON.stringify({ received_output_hash: WRONG_HASH }),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+const isDispute = ({ programId, data }: TransactionInstruction): boolean =>
+  programId.equals(PROGRAM_ID) && coder.instruction.decode(data)?.name === 'job_dispute';
+
+/** The node checks disputes against a state of before the settlement, so many times. */
+function fallBehind(times: number, settlementSlot: number): void {
+  let left = times;
+  service.ledgerGate.setRoad(async (request, forward) => {
+    const { id, method } = request;
+    if (left > 0 && sentInstructions(request).some(isDispute)) {
+      const message = 'Transaction simulation failed';
+      return { jsonrpc: '2.0', id, error: { code: -32002, message } };
+    }
+    if (left > 0 && method === 'simulateTransaction') {
+      left -= 1;
+      const err = { InstructionError: [0, { Custom: EscrowErrorCode.WrongJobStatus }] };
+      const value = { err, logs: [], accounts: null, unitsConsumed: 0, returnData: null };
+      return { jsonrpc: '2.0', id, result: { context: { slot: settlementSlot - 1 }, value } };
+    }
+    return forward(request);
+  });
+}
+
+describe('a dispute at a node that has not come to the settlement', () => {
+  it('is opened once the node has, and not told to have been opened before', async () => {
+    const jobId = await settleJob();
+    fallBehind(2, (await service.get(`/v1/jobs/${jobId}`)).on_chain.slot);
+    expect(await disputeAtOther(jobId)).toMatchObject({
+      status: 200,
+      body: { dispute_opened: true, your_hash: WRONG_HASH },
+    });
+  });
+
+  it('is a 503 while the node does not come to it', async () => {
+    const jobId = await settleJob();
+    fallBehind(100, (await service.get(`/v1/jobs/${jobId}`)).on_chain.slot);
+    expect(await disputeAtOther(jobId)).toMatchObject({
+      status: 503,
+      body: { error: { code: 'service_unavailable' } },
+    });
+  });
+});
