@@ -82,7 +82,8 @@ function rowOf(
     output_hash: isProven ? Buffer.from(job.outputHash).toString('hex') : null,
     prompt_tokens: isProven ? BigInt(job.promptTokens) : null,
     completion_tokens: isProven ? BigInt(job.completionTokens) : null,
-    counted_tokens: status === 'settled' ? BigInt(job.countedTokens) : null,
+    // Only a settlement counts, and a dispute leaves its count as it is.
+    counted_tokens: job.countedTokens > 0 ? BigInt(job.countedTokens) : null,
     locked_at: job.lockedAt,
     ended_at: endedAt,
     settled_at: status === 'settled' || isDisputed ? endedAt : null,

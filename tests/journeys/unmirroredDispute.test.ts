@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { askCompletion } from '../support/askCompletion.ts';
+import { type RunningService, startRunningService } from '../support/runningService.ts';
+
+jest.setTimeout(180_000);
+
+let service: RunningService;
+
+beforeAll(async () => {
+  service = await startRunningService({ workers: ['inflates_count'] });
+  service.indexer.signal('SIGSTOP');
+});
+
+afterAll(async () => {
+  service.indexer.signal('SIGCONT');
+  await service.close();
+});
+
+describe('a disputed job that the mirror has not seen', () => {
+  it('shows the usage that was charged, not what its worker claimed', async () => {
+    const { headers, body } = await askCompletion(service, { form: 'plain' });
+    const { usage } = JSON.parse(body);
+    const path = `/v1/jobs/${headers['x-svc-job-id']}`;
+    const response = await fetch(`${service.baseUrl}${path}/dispute`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.apiKey}` },
+      body: JSON.stringify({ received_output_hash: `sha256:${'0'.repeat(64)}` }),
+    });
+    expect(await response.json()).toMatchObject({ dispute_opened: true });
+    expect(await service.get(path)).toMatchObject({ status: 'disputed', usage });
+
+    service.indexer.signal('SIGCONT');
+    await service.untilMirrored();
+    expect(await service.get(path)).toMatchObject({ status: 'disputed', usage });
+  });
+});
