@@ -1,4 +1,4 @@
-import { type Connection, PublicKey } from '@solana/web3.js';
+import { type ConfirmedSignatureInfo, type Connection, PublicKey } from '@solana/web3.js';
 import { fetchJob } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import { parseJobId } from '../../programs/client/jobId.ts';
@@ -28,6 +28,16 @@ export function createUnmirroredJobs(options: {
   catalog: Catalog;
 }): UnmirroredJobs {
   const { connection, addresses, commitment, catalog } = options;
+
+  /** @throws while the node's lists are behind its accounts */
+  async function findLock(job: PublicKey): Promise<ConfirmedSignatureInfo> {
+    const signatures = await connection.getSignaturesForAddress(job, {}, commitment);
+    // A lock that lost a race is listed, too; the same job is locked by the next one.
+    const lock = signatures.findLast(({ err }) => err === null);
+    if (!lock) throw new Error('The node lists no transaction of a job that it knows');
+    return lock;
+  }
+
   return {
     async find({ wallet, jobId }) {
       const bytes = parseJobId(jobId);
@@ -36,13 +46,9 @@ export function createUnmirroredJobs(options: {
       const { programId } = addresses;
       const job = await askNode(() => fetchJob(connection, address, { commitment, programId }));
       if (!job) return undefined;
-      const signatures = await askNode(() =>
-        connection.getSignaturesForAddress(address, {}, commitment),
-      );
-      // A lock that lost a race is listed, too; the same job is locked by the next one.
-      const lock = signatures.findLast(({ err }) => err === null);
       const model = catalog.list().find((one) => one.address === job.model.toBase58());
-      if (!lock || !model) return undefined;
+      if (!model) return undefined;
+      const lock = await askNode(() => findLock(address));
       return rowOf(job, {
         jobId,
         address: address.toBase58(),

@@ -3,7 +3,7 @@ import { TransactionInstruction } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { coder } from '../../programs/client/program.ts';
 import { landUnchecked } from '../indexer/landUnchecked.ts';
-import { openCompletion, readAnswer } from '../support/askCompletion.ts';
+import { askCompletion, openCompletion, readAnswer } from '../support/askCompletion.ts';
 import { type GatedService, startGatedService } from '../support/gatedService.ts';
 import { sentInstructions } from '../support/sentInstructions.ts';
 
@@ -40,6 +40,17 @@ function refuseOnceOnLedger(): Promise<string> {
   return refused.promise;
 }
 
+/** The node's lists are behind its accounts, for so many questions. */
+function listNothing(times: number): void {
+  let left = times;
+  service.ledgerGate.setRoad(async (request, forward) => {
+    const { id, method } = request;
+    if (method !== 'getSignaturesForAddress' || left === 0) return forward(request);
+    left -= 1;
+    return { jsonrpc: '2.0', id, result: [] };
+  });
+}
+
 describe('a job that the mirror has not seen', () => {
   it('tells the transaction that locked its credits, not one before that was refused', async () => {
     const refusedTx = refuseOnceOnLedger();
@@ -49,5 +60,15 @@ describe('a job that the mirror has not seen', () => {
     expect(on_chain.escrow_tx).not.toBe(await refusedTx);
     expect(on_chain.escrow_tx).toBe(escrowTx);
     await readAnswer(stream);
+  });
+
+  it('is not denied by a node that knows the job and lists no transaction of it yet', async () => {
+    const { headers } = await askCompletion(service, { form: 'stream' });
+    const path = `/v1/jobs/${headers['x-svc-job-id']}`;
+    listNothing(1);
+    expect(await service.get(path)).toMatchObject({ id: headers['x-svc-job-id'] });
+    listNothing(100);
+    expect(await service.get(path)).toMatchObject({ error: { code: 'service_unavailable' } });
+    service.ledgerGate.open();
   });
 });
