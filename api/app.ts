@@ -95,7 +95,7 @@ export function createApp(services: AppServices): Express {
   );
   app.get('/v1/models', auth, listModels(services));
   app.get('/v1/models/:model_id', auth, getModel(services));
-  app.get('/v1/jobs', auth, getJobs({ database }));
+  app.get('/v1/jobs', auth, getJobs({ database, unmirrored }));
   app.get('/v1/jobs/:job_id', auth, getJob({ database, unmirrored }));
   app.post('/v1/jobs/:job_id/dispute', auth, json, postDispute(services));
   app.get('/v1/account', auth, getAccount());

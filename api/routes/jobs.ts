@@ -6,14 +6,14 @@ import { jobView } from '../contracts/views.ts';
 import { ApiError } from '../errors.ts';
 import type { UnmirroredJobs } from '../ledger/unmirroredJobs.ts';
 import { authenticated } from '../middleware/authenticate.ts';
-import { listJobs } from '../services/jobList.ts';
+import { type JobListServices, listJobs } from '../services/jobList.ts';
 import { selectJob } from '../statements/jobs.ts';
 
 /** GET /v1/jobs: the wallet's jobs, newest first. */
-export function getJobs({ database }: { database: Database }): RequestHandler {
+export function getJobs(services: JobListServices): RequestHandler {
   return async (request, response) => {
     const { wallet } = authenticated(response);
-    response.json(await listJobs(database, wallet, parseRequest(jobListQuery, request.query)));
+    response.json(await listJobs(services, wallet, parseRequest(jobListQuery, request.query)));
   };
 }
 

@@ -3,28 +3,35 @@ import type { JobList } from '../contracts/job.ts';
 import type { JobListQuery } from '../contracts/jobList.ts';
 import { jobView } from '../contracts/views.ts';
 import { ApiError } from '../errors.ts';
+import type { UnmirroredJobs } from '../ledger/unmirroredJobs.ts';
 import { type JobCursor, selectJob, selectJobRange } from '../statements/jobs.ts';
+
+export interface JobListServices {
+  database: Database;
+  unmirrored: UnmirroredJobs;
+}
 
 /**
  * One page of a wallet's jobs, always newest first. `after` alone goes on to newer ones, and then
  * `next_cursor` is the page's newest job; else it goes on to older ones from the page's oldest.
  *
  * @throws ApiError `invalid_request` when a cursor names no job of the wallet
+ * @throws LedgerUnavailableError where the mirror does not know a cursor, and no node tells of it
  */
 export async function listJobs(
-  database: Database,
+  services: JobListServices,
   wallet: string,
   query: JobListQuery,
 ): Promise<JobList> {
-  const before = await findCursor(database, wallet, 'before', query.before);
-  const after = await findCursor(database, wallet, 'after', query.after);
+  const before = await findCursor(services, wallet, 'before', query.before);
+  const after = await findCursor(services, wallet, 'after', query.after);
   // After a job, the next newer ones come first, so that following pages miss none.
   const goesForward = after !== undefined && before === undefined;
   const order = goesForward ? 'asc' : 'desc';
   const filter = { wallet, status: query.status, modelId: query.model };
   // One more than is shown tells whether there are more.
   const range = { before, after, order, rows: query.limit + 1 } as const;
-  const rows = await selectJobRange(database, filter, range);
+  const rows = await selectJobRange(services.database, filter, range);
   const page = rows.slice(0, query.limit);
   const has_more = rows.length > page.length;
   const last = page.at(-1);
@@ -37,13 +44,15 @@ export async function listJobs(
 }
 
 async function findCursor(
-  database: Database,
+  { database, unmirrored }: JobListServices,
   wallet: string,
   param: 'before' | 'after',
   jobId: string | undefined,
 ): Promise<JobCursor | undefined> {
   if (jobId === undefined) return undefined;
-  const job = await selectJob(database, { wallet, jobId });
+  const key = { wallet, jobId };
+  // The mirror may be behind a job whose id its client has already.
+  const job = (await selectJob(database, key)) ?? (await unmirrored.find(key));
   if (!job) {
     throw new ApiError('invalid_request', `'${param}' names no job of this wallet.`, { param });
   }

@@ -63,7 +63,8 @@ export async function createJobListScene(random: Random, count: number): Promise
     ...{ pool, jobs, lockMore },
     list(query) {
       const entries = Object.entries(query).map(([name, value]) => [name, String(value)]);
-      return listJobs(pool, WALLET, parseRequest(jobListQuery, Object.fromEntries(entries)));
+      const services = { database: pool, unmirrored: { find: async () => undefined } };
+      return listJobs(services, WALLET, parseRequest(jobListQuery, Object.fromEntries(entries)));
     },
     async close() {
       await pool.end();

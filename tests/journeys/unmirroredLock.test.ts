@@ -62,6 +62,18 @@ describe('a job that the mirror has not seen', () => {
     await readAnswer(stream);
   });
 
+  it('is a place in the list like any other', async () => {
+    const { headers } = await askCompletion(service, { form: 'stream' });
+    for (const cursor of ['before', 'after']) {
+      expect(await service.get(`/v1/jobs?${cursor}=${headers['x-svc-job-id']}`)).toEqual({
+        object: 'list',
+        data: [],
+        has_more: false,
+        next_cursor: null,
+      });
+    }
+  });
+
   it('is not denied by a node that knows the job and lists no transaction of it yet', async () => {
     const { headers } = await askCompletion(service, { form: 'stream' });
     const path = `/v1/jobs/${headers['x-svc-job-id']}`;
