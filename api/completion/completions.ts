@@ -1,5 +1,6 @@
 import type { Response } from 'express';
 import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
+import { isEnded } from '../../programs/client/vocabulary.ts';
 import { createBackground } from '../../runtime/background.ts';
 import { creditsNumber } from '../../runtime/jsonForms.ts';
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
@@ -10,7 +11,7 @@ import { type LockedJob, LockUndecidedError } from '../ledger/escrow.ts';
 import type { Caller } from '../middleware/authenticate.ts';
 import { traceOf } from '../middleware/recordRequests.ts';
 import type { JobWatch } from '../services/jobWatch.ts';
-import type { JobRow } from '../statements/jobs.ts';
+import type { JobProgress, JobRow } from '../statements/jobs.ts';
 import { abortWhenLeft } from './abortWhenLeft.ts';
 import { type AdmissionServices, type Admitted, admit } from './admission.ts';
 import { type AnswerServices, answerJob } from './answer.ts';
@@ -63,6 +64,19 @@ export function createCompletions(services: CompletionServices): Completions {
     }
   }
 
+  /** What the mirror tells once it shows the job's end: before, its balance is without the charge. */
+  async function mirroredEnd(
+    key: Parameters<CompletionServices['findJob']>[0],
+  ): Promise<{ settlementTx: string | null; creditsRemaining: number | null }> {
+    const job = await services.findJob(key);
+    const hasEnded = ({ status }: JobProgress) => isEnded(status);
+    const end = job && (await watch.waitFor(job.address, hasEnded, { timeoutMs: 0 }));
+    return {
+      settlementTx: end?.settlement_tx ?? null,
+      creditsRemaining: end ? creditsNumber(end.available_credits) : null,
+    };
+  }
+
   async function admitClaimed(
     claim: NewClaim,
     options: Parameters<typeof admit>[1],
@@ -111,10 +125,7 @@ export function createCompletions(services: CompletionServices): Completions {
       const { payer, claim } = await claimRequest(services, claiming);
       if (claim.status === 'replay') {
         const { jobId, copy } = claim;
-        const job = await services.findJob({ wallet, jobId });
-        const settlementTx = job?.settlement_tx ?? null;
-        const creditsRemaining = creditsNumber(payer.available_credits ?? 0n);
-        return replayAnswer({ ...form, jobId, copy, settlementTx, creditsRemaining });
+        return replayAnswer({ ...form, jobId, copy, ...(await mirroredEnd({ wallet, jobId })) });
       }
       const { job, slot } = await admitClaimed(claim, { payer, request, draft, clientGone });
       stages.mark('lock');

@@ -62,6 +62,20 @@ describe('a job that the mirror has not seen', () => {
     await readAnswer(stream);
   });
 
+  it('is answered again without a balance, since the mirror has the one of before its charge', async () => {
+    const asking = { form: 'stream', headers: { 'idempotency-key': 'said-once' } } as const;
+    const first = await askCompletion(service, asking);
+    const again = await askCompletion(service, asking);
+    expect(again.headers).toMatchObject({
+      'x-svc-replayed': 'true',
+      'x-svc-job-id': first.headers['x-svc-job-id'],
+    });
+    for (const { trailers } of [first, again]) {
+      expect(trailers).toHaveProperty('x-svc-output-hash');
+      expect(trailers).not.toHaveProperty('x-svc-credits-remaining');
+    }
+  });
+
   it('is a place in the list like any other', async () => {
     const { headers } = await askCompletion(service, { form: 'stream' });
     for (const cursor of ['before', 'after']) {
