@@ -67,6 +67,11 @@ const ANSWER_LIFETIME_SECONDS = 600;
 const PRUNE_INTERVAL_MS = 60_000;
 /** The program refuses to lock a job whose id is older, so such an id can never appear any more. */
 const JOB_ID_AGE_MS_MAX = 90_000;
+/**
+ * What is asked may not show a lock that landed at the last moment: the program counts whole seconds
+ * of its own slot, and what is finalized is many slots behind.
+ */
+const LOCK_UNSEEN_MS_MAX = 30_000;
 const IN_USE_RETRY_SECONDS = 2;
 /** Statements that several requests share. */
 const SHARED = { itemsMax: 64, callsMax: 2 };
@@ -118,11 +123,14 @@ export function createIdempotency(services: {
   /** Whether the earlier request's job ended, or never began, without a charge. */
   async function isFree(wallet: string, earlier: IdempotentRequestRow): Promise<boolean> {
     const { job_id: jobId } = earlier;
+    // A lock may land while its job is asked for.
+    const askedAtMs = nowMs();
     const status = await findStatus({ wallet, jobId });
     switch (status) {
       case undefined: {
         const id = parseJobId(jobId);
-        if (id && nowMs() - jobIdTimeMs(id) <= JOB_ID_AGE_MS_MAX) throw inUse(jobId);
+        const unseenAgeMs = JOB_ID_AGE_MS_MAX + LOCK_UNSEEN_MS_MAX;
+        if (id && askedAtMs - jobIdTimeMs(id) <= unseenAgeMs) throw inUse(jobId);
         return true;
       }
       case 'pending':

@@ -146,11 +146,28 @@ describe.each([
   });
 
   it('is still in use while its lock may appear, and free once it cannot any more', async () => {
-    const young = jobId(90_000);
+    const young = jobId(120_000);
     await claim(first, young);
     expect(await refusalOf(again)).toEqual(['idempotency_key_in_use', young]);
-    await pool.query('update service.idempotent_requests set job_id = $1', [jobId(90_001)]);
+    await pool.query('update service.idempotent_requests set job_id = $1', [jobId(120_001)]);
     expect(await refusalOf(again)).toBe('new');
+  });
+
+  it('is still in use where its lock may have appeared while its job was asked for', async () => {
+    const young = jobId(119_000);
+    await claim(first, young);
+    let askedMs = 0;
+    const slow = createIdempotency({
+      ...parts(),
+      async findStatus() {
+        askedMs = 2_000;
+        return undefined;
+      },
+      nowMs: () => NOW_MS + askedMs,
+    });
+    await expect(slow.claim(requestOf(again), jobId())).rejects.toMatchObject({
+      code: 'idempotency_key_in_use',
+    });
   });
 
   it('is free when it was released', async () => {
