@@ -3,7 +3,7 @@ import { isEnded, type JobStatus } from '../../programs/client/vocabulary.ts';
 import { isoTime, sha256Text } from '../../runtime/jsonForms.ts';
 import type { Database } from '../../runtime/postgres.ts';
 import type { DisputeAnswer } from '../contracts/dispute.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, serviceUnavailable } from '../errors.ts';
 import { askNode } from '../ledger/context.ts';
 import type { DisputeOnLedger } from '../ledger/dispute.ts';
 import type { UnmirroredJobs } from '../ledger/unmirroredJobs.ts';
@@ -53,7 +53,10 @@ export function createDisputes(services: {
     const waited = await find(wallet, jobId);
     if (isEnded(waited.status)) return waited;
     // The window of a job that has settled does not wait for a mirror that is behind.
-    return (await unmirrored.find({ wallet, jobId })) ?? waited;
+    const found = await unmirrored.find({ wallet, jobId });
+    if (found) return found;
+    // Closed, or a node is behind the lock: in either case the mirror has to tell how it ended.
+    throw serviceUnavailable('How the job ended is not known yet.');
   }
 
   return {

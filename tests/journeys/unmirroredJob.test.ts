@@ -121,6 +121,23 @@ describe('a job, while the indexer stands still,', () => {
 });
 
 describe('a job that the mirror shows as running, while the indexer stands still,', () => {
+  it('is not said to be without a charge once it was closed', async () => {
+    service.indexer.signal('SIGCONT');
+    const stream = await openStream();
+    const path = `/v1/jobs/${stream.headers['x-svc-job-id']}`;
+    await until(async () => (await service.get('/v1/jobs')).data.length === 1);
+    service.indexer.signal('SIGSTOP');
+    await readText(stream);
+    await service.untilJobs(([found]) => found?.data.status === SETTLED);
+    await service.advanceSeconds(CLOSABLE_SECONDS);
+    await closeJob();
+
+    expect(await dispute(path)).toMatchObject({ error: { code: 'service_unavailable' } });
+    service.indexer.signal('SIGCONT');
+    await until(async () => (await service.get(path)).status === 'settled');
+    expect(await dispute(path)).toMatchObject({ error: { code: 'dispute_window_expired' } });
+  });
+
   it('can be disputed once the ledger has settled it', async () => {
     service.indexer.signal('SIGCONT');
     const stream = await openStream();
@@ -131,18 +148,22 @@ describe('a job that the mirror shows as running, while the indexer stands still
     await service.untilJobs(([found]) => found?.data.status === SETTLED);
     expect(['pending', 'processing']).toContain((await service.get(path)).status);
 
-    const response = await fetch(`${service.baseUrl}${path}/dispute`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${service.apiKey}` },
-      body: JSON.stringify({ received_output_hash: `sha256:${'0'.repeat(64)}` }),
-    });
-    expect(await response.json()).toMatchObject({
+    expect(await dispute(path)).toMatchObject({
       dispute_opened: true,
       worker_hash: stream.trailers['x-svc-output-hash'],
     });
     expect((await service.jobs()).map(({ data }) => data.status)).toEqual([DISPUTED]);
   });
 });
+
+async function dispute(path: string): Promise<unknown> {
+  const response = await fetch(`${service.baseUrl}${path}/dispute`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.apiKey}` },
+    body: JSON.stringify({ received_output_hash: `sha256:${'0'.repeat(64)}` }),
+  });
+  return response.json();
+}
 
 /** As anybody may, once its time is over. */
 async function closeJob(): Promise<void> {
