@@ -12,6 +12,7 @@ import {
   type Outcome,
   type Sender,
   TransactionTooLargeError,
+  WithdrawnError,
 } from '../../programs/client/sender/index.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { advanceSeconds, startLedger, type TestLedger } from '../support/ledger.ts';
@@ -89,6 +90,32 @@ describe('the sender', () => {
     expect(new Set(names).size).toBe(2);
     expect(names[0]).toBe(names[2]);
     expect(names[1]).toBe(names[3]);
+  });
+
+  it('neither signs nor sends what nobody wants any more once a slow node tells a blockhash', async () => {
+    const asked = Promise.withResolvers<void>();
+    const told = Promise.withResolvers<void>();
+    const methods: string[] = [];
+    const connection = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+      methods.push(request.method);
+      if (request.method === 'getLatestBlockhash') {
+        asked.resolve();
+        await told.promise;
+      }
+      return forward(request);
+    });
+    const slow = createSender(options(connection));
+    let isWanted = true;
+    const sending = slow.send({
+      ...{ instructions: [pay(10)], signers: [payers[0]], computeUnitLimit: 2_000 },
+      isWanted: () => isWanted,
+    });
+    await asked.promise;
+    isWanted = false;
+    told.resolve();
+    await expect(sending).rejects.toBeInstanceOf(WithdrawnError);
+    expect(methods).toEqual(['getLatestBlockhash']);
+    slow.close();
   });
 
   it('pays for priority when it is told a price', async () => {

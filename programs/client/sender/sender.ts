@@ -36,7 +36,7 @@ export interface Sending {
   readonly lookup?: AddressLookupTableAccount;
   /** What kind of transaction it is: kinds alternate when they have to wait, urgent ones first. */
   readonly lane?: string;
-  /** Asked when its turn comes, just before it is signed. */
+  /** Asked when its turn comes, and again just before it is signed. */
   readonly isWanted?: () => boolean;
 }
 
@@ -164,8 +164,10 @@ export function createSender(options: {
     for (let tried = 0; tried < BLOCKHASHES_TRIED_MAX; tried += 1) {
       const { blockhash, signed, submission } = await turns.take(sending.lane ?? '', async () => {
         if (closed) throw new LedgerUnavailableError(CLOSED, { signature: null });
-        if (sending.isWanted?.() === false) throw new WithdrawnError('Nobody waits for it');
+        assertWanted(sending);
         const blockhash = await blockhashes.current();
+        // A node that is slow to tell one may have kept it waiting for long.
+        assertWanted(sending);
         const signed = await prepare({ sending, loadedBytes }, feePayer, blockhash);
         const submission = await submit(signed, Math.max(blockhash.slot, newestSlot));
         return { blockhash, signed, submission };
@@ -204,4 +206,8 @@ export function createSender(options: {
       confirmer.close();
     },
   };
+}
+
+function assertWanted({ isWanted }: Sending): void {
+  if (isWanted?.() === false) throw new WithdrawnError('Nobody waits for it');
 }
