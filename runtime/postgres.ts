@@ -14,6 +14,9 @@ const types: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(oid, format as 'text'),
 };
 
+/** The SQLSTATE of a write that is refused by a server, or on a connection, that only reads. */
+const READ_ONLY = '25006';
+
 /** A connection that is silent for so long is probed by the system. */
 const KEEP_ALIVE_DELAY_MS = 10_000;
 
@@ -66,12 +69,14 @@ export async function inTransaction<Result>(
     await client.query('commit');
     return result;
   } catch (error) {
+    if (isOnlyReading(error)) broken = error;
     await client.query('rollback').catch((rollbackError: Error) => {
       broken = rollbackError;
     });
     throw error;
   } finally {
-    // A client whose rollback failed is in an unknown state and must not serve anybody again.
+    // A client whose rollback failed is in an unknown state and must not serve anybody again. One
+    // that only reads may do so for ever, while another server behind the same address takes writes.
     client.release(broken);
   }
 }
@@ -79,6 +84,10 @@ export async function inTransaction<Result>(
 /** By a statement, since poolers refuse what they do not know in the connection's own options. */
 async function planOnce(client: pg.ClientBase): Promise<void> {
   await client.query('set plan_cache_mode = force_generic_plan');
+}
+
+function isOnlyReading(error: unknown): error is pg.DatabaseError {
+  return error instanceof pg.DatabaseError && error.code === READ_ONLY;
 }
 
 function ignore(): void {}

@@ -49,12 +49,18 @@ export function createReadiness(options: {
   };
 }
 
-/** A server that only reads, as a standby does, serves no request that costs anything. */
+/**
+ * A server that only reads, as a standby does, serves no request that costs anything. It is the
+ * statement that fails: so the pool gives its connection up, and the next one may lead to a server
+ * that writes.
+ */
 async function assertWritable(database: Database): Promise<void> {
-  const { rows } = await database.query<{ only_reads: boolean }>(
-    "select current_setting('transaction_read_only')::boolean as only_reads",
-  );
-  if (rows[0]?.only_reads) throw new Error('the database takes no writes');
+  await database.query(`
+    do $$ begin
+      if current_setting('transaction_read_only')::boolean then
+        raise read_only_sql_transaction using message = 'the database takes no writes';
+      end if;
+    end $$`);
 }
 
 async function stateOf(answer: Promise<unknown>, timeoutMs: number): Promise<State> {

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createReadiness } from '../../api/services/readiness.ts';
+import { createPool } from '../../runtime/postgres.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { serveApp } from './serveApp.ts';
 
 const working = {
@@ -51,11 +53,19 @@ describe('GET /ready', () => {
     });
   });
 
-  it('is 503 while the database takes no writes, as a standby does', async () => {
-    const query = async () => ({ rows: [{ only_reads: true }] });
-    const { status, body } = await ask('/ready', { database: { query } });
-
+  it('is 503 while the database takes no writes, as a standby does, and no longer', async () => {
+    const test = await createTestDatabase();
+    const database = createPool({ ...test, applicationName: 'test', max: 1 });
+    // The server behind this connection only reads; the next connection leads to one that writes.
+    await database.query('set default_transaction_read_only = on');
+    const { status, body } = await ask('/ready', { database, timeoutMs: 5_000 });
     expect([status, body]).toMatchObject([503, { parts: { database: 'away' } }]);
+    await app?.close();
+
+    const later = await ask('/ready', { database, timeoutMs: 5_000 });
+    expect(later).toMatchObject({ status: 200, body: { parts: { database: 'ok' } } });
+    await database.end();
+    await test.close();
   });
 
   it('does not wait for a part that never answers', async () => {

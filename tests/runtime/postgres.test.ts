@@ -40,6 +40,13 @@ describe('a transaction', () => {
     expect(rows).toEqual([{ value: 3 }]);
   });
 
+  it('that may only read leaves its connection to nobody, since another server may write by now', async () => {
+    const keep = () => inTransaction(pool, (client) => client.query('insert into kept values (4)'));
+    await pool.query('set default_transaction_read_only = on');
+    await expect(keep()).rejects.toMatchObject({ code: '25006' });
+    expect(await keep()).toMatchObject({ rowCount: 1 });
+  });
+
   it('leaves nothing of itself on the connection that others use after it', async () => {
     const listeners = () => inTransaction(pool, async (client) => client.listenerCount('error'));
     const first = await listeners();
