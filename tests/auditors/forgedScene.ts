@@ -1,7 +1,6 @@
 import type { Connection, PublicKey } from '@solana/web3.js';
-import { conclude, type Verdict } from '../../programs/client/verify/check.ts';
 import { gatherEvidence } from '../../programs/client/verify/job/gatherEvidence.ts';
-import { verifyJob } from '../../programs/client/verify/job/verifyJob.ts';
+import { type Findings, findingsOf } from './findings.ts';
 import { createForgingNode, type Forgery } from './forgeries/node.ts';
 import { addresses, createScene, type Scene } from './scene.ts';
 
@@ -25,14 +24,6 @@ export interface ForgedScene extends Scene {
   node(forgery: Forgery): Connection;
   /** What becomes of a job's checks when it is seen through a forging node. */
   verify(job: PublicKey, forgery: Forgery): Promise<Findings>;
-}
-
-export interface Findings {
-  readonly result: string;
-  readonly fails: string[];
-  readonly unchecked: string[];
-  readonly all: string[];
-  detail(name: string): string | undefined;
 }
 
 export async function createForgedScene(): Promise<ForgedScene> {
@@ -68,17 +59,7 @@ export async function createForgedScene(): Promise<ForgedScene> {
   return {
     ...{ ...scene, jobs, node },
     async verify(job, forgery) {
-      const evidence = await gatherEvidence({ connection: node(forgery), addresses, job });
-      const { checks } = verifyJob(evidence);
-      const named = (verdict: Verdict) =>
-        checks.filter((check) => check.verdict === verdict).map(({ name }) => name);
-      return {
-        result: conclude(checks),
-        fails: named('fails'),
-        unchecked: named('not_checkable'),
-        all: checks.map(({ name }) => name),
-        detail: (name) => checks.find((check) => check.name === name)?.detail,
-      };
+      return findingsOf(await gatherEvidence({ connection: node(forgery), addresses, job }));
     },
   };
 }

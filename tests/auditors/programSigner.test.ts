@@ -23,10 +23,7 @@ import {
   workerHost,
   workerRegister,
 } from '../../programs/client/index.ts';
-import { conclude, type Verdict } from '../../programs/client/verify/check.ts';
-import type { Evidence } from '../../programs/client/verify/job/evidence.ts';
 import { gatherEvidence } from '../../programs/client/verify/job/gatherEvidence.ts';
-import { verifyJob } from '../../programs/client/verify/job/verifyJob.ts';
 import {
   callThrough,
   deployHostileProgram,
@@ -34,6 +31,7 @@ import {
   HOSTILE_SIGNER,
 } from '../support/hostileCaller.ts';
 import { readClockSeconds } from '../support/ledger.ts';
+import { findingsOf } from './findings.ts';
 import { addresses, createScene, type Scene } from './scene.ts';
 
 const LAMPORTS = 10e9;
@@ -126,20 +124,9 @@ async function mint(token: PublicKey): Promise<PublicKey> {
 
 const gather = () => gatherEvidence({ connection: scene.ledger.connection, addresses, job });
 
-function judge(evidence: Evidence) {
-  const { checks } = verifyJob(evidence);
-  const named = (verdict: Verdict) =>
-    checks.filter((check) => check.verdict === verdict).map(({ name }) => name);
-  return {
-    result: conclude(checks),
-    fails: named('fails'),
-    unchecked: named('not_checkable'),
-  };
-}
-
 describe("a job whose parties are a program's address", () => {
   it('holds, though no such address can sign a transaction', async () => {
-    expect(judge(await gather())).toEqual({ result: 'holds', fails: [], unchecked: [] });
+    expect(findingsOf(await gather())).toMatchObject({ result: 'holds', fails: [], unchecked: [] });
   });
 
   it('fails where no program was called that could have signed', async () => {
@@ -151,7 +138,7 @@ describe("a job whose parties are a program's address", () => {
         programId: instruction.programId.replace(HOSTILE_PROGRAM_ID.toBase58(), `${PROGRAM_ID}`),
       })),
     }));
-    expect(judge({ ...evidence, transactions }).fails).toEqual(['settlement.signer']);
+    expect(findingsOf({ ...evidence, transactions }).fails).toEqual(['settlement.signer']);
   });
 
   it('is not said to keep rent that its payer spent on', async () => {
@@ -161,7 +148,7 @@ describe("a job whose parties are a program's address", () => {
       lamports: LAMPORTS / 2,
     });
     await scene.send([callThrough(jobClose({ job, rentPayer: wallet }), sweep)], []);
-    expect(judge(await gather())).toEqual({
+    expect(findingsOf(await gather())).toMatchObject({
       ...{ result: 'not_checkable', fails: [] },
       unchecked: ['account.closed'],
     });

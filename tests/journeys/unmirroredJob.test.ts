@@ -122,13 +122,7 @@ describe('a job, while the indexer stands still,', () => {
 
 describe('a job that the mirror shows as running, while the indexer stands still,', () => {
   it('is not said to be without a charge once it was closed', async () => {
-    service.indexer.signal('SIGCONT');
-    const stream = await openStream();
-    const path = `/v1/jobs/${stream.headers['x-svc-job-id']}`;
-    await until(async () => (await service.get('/v1/jobs')).data.length === 1);
-    service.indexer.signal('SIGSTOP');
-    await readText(stream);
-    await service.untilJobs(([found]) => found?.data.status === SETTLED);
+    const { path } = await settleUnseen();
     await service.advanceSeconds(CLOSABLE_SECONDS);
     await closeJob();
 
@@ -139,13 +133,7 @@ describe('a job that the mirror shows as running, while the indexer stands still
   });
 
   it('can be disputed once the ledger has settled it', async () => {
-    service.indexer.signal('SIGCONT');
-    const stream = await openStream();
-    const path = `/v1/jobs/${stream.headers['x-svc-job-id']}`;
-    await until(async () => (await service.get('/v1/jobs')).data.length === 1);
-    service.indexer.signal('SIGSTOP');
-    await readText(stream);
-    await service.untilJobs(([found]) => found?.data.status === SETTLED);
+    const { stream, path } = await settleUnseen();
     expect(['pending', 'processing']).toContain((await service.get(path)).status);
 
     expect(await dispute(path)).toMatchObject({
@@ -155,6 +143,18 @@ describe('a job that the mirror shows as running, while the indexer stands still
     expect((await service.jobs()).map(({ data }) => data.status)).toEqual([DISPUTED]);
   });
 });
+
+/** Lets the mirror see the lock of a job, and not its settlement. */
+async function settleUnseen() {
+  service.indexer.signal('SIGCONT');
+  const stream = await openStream();
+  const path = `/v1/jobs/${stream.headers['x-svc-job-id']}`;
+  await until(async () => (await service.get('/v1/jobs')).data.length === 1);
+  service.indexer.signal('SIGSTOP');
+  await readText(stream);
+  await service.untilJobs(([found]) => found?.data.status === SETTLED);
+  return { stream, path };
+}
 
 async function dispute(path: string): Promise<unknown> {
   const response = await fetch(`${service.baseUrl}${path}/dispute`, {
