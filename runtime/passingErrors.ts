@@ -1,12 +1,13 @@
 import { types } from 'node:util';
 import pg from 'pg';
+import { READ_ONLY_SQLSTATE } from './postgres.ts';
 
 /**
  * How SQLSTATEs begin: connection, a database that only reads, as after a change of roles,
  * serialization and deadlock, resources such as a full disk, operator's intervention, the system's
  * errors such as a failing disk.
  */
-const PASSING_SQLSTATES = ['08', '25006', '40', '53', '57', '58'];
+const PASSING_SQLSTATES = ['08', READ_ONLY_SQLSTATE, '40', '53', '57', '58'];
 
 /** How the system says that a host cannot be reached for now. */
 const PASSING_SYSTEM_ERRORS = new Set([

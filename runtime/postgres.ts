@@ -15,7 +15,7 @@ const types: pg.CustomTypesConfig = {
 };
 
 /** The SQLSTATE of a write that is refused by a server, or on a connection, that only reads. */
-const READ_ONLY = '25006';
+export const READ_ONLY_SQLSTATE = '25006';
 
 /** A connection that is silent for so long is probed by the system. */
 const KEEP_ALIVE_DELAY_MS = 10_000;
@@ -87,7 +87,7 @@ async function planOnce(client: pg.ClientBase): Promise<void> {
 }
 
 function isOnlyReading(error: unknown): error is pg.DatabaseError {
-  return error instanceof pg.DatabaseError && error.code === READ_ONLY;
+  return error instanceof pg.DatabaseError && error.code === READ_ONLY_SQLSTATE;
 }
 
 function ignore(): void {}

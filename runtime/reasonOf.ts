@@ -3,7 +3,7 @@
  * IPv6, Node tells one error for each of them and no word of its own.
  */
 export function reasonOf(error: unknown): string {
-  const { message = '', errors } = error as { message?: string; errors?: unknown[] };
+  const { message = '', errors } = (error ?? {}) as { message?: string; errors?: unknown[] };
   if (message === '' && errors) return errors.map(reasonOf).join('; ');
   return message || String(error);
 }

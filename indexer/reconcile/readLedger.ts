@@ -53,19 +53,19 @@ export async function readLedger(
       }),
     );
     const after = await readVaults(connection, addresses);
-    const accounts = decodeAll(owned.value.map(({ pubkey, account }) => [pubkey, account]));
-    const isSettled =
+    const isUnchanged =
       before.slot <= owned.context.slot &&
       owned.context.slot <= after.slot &&
       before.vaultBaseUnits === after.vaultBaseUnits &&
-      before.stakeVaultBaseUnits === after.stakeVaultBaseUnits &&
-      !isBoughtSince(accounts.values(), before.unixTime);
-    if (isSettled || attempt === ATTEMPTS_MAX) {
+      before.stakeVaultBaseUnits === after.stakeVaultBaseUnits;
+    const isLast = attempt === ATTEMPTS_MAX;
+    // Decoded only where it may count: there may be a million of them.
+    if (isUnchanged || isLast) {
+      const accounts = decodeAll(owned.value.map(({ pubkey, account }) => [pubkey, account]));
+      const isSettled = isUnchanged && !isBoughtSince(accounts.values(), before.unixTime);
       const blankAccounts = owned.value.length - accounts.size;
-      return {
-        ...{ slot: owned.context.slot, accounts, blankAccounts },
-        vaults: isSettled ? after : null,
-      };
+      const read = { slot: owned.context.slot, accounts, blankAccounts };
+      if (isSettled || isLast) return { ...read, vaults: isSettled ? after : null };
     }
     await delay(PAUSE_MS, signal);
     if (signal?.aborted) throw new RetryableError('Stopped before the ledger was read');

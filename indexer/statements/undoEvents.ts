@@ -26,10 +26,10 @@ export async function undoEvents(
 ): Promise<LedgerEvent[]> {
   /** By account, the first change that is lost. */
   const lowest = new Map<string, bigint>();
-  const undone: LedgerEvent[] = [];
+  let undone: LedgerEvent[] = [];
   let found = await undoTransaction(database, signature);
   while (found.length > 0) {
-    undone.push(...found);
+    undone = undone.concat(found);
     found = await undoChanges(database, lowerAll(lowest, found, addresses));
   }
   return undone;

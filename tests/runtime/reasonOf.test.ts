@@ -10,6 +10,7 @@ describe('the reason of an error', () => {
 
   it('is what was thrown where that is no error', () => {
     expect(reasonOf('nothing')).toBe('nothing');
+    expect(reasonOf(undefined)).toBe('undefined');
   });
 
   it('names each address of a host of which none can be reached', async () => {
