@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
-import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
 import { ConfigError } from '../runtime/config.ts';
 import { hostInUrl } from '../runtime/hostInUrl.ts';
+import { listenAt } from '../runtime/listenAt.ts';
 import type { ApiConfig } from './config.ts';
 import { refuseMalformed } from './middleware/malformedHttp.ts';
 import { prepareClosing } from './serverClosing.ts';
@@ -38,8 +38,8 @@ function readTls({ TLS_CERT, TLS_KEY }: ApiConfig): { cert: Buffer; key: Buffer 
  * Opens the port: with HTTPS when a certificate is configured; with plain HTTP only where nobody can
  * listen in: on loopback, or behind a proxy that the operator vouches for.
  *
- * @throws ConfigError when plain HTTP would leave this machine unasked, or half of a certificate is
- *   given
+ * @throws ConfigError when plain HTTP would leave this machine unasked, half of a certificate is
+ *   given, or the port cannot be opened
  */
 export async function listen(config: ApiConfig): Promise<Listening> {
   const { HOST, PORT, SVC_ALLOW_PLAIN_HTTP } = config;
@@ -58,11 +58,8 @@ export async function listen(config: ApiConfig): Promise<Listening> {
   };
   const server = tls ? https.createServer({ ...limits, ...tls }) : http.createServer(limits);
   const close = prepareClosing(server);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(PORT, HOST, resolve);
-  });
-  const { port } = server.address() as AddressInfo;
+  const settings = { host: 'HOST', port: 'PORT' };
+  const { port } = await listenAt(server, { host: HOST, port: PORT, settings });
   const url = `${tls ? 'https' : 'http'}://${hostInUrl(HOST)}:${port}`;
   return { server, url, close };
 }

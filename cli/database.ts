@@ -1,7 +1,16 @@
 import type pg from 'pg';
+import { isPassing } from '../runtime/passingErrors.ts';
 import { createPool } from '../runtime/postgres.ts';
+import { reasonOf } from '../runtime/reasonOf.ts';
 import { readStackFile, STACK_FOLDER } from '../stack/stackFile.ts';
 import { CommandError } from './errors.ts';
+
+const INVALID_PASSWORD = '28P01';
+const INVALID_AUTHORIZATION = '28000';
+const NO_SUCH_DATABASE = '3D000';
+const INSUFFICIENT_PRIVILEGE = '42501';
+const NO_SUCH_TABLE = '42P01';
+const NO_SUCH_SCHEMA = '3F000';
 
 /**
  * Runs one command on the service's database: the one DATABASE_URL names, or else that of the
@@ -44,16 +53,21 @@ function parseDatabaseUrl(text: string): URL {
 }
 
 function explain(error: NodeJS.ErrnoException, host: string): Error {
+  const because = (message: string) => new CommandError(message, { cause: error });
   switch (error.code) {
     case 'ECONNREFUSED':
     case 'ENOTFOUND':
-      return new CommandError(`The database at ${host} cannot be reached.`, { cause: error });
-    case '42P01':
-    case '3F000':
-      return new CommandError(`The database at ${host} is empty: the indexer sets it up.`, {
-        cause: error,
-      });
+      return because(`The database at ${host} cannot be reached.`);
+    case NO_SUCH_TABLE:
+    case NO_SUCH_SCHEMA:
+      return because(`The database at ${host} is empty: the indexer sets it up.`);
+    case INVALID_PASSWORD:
+    case INVALID_AUTHORIZATION:
+    case NO_SUCH_DATABASE:
+    case INSUFFICIENT_PRIVILEGE:
+      return because(`The database at ${host} refuses: ${reasonOf(error)}.`);
     default:
-      return error;
+      if (!isPassing(error)) return error;
+      return because(`The database at ${host} cannot be used now: ${reasonOf(error)}.`);
   }
 }

@@ -20,6 +20,12 @@ const named = COMMANDS.get(process.argv[2] ?? '');
 // Only help, and what nobody knows, need them all.
 for (const load of named ? [named] : COMMANDS.values()) program.addCommand(await load());
 repeatNoValues(program);
+// Node passes over what cannot be written, and what was made is told once.
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  process.exitCode = 1;
+  // Whoever stopped reading, as \`head\` does, knows.
+  if (code !== 'EPIPE') console.error(`Standard output cannot be written (${code}).`);
+});
 
 try {
   await program.parseAsync();

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { Connection } from '@solana/web3.js';
 import type pg from 'pg';
 import { createAddresses } from '../programs/client/addresses.ts';
@@ -8,6 +6,7 @@ import { createPriorityFee } from '../programs/client/sender/priorityFee.ts';
 import { awaitDatabase } from '../runtime/awaitDatabase.ts';
 import { endOnError } from '../runtime/endOnError.ts';
 import { hostInUrl } from '../runtime/hostInUrl.ts';
+import { listenAt } from '../runtime/listenAt.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { endWithParent } from '../runtime/parent.ts';
 import { createPool } from '../runtime/postgres.ts';
@@ -163,10 +162,11 @@ shutdown.add('indexer', () => {
 });
 
 const server = createStatusServer(indexer, metrics);
-server.listen(config.INDEXER_PORT, config.INDEXER_HOST);
-await once(server, 'listening');
+const { address, port } = await listenAt(server, {
+  ...{ host: config.INDEXER_HOST, port: config.INDEXER_PORT },
+  settings: { host: 'INDEXER_HOST', port: 'INDEXER_PORT' },
+});
 shutdown.add('status server', () => void server.close());
 indexer.start();
-const { address, port } = server.address() as AddressInfo;
 const url = `http://${hostInUrl(address)}:${port}`;
 process.stdout.write(`${JSON.stringify({ ready: true, url })}\n`);

@@ -1,10 +1,8 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Connection } from '@solana/web3.js';
-import { ConfigError } from '../runtime/config.ts';
 import { endOnError } from '../runtime/endOnError.ts';
 import { hostInUrl } from '../runtime/hostInUrl.ts';
+import { listenAt } from '../runtime/listenAt.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { endWithParent } from '../runtime/parent.ts';
 import { createShutdown } from '../runtime/shutdown.ts';
@@ -41,9 +39,9 @@ const worker = createWorker({
 });
 
 const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, worker.app);
-server.listen(config.WORKER_PORT, config.WORKER_HOST);
-await once(server, 'listening').catch((error) => {
-  throw notListening(error);
+const { address, port } = await listenAt(server, {
+  ...{ host: config.WORKER_HOST, port: config.WORKER_PORT },
+  settings: { host: 'WORKER_HOST', port: 'WORKER_PORT' },
 });
 
 const graceMs = config.WORKER_SHUTDOWN_TIMEOUT_MS;
@@ -56,13 +54,6 @@ shutdown.add('server', async () => {
 shutdown.onSignals();
 endWithParent();
 
-const { address, port } = server.address() as AddressInfo;
 const url = `http://${hostInUrl(address)}:${port}`;
 const ready = { ready: true, url, engine: engine.kind };
 process.stdout.write(`${JSON.stringify({ ...ready, worker_address: worker.address })}\n`);
-
-/** The system's own words quote the address and name no variable. */
-function notListening({ code }: NodeJS.ErrnoException): ConfigError {
-  const name = code === 'EADDRINUSE' || code === 'EACCES' ? 'WORKER_PORT' : 'WORKER_HOST';
-  return new ConfigError(`The environment is not usable. ${name}: cannot be listened on (${code})`);
-}

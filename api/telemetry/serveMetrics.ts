@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { hostInUrl } from '../../runtime/hostInUrl.ts';
+import { listenAt } from '../../runtime/listenAt.ts';
 import type { ApiMetrics } from './metrics.ts';
 
 /**
@@ -26,9 +26,10 @@ export async function serveMetrics(options: {
       () => response.writeHead(500).end(),
     );
   });
-  server.listen(options.port, options.host);
-  await once(server, 'listening');
-  const { address, port } = server.address() as AddressInfo;
+  const { address, port } = await listenAt(server, {
+    ...{ host: options.host, port: options.port },
+    settings: { host: 'METRICS_HOST', port: 'METRICS_PORT' },
+  });
   return {
     url: `http://${hostInUrl(address)}:${port}/metrics`,
     async close() {

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import type pg from 'pg';
 import type { Registry } from 'prom-client';
+import { listenAt } from '../../runtime/listenAt.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Rpc } from '../source/rpc.ts';
 import type { LedgerSource } from '../source/source.ts';
@@ -18,7 +18,7 @@ export interface Helius {
   close(): void;
 }
 
-/** @throws Error when the webhook's endpoint cannot listen where it should */
+/** @throws ConfigError when the webhook's endpoint cannot listen where it should */
 export async function startHelius(options: {
   apiKey: string | undefined;
   webhook: { url: string | undefined; secret: string | undefined; host: string; port: number };
@@ -37,9 +37,9 @@ export async function startHelius(options: {
   if (url === undefined || secret === undefined) return { source, webhook: null, close() {} };
   const onHint = () => passHint(pool);
   const server = createWebhookServer({ secret, onHint, logger, metrics });
-  server.listen(port, host);
-  await once(server, 'listening');
-  logger.info({ msg: 'Listened for the webhook of Helius', address: server.address() });
+  const settings = { host: 'HELIUS_WEBHOOK_HOST', port: 'HELIUS_WEBHOOK_PORT' };
+  const address = await listenAt(server, { host, port, settings });
+  logger.info({ msg: 'Listened for the webhook of Helius', address });
   return {
     source,
     webhook: createHeliusWebhook({

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { withDatabase } from '../../cli/database.ts';
+import { CommandError } from '../../cli/errors.ts';
 import { delay } from '../../runtime/wait.ts';
 import { createTestDatabase, execute, type TestDatabase } from '../support/database.ts';
 
@@ -20,4 +21,48 @@ it('a command outlives a connection that is lost while it does something else', 
     },
     { DATABASE_URL: database.databaseUrl },
   );
+});
+
+/** What a command says that asks the database of that address. */
+async function refusalOf(change: (url: URL) => void, statement = 'select 1'): Promise<unknown> {
+  const url = new URL(database.databaseUrl);
+  change(url);
+  return withDatabase(async (pool) => void (await pool.query(statement)), {
+    DATABASE_URL: url.href,
+  }).catch((error: unknown) => error);
+}
+
+it('a database that does not take the password is a sentence, without the password', async () => {
+  const refusal = await refusalOf((url) => {
+    url.password = 'a-secret';
+  });
+
+  expect(refusal).toBeInstanceOf(CommandError);
+  expect(String(refusal)).toContain('refuses: password authentication failed');
+  expect(String(refusal)).not.toContain('a-secret');
+});
+
+it('a database that is not there is a sentence', async () => {
+  const refusal = await refusalOf((url) => {
+    url.pathname = 'nowhere';
+  });
+
+  expect(refusal).toBeInstanceOf(CommandError);
+  expect(String(refusal)).toContain('refuses: database "nowhere" does not exist.');
+});
+
+it('a database that takes no writes just now is a sentence', async () => {
+  const refusal = await refusalOf((url) => {
+    url.searchParams.set('options', '-c default_transaction_read_only=on');
+  }, 'create table fresh ()');
+
+  expect(refusal).toBeInstanceOf(CommandError);
+  expect(String(refusal)).toContain('cannot be used now: cannot execute CREATE TABLE');
+});
+
+it('a mistake of the command itself is told whole', async () => {
+  const refusal = await refusalOf(() => undefined, 'selekt 1');
+
+  expect(refusal).not.toBeInstanceOf(CommandError);
+  expect(refusal).toHaveProperty('code', '42601');
 });

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -8,6 +10,8 @@ import { createMirrorDatabase, type MirrorDatabase } from '../indexer/mirrorData
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 const ROOT = new URL('../../', import.meta.url).href;
+/** Where every write fails for want of space; only Linux has it. */
+const FULL_DEVICE = '/dev/full';
 /** Tells on standard error of every file of the project that is loaded. */
 const TELLING_LOADS = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module';
@@ -35,14 +39,14 @@ async function svc(...args: string[]) {
   return run([MAIN, ...args]);
 }
 
-async function run(args: string[], environment: Record<string, string> = {}) {
+async function run(args: string[], environment: Record<string, string> = {}, stdout?: number) {
   const child = spawn(process.execPath, args, {
     env: { PATH: process.env.PATH, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
   });
   const [out, error, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
+    child.stdout ? text(child.stdout) : '',
+    child.stderr ? text(child.stderr) : '',
     once(child, 'exit') as Promise<[number]>,
   ]);
   return { out, error, code };
@@ -151,5 +155,19 @@ describe('svc keys', () => {
     expect(await keys('revoke')).toMatchObject({ code: 1, error: expect.stringMatching(/^.+\n$/) });
     expect((await keys('create')).out).toMatch(/^svc_live_/);
     expect(await keys('create')).toMatchObject({ code: 1, error: expect.stringMatching(/^.+\n$/) });
+  });
+
+  const onLinux = existsSync(FULL_DEVICE) ? it : it.skip;
+  onLinux('fails where the key that it made cannot be written', async () => {
+    const full = await open(FULL_DEVICE, 'w');
+    const wallet = Keypair.generate().publicKey.toBase58();
+    const environment = { DATABASE_URL: database.databaseUrl };
+
+    const args = [MAIN, 'keys', 'create', '--wallet', wallet];
+    const { code, error } = await run(args, environment, full.fd);
+    await full.close();
+
+    expect(code).toBe(1);
+    expect(error).toContain('Standard output cannot be written (ENOSPC).\n');
   });
 });
