@@ -30,6 +30,16 @@ export async function releaseDeliveries(
   }));
 }
 
+/** The transactions that are known to be final while deliveries still wait for that. */
+export async function selectFinalHeld(database: Database): Promise<string[]> {
+  const { rows } = await database.query<{ signature: string }>(
+    `select distinct signature from service.webhook_deliveries
+     join transactions using (signature)
+     where status = 'pending' and due_at = 'infinity' and commitment = 'finalized'`,
+  );
+  return rows.map(({ signature }) => signature);
+}
+
 /** Forgets what was announced of ledger events and nobody was sent. */
 export async function deleteUnsent(
   database: Database,

@@ -1,10 +1,13 @@
 import type { Database } from '../../../runtime/postgres.ts';
+import { atomically } from '../../apply/atomically.ts';
 import { type Announcer, type Announcing, createAnnouncer } from './announcer.ts';
+import { selectFinalHeld } from './heldDeliveries.ts';
 import { resetPosition, selectPosition } from './position.ts';
 
 /**
  * Goes on announcing where this or another process left off. In a mirror that was emptied since,
- * what was announced before is found again, and not announced again.
+ * what was announced before is found again, and not announced again. In one that was made anew
+ * beside the old one, transactions may be final of which nobody was told that they are.
  *
  * On a new installation, nothing that happened before it is announced: nobody had asked to be told.
  *
@@ -25,5 +28,9 @@ export async function resumeAnnouncing(options: {
   } else if (sweptSlot < position.sweptSlot) {
     position = await resetPosition(database, position.sweptSlot);
   }
-  return createAnnouncer(announcing, position.floorSlot);
+  const announcer = createAnnouncer(announcing, position.floorSlot);
+  await atomically(database, async () => {
+    await announcer.release(database, await selectFinalHeld(database));
+  });
+  return announcer;
 }

@@ -160,12 +160,18 @@ describe('announcing', () => {
 });
 
 describe('announcing is resumed', () => {
-  const resume = (sweptSlot: bigint) =>
-    resumeAnnouncing({
-      ...{ database: scene.pool, sweptSlot },
-      announcing: { queue: scene.queue, awaitsFinality: false },
-      ledgerSlot: async () => 1_000n,
-    });
+  async function resume(sweptSlot: bigint, awaitsFinality = false) {
+    const client = await scene.pool.connect();
+    try {
+      return await resumeAnnouncing({
+        ...{ database: client, sweptSlot },
+        announcing: { queue: scene.queue, awaitsFinality },
+        ledgerSlot: async () => 1_000n,
+      });
+    } finally {
+      client.release();
+    }
+  }
 
   async function announcedSlots(sweptSlot: bigint, slots: readonly bigint[]): Promise<bigint[]> {
     const announcer = await resume(sweptSlot);
@@ -194,6 +200,24 @@ describe('announcing is resumed', () => {
     expect(await announcedSlots(0n, [1n, 2_000n, 2_001n])).toEqual([2_001n]);
     // Also when the process dies in the middle of making the mirror again.
     expect(await announcedSlots(1_500n, [1_501n, 2_002n])).toEqual([2_001n, 2_002n]);
+  });
+
+  it('with what became final while another process made the mirror anew', async () => {
+    const [final, open] = [opening(1_001n), opening(1_002n)];
+    const announcer = await resume(0n, true);
+    await scene.applyAndAnnounce([final], announcer);
+    await scene.announce(open.events, announcer);
+    await scene.pool.query(
+      `update mirror.transactions set commitment = 'finalized' where signature = $1`,
+      [final.signature],
+    );
+    expect(await countQueued()).toBe(0n);
+
+    await resume(1_002n, true);
+
+    expect(await countQueued()).toBe(1n);
+    const dueAt = (await scene.deliveries()).map(({ due_at }) => due_at);
+    expect(dueAt).toEqual([expect.any(Date), Number.POSITIVE_INFINITY]);
   });
 });
 
