@@ -11,7 +11,7 @@ import { ConfigError } from '../runtime/config.ts';
 import { withDatabase } from './database.ts';
 import { CommandError } from './errors.ts';
 import { parseAddress, withLedgerNode } from './ledgerNode.ts';
-import { renderCanary } from './renderCanary.ts';
+import { hasPassed, renderCanary } from './renderCanary.ts';
 import { renderJson } from './renderChecks.ts';
 
 interface Options {
@@ -64,7 +64,7 @@ async function run(options: Options): Promise<void> {
     });
     return { ...report, programId: config.SVC_PROGRAM_ID };
   });
-  const passed = workers.every(({ faults }) => faults.length === 0);
+  const passed = hasPassed({ workers });
   if (!passed) process.exitCode = 1;
   const report = { passed, model, seed, questions, right_min: rightMin, workers, silent };
   console.log(options.json ? renderJson(report) : renderCanary(report, programId));

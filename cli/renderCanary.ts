@@ -27,7 +27,7 @@ export function renderCanary(
     table.push([
       one.worker,
       `${one.jobs_proven} of ${one.jobs_asked}`,
-      `${one.answers_right} of ${questions}`,
+      `${one.answers_right} of ${one.jobs_asked - one.jobs_refused}`,
       common === null ? '-' : `${common} of ${questions}`,
       one.tokens_claimed,
       one.tokens_counted,
@@ -35,15 +35,25 @@ export function renderCanary(
       one.credits_charged.toString(),
     ]);
   }
+  const full = workers.filter(({ jobs_refused }) => jobs_refused > 0);
   const failed = workers.filter(({ faults }) => faults.length > 0);
   return [
     `${model}: questions ${questions}, workers ${workers.length}, seed ${seed}`,
     table.toString(),
     ...silent.map((worker) => `${worker} did not answer a probe and was asked nothing.`),
+    ...full.map(({ worker, jobs_asked: asked, jobs_refused: refused }) => {
+      return `${worker} was full at ${refused} of ${asked} questions: try it again.`;
+    }),
     ...failed.map(({ worker, faults }) => `${worker} FAILED: ${faults.join('; ')}.`),
-    failed.length === 0 ? 'Every worker passed.' : FOR_ARBITER,
+    ...(hasPassed(report) ? ['Every worker passed.'] : []),
+    ...(failed.length > 0 ? [FOR_ARBITER] : []),
     ...failed.map(({ worker }) => suspendCommand(worker, programId)),
   ].join('\n');
+}
+
+/** Whether every worker could be judged, and is good enough. */
+export function hasPassed({ workers }: Pick<CanaryReport, 'workers'>): boolean {
+  return workers.every(({ faults, jobs_refused }) => faults.length === 0 && jobs_refused === 0);
 }
 
 /** As in docs/deploying.md: the node's address and the key are the arbiter's own. */

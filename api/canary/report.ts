@@ -6,6 +6,8 @@ export interface WorkerReport {
   worker: string;
   jobs_asked: number;
   jobs_proven: number;
+  /** For want of a place; they count for nothing. */
+  jobs_refused: number;
   answers_right: number;
   /** Answers that as many workers gave to the same question as any other; null for one worker. */
   answers_common: number | null;
@@ -30,6 +32,8 @@ export function reportWorkers(options: {
   return [...trials].map(([worker, own]) => {
     const answers = questions.map((_, index) => answerOf(own[index]));
     const proven = own.filter((trial) => trial.kind === 'proven');
+    const refused = own.filter(({ kind }) => kind === 'full').length;
+    const heard = own.length - refused;
     const right = questions.filter((question, index) => isRight(question, answers[index] ?? ''));
     const asMost = answers.filter((answer, index) => common[index]?.has(answer));
     const firstTokens = own.flatMap(({ firstTokenMs }) => firstTokenMs ?? []);
@@ -37,6 +41,7 @@ export function reportWorkers(options: {
       worker,
       jobs_asked: own.length,
       jobs_proven: proven.length,
+      jobs_refused: refused,
       answers_right: right.length,
       answers_common: trials.size > 1 ? asMost.length : null,
       tokens_claimed: proven.reduce((sum, { claimedTokens }) => sum + claimedTokens, 0),
@@ -45,9 +50,10 @@ export function reportWorkers(options: {
       credits_charged: proven.reduce((sum, { chargedCredits }) => sum + chargedCredits, 0n),
       faults: [
         ...unprovenFaults(own),
+        // Of none, no share is too low.
         // Divided, which rounds as the reading of 0.28 did: the product 0.28 × 25 is above 7.
-        ...(right.length / questions.length < rightMin
-          ? [`right in ${right.length} of ${questions.length}, less than ${rightMin}`]
+        ...(right.length / heard < rightMin
+          ? [`right in ${right.length} of ${heard}, less than ${rightMin}`]
           : []),
       ],
     };

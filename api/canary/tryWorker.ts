@@ -29,6 +29,8 @@ export type Trial = { firstTokenMs: number | undefined } & (
     }
   /** Nothing was charged. */
   | { kind: 'unproven'; fault: string }
+  /** It had no place, which is no fault. Nothing was charged. */
+  | { kind: 'full' }
 );
 
 /**
@@ -75,6 +77,7 @@ export async function tryWorker(
       return { firstTokenMs, ...(await settle(services, job, end.answer)) };
     }
     await unpaid.end(job, end);
+    if (end.kind === 'failed' && end.busy) return { kind: 'full', firstTokenMs };
     const fault = end.kind === 'failed' ? end.reason : end.kind;
     return { kind: 'unproven', fault, firstTokenMs };
   } catch (error) {

@@ -56,7 +56,7 @@ describe("a worker's report", () => {
 
   it('sums up its jobs', () => {
     expect(report([proven('1', 300), proven('2', 100), proven('1', 200)], 0)).toEqual({
-      ...{ worker: 'worker', jobs_asked: 3, jobs_proven: 3 },
+      ...{ worker: 'worker', jobs_asked: 3, jobs_proven: 3, jobs_refused: 0 },
       ...{ answers_right: 2, answers_common: null },
       ...{ tokens_claimed: 36, tokens_counted: 30 },
       ...{ first_token_p50_ms: 200, credits_charged: 24n, faults: [] },
@@ -73,6 +73,17 @@ describe("a worker's report", () => {
     const sevenOf25 = Array.from({ length: 25 }, (_, index) => proven(index < 7 ? '1' : '2'));
     expect(report(sevenOf25, 0.28)?.faults).toEqual([]);
     expect(report(sevenOf25, 0.281)?.faults).toHaveLength(1);
+  });
+
+  it('leaves out what a worker had no place for', () => {
+    const full: Trial = { kind: 'full', firstTokenMs: undefined };
+    expect(report([proven('1'), full, proven('2'), full], 0.5)).toMatchObject({
+      ...{ jobs_asked: 4, jobs_proven: 2, jobs_refused: 2, answers_right: 1, faults: [] },
+    });
+    expect(report([proven('1'), full, proven('2'), full], 0.51)?.faults).toEqual([
+      'right in 1 of 2, less than 0.51',
+    ]);
+    expect(report([full, full], 1)?.faults).toEqual([]);
   });
 
   it('finds a fault in every kind of missing proof, and counts the rest', () => {

@@ -216,6 +216,22 @@ describe('svc canary', () => {
     });
   });
 
+  it('does not judge a worker by what it has no place for', async () => {
+    const { address: wallet } = await service.addWallet(CREDITS);
+    const full = service.workers.find(({ address }) => address === workers.dying);
+    full?.setMode('is_full');
+
+    const { out, code } = await canary(wallet, '--worker', workers.dying);
+    full?.setMode('dies_midstream');
+
+    expect(code).toBe(1);
+    expect(out).toContain(`${workers.dying} was full at 4 of 4 questions: try it again.`);
+    expect(out).not.toMatch(/FAILED|suspend/);
+    const { jobs, available, locked } = await readBooks(service, wallet);
+    expect(jobs.map(({ status }) => status)).toEqual(Array(QUESTIONS).fill('failed'));
+    expect({ available, locked }).toEqual({ available: CREDITS, locked: 0n });
+  });
+
   it('takes the job under way back when it is interrupted, however often', async () => {
     const { address: wallet } = await service.addWallet(CREDITS);
     const release = solver.hold();

@@ -16,6 +16,8 @@ export interface TestWorker {
   proofKey: PublicKey;
   /** The token account that settlements pay. */
   payout: PublicKey;
+  /** Changes what happens to jobs that arrive from now on. */
+  setMode(mode: WorkerMode): void;
   /** How often it was given a job. */
   jobsAsked(): number;
   close(): Promise<void>;
@@ -31,7 +33,7 @@ export async function startTestWorker(options: {
   const { behaviour, connection, opened } = options;
   const authority = Keypair.generate();
   const proofKey = Keypair.generate();
-  const { url, address, requests, close } = await startMisbehavingWorker({
+  const { url, address, requests, setMode, close } = await startMisbehavingWorker({
     ...(typeof behaviour === 'string'
       ? { mode: behaviour }
       : { mode: 'honest', engine: behaviour }),
@@ -53,6 +55,7 @@ export async function startTestWorker(options: {
     authority,
     proofKey: proofKey.publicKey,
     payout: getAssociatedTokenAddressSync(opened.mints.credit, authority.publicKey),
+    setMode,
     jobsAsked: () => requests.filter(({ path }) => path === '/jobs').length,
     close,
   };
