@@ -125,7 +125,7 @@ async function explained<Result>(work: Promise<Result>): Promise<Result> {
     return await work;
   } catch (error) {
     if (!(error instanceof RetryableError) && !(error instanceof FatalError)) throw error;
-    throw new CommandError(`${error.message.replace(/\.$/, '')}.`, { cause: error });
+    throw new CommandError(`${error.message}.`, { cause: error });
   }
 }
 

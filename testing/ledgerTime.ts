@@ -1,13 +1,12 @@
 import { type Connection, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import { unixSecondsOf } from '../programs/client/clockAccount.ts';
 import { callLedger } from '../stack/ledgerCall.ts';
-
-const UNIX_TIMESTAMP_OFFSET = 32;
 
 /** The ledger's Clock, in Unix seconds. */
 export async function readClockSeconds(connection: Connection): Promise<bigint> {
   const clock = await connection.getAccountInfo(SYSVAR_CLOCK_PUBKEY, 'confirmed');
   if (clock === null) throw new Error('the ledger has no Clock');
-  return clock.data.readBigInt64LE(UNIX_TIMESTAMP_OFFSET);
+  return unixSecondsOf(clock);
 }
 
 /** Moves an embedded ledger's Clock ahead; from there it runs on. Blockhashes from before are dead. */

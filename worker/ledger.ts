@@ -11,6 +11,7 @@ import {
   decodeAccount,
 } from '../programs/client/accounts.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
+import { unixSecondsOf } from '../programs/client/clockAccount.ts';
 import { coder, IDL } from '../programs/client/program.ts';
 import { modelText, workerModels } from '../programs/client/views.ts';
 import { delay } from '../runtime/wait.ts';
@@ -58,7 +59,6 @@ const READ_TIMEOUT_MS = 2_000;
 /** Strangers name addresses, too, where any account may lie: no more of one is read than ours have. */
 const BYTES_MAX = Math.max(...(IDL.accounts ?? []).map(({ name }) => coder.accounts.size(name)));
 const READING = { commitment: COMMITMENT, dataSlice: { offset: 0, length: BYTES_MAX } } as const;
-const CLOCK_UNIX_TIMESTAMP_OFFSET = 32;
 
 /** @param worker the address of this worker's account */
 export function createWorkerLedger(options: {
@@ -98,7 +98,7 @@ export function createWorkerLedger(options: {
         job: decode('Job', job),
         worker: decode('Worker', own),
         config: decode('Config', settings),
-        unixSeconds: unixSecondsOf(clock),
+        unixSeconds: timeOf(clock),
       };
     },
     async readGateway(address) {
@@ -107,7 +107,7 @@ export function createWorkerLedger(options: {
     },
     async readOwn() {
       const [own, clock] = await read([worker, SYSVAR_CLOCK_PUBKEY]);
-      return { worker: decode('Worker', own), unixSeconds: unixSecondsOf(clock) };
+      return { worker: decode('Worker', own), unixSeconds: timeOf(clock) };
     },
     async readHosting() {
       const [own, settings] = await read([worker, config]);
@@ -124,9 +124,9 @@ export function createWorkerLedger(options: {
   };
 }
 
-function unixSecondsOf(clock: AccountInfo<Buffer> | null | undefined): bigint {
+function timeOf(clock: AccountInfo<Buffer> | null | undefined): bigint {
   if (!clock) throw new WorkerError('ledger_unavailable', 'The ledger has no Clock');
-  return clock.data.readBigInt64LE(CLOCK_UNIX_TIMESTAMP_OFFSET);
+  return unixSecondsOf(clock);
 }
 
 /** web3.js itself would wait for ever. */

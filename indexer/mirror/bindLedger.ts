@@ -28,6 +28,6 @@ export function assertSameLedger(bound: BoundLedger | undefined, found: BoundLed
   throw new FatalError(
     `DATABASE_URL names the mirror of program ${bound?.programId} on the ledger with genesis hash ` +
       `${bound?.genesisHash}, but SOLANA_RPC_URL and SVC_PROGRAM_ID name program ` +
-      `${found.programId} on ${found.genesisHash}. Give each its own database.`,
+      `${found.programId} on ${found.genesisHash}: each needs its own database`,
   );
 }

@@ -2,8 +2,8 @@ import { AccountLayout } from '@solana/spl-token';
 import { type AccountInfo, type Connection, PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
 import { type DecodedAccount, decodeAccount, isBlank } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
+import { unixSecondsOf } from '../../programs/client/clockAccount.ts';
 import { isBoughtSince } from '../../programs/client/verify/conservation.ts';
-import { unixTimeOf } from '../../programs/client/verify/ledgerState.ts';
 import { delay } from '../../runtime/wait.ts';
 import { RetryableError } from '../errors.ts';
 import type { ListedTransaction } from '../source/source.ts';
@@ -144,7 +144,7 @@ async function readVaults(
   if (!clock) throw new RetryableError("The ledger's node shows no Clock");
   return {
     slot: context.slot,
-    unixTime: unixTimeOf(clock),
+    unixTime: unixSecondsOf(clock),
     vaultBaseUnits: amountOf(vault),
     stakeVaultBaseUnits: amountOf(stakeVault),
   };

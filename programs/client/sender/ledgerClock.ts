@@ -1,5 +1,6 @@
 import { type Connection, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
 import { delay } from '../../../runtime/wait.ts';
+import { unixSecondsOf } from '../clockAccount.ts';
 import { answered } from './answered.ts';
 import { createSlotPace } from './slotPace.ts';
 
@@ -26,7 +27,6 @@ export interface LedgerClock {
 const INTERVAL_MS_MIN = 50;
 /** Far below what a timer can hold. */
 const RECHECK_MS_MAX = 60_000;
-const UNIX_TIMESTAMP_OFFSET = 32;
 const SECOND_MS = 1_000;
 
 /**
@@ -61,7 +61,7 @@ export function createLedgerClock(options: {
     if (value === null) throw new Error('The ledger has no Clock');
     const localMs = (askedMs + Date.now()) / 2;
     pace.observe(context.slot, localMs);
-    const unixSeconds = value.data.readBigInt64LE(UNIX_TIMESTAMP_OFFSET);
+    const unixSeconds = unixSecondsOf(value);
     const lowest = Number(unixSeconds) * SECOND_MS - localMs;
     offsetMs = Math.min(Math.max(offsetMs ?? lowest, lowest), lowest + SECOND_MS - 1);
     first.resolve();

@@ -1,8 +1,8 @@
 import { type Connection, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import { unixSecondsOf } from '../clockAccount.ts';
 
 /** What the service itself acts on. */
 export const COMMITMENT = 'confirmed';
-const UNIX_TIME_AT = 32;
 
 /** The ledger's Clock, in Unix seconds. */
 export async function readClock(connection: Connection): Promise<bigint> {
@@ -13,5 +13,5 @@ export async function readClock(connection: Connection): Promise<bigint> {
 /** @param clock the account of the ledger's Clock */
 export function unixTimeOf(clock: { readonly data: Buffer } | null | undefined): bigint {
   if (!clock) throw new Error('it shows no Clock');
-  return clock.data.readBigInt64LE(UNIX_TIME_AT);
+  return unixSecondsOf(clock);
 }
