@@ -6,6 +6,7 @@ import { startProcess } from '../../tests/support/childProcess.ts';
 import { type Load, putUnderLoad } from '../load.ts';
 import { findDatabase } from './databaseProcesses.ts';
 import { GENERATION_MS } from './generation.ts';
+import { keepAwake } from './keepAwake.ts';
 import { createCostReading, type ProcessCost } from './processCost.ts';
 import { divideProcessors } from './processors.ts';
 import {
@@ -40,6 +41,8 @@ const { values } = parseArgs({
     memory: { type: 'string', default: '5000' },
     /** Options for the API's process, such as --cpu-prof. */
     node: { type: 'string', default: '' },
+    /** Lets no processor sleep, which tells the service's time from the machine's. */
+    awake: { type: 'boolean', default: false },
   },
 });
 
@@ -54,6 +57,7 @@ try {
 
 async function run(): Promise<void> {
   const processors = divideProcessors();
+  if (values.awake) shutdown.add('busy processors', keepAwake());
   const upstream = await startProcess('bench/upstream.ts', {
     BENCH_GENERATION_MS: String(GENERATION_MS),
   });
@@ -75,6 +79,7 @@ async function run(): Promise<void> {
   if (processors.isDivided) {
     console.log('What is measured has one processor, with its database; all else has another.');
   }
+  if (values.awake) console.log('No processor sleeps.');
   for (const target of Object.values(targets)) {
     for (const stream of [false, true]) await putUnderLoad(target, { ...WARM_UP, stream });
   }
