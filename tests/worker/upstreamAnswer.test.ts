@@ -151,6 +151,31 @@ describe('a job answered by an upstream', () => {
     await closed;
   });
 
+  it('ends at a stop sequence that the upstream ignores, and leaves the upstream', async () => {
+    let closed: Promise<unknown> | undefined;
+    upstream.answerWith((reply) => {
+      closed = reply.closed;
+      for (const text of ['one E', 'N', 'D two', ' three']) reply.text(text);
+    });
+    const { text, finishReason, proof } = await readAnswer(await ask({ stop: ['END'] }));
+    expect([text, finishReason]).toEqual(['one ', 'stop']);
+    expect(proof).toMatchObject({ output_hash: hashOf('one ') });
+    await closed;
+  });
+
+  it('holds nothing back that only looked like a stop sequence', async () => {
+    upstream.answerWith((reply) => {
+      for (const text of ['on E', 'Nd, th', 'en EN']) reply.text(text);
+      reply.finish('length');
+      reply.usage(9, 5);
+      reply.done();
+      reply.end();
+    });
+    const { text, finishReason, proof } = await readAnswer(await ask({ stop: 'END' }));
+    expect([text, finishReason]).toEqual(['on ENd, then EN', 'length']);
+    expect(proof).toMatchObject({ completion_tokens: 5, output_hash: hashOf(text) });
+  });
+
   it('joins a surrogate pair that was split over two deltas', async () => {
     upstream.answerWith((reply) => {
       for (const text of ['wave \ud83d', '\udc4b', ' bye']) reply.text(text);

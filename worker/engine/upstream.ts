@@ -3,6 +3,7 @@ import type { ChatRequest } from '../contracts.ts';
 import { WorkerError } from '../errors.ts';
 import type { Engine, FinishReason, Usage } from './engine.ts';
 import { createErrorFieldStream } from './errorFields.ts';
+import { createStopScanner } from './stopSequences.ts';
 import { parseUpstreamChunk } from './upstreamChunk.ts';
 import { asUpstreamFailure, asUpstreamRefusal } from './upstreamFailures.ts';
 import { chatCompletionsUrl } from './upstreamUrl.ts';
@@ -13,7 +14,8 @@ const EVENT_CHARACTERS_MAX = 1024 * 1024;
 const USAGE_WAIT_MS = 2_000;
 
 /**
- * Any server that speaks chat completions.
+ * Any server that speaks chat completions. One that knows no stop sequences, or not so many, is left
+ * at the first of them.
  *
  * @param model the upstream's own name for the model; by default the job's model id
  */
@@ -61,6 +63,7 @@ export function createUpstreamEngine(upstream: {
   return {
     kind: 'upstream',
     async *generate(chat, { tokenLimit, signal }) {
+      const scanner = createStopScanner(chat.stop);
       const usageWait = new AbortController();
       let timer: NodeJS.Timeout | undefined;
       let finishReason: FinishReason | undefined;
@@ -74,9 +77,14 @@ export function createUpstreamEngine(upstream: {
           }
           const chunk = parseUpstreamChunk(data, event);
           usage = chunk.usage ?? usage;
-          if (chunk.text !== '' && finishReason === undefined)
-            yield { type: 'text', text: chunk.text };
-          if (chunk.finishReason !== undefined && finishReason === undefined) {
+          if (finishReason !== undefined) continue;
+          const { text, isStopped } = scanner.add(chunk.text);
+          if (text !== '') yield { type: 'text', text };
+          if (isStopped) {
+            finishReason = 'stop';
+            break;
+          }
+          if (chunk.finishReason !== undefined) {
             finishReason = chunk.finishReason;
             timer = setTimeout(() => usageWait.abort(), USAGE_WAIT_MS);
           }
@@ -96,6 +104,8 @@ export function createUpstreamEngine(upstream: {
           'The upstream stopped in the middle of its answer',
         );
       }
+      const rest = scanner.flush();
+      if (rest !== '') yield { type: 'text', text: rest };
       yield { type: 'end', finishReason, ...(usage && { usage }) };
     },
   };
