@@ -54,7 +54,7 @@ export async function tryWorker(
   const { wallet, model, worker, question, interrupted } = options;
   const { request } = question;
   const quoted = await quote(model, request, tokens);
-  const job = await escrow.lock(wallet, quoted, escrow.draft(wallet));
+  const job = await escrow.lock({ wallet, sequence: null }, quoted, escrow.draft(wallet));
   let firstTokenMs: number | undefined;
   const slot = slotAt(worker, (observedMs) => {
     firstTokenMs = observedMs;

@@ -61,8 +61,7 @@ export async function admit(
   });
   if (!slot) throw clientGone.aborted ? new ClientLeftError() : noWorkers(directory, quoted.model);
   try {
-    const { wallet } = payer;
-    return { slot, job: await lockJob(services, { wallet, request, quoted, draft }) };
+    return { slot, job: await lockJob(services, { payer, request, quoted, draft }) };
   } catch (error) {
     slot.release();
     throw error;
@@ -79,19 +78,19 @@ function findModel(services: AdmissionServices, modelId: string): ModelRow {
 /** Locks at the quoted price; quotes once more when it has changed meanwhile. */
 async function lockJob(
   services: AdmissionServices,
-  options: { wallet: string; request: ChatCompletionRequest; quoted: Quote; draft: JobDraft },
+  options: { payer: Payer; request: ChatCompletionRequest; quoted: Quote; draft: JobDraft },
 ): Promise<LockedJob> {
   const { escrow, catalog, tokens } = services;
-  const { wallet, request, quoted, draft } = options;
+  const { payer, request, quoted, draft } = options;
   try {
-    return await escrow.lock(wallet, quoted, draft);
+    return await escrow.lock(payer, quoted, draft);
   } catch (error) {
     if (!(error instanceof PriceChangedError)) throw error;
   }
   await catalog.refresh();
   try {
     const requoted = await quote(findModel(services, request.model), request, tokens);
-    return await escrow.lock(wallet, requoted, draft);
+    return await escrow.lock(payer, requoted, draft);
   } catch (error) {
     if (!(error instanceof PriceChangedError)) throw error;
     throw serviceUnavailable('The price is changing; try again.', error);

@@ -19,7 +19,7 @@ export function createEscrow(context: LedgerContext): Escrow {
 
   return {
     draft: (wallet) => draftJob(context, wallet),
-    lock: (wallet, quoted, draft) => lockJob(context, { wallet, quoted, draft }),
+    lock: (payer, quoted, draft) => lockJob(context, { payer, quoted, draft }),
     acknowledge: acknowledgements.announce,
     settle: (job, answer, countedTokens) =>
       ending(job, settleJob(context, acknowledgements, { job, answer, countedTokens })),

@@ -4,6 +4,7 @@ import type { ProvenAnswer } from '../completion/attempt.ts';
 import type { JobDeadlines } from '../completion/deadlines.ts';
 import type { Quote } from '../completion/quote.ts';
 import { ApiError } from '../errors.ts';
+import type { Payer } from '../statements/keyAndAccount.ts';
 import type { ModelRow } from '../statements/models.ts';
 
 /** A job that may come to be: its id is known before its lock is sent. */
@@ -71,12 +72,18 @@ export interface Escrow {
   /**
    * Locks the quoted credits for a new job. A draft whose lock was refused can be used again.
    *
+   * @param payer with the sequence of the account's last known change: no refusal counts that a node
+   *   gives which has not seen it
    * @throws ApiError when the ledger refuses: then there is no job and never will be
    * @throws LockUndecidedError when it does not confirm in time
    * @throws PriceChangedError
    * @throws LedgerUnavailableError with a signature when the lock's fate is not known
    */
-  lock(wallet: string, quoted: Quote, draft: JobDraft): Promise<LockedJob>;
+  lock(
+    payer: Pick<Payer, 'wallet' | 'sequence'>,
+    quoted: Quote,
+    draft: JobDraft,
+  ): Promise<LockedJob>;
   /** Announces which worker is asked; sent within a second unless the settlement carries it. */
   acknowledge(job: LockedJob, workerAddress: string, attempt: number): void;
   /** Proves and settles in one transaction, again until it is decided or too late. */

@@ -10,10 +10,11 @@ import { within } from '../../runtime/wait.ts';
 import { jobDeadlines } from '../completion/deadlines.ts';
 import type { Quote } from '../completion/quote.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
+import type { Payer } from '../statements/keyAndAccount.ts';
 import { actor, type LedgerContext, readJob } from './context.ts';
 import { type JobDraft, type LockedJob, LockUndecidedError, PriceChangedError } from './escrow.ts';
 import { failJob } from './exits.ts';
-import { BalanceChangingError, lockRefusal } from './lockRefusal.ts';
+import { AccountChangingError, lockRefusal } from './lockRefusal.ts';
 
 /**
  * A client is told to come back after this. A lock that is still unsent is withdrawn then; one that
@@ -31,7 +32,7 @@ const TRIES_MAX = 3;
 const JOB_TIMEOUT_SECONDS = 120n;
 
 interface LockRequest {
-  wallet: string;
+  payer: Pick<Payer, 'wallet' | 'sequence'>;
   quoted: Quote;
   draft: JobDraft;
 }
@@ -61,7 +62,7 @@ export async function lockJob(context: LedgerContext, request: LockRequest): Pro
     try {
       return await lockOnce(context, request, Math.max(0, dueMs - performance.now()));
     } catch (error) {
-      if (!(error instanceof BalanceChangingError) || tries === TRIES_MAX) throw error;
+      if (!(error instanceof AccountChangingError) || tries === TRIES_MAX) throw error;
     }
   }
 }
@@ -72,7 +73,8 @@ async function lockOnce(
   waitMs: number,
 ): Promise<LockedJob> {
   const { clock, logger } = context;
-  const { wallet, quoted, draft } = request;
+  const { quoted, draft } = request;
+  const { wallet } = request.payer;
   if (context.locks.waitedMs() >= QUEUE_WAIT_MS_MAX) {
     // By the time it comes back, whatever waits now was sent or withdrawn.
     throw serviceUnavailable('More is asked than the ledger takes; come back later.');
@@ -123,13 +125,13 @@ function isNoJob(error: unknown): boolean {
 }
 
 function lockedJob(
-  { wallet, quoted, draft }: LockRequest,
+  { payer, quoted, draft }: LockRequest,
   lock: { escrowTx: string; lockedAtEarliest: bigint; lockedAtLatest: bigint },
 ): LockedJob {
   const { id, address, creditAccount } = draft;
   const { escrowTx, lockedAtEarliest, lockedAtLatest } = lock;
   return {
-    ...{ id, address, creditAccount, wallet, ...quoted, escrowTx, lockedAtLatest },
+    ...{ id, address, creditAccount, wallet: payer.wallet, ...quoted, escrowTx, lockedAtLatest },
     deadlines: jobDeadlines({
       lockedAtEarliest,
       lockedAtLatest,

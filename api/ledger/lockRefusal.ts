@@ -4,45 +4,57 @@ import type { Outcome } from '../../programs/client/sender/outcome.ts';
 import type { CreditAccount } from '../../programs/client/types.ts';
 import { insufficientCredits, type Quote } from '../completion/quote.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
+import type { Payer } from '../statements/keyAndAccount.ts';
 import { askNode, type LedgerContext } from './context.ts';
 import { PriceChangedError } from './escrow.ts';
 
 const SECONDS_PER_DAY = 86_400n;
 
+type Rejected = Extract<Outcome, { status: 'rejected' }>;
+
+interface RefusedLock {
+  quoted: Quote;
+  payer: Pick<Payer, 'wallet' | 'sequence'>;
+}
+
 /** What a client is told of the program's refusal. */
 export async function lockRefusal(
   context: LedgerContext,
-  outcome: Extract<Outcome, { status: 'rejected' }>,
-  { quoted, wallet }: { quoted: Quote; wallet: string },
+  { error, slot }: Rejected,
+  lock: RefusedLock,
 ): Promise<Error> {
-  const { error } = outcome;
+  const { quoted, payer } = lock;
   switch (error?.name) {
     case 'InsufficientCredits': {
-      const account = await accountOf(context, wallet, outcome.slot);
+      const account = await accountOf(context, payer, slot);
       const available = account?.availableCredits ?? 0n;
       return available < quoted.lockCredits
         ? insufficientCredits(quoted, available)
-        : new BalanceChangingError();
+        : new AccountChangingError();
     }
     case 'DayLimitExceeded': {
-      const account = await accountOf(context, wallet, outcome.slot);
+      const account = await accountOf(context, payer, slot);
       return account && leftToday(account, context.clock.nowSeconds()) >= quoted.lockCredits
-        ? new BalanceChangingError()
+        ? new AccountChangingError()
         : new ApiError(
             'spending_limit_exceeded',
             "This request is above what is left of the wallet's limit for today.",
           );
     }
-    case 'PriceChanged':
-    case 'TokenLimitTooLarge':
-      return new PriceChangedError();
+    case 'SpenderNotSet': {
+      const account = await accountOf(context, payer, slot);
+      return account?.spender.equals(context.gateway)
+        ? new AccountChangingError()
+        : new ApiError('spender_not_set', "The wallet's spender is not this service.");
+    }
     case 'JobLimitExceeded':
       return new ApiError(
         'spending_limit_exceeded',
         "This request is above the wallet's limit for one job.",
       );
-    case 'SpenderNotSet':
-      return new ApiError('spender_not_set', "The wallet's spender is not this service.");
+    case 'PriceChanged':
+    case 'TokenLimitTooLarge':
+      return new PriceChangedError();
     case 'Unauthorized':
       // Not the wallet's fault: it lets the Gateway spend, and we sign for that with another key.
       return serviceUnavailable(
@@ -62,8 +74,11 @@ export async function lockRefusal(
   }
 }
 
-/** Where it was refused by what others of its transaction would have taken: another try may do. */
-export class BalanceChangingError extends ApiError {
+/**
+ * Refused by what others of its transaction would have taken, or by an account that has changed
+ * since: another try may do.
+ */
+export class AccountChangingError extends ApiError {
   constructor() {
     super('service_unavailable', 'The balance was just changing; try again.', {
       retryAfterSeconds: 5,
@@ -71,17 +86,26 @@ export class BalanceChangingError extends ApiError {
   }
 }
 
-/** As of the slot or later: other requests of the wallet may have ended since. */
+/**
+ * As of the slot or later: other requests of the wallet may have ended since. And with every change
+ * that the mirror has told of: a node that lacks one refused what was bought, or allowed, by it.
+ *
+ * @throws LedgerUnavailableError while no node has seen them
+ */
 async function accountOf(
   context: LedgerContext,
-  wallet: string,
+  payer: RefusedLock['payer'],
   slot: number,
 ): Promise<CreditAccount | null> {
   const { connection, commitment, addresses } = context;
   const { programId } = addresses;
-  const address = addresses.creditAccount(publicKeyOf(wallet));
+  const address = addresses.creditAccount(publicKeyOf(payer.wallet));
   const reading = { commitment, programId, minContextSlot: slot };
-  return askNode(() => fetchCreditAccount(connection, address, reading));
+  return askNode(async () => {
+    const account = await fetchCreditAccount(connection, address, reading);
+    if ((account?.sequence ?? 0n) >= (payer.sequence ?? 0n)) return account;
+    throw new Error('The node is behind the mirror');
+  });
 }
 
 /** Of the wallet's limit for a day of UTC, as the program counts it. */

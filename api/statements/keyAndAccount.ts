@@ -6,6 +6,8 @@ export interface Payer {
   wallet: string;
   spender: string | null;
   available_credits: bigint | null;
+  /** Of the account's change up to which this is known. */
+  sequence: bigint | null;
 }
 
 /** A key with the wallet it spends for. */
@@ -31,7 +33,8 @@ export async function selectKeysAndAccounts(
     name: 'select_keys_and_accounts',
     text: `
       select key.key_sha256, key.wallet, key.status, key.created_at,
-             account.spender, account.available_credits, account.last_topup_at
+             account.spender, account.available_credits, account.sequence,
+             account.last_topup_at
       from unnest($1::text[]) as given (hash)
       cross join lateral (
         select * from service.api_keys where key_sha256 = given.hash offset 0

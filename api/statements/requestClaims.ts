@@ -46,7 +46,7 @@ const upsert = `
 /** Beside a `key`, and looked up for it alone. */
 const joinAccount = `
   left join lateral (
-    select spender, available_credits from mirror.credit_accounts
+    select spender, available_credits, sequence from mirror.credit_accounts
     where wallet = key.wallet offset 0
   ) account on true`;
 
@@ -64,7 +64,7 @@ export async function claimRequest(
     name: 'claim_request',
     text: `
       with payer as materialized (
-        select key.wallet, account.spender, account.available_credits
+        select key.wallet, account.spender, account.available_credits, account.sequence
         from service.api_keys key
         ${joinAccount}
         where key.key_sha256 = $1 and key.status = 'active'
@@ -73,7 +73,7 @@ export async function claimRequest(
         select wallet, $2, $3, $4, now() + make_interval(secs => $5) from payer
         ${onConflict}
       )
-      select wallet, spender, available_credits from payer`,
+      select wallet, spender, available_credits, sequence from payer`,
     values: keyedValuesOf(request),
   });
   return rows[0];
@@ -97,7 +97,7 @@ export async function claimRequests(
     name: 'claim_requests',
     text: `
       with given as materialized (
-        select given.*, key.wallet, account.spender, account.available_credits
+        select given.*, key.wallet, account.spender, account.available_credits, account.sequence
         from unnest($1::text[], $2::bytea[], $3::bytea[], $4::text[], $5::int[])
           as given (key_sha256, request_key, body_hmac, job_id, seconds)
         cross join lateral (
@@ -112,7 +112,8 @@ export async function claimRequests(
         order by wallet, request_key
         ${onConflict}
       )
-      select distinct on (key_sha256) key_sha256, wallet, spender, available_credits from given`,
+      select distinct on (key_sha256) key_sha256, wallet, spender, available_credits, sequence
+      from given`,
     values: transpose<unknown>(columns, 5),
   });
   const payers = new Map(rows.map(({ key_sha256, ...payer }) => [key_sha256, payer]));

@@ -28,8 +28,8 @@ export function observeEscrow(escrow: Escrow, metrics: ApiMetrics): Escrow {
 
   return {
     ...escrow,
-    async lock(wallet, quoted, draft) {
-      const job = await escrow.lock(wallet, quoted, draft);
+    async lock(payer, quoted, draft) {
+      const job = await escrow.lock(payer, quoted, draft);
       running.add(job.id);
       metrics.jobsInFlight(running.size);
       return job;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Keypair } from '@solana/web3.js';
+import { Keypair, type PublicKey } from '@solana/web3.js';
 import type { Quote } from '../../api/completion/quote.ts';
 import type { ApiError } from '../../api/errors.ts';
 import type { LedgerContext } from '../../api/ledger/context.ts';
@@ -20,11 +20,14 @@ const LOCK_CREDITS = 8n;
 const TODAY = 20_000;
 const NOW_SECONDS = BigInt(TODAY) * 86_400n + 86_399n;
 const CONFIRMATION_WAIT_MS = 10_000;
+/** Of the account's last change that the mirror has shown. */
+const SEEN_SEQUENCE = 40n;
+const gateway = Keypair.generate().publicKey;
 const wallet = Keypair.generate().publicKey.toBase58();
 const addresses = createAddresses();
 
 /** Fields of the account as the ledger names them. */
-type Limits = Record<string, bigint | number>;
+type Limits = Record<string, bigint | number | PublicKey>;
 
 /** As a node tells it. */
 async function accountOf(availableCredits: bigint, limits: Limits) {
@@ -37,11 +40,15 @@ async function accountOf(availableCredits: bigint, limits: Limits) {
   return { owner: addresses.programId, data };
 }
 
-/** @param sent how the lock's sendings end, one after the other; all further ones as the last */
+/**
+ * @param sent how the lock's sendings end, one after the other; all further ones as the last
+ * @param readings what of the account is otherwise in its first readings
+ */
 function createScene(
   sent: Promise<Outcome> | Promise<Outcome>[],
   availableCredits = 0n,
   limits: Limits = {},
+  readings: Limits[] = [],
 ) {
   const ends = [sent].flat();
   const lateLocks = createBackground();
@@ -52,17 +59,21 @@ function createScene(
       ...{ isRead: true, nowSeconds: () => NOW_SECONDS },
       nowMs: () => Number(NOW_SECONDS) * 1_000,
     },
-    gateway: Keypair.generate().publicKey,
+    gateway,
     signer: Keypair.generate(),
     logger: createLogger({ name: 'test', level: 'silent' }),
     locks: { add: () => (ends.length > 1 ? ends.shift() : ends[0]), waitedMs: () => 0 },
-    connection: { getAccountInfo: async () => accountOf(availableCredits, limits) },
+    connection: {
+      getAccountInfo: async () =>
+        accountOf(availableCredits, { sequence: SEEN_SEQUENCE, ...limits, ...readings.shift() }),
+    },
   } as unknown as LedgerContext;
   const quoted = {
     ...{ tokenLimit: 100, lockCredits: LOCK_CREDITS },
     model: { id: 'small', tier: 'small', credits_per_request: 1n, credits_per_1k_tokens: 1n },
   } as unknown as Quote;
-  const lock = () => lockJob(context, { wallet, quoted, draft: draftJob(context, wallet) });
+  const payer = { wallet, sequence: SEEN_SEQUENCE };
+  const lock = () => lockJob(context, { payer, quoted, draft: draftJob(context, wallet) });
   return { lock, lateLocks };
 }
 
@@ -98,6 +109,42 @@ describe('a lock that the ledger refuses for the wallet’s balance', () => {
   it('asks for another try where the balance suffices again and again', async () => {
     const { lock } = createScene(refusedFor('InsufficientCredits'), LOCK_CREDITS);
     expect(await errorOf(lock())).toMatchObject({ code: 'service_unavailable' });
+  });
+});
+
+describe('a lock that a node refuses which is behind the mirror', () => {
+  const confirmed: Outcome = { status: 'confirmed', signature: 'a signature', slot: 6 };
+  const behind = { sequence: SEEN_SEQUENCE - 1n };
+
+  it('is sent again once the node shows what was bought', async () => {
+    const sent = [refusedFor('InsufficientCredits'), Promise.resolve(confirmed)];
+    const before = [{ ...behind, available_credits: 0n }];
+    const { lock } = createScene(sent, LOCK_CREDITS, {}, before);
+    expect(await lock()).toMatchObject({ escrowTx: 'a signature' });
+  });
+
+  it('is sent again once the node shows the spender that was set', async () => {
+    const sent = [refusedFor('SpenderNotSet'), Promise.resolve(confirmed)];
+    const { lock } = createScene(sent, LOCK_CREDITS, { spender: gateway }, [behind]);
+    expect(await lock()).toMatchObject({ escrowTx: 'a signature' });
+  });
+
+  it('is refused where the spender is another one by what is known', async () => {
+    const { lock } = createScene(refusedFor('SpenderNotSet'), LOCK_CREDITS);
+    expect(await errorOf(lock())).toMatchObject({ code: 'spender_not_set' });
+  });
+
+  it('leaves no job, and the client with another try, while the node stays behind', async () => {
+    jest.useFakeTimers();
+    try {
+      const { lock } = createScene(refusedFor('InsufficientCredits'), 0n, behind);
+      const error = errorOf(lock());
+      await jest.advanceTimersByTimeAsync(CONFIRMATION_WAIT_MS);
+      expect(await error).toBeInstanceOf(LedgerUnavailableError);
+      expect(await error).toMatchObject({ signature: null });
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });
 

@@ -105,7 +105,7 @@ describe('a job', () => {
     const escrow = observeEscrow({ lock: async () => job, ...moves } as Escrow, metrics);
     return {
       escrow,
-      lock: () => escrow.lock('wallet', {} as Quote, {} as JobDraft),
+      lock: () => escrow.lock({ wallet: 'wallet', sequence: null }, {} as Quote, {} as JobDraft),
       async ends() {
         const samples = samplesOf(await metrics.registry.metrics());
         const ends = [...samples].filter(([name]) => name.startsWith('svc_api_jobs_total{'));
