@@ -216,7 +216,7 @@ export function createIdempotency(services: {
     while (!closing.signal.aborted) {
       await delay(PRUNE_INTERVAL_MS, closing.signal);
       try {
-        await pruneRequests(database);
+        await pruneRequests(database, closing.signal);
       } catch (error) {
         // Nothing expired is ever used; the next round makes up for this one.
         logger.warn({ msg: 'Failed to prune requests', err: error });

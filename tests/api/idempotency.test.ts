@@ -249,6 +249,29 @@ describe.each([
     const { rowCount } = await pool.query('select 1 from service.idempotent_requests');
     expect(rowCount).toBe(0);
   });
+
+  it('is one of 1,000 at most that a statement forgets, however many there are', async () => {
+    await pool.query(
+      `insert into service.idempotent_requests
+         (wallet, request_key, body_hmac, job_id, expires_at, answer, answer_expires_at)
+       select $1, place::text::bytea, '', 'job', now() + make_interval(secs => place), 'a', now()
+       from generate_series(-2299, 1100) place`,
+      [WALLET],
+    );
+    const counts: (number | null)[] = [];
+    const query = async (text: string, values: unknown[]) => {
+      const result = await pool.query(text, values);
+      counts.push(result.rowCount);
+      return result;
+    };
+    await pruneRequests({ query } as Pick<pg.Pool, 'query'>);
+    expect(counts).toEqual([1_000, 1_000, 300, 1_000, 100]);
+    const { rows } = await pool.query(
+      `select count(*)::integer as left, count(answer)::integer as answers
+       from service.idempotent_requests`,
+    );
+    expect(rows).toEqual([{ left: 1_100, answers: 0 }]);
+  });
 });
 
 describe('an Idempotency-Key', () => {
