@@ -40,7 +40,8 @@ export function createHostedModels(options: {
   }
 
   return async () => {
-    if (kept === undefined || now() - kept.atMs >= KEPT_MS) {
+    // A clock that was put back has not stood still.
+    if (kept === undefined || Math.abs(now() - kept.atMs) >= KEPT_MS) {
       kept = { hosting: read(), atMs: now() };
     }
     const hosting = await kept.hosting.catch((error) => {

@@ -62,6 +62,16 @@ describe('the signature of a job request', () => {
   it('made before the process started is refused', async () => {
     await expectUnauthenticated({ timestampMs: Date.now() - 25_000 });
   });
+
+  it('made after the start holds when the clock is put back by ten minutes, an older one does not', async () => {
+    const locked = await scene.lock();
+    scene.now.offsetMs = -600_000;
+    const timestampMs = Date.now() + scene.now.offsetMs;
+    await expectUnauthenticated({ timestampMs: timestampMs - 25_000 });
+    const { status } = await scene.ask(locked, { timestampMs });
+    scene.now.offsetMs = 0;
+    expect(status).toBe(200);
+  });
 });
 
 describe('an attempt', () => {

@@ -28,4 +28,13 @@ describe('GET /health', () => {
     scene.now.offsetMs += 5_000;
     expect(await health()).toMatchObject({ models: [] });
   });
+
+  it('follows the ledger when the clock is put back by an hour', async () => {
+    await scene.writeWorker();
+    scene.now.offsetMs += 5_000;
+    expect(await health()).toMatchObject({ models: [MODEL_ID] });
+    await scene.writeWorker({ models_len: 0 });
+    scene.now.offsetMs -= 3_600_000;
+    expect(await health()).toMatchObject({ models: [] });
+  });
 });
