@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { deleteOldDeliveries } from '../../../indexer/webhooks/deliver/deleteOldDeliveries.ts';
 import { openDeliveryQueue } from '../../../indexer/webhooks/deliver/queue.ts';
+import { setAside } from '../../../indexer/webhooks/deliver/setAside.ts';
 import { listDeliveries } from '../../../indexer/webhooks/operate/deliveries.ts';
 import {
   WebhookDisabledError,
@@ -210,6 +211,37 @@ describe('a webhook', () => {
       ['delivered', 1],
     ]);
     await expect(enableWebhook(scene.pool, 'wh_0')).rejects.toThrow(WebhookNotFoundError);
+  });
+
+  it('has what was to be sent to it set aside a thousand at a time, and no other has', async () => {
+    const otherId = await scene.addWebhook({ url: `${receiver.url}/other` });
+    // Those of one batch are due at one time, and many wait for their transactions to be final.
+    await scene.pool.query(
+      `insert into service.webhook_deliveries (webhook_id, event_id, event, created_at, body,
+         status, due_at)
+       select webhook, 'evt_' || place, 'credit.topup', now(), '{}', 'pending',
+         case when place % 2 = 0 then 'infinity' else now() + place / 1000 * interval '1 s' end
+       from generate_series(1, 2300) place, unnest($1::text[]) webhook`,
+      [[webhookId, otherId]],
+    );
+    const waiting = async () => {
+      const { rows } = await scene.pool.query<{ own: number; others: number }>(
+        `select count(*) filter (where webhook_id = $1)::integer as own,
+           count(*) filter (where webhook_id <> $1)::integer as others
+         from service.webhook_deliveries where status = 'pending'`,
+        [webhookId],
+      );
+      return rows[0];
+    };
+    const left: unknown[] = [];
+    const query = async (text: string, values: unknown[]) => {
+      const result = await scene.pool.query(text, values);
+      left.push((await waiting())?.own);
+      return result;
+    };
+    await setAside({ query } as Parameters<typeof setAside>[0], webhookId);
+    expect(left).toEqual([1_300, 300, 0, 0]);
+    expect(await waiting()).toEqual({ own: 0, others: 2_300 });
   });
 
   it('is listed with what lies there for it, and its deliveries page by page', async () => {
