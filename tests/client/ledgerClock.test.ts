@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createLedgerClock, type LedgerClock } from '../../programs/client/sender/index.ts';
 import {
   advanceSeconds,
@@ -39,6 +39,19 @@ describe('the ledger clock', () => {
     const startMs = slow.nowMs();
     await slow.waitUntil(slow.nowSeconds() + 1n, AbortSignal.timeout(300));
     expect(slow.nowMs() - startMs).toBeGreaterThanOrEqual(290);
+    slow.close();
+  });
+
+  it('goes on as it was when this machine’s clock is set, and shows that by its offset', async () => {
+    const slow = createLedgerClock({ connection: ledger.connection, intervalMs: 3_600_000 });
+    await slow.ready;
+    const [startMs, offsetMs, hereMs] = [slow.nowMs(), slow.offsetMs, Date.now()];
+    for (const hourMs of [3_600_000, -3_600_000]) {
+      const set = jest.spyOn(Date, 'now').mockReturnValue(hereMs + hourMs);
+      expect(Math.abs(slow.nowMs() - startMs)).toBeLessThan(10_000);
+      expect(Math.abs(slow.offsetMs - offsetMs + hourMs)).toBeLessThan(10_000);
+      set.mockRestore();
+    }
     slow.close();
   });
 

@@ -29,12 +29,16 @@ const INTERVAL_MS_MIN = 50;
 const RECHECK_MS_MAX = 60_000;
 const SECOND_MS = 1_000;
 
+/** Milliseconds since this process began. */
+const passedMs = (): number => performance.now();
+
 /**
  * Follows the ledger's Clock by reading it about once a slot; a jump shows with the next reading.
  *
  * The Clock counts whole seconds, so a reading S says that the time is in [S, S + 1). The offset
  * moves only as far as a reading forces it: it closes in on the true one and never contradicts
- * what was read. While the ledger cannot be reached, time runs on with this machine's clock.
+ * what was read. While the ledger cannot be reached, time runs on as it passes here: a clock of this
+ * machine that is set meanwhile changes no deadline.
  *
  * @param options.intervalMs the longest time between two readings
  */
@@ -51,15 +55,16 @@ export function createLedgerClock(options: {
   // Whoever awaits `ready` gets the rejection; nobody has to.
   first.promise.catch(() => undefined);
 
-  const nowMs = (): number => Math.floor(Date.now() + (offsetMs ?? 0));
+  const nowMs = (): number =>
+    Math.floor(offsetMs === undefined ? Date.now() : passedMs() + offsetMs);
 
   async function read(): Promise<bigint> {
-    const askedMs = Date.now();
+    const askedMs = passedMs();
     const { context, value } = await answered(
       connection.getAccountInfoAndContext(SYSVAR_CLOCK_PUBKEY, 'confirmed'),
     );
     if (value === null) throw new Error('The ledger has no Clock');
-    const localMs = (askedMs + Date.now()) / 2;
+    const localMs = (askedMs + passedMs()) / 2;
     pace.observe(context.slot, localMs);
     const unixSeconds = unixSecondsOf(value);
     const lowest = Number(unixSeconds) * SECOND_MS - localMs;
@@ -83,7 +88,7 @@ export function createLedgerClock(options: {
     nowSeconds: () => BigInt(Math.floor(nowMs() / SECOND_MS)),
     read,
     get offsetMs() {
-      return offsetMs ?? 0;
+      return offsetMs === undefined ? 0 : passedMs() + offsetMs - Date.now();
     },
     get isRead() {
       return offsetMs !== undefined;
