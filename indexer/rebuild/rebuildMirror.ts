@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Addresses } from '../../programs/client/addresses.ts';
+import { atomically } from '../apply/atomically.ts';
 import type { LedgerEvent } from '../decode.ts';
 import { digestTables } from '../digest.ts';
 import { handBack, takeOver } from '../leadership.ts';
@@ -12,7 +13,7 @@ import type { LedgerSource } from '../source/source.ts';
 import { moveCursors } from '../statements/cursors.ts';
 import { claimRebuild } from './claimRebuild.ts';
 import { copyTold } from './copyTold.ts';
-import { dropPrevious, makeNext, NEXT_SCHEMA, switchSchemas } from './schemas.ts';
+import { dropPrevious, makeNext, NEXT_SCHEMA, PREVIOUS_SCHEMA, switchSchemas } from './schemas.ts';
 import { selectServedCursor } from './selectServedCursor.ts';
 
 /** How a mirror that was made anew compares with the one in whose place it is. */
@@ -59,16 +60,31 @@ export async function rebuildMirror(options: {
     await client.query('analyze');
     await takeOver(client);
     await catchUp(context);
-    const old = await digestTables(client, MIRROR_SCHEMA);
-    const made = await digestTables(client, NEXT_SCHEMA);
     await switchSchemas(client);
-    await handBack(client);
+    const differing = await handBackAndCompare(client);
     await dropPrevious(client);
-    return { differing: Object.keys(old).filter((table) => old[table] !== made[table]) };
+    return { differing };
   } finally {
     // Whatever it has locked or half made, the connection's end lets go of.
     client.release(true);
   }
+}
+
+/**
+ * Compares the two mirrors as they were when the indexer got its place back: to read every row of a
+ * long history takes minutes, in which nobody would keep the mirror or refund a job.
+ *
+ * @returns the folded tables that differ
+ */
+function handBackAndCompare(client: pg.PoolClient): Promise<string[]> {
+  return atomically(client, async () => {
+    await client.query('set transaction isolation level repeatable read, read only');
+    // The moment is that of this statement's beginning, when there is nobody else yet.
+    await handBack(client);
+    const old = await digestTables(client, PREVIOUS_SCHEMA);
+    const made = await digestTables(client);
+    return Object.keys(old).filter((table) => old[table] !== made[table]);
+  });
 }
 
 /** Brings the new mirror to where the old one is, and not beyond. */

@@ -5,7 +5,8 @@ import { createMirrorSchema, MIRROR_SCHEMA } from '../mirrorSchema.ts';
 
 /** Where a new mirror is made. */
 export const NEXT_SCHEMA = 'mirror_next';
-const PREVIOUS_SCHEMA = 'mirror_previous';
+/** Where the one that it replaces is left, until it is dropped. */
+export const PREVIOUS_SCHEMA = 'mirror_previous';
 
 const DROP_ATTEMPTS_MAX = 60;
 const DROP_ATTEMPT_MS = 1_000;

@@ -112,6 +112,27 @@ describe('a rebuild', () => {
     expect(await digestTables(mirror.pool)).toEqual(await digestOfAnother());
   });
 
+  it('gives the mirror back before it reads both of them to compare', async () => {
+    const steps: string[] = [];
+    const connect = jest.spyOn(mirror.pool, 'connect').mockImplementation(async () => {
+      connect.mockRestore();
+      const client = await mirror.pool.connect();
+      const query = client.query.bind(client) as (...given: unknown[]) => Promise<never>;
+      client.query = (async (...given: unknown[]) => {
+        if (/rename|unlock|sha256/.test(String(given[0]))) steps.push(String(given[0]).trim());
+        return query(...given);
+      }) as typeof client.query;
+      return client;
+    });
+    expect(await rebuild()).toEqual({ differing: [] });
+    expect(steps.slice(0, 4)).toEqual([
+      'alter schema mirror rename to mirror_previous',
+      'alter schema mirror_next rename to mirror',
+      expect.stringContaining('unlock'),
+      expect.stringContaining('sha256'),
+    ]);
+  });
+
   it('touches nothing that the ledger does not know', async () => {
     await mirror.pool.query(
       `insert into service.api_keys (key_sha256, wallet, status) values ('a', 'b', 'active')`,
