@@ -1,5 +1,4 @@
 import { Connection, type PublicKey } from '@solana/web3.js';
-import Table from 'cli-table3';
 import { Command } from 'commander';
 import { z } from 'zod';
 import { FatalError, RetryableError } from '../indexer/errors.ts';
@@ -21,7 +20,7 @@ import { readStackFile, STACK_FOLDER } from '../stack/stackFile.ts';
 import { withDatabase } from './database.ts';
 import { CommandError } from './errors.ts';
 import { parseNodeUrl } from './ledgerNode.ts';
-import { PLAIN } from './tableStyle.ts';
+import { renderRows } from './renderRows.ts';
 
 interface LedgerChoice {
   readonly rpc?: string;
@@ -143,15 +142,15 @@ function renderAgreement({ slot, accounts, behind, conservation }: Reconciliatio
 
 function renderBreach({ slot, accounts, differences, conservation }: Reconciliation): string {
   const head = ['against', 'address', 'column', 'mirror', 'expected'];
-  const table = new Table({ head, style: PLAIN });
-  for (const { against, address, column, mirror, expected } of differences) {
-    table.push([against, address, column, mirror ?? '-', expected ?? '-']);
-  }
+  const rows = differences.map(({ against, address, column, mirror, expected }) => [
+    ...[against, address, column],
+    ...[mirror ?? '-', expected ?? '-'],
+  ]);
   const vaults = conservation?.map(
     ({ vault, heldBaseUnits, dueBaseUnits }) =>
       `${vault} holds ${heldBaseUnits} base units and owes ${dueBaseUnits}.`,
   ) ?? [VAULTS_UNKNOWN];
-  return [`At slot ${slot}, ${accounts} accounts:`, table.toString(), ...vaults].join('\n');
+  return [`At slot ${slot}, ${accounts} accounts:`, renderRows(head, rows), ...vaults].join('\n');
 }
 
 function renderBehind({ slots, accounts }: Behind): string {

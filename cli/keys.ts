@@ -1,5 +1,4 @@
 import { PublicKey } from '@solana/web3.js';
-import Table from 'cli-table3';
 import { Command, InvalidArgumentError } from 'commander';
 import type pg from 'pg';
 import {
@@ -14,7 +13,7 @@ import {
 } from '../api/services/keys.ts';
 import { withDatabase } from './database.ts';
 import { CommandError } from './errors.ts';
-import { PLAIN } from './tableStyle.ts';
+import { renderRows } from './renderRows.ts';
 
 const WALLET = 'the wallet whose credits the key spends';
 
@@ -56,13 +55,12 @@ export function createKeysCommand(): Command {
     .action(() =>
       withDatabase(async (pool) => {
         const head = ['wallet', 'status', 'created', 'suspended by', 'why'];
-        const table = new Table({ head, style: PLAIN });
-        for (const key of await listKeys(pool)) {
+        const rows = (await listKeys(pool)).map((key) => {
           const { wallet, status, created_at, suspended_by, suspension_reason } = key;
           const why = [suspended_by ?? '', suspension_reason ?? ''];
-          table.push([wallet, status, created_at.toISOString(), ...why]);
-        }
-        console.log(table.toString());
+          return [wallet, status, created_at.toISOString(), ...why];
+        });
+        console.log(renderRows(head, rows));
       }),
     );
   return keys;
