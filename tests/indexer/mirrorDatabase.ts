@@ -7,7 +7,7 @@ import { createPool, inTransaction } from '../../runtime/postgres.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { addresses } from './scene.ts';
 
-/** A migrated database for one test. */
+/** A database for one test, with the tables of the mirror and of the service. */
 export interface MirrorDatabase {
   databaseUrl: string;
   pool: pg.Pool;
@@ -22,10 +22,13 @@ function onMirror(databaseUrl: string): string {
   return url.href;
 }
 
-export async function createMirrorDatabase(): Promise<MirrorDatabase> {
+/** @param bringUp makes the tables in the empty database */
+export async function createMirrorDatabase(
+  bringUp: (pool: pg.Pool) => Promise<void> = migrate,
+): Promise<MirrorDatabase> {
   const { databaseUrl, close } = await createTestDatabase();
   const pool = createPool({ databaseUrl: onMirror(databaseUrl), applicationName: 'test' });
-  await migrate(pool);
+  await bringUp(pool);
   return {
     databaseUrl,
     pool,
