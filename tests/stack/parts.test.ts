@@ -1,15 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { secretsKeySettings } from '../../runtime/secretsKeys.ts';
 import { environmentFor, PARTS } from '../../stack/parts.ts';
-
-/** All variables that a process parses. */
-function settingsIn(path: string): string[] {
-  const source = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
-  const own = [...source.matchAll(/^ {2}([A-Z][A-Z0-9_]*): /gm)].map(([, name = '']) => name);
-  const isSealing = /^ {2}\.\.\.secretsKeySettings,$/m.test(source);
-  return isSealing ? [...own, ...Object.keys(secretsKeySettings)] : own;
-}
+import { settingsIn } from './settingsIn.ts';
 
 const CONFIGS = ['stack', 'api', 'indexer', 'worker'].map((part) => `${part}/config.ts`);
 const everything = Object.fromEntries(
