@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { chatForWorker } from '../../api/completion/chatForWorker.ts';
 import {
   chatCompletionRequest,
   MESSAGES_MAX,
@@ -6,8 +7,16 @@ import {
 } from '../../api/contracts/chatCompletion.ts';
 import { parseRequest } from '../../api/contracts/parse.ts';
 import { ApiError } from '../../api/errors.ts';
+import { jobRequest } from '../../worker/contracts.ts';
+import { readDocuments } from '../docs/documents.ts';
 
 const valid = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
+
+/** Parts of the format that are absent or off: nobody has to heed them. */
+const OFF = [
+  ...['tools', 'functions', 'tool_choice', 'function_call', 'logit_bias', 'logprobs'],
+  ...['top_logprobs', 'n', 'response_format', 'modalities', 'audio'],
+];
 
 function refusalOf(change: Record<string, unknown>): ApiError | undefined {
   try {
@@ -82,10 +91,7 @@ describe('the body of a chat completion', () => {
     expect(paramOf(change)).toBe(param);
   });
 
-  it.each([
-    ...['tools', 'functions', 'tool_choice', 'function_call', 'logit_bias', 'logprobs'],
-    ...['top_logprobs', 'n', 'response_format', 'modalities', 'audio'],
-  ])('takes null and what is empty for absent: %s', (field) => {
+  it.each(OFF)('takes null and what is empty for absent: %s', (field) => {
     for (const absent of [null, [], {}]) expect(paramOf({ [field]: absent })).toBeUndefined();
   });
 
@@ -176,4 +182,38 @@ describe('a request that is made to be laborious', () => {
       expect(() => parseChatCompletion(body)).toThrow(ApiError);
     },
   );
+});
+
+describe('what a worker is asked', () => {
+  const { chat } = jobRequest.shape;
+  const asked = (body: object): unknown =>
+    chat.parse(JSON.parse(JSON.stringify(chatForWorker(parseChatCompletion(body)))));
+
+  it('holds every field of the request that an engine can heed, as the protocol says', () => {
+    // Those that the API heeds itself, or that a job says in its own way.
+    const elsewhere = ['stream', 'stream_options', 'max_tokens', 'max_completion_tokens'];
+    const heeded = {
+      ...{ ...valid, temperature: 0.5, top_p: 0.25, stop: ['END'], seed: 7 },
+      ...{ frequency_penalty: -1, presence_penalty: 1 },
+    };
+
+    expect(asked(heeded)).toEqual(heeded);
+    expect([...Object.keys(heeded), ...elsewhere, ...OFF].sort()).toEqual(
+      Object.keys(chatCompletionRequest.shape).sort(),
+    );
+    const protocol = readDocuments().find(({ path }) => path === 'docs/worker-protocol.md');
+    const [, told = ''] = /^`chat` takes (.*?)\. Other fields/m.exec(protocol?.text ?? '') ?? [];
+    for (const field of Object.keys(heeded)) expect(told).toContain(`\`${field}\``);
+  });
+
+  it('is taken by a worker up to what the API takes of its clients', () => {
+    const { messages } = valid;
+    const most = {
+      ...valid,
+      messages: Array(MESSAGES_MAX).fill(messages[0]),
+      stop: Array(16).fill('\u{1f600}'.repeat(256)),
+    };
+
+    expect(asked(most)).toEqual(most);
+  });
 });
