@@ -8,7 +8,7 @@ export function renderEnvelope(envelope: {
   event: string;
   createdAt: string;
   apiVersion: string;
-  data: Readonly<Record<string, unknown>>;
+  data: object;
 }): string {
   const { id, event, createdAt, apiVersion, data } = envelope;
   return JSON.stringify({ id, event, created_at: createdAt, api_version: apiVersion, data });

@@ -1,5 +1,6 @@
 import { FAILURE_REASONS, TIERS, word } from '../../../programs/client/vocabulary.ts';
 import { creditsNumber, isoTime, sha256Text, usdcValue } from '../../../runtime/jsonForms.ts';
+import type { EventData } from '../../../webhooks/events.ts';
 import type { EventOf } from '../../apply/change.ts';
 import { FatalError } from '../../errors.ts';
 import type { Describe, Facts, JobFacts } from './occurrence.ts';
@@ -83,11 +84,11 @@ export const describeJobDisputed: Describe<'JobDisputed'> = ({ data, signature, 
   },
 });
 
-function refund(
+function refund<More extends object>(
   { data, signature, slot }: EventOf<'JobFailed'> | EventOf<'JobRefunded'>,
   facts: Facts,
-  more: { reason?: string },
-): Record<string, unknown> {
+  more: More,
+): EventData['job.timeout'] & More {
   const { model_id, tier } = jobOf(data, facts);
   return {
     job_id: jobIdOf(data),

@@ -1,17 +1,21 @@
 import type { Tier } from '../../../programs/client/vocabulary.ts';
 import type { EventKind } from '../../../webhooks/eventKinds.ts';
+import type { EventData } from '../../../webhooks/events.ts';
 import type { EventOf } from '../../apply/change.ts';
 import type { LedgerEvent } from '../../decode.ts';
 
-/** Something that webhooks are told of. */
-export interface Occurrence {
-  readonly kind: EventKind;
-  /** The ledger's event that it follows from. */
-  readonly event: LedgerEvent;
-  /** Whose webhooks are told; null: everybody's. */
-  readonly wallet: string | null;
-  readonly data: Readonly<Record<string, unknown>>;
-}
+/** What webhooks are told, with what the types of those who receive it say of its kind. */
+export type Notice = {
+  [Kind in EventKind]: {
+    readonly kind: Kind;
+    /** Whose webhooks are told; null: everybody's. */
+    readonly wallet: string | null;
+    readonly data: Readonly<EventData[Kind]>;
+  };
+}[EventKind];
+
+/** A notice, and the ledger's event that it follows from. */
+export type Occurrence = Notice & { readonly event: LedgerEvent };
 
 /** What a job keeps all its life. */
 export interface JobFacts {
@@ -34,4 +38,4 @@ export interface Facts {
 export type Describe<Name extends LedgerEvent['name']> = (
   event: EventOf<Name>,
   facts: Facts,
-) => Omit<Occurrence, 'event'> | null;
+) => Notice | null;

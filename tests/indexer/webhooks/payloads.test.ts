@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventData } from '../../../api/contracts/events.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../../indexer/decode.ts';
 import { API_VERSION } from '../../../webhooks/apiVersion.ts';
 import { EVENT_KINDS, type EventKind } from '../../../webhooks/eventKinds.ts';
+import { readDocuments } from '../../docs/documents.ts';
 import { liveThrough } from '../life.ts';
 import { createScene, type Scene } from '../scene.ts';
 import { createWebhookScene, type DeliveryRow, type WebhookScene } from './webhookScene.ts';
@@ -208,6 +210,19 @@ describe('what webhooks are told', () => {
   ] as const)('tells of %s what the contract says, and nothing else', (kind, data) => {
     const [first] = envelopesOf(kind);
     expect(first.data).toEqual(data);
+  });
+
+  it('is described whole, in the reference and in the guide', () => {
+    const guide = readDocuments().find(({ path }) => path === 'docs/webhooks.md')?.text ?? '';
+    for (const kind of EVENT_KINDS) {
+      const [, row = ''] = guide.split(`\n| \`${kind}\` |`);
+      const cell = row.split('\n')[0]?.split('|')[1] ?? '';
+      const told = [...cell.matchAll(/`(\w+)`/g)].map(([, field]) => field).sort();
+      expect([kind, told]).toEqual([kind, Object.keys(eventData[kind].shape).sort()]);
+      for (const { data } of envelopesOf(kind)) {
+        expect([kind, Object.keys(data).sort()]).toEqual([kind, told]);
+      }
+    }
   });
 
   it('refers to the transaction and slot of the very event', () => {
