@@ -15,13 +15,21 @@ export interface ApiErrorOptions {
   cause?: unknown;
 }
 
+/** With no other facts than the table, and so the documentation, names for the code. */
+type OptionsOf<Code extends ErrorCode> = Omit<ApiErrorOptions, 'details' | 'retryAfterSeconds'> & {
+  retryAfterSeconds?: (typeof errorTable)[Code] extends { hasRetryAfter: true } ? number : never;
+  details?: (typeof errorTable)[Code] extends { details: readonly (infer Field extends string)[] }
+    ? { readonly [Name in Field]?: unknown }
+    : never;
+};
+
 /** An error that a client may see. Everything else becomes a bare `internal_error`. */
-export class ApiError extends Error {
+export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   override name = 'ApiError';
   readonly code: ErrorCode;
   readonly options: ApiErrorOptions;
 
-  constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
+  constructor(code: Code, message: string, options: OptionsOf<Code> = {}) {
     super(message, { cause: options.cause });
     this.code = code;
     this.options = options;

@@ -18,7 +18,10 @@ export const errorTable = {
   invalid_request: {
     status: 400,
     type: 'invalid_request_error',
-    meaning: 'The request is malformed or a field has an invalid value; `param` names the field.',
+    meaning:
+      'The request is malformed or a field has an invalid value; `param` names the field. Of one ' +
+      'webhook too many, `details.limit` is how many a wallet may have.',
+    details: ['limit'],
   },
   model_not_found: {
     status: 400,

@@ -46,7 +46,7 @@ export type SettleEnd =
   | { status: 'overdue' };
 
 /** The lock was sent, and whether it lands is not known in time. */
-export class LockUndecidedError extends ApiError {
+export class LockUndecidedError extends ApiError<'service_unavailable'> {
   /** `undone` when the job is known not to exist, or was taken back; `left` when it is the keeper's. */
   readonly end: Promise<'undone' | 'left'>;
 

@@ -78,7 +78,7 @@ export async function lockRefusal(
  * Refused by what others of its transaction would have taken, or by an account that has changed
  * since: another try may do.
  */
-export class AccountChangingError extends ApiError {
+export class AccountChangingError extends ApiError<'service_unavailable'> {
   constructor() {
     super('service_unavailable', 'The balance was just changing; try again.', {
       retryAfterSeconds: 5,
