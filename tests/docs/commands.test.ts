@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import type { Command } from 'commander';
 import { checkout, codeBlocks, readDocuments } from './documents.ts';
 
 const { scripts } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8')) as {
@@ -9,13 +10,35 @@ const { scripts } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf
 };
 const documents = readDocuments();
 
-/** The verbs that a command of the CLI has, read from its help. */
-const verbsOf = (...command: string[]): string[] => {
+/** The verbs that the CLI has, read from its help. */
+const readVerbs = (): string[] => {
   const main = join(checkout, 'cli/main.ts');
-  const help = execFileSync(process.execPath, [main, ...command, '--help'], { encoding: 'utf8' });
+  const help = execFileSync(process.execPath, [main, '--help'], { encoding: 'utf8' });
   const [, commands = ''] = help.split('Commands:');
-  return [...commands.matchAll(/^ {2}([a-z]+)/gm)].map(([, verb = '']) => verb);
+  return [...commands.matchAll(/^ {2}([a-z]+)/gm)]
+    .map(([, verb = '']) => verb)
+    .filter((verb) => verb !== 'help');
 };
+
+const loadCommand = async (verb: string): Promise<Command> => {
+  const module = (await import(`../../cli/${verb}.ts`)) as Record<string, () => Command>;
+  const [, create] = Object.entries(module).find(([name]) => /^create\w+Command$/.test(name)) ?? [];
+  if (!create) throw new Error(`cli/${verb}.ts makes no command`);
+  return create();
+};
+
+/** The options of every command of the CLI, by its words; a group of commands has none. */
+const readCommands = async (): Promise<Map<string, string[]>> => {
+  const options = new Map<string, string[]>();
+  const note = (command: Command, words: string): void => {
+    options.set(words, [...command.options.map(({ long }) => String(long)), '--help']);
+    for (const below of command.commands) note(below, `${words} ${below.name()}`);
+  };
+  for (const verb of readVerbs()) note(await loadCommand(verb), verb);
+  return options;
+};
+
+const commands = await readCommands();
 
 /** Every command in code, in blocks and in lines, of one kind. */
 const commandsOf = (pattern: RegExp): string[] => {
@@ -36,22 +59,38 @@ describe('the commands that the documents name', () => {
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
   });
 
-  it('are verbs of the CLI, where they begin with npx svc', () => {
-    const named = commandsOf(/\bnpx svc ([a-z]+)/g);
-    const verbs = verbsOf();
+  /** What follows `npx svc` in code, up to where the shell goes on to something else. */
+  const calls = documents
+    .flatMap((document) => [
+      ...codeBlocks(document, ['', 'sh', 'console', 'bash']),
+      ...[...document.text.matchAll(/`([^`\n]+)`/g)].map(([, line = '']) => line),
+    ])
+    .flatMap((code) => [...code.replaceAll('\\\n', ' ').matchAll(/\bnpx svc ([a-z].*)/g)])
+    .map(([, call = '']) => call.replaceAll('\\|', '|').split(/ [|&;#]|[)]/)[0] ?? '')
+    .flatMap(readCall);
 
-    expect(verbs).toContain('keys');
-    expect(named.filter((verb) => !verbs.includes(verb))).toEqual([]);
+  /** One for each of the commands that are told together, as `keys create|revoke`. */
+  function readCall(call: string): { words: string; options: string[] }[] {
+    const [verb = '', second = ''] = call.split(' ');
+    const options = [...call.matchAll(/(?<= |\[)--[a-z-]+/g)].map(([option]) => option);
+    const isGroup = [...commands.keys()].some((words) => words.startsWith(`${verb} `));
+    if (!isGroup || second === '') return [{ words: verb, options }];
+    return second.split('|').map((below) => ({ words: `${verb} ${below}`, options }));
+  }
+
+  it('are commands of the CLI with options of theirs, where they begin with npx svc', () => {
+    expect(calls.length).toBeGreaterThan(50);
+    const unknown = calls.flatMap(({ words, options }) => {
+      const known = commands.get(words);
+      if (!known) return [words];
+      return options.filter((each) => !known.includes(each)).map((each) => `${words} ${each}`);
+    });
+    expect(unknown).toEqual([]);
   });
 
-  it('are verbs for keys, where they begin with npx svc keys', () => {
-    const named = commandsOf(/\bnpx svc keys ([a-z|\\]+)/g).flatMap((verbs) =>
-      verbs.split(/[\\|]+/),
-    );
-    const verbs = verbsOf('keys');
-
-    expect(named).toContain('create');
-    expect(named.filter((verb) => !verbs.includes(verb))).toEqual([]);
+  it('are, of the CLI, all that there are', () => {
+    const told = new Set(calls.flatMap(({ words }) => [words, words.split(' ')[0]]));
+    expect([...commands.keys()].filter((words) => !told.has(words))).toEqual([]);
   });
 
   it('are files of the project, where they begin with node', () => {
