@@ -1,9 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 
+type Versions = Record<string, string>;
+
 interface Package {
+  version: string;
   engines?: { node?: string };
-  dependencies: Record<string, string>;
+  dependencies: Versions;
+  devDependencies?: Versions;
+  optionalDependencies?: Versions;
+  peerDependencies?: Versions;
 }
 
 const root = new URL('../../', import.meta.url);
@@ -31,5 +37,36 @@ describe('the oldest Node that runs the commands itself', () => {
       return versionIn(engines?.node, /^>=\s*(\d+)(?:\.(\d+))?/) > oldest;
     });
     expect(tooNew).toEqual([]);
+  });
+});
+
+describe('the lockfile', () => {
+  const asked = readPackage('');
+  const { packages } = JSON.parse(read('package-lock.json')) as {
+    packages: Record<string, Package>;
+  };
+
+  // npm installs what package.json asks for: what was not locked comes without a hash to compare.
+  it('was made for what package.json asks for', () => {
+    const { version, dependencies, devDependencies, optionalDependencies, peerDependencies } =
+      asked;
+    expect(packages['']).toMatchObject({
+      ...{ version, dependencies, devDependencies, optionalDependencies, peerDependencies },
+    });
+    const direct = { ...dependencies, ...devDependencies, ...optionalDependencies };
+    const locked = Object.keys(direct).map((name) => [
+      name,
+      packages[`node_modules/${name}`]?.version,
+    ]);
+    expect(Object.fromEntries(locked)).toEqual(direct);
+  });
+
+  it('is what is installed', () => {
+    const names = Object.keys({ ...asked.dependencies, ...asked.devDependencies });
+    const other = names.filter(
+      (name) =>
+        readPackage(`node_modules/${name}/`).version !== packages[`node_modules/${name}`]?.version,
+    );
+    expect(other).toEqual([]);
   });
 });
