@@ -318,6 +318,58 @@ describe('the sender on a bad network', () => {
     expect((await send([pay(23)], createSender(options(forgetful)))).status).toBe('confirmed');
   });
 
+  it('gives up nothing at the last block in which it may land', async () => {
+    let lastValid = Number.NaN;
+    let isLast = false;
+    const atTheEnd = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+      if (request.method === 'sendTransaction' && !isLast) return accepted(request);
+      const answer = await forward(request);
+      const { result } = answer as { result: { value: { lastValidBlockHeight: number } } };
+      if (request.method === 'getLatestBlockhash') lastValid = result.value.lastValidBlockHeight;
+      if (request.method !== 'getEpochInfo') return answer;
+      isLast = true;
+      return { ...answer, result: { ...result, blockHeight: lastValid } };
+    });
+    expect((await send([pay(28)], createSender(options(atTheEnd)))).status).toBe('confirmed');
+  });
+
+  it('hears nothing of a dead transaction from a node that has not come to its end', async () => {
+    let heightSlot = 1;
+    let asked = 0;
+    const behind = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+      const answer = await forward(request);
+      const { result } = answer as { result: { absoluteSlot: number; blockHeight: number } };
+      if (request.method === 'getEpochInfo') {
+        heightSlot = result.absoluteSlot;
+        return { ...answer, result: { ...result, blockHeight: result.blockHeight + 1_000 } };
+      }
+      if (request.method !== 'getSignatureStatuses') return answer;
+      const [signatures, config] = request.params as [
+        string[],
+        { searchTransactionHistory: boolean },
+      ];
+      if (config.searchTransactionHistory && ++asked > 1) return answer;
+      const context = { slot: heightSlot - 1 };
+      return { ...answer, result: { context, value: signatures.map(() => null) } };
+    });
+    expect((await send([pay(29)], createSender(options(behind)))).status).toBe('confirmed');
+    expect(asked).toBe(2);
+  });
+
+  it('hears nothing of a block that may still vanish', async () => {
+    let asked = 0;
+    const forked = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+      const answer = await forward(request);
+      if (request.method !== 'getSignatureStatuses' || ++asked > 3) return answer;
+      const { result } = answer as { result: { context: { slot: number } } };
+      const failed = { slot: result.context.slot, confirmations: 0, err: 'AccountNotFound' };
+      const value = [{ ...failed, confirmationStatus: 'processed' }];
+      return { ...answer, result: { ...result, value } };
+    });
+    expect((await send([pay(35)], createSender(options(forked)))).status).toBe('confirmed');
+    expect(asked).toBeGreaterThan(3);
+  });
+
   it('signs anew when the ledger no longer knows the blockhash', async () => {
     let stale: object | undefined;
     const behind = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
