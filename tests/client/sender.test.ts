@@ -118,6 +118,15 @@ describe('the sender', () => {
     slow.close();
   });
 
+  it('goes on however many it was given that came to nothing', async () => {
+    const unwanted = { instructions: [pay(11)], signers: [payers[0]], computeUnitLimit: 2_000 };
+    for (let given = 0; given < 5_000; given += 1) {
+      const sending = sender.send({ ...unwanted, isWanted: () => false });
+      await expect(sending).rejects.toBeInstanceOf(WithdrawnError);
+    }
+    expect((await send([pay(12)])).status).toBe('confirmed');
+  });
+
   it('pays for priority when it is told a price', async () => {
     const priced = createSender({ ...options(ledger.connection), priorityFee: async () => 1_000 });
     const { signature } = await send([pay(8)], priced);
@@ -368,6 +377,37 @@ describe('the sender on a bad network', () => {
     });
     expect((await send([pay(35)], createSender(options(forked)))).status).toBe('confirmed');
     expect(asked).toBeGreaterThan(3);
+  });
+
+  it('has no transaction checked by a node that has not come to the last one', async () => {
+    const checkedAt: unknown[] = [];
+    const behind = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+      if (request.method === 'sendTransaction') {
+        checkedAt.push((request.params[1] as { minContextSlot: number }).minContextSlot);
+      }
+      const answer = await forward(request);
+      if (request.method !== 'getLatestBlockhash') return answer;
+      const { result } = answer as { result: object };
+      return { ...answer, result: { ...result, context: { slot: 1 } } };
+    });
+    const by = createSender(options(behind));
+    const { slot } = await send([pay(36)], by);
+    expect((await send([pay(37)], by)).status).toBe('confirmed');
+    expect(checkedAt).toEqual([1, slot]);
+  });
+
+  it('confirms a transaction that a node knows already', async () => {
+    const refusal = { err: 'AlreadyProcessed', logs: [] };
+    const known = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+      const { id, method } = request;
+      if (method === 'simulateTransaction') {
+        return { jsonrpc: '2.0', id, result: { context: { slot: 1 }, value: refusal } };
+      }
+      const answer = await forward(request);
+      if (method !== 'sendTransaction') return answer;
+      return { jsonrpc: '2.0', id, error: { code: -32_002, message: 'known', data: refusal } };
+    });
+    expect((await send([pay(38)], createSender(options(known)))).status).toBe('confirmed');
   });
 
   it('signs anew when the ledger no longer knows the blockhash', async () => {
