@@ -55,6 +55,17 @@ function item(key: string, second = 1, to: PublicKey = payee.publicKey) {
   return { key, signers: [], instructions: [payment(lamports), payment(second)] };
 }
 
+/** A sender whose ledger says this of a transaction with so many instructions. */
+function answering(answer: (count: number) => Outcome): Sender {
+  return {
+    ...sender,
+    async send({ instructions }) {
+      const own = typeof instructions === 'function' ? instructions(payee.publicKey) : instructions;
+      return answer(own.length);
+    },
+  };
+}
+
 function signatures(outcomes: Outcome[]): Set<string | null> {
   return new Set(outcomes.map(({ signature }) => signature));
 }
@@ -153,6 +164,34 @@ describe('the batcher', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(Array(30).fill('confirmed'));
     expect(signatures(outcomes).size).toBeGreaterThan(1);
   });
+
+  it('sends alone what an earlier item of its transaction may have made fail', async () => {
+    const confirmed: Outcome = { status: 'confirmed', signature: 'a signature', slot: 2 };
+    const error = { ...REFUSAL, instructionIndex: 2 };
+    const refused: Outcome = { status: 'rejected', signature: null, slot: 1, error };
+    const batch = batcher({ sender: answering((count) => (count > 2 ? refused : confirmed)) });
+    const outcomes = await Promise.all(['a', 'b'].map((key) => batch.add(item(key))));
+    expect(outcomes).toEqual([confirmed, confirmed]);
+  });
+
+  it.each(['AccountNotFound', 'WouldExceedMaxBlockCostLimit'])(
+    'blames no item where its transaction is refused for %s',
+    async (name) => {
+      let sent = 0;
+      const error = { name, code: null, instructionIndex: null };
+      const refused: Outcome = { status: 'rejected', signature: null, slot: 1, error };
+      const sender = answering(() => {
+        sent += 1;
+        return refused;
+      });
+      const batch = batcher({ sender });
+      for (let round = 1; round <= 2; round += 1) {
+        const outcomes = await Promise.all(['a', 'b'].map((key) => batch.add(item(key))));
+        expect(outcomes).toEqual([refused, refused]);
+        expect(sent).toBe(round);
+      }
+    },
+  );
 
   it('gives back an item that was not sent yet, once', async () => {
     const batch = batcher({ sendsWhenIdle: false, lingerMs: 30 });

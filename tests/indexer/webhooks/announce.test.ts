@@ -67,6 +67,13 @@ function withdrawal(slot: bigint, available: number, sequence = 3, locked = 0): 
   return { signature: event.signature, slot, events: [{ ...event, data } as LedgerEvent] };
 }
 
+/** A purchase of 10 credits: the account's fourth change. */
+function purchase(slot: bigint, available: number): LedgerTransaction {
+  const event = bought({ credits: 10, available, slot });
+  const data = { ...event.data, creditSequence: '4' } as never;
+  return { signature: event.signature, slot, events: [{ ...event, data } as LedgerEvent] };
+}
+
 /** The program's first transaction: the treasury, which repays disputes, begins with it. */
 function founding(): LedgerTransaction {
   const place = { signature: 'founding', slot: 9n, instructionIndex: 0, innerIndex: 0 };
@@ -96,6 +103,19 @@ describe('an event is for', () => {
     expect(await told()).toEqual([{ webhook: mine, event: 'credit.topup', status: 'pending' }]);
   });
 
+  it('no webhook that subscribes to another event of the same moment alone', async () => {
+    const [topUps, alerts] = [
+      await scene.addWebhook({ url: URL }),
+      await scene.addWebhook({ url: URL, events: ['credit.low'] }),
+    ];
+    const spent = withdrawn({ credits: 450, available: 50 });
+    await scene.announce([bought({ credits: 500, available: 500 }), spent]);
+    expect(await told()).toEqual([
+      { webhook: topUps, event: 'credit.topup', status: 'pending' },
+      { webhook: alerts, event: 'credit.low', status: 'pending' },
+    ]);
+  });
+
   it('everybody who subscribes, when it is about a worker', async () => {
     const events = ['worker.registered'] as const;
     const mine = await scene.addWebhook({ url: URL, events });
@@ -104,10 +124,16 @@ describe('an event is for', () => {
     const at = { slot: '9', unixTime: '1790000000', worker: 'a worker', workerSequence: '1' };
     const keys = { authority: 'a key', proofKey: 'a key', payout: 'an account' };
     const data = { ...at, ...keys, endpoint: 'https://example.com' };
-    await scene.announce([{ ...place, name: 'WorkerRegistered', data }]);
+    // What a later transaction does to it is not told, though it is announced along with it.
+    const changed = { ...at, ...keys, endpoint: 'https://example.org', workerSequence: '2' };
+    await scene.announce([
+      { ...place, name: 'WorkerRegistered', data },
+      { ...place, signature: 'a later one', name: 'WorkerUpdated', data: changed },
+    ]);
     const deliveries = await scene.deliveries();
     expect(deliveries.map(({ webhook_id }) => webhook_id)).toEqual([mine, other]);
     expect(JSON.parse(deliveries[0]?.body ?? '').data).toMatchObject({
+      endpoint: data.endpoint,
       models: [],
       stake_token: 0,
     });
@@ -203,17 +229,17 @@ describe('announcing is resumed', () => {
   });
 
   it('with what became final while another process made the mirror anew', async () => {
-    const [final, open] = [opening(1_001n), opening(1_002n)];
+    const final = opening(1_001n);
+    const open = [withdrawal(1_002n, 400), purchase(1_003n, 410)];
     const announcer = await resume(0n, true);
-    await scene.applyAndAnnounce([final], announcer);
-    await scene.announce(open.events, announcer);
+    await scene.applyAndAnnounce([final, ...open], announcer);
     await scene.pool.query(
       `update mirror.transactions set commitment = 'finalized' where signature = $1`,
       [final.signature],
     );
     expect(await countQueued()).toBe(0n);
 
-    await resume(1_002n, true);
+    await resume(1_003n, true);
 
     expect(await countQueued()).toBe(1n);
     const dueAt = (await scene.deliveries()).map(({ due_at }) => due_at);
@@ -242,7 +268,29 @@ describe('a transaction that vanishes', () => {
     await vanish(lost);
     const events = lost.events.map((event) => ({ ...event, slot: 12n }));
     await scene.applyAndAnnounce([{ ...lost, slot: 12n, events }]);
-    expect((await scene.deliveries()).map(({ event_id }) => event_id)).toEqual([sent?.event_id]);
+    // The very row, with the attempt that was made.
+    expect(await scene.deliveries()).toEqual([{ ...sent, attempts: 1 }]);
+  });
+
+  it('leaves what was announced of what was built upon it, where that is not announced again', async () => {
+    await scene.addWebhook({ url: URL });
+    const [lost, built] = [withdrawal(11n, 400), purchase(12n, 500)];
+    await scene.applyAndAnnounce([opening(10n), lost, built]);
+    expect(await told()).toHaveLength(2);
+    const later = createAnnouncer({ queue: scene.queue, awaitsFinality: false }, 12n);
+    await vanish(lost, later);
+    await scene.applyAndAnnounce([withdrawal(13n, 400)], later);
+    expect(await told()).toHaveLength(2);
+  });
+
+  it('begins no alert by what was not announced', async () => {
+    await scene.addWebhook({ url: URL, events: ['credit.low'] });
+    const fromNow = createAnnouncer({ queue: scene.queue, awaitsFinality: false }, 11n);
+    const lost = purchase(12n, 60);
+    await scene.applyAndAnnounce([opening(10n), withdrawal(11n, 50), lost], fromNow);
+    await vanish(lost, fromNow);
+    await scene.applyAndAnnounce([withdrawal(13n, 40, 4)], fromNow);
+    expect(await told()).toMatchObject([{ event: 'credit.low' }]);
   });
 
   it('arms the alert that it began, unless that was sent', async () => {
@@ -261,9 +309,7 @@ describe('a transaction that vanishes', () => {
 
   it('brings back the alert that it ended', async () => {
     await scene.addWebhook({ url: URL, events: ['credit.low'] });
-    const purchase = bought({ credits: 100, available: 150, slot: 12n });
-    const data = { ...purchase.data, creditSequence: '4' } as never;
-    const lost = { ...purchase, slot: 12n, events: [{ ...purchase, data } as LedgerEvent] };
+    const lost = purchase(12n, 150);
     await scene.applyAndAnnounce([opening(10n), withdrawal(11n, 50), lost]);
     expect(await told()).toHaveLength(1);
     await vanish(lost);
@@ -292,9 +338,7 @@ describe('a transaction that vanishes', () => {
 
   it('takes along an alert of what was built upon it, unless that begins it again', async () => {
     await scene.addWebhook({ url: URL, events: ['credit.low'] });
-    const purchase = bought({ credits: 100, available: 190, slot: 12n });
-    const data = { ...purchase.data, creditSequence: '4' } as never;
-    const lost = { ...purchase, slot: 12n, events: [{ ...purchase, data } as LedgerEvent] };
+    const lost = purchase(12n, 190);
     const low = withdrawal(11n, 90);
     await scene.applyAndAnnounce([opening(10n), low, lost, withdrawal(14n, 80, 5)]);
     expect(await told()).toHaveLength(2);
@@ -304,10 +348,8 @@ describe('a transaction that vanishes', () => {
     expect(rows).toEqual([{ signature: low.signature }]);
   });
 
-  async function vanish({ signature }: LedgerTransaction): Promise<void> {
-    await inTransaction(scene.pool, (client) =>
-      rollBack(client, signature, addresses, scene.announcer),
-    );
+  async function vanish({ signature }: LedgerTransaction, as = scene.announcer): Promise<void> {
+    await inTransaction(scene.pool, (client) => rollBack(client, signature, addresses, as));
   }
 });
 
