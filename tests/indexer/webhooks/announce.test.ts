@@ -171,6 +171,13 @@ describe('announcing', () => {
     expect(await countQueued()).toBe(1n);
   });
 
+  it('tells of each event of one instruction, however many it came to', async () => {
+    await scene.addWebhook({ url: URL });
+    const event = bought({ credits: 5, available: 5 });
+    await scene.announce([event, { ...event, innerIndex: event.innerIndex + 2 }]);
+    expect(await told()).toHaveLength(2);
+  });
+
   it('passes over what is not above the floor', async () => {
     await scene.addWebhook({ url: URL });
     const announcer = createAnnouncer({ queue: scene.queue, awaitsFinality: false }, 10n);

@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { concludeAttempt } from '../../../indexer/webhooks/deliver/concludeAttempt.ts';
+import { disableWebhook } from '../../../indexer/webhooks/operate/webhooks.ts';
 import { inTransaction } from '../../../runtime/postgres.ts';
 import { bought } from './creditEvents.ts';
 import { type Receiver, refuse, startReceiver } from './receiver.ts';
@@ -242,6 +244,26 @@ describe('the schedule', () => {
   });
 });
 
+describe('a webhook that has failed', () => {
+  it('is sent what its owner asked for, though another such event is given up before', async () => {
+    const { webhookId } = await announceOne();
+    await scene.announce([bought({ credits: 5, available: 110 })]);
+    const [first, second] = (await scene.deliveries()).map(({ id }) => id) as [bigint, bigint];
+    await scene.pool.query('delete from pgboss.job');
+    await scene.pool.query(`update service.webhooks set status = 'failed'`);
+    await scene.pool.query('update service.webhook_deliveries set attempts = 4 where id = $1', [
+      first,
+    ]);
+    const asked = { webhookId, dueAt: null, isRequested: true };
+    await scene.queue.put(scene.pool, [{ ...asked, id: first, attempt: 5 }]);
+    await scene.queue.put(scene.pool, [{ ...asked, id: second, attempt: 1 }]);
+    receiver.answer = (response, { headers }) =>
+      headers['svc-delivery-attempt'] === '5' ? refuse(response) : void response.end();
+    expect(await scene.attemptDue()).toHaveLength(2);
+    expect(await scene.deliveries()).toMatchObject([{ status: 'failed' }, { status: 'delivered' }]);
+  });
+});
+
 describe('an event that is announced while its webhook is given up', () => {
   it('is kept for the owner, and not sent', async () => {
     const { webhookId, delivery } = await announceOne();
@@ -292,6 +314,16 @@ describe('an attempt', () => {
     expect(receiver.received.map(({ headers }) => headers['svc-delivery-attempt'])).toEqual([]);
   });
 
+  it('that was made and is handed out once more is not made again', async () => {
+    const { webhookId, delivery } = await announceOne();
+    receiver.answer = refuse;
+    await scene.attemptDue();
+    await scene.queue.put(scene.pool, [{ id: delivery.id, webhookId, attempt: 1, dueAt: null }]);
+    expect(await scene.attemptDue()).toEqual([]);
+    expect(receiver.received).toHaveLength(1);
+    expect(await theDelivery()).toMatchObject({ status: 'pending', attempts: 1 });
+  });
+
   it('that is concluded twice, since its process was taken for dead, counts once', async () => {
     const { delivery } = await announceOne();
     const job = { deliveryId: delivery.id, attempt: 1 };
@@ -303,6 +335,23 @@ describe('an attempt', () => {
     );
     expect(await scene.attempts(delivery.id)).toMatchObject([{ error: 'bad_status' }]);
     expect(await theDelivery()).toMatchObject({ status: 'pending', attempts: 1 });
+  });
+});
+
+describe('a webhook that its owner disables while an attempt is under way', () => {
+  it.each([
+    ['arrives', 'delivered', (response: ServerResponse) => void response.end()],
+    ['fails', 'undelivered', refuse],
+  ] as const)('stays disabled when that %s: the event is %s', async (_how, status, answer) => {
+    const { webhookId } = await announceOne();
+    receiver.answer = async (response) => {
+      await disableWebhook(scene.pool, webhookId);
+      answer(response);
+    };
+    expect(await scene.attemptDue()).toHaveLength(1);
+    expect(await scene.webhookStatus(webhookId)).toBe('disabled');
+    expect(await theDelivery()).toMatchObject({ status, attempts: 1, due_at: null });
+    expect(await scene.attemptDue()).toEqual([]);
   });
 });
 
