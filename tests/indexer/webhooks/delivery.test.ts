@@ -324,6 +324,21 @@ describe('an attempt', () => {
     expect(await theDelivery()).toMatchObject({ status: 'pending', attempts: 1 });
   });
 
+  it('whose process died counts, and the next is due 30 s after its time was up', async () => {
+    const { delivery } = await announceOne();
+    await scene.pool.query('update service.webhook_deliveries set attempts = 1');
+    await scene.pool.query(
+      `insert into service.webhook_attempts (delivery_id, attempt, started_at)
+       values ($1, 1, now() - interval '25 seconds')`,
+      [delivery.id],
+    );
+    expect(await scene.attemptDue()).toMatchObject([{ error: 'interrupted' }]);
+    expect(receiver.received).toEqual([]);
+    const dueInSeconds = await scene.dueInSeconds(delivery.id);
+    expect(dueInSeconds).toBeLessThanOrEqual(15);
+    expect(dueInSeconds).toBeGreaterThan(13);
+  });
+
   it('that is concluded twice, since its process was taken for dead, counts once', async () => {
     const { delivery } = await announceOne();
     const job = { deliveryId: delivery.id, attempt: 1 };
