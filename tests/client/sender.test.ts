@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import {
   ComputeBudgetProgram,
   type Connection,
@@ -7,6 +7,7 @@ import {
   SystemProgram,
   type TransactionInstruction,
 } from '@solana/web3.js';
+import { answered } from '../../programs/client/sender/answered.ts';
 import {
   createSender,
   type Outcome,
@@ -14,6 +15,7 @@ import {
   TransactionTooLargeError,
   WithdrawnError,
 } from '../../programs/client/sender/index.ts';
+import { createLedger } from '../../programs/client/sender/ledger.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { advanceSeconds, startLedger, type TestLedger } from '../support/ledger.ts';
 import { accepted, interceptedConnection } from './interceptedConnection.ts';
@@ -408,6 +410,59 @@ describe('the sender on a bad network', () => {
       return { jsonrpc: '2.0', id, error: { code: -32_002, message: 'known', data: refusal } };
     });
     expect((await send([pay(38)], createSender(options(known)))).status).toBe('confirmed');
+  });
+
+  it('takes a transaction for sent that one node refuses and another finds sound', async () => {
+    let sendings = 0;
+    const refusal = { err: 'AccountNotFound', logs: [] };
+    const divided = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+      const { id, method } = request;
+      if (method !== 'sendTransaction' || ++sendings > 1) return forward(request);
+      return { jsonrpc: '2.0', id, error: { code: -32_002, message: 'refused', data: refusal } };
+    });
+    expect((await send([pay(39)], createSender(options(divided)))).status).toBe('confirmed');
+    expect(sendings).toBe(2);
+  });
+
+  it('takes what several nodes tell together for the word of the one that is most behind', async () => {
+    const slots = [9, 5];
+    const several = interceptedConnection(ledger.rpcUrl, async ({ id, params }) => {
+      const value = (params[0] as string[]).map(() => null);
+      return { jsonrpc: '2.0', id, result: { context: { slot: slots.shift() }, value } };
+    });
+    const signatures = Array.from({ length: 300 }, (_, index) => `signature ${index}`);
+    const { slot, values } = await createLedger(several).statuses(signatures, { history: true });
+    expect([slot, values.length]).toEqual([5, signatures.length]);
+  });
+
+  it('waits 10 s for a node’s answer, and no longer', async () => {
+    jest.useFakeTimers();
+    const waiting = answered(new Promise(() => undefined));
+    const ended = expect(waiting).rejects.toThrow('did not answer within 10000 ms');
+    await jest.advanceTimersByTimeAsync(10_000);
+    jest.useRealTimers();
+    await ended;
+  });
+
+  it('signs nothing that still waits for its turn when it is closed', async () => {
+    const asked = Promise.withResolvers<void>();
+    const told = Promise.withResolvers<void>();
+    const slow = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+      if (request.method === 'getLatestBlockhash') {
+        asked.resolve();
+        await told.promise;
+      }
+      return forward(request);
+    });
+    const closed = createSender({ ...options(slow), submissionsMax: 1 });
+    const first = send([pay(40)], closed);
+    const waiting = send([pay(41)], closed);
+    await asked.promise;
+    closed.close();
+    told.resolve();
+    const name = 'LedgerUnavailableError';
+    await expect(first).rejects.toMatchObject({ name, signature: expect.any(String) });
+    await expect(waiting).rejects.toMatchObject({ name, signature: null });
   });
 
   it('signs anew when the ledger no longer knows the blockhash', async () => {

@@ -301,18 +301,27 @@ describe('several events', () => {
 });
 
 describe('an attempt', () => {
-  it('is not made while another one of the same event is under way', async () => {
-    const { webhookId, delivery } = await announceOne();
-    await scene.pool.query('update service.webhook_deliveries set attempts = 1');
-    await scene.pool.query(
-      'insert into service.webhook_attempts (delivery_id, attempt) values ($1, 1)',
-      [delivery.id],
-    );
-    await scene.queue.remove(scene.pool, { deliveryId: delivery.id, attempt: 1 });
-    await scene.queue.put(scene.pool, [{ id: delivery.id, webhookId, attempt: 2, dueAt: null }]);
-    await scene.attemptDue();
-    expect(receiver.received.map(({ headers }) => headers['svc-delivery-attempt'])).toEqual([]);
-  });
+  it.each([
+    ['an active webhook', 'active', false],
+    ['a failed one whose owner asked for it', 'failed', true],
+  ])(
+    'to %s waits while another one of the same event is under way',
+    async (_whose, status, isRequested) => {
+      const { webhookId, delivery } = await announceOne();
+      await scene.pool.query('update service.webhooks set status = $1', [status]);
+      await scene.pool.query('update service.webhook_deliveries set attempts = 1');
+      await scene.pool.query(
+        'insert into service.webhook_attempts (delivery_id, attempt) values ($1, 1)',
+        [delivery.id],
+      );
+      await scene.queue.remove(scene.pool, { deliveryId: delivery.id, attempt: 1 });
+      const next = { id: delivery.id, webhookId, attempt: 2, dueAt: null, isRequested };
+      await scene.queue.put(scene.pool, [next]);
+      await scene.attemptDue();
+      expect(receiver.received).toEqual([]);
+      expect(await theDelivery()).toMatchObject({ status: 'pending', attempts: 1 });
+    },
+  );
 
   it('that was made and is handed out once more is not made again', async () => {
     const { webhookId, delivery } = await announceOne();
