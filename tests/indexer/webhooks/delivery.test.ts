@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { concludeAttempt } from '../../../indexer/webhooks/deliver/concludeAttempt.ts';
+import { selectOverdue } from '../../../indexer/webhooks/deliver/selectOverdue.ts';
 import { disableWebhook } from '../../../indexer/webhooks/operate/webhooks.ts';
 import { inTransaction } from '../../../runtime/postgres.ts';
 import { bought } from './creditEvents.ts';
@@ -359,6 +360,33 @@ describe('an attempt', () => {
     );
     expect(await scene.attempts(delivery.id)).toMatchObject([{ error: 'bad_status' }]);
     expect(await theDelivery()).toMatchObject({ status: 'pending', attempts: 1 });
+  });
+});
+
+describe('what the queue has lost', () => {
+  it.each([
+    ['is found once it is overdue', 61, null, [2]],
+    ['is not looked for before', 58, null, []],
+    ['is the attempt that a process died in, once that has no end for long', 200, 61, [1]],
+    ['is not what may still be under way', 200, 58, []],
+  ])('%s', async (_what, dueSeconds, begunSeconds, attempts) => {
+    const { delivery } = await announceOne();
+    await scene.pool.query(
+      `update service.webhook_deliveries
+       set attempts = 1, due_at = now() - $1 * interval '1 second'`,
+      [dueSeconds],
+    );
+    if (begunSeconds !== null) {
+      await scene.pool.query(
+        `insert into service.webhook_attempts (delivery_id, attempt, started_at)
+         values ($1, 1, now() - $2 * interval '1 second')`,
+        [delivery.id, begunSeconds],
+      );
+    }
+    const overdue = await selectOverdue(scene.pool);
+    expect(overdue.map(({ id, attempt }) => [id, attempt])).toEqual(
+      attempts.map((attempt) => [delivery.id, attempt]),
+    );
   });
 });
 
