@@ -52,6 +52,12 @@ function createScene(
 ) {
   const ends = [sent].flat();
   const lateLocks = createBackground();
+  const added: Parameters<LedgerContext['locks']['add']>[0][] = [];
+  /** What a node tells of any account. */
+  const node = {
+    getAccountInfo: (): Promise<unknown> =>
+      accountOf(availableCredits, { sequence: SEEN_SEQUENCE, ...limits, ...readings.shift() }),
+  };
   const context = {
     addresses,
     lateLocks,
@@ -62,11 +68,14 @@ function createScene(
     gateway,
     signer: Keypair.generate(),
     logger: createLogger({ name: 'test', level: 'silent' }),
-    locks: { add: () => (ends.length > 1 ? ends.shift() : ends[0]), waitedMs: () => 0 },
-    connection: {
-      getAccountInfo: async () =>
-        accountOf(availableCredits, { sequence: SEEN_SEQUENCE, ...limits, ...readings.shift() }),
+    locks: {
+      add(item: (typeof added)[0]) {
+        added.push(item);
+        return ends.length > 1 ? ends.shift() : ends[0];
+      },
+      waitedMs: () => 0,
     },
+    connection: node,
   } as unknown as LedgerContext;
   const quoted = {
     ...{ tokenLimit: 100, lockCredits: LOCK_CREDITS },
@@ -74,7 +83,7 @@ function createScene(
   } as unknown as Quote;
   const payer = { wallet, sequence: SEEN_SEQUENCE };
   const lock = () => lockJob(context, { payer, quoted, draft: draftJob(context, wallet) });
-  return { lock, lateLocks };
+  return { lock, lateLocks, added, node };
 }
 
 const refusedFor = (name: string): Promise<Outcome> =>
@@ -88,6 +97,45 @@ const errorOf = (locking: Promise<unknown>) =>
     () => undefined,
     (error: ApiError) => error,
   );
+
+describe('a lock that is confirmed', () => {
+  it('came by the second before at the earliest, and by the one after at the latest', async () => {
+    const confirmed: Outcome = { status: 'confirmed', signature: 'a signature', slot: 6 };
+    const { lock } = createScene(Promise.resolve(confirmed));
+    expect(await lock()).toMatchObject({
+      lockedAtLatest: NOW_SECONDS + 1n,
+      deadlines: {
+        stopAt: NOW_SECONDS + 105n,
+        proofDueAt: NOW_SECONDS + 115n,
+        refundableAt: NOW_SECONDS + 122n,
+      },
+    });
+  });
+});
+
+describe('a lock that expired', () => {
+  const expired = (): Promise<Outcome> =>
+    Promise.resolve({ status: 'expired', signature: 'a lock', lastValidBlockHeight: 1, slot: 7 });
+
+  it('holds where the ledger has the job all the same', async () => {
+    const { lock, node } = createScene(expired());
+    const { forCoder } = randomStruct('Job', createRandom());
+    const data = await coder.accounts.encode('Job', { ...forCoder, version: 1 });
+    const getAccountInfo = jest.fn(async () => ({ owner: addresses.programId, data }));
+    node.getAccountInfo = getAccountInfo;
+    expect(await lock()).toMatchObject({ escrowTx: 'a lock' });
+    // Not by a node that may not have come to its end.
+    expect(getAccountInfo.mock.lastCall).toMatchObject([{}, { minContextSlot: 7 }]);
+  });
+
+  it('asks for another try where the ledger has no such job', async () => {
+    const { lock, node } = createScene(expired());
+    node.getAccountInfo = async () => null;
+    const error = await errorOf(lock());
+    expect(error).toMatchObject({ code: 'service_unavailable' });
+    expect(error).not.toBeInstanceOf(LockUndecidedError);
+  });
+});
 
 describe('a lock that the ledger refuses for the wallet’s balance', () => {
   it('tells what is missing', async () => {
@@ -189,6 +237,16 @@ describe('a lock that is not confirmed in time', () => {
     expect(await error).toBeInstanceOf(LockUndecidedError);
     return (await error) as LockUndecidedError;
   }
+
+  it('is withdrawn then, and not before', async () => {
+    const { lock, added } = createScene(new Promise(() => undefined));
+    const error = errorOf(lock());
+    await jest.advanceTimersByTimeAsync(CONFIRMATION_WAIT_MS - 1);
+    expect(added[0]?.signal?.aborted).toBe(false);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(await error).toBeInstanceOf(LockUndecidedError);
+    expect(added[0]?.signal?.aborted).toBe(true);
+  });
 
   it('is undone once it turns out that it was refused', async () => {
     const sent = Promise.withResolvers<Outcome>();
