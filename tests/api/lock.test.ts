@@ -248,13 +248,19 @@ describe('a lock that is not confirmed in time', () => {
     expect(added[0]?.signal?.aborted).toBe(true);
   });
 
-  it('is undone once it turns out that it was refused', async () => {
+  it('is undone once it turns out that it was refused, which a shutdown waits for', async () => {
     const sent = Promise.withResolvers<Outcome>();
     const { lock, lateLocks } = createScene(sent.promise);
     const { end } = await giveUp(lock);
+    let isDrained = false;
+    const drained = lateLocks.drain().then(() => {
+      isDrained = true;
+    });
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(isDrained).toBe(false);
     sent.resolve(refusedFor('LocksPaused'));
     expect(await end).toBe('undone');
-    await lateLocks.drain();
+    await drained;
   });
 
   it('is left to the keeper where nobody tells what became of it, and holds up no shutdown', async () => {

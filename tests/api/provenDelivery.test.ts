@@ -1,14 +1,21 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { ProvenAnswer } from '../../api/completion/attempt.ts';
 import { createProvenDelivery, type RequestContext } from '../../api/completion/provenDelivery.ts';
-import type { JobEnd, LockedJob } from '../../api/ledger/escrow.ts';
+import type { ApiError } from '../../api/errors.ts';
+import type { JobEnd, LockedJob, SettleEnd } from '../../api/ledger/escrow.ts';
 import { createLogger } from '../../runtime/logger.ts';
+import { delay } from '../../runtime/wait.ts';
 
 // What a whole service cannot be made to do at will: the ledger's word in time, the mirror's not.
 
 const SETTLED: JobEnd = { status: 'settled', signature: 'a settlement' };
 const never = () => new Promise<never>(() => undefined);
-const job = { id: 'job', model: { id: 'model' }, tokenLimit: 10 } as unknown as LockedJob;
+const job = {
+  id: 'job',
+  model: { id: 'model' },
+  tokenLimit: 10,
+  lockCredits: 8n,
+} as unknown as LockedJob;
 const answer = {
   ...{ text: 'a text', finishReason: 'stop', engine: null, slot: { worker: { address: 'w' } } },
   proof: { promptTokens: 1, completionTokens: 2 },
@@ -20,23 +27,25 @@ afterEach(() => void jest.useRealTimers());
 /** What the client is told of the settlement, and after how long. */
 async function deliver(options: {
   isStream: boolean;
-  settle: () => Promise<JobEnd>;
+  settle: () => Promise<SettleEnd>;
   mirrored?: () => Promise<unknown>;
+  store?: () => Promise<void>;
+  refundWhenDue?: () => Promise<JobEnd>;
 }) {
-  const { isStream, settle, mirrored = never } = options;
+  const { isStream, settle, mirrored = never, store = async () => undefined } = options;
   let told: unknown;
   const deliverProven = createProvenDelivery({
     escrow: { settle },
     tokens: { output: async () => 2 },
     work: { keepGoing: (_job: LockedJob, work: Promise<unknown>) => work, mirrored },
-    unpaid: {},
+    unpaid: { refundWhenDue: options.refundWhenDue },
     logger: createLogger({ name: 'test', level: 'silent' }),
     signReceipt: () => 'a receipt',
   } as unknown as Parameters<typeof createProvenDelivery>[0]);
   const startedMs = performance.now();
   void deliverProven(job, answer, {
     isStream,
-    claim: { store: async () => undefined },
+    claim: { store },
     created: 1,
     stages: { mark: () => undefined, header: () => '' },
     response: { headersSent: true },
@@ -44,6 +53,9 @@ async function deliver(options: {
       finish: () => undefined,
       settled: (settlement: object) => {
         told = { ...settlement, afterMs: Math.round(performance.now() - startedMs) };
+      },
+      fail: ({ code, options: { details } }: ApiError) => {
+        told = { code, ...details };
       },
     },
   } as unknown as RequestContext);
@@ -70,6 +82,44 @@ describe.each([
       ...{ settlementTx: 'a settlement', creditsRemaining: 7 },
       afterMs: 0,
     });
+  });
+
+  it.each([
+    ['once it is kept for repeats', 1_500, 1_500],
+    ['after 2 s where it cannot be kept in time', 60_000, 2_000],
+  ])('is settled %s', async (_when, keptAfterMs, settledAfterMs) => {
+    let settledMs: number | undefined;
+    const startedMs = performance.now();
+    await deliver({
+      isStream,
+      store: () => delay(keptAfterMs),
+      settle: async () => {
+        settledMs = Math.round(performance.now() - startedMs);
+        return SETTLED;
+      },
+    });
+    expect(settledMs).toBe(settledAfterMs);
+  });
+
+  it('is settled where it cannot be kept at all', async () => {
+    const store = () => Promise.reject(new Error('the database is away'));
+    const told = await deliver({ isStream, store, settle: async () => SETTLED });
+    expect(told).toMatchObject({ settlementTx: 'a settlement' });
+  });
+
+  it('whose settlement came too late is refunded, and its client does not hear of a charge', async () => {
+    const refund: JobEnd = { status: 'refunded', signature: 'a refund' };
+    const told = await deliver({
+      isStream,
+      settle: async () => ({ status: 'overdue' }),
+      mirrored: async () => ({ available_credits: 7n }),
+      refundWhenDue: async () => refund,
+    });
+    expect(told).toMatchObject(
+      isStream
+        ? { settlementTx: null, creditsRemaining: null }
+        : { code: 'job_timeout', credits_refunded: 8, refund_tx: 'a refund' },
+    );
   });
 
   it('waits no longer where the ledger says nothing either', async () => {

@@ -392,14 +392,12 @@ describe('what the queue has lost', () => {
 
 describe('a webhook that its owner disables while an attempt is under way', () => {
   it.each([
-    ['arrives', 'delivered', (response: ServerResponse) => void response.end()],
+    ['arrives', 'delivered', (response: ServerResponse): void => void response.end()],
     ['fails', 'undelivered', refuse],
   ] as const)('stays disabled when that %s: the event is %s', async (_how, status, answer) => {
     const { webhookId } = await announceOne();
-    receiver.answer = async (response) => {
-      await disableWebhook(scene.pool, webhookId);
-      answer(response);
-    };
+    receiver.answer = (response) =>
+      void disableWebhook(scene.pool, webhookId).then(() => answer(response));
     expect(await scene.attemptDue()).toHaveLength(1);
     expect(await scene.webhookStatus(webhookId)).toBe('disabled');
     expect(await theDelivery()).toMatchObject({ status, attempts: 1, due_at: null });
