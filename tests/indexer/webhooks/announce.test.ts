@@ -67,10 +67,10 @@ function withdrawal(slot: bigint, available: number, sequence = 3, locked = 0): 
   return { signature: event.signature, slot, events: [{ ...event, data } as LedgerEvent] };
 }
 
-/** A purchase of 10 credits: the account's fourth change. */
-function purchase(slot: bigint, available: number): LedgerTransaction {
+/** A purchase of 10 credits: the account's fourth change unless told otherwise. */
+function purchase(slot: bigint, available: number, sequence = 4): LedgerTransaction {
   const event = bought({ credits: 10, available, slot });
-  const data = { ...event.data, creditSequence: '4' } as never;
+  const data = { ...event.data, creditSequence: `${sequence}` } as never;
   return { signature: event.signature, slot, events: [{ ...event, data } as LedgerEvent] };
 }
 
@@ -277,6 +277,19 @@ describe('a transaction that vanishes', () => {
     await scene.applyAndAnnounce([{ ...lost, slot: 12n, events }]);
     // The very row, with the attempt that was made.
     expect(await scene.deliveries()).toEqual([{ ...sent, attempts: 1 }]);
+  });
+
+  it('makes way for what took its place and was found before, which is announced then', async () => {
+    await scene.addWebhook({ url: URL });
+    const lost = withdrawal(11n, 400);
+    const inItsPlace = purchase(12n, 510, 3);
+    await scene.applyAndAnnounce([opening(10n), lost, inItsPlace]);
+    expect(await told()).toHaveLength(1);
+    await vanish(lost);
+    const { rows } = await scene.pool.query(
+      'select signature from service.webhook_deliveries order by id offset 1',
+    );
+    expect(rows).toEqual([{ signature: inItsPlace.signature }]);
   });
 
   it('leaves what was announced of what was built upon it, where that is not announced again', async () => {
