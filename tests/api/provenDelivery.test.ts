@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import type { ProvenAnswer } from '../../api/completion/attempt.ts';
 import { createProvenDelivery, type RequestContext } from '../../api/completion/provenDelivery.ts';
 import type { ApiError } from '../../api/errors.ts';
-import type { JobEnd, LockedJob, SettleEnd } from '../../api/ledger/escrow.ts';
+import type { Escrow, JobEnd, LockedJob } from '../../api/ledger/escrow.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { delay } from '../../runtime/wait.ts';
 
@@ -27,7 +27,8 @@ afterEach(() => void jest.useRealTimers());
 /** What the client is told of the settlement, and after how long. */
 async function deliver(options: {
   isStream: boolean;
-  settle: () => Promise<SettleEnd>;
+  settle: Escrow['settle'];
+  outputTokens?: number;
   mirrored?: () => Promise<unknown>;
   store?: () => Promise<void>;
   refundWhenDue?: () => Promise<JobEnd>;
@@ -36,7 +37,7 @@ async function deliver(options: {
   let told: unknown;
   const deliverProven = createProvenDelivery({
     escrow: { settle },
-    tokens: { output: async () => 2 },
+    tokens: { output: async () => options.outputTokens ?? 2 },
     work: { keepGoing: (_job: LockedJob, work: Promise<unknown>) => work, mirrored },
     unpaid: { refundWhenDue: options.refundWhenDue },
     logger: createLogger({ name: 'test', level: 'silent' }),
@@ -62,6 +63,17 @@ async function deliver(options: {
   await jest.advanceTimersByTimeAsync(60_000);
   return told;
 }
+
+describe('what a settlement counts', () => {
+  it.each([
+    ['as we count', 7, 7],
+    ['never more than the limit that was locked for', 11, 10],
+  ])('is the tokens %s', async (_how, ours, counted) => {
+    const settle = jest.fn<Escrow['settle']>(async () => SETTLED);
+    await deliver({ isStream: false, settle, outputTokens: ours });
+    expect(settle).toHaveBeenCalledWith(job, answer, counted);
+  });
+});
 
 describe.each([
   ['a plain answer', false, 10_000],

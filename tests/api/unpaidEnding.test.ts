@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { AttemptEnd } from '../../api/completion/attempt.ts';
 import type { JobWork } from '../../api/completion/jobWork.ts';
 import { createUnpaidEnding } from '../../api/completion/unpaidEnding.ts';
 import type { Escrow, JobEnd, LockedJob } from '../../api/ledger/escrow.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { delay } from '../../runtime/wait.ts';
 
+const FAILURE: JobEnd = { status: 'failed', signature: 'the failure' };
 const REFUND: JobEnd = { status: 'refunded', signature: 'the refund' };
 const job = { id: 'job_1', lockCredits: 8n, deadlines: { refundableAt: 0n } } as LockedJob;
 
@@ -41,5 +43,47 @@ describe('a time-out', () => {
     const told = endOverdue(refundMs);
     await jest.advanceTimersByTimeAsync(20_000);
     expect(await told).toEqual({ code: 'job_timeout', refundTx, tookMs });
+  });
+});
+
+describe('a job that nobody is charged for', () => {
+  const failed: AttemptEnd = {
+    ...{ kind: 'failed', reason: 'proof_invalid', hasContent: true, cause: 'proof_invalid' },
+  };
+
+  it.each([
+    // Blamed on no wallet: who leaves workers unpaid too often loses its key.
+    [{ kind: 'context_exceeded' }, 'worker_error', 'context_length_exceeded'],
+    [{ kind: 'client_gone' }, 'client_gone', 'worker_failed'],
+    [failed, 'proof_invalid', 'worker_failed'],
+  ] as const)('after %j fails on the ledger as %s and is told as %s', async (end, reason, code) => {
+    const fail = jest.fn<Escrow['fail']>(async () => FAILURE);
+    const unpaid = createUnpaidEnding({
+      escrow: { fail } as Partial<Escrow> as Escrow,
+      clock: {} as LedgerClock,
+      work: { keepGoing: (_job, going) => going, mirrored: async () => undefined },
+    });
+    const told = await unpaid.end({ ...job, model: { id: 'm' } } as LockedJob, end);
+    expect(fail.mock.lastCall?.[1]).toBe(reason);
+    expect(told).toMatchObject({ code, options: { details: { refund_tx: 'the failure' } } });
+  });
+});
+
+describe('a refund', () => {
+  it('is not sent before its time', async () => {
+    const due = Promise.withResolvers<void>();
+    const refund = jest.fn<Escrow['refund']>(async () => REFUND);
+    const waitUntil = jest.fn<LedgerClock['waitUntil']>(() => due.promise);
+    const { refundWhenDue } = createUnpaidEnding({
+      escrow: { refund } as Partial<Escrow> as Escrow,
+      clock: { waitUntil } as Partial<LedgerClock> as LedgerClock,
+      work: {} as JobWork,
+    });
+    const refunding = refundWhenDue(job);
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(refund).not.toHaveBeenCalled();
+    expect(waitUntil).toHaveBeenCalledWith(job.deadlines.refundableAt);
+    due.resolve();
+    expect(await refunding).toBe(REFUND);
   });
 });

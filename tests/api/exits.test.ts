@@ -1,0 +1,135 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import type { LedgerContext } from '../../api/ledger/context.ts';
+import type { LockedJob } from '../../api/ledger/escrow.ts';
+import { failJob, refundJob } from '../../api/ledger/exits.ts';
+import { createAddresses } from '../../programs/client/addresses.ts';
+import { coder, IDL } from '../../programs/client/program.ts';
+import { LedgerUnavailableError, type Outcome } from '../../programs/client/sender/outcome.ts';
+import { JOB_STATUSES, type JobStatus } from '../../programs/client/vocabulary.ts';
+import { randomStruct } from '../client/randomValue.ts';
+import { createRandom } from '../support/random.ts';
+
+// What the ledger's own tests cannot bring about at will: how an exit's sending ends, and when.
+
+const T_SECONDS = 122n;
+const addresses = createAddresses();
+const job = {
+  ...{ id: 'job', wallet: 'a wallet', deadlines: { refundableAt: T_SECONDS } },
+  ...{ address: Keypair.generate().publicKey, creditAccount: Keypair.generate().publicKey },
+} as LockedJob;
+
+const confirmed: Outcome = { status: 'confirmed', signature: 'an exit', slot: 6 };
+const expired: Outcome = {
+  ...{ status: 'expired', signature: 'an exit', lastValidBlockHeight: 1, slot: 7 },
+};
+const refused: Outcome = {
+  ...{ status: 'rejected', signature: null, slot: 5 },
+  error: { name: 'WrongJobStatus', code: 6_000, instructionIndex: 0 },
+};
+const away = new LedgerUnavailableError('away', { signature: null });
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+/** @param sent how the sendings end, one after the other; all further ones as the last */
+function createScene(sent: (Outcome | Error)[], status: JobStatus | null = 'processing') {
+  const names: string[] = [];
+  let nowSeconds = 100n;
+  const getAccountInfo = async () => {
+    if (status === null) return null;
+    const { forCoder } = randomStruct('Job', createRandom());
+    const told = { ...forCoder, version: 1, status: JOB_STATUSES.indexOf(status) };
+    return { owner: addresses.programId, data: await coder.accounts.encode('Job', told) };
+  };
+  const context = {
+    addresses,
+    clock: { nowSeconds: () => nowSeconds },
+    gateway: Keypair.generate().publicKey,
+    signer: Keypair.generate(),
+    connection: { getAccountInfo },
+    exits: {
+      async add({ instructions: [instruction] }: { instructions: { data: Buffer }[] }) {
+        names.push(nameOf(instruction?.data ?? Buffer.alloc(0)));
+        const end = (sent.length > 1 ? sent.shift() : sent[0]) as Outcome | Error;
+        if (end instanceof Error) throw end;
+        return end;
+      },
+    },
+  } as unknown as LedgerContext;
+  const at = (seconds: bigint): void => {
+    nowSeconds = seconds;
+  };
+  return { context, names, at };
+}
+
+function nameOf(data: Buffer): string {
+  const found = IDL.instructions.find(({ discriminator }) =>
+    data.subarray(0, 8).equals(Buffer.from(discriminator)),
+  );
+  return found?.name ?? '';
+}
+
+/** Lets pauses between two tries pass. */
+async function ended<End>(exit: Promise<End>): Promise<End> {
+  const guarded = exit.then(
+    (end) => () => end,
+    (error: unknown) => () => {
+      throw error;
+    },
+  );
+  await jest.advanceTimersByTimeAsync(60_000);
+  return (await guarded)();
+}
+
+describe('a failure', () => {
+  it.each([
+    ['the ledger was out of reach', away],
+    ['it expired and the job still runs', expired],
+  ])('is sent again where %s', async (_why, first) => {
+    const { context, names } = createScene([first, confirmed]);
+    const end = await ended(failJob(context, job, 'worker_error'));
+    expect(end).toEqual({ status: 'failed', signature: 'an exit' });
+    expect(names).toEqual(['job_fail', 'job_fail']);
+  });
+
+  it.each(['settled', 'failed', 'refunded'] as const)(
+    'is not sent again where the job is %s already, by whomever',
+    async (status) => {
+      const { context, names } = createScene([refused], status);
+      const end = await ended(failJob(context, job, 'worker_error'));
+      expect(end).toEqual({ status, signature: null });
+      expect(names).toHaveLength(1);
+    },
+  );
+
+  it('is a refund once anybody may refund', async () => {
+    const { context, names, at } = createScene([confirmed]);
+    at(T_SECONDS);
+    const end = await ended(failJob(context, job, 'worker_error'));
+    expect(end).toEqual({ status: 'refunded', signature: 'an exit' });
+    expect(names).toEqual(['job_refund']);
+  });
+
+  it('becomes a refund when its time is over before it has landed', async () => {
+    const { context, names, at } = createScene([expired, confirmed]);
+    const ending = failJob(context, job, 'worker_error');
+    at(T_SECONDS);
+    expect(await ended(ending)).toEqual({ status: 'refunded', signature: 'an exit' });
+    expect(names).toEqual(['job_fail', 'job_refund']);
+  });
+
+  it('is left to the keeper after five tries', async () => {
+    const { context, names } = createScene([away]);
+    await expect(ended(failJob(context, job, 'worker_error'))).rejects.toThrow('job could not be');
+    expect(names).toHaveLength(5);
+  });
+});
+
+describe('a refund', () => {
+  it('is taken for made where the job was closed meanwhile', async () => {
+    const { context } = createScene([refused], null);
+    const end = await ended(refundJob(context, job));
+    expect(end).toEqual({ status: 'refunded', signature: null });
+  });
+});
