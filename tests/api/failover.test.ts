@@ -1,0 +1,88 @@
+import { describe, expect, it } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import { type AnswerServices, answerJob } from '../../api/completion/answer.ts';
+import type { WorkerTask } from '../../api/routing/workerClient.ts';
+import type { WorkerEvent } from '../../api/routing/workerEvents.ts';
+import { WorkerFailedError } from '../../api/routing/workerFailure.ts';
+import { createLogger } from '../../runtime/logger.ts';
+
+// What a whole service cannot be made to do at will: what each worker of a job says in its turn.
+
+const STOP_AT = 105n;
+
+/** What a worker says: pieces of text, then a failure. */
+type Script = readonly string[];
+
+/** Asks workers that all fail, each after its own text. */
+async function answer(scripts: readonly Script[], nowSeconds = 0n) {
+  const asked: WorkerTask[] = [];
+  const taken: string[] = [];
+  const released: string[] = [];
+  const delivered: string[] = [];
+  const left = scripts.map((_script, index) => `worker ${index}`);
+
+  function takeSlot() {
+    const address = left.shift();
+    if (address === undefined) return undefined;
+    taken.push(address);
+    return {
+      worker: { address, endpoint: '', standing: { failures: 0 }, isSilent: false },
+      ...{ observeFirstToken: () => undefined, succeeded: () => undefined },
+      ...{ failed: () => undefined, foundBusy: () => undefined },
+      release: () => void released.push(address),
+    };
+  }
+
+  async function* ask(task: WorkerTask): AsyncGenerator<readonly WorkerEvent[]> {
+    asked.push(task);
+    for (const text of scripts[asked.length - 1] ?? []) yield [{ type: 'content', text }];
+    throw new WorkerFailedError('engine_failed');
+  }
+
+  const services = {
+    programId: Keypair.generate().publicKey,
+    workers: { ask, stop: async () => undefined },
+    escrow: { acknowledge: () => undefined },
+    clock: { nowSeconds: () => nowSeconds, waitUntil: () => new Promise(() => undefined) },
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    onFirstToken: () => undefined,
+    directory: {
+      reserve: async () => takeSlot(),
+      active: () => left.map((address) => ({ address })),
+    },
+    hedgeAfterMs: undefined,
+  } as unknown as AnswerServices;
+  const end = await answerJob(services, {
+    job: {
+      id: 'a job',
+      model: { id: 'm', address: 'm' },
+      tokenLimit: 10,
+      deadlines: { stopAt: STOP_AT },
+    },
+    ...{ slot: takeSlot(), chat: {}, clientGone: new AbortController().signal, keepPartial: true },
+    delivery: { begin: () => undefined, write: (text: string) => void delivered.push(text) },
+  } as unknown as Parameters<typeof answerJob>[1]);
+  // However it ends, no place is kept.
+  expect(released).toEqual(taken);
+  return { end, delivered, attempts: asked.map(({ attempt }) => attempt) };
+}
+
+describe('a job whose workers fail', () => {
+  it('is given to three of them, each as another attempt', async () => {
+    const { end, attempts } = await answer([[], [], [], []]);
+    expect(end).toMatchObject({ kind: 'failed', hasContent: false });
+    expect(attempts).toEqual([1, 2, 3]);
+  });
+
+  it('is given to no other once there was text: two answers would be mixed', async () => {
+    const { end, delivered, attempts } = await answer([[], ['Hel', 'lo'], ['Good morning']]);
+    expect(end).toMatchObject({ kind: 'failed', reason: 'worker_error', hasContent: true });
+    expect(delivered).toEqual(['Hel', 'lo']);
+    expect(attempts).toEqual([1, 2]);
+  });
+
+  it('is given to no other where that could not prove anything in time', async () => {
+    expect((await answer([[], []], STOP_AT - 1n)).attempts).toEqual([1, 2]);
+    expect((await answer([[], []], STOP_AT)).attempts).toEqual([1]);
+  });
+});

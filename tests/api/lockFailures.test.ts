@@ -1,0 +1,67 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import type { Response } from 'express';
+import { type CompletionServices, createCompletions } from '../../api/completion/completions.ts';
+import { ApiError } from '../../api/errors.ts';
+import { LockUndecidedError } from '../../api/ledger/escrow.ts';
+import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
+import { createLogger } from '../../runtime/logger.ts';
+
+// What a whole service cannot be made to do at will: how a lock fails.
+
+const model = {
+  ...{ id: 'small', address: 'a model', tier: 'lite', retires_at: null },
+  ...{ context_window_tokens: 1_000, credits_per_request: 2, credits_per_1k_tokens: 4 },
+  long_completion_threshold_tokens: 500,
+};
+
+/** One request whose lock fails so; resolves when nothing of it is under way any more. */
+async function fail(error: Error) {
+  const releaseSlot = jest.fn();
+  const releaseClaim = jest.fn(async () => undefined);
+  const payer = { wallet: 'a wallet', spender: null, available_credits: 100n };
+  const completions = createCompletions({
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    nowSeconds: () => 0n,
+    catalog: { find: () => model },
+    directory: { reserve: async () => ({ release: releaseSlot }) },
+    escrow: { draft: () => ({ id: 'a job' }), lock: () => Promise.reject(error) },
+    idempotency: {
+      claimAnew: async () => ({ payer, claim: { status: 'new', release: releaseClaim } }),
+    },
+  } as unknown as CompletionServices);
+  const request = { model: model.id, messages: [{ role: 'user', content: 'Hello.' }] };
+  const completing = completions.complete({
+    caller: { wallet: payer.wallet },
+    identity: { mayRepeat: false },
+    request,
+    response: {
+      closed: false,
+      once: () => undefined,
+      locals: { trace: {} },
+    } as unknown as Response,
+  } as unknown as Parameters<typeof completions.complete>[0]);
+  await expect(completing).rejects.toBe(error);
+  await completions.drain();
+  expect(releaseSlot).toHaveBeenCalledTimes(1);
+  return { isForgotten: releaseClaim.mock.calls.length === 1 };
+}
+
+const away = (signature: string | null) => new LedgerUnavailableError('away', { signature });
+
+describe('a request gives its worker’s slot back, and', () => {
+  it.each([
+    ['was refused', new ApiError('service_unavailable', 'New jobs are paused.')],
+    ['was not sent', away(null)],
+    ['was undone after its time', new LockUndecidedError(Promise.resolve('undone'))],
+  ])('may run again at once when its lock %s', async (_how, error) => {
+    expect(await fail(error)).toEqual({ isForgotten: true });
+  });
+
+  it.each([
+    ['was sent and its fate is unknown', away('a signature')],
+    ['was left to the keeper', new LockUndecidedError(Promise.resolve('left'))],
+    ['met something unforeseen', new Error('unforeseen')],
+  ])('is no new one, as it may be charged, when its lock %s', async (_how, error) => {
+    expect(await fail(error)).toEqual({ isForgotten: false });
+  });
+});
