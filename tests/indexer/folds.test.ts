@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { changesOf } from '../../indexer/apply/folds/index.ts';
 import { rollBack } from '../../indexer/apply/rollBack.ts';
-import type { LedgerTransaction } from '../../indexer/decode.ts';
+import type { LedgerEvent, LedgerTransaction } from '../../indexer/decode.ts';
 import { digestTables } from '../../indexer/digest.ts';
 import { reconcile } from '../../indexer/reconcile/reconcile.ts';
 import { selectGaps } from '../../indexer/statements/selectGaps.ts';
@@ -148,5 +149,38 @@ describe(`the mirror's folds (seed ${random.seed})`, () => {
       );
       expect([...announced].sort()).toEqual(rows.map(({ address }) => address).sort());
     });
+  });
+});
+
+describe('the fold of', () => {
+  const place = { signature: 'a signature', slot: 9n, instructionIndex: 0, innerIndex: 0 };
+
+  /** What an event, of which the test names what matters, does to rows of a table. */
+  const valuesOf = (table: string, name: string, data: Record<string, unknown>) =>
+    changesOf({ ...place, name, data } as unknown as LedgerEvent, addresses)
+      .filter((change) => change.table === table)
+      .map(({ values }) => values);
+
+  it('a repaid dispute gives the wallet what it was owed', () => {
+    const data = { claimantKind: 0, claimant: 'an account', remainingBaseUnits: '30000' };
+    const sequences = { claimantSequence: '4', treasurySequence: '2' };
+    expect(
+      valuesOf('credit_accounts', 'ClaimPaid', { ...data, ...sequences, availableCredits: '130' }),
+    ).toEqual([{ owed_credits: '3', available_credits: '130' }]);
+  });
+
+  it.each([
+    [
+      'ends the cooldown of a worker with nothing left to wait for',
+      '0',
+      { unstake_ready_at: null },
+    ],
+    ['lets a worker wait on for what is left', '5', {}],
+  ])('a slash %s', (_what, unstakingTokens, cooldown) => {
+    const sequences = { jobSequence: '5', creditSequence: '6', treasurySequence: '2' };
+    const slash = { slashedTokens: '9', stakeTokens: '1', unstakingTokens, workerSequence: '7' };
+    expect(valuesOf('workers', 'DisputeResolved', { verdict: 1, ...sequences, ...slash })).toEqual([
+      { stake_tokens: '1', unstaking_tokens: unstakingTokens, ...cooldown },
+    ]);
   });
 });

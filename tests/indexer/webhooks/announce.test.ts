@@ -292,6 +292,15 @@ describe('a transaction that vanishes', () => {
     expect(rows).toEqual([{ signature: inItsPlace.signature }]);
   });
 
+  it('makes way for another beginning of the same account that was found before', async () => {
+    await scene.addWebhook({ url: URL });
+    const [lost, inItsPlace] = [opening(10n), opening(11n)];
+    await scene.applyAndAnnounce([lost, inItsPlace]);
+    await vanish(lost);
+    const { rows } = await scene.pool.query('select signature from service.webhook_deliveries');
+    expect(rows).toEqual([{ signature: inItsPlace.signature }]);
+  });
+
   it('leaves what was announced of what was built upon it, where that is not announced again', async () => {
     await scene.addWebhook({ url: URL });
     const [lost, built] = [withdrawal(11n, 400), purchase(12n, 500)];
