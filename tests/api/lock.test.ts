@@ -163,36 +163,38 @@ describe('a lock that the ledger refuses for the wallet’s balance', () => {
 describe('a lock that a node refuses which is behind the mirror', () => {
   const confirmed: Outcome = { status: 'confirmed', signature: 'a signature', slot: 6 };
   const behind = { sequence: SEEN_SEQUENCE - 1n };
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  async function waitedFor(lock: () => Promise<unknown>): Promise<unknown> {
+    const locking = lock().catch((error: unknown) => error);
+    await jest.advanceTimersByTimeAsync(CONFIRMATION_WAIT_MS);
+    return locking;
+  }
 
   it('is sent again once the node shows what was bought', async () => {
     const sent = [refusedFor('InsufficientCredits'), Promise.resolve(confirmed)];
     const before = [{ ...behind, available_credits: 0n }];
     const { lock } = createScene(sent, LOCK_CREDITS, {}, before);
-    expect(await lock()).toMatchObject({ escrowTx: 'a signature' });
+    expect(await waitedFor(lock)).toMatchObject({ escrowTx: 'a signature' });
   });
 
   it('is sent again once the node shows the spender that was set', async () => {
     const sent = [refusedFor('SpenderNotSet'), Promise.resolve(confirmed)];
     const { lock } = createScene(sent, LOCK_CREDITS, { spender: gateway }, [behind]);
-    expect(await lock()).toMatchObject({ escrowTx: 'a signature' });
+    expect(await waitedFor(lock)).toMatchObject({ escrowTx: 'a signature' });
   });
 
   it('is refused where the spender is another one by what is known', async () => {
     const { lock } = createScene(refusedFor('SpenderNotSet'), LOCK_CREDITS);
-    expect(await errorOf(lock())).toMatchObject({ code: 'spender_not_set' });
+    expect(await waitedFor(lock)).toMatchObject({ code: 'spender_not_set' });
   });
 
   it('leaves no job, and the client with another try, while the node stays behind', async () => {
-    jest.useFakeTimers();
-    try {
-      const { lock } = createScene(refusedFor('InsufficientCredits'), 0n, behind);
-      const error = errorOf(lock());
-      await jest.advanceTimersByTimeAsync(CONFIRMATION_WAIT_MS);
-      expect(await error).toBeInstanceOf(LedgerUnavailableError);
-      expect(await error).toMatchObject({ signature: null });
-    } finally {
-      jest.useRealTimers();
-    }
+    const { lock } = createScene(refusedFor('InsufficientCredits'), 0n, behind);
+    const error = await waitedFor(lock);
+    expect(error).toBeInstanceOf(LedgerUnavailableError);
+    expect(error).toMatchObject({ signature: null });
   });
 });
 
