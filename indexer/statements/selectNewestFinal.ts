@@ -8,7 +8,7 @@ export async function selectNewestFinal(
   const { rows } = await database.query<{ signature: string; slot: bigint }>({
     text: `
       select signature, slot from transactions
-      where commitment = 'finalized' and ($1::bigint is null or slot < $1)
+      where commitment = 'finalized' and slot < coalesce($1::bigint, 9223372036854775807)
       order by slot desc limit 1`,
     values: [before],
   });
