@@ -14,7 +14,16 @@ const STOP_AT = 105n;
 type Script = readonly string[];
 
 /** Asks workers that all fail, each after its own text. */
-async function answer(scripts: readonly Script[], nowSeconds = 0n) {
+async function answer(
+  scripts: readonly Script[],
+  other: {
+    nowSeconds?: bigint;
+    workers?: AnswerServices['workers'];
+    clientGone?: AbortSignal;
+    keepPartial?: boolean;
+  } = {},
+) {
+  const { nowSeconds = 0n, clientGone = new AbortController().signal, keepPartial = true } = other;
   const asked: WorkerTask[] = [];
   const taken: string[] = [];
   const released: string[] = [];
@@ -41,7 +50,7 @@ async function answer(scripts: readonly Script[], nowSeconds = 0n) {
 
   const services = {
     programId: Keypair.generate().publicKey,
-    workers: { ask, stop: async () => undefined },
+    workers: other.workers ?? { ask, stop: async () => undefined },
     escrow: { acknowledge: () => undefined },
     clock: { nowSeconds: () => nowSeconds, waitUntil: () => new Promise(() => undefined) },
     logger: createLogger({ name: 'test', level: 'silent' }),
@@ -59,7 +68,7 @@ async function answer(scripts: readonly Script[], nowSeconds = 0n) {
       tokenLimit: 10,
       deadlines: { stopAt: STOP_AT },
     },
-    ...{ slot: takeSlot(), chat: {}, clientGone: new AbortController().signal, keepPartial: true },
+    ...{ slot: takeSlot(), chat: {}, clientGone, keepPartial },
     delivery: { begin: () => undefined, write: (text: string) => void delivered.push(text) },
   } as unknown as Parameters<typeof answerJob>[1]);
   // However it ends, no place is kept.
@@ -82,7 +91,35 @@ describe('a job whose workers fail', () => {
   });
 
   it('is given to no other where that could not prove anything in time', async () => {
-    expect((await answer([[], []], STOP_AT - 1n)).attempts).toEqual([1, 2]);
-    expect((await answer([[], []], STOP_AT)).attempts).toEqual([1]);
+    expect((await answer([[], []], { nowSeconds: STOP_AT - 1n })).attempts).toEqual([1, 2]);
+    expect((await answer([[], []], { nowSeconds: STOP_AT })).attempts).toEqual([1]);
+  });
+});
+
+describe('a client that leaves once there is text', () => {
+  /** @returns how the job ends, and whether its worker was told to stop and prove */
+  async function leave(keepPartial: boolean) {
+    const leaving = new AbortController();
+    let isStopped = false;
+    async function* ask(_task: WorkerTask, signal: AbortSignal) {
+      yield [{ type: 'content', text: 'Hello' }];
+      leaving.abort();
+      if (signal.aborted || isStopped) throw new WorkerFailedError('connection_lost');
+      yield [{ type: 'content', text: ', and on it goes' }];
+    }
+    const stop = async () => {
+      isStopped = true;
+    };
+    const workers = { ask, stop } as unknown as AnswerServices['workers'];
+    const { end } = await answer([[]], { workers, clientGone: leaving.signal, keepPartial });
+    return { kind: end.kind, isStopped };
+  }
+
+  it('has a stream stopped and proven, since it has read it', async () => {
+    expect(await leave(true)).toEqual({ kind: 'failed', isStopped: true });
+  });
+
+  it('has a plain answer given up, since it has read nothing', async () => {
+    expect(await leave(false)).toEqual({ kind: 'client_gone', isStopped: false });
   });
 });
