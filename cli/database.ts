@@ -1,16 +1,16 @@
 import type pg from 'pg';
 import { isPassing } from '../runtime/passingErrors.ts';
-import { createPool } from '../runtime/postgres.ts';
+import { createPool, UNDEFINED_TABLE_SQLSTATE } from '../runtime/postgres.ts';
 import { reasonOf } from '../runtime/reasonOf.ts';
 import { readStackFile, STACK_FOLDER } from '../stack/stackFile.ts';
 import { CommandError } from './errors.ts';
 
+// SQLSTATEs, by PostgreSQL's names.
 const INVALID_PASSWORD = '28P01';
-const INVALID_AUTHORIZATION = '28000';
-const NO_SUCH_DATABASE = '3D000';
+const INVALID_AUTHORIZATION_SPECIFICATION = '28000';
+const INVALID_CATALOG_NAME = '3D000';
 const INSUFFICIENT_PRIVILEGE = '42501';
-const NO_SUCH_TABLE = '42P01';
-const NO_SUCH_SCHEMA = '3F000';
+const INVALID_SCHEMA_NAME = '3F000';
 
 /**
  * Runs one command on the service's database: the one DATABASE_URL names, or else that of the
@@ -58,12 +58,12 @@ function explain(error: NodeJS.ErrnoException, host: string): Error {
     case 'ECONNREFUSED':
     case 'ENOTFOUND':
       return because(`The database at ${host} cannot be reached.`);
-    case NO_SUCH_TABLE:
-    case NO_SUCH_SCHEMA:
+    case UNDEFINED_TABLE_SQLSTATE:
+    case INVALID_SCHEMA_NAME:
       return because(`The database at ${host} is empty: the indexer sets it up.`);
     case INVALID_PASSWORD:
-    case INVALID_AUTHORIZATION:
-    case NO_SUCH_DATABASE:
+    case INVALID_AUTHORIZATION_SPECIFICATION:
+    case INVALID_CATALOG_NAME:
     case INSUFFICIENT_PRIVILEGE:
       return because(`The database at ${host} refuses: ${reasonOf(error)}.`);
     default:

@@ -23,7 +23,7 @@ repeatNoValues(program);
 // Node passes over what cannot be written, and what was made is told once.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   process.exitCode = 1;
-  // Whoever stopped reading, as \`head\` does, knows.
+  // Whoever stopped reading, as `head` does, knows.
   if (code !== 'EPIPE') console.error(`Standard output cannot be written (${code}).`);
 });
 

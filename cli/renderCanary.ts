@@ -41,9 +41,10 @@ export function renderCanary(
     `${model}: questions ${questions}, workers ${workers.length}, seed ${seed}`,
     table.toString(),
     ...silent.map((worker) => `${worker} did not answer a probe and was asked nothing.`),
-    ...full.map(({ worker, jobs_asked: asked, jobs_refused: refused }) => {
-      return `${worker} was full at ${refused} of ${asked} questions: try it again.`;
-    }),
+    ...full.map(
+      ({ worker, jobs_asked: asked, jobs_refused: refused }) =>
+        `${worker} was full at ${refused} of ${asked} questions: try it again.`,
+    ),
     ...failed.map(({ worker, faults }) => `${worker} FAILED: ${faults.join('; ')}.`),
     ...(hasPassed(report) ? ['Every worker passed.'] : []),
     ...(failed.length > 0 ? [FOR_ARBITER] : []),

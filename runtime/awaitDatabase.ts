@@ -1,13 +1,13 @@
 import pg from 'pg';
 import type { Logger } from './logger.ts';
 import { isPassing } from './passingErrors.ts';
+import { UNDEFINED_TABLE_SQLSTATE } from './postgres.ts';
 import { reasonOf } from './reasonOf.ts';
 import { delay } from './wait.ts';
 
 const PAUSE_MS = 1_000;
 /** Between two words about a database that stays away. */
 const SILENCE_MS = 5_000;
-const UNDEFINED_TABLE = '42P01';
 
 /**
  * Does what a process begins with. While the database is away, or the indexer has not made its
@@ -38,6 +38,7 @@ export async function awaitDatabase<Result>(
 
 function lackAt(error: unknown): string | undefined {
   if (isPassing(error)) return 'the database at DATABASE_URL';
-  const isTableMissing = error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE;
+  const isTableMissing =
+    error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE_SQLSTATE;
   return isTableMissing ? 'the indexer, which makes the tables' : undefined;
 }

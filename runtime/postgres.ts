@@ -16,6 +16,8 @@ const types: pg.CustomTypesConfig = {
 
 /** The SQLSTATE of a write that is refused by a server, or on a connection, that only reads. */
 export const READ_ONLY_SQLSTATE = '25006';
+/** The SQLSTATE of a statement about a table that is not there. */
+export const UNDEFINED_TABLE_SQLSTATE = '42P01';
 
 /** A connection that is silent for so long is probed by the system. */
 const KEEP_ALIVE_DELAY_MS = 10_000;

@@ -50,8 +50,8 @@ export function reportWorkers(options: {
       credits_charged: proven.reduce((sum, { chargedCredits }) => sum + chargedCredits, 0n),
       faults: [
         ...unprovenFaults(own),
-        // Of none, no share is too low.
-        // Divided, which rounds as the reading of 0.28 did: the product 0.28 × 25 is above 7.
+        // Divided, which rounds as the reading of 0.28 did: the product 0.28 × 25 is above 7. Where
+        // none was heard, 0 / 0 is below no share.
         ...(right.length / heard < rightMin
           ? [`right in ${right.length} of ${heard}, less than ${rightMin}`]
           : []),

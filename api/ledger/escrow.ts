@@ -7,6 +7,9 @@ import { ApiError } from '../errors.ts';
 import type { Payer } from '../statements/keyAndAccount.ts';
 import type { ModelRow } from '../statements/models.ts';
 
+/** Who pays for a lock, with the sequence of the account's last known change. */
+export type LockPayer = Pick<Payer, 'wallet' | 'sequence'>;
+
 /** A job that may come to be: its id is known before its lock is sent. */
 export interface JobDraft {
   /** `job_…` */
@@ -72,18 +75,13 @@ export interface Escrow {
   /**
    * Locks the quoted credits for a new job. A draft whose lock was refused can be used again.
    *
-   * @param payer with the sequence of the account's last known change: no refusal counts that a node
-   *   gives which has not seen it
+   * @param payer no refusal counts that comes from a node which has not seen his account's change
    * @throws ApiError when the ledger refuses: then there is no job and never will be
    * @throws LockUndecidedError when it does not confirm in time
    * @throws PriceChangedError
    * @throws LedgerUnavailableError with a signature when the lock's fate is not known
    */
-  lock(
-    payer: Pick<Payer, 'wallet' | 'sequence'>,
-    quoted: Quote,
-    draft: JobDraft,
-  ): Promise<LockedJob>;
+  lock(payer: LockPayer, quoted: Quote, draft: JobDraft): Promise<LockedJob>;
   /** Announces which worker is asked; sent within a second unless the settlement carries it. */
   acknowledge(job: LockedJob, workerAddress: string, attempt: number): void;
   /** Proves and settles in one transaction, again until it is decided or too late. */

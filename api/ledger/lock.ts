@@ -10,9 +10,14 @@ import { within } from '../../runtime/wait.ts';
 import { jobDeadlines } from '../completion/deadlines.ts';
 import type { Quote } from '../completion/quote.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
-import type { Payer } from '../statements/keyAndAccount.ts';
 import { actor, type LedgerContext, readJob } from './context.ts';
-import { type JobDraft, type LockedJob, LockUndecidedError, PriceChangedError } from './escrow.ts';
+import {
+  type JobDraft,
+  type LockedJob,
+  type LockPayer,
+  LockUndecidedError,
+  PriceChangedError,
+} from './escrow.ts';
 import { failJob } from './exits.ts';
 import { AccountChangingError, lockRefusal } from './lockRefusal.ts';
 
@@ -32,7 +37,7 @@ const TRIES_MAX = 3;
 const JOB_TIMEOUT_SECONDS = 120n;
 
 interface LockRequest {
-  payer: Pick<Payer, 'wallet' | 'sequence'>;
+  payer: LockPayer;
   quoted: Quote;
   draft: JobDraft;
 }

@@ -4,26 +4,17 @@ import type { Outcome } from '../../programs/client/sender/outcome.ts';
 import type { CreditAccount } from '../../programs/client/types.ts';
 import { insufficientCredits, type Quote } from '../completion/quote.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
-import type { Payer } from '../statements/keyAndAccount.ts';
 import { askNode, type LedgerContext } from './context.ts';
-import { PriceChangedError } from './escrow.ts';
+import { type LockPayer, PriceChangedError } from './escrow.ts';
 
 const SECONDS_PER_DAY = 86_400n;
-
-type Rejected = Extract<Outcome, { status: 'rejected' }>;
-
-interface RefusedLock {
-  quoted: Quote;
-  payer: Pick<Payer, 'wallet' | 'sequence'>;
-}
 
 /** What a client is told of the program's refusal. */
 export async function lockRefusal(
   context: LedgerContext,
-  { error, slot }: Rejected,
-  lock: RefusedLock,
+  { error, slot }: Extract<Outcome, { status: 'rejected' }>,
+  { quoted, payer }: { quoted: Quote; payer: LockPayer },
 ): Promise<Error> {
-  const { quoted, payer } = lock;
   switch (error?.name) {
     case 'InsufficientCredits': {
       const account = await accountOf(context, payer, slot);
@@ -94,7 +85,7 @@ export class AccountChangingError extends ApiError<'service_unavailable'> {
  */
 async function accountOf(
   context: LedgerContext,
-  payer: RefusedLock['payer'],
+  payer: LockPayer,
   slot: number,
 ): Promise<CreditAccount | null> {
   const { connection, commitment, addresses } = context;

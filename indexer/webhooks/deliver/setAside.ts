@@ -18,7 +18,11 @@ export async function setAside(database: Database, webhookId: string): Promise<v
   while (place) place = await setSomeAside(database, webhookId, place);
 }
 
-/** @returns the last one that was set aside; undefined when there was none */
+/**
+ * Goes on behind the last one: the index still leads to those before it until the transaction ends.
+ *
+ * @returns the last one that was set aside; undefined when there was none
+ */
 async function setSomeAside(
   database: Database,
   webhookId: string,
