@@ -97,7 +97,10 @@ export function createCompletions(services: CompletionServices): Completions {
     context: RequestContext,
   ): Promise<void> {
     try {
-      const end = await answerJob(services, options);
+      const answering = answerJob(services, options);
+      // Now that the worker has it.
+      escrow.draftAhead(job.wallet);
+      const end = await answering;
       context.stages.mark('worker');
       if (end.kind === 'proven') return await deliverProven(job, end.answer, context);
       context.delivery.fail(await unpaid.end(job, end));

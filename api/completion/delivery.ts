@@ -82,7 +82,7 @@ export function createDelivery(options: DeliveryOptions & { isStream: boolean })
 function createPlainDelivery(options: DeliveryOptions): Delivery {
   const { response, identity, publicUrl } = options;
   const parts: string[] = [];
-  let ending: { finishReason: FinishReason; usage: Usage } | undefined;
+  let body: string | undefined;
 
   return {
     begin(worker) {
@@ -92,11 +92,8 @@ function createPlainDelivery(options: DeliveryOptions): Delivery {
       parts.push(text);
     },
     finish(finishReason, usage) {
-      ending = { finishReason, usage };
-    },
-    settled(settlement) {
-      if (!ending) throw new Error('an answer cannot settle before it is finished');
-      response.set(settlementFields(settlement)).json({
+      // Now, while its settlement is still to come.
+      body = JSON.stringify({
         id: `chatcmpl-${identity.jobId}`,
         object: 'chat.completion',
         created: identity.created,
@@ -105,11 +102,15 @@ function createPlainDelivery(options: DeliveryOptions): Delivery {
           {
             index: 0,
             message: { role: 'assistant', content: parts.join('') },
-            finish_reason: ending.finishReason,
+            finish_reason: finishReason,
           },
         ],
-        usage: ending.usage,
+        usage,
       } satisfies ChatCompletion);
+    },
+    settled(settlement) {
+      if (body === undefined) throw new Error('an answer cannot settle before it is finished');
+      response.set(settlementFields(settlement)).type('json').end(body);
     },
     fail(error) {
       sendError(response, error, publicUrl);

@@ -72,9 +72,12 @@ export function createProvenDelivery(options: {
     const { countedTokens, stages, keepCopy } = settling;
     let sinceMs = 0;
     async function end(): Promise<JobEnd> {
-      await keepInTime(job, keepCopy);
-      sinceMs = performance.now();
-      const settled = await escrow.settle(job, answer, countedTokens);
+      const kept = keepInTime(job, keepCopy).then(() => {
+        sinceMs = performance.now();
+      });
+      // The copy is on its way to the database then, and the settlement is built meanwhile.
+      await new Promise<void>((resolve) => void setImmediate(resolve));
+      const settled = await escrow.settle(job, answer, countedTokens, kept);
       const ended = settled.status === 'overdue' ? await unpaid.refundWhenDue(job) : settled;
       stages.mark('settle');
       return ended;

@@ -72,6 +72,8 @@ export class PriceChangedError extends Error {
  */
 export interface Escrow {
   draft(wallet: string): JobDraft;
+  /** Draws the draft that the wallet's next request is given, while nobody waits for it. */
+  draftAhead(wallet: string): void;
   /**
    * Locks the quoted credits for a new job. A draft whose lock was refused can be used again.
    *
@@ -84,8 +86,17 @@ export interface Escrow {
   lock(payer: LockPayer, quoted: Quote, draft: JobDraft): Promise<LockedJob>;
   /** Announces which worker is asked; sent within a second unless the settlement carries it. */
   acknowledge(job: LockedJob, workerAddress: string, attempt: number): void;
-  /** Proves and settles in one transaction, again until it is decided or too late. */
-  settle(job: LockedJob, answer: ProvenAnswer, countedTokens: number): Promise<SettleEnd>;
+  /**
+   * Proves and settles in one transaction, again until it is decided or too late.
+   *
+   * @param kept nothing is sent before it resolves
+   */
+  settle(
+    job: LockedJob,
+    answer: ProvenAnswer,
+    countedTokens: number,
+    kept?: Promise<void>,
+  ): Promise<SettleEnd>;
   fail(job: LockedJob, reason: Exclude<FailureReason, 'none'>): Promise<JobEnd>;
   /** To be called once the ledger's time allows it. */
   refund(job: LockedJob): Promise<JobEnd>;

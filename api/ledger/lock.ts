@@ -1,5 +1,4 @@
 import { jobLock } from '../../programs/client/instructions/index.ts';
-import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
 import {
   LedgerUnavailableError,
@@ -40,17 +39,6 @@ interface LockRequest {
   payer: LockPayer;
   quoted: Quote;
   draft: JobDraft;
-}
-
-/** @throws LedgerUnavailableError while the ledger's time, by which the job is judged, is unknown */
-export function draftJob({ addresses, clock }: LedgerContext, wallet: string): JobDraft {
-  if (!clock.isRead) {
-    throw new LedgerUnavailableError('The ledger was not reached yet', { signature: null });
-  }
-  const creditAccount = addresses.creditAccount(publicKeyOf(wallet));
-  const { programId } = addresses;
-  const { bytes, address } = createJobId({ nowMs: clock.nowMs(), creditAccount, programId });
-  return { id: formatJobId(bytes), bytes, address, creditAccount };
 }
 
 /**

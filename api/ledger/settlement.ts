@@ -26,7 +26,13 @@ const PAUSE_MS_MAX = 5_000;
 export async function settleJob(
   context: LedgerContext,
   acknowledgements: Acknowledgements,
-  options: { job: LockedJob; answer: ProvenAnswer; countedTokens: number },
+  options: {
+    job: LockedJob;
+    answer: ProvenAnswer;
+    countedTokens: number;
+    /** Nothing is sent before it resolves. */
+    kept: Promise<void> | undefined;
+  },
 ): Promise<SettleEnd> {
   const { clock, logger, sender } = context;
   const { job, answer, countedTokens } = options;
@@ -43,8 +49,11 @@ export async function settleJob(
   }
 
   while (isInTime()) {
+    // Built meanwhile.
+    const instructions = settlementInstructions(context, acknowledgements, { ...options, payout });
+    await options.kept;
     const sending = sender.send({
-      instructions: settlementInstructions(context, acknowledgements, { ...options, payout }),
+      instructions,
       signers: [context.signer],
       computeUnitLimit: SETTLEMENT_COMPUTE_UNITS_MAX,
       lane: 'settlements',

@@ -34,7 +34,7 @@ export function observeEscrow(escrow: Escrow, metrics: ApiMetrics): Escrow {
       metrics.jobsInFlight(running.size);
       return job;
     },
-    settle: (job, answer, countedTokens) => ending(job, escrow.settle(job, answer, countedTokens)),
+    settle: (job, ...settling) => ending(job, escrow.settle(job, ...settling)),
     fail: (job, reason) => ending(job, escrow.fail(job, reason)),
     refund: (job) => ending(job, escrow.refund(job)),
   };

@@ -96,6 +96,20 @@ describe('a job whose workers fail', () => {
   });
 });
 
+describe('a worker that says the messages exceed its window', () => {
+  it.each([
+    ['ends the job by that, before any text', [], { kind: 'context_exceeded' }],
+    ['has failed, after some', ['Hello'], { kind: 'failed', reason: 'worker_error' }],
+  ])('%s', async (_what, texts, expected) => {
+    async function* ask() {
+      for (const text of texts) yield [{ type: 'content', text }];
+      throw new WorkerFailedError('context_length_exceeded');
+    }
+    const workers = { ask } as unknown as AnswerServices['workers'];
+    expect((await answer([[]], { workers })).end).toMatchObject(expected);
+  });
+});
+
 describe('a client that leaves once there is text', () => {
   /** @returns how the job ends, and whether its worker was told to stop and prove */
   async function leave(keepPartial: boolean) {

@@ -71,7 +71,7 @@ describe('what a settlement counts', () => {
   ])('is the tokens %s', async (_how, ours, counted) => {
     const settle = jest.fn<Escrow['settle']>(async () => SETTLED);
     await deliver({ isStream: false, settle, outputTokens: ours });
-    expect(settle).toHaveBeenCalledWith(job, answer, counted);
+    expect(settle).toHaveBeenCalledWith(job, answer, counted, expect.any(Promise));
   });
 });
 
@@ -99,13 +99,14 @@ describe.each([
   it.each([
     ['once it is kept for repeats', 1_500, 1_500],
     ['after 2 s where it cannot be kept in time', 60_000, 2_000],
-  ])('is settled %s', async (_when, keptAfterMs, settledAfterMs) => {
+  ])('may be settled %s', async (_when, keptAfterMs, settledAfterMs) => {
     let settledMs: number | undefined;
     const startedMs = performance.now();
     await deliver({
       isStream,
       store: () => delay(keptAfterMs),
-      settle: async () => {
+      settle: async (_job, _answer, _countedTokens, kept) => {
+        await kept;
         settledMs = Math.round(performance.now() - startedMs);
         return SETTLED;
       },

@@ -1,0 +1,82 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import { type CompletionServices, createCompletions } from '../../api/completion/completions.ts';
+import { createRequestIdentification } from '../../api/idempotency/identity.ts';
+import type { KeyAdmission } from '../../api/services/keyAdmission.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { serveApp } from './serveApp.ts';
+
+// What a whole service cannot be made to do at will: an error that nobody thought of.
+
+const KEY = `svc_live_${'a'.repeat(32)}`;
+const model = {
+  ...{ id: 'small', address: 'a model', tier: 'lite', retires_at: null },
+  ...{ context_window_tokens: 1_000, credits_per_request: 2n, credits_per_1k_tokens: 4n },
+  long_completion_threshold_tokens: 500,
+};
+const payer = { wallet: 'a wallet', spender: null, available_credits: 100n, sequence: 1n };
+const job = {
+  ...{
+    id: 'job_1',
+    wallet: payer.wallet,
+    model,
+    tokenLimit: 10,
+    lockCredits: 8n,
+    escrowTx: 'a lock',
+  },
+  ...{ address: Keypair.generate().publicKey, deadlines: { stopAt: 100n } },
+};
+
+/** A service whose job fails in the middle of its answer, once it is locked. */
+function createFailing() {
+  const fail = jest.fn(async () => ({ status: 'failed', signature: 'a failure' }));
+  const release = jest.fn();
+  async function* ask() {
+    yield [{ type: 'content', text: 'Hello' }];
+  }
+  const completions = createCompletions({
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    nowSeconds: () => 0n,
+    clock: { nowSeconds: () => 0n, waitUntil: () => new Promise(() => undefined) },
+    programId: Keypair.generate().publicKey,
+    catalog: { find: () => model },
+    // What is missing of this slot is met at the first text, as something that nobody thought of.
+    directory: {
+      reserve: async () => ({ worker: { address: 'a worker', endpoint: '' }, release }),
+    },
+    escrow: {
+      ...{ draft: () => ({ id: job.id }), draftAhead: () => undefined },
+      ...{ lock: async () => job, acknowledge: () => undefined, fail },
+    },
+    idempotency: { claimAnew: async () => ({ payer, claim: { status: 'new' } }) },
+    workers: { ask, stop: async () => undefined },
+    onStage: () => undefined,
+    publicUrl: 'https://api.example.com',
+  } as unknown as CompletionServices);
+  return { completions, fail, release };
+}
+
+describe('an error that nobody thought of, in the middle of an answer', () => {
+  it('gives the credits and the slot back, and tells its client nothing of itself', async () => {
+    const { completions, fail, release } = createFailing();
+    const app = await serveApp({
+      completions,
+      keys: { ownerOf: () => payer.wallet } as unknown as KeyAdmission,
+      identify: createRequestIdentification(new Uint8Array(32)),
+    });
+
+    const answer = await fetch(`${app.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}` },
+      body: JSON.stringify({ model: model.id, messages: [{ role: 'user', content: 'Hello.' }] }),
+    });
+    const { error } = (await answer.json()) as { error: { code: string; message: string } };
+    await completions.drain();
+    await app.close();
+
+    expect([answer.status, error.code]).toEqual([500, 'internal_error']);
+    expect(error.message).not.toContain('observeFirstToken');
+    expect(fail.mock.calls).toEqual([[job, 'worker_error']]);
+    expect(release).toHaveBeenCalledTimes(1);
+  });
+});
