@@ -16,6 +16,9 @@ export interface EmbeddedDatabase {
 
 const USER = 'postgres';
 const LOG_LINES_MAX = 20;
+/** What the server says last when somebody else took its port. */
+const PORT_IS_TAKEN = 'could not create any TCP/IP sockets';
+const PORTS_TRIED_MAX = 5;
 
 /**
  * Starts a PostgreSQL server on a free port. Everybody on this machine can connect to it, and its
@@ -23,48 +26,70 @@ const LOG_LINES_MAX = 20;
  *
  * @param directory where the data stays between starts; without it the data is temporary and
  *   deleted by `close`
+ * @param findPort another process may take the port before the server does: then it is asked again
  * @throws Error with the server's last words when it does not start
  */
 export async function startDatabase(
-  options: { directory?: string } = {},
+  options: { directory?: string; findPort?: () => Promise<number> } = {},
 ): Promise<EmbeddedDatabase> {
+  const { findPort = findFreePort } = options;
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'svc-postgres-')));
   const isTemporary = options.directory === undefined;
-  const port = await findFreePort();
   const password = createPassword();
   const log: string[] = [];
   const remember = (line: unknown) => {
     log.push(String(line).trim());
     if (log.length > LOG_LINES_MAX) log.shift();
   };
-  const server = new EmbeddedPostgres({
-    databaseDir: directory,
-    port,
-    user: USER,
-    // The library writes this one where others can read it; it is replaced before the server runs.
-    password: createPassword(),
-    persistent: !isTemporary,
-    // PostgreSQL refuses to run as root, so there it gets a user of its own.
-    createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ['--encoding=UTF8', '--locale=C'],
-    postgresFlags: [
-      ...['-c', 'unix_socket_directories='],
-      // What is deleted at the end need not survive a power cut.
-      ...(isTemporary ? ['-c', 'fsync=off', '-c', 'full_page_writes=off'] : []),
-    ],
-    onLog: remember,
-    onError: remember,
-  });
+  const serverAt = (port: number) =>
+    new EmbeddedPostgres({
+      databaseDir: directory,
+      port,
+      user: USER,
+      // The library writes this one where others can read it; it is replaced before the server runs.
+      password: createPassword(),
+      persistent: !isTemporary,
+      // PostgreSQL refuses to run as root, so there it gets a user of its own.
+      createPostgresUser: process.getuid?.() === 0,
+      initdbFlags: ['--encoding=UTF8', '--locale=C'],
+      postgresFlags: [
+        ...['-c', 'unix_socket_directories='],
+        // What is deleted at the end need not survive a power cut.
+        ...(isTemporary ? ['-c', 'fsync=off', '-c', 'full_page_writes=off'] : []),
+      ],
+      onLog: remember,
+      onError: remember,
+    });
   leaveSignalsAlone();
-  try {
-    if (!existsSync(join(directory, 'PG_VERSION'))) await server.initialise();
+
+  async function prepare(): Promise<void> {
+    // The port counts only once it runs.
+    if (!existsSync(join(directory, 'PG_VERSION'))) await serverAt(0).initialise();
     await setPassword({ directory, user: USER, password });
-    await server.start();
-  } catch (error) {
-    if (isTemporary) await rm(directory, { recursive: true, force: true });
-    const words = [...log, error instanceof Error ? error.message : ''].join('\n');
-    throw new Error(`PostgreSQL did not start in ${directory}: ${words}`, { cause: error });
   }
+
+  async function run(): Promise<{ server: EmbeddedPostgres; port: number }> {
+    for (let tried = 1; ; tried += 1) {
+      const port = await findPort();
+      const server = serverAt(port);
+      try {
+        await server.start();
+        return { server, port };
+      } catch (error) {
+        const isTaken = log.some((words) => words.includes(PORT_IS_TAKEN));
+        if (!isTaken || tried === PORTS_TRIED_MAX) throw error;
+        log.length = 0;
+      }
+    }
+  }
+
+  const { server, port } = await prepare()
+    .then(run)
+    .catch(async (error: unknown) => {
+      if (isTemporary) await rm(directory, { recursive: true, force: true });
+      const words = [...log, error instanceof Error ? error.message : ''].join('\n');
+      throw new Error(`PostgreSQL did not start in ${directory}: ${words}`, { cause: error });
+    });
   const endWithProcess = () => {
     const id = readServerId(directory);
     if (id !== undefined) process.kill(id, 'SIGINT');

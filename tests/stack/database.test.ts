@@ -1,6 +1,9 @@
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { startDatabase } from '../../stack/database.ts';
 import { setPassword } from '../../stack/databasePassword.ts';
@@ -60,6 +63,37 @@ describe('the embedded database', () => {
     } finally {
       await second.close();
     }
+  });
+
+  it('takes another port where somebody else was there first', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port: takenPort } = taken.address() as AddressInfo;
+    const free = createServer().listen(0, '127.0.0.1');
+    await once(free, 'listening');
+    const { port: freePort } = free.address() as AddressInfo;
+    await promisify(free.close.bind(free))();
+    const ports = [takenPort, freePort];
+
+    const { databaseUrl, close } = await startDatabase({
+      findPort: async () => ports.shift() as number,
+    });
+
+    expect(Number(new URL(databaseUrl).port)).toBe(freePort);
+    expect(await execute(databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }]);
+    await close();
+    taken.close();
+  });
+
+  it('says so where it finds none that is free', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+
+    const starting = startDatabase({ findPort: async () => port });
+
+    await expect(starting).rejects.toThrow('Address already in use');
+    taken.close();
   });
 
   it('says why a password cannot be set, and not which', async () => {
