@@ -49,7 +49,7 @@ export async function settleJob(
   }
 
   while (isInTime()) {
-    // Built meanwhile.
+    // Built while the answer is being kept.
     const instructions = settlementInstructions(context, acknowledgements, { ...options, payout });
     await options.kept;
     const sending = sender.send({

@@ -24,6 +24,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
+async function takePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { port, leave: promisify(server.close.bind(server)) };
+}
+
 function withPassword(databaseUrl: string, password: string): string {
   const url = new URL(databaseUrl);
   url.password = password;
@@ -66,34 +73,27 @@ describe('the embedded database', () => {
   });
 
   it('takes another port where somebody else was there first', async () => {
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const { port: takenPort } = taken.address() as AddressInfo;
-    const free = createServer().listen(0, '127.0.0.1');
-    await once(free, 'listening');
-    const { port: freePort } = free.address() as AddressInfo;
-    await promisify(free.close.bind(free))();
-    const ports = [takenPort, freePort];
+    const [taken, free] = [await takePort(), await takePort()];
+    await free.leave();
+    const ports = [taken.port, free.port];
 
     const { databaseUrl, close } = await startDatabase({
       findPort: async () => ports.shift() as number,
     });
 
-    expect(Number(new URL(databaseUrl).port)).toBe(freePort);
+    expect(Number(new URL(databaseUrl).port)).toBe(free.port);
     expect(await execute(databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }]);
     await close();
-    taken.close();
+    await taken.leave();
   });
 
   it('says so where it finds none that is free', async () => {
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const { port } = taken.address() as AddressInfo;
+    const { port, leave } = await takePort();
 
     const starting = startDatabase({ findPort: async () => port });
 
     await expect(starting).rejects.toThrow('Address already in use');
-    taken.close();
+    await leave();
   });
 
   it('says why a password cannot be set, and not which', async () => {
