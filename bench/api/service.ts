@@ -1,7 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { createKey } from '../../api/services/keys.ts';
@@ -9,6 +6,7 @@ import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts'
 import { createPool } from '../../runtime/postgres.ts';
 import type { Shutdown } from '../../runtime/shutdown.ts';
 import { startDatabase } from '../../stack/database.ts';
+import { findFreePort } from '../../stack/freePort.ts';
 import { registerWorker } from '../../stack/participants.ts';
 import { untilReady } from '../../stack/ready.ts';
 import { startProcess } from '../../tests/support/childProcess.ts';
@@ -92,7 +90,7 @@ export async function startDoubledService(options: {
     BENCH_PROGRAM: PROGRAM_ID.toBase58(),
   });
   shutdown.add('parts', async () => void (await parts.terminate()));
-  const metricsPort = await freePort();
+  const metricsPort = await findFreePort();
   const api = await startProcess('bench/api/doubledApi.ts', {
     ...shared,
     ...{ PORT: '0', METRICS_PORT: `${metricsPort}`, NODE_OPTIONS: nodeOptions },
@@ -114,13 +112,4 @@ export async function startDoubledService(options: {
 /** Where one of the benchmark's own servers, whose url ends in /v1, is and tells what it uses. */
 export function metered({ url }: { url: string }): Pick<MeteredTarget, 'url' | 'metricsUrl'> {
   return { url, metricsUrl: new URL('/metrics', url).href };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

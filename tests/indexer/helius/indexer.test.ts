@@ -1,10 +1,8 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { digestTables } from '../../../indexer/digest.ts';
 import { PROGRAM_ID } from '../../../programs/client/index.ts';
+import { findFreePort } from '../../../stack/freePort.ts';
 import type { StartedProcess } from '../../support/childProcess.ts';
 import { createRandom } from '../../support/random.ts';
 import { startIndexer } from '../indexerProcess.ts';
@@ -75,15 +73,6 @@ async function work(): Promise<void> {
     await scene.settle(settled);
     await scene.fail(failed);
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function post({ url }: Endpoint, body = '[]', authorization = SECRET): Promise<number> {
