@@ -77,13 +77,11 @@ export function createApp(services: AppServices): Express {
   app.use(allowOrigins(services.corsOrigins));
   app.use(limitBursts(services.bursts));
   app.use(requireWellFormed());
-  app.get('/health', getHealth());
-  app.get('/ready', getReadiness(services));
-  serveDocs(app, { publicUrl });
 
   const { authenticate: auth, recognize } = createAuthentication(services);
   const json = parseJsonBody();
   const spender = requireSpender(services.gateway);
+  // Express tries one route after the other: the first is the one whose answers are waited for.
   app.post(
     '/v1/chat/completions',
     recognize,
@@ -102,6 +100,9 @@ export function createApp(services: AppServices): Express {
   app.post('/v1/webhooks', auth, json, postWebhook(services));
   app.get('/v1/webhooks', auth, getWebhooks(services));
   app.delete('/v1/webhooks/:webhook_id', auth, deleteWebhook(services));
+  app.get('/health', getHealth());
+  app.get('/ready', getReadiness(services));
+  serveDocs(app, { publicUrl });
 
   app.use(routeNotFound());
   app.use(renderError({ logger, publicUrl }));

@@ -1,15 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { endWithParent } from '../runtime/parent.ts';
 import { costMetrics } from './costMetrics.ts';
 import { WORDS } from './words.ts';
 
 // A bare chat-completions server that answers at once: what is measured beyond it is the path.
-
-/** Between the first word and the others. */
-const generationMs = Number(process.env.BENCH_GENERATION_MS ?? 0);
 
 const server = createServer(async (request, response) => {
   if (request.url === '/metrics') return void response.end(costMetrics());
@@ -17,7 +13,6 @@ const server = createServer(async (request, response) => {
   const base = { id: 'chatcmpl-bench', created: 0, model: 'bench' };
   const usage = { prompt_tokens: 8, completion_tokens: WORDS.length, total_tokens: 28 };
   if (!stream) {
-    if (generationMs > 0) await delay(generationMs);
     const message = { role: 'assistant', content: WORDS.join('') };
     const choices = [{ index: 0, message, finish_reason: 'stop' }];
     response.setHeader('content-type', 'application/json');
@@ -30,10 +25,7 @@ const server = createServer(async (request, response) => {
     response.write(`data: ${JSON.stringify(chunk)}\n\n`);
   };
   send([{ index: 0, delta: { role: 'assistant' }, finish_reason: null }]);
-  for (const [index, content] of WORDS.entries()) {
-    send([{ index: 0, delta: { content }, finish_reason: null }]);
-    if (index === 0 && generationMs > 0) await delay(generationMs);
-  }
+  for (const content of WORDS) send([{ index: 0, delta: { content }, finish_reason: null }]);
   send([{ index: 0, delta: {}, finish_reason: 'stop' }]);
   send([], { usage });
   response.end('data: [DONE]\n\n');

@@ -65,6 +65,7 @@ export async function tryWorker(
       {
         ...{ job, slot, attempt: 1, chat: chatForWorker(request), clientGone: interrupted },
         delivery: { begin: () => undefined, write: () => undefined },
+        onBegun: () => undefined,
         keepPartial: false,
         runner: createRace().enter(),
         isRival: false,

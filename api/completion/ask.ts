@@ -25,6 +25,8 @@ export interface AskedJob {
   delivery: Pick<Delivery, 'begin' | 'write'>;
   clientGone: AbortSignal;
   keepPartial: boolean;
+  /** Called once the first words were passed on. */
+  onBegun: () => void;
 }
 
 /** How an attempt ended: as the job's, or unheard because another had text before. */
@@ -55,9 +57,8 @@ export async function ask(
   const acknowledge = (): void => escrow.acknowledge(job, worker.address, attempt);
   let engine: string | null = null;
   let hasBegun = false;
-  if (!isRival) acknowledge();
   try {
-    const end = await runAttempt({
+    const attempting = runAttempt({
       ...{ slot, programId, workers, clock, deadlines: job.deadlines, runner, ...rest },
       task: {
         endpoint: worker.endpoint,
@@ -76,14 +77,18 @@ export async function ask(
           if (isRival) acknowledge();
           delivery.begin({ address: worker.address, engine });
         }
-        hasBegun = true;
         delivery.write(text);
+        if (!hasBegun) options.onBegun();
+        hasBegun = true;
       },
       onFirstToken: (firstTokenMs) => {
         slot.observeFirstToken(firstTokenMs);
         services.onFirstToken({ worker: worker.address, modelId: job.model.id, firstTokenMs });
       },
     });
+    // Now that the worker has it.
+    if (!isRival) acknowledge();
+    const end = await attempting;
     learn(services.logger, { job, chat, slot, attempt, end });
     return end;
   } finally {

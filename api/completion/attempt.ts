@@ -120,10 +120,12 @@ export async function runAttempt(options: {
   const giveUp = (): void => cutConnection('outrun');
   const outrun = (): Outrun => ({ kind: 'outrun', afterMs: performance.now() - startedMs });
 
-  clientGone.addEventListener('abort', leave);
   if (clientGone.aborted) leave();
-  runner.outrun.addEventListener('abort', giveUp);
   if (runner.outrun.aborted) giveUp();
+  const answer = workers.ask(task, connection.signal);
+  // The worker has it: all else is done meanwhile.
+  clientGone.addEventListener('abort', leave);
+  runner.outrun.addEventListener('abort', giveUp);
   onDeadline(deadlines.stopAt, () => text && stop());
   onDeadline(deadlines.proofDueAt, () => cutConnection('overdue'));
   onDeadline(startedAt + SILENCE_SECONDS, async () => {
@@ -169,7 +171,7 @@ export async function runAttempt(options: {
   }
 
   try {
-    for await (const events of workers.ask(task, connection.signal)) {
+    for await (const events of answer) {
       for (const event of events) {
         const end = hear(event);
         if (end) return end;

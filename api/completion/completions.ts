@@ -97,10 +97,7 @@ export function createCompletions(services: CompletionServices): Completions {
     context: RequestContext,
   ): Promise<void> {
     try {
-      const answering = answerJob(services, options);
-      // Now that the worker has it.
-      escrow.draftAhead(job.wallet);
-      const end = await answering;
+      const end = await answerJob(services, options);
       context.stages.mark('worker');
       if (end.kind === 'proven') return await deliverProven(job, end.answer, context);
       context.delivery.fail(await unpaid.end(job, end));
@@ -140,7 +137,14 @@ export function createCompletions(services: CompletionServices): Completions {
         identity: { jobId: job.id, modelId: job.model.id, created },
       });
       const chat = chatForWorker(request);
-      const options = { job, slot, delivery, clientGone, chat, keepPartial: isStream };
+      // Once its client has the first words, nobody waits for anything but the worker.
+      const onBegun = () => {
+        setImmediate(() => {
+          escrow.draftAhead(wallet);
+          claim.prepareStore();
+        });
+      };
+      const options = { job, slot, delivery, clientGone, chat, keepPartial: isStream, onBegun };
       const context = { delivery, response, stages, isStream, claim, created };
       await work.keepGoing(job, run(job, options, context));
     },

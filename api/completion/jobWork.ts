@@ -1,3 +1,4 @@
+import { spellingOf } from '../../programs/client/publicKeyOf.ts';
 import { isEnded } from '../../programs/client/vocabulary.ts';
 import type { Background } from '../../runtime/background.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -40,7 +41,7 @@ export function createJobWork(options: {
     },
     mirrored(job, end, wait) {
       if (end.signature) watch.hint(end.signature);
-      return watch.waitFor(job.address.toBase58(), hasEnded, wait);
+      return watch.waitFor(spellingOf(job.address), hasEnded, wait);
     },
   };
 }

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { Response } from 'express';
 import { creditsNumber, sha256Text } from '../../runtime/jsonForms.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -67,9 +66,15 @@ export function createProvenDelivery(options: {
   function settle(
     job: LockedJob,
     answer: ProvenAnswer,
-    settling: { countedTokens: number; stages: Stages; keepCopy: () => Promise<void> },
+    settling: {
+      countedTokens: number;
+      stages: Stages;
+      keepCopy: () => Promise<void>;
+      /** Done while the copy is being stored. */
+      meanwhile: () => void;
+    },
   ) {
-    const { countedTokens, stages, keepCopy } = settling;
+    const { countedTokens, stages, keepCopy, meanwhile } = settling;
     let sinceMs = 0;
     async function end(): Promise<JobEnd> {
       const kept = keepInTime(job, keepCopy).then(() => {
@@ -77,6 +82,7 @@ export function createProvenDelivery(options: {
       });
       // The copy is on its way to the database then, and the settlement is built meanwhile.
       await new Promise<void>((resolve) => void setImmediate(resolve));
+      meanwhile();
       const settled = await escrow.settle(job, answer, countedTokens, kept);
       const ended = settled.status === 'overdue' ? await unpaid.refundWhenDue(job) : settled;
       stages.mark('settle');
@@ -107,12 +113,14 @@ export function createProvenDelivery(options: {
 
   return async (job, answer, context) => {
     const { delivery, response, stages, isStream, claim, created } = context;
-    const { text, finishReason, engine, slot } = answer;
+    const { text, finishReason, engine, slot, proof } = answer;
     const countedTokens = Math.min(await tokens.output(job.model.id, text), job.tokenLimit);
     const usage = usageOf(answer, countedTokens);
-    const digest = hash('sha256', text, 'buffer');
-    const outputHash = sha256Text(digest.toString('hex'));
-    const deliveryReceipt = signReceipt(job, digest);
+    const finish = () => delivery.finish(finishReason, usage);
+    // A stream's reader waits for nothing else; a plain answer's waits for its settlement.
+    if (isStream) finish();
+    const outputHash = sha256Text(Buffer.from(proof.outputHash).toString('hex'));
+    const deliveryReceipt = signReceipt(job, proof.outputHash);
 
     const keepCopy = () =>
       claim.store({
@@ -121,8 +129,8 @@ export function createProvenDelivery(options: {
         escrowTx: job.escrowTx,
         worker: { address: slot.worker.address, engine },
       });
-    const settling = settle(job, answer, { countedTokens, stages, keepCopy });
-    delivery.finish(finishReason, usage);
+    const meanwhile = isStream ? () => undefined : finish;
+    const settling = settle(job, answer, { countedTokens, stages, keepCopy, meanwhile });
 
     const waitMs = isStream ? STREAM_SETTLEMENT_WAIT_MS : PLAIN_SETTLEMENT_WAIT_MS;
     const known = await knownWithin(waitMs, settling);

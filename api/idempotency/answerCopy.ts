@@ -1,4 +1,4 @@
-import { createSealing, SealingError } from '../../runtime/sealing.ts';
+import { type Sealing, SealingError } from '../../runtime/sealing.ts';
 import type { FinishReason, Usage } from '../completion/delivery.ts';
 
 /** All that a repeated request needs to be answered like the first. */
@@ -14,14 +14,14 @@ export interface AnswerCopy {
   deliveryReceipt: string;
 }
 
-export function sealCopy(copy: AnswerCopy, key: Uint8Array): Buffer {
-  return createSealing(key).seal(JSON.stringify(copy));
+export function sealCopy(copy: AnswerCopy, sealing: Sealing): Buffer {
+  return sealing.seal(JSON.stringify(copy));
 }
 
 /** @returns undefined when the copy was sealed under another key: the API key was regenerated */
-export function openCopy(sealed: Uint8Array, key: Uint8Array): AnswerCopy | undefined {
+export function openCopy(sealed: Uint8Array, sealing: Sealing): AnswerCopy | undefined {
   try {
-    return JSON.parse(createSealing(key).open(sealed));
+    return JSON.parse(sealing.open(sealed));
   } catch (error) {
     if (error instanceof SealingError) return undefined;
     throw error;

@@ -2,6 +2,7 @@ import { jobIdTimeMs, parseJobId } from '../../programs/client/jobId.ts';
 import { gather } from '../../runtime/gather.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Database } from '../../runtime/postgres.ts';
+import { createSealing, type Sealing } from '../../runtime/sealing.ts';
 import { delay } from '../../runtime/wait.ts';
 import { ApiError } from '../errors.ts';
 import type { JobStanding } from '../ledger/statusLookup.ts';
@@ -36,6 +37,8 @@ export interface NewClaim {
   status: 'new';
   /** Nothing was locked for it and nothing ever will be: the next one may run. */
   release(): Promise<void>;
+  /** Makes ready for `store` what takes time, while nobody waits. */
+  prepareStore(): void;
   /** Before its settlement is sent, so that no charge is ever without its answer. */
   store(copy: AnswerCopy): Promise<void>;
 }
@@ -106,15 +109,21 @@ export function createIdempotency(services: {
 
   function claimed(request: RequestIdentity, jobId: string): NewClaim {
     const key = { ...request, jobId };
+    let sealing: Sealing | undefined;
+    const sealingOf = () => {
+      sealing ??= createSealing(request.copyKey());
+      return sealing;
+    };
     return {
       status: 'new',
       async release() {
         await deleteRequest(database, key);
       },
+      prepareStore: () => void sealingOf(),
       store: (copy) =>
         store({
           ...key,
-          sealed: sealCopy(copy, request.copyKey()),
+          sealed: sealCopy(copy, sealingOf()),
           lifetimeSeconds: ANSWER_LIFETIME_SECONDS,
         }),
     };
@@ -169,7 +178,7 @@ export function createIdempotency(services: {
       );
     }
     if (await isFree(request.wallet, earlier)) return undefined;
-    const copy = earlier.answer && openCopy(earlier.answer, request.copyKey());
+    const copy = earlier.answer && openCopy(earlier.answer, createSealing(request.copyKey()));
     if (copy) return { status: 'replay', jobId: earlier.job_id, copy };
     throw new ApiError(
       'idempotency_key_reused',

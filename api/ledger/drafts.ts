@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { createJobId, formatJobId, jobIdTimeMs } from '../../programs/client/jobId.ts';
-import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
+import { publicKeyOf, spellingOf } from '../../programs/client/publicKeyOf.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
 import type { LedgerContext } from './context.ts';
 import type { Escrow, JobDraft } from './escrow.ts';
@@ -22,11 +22,15 @@ export function createDrafts({
   clock,
 }: Pick<LedgerContext, 'addresses' | 'clock'>): Drafts {
   const { programId } = addresses;
-  const ahead = new LRUCache<string, JobDraft>({ max: DRAFTS_KEPT_MAX });
+  // A draft that is taken leaves its wallet's place empty: of a cache that loses its last entry, all
+  // places are written anew.
+  const ahead = new LRUCache<string, { draft: JobDraft | undefined }>({ max: DRAFTS_KEPT_MAX });
 
   function draw(wallet: string): JobDraft {
     const creditAccount = addresses.creditAccount(publicKeyOf(wallet));
     const { bytes, address } = createJobId({ nowMs: clock.nowMs(), creditAccount, programId });
+    // Its worker and the mirror are told of it by its spelling, and need not wait for that then.
+    spellingOf(address);
     return { id: formatJobId(bytes), bytes, address, creditAccount };
   }
 
@@ -40,13 +44,14 @@ export function createDrafts({
       if (!clock.isRead) {
         throw new LedgerUnavailableError('The ledger was not reached yet', { signature: null });
       }
-      const drawn = ahead.get(wallet);
-      ahead.delete(wallet);
+      const place = ahead.get(wallet);
+      const drawn = place?.draft;
+      if (place) place.draft = undefined;
       return drawn && isFresh(drawn) ? drawn : draw(wallet);
     },
     drawAhead(wallet) {
-      const drawn = ahead.get(wallet);
-      if (!drawn || !isFresh(drawn)) ahead.set(wallet, draw(wallet));
+      const drawn = ahead.get(wallet)?.draft;
+      if (!drawn || !isFresh(drawn)) ahead.set(wallet, { draft: draw(wallet) });
     },
   };
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import { type Dispatcher, request } from 'undici';
 import { sign, workerRequestMessage } from '../../programs/client/proof.ts';
-import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
+import { publicKeyOf, spellingOf } from '../../programs/client/publicKeyOf.ts';
 import { assertUrlAllowed } from '../../runtime/addressGuard.ts';
 import { readEvents, type WorkerEvent } from './workerEvents.ts';
 import { headerOf, readRefusal, WorkerFailedError } from './workerFailure.ts';
@@ -21,8 +21,8 @@ export interface WorkerTask {
 
 export interface WorkerClient {
   /**
-   * Puts the job to the worker and yields what it answers, up to its proof: what arrives together
-   * is yielded together.
+   * Puts the job to the worker, at once, and yields what it answers, up to its proof: what arrives
+   * together is yielded together.
    * @throws WorkerFailedError when it refuses, breaks off, or says what the protocol does not know
    */
   ask(task: WorkerTask, signal: AbortSignal): AsyncGenerator<readonly WorkerEvent[]>;
@@ -48,7 +48,7 @@ export function createWorkerClient(options: {
 }): WorkerClient {
   const { signer, programId, dispatcher, allowLoopback, nowMs } = options;
 
-  function post(
+  async function post(
     kind: 'job' | 'stop',
     task: WorkerTask,
     path: string,
@@ -75,7 +75,7 @@ export function createWorkerClient(options: {
       body,
       headers: {
         'content-type': 'application/json',
-        'svc-signer': signer.publicKey.toBase58(),
+        'svc-signer': spellingOf(signer.publicKey),
         'svc-timestamp': String(timestampMs),
         'svc-signature': Buffer.from(signature).toString('base64'),
       },
@@ -84,18 +84,15 @@ export function createWorkerClient(options: {
     });
   }
 
-  async function* ask(
-    task: WorkerTask,
-    signal: AbortSignal,
-  ): AsyncGenerator<readonly WorkerEvent[]> {
-    const response = await post(
+  function postJob(task: WorkerTask, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    return post(
       'job',
       task,
       '/jobs',
       {
         job_id: task.jobId,
-        job_address: task.jobAddress.toBase58(),
-        program_id: programId.toBase58(),
+        job_address: spellingOf(task.jobAddress),
+        program_id: spellingOf(programId),
         worker_address: task.workerAddress,
         attempt: task.attempt,
         token_limit: task.tokenLimit,
@@ -103,6 +100,12 @@ export function createWorkerClient(options: {
       },
       signal,
     );
+  }
+
+  async function* listen(
+    asked: Promise<Dispatcher.ResponseData>,
+  ): AsyncGenerator<readonly WorkerEvent[]> {
+    const response = await asked;
     const { headers, body } = response;
     if (!isOk(response)) throw await readRefusal(response);
     let isProven = false;
@@ -122,20 +125,13 @@ export function createWorkerClient(options: {
   }
 
   return {
-    async *ask(task, signal) {
-      try {
-        yield* ask(task, signal);
-      } catch (error) {
-        if (error instanceof WorkerFailedError) throw error;
-        throw new WorkerFailedError('connection_failed', { cause: error });
-      }
-    },
+    ask: (task, signal) => told(listen(postJob(task, signal))),
     async stop(task) {
       try {
         const response = await post(
           'stop',
           task,
-          `/jobs/${task.jobAddress.toBase58()}/stop`,
+          `/jobs/${spellingOf(task.jobAddress)}/stop`,
           { attempt: task.attempt },
           AbortSignal.timeout(STOP_TIMEOUT_MS),
         );
@@ -147,6 +143,18 @@ export function createWorkerClient(options: {
       }
     },
   };
+}
+
+/** @throws WorkerFailedError for whatever it throws */
+async function* told(
+  events: AsyncGenerator<readonly WorkerEvent[]>,
+): AsyncGenerator<readonly WorkerEvent[]> {
+  try {
+    yield* events;
+  } catch (error) {
+    if (error instanceof WorkerFailedError) throw error;
+    throw new WorkerFailedError('connection_failed', { cause: error });
+  }
 }
 
 const isOk = ({ statusCode }: Dispatcher.ResponseData): boolean =>

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
@@ -10,13 +10,19 @@ import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { endWithParent } from '../../runtime/parent.ts';
 import { createChunks } from '../../worker/chunks.ts';
 import { createProofSigner } from '../../worker/proofs.ts';
+import { costMetrics } from '../costMetrics.ts';
 import { WORDS } from '../words.ts';
-import { GENERATION_MS } from './generation.ts';
 
 // A worker that begins its answer at once, each time the same, and looks for no lock: with the
-// ledger doubled there is none.
+// ledger doubled there is none. It is the bare upstream, too: asked for chat completions without a
+// service in between, it answers in the same time, with the same work.
 
 const SLOTS = 1_000;
+/**
+ * Between the first word and the others. No engine has its last word, or its proof, in the moment of
+ * its first one; of a server that sent both at once, the first word's time could not be told.
+ */
+const GENERATION_MS = 2;
 
 const { BENCH_WORKER_ADDRESS: address = '', BENCH_PROOF_KEY: proofKey = '' } = process.env;
 const worker = new PublicKey(address);
@@ -27,27 +33,57 @@ const FIRST = events([chunk({ role: 'assistant' }), FIRST_WORD]);
 const OTHERS = events([...OTHER_WORDS, chunk({}, 'stop')]);
 const outputHash = createHash('sha256').update(WORDS.join('')).digest();
 
+const UNPAID = { job: worker, attempt: 1 };
+const USAGE = { prompt_tokens: 8, completion_tokens: WORDS.length, total_tokens: 28 };
+const message = { role: 'assistant', content: WORDS.join('') };
+const choices = [{ index: 0, message, finish_reason: 'stop' }];
+const PLAIN = JSON.stringify({ ...chunk({}), object: 'chat.completion', choices, usage: USAGE });
+const LAST = `${events([{ ...chunk({}), choices: [], usage: USAGE }])}data: [DONE]\n\n`;
+
 const signProof = createProofSigner({ programId: PROGRAM_ID, worker, proofKey: keypair });
 
 const server = createServer(async (request, response) => {
+  if (request.url === '/metrics') return void response.end(costMetrics());
   if (request.url === '/health') {
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ worker_address: address, slots: SLOTS, engine: 'none' }));
     return;
   }
-  const job = (await json(request)) as { job_address: string; attempt: number };
+  if (request.url === '/v1/chat/completions') {
+    const { stream } = (await json(request)) as { stream?: boolean };
+    return answerUnpaid(response, stream ?? false);
+  }
+  const { job_address, attempt } = (await json(request)) as {
+    job_address: string;
+    attempt: number;
+  };
+  beginStream(response);
+  const proof = await generate({ job: new PublicKey(job_address), attempt });
+  response.end(`${OTHERS}event: proof\ndata: ${JSON.stringify(proof)}\n\n`);
+});
+
+async function answerUnpaid(response: ServerResponse, stream: boolean): Promise<void> {
+  if (stream) beginStream(response);
+  await generate(UNPAID);
+  if (!stream) response.setHeader('content-type', 'application/json');
+  response.end(stream ? `${OTHERS}${LAST}` : PLAIN);
+}
+
+function beginStream(response: ServerResponse): void {
   response.setHeader('content-type', 'text/event-stream');
   response.write(FIRST);
+}
+
+/** Lets the time pass until the other words are there, and signs their proof meanwhile. */
+async function generate(job: { job: PublicKey; attempt: number }) {
   const others = delay(GENERATION_MS);
   // What is written leaves at the end of this turn, and must not wait for the signature.
   await setImmediate();
-  const proof = signProof({
-    ...{ job: new PublicKey(job.job_address), attempt: job.attempt, outputHash },
-    ...{ promptTokens: 8, completionTokens: WORDS.length },
-  });
+  const counts = { promptTokens: 8, completionTokens: WORDS.length };
+  const proof = signProof({ ...job, outputHash, ...counts });
   await others;
-  response.end(`${OTHERS}event: proof\ndata: ${JSON.stringify(proof)}\n\n`);
-});
+  return proof;
+}
 
 function events(chunks: readonly unknown[]): string {
   return chunks.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');

@@ -5,7 +5,6 @@ import { createShutdown } from '../../runtime/shutdown.ts';
 import { startProcess } from '../../tests/support/childProcess.ts';
 import { type Load, putUnderLoad } from '../load.ts';
 import { findDatabase } from './databaseProcesses.ts';
-import { GENERATION_MS } from './generation.ts';
 import { keepAwake } from './keepAwake.ts';
 import { createCostReading, type ProcessCost } from './processCost.ts';
 import { divideProcessors } from './processors.ts';
@@ -59,18 +58,16 @@ try {
 async function run(): Promise<void> {
   const processors = divideProcessors();
   if (values.awake) shutdown.add('busy processors', keepAwake());
-  const upstream = await startProcess('bench/upstream.ts', {
-    BENCH_GENERATION_MS: String(GENERATION_MS),
-  });
-  shutdown.add('upstream', async () => void (await upstream.terminate()));
-  const proxy = await startProcess('bench/api/bareProxy.ts', { BENCH_UPSTREAM_URL: upstream.url });
-  shutdown.add('proxy', async () => void (await proxy.terminate()));
   const service = await startDoubledService({ shutdown, nodeOptions: values.node });
+  const proxy = await startProcess('bench/api/bareProxy.ts', {
+    BENCH_UPSTREAM_URL: service.upstream.url,
+  });
+  shutdown.add('proxy', async () => void (await proxy.terminate()));
   const database = await findDatabase(service.databaseUrl);
   processors.measure([proxy.id, ...service.processIds], database);
   const readCost = createCostReading(database);
   const targets = {
-    upstream: { ...service.target, ...metered(upstream) },
+    upstream: service.upstream,
     proxy: { ...service.target, ...metered(proxy) },
     parts: service.parts,
     service: service.target,

@@ -98,11 +98,10 @@ export function ratioTable(
   for (const { clients, plain, stream } of measured) {
     const added = ({ upstream, ...compared }: Compared, who: 'proxy' | 'service', of: Time) =>
       p50Of(compared[who], of) - p50Of(upstream, of);
-    const mirrorMs = percentile(stageOf(plain, 'mirror'), 50);
     const served = ({ service, proxy }: Compared) => perCoreOf(service) / perCoreOf(proxy);
     table.push([
       clientsOf(clients),
-      ratio(added(plain, 'service', 'durationMs') - mirrorMs, added(plain, 'proxy', 'durationMs')),
+      ratio(addedWithoutMirror(plain), added(plain, 'proxy', 'durationMs')),
       ratio(added(stream, 'service', 'firstByteMs'), added(stream, 'proxy', 'firstByteMs')),
       served(plain).toFixed(2),
       served(stream).toFixed(2),
@@ -119,7 +118,10 @@ function ratio(ofServiceMs: number, ofProxyMs: number): string {
 /** Where the time of a plain answer goes: the service tells it with each answer. */
 export function stagesTable(measured: readonly { clients: number; plain: Compared }[]): string {
   const table = new Table({
-    head: ['p50 ms of a plain answer', ...STAGES, 'before and after'],
+    head: [
+      'p50 ms of a plain answer',
+      ...[...STAGES, 'before and after', 'added without the mirror'],
+    ],
     style: PLAIN,
   });
   for (const { clients, plain } of measured) {
@@ -128,7 +130,11 @@ export function stagesTable(measured: readonly { clients: number; plain: Compare
         durationMs - Object.values(stages).reduce((sum, stage) => sum + stage, 0),
     );
     const times = [...STAGES.map((name) => stageOf(plain, name)), rest];
-    table.push([clientsOf(clients), ...times.map((ms) => percentile(ms, 50).toFixed(1))]);
+    table.push([
+      clientsOf(clients),
+      ...times.map((ms) => percentile(ms, 50).toFixed(1)),
+      addedWithoutMirror(plain).toFixed(2),
+    ]);
   }
   return table.toString();
 }
@@ -137,6 +143,12 @@ const clientsOf = (clients: number): string => `${clients} client${clients === 1
 
 function settledOf({ service }: Compared) {
   return service.load.samples.filter(({ isSettled }) => isSettled);
+}
+
+/** What the service adds to a plain answer besides the wait for the mirror, in milliseconds. */
+function addedWithoutMirror(plain: Compared): number {
+  const own = settledOf(plain).map(({ durationMs, stages: { mirror = 0 } }) => durationMs - mirror);
+  return percentile(own, 50) - p50Of(plain.upstream, 'durationMs');
 }
 
 function stageOf(plain: Compared, name: string): number[] {

@@ -20,6 +20,8 @@ export interface MeteredTarget extends Target {
 
 export interface DoubledService {
   target: MeteredTarget;
+  /** Its worker, asked without it. */
+  upstream: MeteredTarget;
   /** Of the API and its parts alone. */
   processIds: number[];
   /** What the API is made of, without it: see partsAlone.ts. */
@@ -104,6 +106,7 @@ export async function startDoubledService(options: {
   return {
     target: { ...client, url: `${api.url}/v1`, metricsUrl: apiMetricsUrl },
     processIds: [api.id, parts.id],
+    upstream: { ...client, ...metered({ url: `${worker.url}/v1` }) },
     parts: { ...client, ...metered(parts) },
     databaseUrl,
   };

@@ -69,7 +69,9 @@ function derive(programId: PublicKey): Addresses {
     search: () => Found,
   ): Found | PublicKey => {
     const name = `${seed} ${Buffer.concat(keys).toString('latin1')}`;
-    const address = kept.get(name) ?? search();
+    const found = kept.get(name);
+    if (found) return found;
+    const address = search();
     if (address) kept.set(name, address);
     return address;
   };

@@ -12,6 +12,7 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
+import { spellingOf } from './publicKeyOf.ts';
 
 const HASH_BYTES = 32;
 const SEED_BYTES = 32;
@@ -141,7 +142,7 @@ export function verifySignature(signed: {
 
 /** The delivery receipt as it travels in `x-svc-delivery-receipt`. */
 export function formatReceipt(signer: PublicKey, signature: Uint8Array): string {
-  return `${signer.toBase58()}.${Buffer.from(signature).toString('base64url')}`;
+  return `${spellingOf(signer)}.${Buffer.from(signature).toString('base64url')}`;
 }
 
 /** The parts of a receipt, or undefined when it is not spelled exactly as `formatReceipt` does. */

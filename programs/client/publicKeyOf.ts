@@ -5,6 +5,8 @@ import { LRUCache } from 'lru-cache';
 const KEYS_KEPT_MAX = 10_000;
 const kept = new LRUCache<string, PublicKey>({ max: KEYS_KEPT_MAX });
 
+const spellings = new WeakMap<PublicKey, string>();
+
 /**
  * The key that is spelled so. Reading base58 costs more than it seems, and so does spelling it: the
  * same object each time lets what is found for a key be kept with it.
@@ -12,7 +14,18 @@ const kept = new LRUCache<string, PublicKey>({ max: KEYS_KEPT_MAX });
  * @throws Error when it is not the spelling of 32 bytes
  */
 export function publicKeyOf(text: string): PublicKey {
-  const key = kept.get(text) ?? new PublicKey(text);
+  const known = kept.get(text);
+  if (known) return known;
+  const key = new PublicKey(text);
   kept.set(text, key);
   return key;
+}
+
+/** How a key is spelled, which is found once for each object. */
+export function spellingOf(key: PublicKey): string {
+  const found = spellings.get(key);
+  if (found !== undefined) return found;
+  const text = key.toBase58();
+  spellings.set(key, text);
+  return text;
 }

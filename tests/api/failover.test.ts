@@ -28,6 +28,7 @@ async function answer(
   const taken: string[] = [];
   const released: string[] = [];
   const delivered: string[] = [];
+  const begun: string[][] = [];
   const left = scripts.map((_script, index) => `worker ${index}`);
 
   function takeSlot() {
@@ -68,12 +69,18 @@ async function answer(
       tokenLimit: 10,
       deadlines: { stopAt: STOP_AT },
     },
-    ...{ slot: takeSlot(), chat: {}, clientGone, keepPartial },
+    ...{
+      slot: takeSlot(),
+      chat: {},
+      clientGone,
+      keepPartial,
+      onBegun: () => begun.push([...delivered]),
+    },
     delivery: { begin: () => undefined, write: (text: string) => void delivered.push(text) },
   } as unknown as Parameters<typeof answerJob>[1]);
   // However it ends, no place is kept.
   expect(released).toEqual(taken);
-  return { end, delivered, attempts: asked.map(({ attempt }) => attempt) };
+  return { end, delivered, begun, attempts: asked.map(({ attempt }) => attempt) };
 }
 
 describe('a job whose workers fail', () => {
@@ -88,6 +95,11 @@ describe('a job whose workers fail', () => {
     expect(end).toMatchObject({ kind: 'failed', reason: 'worker_error', hasContent: true });
     expect(delivered).toEqual(['Hel', 'lo']);
     expect(attempts).toEqual([1, 2]);
+  });
+
+  it('has begun once its first words were passed on, and only then', async () => {
+    expect((await answer([[], ['Hel', 'lo']])).begun).toEqual([['Hel']]);
+    expect((await answer([[], []])).begun).toEqual([]);
   });
 
   it('is given to no other where that could not prove anything in time', async () => {

@@ -18,7 +18,7 @@ const job = {
 } as unknown as LockedJob;
 const answer = {
   ...{ text: 'a text', finishReason: 'stop', engine: null, slot: { worker: { address: 'w' } } },
-  proof: { promptTokens: 1, completionTokens: 2 },
+  proof: { promptTokens: 1, completionTokens: 2, outputHash: new Uint8Array(32) },
 } as unknown as ProvenAnswer;
 
 beforeEach(() => void jest.useFakeTimers());
@@ -32,8 +32,11 @@ async function deliver(options: {
   mirrored?: () => Promise<unknown>;
   store?: () => Promise<void>;
   refundWhenDue?: () => Promise<JobEnd>;
+  /** Told of each step as it is made. */
+  onStep?: (step: string) => void;
 }) {
   const { isStream, settle, mirrored = never, store = async () => undefined } = options;
+  const { onStep = () => undefined } = options;
   let told: unknown;
   const deliverProven = createProvenDelivery({
     escrow: { settle },
@@ -41,17 +44,25 @@ async function deliver(options: {
     work: { keepGoing: (_job: LockedJob, work: Promise<unknown>) => work, mirrored },
     unpaid: { refundWhenDue: options.refundWhenDue },
     logger: createLogger({ name: 'test', level: 'silent' }),
-    signReceipt: () => 'a receipt',
+    signReceipt: () => {
+      onStep('receipt');
+      return 'a receipt';
+    },
   } as unknown as Parameters<typeof createProvenDelivery>[0]);
   const startedMs = performance.now();
   void deliverProven(job, answer, {
     isStream,
-    claim: { store },
+    claim: {
+      store() {
+        onStep('copy');
+        return store();
+      },
+    },
     created: 1,
     stages: { mark: () => undefined, header: () => '' },
     response: { headersSent: true },
     delivery: {
-      finish: () => undefined,
+      finish: () => onStep('finish'),
       settled: (settlement: object) => {
         told = { ...settlement, afterMs: Math.round(performance.now() - startedMs) };
       },
@@ -72,6 +83,25 @@ describe('what a settlement counts', () => {
     const settle = jest.fn<Escrow['settle']>(async () => SETTLED);
     await deliver({ isStream: false, settle, outputTokens: ours });
     expect(settle).toHaveBeenCalledWith(job, answer, counted, expect.any(Promise));
+  });
+});
+
+describe('the last words of an answer', () => {
+  it.each([
+    ['leave before anything else is done, in a stream', true, ['finish', 'receipt', 'copy']],
+    [
+      'are put together while the copy is being stored, in a plain one',
+      false,
+      ['receipt', 'copy', 'finish'],
+    ],
+  ])('%s', async (_when, isStream, expected) => {
+    const steps: string[] = [];
+    const settle = async () => {
+      steps.push('settlement');
+      return SETTLED;
+    };
+    await deliver({ isStream, settle, onStep: (step) => void steps.push(step) });
+    expect(steps).toEqual([...expected, 'settlement']);
   });
 });
 
