@@ -78,8 +78,6 @@ export function createDelivery(options: DeliveryOptions & { isStream: boolean })
   return options.isStream ? createStreamDelivery(options) : createPlainDelivery(options);
 }
 
-const JSON_TYPE = 'application/json; charset=utf-8';
-
 /** The whole answer in one body, sent after its settlement. */
 function createPlainDelivery(options: DeliveryOptions): Delivery {
   const { response, identity, publicUrl } = options;
@@ -111,7 +109,7 @@ function createPlainDelivery(options: DeliveryOptions): Delivery {
     },
     settled(settlement) {
       if (body === undefined) throw new Error('an answer cannot settle before it is finished');
-      response.set(settlementFields(settlement)).setHeader('content-type', JSON_TYPE).end(body);
+      response.set(settlementFields(settlement)).type('json').end(body);
     },
     fail(error) {
       sendError(response, error, publicUrl);

@@ -36,17 +36,14 @@ export function createBurstLimit(options: {
   const buckets = new LRUCache<string, Bucket>({ max: ADDRESSES_MAX });
 
   function refill({ ip = 'unknown' }: Request): Bucket {
-    const address = limitedAddress(ip);
+    const address = known.get(ip) ?? limitedAddress(ip);
+    known.set(ip, address);
     const now = nowMs();
-    const bucket = buckets.get(address);
-    if (!bucket) {
-      const full = { left: burst, refilledAtMs: now };
-      buckets.set(address, full);
-      return full;
-    }
+    const bucket = buckets.get(address) ?? { left: burst, refilledAtMs: now };
     const gained = ((now - bucket.refilledAtMs) / 1_000) * refillPerSecond;
     bucket.left = Math.min(burst, bucket.left + gained);
     bucket.refilledAtMs = now;
+    buckets.set(address, bucket);
     return bucket;
   }
 
@@ -76,14 +73,6 @@ export function limitBursts(limit: BurstLimit): RequestHandler {
 
 /** One IPv4 address, or the /64 of an IPv6 one: a subscriber owns at least that much. */
 function limitedAddress(text: string): string {
-  const found = known.get(text);
-  if (found !== undefined) return found;
-  const address = readAddress(text);
-  known.set(text, address);
-  return address;
-}
-
-function readAddress(text: string): string {
   if (!ipaddr.isValid(text)) return text;
   const address = ipaddr.process(text);
   if (address instanceof ipaddr.IPv4) return address.toString();

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
+import { lookUp } from './lookUp.ts';
 import { isOnCurve } from './onCurve.ts';
 import { IDL } from './program.ts';
 
@@ -47,16 +48,11 @@ const ADDRESSES_KEPT_MAX = 10_000;
 
 /** The addresses of one deployment of the program. */
 export function createAddresses(programId: PublicKey = PROGRAM_ID): Addresses {
-  const addresses = knownByKey.get(programId) ?? findKnown(programId);
-  knownByKey.set(programId, addresses);
-  return addresses;
+  return lookUp(knownByKey, programId, () => findKnown(programId));
 }
 
 function findKnown(programId: PublicKey): Addresses {
-  const key = programId.toBase58();
-  const addresses = known.get(key) ?? derive(programId);
-  known.set(key, addresses);
-  return addresses;
+  return lookUp(known, programId.toBase58(), () => derive(programId));
 }
 
 function derive(programId: PublicKey): Addresses {
@@ -69,11 +65,7 @@ function derive(programId: PublicKey): Addresses {
     search: () => Found,
   ): Found | PublicKey => {
     const name = `${seed} ${Buffer.concat(keys).toString('latin1')}`;
-    const found = kept.get(name);
-    if (found) return found;
-    const address = search();
-    if (address) kept.set(name, address);
-    return address;
+    return lookUp(kept, name, search);
   };
   const findKept = (seed: string, ...keys: Uint8Array[]): PublicKey =>
     keep(seed, keys, () => find(seed, ...keys));

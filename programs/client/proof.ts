@@ -12,6 +12,7 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
+import { lookUp } from './lookUp.ts';
 import { spellingOf } from './publicKeyOf.ts';
 
 const HASH_BYTES = 32;
@@ -112,8 +113,7 @@ const privateKeys = new WeakMap<Keypair, KeyObject>();
 
 /** An ed25519 signature (64 bytes), by OpenSSL: seven times as fast as one in JavaScript. */
 export function sign(message: Uint8Array, keypair: Keypair): Uint8Array {
-  const key = privateKeys.get(keypair) ?? readPrivateKey(keypair);
-  privateKeys.set(keypair, key);
+  const key = lookUp(privateKeys, keypair, () => readPrivateKey(keypair));
   return new Uint8Array(signWithKey(null, message, key));
 }
 
@@ -126,9 +126,9 @@ function readPrivateKey({ publicKey, secretKey }: Keypair): KeyObject {
 const publicKeys = new WeakMap<PublicKey, KeyObject>();
 
 function readPublicKey(publicKey: PublicKey): KeyObject {
-  const key = publicKeys.get(publicKey) ?? createPublicKey({ format: 'jwk', key: jwk(publicKey) });
-  publicKeys.set(publicKey, key);
-  return key;
+  return lookUp(publicKeys, publicKey, () =>
+    createPublicKey({ format: 'jwk', key: jwk(publicKey) }),
+  );
 }
 
 /** Whether `publicKey` signed exactly `message`. A malformed signature is simply not one. */

@@ -1,5 +1,6 @@
 import { PublicKey } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
+import { lookUp } from './lookUp.ts';
 
 /** Wallets and workers in use: each is asked for with every job. */
 const KEYS_KEPT_MAX = 10_000;
@@ -14,18 +15,10 @@ const spellings = new WeakMap<PublicKey, string>();
  * @throws Error when it is not the spelling of 32 bytes
  */
 export function publicKeyOf(text: string): PublicKey {
-  const known = kept.get(text);
-  if (known) return known;
-  const key = new PublicKey(text);
-  kept.set(text, key);
-  return key;
+  return lookUp(kept, text, () => new PublicKey(text));
 }
 
 /** How a key is spelled, which is found once for each object. */
 export function spellingOf(key: PublicKey): string {
-  const found = spellings.get(key);
-  if (found !== undefined) return found;
-  const text = key.toBase58();
-  spellings.set(key, text);
-  return text;
+  return lookUp(spellings, key, () => key.toBase58());
 }

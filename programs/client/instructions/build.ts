@@ -8,6 +8,7 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js';
 import { type Addresses, createAddresses, PROGRAM_ID } from '../addresses.ts';
+import { lookUp } from '../lookUp.ts';
 import { coder, IDL } from '../program.ts';
 import { camelCase, toCoder, type Value } from '../values.ts';
 import { boundsOf } from './argument.ts';
@@ -89,9 +90,7 @@ const fixedAddresses = new WeakMap<Addresses, Record<string, PublicKey>>();
 /** The accounts that have only one possible address, by the names that the IDL gives them. */
 function onlyAddresses(programId: PublicKey): Record<string, PublicKey> {
   const addresses = createAddresses(programId);
-  const fixed = fixedAddresses.get(addresses) ?? listFixed(addresses);
-  fixedAddresses.set(addresses, fixed);
-  return fixed;
+  return lookUp(fixedAddresses, addresses, () => listFixed(addresses));
 }
 
 function listFixed(addresses: Addresses): Record<string, PublicKey> {
