@@ -66,6 +66,7 @@ export async function tryWorker(
         ...{ job, slot, attempt: 1, chat: chatForWorker(request), clientGone: interrupted },
         delivery: { begin: () => undefined, write: () => undefined },
         onBegun: () => undefined,
+        onWhole: async () => undefined,
         keepPartial: false,
         runner: createRace().enter(),
         isRival: false,

@@ -4,7 +4,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { Escrow, LockedJob } from '../ledger/escrow.ts';
 import type { Slot } from '../routing/slots.ts';
 import type { WorkerClient } from '../routing/workerClient.ts';
-import { type AttemptEnd, type Outrun, runAttempt } from './attempt.ts';
+import { type AttemptEnd, type Outrun, runAttempt, type WholeAnswer } from './attempt.ts';
 import type { Delivery } from './delivery.ts';
 import type { Runner } from './race.ts';
 
@@ -27,6 +27,8 @@ export interface AskedJob {
   keepPartial: boolean;
   /** Called once the first words were passed on. */
   onBegun: () => void;
+  /** Called before the signature is checked, which waits until what this begins is under way. */
+  onWhole: (answer: WholeAnswer) => Promise<void>;
 }
 
 /** How an attempt ended: as the job's, or unheard because another had text before. */

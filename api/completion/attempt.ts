@@ -6,11 +6,11 @@ import type { WorkerEvent, WorkerProof } from '../routing/workerEvents.ts';
 import { WorkerFailedError } from '../routing/workerFailure.ts';
 import { type JobDeadlines, SILENCE_SECONDS } from './deadlines.ts';
 import type { FinishReason } from './delivery.ts';
-import { findFault } from './proofFault.ts';
+import { isOutput, isSigned } from './proofCheck.ts';
 import type { Runner } from './race.ts';
 
-/** The worker's whole answer with the proof that was checked against it. */
-export interface ProvenAnswer {
+/** The worker's whole answer, whose text has the hash that its proof tells. */
+export interface WholeAnswer {
   slot: Slot;
   attempt: number;
   /** What the worker says of its engine. */
@@ -19,6 +19,9 @@ export interface ProvenAnswer {
   finishReason: FinishReason;
   proof: WorkerProof;
 }
+
+/** One whose proof the worker has signed. */
+export type ProvenAnswer = WholeAnswer;
 
 /** How one attempt ended. Only before the first content may another worker be asked. */
 export type AttemptEnd =
@@ -75,6 +78,8 @@ export async function runAttempt(options: {
   onStarted: (engine: string | null) => void;
   onContent: (text: string) => void;
   onFirstToken: (afterMs: number) => void;
+  /** Called before the signature is checked, which waits until what this begins is under way. */
+  onWhole: (answer: WholeAnswer) => Promise<void>;
   clientGone: AbortSignal;
   /** A plain answer has no reader before its end; one whose reader left is not worth finishing. */
   keepPartial: boolean;
@@ -138,8 +143,19 @@ export async function runAttempt(options: {
     busy?: WorkerFailedError['busy'],
   ): AttemptEnd => ({ kind: 'failed', reason, hasContent: text !== '', cause, busy });
 
+  async function check(proof: WorkerProof): Promise<AttemptEnd> {
+    if (!text) return failed('empty_output', 'no text');
+    if (!isOutput(text, proof)) return failed('output_mismatch', 'another hash');
+    const { attempt } = task;
+    const reason = finishReason ?? (isStopped ? 'length' : 'stop');
+    const answer = { slot, attempt, engine, text, finishReason: reason, proof };
+    await options.onWhole(answer);
+    if (!isSigned(proof, options)) return failed('proof_invalid', 'not its signature');
+    return { kind: 'proven', answer };
+  }
+
   /** The attempt's end, once this event decides it. */
-  function hear(event: WorkerEvent): AttemptEnd | Outrun | undefined {
+  function hear(event: WorkerEvent): AttemptEnd | Outrun | Promise<AttemptEnd> | undefined {
     switch (event.type) {
       case 'started':
         engine = event.engine;
@@ -157,16 +173,8 @@ export async function runAttempt(options: {
       case 'finish':
         finishReason = event.reason === 'length' || isStopped ? 'length' : 'stop';
         return undefined;
-      case 'proof': {
-        if (!text) return failed('empty_output', 'no text');
-        const fault = findFault(event.proof, text, options);
-        if (fault) return failed(fault, fault);
-        const answer = { slot, attempt: task.attempt, engine, text, proof: event.proof };
-        return {
-          kind: 'proven',
-          answer: { ...answer, finishReason: finishReason ?? (isStopped ? 'length' : 'stop') },
-        };
-      }
+      case 'proof':
+        return check(event.proof);
     }
   }
 
@@ -174,7 +182,7 @@ export async function runAttempt(options: {
     for await (const events of answer) {
       for (const event of events) {
         const end = hear(event);
-        if (end) return end;
+        if (end) return await end;
       }
     }
     return failed(text ? 'proof_missing' : 'empty_output', 'ended without a proof');

@@ -15,10 +15,12 @@ import type { JobProgress, JobRow } from '../statements/jobs.ts';
 import { abortWhenLeft } from './abortWhenLeft.ts';
 import { type AdmissionServices, type Admitted, admit } from './admission.ts';
 import { type AnswerServices, answerJob } from './answer.ts';
+import type { WholeAnswer } from './attempt.ts';
 import { chatForWorker } from './chatForWorker.ts';
 import { type ClaimServices, claimRequest } from './claimRequest.ts';
 import { createDelivery } from './delivery.ts';
 import { createJobWork } from './jobWork.ts';
+import { createKeepAnswer, type KeepingContext, type KeptAnswer } from './keepAnswer.ts';
 import { createProvenDelivery, type RequestContext } from './provenDelivery.ts';
 import { replayAnswer } from './replay.ts';
 import { createStages, type StageName } from './stages.ts';
@@ -52,7 +54,8 @@ export function createCompletions(services: CompletionServices): Completions {
   const background = createBackground();
   const work = createJobWork({ background, watch, logger });
   const unpaid = createUnpaidEnding({ escrow, clock, work });
-  const deliverProven = createProvenDelivery({ escrow, tokens, work, unpaid, logger, signReceipt });
+  const keepAnswer = createKeepAnswer({ tokens, logger, signReceipt });
+  const deliverProven = createProvenDelivery({ escrow, work, unpaid });
 
   /** A request that came to nothing leaves no trace, so that its repeat is answered at once. */
   async function release(claim: NewClaim): Promise<void> {
@@ -93,13 +96,23 @@ export function createCompletions(services: CompletionServices): Completions {
 
   async function run(
     job: LockedJob,
-    options: Parameters<typeof answerJob>[1],
-    context: RequestContext,
+    options: Omit<Parameters<typeof answerJob>[1], 'onWhole'>,
+    context: RequestContext & KeepingContext,
   ): Promise<void> {
+    let kept: KeptAnswer | undefined;
+    // A plain answer's copy is stored while its signature is checked. A stream's reader waits for its
+    // last words, and these for nothing but the check.
+    const onWhole = async (answer: WholeAnswer): Promise<void> => {
+      if (!context.isStream) kept = await keepAnswer(job, answer, context);
+    };
     try {
-      const end = await answerJob(services, options);
+      const end = await answerJob(services, { ...options, onWhole });
       context.stages.mark('worker');
-      if (end.kind === 'proven') return await deliverProven(job, end.answer, context);
+      if (end.kind === 'proven') {
+        kept ??= await keepAnswer(job, end.answer, context);
+        return await deliverProven(job, end.answer, kept, context);
+      }
+      if (kept) void work.keepGoing(job, kept.discard());
       context.delivery.fail(await unpaid.end(job, end));
     } catch (error) {
       logger.error({ msg: 'Failed to run a job', job_id: job.id, err: error });

@@ -12,7 +12,12 @@ import {
   pruneRequests,
   selectRequest,
 } from '../statements/idempotentRequests.ts';
-import { type NewAnswer, storeAnswer, storeAnswers } from '../statements/keptAnswers.ts';
+import {
+  discardAnswer,
+  type NewAnswer,
+  storeAnswer,
+  storeAnswers,
+} from '../statements/keptAnswers.ts';
 import type { Payer } from '../statements/keyAndAccount.ts';
 import {
   claimRequest,
@@ -41,6 +46,8 @@ export interface NewClaim {
   prepareStore(): void;
   /** Before its settlement is sent, so that no charge is ever without its answer. */
   store(copy: AnswerCopy): Promise<void>;
+  /** Takes back what was stored: the answer turned out to be unproven. */
+  discard(): Promise<void>;
 }
 
 /** Sees to it that the same request again is not charged again. */
@@ -126,6 +133,7 @@ export function createIdempotency(services: {
           sealed: sealCopy(copy, sealingOf()),
           lifetimeSeconds: ANSWER_LIFETIME_SECONDS,
         }),
+      discard: () => discardAnswer(database, key),
     };
   }
 

@@ -75,6 +75,7 @@ async function answer(
       clientGone,
       keepPartial,
       onBegun: () => begun.push([...delivered]),
+      onWhole: async () => undefined,
     },
     delivery: { begin: () => undefined, write: (text: string) => void delivered.push(text) },
   } as unknown as Parameters<typeof answerJob>[1]);

@@ -138,6 +138,17 @@ describe.each([
     });
   });
 
+  it('is never answered with a copy that was taken back', async () => {
+    const { id, claim: claimed } = await claim(first);
+    if (claimed.status !== 'new') throw new Error('the request was taken for a repeat');
+    await claimed.store(KEPT_COPY);
+    await claimed.discard();
+    statuses.set(id, 'closed');
+    expect(await refusalOf(again)).toEqual(['idempotency_key_in_use', id]);
+    statuses.set(id, 'failed');
+    expect(await refusalOf(again)).toBe('new');
+  });
+
   it('is in use without a copy until the mirror tells how its closed job ended', async () => {
     const id = await run(first, 'closed', { stores: false });
     expect(await refusalOf(again)).toEqual(['idempotency_key_in_use', id]);
@@ -194,12 +205,14 @@ describe.each([
     });
   });
 
-  it('does not release what another has taken over', async () => {
+  it('neither releases nor takes back what another has taken over', async () => {
     const { id, claim: claimed } = await claim(first);
+    if (claimed.status !== 'new') throw new Error('the request was taken for a repeat');
     statuses.set(id, 'failed');
-    const { id: second } = await claim(again);
-    if (claimed.status === 'new') await claimed.release();
-    expect(await refusalOf(again)).toEqual(['idempotency_key_in_use', second]);
+    const second = await run(again, 'settled');
+    await claimed.release();
+    await claimed.discard();
+    expect((await claim(again)).claim).toMatchObject({ status: 'replay', jobId: second });
   });
 
   it('is refused when its answer is ten minutes old', async () => {

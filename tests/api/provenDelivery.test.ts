@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { ProvenAnswer } from '../../api/completion/attempt.ts';
+import { createKeepAnswer, type KeepingContext } from '../../api/completion/keepAnswer.ts';
 import { createProvenDelivery, type RequestContext } from '../../api/completion/provenDelivery.ts';
 import type { ApiError } from '../../api/errors.ts';
 import type { Escrow, JobEnd, LockedJob } from '../../api/ledger/escrow.ts';
@@ -38,19 +39,21 @@ async function deliver(options: {
   const { isStream, settle, mirrored = never, store = async () => undefined } = options;
   const { onStep = () => undefined } = options;
   let told: unknown;
-  const deliverProven = createProvenDelivery({
-    escrow: { settle },
+  const keepAnswer = createKeepAnswer({
     tokens: { output: async () => options.outputTokens ?? 2 },
-    work: { keepGoing: (_job: LockedJob, work: Promise<unknown>) => work, mirrored },
-    unpaid: { refundWhenDue: options.refundWhenDue },
     logger: createLogger({ name: 'test', level: 'silent' }),
     signReceipt: () => {
       onStep('receipt');
       return 'a receipt';
     },
+  });
+  const deliverProven = createProvenDelivery({
+    escrow: { settle },
+    work: { keepGoing: (_job: LockedJob, work: Promise<unknown>) => work, mirrored },
+    unpaid: { refundWhenDue: options.refundWhenDue },
   } as unknown as Parameters<typeof createProvenDelivery>[0]);
   const startedMs = performance.now();
-  void deliverProven(job, answer, {
+  const context = {
     isStream,
     claim: {
       store() {
@@ -70,7 +73,8 @@ async function deliver(options: {
         told = { code, ...details };
       },
     },
-  } as unknown as RequestContext);
+  } as unknown as RequestContext & KeepingContext;
+  void keepAnswer(job, answer, context).then((kept) => deliverProven(job, answer, kept, context));
   await jest.advanceTimersByTimeAsync(60_000);
   return told;
 }

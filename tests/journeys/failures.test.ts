@@ -4,6 +4,7 @@ import { chargeCredits } from '../../programs/client/pricing.ts';
 import { FAILURE_REASONS, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import { WorkerError } from '../../worker/errors.ts';
+import { until } from '../indexer/until.ts';
 import { untilSampled } from '../support/apiMetrics.ts';
 import {
   type RunningService,
@@ -67,6 +68,13 @@ async function onlyJob() {
     reason: word(FAILURE_REASONS, job.data.failureReason),
     charged: job.data.chargedCredits,
   };
+}
+
+async function keptAnswers(): Promise<number> {
+  const { rows } = await service.pool.query(
+    'select count(answer)::int as answers from service.idempotent_requests',
+  );
+  return rows[0].answers;
 }
 
 async function expectNothingCharged(): Promise<void> {
@@ -137,6 +145,8 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
     expect(error).toMatchObject({ code: 'worker_failed', type: 'server_error' });
     expect(await onlyJob()).toMatchObject({ status: 'failed', reason, charged: 0n });
     await expectNothingCharged();
+    // What was not proven is kept for no repeat.
+    await until(async () => (await keptAnswers()) === 0);
   });
 
   it('is answered by the next worker when the first refuses before any content', async () => {
