@@ -134,7 +134,8 @@ export async function runAttempt(options: {
   onDeadline(deadlines.stopAt, () => text && stop());
   onDeadline(deadlines.proofDueAt, () => cutConnection('overdue'));
   onDeadline(startedAt + SILENCE_SECONDS, async () => {
-    if (await options.replace(silence.signal)) cutConnection('silent');
+    // It may have text by now.
+    if ((await options.replace(silence.signal)) && !text) cutConnection('silent');
   });
 
   const failed = (
@@ -162,6 +163,8 @@ export async function runAttempt(options: {
         options.onStarted(engine);
         return undefined;
       case 'content':
+        // Another has the job already.
+        if (cut === 'silent') return failed('worker_error', cut);
         if (!runner.claim()) return outrun();
         silence.abort(OVER);
         if (!text) options.onFirstToken(performance.now() - startedMs);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { type AnswerServices, answerJob } from '../../api/completion/answer.ts';
+import { SILENCE_SECONDS } from '../../api/completion/deadlines.ts';
 import type { WorkerTask } from '../../api/routing/workerClient.ts';
 import type { WorkerEvent } from '../../api/routing/workerEvents.ts';
 import { WorkerFailedError } from '../../api/routing/workerFailure.ts';
@@ -21,9 +22,13 @@ async function answer(
     workers?: AnswerServices['workers'];
     clientGone?: AbortSignal;
     keepPartial?: boolean;
+    waitUntil?: (at: bigint) => Promise<void>;
+    /** Resolves once another worker has a place. */
+    free?: Promise<void>;
   } = {},
 ) {
   const { nowSeconds = 0n, clientGone = new AbortController().signal, keepPartial = true } = other;
+  const { waitUntil = () => new Promise(() => undefined) } = other;
   const asked: WorkerTask[] = [];
   const taken: string[] = [];
   const released: string[] = [];
@@ -53,11 +58,14 @@ async function answer(
     programId: Keypair.generate().publicKey,
     workers: other.workers ?? { ask, stop: async () => undefined },
     escrow: { acknowledge: () => undefined },
-    clock: { nowSeconds: () => nowSeconds, waitUntil: () => new Promise(() => undefined) },
+    clock: { nowSeconds: () => nowSeconds, waitUntil },
     logger: createLogger({ name: 'test', level: 'silent' }),
     onFirstToken: () => undefined,
     directory: {
-      reserve: async () => takeSlot(),
+      async reserve() {
+        await other.free;
+        return takeSlot();
+      },
       active: () => left.map((address) => ({ address })),
     },
     hedgeAfterMs: undefined,
@@ -80,8 +88,8 @@ async function answer(
     delivery: { begin: () => undefined, write: (text: string) => void delivered.push(text) },
   } as unknown as Parameters<typeof answerJob>[1]);
   // However it ends, no place is kept.
-  expect(released).toEqual(taken);
-  return { end, delivered, begun, attempts: asked.map(({ attempt }) => attempt) };
+  expect(released.toSorted()).toEqual(taken.toSorted());
+  return { end, taken, delivered, begun, attempts: asked.map(({ attempt }) => attempt) };
 }
 
 describe('a job whose workers fail', () => {
@@ -106,6 +114,47 @@ describe('a job whose workers fail', () => {
   it('is given to no other where that could not prove anything in time', async () => {
     expect((await answer([[], []], { nowSeconds: STOP_AT - 1n })).attempts).toEqual([1, 2]);
     expect((await answer([[], []], { nowSeconds: STOP_AT })).attempts).toEqual([1]);
+  });
+});
+
+describe('a worker that was silent for too long', () => {
+  const nextTurn = () => new Promise((resolve) => void setImmediate(resolve));
+
+  /** It has text after all, when another worker has a place. */
+  async function speakUp(when: 'before' | 'just when' | 'after') {
+    const { promise: free, resolve: hasPlace } = Promise.withResolvers<void>();
+    const texts = ['Hello', 'Good morning'];
+    async function* ask(): AsyncGenerator<readonly WorkerEvent[]> {
+      const text = texts.shift() ?? '';
+      // By the next turn another's place is waited for.
+      await nextTurn();
+      if (when !== 'before') hasPlace();
+      if (when === 'after') await nextTurn();
+      yield [{ type: 'content', text }];
+      hasPlace();
+      await nextTurn();
+      throw new WorkerFailedError('engine_failed');
+    }
+    const { end, taken, delivered } = await answer([[], []], {
+      workers: { ask } as unknown as AnswerServices['workers'],
+      waitUntil: (at) =>
+        at === SILENCE_SECONDS ? Promise.resolve() : new Promise(() => undefined),
+      free,
+    });
+    return { end, taken, delivered };
+  }
+  const taken = ['worker 0', 'worker 1'];
+  const end = { kind: 'failed', hasContent: true, cause: 'engine_failed' };
+
+  it.each(['before', 'just when'] as const)(
+    'is heard when its text comes %s another has a place, which is given back',
+    async (when) => {
+      expect(await speakUp(when)).toMatchObject({ end, taken, delivered: ['Hello'] });
+    },
+  );
+
+  it('is not heard any more once another has the job', async () => {
+    expect(await speakUp('after')).toMatchObject({ end, taken, delivered: ['Good morning'] });
   });
 });
 
