@@ -1,9 +1,9 @@
 /**
  * Builds the programs with the locked toolchain.
  *
- * Without arguments it writes all committed artifacts and records their hashes. With
- * `--program-id <base58> --out <folder>` it builds the escrow for another address than the
- * published one, into that folder, and touches nothing else: each cluster can have its own.
+ * Without arguments it writes all committed artifacts and records their hashes, and those of their
+ * sources. With `--program-id <base58> --out <folder>` it builds the escrow for another address than
+ * the published one, into that folder, and touches nothing else: each cluster can have its own.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,6 +21,7 @@ import {
 } from './build/artifacts.ts';
 import { compile } from './build/compile.ts';
 import { requireUsableProgramId } from './build/programId.ts';
+import { hashSources, sourceHashesPath } from './build/sources.ts';
 import { findLockedToolchain, type Toolchain } from './build/toolchain.ts';
 
 const { values } = parseArgs({
@@ -60,6 +61,7 @@ function build(
 function buildPublished(toolchain: Toolchain): void {
   build(toolchain, programs, artifactPath);
   for (const program of programs) writeFileSync(hashesPath(program), hashArtifacts(program));
+  writeFileSync(sourceHashesPath(checkout), hashSources(checkout));
 }
 
 function buildFor(programId: string | undefined, out: string, toolchain: Toolchain): void {

@@ -3,8 +3,8 @@
  * for byte, then builds the escrow for another address and runs that build. Without the locked
  * toolchain it cannot, says what is missing, and ends with exit code 2.
  *
- * With `--hashes-only` it rebuilds nothing and only compares the artifacts with the hashes that
- * sha256.txt records.
+ * With `--hashes-only` it rebuilds nothing and only compares the artifacts, and the sources that they
+ * were built from, with the hashes that the build has recorded.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -20,6 +20,7 @@ import {
 } from './build/artifacts.ts';
 import { compile } from './build/compile.ts';
 import { drawProgramKey } from './build/programId.ts';
+import { changedSources } from './build/sources.ts';
 import { findLockedToolchain, type Toolchain } from './build/toolchain.ts';
 import { tryOut } from './build/tryOut.ts';
 
@@ -32,8 +33,13 @@ for (const program of programs) {
   throw new Error(`The artifacts of ${program} are not the ones that its sha256.txt records`);
 }
 
+const changed = changedSources(checkout);
+if (changed.length > 0) {
+  throw new Error(`Not what the artifacts were built from: ${changed.join(', ')}`);
+}
+
 if (values['hashes-only']) {
-  console.log('The artifacts are the ones that sha256.txt records; nothing was rebuilt');
+  console.log('The artifacts and their sources have the recorded hashes; nothing was rebuilt');
 } else {
   const toolchain = findLockedToolchain(lockPath, process.env);
   if ('missing' in toolchain) {

@@ -30,7 +30,7 @@ describe('npm run program:verify without the toolchain', () => {
   it('compares the recorded hashes where it is asked for those only, and says so', () => {
     expect(verify('--hashes-only')).toMatchObject({
       status: 0,
-      stdout: 'The artifacts are the ones that sha256.txt records; nothing was rebuilt\n',
+      stdout: 'The artifacts and their sources have the recorded hashes; nothing was rebuilt\n',
     });
   });
 

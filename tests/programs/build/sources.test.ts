@@ -1,0 +1,35 @@
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { checkout } from '../../../programs/scripts/build/artifacts.ts';
+import { changedSources } from '../../../programs/scripts/build/sources.ts';
+
+describe('the sources of the committed artifacts', () => {
+  let copy: string;
+
+  beforeEach(() => {
+    copy = mkdtempSync(join(tmpdir(), 'sources-'));
+    for (const part of ['Cargo.lock', 'Cargo.toml', 'programs']) {
+      cpSync(join(checkout, part), join(copy, part), { recursive: true });
+    }
+  });
+  afterEach(() => rmSync(copy, { recursive: true }));
+
+  it('are those that the build has recorded', () => {
+    expect(changedSources(checkout)).toEqual([]);
+    expect(changedSources(copy)).toEqual([]);
+  });
+
+  it('are named where one was changed, added or removed since', () => {
+    const [lock, added, removed] = [
+      'Cargo.lock',
+      'programs/escrow/src/state/added.rs',
+      'programs/escrow/src/pricing.rs',
+    ];
+    writeFileSync(join(copy, lock), '\n', { flag: 'a' });
+    writeFileSync(join(copy, added), '');
+    rmSync(join(copy, removed));
+    expect(changedSources(copy)).toEqual([lock, removed, added]);
+  });
+});
