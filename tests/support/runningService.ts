@@ -211,16 +211,18 @@ export async function startRunningService({
       return { address, apiKey: await createKey(pool, address.toBase58()) };
     },
     async untilMirrored() {
-      const onLedger = (await jobs()).map(
-        ({ address, data }) => `${address.toBase58()} ${data.sequence}`,
-      );
-      const read = async () => {
-        const { rows } = await pool.query<{ line: string }>(
-          `select address || ' ' || sequence as line from mirror.jobs where not closed`,
+      const onLedger = await jobs();
+      // What was on the ledger when this was asked; jobs may go on meanwhile.
+      const readMissing = async () => {
+        const { rows } = await pool.query<{ address: string; sequence: bigint }>(
+          'select address, sequence from mirror.jobs',
         );
-        return new Set(rows.map(({ line }) => line));
+        const mirrored = new Map(rows.map(({ address, sequence }) => [address, sequence]));
+        return onLedger
+          .filter(({ address, data }) => (mirrored.get(address.toBase58()) ?? -1n) < data.sequence)
+          .map(({ address, data }) => `${address} ${data.sequence}`);
       };
-      await until(read, (mirrored) => onLedger.every((line) => mirrored.has(line)), String);
+      await until(readMissing, (missing) => missing.length === 0, String);
     },
     advanceSeconds: (seconds) => advanceSeconds(connection, seconds),
     expectConserved: () => expectConserved(ledger),
