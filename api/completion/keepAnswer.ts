@@ -81,7 +81,10 @@ export function createKeepAnswer(options: {
       ...{ countedTokens, usage, outputHash, deliveryReceipt, stored },
       async discard() {
         await Promise.allSettled([storing]);
-        await claim.discard();
+        await claim.discard().catch((error: unknown) => {
+          // It goes by itself in ten minutes, and a job that is known to have failed has no use for it.
+          logger.warn({ msg: 'Failed to take back an answer', job_id: job.id, err: error });
+        });
       },
     };
   };
