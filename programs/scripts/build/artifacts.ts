@@ -25,9 +25,13 @@ export const artifactPath = (program: Program, architecture: Architecture): stri
 /** The text of sha256.txt for the artifacts as they lie in the folder. */
 export const hashArtifacts = (program: Program): string =>
   architectures
-    .map((architecture) => {
-      const artifact = readFileSync(artifactPath(program, architecture));
-      const hash = createHash('sha256').update(artifact).digest('hex');
-      return `${hash}  ${artifactName(program, architecture)}\n`;
-    })
+    .map((architecture) =>
+      hashFile(artifactPath(program, architecture), artifactName(program, architecture)),
+    )
     .join('');
+
+/** A line as `sha256sum` writes it, under that name. */
+export function hashFile(path: string, name: string): string {
+  const hash = createHash('sha256').update(readFileSync(path)).digest('hex');
+  return `${hash}  ${name}\n`;
+}

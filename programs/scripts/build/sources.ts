@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { programs } from './artifacts.ts';
+import { hashFile, programs } from './artifacts.ts';
 
 /** Where the build records what it has built from, in the form of `sha256sum`. */
 export const sourceHashesPath = (checkout: string): string =>
@@ -30,12 +29,7 @@ function listSources(checkout: string): string[] {
 /** @returns the text of sources.sha256 for the sources as they lie in the folder */
 export const hashSources = (checkout: string): string =>
   listSources(checkout)
-    .map((path) => {
-      const hash = createHash('sha256')
-        .update(readFileSync(join(checkout, path)))
-        .digest('hex');
-      return `${hash}  ${path}\n`;
-    })
+    .map((path) => hashFile(join(checkout, path), path))
     .join('');
 
 /** @returns the paths of sources that are not as they were when the artifacts were built */
