@@ -1,0 +1,200 @@
+import { createRequire } from 'node:module';
+import type * as Binding from 'litesvm/dist/internal.js';
+import { type SvmError, type TransactionError, transactionErrorOf } from './transactionError.ts';
+
+// The native part alone: the package's own entry loads @solana/kit, which is not needed here.
+const binding: typeof Binding = createRequire(import.meta.url)('litesvm/dist/internal.js');
+
+/** An account, as the ledger keeps it. */
+export interface Account {
+  readonly lamports: bigint;
+  readonly data: Uint8Array;
+  /** The 32 bytes of its program's address. */
+  readonly owner: Uint8Array;
+  readonly executable: boolean;
+  readonly rentEpoch: bigint;
+}
+
+/** A call that a program made. Indices count the transaction's accounts. */
+export interface InnerInstruction {
+  readonly programIdIndex: number;
+  readonly accounts: Uint8Array;
+  readonly data: Uint8Array;
+  readonly stackHeight: number;
+}
+
+/** What running a transaction came to. */
+export interface Execution {
+  /** Null when it succeeded. */
+  readonly err: TransactionError | null;
+  readonly logs: readonly string[];
+  /** By top-level instruction. */
+  readonly innerInstructions: readonly (readonly InnerInstruction[])[];
+  readonly computeUnits: number;
+  readonly returnData: { readonly programId: Uint8Array; readonly data: Uint8Array } | null;
+}
+
+/** The Clock sysvar. */
+export interface ClockTime {
+  readonly slot: bigint;
+  readonly unixSeconds: bigint;
+}
+
+/**
+ * Accounts and the programs that change them: LiteSVM, which is Solana's own runtime without a
+ * network around it. It knows no blocks, keeps no history and takes any blockhash.
+ *
+ * LiteSVM ends the process on malformed input, and no `catch` helps. So whatever comes from
+ * outside has to be decoded strictly before (`wire/transaction.ts`); addresses are checked here.
+ */
+export interface Runtime {
+  /** Runs a transaction, which also pays its fee. @param isLegacy whether it has no version byte */
+  execute(wire: Uint8Array, isLegacy: boolean): Execution;
+  /** Runs a transaction without any effect, whether signed or not. */
+  simulate(wire: Uint8Array, isLegacy: boolean): Simulation;
+  /** Null where nothing is: no lamports, no account. */
+  account(address: Uint8Array): Account | null;
+  lamports(address: Uint8Array): bigint;
+  /** Null deletes it. */
+  setAccount(address: Uint8Array, account: Account | null): void;
+  /** All accounts of a program, in no order. */
+  accountsOf(programId: Uint8Array): (readonly [address: Uint8Array, account: Account])[];
+  clock(): ClockTime;
+  setClock(time: ClockTime): void;
+  rentExemptLamports(dataBytes: number): bigint;
+}
+
+export interface Simulation extends Execution {
+  /** Accounts that the transaction would have written, by the hexadecimal form of their address. */
+  readonly after: ReadonlyMap<string, Account>;
+}
+
+export const ADDRESS_BYTES = 32;
+/** What "free of rent for ever" looks like. */
+export const RENT_EPOCH_NEVER = 2n ** 64n - 1n;
+const SYSTEM_PROGRAM = new Uint8Array(ADDRESS_BYTES);
+const NOTHING: Account = {
+  lamports: 0n,
+  data: new Uint8Array(),
+  owner: SYSTEM_PROGRAM,
+  executable: false,
+  rentEpoch: RENT_EPOCH_NEVER,
+};
+/** As on clusters, which begin with short epochs only where nobody waits for the first. */
+export const SLOTS_PER_EPOCH = 432_000n;
+/** Clusters cut a transaction's log here. */
+const LOG_BYTES_MAX = 10_000n;
+
+/** A runtime with the system's and the token programs, and nothing else on it. */
+export function createRuntime(): Runtime {
+  const svm = new binding.LiteSvm();
+  // Blockhashes and repeats are the bank's to judge: LiteSVM would know one blockhash only.
+  svm.setBlockhashCheck(false);
+  svm.setTransactionHistory(0n);
+  svm.setLogBytesLimit(LOG_BYTES_MAX);
+  svm.setEpochSchedule(new binding.EpochSchedule(SLOTS_PER_EPOCH, SLOTS_PER_EPOCH, false, 0n, 0n));
+
+  function expectAddress(address: Uint8Array): Uint8Array {
+    if (address.length === ADDRESS_BYTES) return address;
+    throw new Error(`an address has ${ADDRESS_BYTES} bytes, not ${address.length}`);
+  }
+
+  return {
+    execute(wire, isLegacy) {
+      return executionOf(
+        isLegacy ? svm.sendLegacyTransaction(wire) : svm.sendVersionedTransaction(wire),
+      );
+    },
+
+    simulate(wire, isLegacy) {
+      // Whoever simulates need not have signed; whether signatures are checked is the caller's.
+      svm.setSigverify(false);
+      try {
+        const result = isLegacy
+          ? svm.simulateLegacyTransaction(wire)
+          : svm.simulateVersionedTransaction(wire);
+        if (result instanceof binding.FailedTransactionMetadata) {
+          return { ...executionOf(result), after: new Map() };
+        }
+        const after = result
+          .postAccounts()
+          .map((entry) => [hexOf(entry.address), accountOf(entry.account())] as const);
+        return { ...executionOf(result.meta()), after: new Map(after) };
+      } finally {
+        svm.setSigverify(true);
+      }
+    },
+
+    account(address) {
+      const found = svm.getAccount(expectAddress(address));
+      return found === null ? null : accountOf(found);
+    },
+
+    lamports: (address) => svm.getBalance(expectAddress(address)) ?? 0n,
+
+    setAccount(address, account) {
+      const { lamports, data, owner, executable, rentEpoch } = account ?? NOTHING;
+      expectAddress(owner);
+      const written = new binding.Account(lamports, data, owner, executable, rentEpoch);
+      svm.setAccount(expectAddress(address), written);
+    },
+
+    accountsOf: (programId) =>
+      svm
+        .getProgramAccounts(expectAddress(programId))
+        .map((entry) => [entry.address, accountOf(entry.account())] as const),
+
+    clock() {
+      const { slot, unixTimestamp } = svm.getClock();
+      return { slot, unixSeconds: unixTimestamp };
+    },
+
+    setClock({ slot, unixSeconds }) {
+      const epoch = slot / SLOTS_PER_EPOCH;
+      svm.setClock(new binding.Clock(slot, 0n, epoch, epoch + 1n, unixSeconds));
+    },
+
+    rentExemptLamports: (dataBytes) => svm.minimumBalanceForRentExemption(BigInt(dataBytes)),
+  };
+}
+
+export function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex');
+}
+
+function accountOf(account: Binding.Account): Account {
+  return {
+    lamports: account.lamports(),
+    data: account.data(),
+    owner: account.owner(),
+    executable: account.executable(),
+    rentEpoch: account.rentEpoch(),
+  };
+}
+
+function executionOf(
+  result: Binding.TransactionMetadata | Binding.FailedTransactionMetadata,
+): Execution {
+  const failed = result instanceof binding.FailedTransactionMetadata;
+  const meta = failed ? result.meta() : result;
+  const returned = meta.returnData();
+  const returnedBytes = returned.data();
+  return {
+    err: failed ? transactionErrorOf(result.err() as number | SvmError) : null,
+    logs: meta.logs(),
+    innerInstructions: meta.innerInstructions().map((calls) => calls.map(innerInstructionOf)),
+    computeUnits: Number(meta.computeUnitsConsumed()),
+    returnData:
+      returnedBytes.length === 0 ? null : { programId: returned.programId(), data: returnedBytes },
+  };
+}
+
+function innerInstructionOf(inner: Binding.InnerInstruction): InnerInstruction {
+  const instruction = inner.instruction();
+  return {
+    programIdIndex: instruction.programIdIndex(),
+    accounts: instruction.accounts(),
+    data: instruction.data(),
+    stackHeight: inner.stackHeight(),
+  };
+}
