@@ -4,18 +4,21 @@ import { Keypair } from '@solana/web3.js';
 import { parseKeypair } from '../runtime/keypair.ts';
 import { keepSecret } from './keepSecret.ts';
 
-// What SVC_DATA_DIR holds: the database, and the keys without which what is in it would make no
-// sense at the next start. The embedded ledger itself keeps nothing.
+// What SVC_DATA_DIR holds: the database, the ledger, and the keys without which what is in them would
+// make no sense at the next start.
 
 /** Where the database's data lies. */
 export const databaseIn = (folder: string): string => join(folder, 'postgres');
+
+/** Where the local ledger lies. */
+export const ledgerIn = (folder: string): string => join(folder, 'ledger');
 
 /** Where the API key of the stack's own wallet is. */
 export const keyIn = (folder: string): string => join(folder, 'api-key');
 
 /**
- * The key that each embedded ledger of this folder begins with: all others, the wallet's and the
- * Gateway's among them, follow from it. Made at the first start.
+ * The key that the ledger of this folder began with: all others, the wallet's and the Gateway's
+ * among them, follow from it. Made at the first start.
  *
  * @throws Error when the file holds no key
  */

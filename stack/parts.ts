@@ -47,7 +47,7 @@ const WORKER = ['WORKER_[A-Z_]+', 'SOLANA_RPC_URL', 'SVC_PROGRAM_ID', 'LOG_LEVEL
  */
 export const PARTS = {
   database: { script: 'stack/databaseMain.ts', reads: anyOf(SYSTEM, ['SVC_DATA_DIR']) },
-  ledger: { script: 'stack/ledgerMain.ts', reads: anyOf(SYSTEM, ['RUST_[A-Z_]+']) },
+  ledger: { script: 'localnet/main.ts', reads: anyOf(SYSTEM, ['LOCALNET_[A-Z_]+']) },
   worker: { script: 'worker/main.ts', reads: anyOf(SYSTEM, NETWORK, WORKER) },
   indexer: { script: 'indexer/main.ts', reads: anyOf(SYSTEM, NETWORK, SERVICE, INDEXER) },
   api: { script: 'api/main.ts', reads: anyOf(SYSTEM, NETWORK, SERVICE, API) },

@@ -66,7 +66,10 @@ export async function startStack(options: {
 
   const [databaseUrl, deployment] = await Promise.all([
     openDatabase(),
-    openLedger({ config, environment, shutdown, onDeath }),
+    openLedger({
+      ...{ config, environment },
+      startLocalnet: (settings) => start('ledger', settings),
+    }),
   ]);
   const { rpcUrl, wsUrl, wallet, isOwnWallet, workers } = deployment;
   const allowLoopback = allowsLoopback(config);
@@ -77,8 +80,9 @@ export async function startStack(options: {
   };
   say('database', new URL(databaseUrl).host);
   say('ledger', rpcUrl);
-  const isDatabaseKept = (config.DATABASE_URL ?? config.SVC_DATA_DIR) !== undefined;
-  if (isDatabaseKept && !config.SOLANA_RPC_URL) {
+  // Without a folder the ledger is gone at the end, and what a database of its own shows of it.
+  const isLedgerKept = (config.SVC_DATA_DIR ?? config.SOLANA_RPC_URL) !== undefined;
+  if (config.DATABASE_URL && !isLedgerKept) {
     const genesisHash = await new Connection(rpcUrl).getGenesisHash();
     await prepareThrowawayMirror({ databaseUrl, genesisHash });
   }
@@ -95,8 +99,8 @@ export async function startStack(options: {
   const indexerUrl = await start('indexer', {
     ...everybody,
     INDEXER_PORT: '0',
-    // Half a minute: the embedded ledger's slots are twenty times shorter than a cluster's.
-    ...(!config.SOLANA_RPC_URL && { INDEXER_LAG_SLOTS_MAX: '1500' }),
+    // Half a minute: the local ledger's slots are eighty times shorter than a cluster's.
+    ...(!config.SOLANA_RPC_URL && { INDEXER_LAG_SLOTS_MAX: '6000' }),
     ...deployment.indexerEnvironment,
   });
   // The API must not come up before everything that was set up can be seen.
@@ -108,8 +112,6 @@ export async function startStack(options: {
     config.SVC_API_KEY ?? (await makeKey({ databaseUrl, wallet, isOwnWallet, keyPath }));
   const baseUrl = await start('api', {
     ...everybody,
-    // The embedded ledger executes one transaction after the other.
-    ...(!config.SOLANA_RPC_URL && { SVC_SUBMISSIONS_MAX: '2' }),
     ...deployment.apiEnvironment,
   });
   say('api', baseUrl);

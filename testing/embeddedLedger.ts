@@ -2,15 +2,17 @@ import { AccountLayout } from '@solana/spl-token';
 import {
   type AccountInfo,
   Connection,
+  Keypair,
   PublicKey,
   SystemProgram,
   Transaction,
 } from '@solana/web3.js';
+import { withEscrow } from '../localnet/escrow.ts';
+import { startLocalnet } from '../localnet/start.ts';
 import { type DecodedEvent, decodeEvents, PROGRAM_ID } from '../programs/client/index.ts';
-import { startLedger } from '../stack/ledger.ts';
-import { callLedger } from '../stack/ledgerCall.ts';
+
 import { type Chain, nameFailure, Refusal } from './chain.ts';
-import { readClockSeconds, setClockSeconds } from './ledgerTime.ts';
+import { readClockSeconds, setClockSeconds, writeAccount } from './ledgerCall.ts';
 import { mintAccount, tokenAccount } from './tokenAccounts.ts';
 
 const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
@@ -33,12 +35,15 @@ async function poll<Answer>(ask: () => Promise<Answer | null>): Promise<Answer> 
  * @throws Error where no build of the ledger exists for this platform
  */
 export async function startEmbeddedLedger(): Promise<Chain> {
-  const ledger = await startLedger();
+  const payer = Keypair.generate();
+  const ledger = await startLocalnet({
+    ...withEscrow({ payer: payer.publicKey }),
+    isDevelopment: true,
+  });
   const connection = new Connection(ledger.rpcUrl, {
     wsEndpoint: ledger.wsUrl,
     commitment: 'confirmed',
   });
-  const { payer } = ledger;
   const [programData] = PublicKey.findProgramAddressSync(
     [PROGRAM_ID.toBytes()],
     UPGRADEABLE_LOADER,
@@ -50,12 +55,8 @@ export async function startEmbeddedLedger(): Promise<Chain> {
 
   const setAccount = (address: PublicKey, account: AccountInfo<Uint8Array>): void => {
     const { lamports, data, owner, executable } = account;
-    const hex = Buffer.from(data).toString('hex');
     writes = writes.then(() =>
-      callLedger(connection.rpcEndpoint, 'surfnet_setAccount', [
-        address.toBase58(),
-        { lamports, data: hex, owner: owner.toBase58(), executable },
-      ]),
+      writeAccount(connection.rpcEndpoint, address, { lamports, data, owner, executable }),
     );
   };
   const account = async (address: PublicKey): Promise<AccountInfo<Uint8Array> | null> => {

@@ -30,7 +30,7 @@ export interface DoubledService {
 }
 
 const READY_TIMEOUT_MS = 60_000;
-/** The API reads the ledger's time once a slot, so that short ones would cost it more. */
+/** As on a cluster, whose time is read no oftener. */
 const CLUSTER_SLOT_MS = 400;
 
 /**
@@ -44,7 +44,7 @@ export async function startDoubledService(options: {
   nodeOptions: string;
 }): Promise<DoubledService> {
   const { shutdown, nodeOptions } = options;
-  const ledger = await startLedger({ slotTimeMs: CLUSTER_SLOT_MS });
+  const ledger = await startLedger({ slotMs: CLUSTER_SLOT_MS });
   shutdown.add('ledger', ledger.close);
   const { databaseUrl, close } = await startDatabase();
   shutdown.add('database', close);

@@ -50,8 +50,11 @@ export interface ClockTime {
 export interface Runtime {
   /** Runs a transaction, which also pays its fee. @param isLegacy whether it has no version byte */
   execute(wire: Uint8Array, isLegacy: boolean): Execution;
-  /** Runs a transaction without any effect, whether signed or not. */
-  simulate(wire: Uint8Array, isLegacy: boolean): Simulation;
+  /** Runs a transaction without any effect. */
+  simulate(
+    wire: Uint8Array,
+    options: { isLegacy: boolean; verifiesSignatures: boolean },
+  ): Simulation;
   /** Null where nothing is: no lamports, no account. */
   account(address: Uint8Array): Account | null;
   lamports(address: Uint8Array): bigint;
@@ -106,9 +109,8 @@ export function createRuntime(): Runtime {
       );
     },
 
-    simulate(wire, isLegacy) {
-      // Whoever simulates need not have signed; whether signatures are checked is the caller's.
-      svm.setSigverify(false);
+    simulate(wire, { isLegacy, verifiesSignatures }) {
+      svm.setSigverify(verifiesSignatures);
       try {
         const result = isLegacy
           ? svm.simulateLegacyTransaction(wire)

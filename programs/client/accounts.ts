@@ -30,7 +30,7 @@ export interface ReadOptions {
 }
 
 /** The layout that this client knows. */
-const VERSION = 1;
+export const ACCOUNT_VERSION = 1;
 const VERSION_OFFSET = 8;
 
 /**
@@ -59,8 +59,8 @@ function decode<Name extends AccountName>(name: Name, data: Buffer): Accounts[Na
   if (kind !== name) {
     throw new Error(`These bytes are ${kind ? `a ${kind}` : 'nothing'}, not a ${name}`);
   }
-  if (version !== VERSION || data.length !== coder.accounts.size(name)) {
-    throw new Error(`This client reads version ${VERSION} of ${name}, not ${version}`);
+  if (version !== ACCOUNT_VERSION || data.length !== coder.accounts.size(name)) {
+    throw new Error(`This client reads version ${ACCOUNT_VERSION} of ${name}, not ${version}`);
   }
   return fromCoder(coder.accounts.decode(name, data)) as unknown as Accounts[Name];
 }

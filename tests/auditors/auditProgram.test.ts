@@ -8,8 +8,8 @@ import { coder } from '../../programs/client/program.ts';
 import { conclude, type Verdict } from '../../programs/client/verify/check.ts';
 import { auditProgram } from '../../programs/client/verify/program/auditProgram.ts';
 import { gatherProgram } from '../../programs/client/verify/program/gatherProgram.ts';
-import { callLedger } from '../../stack/ledgerCall.ts';
 import { mintTo } from '../../stack/tokens.ts';
+import { writeAccount } from '../../testing/ledgerCall.ts';
 import { interceptedConnection } from '../client/interceptedConnection.ts';
 import { addresses, createScene, type Scene } from './scene.ts';
 
@@ -60,10 +60,8 @@ async function audit(connection = scene.ledger.connection, code: Uint8Array = AR
 type Account = AccountInfo<Uint8Array>;
 
 async function write(address: PublicKey, { lamports, owner, data, executable }: Account) {
-  await callLedger(scene.ledger.connection.rpcEndpoint, 'surfnet_setAccount', [
-    address.toBase58(),
-    { lamports, owner: owner.toBase58(), data: Buffer.from(data).toString('hex'), executable },
-  ]);
+  const fields = { lamports, owner, data, executable };
+  await writeAccount(scene.ledger.connection.rpcEndpoint, address, fields);
 }
 
 /** Lets a test see the ledger with one account written anew, and puts it back. */

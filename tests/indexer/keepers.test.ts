@@ -8,6 +8,7 @@ import { PROGRAM_ID } from '../../programs/client/index.ts';
 import { createLedgerClock, createSender } from '../../programs/client/sender/index.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { delay } from '../../runtime/wait.ts';
+import { writeAccount } from '../../testing/ledgerCall.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { addresses, createScene, type Scene } from './scene.ts';
 import { until } from './until.ts';
@@ -91,14 +92,7 @@ async function setFrozen(address: PublicKey, isFrozen: boolean): Promise<void> {
   if (!account) throw new Error('there is no such token account');
   const state = isFrozen ? AccountState.Frozen : AccountState.Initialized;
   AccountLayout.encode({ ...AccountLayout.decode(account.data), state }, account.data);
-  await fetch(connection.rpcEndpoint, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      ...{ jsonrpc: '2.0', id: 1, method: 'surfnet_setAccount' },
-      params: [address.toBase58(), { data: account.data.toString('hex') }],
-    }),
-  });
+  await writeAccount(connection.rpcEndpoint, address, { data: account.data });
 }
 
 describe('several keepers on one ledger', () => {

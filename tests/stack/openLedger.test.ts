@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
-import pino from 'pino';
-import { createShutdown, type Shutdown } from '../../runtime/shutdown.ts';
+import { loadConfig as loadLocalnetConfig } from '../../localnet/config.ts';
+import { withEscrow } from '../../localnet/escrow.ts';
+import { type Localnet, startLocalnet } from '../../localnet/start.ts';
 import { loadConfig } from '../../stack/config.ts';
 import { openLedger } from '../../stack/openLedger.ts';
 
@@ -12,17 +13,22 @@ const address = () => Keypair.generate().publicKey.toBase58();
 const secret = () => bs58.encode(Keypair.generate().secretKey);
 const NOBODY = 'http://127.0.0.1:9';
 
-let shutdown: Shutdown;
+let started: Localnet[];
 beforeEach(() => {
-  shutdown = createShutdown({ logger: pino({ level: 'silent' }), timeoutMs: 5_000 });
+  started = [];
 });
-afterEach(() => shutdown.run());
+afterEach(async () => {
+  for (const localnet of started) await localnet.close();
+});
 
 const open = (environment: Record<string, string>) =>
   openLedger({
-    ...{ config: loadConfig(environment), environment, shutdown },
-    onDeath(error) {
-      throw error;
+    ...{ config: loadConfig(environment), environment },
+    async startLocalnet(settings) {
+      const { LOCALNET_PAYER_KEY: payer } = loadLocalnetConfig(settings);
+      const localnet = await startLocalnet(withEscrow({ payer: payer.publicKey }));
+      started.push(localnet);
+      return localnet.rpcUrl;
     },
   });
 
@@ -40,7 +46,7 @@ const cluster = () => ({
 
 describe('a ledger that the stack sets up', () => {
   it.each([
-    { where: 'embedded', environment: {} },
+    { where: 'local', environment: {} },
     {
       where: 'on a test validator',
       environment: { SOLANA_RPC_URL: NOBODY, SVC_AUTHORITY_KEY: secret() },

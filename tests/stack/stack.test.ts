@@ -81,7 +81,7 @@ describe('a running stack', () => {
 
   it.each([
     { main: 'worker/main.ts', words: /The worker-\d ended unexpectedly \(SIGKILL\)/ },
-    { main: 'stack/ledgerMain.ts', words: /The embedded ledger ended unexpectedly \(SIGKILL\)/ },
+    { main: 'localnet/main.ts', words: /The ledger ended unexpectedly \(SIGKILL\)/ },
   ])('ends when one of its parts dies, and says which and why: $main', async ({ main, words }) => {
     const started = place.start();
     await started.running();

@@ -9,7 +9,7 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js';
 import { artifactPath } from '../../programs/scripts/build/artifacts.ts';
-import { callLedger } from '../../stack/ledgerCall.ts';
+import { writeAccount } from '../../testing/ledgerCall.ts';
 
 /** Where tests put the hostile program of programs/hostile. */
 export const HOSTILE_PROGRAM_ID = Keypair.fromSeed(
@@ -41,11 +41,7 @@ export const hostileProgram = (ledger: 'bankrun' | 'embedded'): AccountInfo<Uint
 
 /** Puts the hostile program on an embedded ledger. */
 export async function deployHostileProgram(connection: Connection): Promise<void> {
-  const { data, owner, ...account } = hostileProgram('embedded');
-  await callLedger(connection.rpcEndpoint, 'surfnet_setAccount', [
-    HOSTILE_PROGRAM_ID.toBase58(),
-    { ...account, owner: owner.toBase58(), data: Buffer.from(data).toString('hex') },
-  ]);
+  await writeAccount(connection.rpcEndpoint, HOSTILE_PROGRAM_ID, hostileProgram('embedded'));
 }
 
 /**

@@ -1,11 +1,12 @@
 import { Connection, Keypair, type PublicKey } from '@solana/web3.js';
+import { withEscrow } from '../../localnet/escrow.ts';
+import { startLocalnet } from '../../localnet/start.ts';
 import { addModel, initializeConfig, openGateway } from '../../stack/bootstrap.ts';
 import { type CatalogModel, LAUNCH_CATALOG } from '../../stack/catalog.ts';
-import { startLedger as startEmbeddedLedger } from '../../stack/ledger.ts';
 import type { Operator } from '../../stack/operator.ts';
 import { openCreditAccount, registerWorker } from '../../stack/participants.ts';
 import { createMint, type Mints } from '../../stack/tokens.ts';
-import { readClockSeconds, setClockSeconds } from '../../testing/ledgerTime.ts';
+import { readClockSeconds, setClockSeconds, writeAccount } from '../../testing/ledgerCall.ts';
 
 export { readClockSeconds };
 
@@ -21,17 +22,28 @@ export interface TestLedger {
   close(): Promise<void>;
 }
 
-/** @param options.slotTimeMs between two blocks; by default the fewest that work */
-export async function startLedger(options: { slotTimeMs?: number } = {}): Promise<TestLedger> {
-  const ledger = await startEmbeddedLedger(options);
-  const connection = new Connection(ledger.rpcUrl, {
-    wsEndpoint: ledger.wsUrl,
-    commitment: 'confirmed',
+/**
+ * Starts a local ledger in this process.
+ *
+ * @param options.slotMs between two blocks; by default the fewest that work
+ * @param options.confirmSlots how many slots later a block is confirmed; by default at once
+ */
+export async function startLedger(
+  options: { slotMs?: number; confirmSlots?: number } = {},
+): Promise<TestLedger> {
+  const payer = Keypair.generate();
+  const { rpcUrl, wsUrl, close } = await startLocalnet({
+    ...options,
+    ...withEscrow({ payer: payer.publicKey }),
+    isDevelopment: true,
   });
-  return { ...ledger, connection };
+  const connection = new Connection(rpcUrl, { wsEndpoint: wsUrl, commitment: 'confirmed' });
+  const fundLamports = (address: PublicKey, lamports: number): Promise<void> =>
+    writeAccount(rpcUrl, address, { lamports });
+  return { rpcUrl, wsUrl, close, payer, connection, fundLamports };
 }
 
-/** Moves the ledger's Clock ahead; from there it runs on. Blockhashes from before are dead. */
+/** Moves the ledger's Clock ahead; from there it runs on. */
 export async function advanceSeconds(connection: Connection, seconds: number): Promise<void> {
   await setClockSeconds(connection, (await readClockSeconds(connection)) + BigInt(seconds));
 }

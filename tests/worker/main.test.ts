@@ -2,7 +2,7 @@ import anchor from '@coral-xyz/anchor';
 import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createAddresses } from '../../programs/client/addresses.ts';
-import { readClockSeconds, setClockSeconds } from '../../testing/ledgerTime.ts';
+import { readClockSeconds, setClockSeconds } from '../../testing/ledgerCall.ts';
 import { startProcess } from '../support/childProcess.ts';
 import { readAnswer } from './events.ts';
 import { codeOf, openScene } from './scene.ts';

@@ -8,7 +8,7 @@ import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts'
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { sign, workerRequestMessage } from '../../programs/client/proof.ts';
 import { createLogger, type Logger } from '../../runtime/logger.ts';
-import { readClockSeconds, setClockSeconds } from '../../testing/ledgerTime.ts';
+import { readClockSeconds, setClockSeconds } from '../../testing/ledgerCall.ts';
 import { createWorker } from '../../worker/app.ts';
 import { createBuiltinEngine } from '../../worker/engine/builtin.ts';
 import type { Engine } from '../../worker/engine/engine.ts';

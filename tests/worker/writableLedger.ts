@@ -3,6 +3,7 @@ import { type Connection, PublicKey } from '@solana/web3.js';
 import type { AccountName } from '../../programs/client/accounts.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { coder, IDL } from '../../programs/client/program.ts';
+import { writeAccount } from '../../testing/ledgerCall.ts';
 import { startLedger } from '../support/ledger.ts';
 
 /** The embedded ledger with accounts that tests write as they need them. */
@@ -32,21 +33,7 @@ export async function startWritableLedger(): Promise<WritableLedger> {
     bytes: Uint8Array,
     owner = PROGRAM_ID,
   ): Promise<void> {
-    const account = {
-      lamports: LAMPORTS,
-      owner: owner.toBase58(),
-      data: Buffer.from(bytes).toString('hex'),
-    };
-    const response = await fetch(connection.rpcEndpoint, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        ...{ jsonrpc: '2.0', id: 1, method: 'surfnet_setAccount' },
-        params: [address.toBase58(), account],
-      }),
-    });
-    const { error } = (await response.json()) as { error?: { message: string } };
-    if (error) throw new Error(`The ledger refused to write an account: ${error.message}`);
+    await writeAccount(connection.rpcEndpoint, address, { lamports: LAMPORTS, data: bytes, owner });
   }
 
   return {

@@ -15,7 +15,7 @@ import {
   type Events,
   PROGRAM_ID,
 } from '../../../programs/client/index.ts';
-import { callLedger } from '../../../stack/ledgerCall.ts';
+import { callLedger } from '../../../testing/ledgerCall.ts';
 import { startLedger, type TestLedger } from '../../support/ledger.ts';
 import { addresses, type World } from './world.ts';
 

@@ -1,0 +1,259 @@
+import bs58 from 'bs58';
+import type { Account, Execution, Runtime, Simulation } from '../runtime/runtime.ts';
+import type { Store } from '../store/store.ts';
+import { keyOf } from '../wire/addressText.ts';
+import type { DecodedTransaction } from '../wire/transaction.ts';
+import type { Blockhashes } from './blockhashes.ts';
+import { type Block, createBlock, type LandedTransaction, recordChange } from './blocks.ts';
+import { type Commitment, FINALITY_SLOTS } from './commitment.ts';
+import { executeTransaction, isExecuted, type Refused } from './execute.ts';
+import { LOOKUP_TABLE_PROGRAM } from './lookupTables.ts';
+import { memoOf } from './memo.ts';
+import { createRecentBlocks } from './recentBlocks.ts';
+import { CLOCK_SYSVAR, clockSysvar, SLOT_HASHES_SYSVAR, slotHashesSysvar } from './sysvars.ts';
+import type { Timeline } from './timeline.ts';
+
+/** What became of a transaction that was given to the ledger. */
+export type Submission = LandedTransaction | Refused;
+
+type AccountEntry = readonly [address: Uint8Array, account: Account];
+
+/**
+ * The ledger: executes transactions in the order in which they come, gathers them in blocks, keeps
+ * each block before anybody is told of it, and knows what every account was at each commitment.
+ *
+ * One node without forks. A block is confirmed when it is closed, or so many slots later as
+ * `confirmSlots` says; it is final 32 slots after its own.
+ */
+export interface Bank {
+  readonly runtime: Runtime;
+  readonly store: Store;
+  readonly timeline: Timeline;
+  readonly blockhashes: Blockhashes;
+  /** The newest slot of that commitment. Unless processed, what it holds changes no more. */
+  slot(commitment: Commitment): number;
+  /** An account as of a commitment. */
+  account(address: Uint8Array, commitment: Commitment): Account | null;
+  accountsOf(programId: Uint8Array, commitment: Commitment): AccountEntry[];
+  /**
+   * Executes a transaction. Where blocks are confirmed at once, resolves when its block is kept.
+   *
+   * @param isPreflighted whether a failure shall have no effect
+   * @throws StorageFullError when the block cannot be kept: then it never was
+   */
+  submit(transaction: DecodedTransaction, isPreflighted: boolean): Promise<Submission>;
+  /** Writes accounts as no transaction could. @throws StorageFullError as `submit` does */
+  writeAccounts(accounts: Iterable<readonly [Uint8Array, Account | null]>): Promise<void>;
+  /** Runs a transaction without any effect. */
+  simulate(transaction: DecodedTransaction, options: { verifiesSignatures: boolean }): Simulation;
+  /** A transaction that is not final yet. */
+  recent(signature: string): LandedTransaction | undefined;
+  /** Tells of blocks as they reach a commitment, oldest first. @returns ends it */
+  onBlock(commitment: Commitment, listener: (block: Block) => void): () => void;
+  transactionCount(): number;
+  /** Closes the block that is open. */
+  close(): Promise<void>;
+}
+
+interface OpenBlock extends Block {
+  readonly kept: PromiseWithResolvers<void>;
+  /** It is closed when this slot begins. */
+  readonly dueSlot: number;
+}
+
+const CLOCK = keyOf(CLOCK_SYSVAR);
+const SLOT_HASHES = keyOf(SLOT_HASHES_SYSVAR);
+const READS_SLOT_HASHES = new Set([SLOT_HASHES, keyOf(LOOKUP_TABLE_PROGRAM)]);
+
+/** @param options.confirmSlots 0: a block is closed as soon as what came together is executed */
+export function createBank(options: {
+  runtime: Runtime;
+  store: Store;
+  timeline: Timeline;
+  blockhashes: Blockhashes;
+  confirmSlots: number;
+}): Bank {
+  const { runtime, store, timeline, blockhashes, confirmSlots } = options;
+  const lags = { confirmed: confirmSlots, finalized: Math.max(confirmSlots, FINALITY_SLOTS) };
+  const processedListeners = new Set<(block: Block) => void>();
+  let open: OpenBlock | undefined;
+  let lastClosedSlot = store.lastSlot;
+  let position = store.lastPosition;
+  let clockKey = '';
+
+  function slot(commitment: Commitment): number {
+    if (commitment === 'processed' && open) return open.slot;
+    // No transaction can come to this slot any more.
+    const closed = open ? open.slot - 1 : Math.max(lastClosedSlot, timeline.slotNow() - 1);
+    return commitment === 'processed' ? closed : closed - lags[commitment];
+  }
+  const toldSlot = store.lastSlot;
+  const recentBlocks = createRecentBlocks({ timeline, slot, confirmSlots, toldSlot });
+
+  const nextSlot = (): number => open?.slot ?? Math.max(timeline.slotNow(), lastClosedSlot + 1);
+
+  function openBlock(): OpenBlock {
+    if (open) return open;
+    const next = nextSlot();
+    open = {
+      ...createBlock(next, Math.floor(timeline.clockMs())),
+      kept: Promise.withResolvers(),
+      dueSlot: confirmSlots === 0 ? next : next + 1,
+    };
+    // Whoever waits for it is told; nobody has to.
+    open.kept.promise.catch(() => undefined);
+    setImmediate(closeWhenDue);
+    return open;
+  }
+
+  function closeWhenDue(): void {
+    if (!open) return;
+    const leftMs = timeline.msUntil(open.dueSlot);
+    if (leftMs > 0) setTimeout(closeWhenDue, Math.ceil(leftMs));
+    else closeBlock(open);
+  }
+
+  /** Keeps what the block did. On a full disk it is undone: nobody was told of it. */
+  function closeBlock(block: OpenBlock): void {
+    open = undefined;
+    const { changes, transactions } = block;
+    try {
+      store.append({
+        ...{ slot: block.slot, clockMs: block.clockMs, transactions },
+        accounts: [...changes.values()].map(({ address, after }) => [address, after] as const),
+      });
+    } catch (error) {
+      for (const { address, before } of changes.values()) runtime.setAccount(address, before);
+      position -= transactions.length;
+      block.kept.reject(error);
+      return;
+    }
+    lastClosedSlot = block.slot;
+    block.kept.resolve();
+    recentBlocks.add(block);
+  }
+
+  function setClock(at: number): void {
+    const unixSeconds = Math.floor(timeline.clockMs() / 1_000);
+    const key = `${at} ${unixSeconds}`;
+    if (key === clockKey) return;
+    clockKey = key;
+    runtime.setClock({ slot: BigInt(at), unixSeconds: BigInt(unixSeconds) });
+  }
+
+  /** @returns why the transaction cannot be executed in this slot */
+  function prepare(transaction: DecodedTransaction, at: number): Refused | undefined {
+    const { recentBlockhash, keys, lookups } = transaction;
+    if (blockhashes.slotOf(recentBlockhash, at) === undefined) return refuse('BlockhashNotFound');
+    setClock(at);
+    if (lookups.length > 0 || keys.some((key) => READS_SLOT_HASHES.has(keyOf(key)))) {
+      runtime.setAccount(SLOT_HASHES_SYSVAR, slotHashesSysvar(runtime, at - 1, blockhashes));
+    }
+    return undefined;
+  }
+
+  const recent = (signature: string): LandedTransaction | undefined =>
+    open?.transactions.find(({ signatureText }) => signatureText === signature) ??
+    recentBlocks.find(signature);
+
+  function land(transaction: DecodedTransaction, isPreflighted: boolean): Submission {
+    const refused = prepare(transaction, nextSlot());
+    if (refused) return refused;
+    const signature = transaction.signatures[0] as Uint8Array;
+    const signatureText = bs58.encode(signature);
+    if (recent(signatureText) || store.locate(signature)) return refuse('AlreadyProcessed');
+    const executed = executeTransaction(runtime, transaction, isPreflighted);
+    if (!isExecuted(executed)) return executed;
+    const { execution, keys, changes, meta } = executed;
+    const block = openBlock();
+    position += 1;
+    const landed: LandedTransaction = {
+      ...{ position, signature, signatureText, slot: block.slot, keys, meta },
+      ...{ wire: transaction.wire, logs: execution.logs, err: execution.err },
+      error: execution.err === null ? null : JSON.stringify(execution.err),
+      memo: memoOf(transaction),
+    };
+    block.transactions.push(landed);
+    const processed = createBlock(block.slot, block.clockMs);
+    processed.transactions.push(landed);
+    for (const change of changes) {
+      recordChange(block, keyOf(change.address), change);
+      recordChange(processed, keyOf(change.address), change);
+    }
+    for (const listener of processedListeners) listener(processed);
+    return landed;
+  }
+
+  function account(address: Uint8Array, commitment: Commitment): Account | null {
+    const key = keyOf(address);
+    if (key === CLOCK) return clockSysvar(runtime, slot(commitment), timeline);
+    if (key === SLOT_HASHES) return slotHashesSysvar(runtime, slot(commitment), blockhashes);
+    if (commitment === 'processed') return runtime.account(address);
+    const change = recentBlocks.changeAfter(slot(commitment), key) ?? open?.changes.get(key);
+    return change ? change.before : runtime.account(address);
+  }
+
+  return {
+    ...{ runtime, store, timeline, blockhashes, slot, account, recent },
+
+    accountsOf(programId, commitment) {
+      const owner = keyOf(programId);
+      const found = new Map<string, AccountEntry>(
+        runtime.accountsOf(programId).map((entry) => [keyOf(entry[0]), entry]),
+      );
+      if (commitment === 'processed') return [...found.values()];
+      for (const block of [...recentBlocks.after(slot(commitment)), ...(open ? [open] : [])]) {
+        for (const [key, { address }] of block.changes) {
+          const then = account(address, commitment);
+          if (then && keyOf(then.owner) === owner) found.set(key, [address, then]);
+          else found.delete(key);
+        }
+      }
+      return [...found.values()];
+    },
+
+    async submit(transaction, isPreflighted) {
+      const submission = land(transaction, isPreflighted);
+      if ('position' in submission && confirmSlots === 0) await open?.kept.promise;
+      return submission;
+    },
+
+    async writeAccounts(accounts) {
+      const block = openBlock();
+      for (const [address, after] of accounts) {
+        const before = runtime.account(address);
+        runtime.setAccount(address, after);
+        recordChange(block, keyOf(address), { address, before, after });
+      }
+      await block.kept.promise;
+    },
+
+    simulate(transaction, { verifiesSignatures }) {
+      const refused = prepare(transaction, nextSlot());
+      if (refused) return { ...refused.execution, after: new Map() };
+      const isLegacy = transaction.version === 'legacy';
+      return runtime.simulate(transaction.wire, { isLegacy, verifiesSignatures });
+    },
+
+    onBlock(commitment, listener) {
+      if (commitment !== 'processed') return recentBlocks.onBlock(commitment, listener);
+      processedListeners.add(listener);
+      return () => processedListeners.delete(listener);
+    },
+
+    transactionCount: () => position,
+
+    async close() {
+      // Whatever has not been told by now is not told any more.
+      if (open) closeBlock(open);
+      recentBlocks.close();
+    },
+  };
+}
+
+function refuse(err: string): Refused {
+  const execution: Execution = {
+    ...{ err, logs: [], innerInstructions: [], computeUnits: 0, returnData: null },
+  };
+  return { execution };
+}

@@ -1,0 +1,134 @@
+import type { Account, Execution, Runtime } from '../runtime/runtime.ts';
+import { type DecodedTransaction, isWritable } from '../wire/transaction.ts';
+import { feeOf } from './fees.ts';
+import { loadAddresses } from './lookupTables.ts';
+import { metaOf } from './meta.ts';
+import { tokenBalances } from './tokenBalances.ts';
+
+/** An account that changed. */
+export interface Change {
+  readonly address: Uint8Array;
+  readonly before: Account | null;
+  readonly after: Account | null;
+}
+
+/** A transaction that became part of a block, whether it succeeded or failed there. */
+export interface Executed {
+  readonly execution: Execution;
+  /** All its accounts, those of lookup tables last. */
+  readonly keys: readonly Uint8Array[];
+  readonly changes: readonly Change[];
+  /** What clusters tell of it, as JSON. */
+  readonly meta: string;
+}
+
+/** Refused before it had any effect: it is in no block and paid nothing. */
+export interface Refused {
+  readonly execution: Execution;
+}
+
+/** What a cluster charges for although it executes nothing: accounts that cannot be loaded. */
+const CHARGED_UNEXECUTED = new Set([
+  'ProgramAccountNotFound',
+  'InvalidProgramForExecution',
+  'MaxLoadedAccountsDataSizeExceeded',
+]);
+
+/**
+ * Runs a transaction and tells what it changed.
+ *
+ * @param isPreflighted whether a failure is only told, and leaves no trace: as a cluster's node
+ *   does, which simulates first. Here one run serves for both
+ */
+export function executeTransaction(
+  runtime: Runtime,
+  transaction: DecodedTransaction,
+  isPreflighted: boolean,
+): Executed | Refused {
+  const loaded = loadAddresses(runtime, transaction) ?? { writable: [], readonly: [] };
+  const keys = [...transaction.keys, ...loaded.writable, ...loaded.readonly];
+  const payer = keys[0] as Uint8Array;
+  const fee = feeOf(transaction);
+  const before = look(runtime, transaction, keys);
+  const execution = runtime.execute(transaction.wire, transaction.version === 'legacy');
+  if (execution.err !== null) {
+    chargeUnexecuted(runtime, payer, { execution, fee });
+    // Nothing in a block is free, so whoever paid nothing is in none.
+    const hasPaid = runtime.lamports(payer) !== before.lamports[0];
+    if (isPreflighted && hasPaid) runtime.setAccount(payer, before.writable.get(0) ?? null);
+    if (isPreflighted || !hasPaid) return { execution };
+  }
+  const after = look(runtime, transaction, keys);
+  const meta = metaOf(execution, {
+    fee,
+    loaded,
+    lamports: [before.lamports, after.lamports],
+    tokens: [before.tokens, after.tokens],
+  });
+  return { execution, keys, changes: changesOf(keys, before, after), meta: JSON.stringify(meta) };
+}
+
+export function isExecuted(result: Executed | Refused): result is Executed {
+  return 'meta' in result;
+}
+
+interface Look {
+  /** By index: what the transaction may change. */
+  readonly writable: ReadonlyMap<number, Account | null>;
+  readonly lamports: readonly bigint[];
+  readonly tokens: ReturnType<typeof tokenBalances>;
+}
+
+/** Programs that are called are not read: their binaries are large, and hold no tokens. */
+function look(
+  runtime: Runtime,
+  transaction: DecodedTransaction,
+  keys: readonly Uint8Array[],
+): Look {
+  const called = new Set(transaction.instructions.map(({ programIdIndex }) => programIdIndex));
+  const accounts = keys.map((address, index) =>
+    called.has(index) ? undefined : runtime.account(address),
+  );
+  const read = accounts.flatMap((account, index) =>
+    account === undefined ? [] : [[index, account] as const],
+  );
+  return {
+    writable: new Map(read.filter(([index]) => isWritable(transaction, index))),
+    lamports: keys.map((address, index) => {
+      const account = accounts[index];
+      return account === undefined ? runtime.lamports(address) : (account?.lamports ?? 0n);
+    }),
+    tokens: tokenBalances(runtime, read),
+  };
+}
+
+/** LiteSVM lets go for nothing what a cluster charges for. */
+function chargeUnexecuted(
+  runtime: Runtime,
+  payer: Uint8Array,
+  { execution, fee }: { execution: Execution; fee: bigint },
+): void {
+  const account = runtime.account(payer);
+  const isCharged = typeof execution.err === 'string' && CHARGED_UNEXECUTED.has(execution.err);
+  if (!isCharged || !account || account.lamports < fee) return;
+  runtime.setAccount(payer, { ...account, lamports: account.lamports - fee });
+}
+
+function changesOf(keys: readonly Uint8Array[], before: Look, after: Look): Change[] {
+  return [...before.writable].flatMap(([index, from]) => {
+    const to = after.writable.get(index) ?? null;
+    return isSame(from, to)
+      ? []
+      : [{ address: keys[index] as Uint8Array, before: from, after: to }];
+  });
+}
+
+function isSame(one: Account | null, other: Account | null): boolean {
+  if (one === null || other === null) return one === other;
+  return (
+    one.lamports === other.lamports &&
+    one.executable === other.executable &&
+    Buffer.compare(one.owner, other.owner) === 0 &&
+    Buffer.compare(one.data, other.data) === 0
+  );
+}

@@ -1,0 +1,65 @@
+import bs58 from 'bs58';
+import { keyOf } from '../wire/addressText.ts';
+import type { DecodedTransaction } from '../wire/transaction.ts';
+
+/** What a cluster charges for each signature, those in precompiles included. */
+export const LAMPORTS_PER_SIGNATURE = 5_000n;
+const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
+const COMPUTE_UNITS_MAX = 1_400_000;
+/** What an instruction is granted where the transaction names no limit. */
+const COMPUTE_UNITS_DEFAULT = 200_000;
+const COMPUTE_UNITS_BUILTIN = 3_000;
+
+const SET_COMPUTE_UNIT_LIMIT = 2;
+const SET_COMPUTE_UNIT_PRICE = 3;
+
+const idOf = (address: string): string => keyOf(bs58.decode(address));
+const COMPUTE_BUDGET = idOf('ComputeBudget111111111111111111111111111111');
+const PRECOMPILES = new Set(
+  [
+    'Ed25519SigVerify111111111111111111111111111',
+    'KeccakSecp256k11111111111111111111111111111',
+    'Secp256r1SigVerify1111111111111111111111111',
+  ].map(idOf),
+);
+const BUILTINS = new Set([
+  COMPUTE_BUDGET,
+  ...PRECOMPILES,
+  ...[
+    '11111111111111111111111111111111',
+    'Vote111111111111111111111111111111111111111',
+    'BPFLoaderUpgradeab1e11111111111111111111111',
+    'BPFLoader1111111111111111111111111111111111',
+    'BPFLoader2111111111111111111111111111111111',
+    'LoaderV411111111111111111111111111111111111',
+  ].map(idOf),
+]);
+
+/** What a transaction pays, in lamports, whether it succeeds or fails. */
+export function feeOf({
+  header,
+  keys,
+  instructions,
+}: Pick<DecodedTransaction, 'header' | 'keys' | 'instructions'>): bigint {
+  let signatures = header.numRequiredSignatures;
+  let unitsDefault = 0;
+  let unitsLimit: number | undefined;
+  let microLamports = 0n;
+  for (const { programIdIndex, data } of instructions) {
+    const program = keyOf(keys[programIdIndex] as Uint8Array);
+    unitsDefault += BUILTINS.has(program) ? COMPUTE_UNITS_BUILTIN : COMPUTE_UNITS_DEFAULT;
+    // A precompile's first byte says how many signatures it verifies.
+    if (PRECOMPILES.has(program)) signatures += data[0] ?? 0;
+    if (program !== COMPUTE_BUDGET) continue;
+    const view = new DataView(data.buffer, data.byteOffset, data.length);
+    if (data[0] === SET_COMPUTE_UNIT_LIMIT && data.length >= 5)
+      unitsLimit = view.getUint32(1, true);
+    if (data[0] === SET_COMPUTE_UNIT_PRICE && data.length >= 9) {
+      microLamports = view.getBigUint64(1, true);
+    }
+  }
+  const units = BigInt(Math.min(unitsLimit ?? unitsDefault, COMPUTE_UNITS_MAX));
+  const priority =
+    (units * microLamports + MICRO_LAMPORTS_PER_LAMPORT - 1n) / MICRO_LAMPORTS_PER_LAMPORT;
+  return BigInt(signatures) * LAMPORTS_PER_SIGNATURE + priority;
+}

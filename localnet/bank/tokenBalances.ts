@@ -1,0 +1,115 @@
+import bs58 from 'bs58';
+import type { Account, Runtime } from '../runtime/runtime.ts';
+import { addressText, keyOf } from '../wire/addressText.ts';
+
+/** What a token account holds, in the form in which clusters tell it. */
+export interface TokenBalance {
+  readonly accountIndex: number;
+  readonly mint: string;
+  readonly owner: string;
+  readonly programId: string;
+  readonly uiTokenAmount: TokenAmount;
+}
+
+export interface TokenAmount {
+  /** In base units. */
+  readonly amount: string;
+  readonly decimals: number;
+  readonly uiAmount: number | null;
+  readonly uiAmountString: string;
+}
+
+const TOKEN_PROGRAM = bs58.decode('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
+const TOKEN_2022_PROGRAM = bs58.decode('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb');
+const TOKEN_PROGRAMS = new Set([TOKEN_PROGRAM, TOKEN_2022_PROGRAM].map(keyOf));
+
+export const TOKEN_ACCOUNT_BYTES = 165;
+export const MINT_BYTES = 82;
+/** Token account: mint, owner, amount u64, …; mint: authority option, supply u64, decimals u8. */
+const OWNER_OFFSET = 32;
+const AMOUNT_OFFSET = 64;
+const STATE_OFFSET = 108;
+const SUPPLY_OFFSET = 36;
+const DECIMALS_OFFSET = 44;
+const MINT_INITIALIZED_OFFSET = 45;
+/** Behind the base layout, Token-2022 says which kind of account it is. */
+const KIND_OFFSET = TOKEN_ACCOUNT_BYTES;
+const KIND_MINT = 1;
+const KIND_ACCOUNT = 2;
+
+/** A token account's fields. */
+export interface TokenHolding {
+  readonly mint: Uint8Array;
+  readonly owner: Uint8Array;
+  readonly amount: bigint;
+  readonly programId: Uint8Array;
+}
+
+/** A mint's fields. */
+export interface MintState {
+  readonly supply: bigint;
+  readonly decimals: number;
+}
+
+export function isTokenProgram(address: Uint8Array): boolean {
+  return TOKEN_PROGRAMS.has(keyOf(address));
+}
+
+/** Undefined for what is no initialized token account. */
+export function tokenHolding(account: Account | null): TokenHolding | undefined {
+  if (!account || !isTokenProgram(account.owner)) return undefined;
+  const { data } = account;
+  const isLong = data.length > TOKEN_ACCOUNT_BYTES && data[KIND_OFFSET] === KIND_ACCOUNT;
+  if (data.length !== TOKEN_ACCOUNT_BYTES && !isLong) return undefined;
+  if (data[STATE_OFFSET] === 0) return undefined;
+  return {
+    mint: data.subarray(0, OWNER_OFFSET),
+    owner: data.subarray(OWNER_OFFSET, AMOUNT_OFFSET),
+    amount: u64At(data, AMOUNT_OFFSET),
+    programId: account.owner,
+  };
+}
+
+/** Undefined for what is no initialized mint. */
+export function mintState(account: Account | null): MintState | undefined {
+  if (!account || !isTokenProgram(account.owner)) return undefined;
+  const { data } = account;
+  const isLong = data.length > TOKEN_ACCOUNT_BYTES && data[KIND_OFFSET] === KIND_MINT;
+  if (data.length !== MINT_BYTES && !isLong) return undefined;
+  if (data[MINT_INITIALIZED_OFFSET] !== 1) return undefined;
+  return { supply: u64At(data, SUPPLY_OFFSET), decimals: data[DECIMALS_OFFSET] ?? 0 };
+}
+
+/** An amount of tokens as clusters tell it: exact as text, rounded as a number. */
+export function tokenAmount(amount: bigint, decimals: number): TokenAmount {
+  const digits = String(amount).padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = decimals === 0 ? '' : digits.slice(-decimals).replace(/0+$/, '');
+  const uiAmountString = fraction === '' ? whole : `${whole}.${fraction}`;
+  return { amount: String(amount), decimals, uiAmount: Number(uiAmountString), uiAmountString };
+}
+
+/** What the token accounts among these hold. */
+export function tokenBalances(
+  runtime: Runtime,
+  accounts: readonly (readonly [index: number, account: Account | null])[],
+): TokenBalance[] {
+  return accounts.flatMap(([accountIndex, account]) => {
+    const holding = tokenHolding(account);
+    if (!holding) return [];
+    const decimals = mintState(runtime.account(holding.mint))?.decimals ?? 0;
+    return [
+      {
+        accountIndex,
+        mint: addressText(holding.mint),
+        owner: addressText(holding.owner),
+        programId: addressText(holding.programId),
+        uiTokenAmount: tokenAmount(holding.amount, decimals),
+      },
+    ];
+  });
+}
+
+function u64At(data: Uint8Array, offset: number): bigint {
+  return new DataView(data.buffer, data.byteOffset, data.length).getBigUint64(offset, true);
+}

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { PublicKey } from '@solana/web3.js';
+import { ACCOUNT_VERSION, accountKind } from '../programs/client/accounts.ts';
+import { PROGRAM_ID } from '../programs/client/addresses.ts';
+import { type DeployedProgram, UPGRADEABLE_LOADER } from './runtime/deployment.ts';
+import { type Account, RENT_EPOCH_NEVER } from './runtime/runtime.ts';
+import type { KeptAccounts, LocalnetOptions } from './start.ts';
+import { LedgerFilesError } from './store/errors.ts';
+import { keyOf } from './wire/addressText.ts';
+
+const ELF_PATH = fileURLToPath(
+  new URL('../programs/escrow/artifacts/escrow-v3.so', import.meta.url),
+);
+/** More than anybody spends: 100,000 SOL. */
+const PAYER_LAMPORTS = 100_000n * 1_000_000_000n;
+const SYSTEM_PROGRAM = new Uint8Array(32);
+/** Every account of the program: discriminator, then its layout's version. */
+const VERSION_OFFSET = 8;
+
+/**
+ * A ledger with the escrow program on it.
+ *
+ * @param options.payer has lamports from the start, and is the program's upgrade authority
+ * @param options.folder where the ledger is kept, for what is said of one that is too old
+ */
+export function withEscrow(options: {
+  payer: PublicKey;
+  folder?: string | undefined;
+}): Pick<LocalnetOptions, 'programs' | 'genesis' | 'checkAccounts'> {
+  const payer = options.payer.toBytes();
+  return {
+    programs: [escrowProgram(payer)],
+    genesis: [[payer, payerAccount()]],
+    checkAccounts: (accounts) => expectLayout(accounts, options.folder),
+  };
+}
+
+function escrowProgram(upgradeAuthority: Uint8Array): DeployedProgram {
+  const [programData] = PublicKey.findProgramAddressSync(
+    [PROGRAM_ID.toBytes()],
+    new PublicKey(UPGRADEABLE_LOADER),
+  );
+  return {
+    programId: PROGRAM_ID.toBytes(),
+    programData: programData.toBytes(),
+    elf: readFileSync(ELF_PATH),
+    upgradeAuthority,
+  };
+}
+
+function payerAccount(): Account {
+  return {
+    lamports: PAYER_LAMPORTS,
+    data: new Uint8Array(),
+    owner: SYSTEM_PROGRAM,
+    executable: false,
+    rentEpoch: RENT_EPOCH_NEVER,
+  };
+}
+
+/** @throws LedgerFilesError when the program could not read what an earlier release wrote */
+function expectLayout(accounts: KeptAccounts, folder: string | undefined): void {
+  const programId = keyOf(PROGRAM_ID.toBytes());
+  for (const [, { owner, data }] of accounts) {
+    if (keyOf(owner) !== programId || accountKind(data) === undefined) continue;
+    const version = data[VERSION_OFFSET];
+    if (version === ACCOUNT_VERSION) continue;
+    throw new LedgerFilesError(
+      `The ledger in ${folder} has accounts of layout version ${version}, and this release of ` +
+        `the program reads version ${ACCOUNT_VERSION}. Begin anew: rm -r '${folder}'`,
+    );
+  }
+}

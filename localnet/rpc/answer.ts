@@ -1,0 +1,96 @@
+import { AirdropError } from '../faucet.ts';
+import { LedgerFilesError, StorageFullError } from '../store/errors.ts';
+import { serialize } from '../wire/json.ts';
+import type { RpcContext } from './method.ts';
+import { METHODS } from './methods/index.ts';
+import {
+  internalError,
+  invalidRequest,
+  methodNotFound,
+  nodeUnhealthy,
+  parseError,
+  RpcError,
+} from './rpcError.ts';
+
+/** Of calls in one batch. */
+const BATCH_MAX = 1_000;
+
+/** Finds the answer to a call; undefined where none is to be given. */
+export type Respond = (method: string, params: unknown) => unknown;
+
+/** What a ledger does with an error that is nobody's call's fault. */
+export type OnFault = (error: Error) => void;
+
+/**
+ * Answers a JSON-RPC body: one call, or a batch of them in their order.
+ *
+ * @param respond finds the result of a call @throws RpcError
+ * @returns JSON; undefined when nothing is to be answered, since all were notifications
+ */
+export async function answerBody(body: string, respond: Respond): Promise<string | undefined> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return errorText(null, parseError());
+  }
+  if (!Array.isArray(parsed)) return answerCall(parsed, respond);
+  if (parsed.length === 0) return errorText(null, invalidRequest('an empty batch'));
+  if (parsed.length > BATCH_MAX) {
+    const reason = `a batch has at most ${BATCH_MAX} calls, not ${parsed.length}`;
+    return errorText(null, invalidRequest(reason));
+  }
+  const answers = await Promise.all(parsed.map((call) => answerCall(call, respond)));
+  const given = answers.filter((answer) => answer !== undefined);
+  return given.length === 0 ? undefined : `[${given.join()}]`;
+}
+
+async function answerCall(call: unknown, respond: Respond): Promise<string | undefined> {
+  const { id, method, params, jsonrpc } = (call ?? {}) as Record<string, unknown>;
+  const isIdentified = typeof id === 'string' || typeof id === 'number' || id === null;
+  if (typeof call !== 'object' || jsonrpc !== '2.0' || typeof method !== 'string') {
+    return errorText(isIdentified ? id : null, invalidRequest('it is no call of JSON-RPC 2.0'));
+  }
+  if (id !== undefined && !isIdentified) {
+    return errorText(null, invalidRequest('an id is a number, a text or null'));
+  }
+  try {
+    const result = await respond(method, params);
+    if (id === undefined) return undefined;
+    return `{"jsonrpc":"2.0","result":${serialize(result)},"id":${JSON.stringify(id)}}`;
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    return id === undefined ? undefined : errorText(id, error);
+  }
+}
+
+function errorText(id: unknown, { code, message, data }: RpcError): string {
+  const error = { code, message, ...(data !== undefined && { data }) };
+  return JSON.stringify({ jsonrpc: '2.0', error, id });
+}
+
+/**
+ * What every method answers, by its name.
+ *
+ * @param onFault told of errors by which the ledger cannot go on
+ */
+export function createResponder(context: RpcContext, onFault: OnFault): Respond {
+  return async (name, params) => {
+    const method = METHODS.get(name);
+    if (!method) throw methodNotFound(name);
+    try {
+      return await method.answer(context, params);
+    } catch (error) {
+      throw toRpcError(error, onFault);
+    }
+  };
+}
+
+function toRpcError(error: unknown, onFault: OnFault): RpcError {
+  if (error instanceof RpcError) return error;
+  if (error instanceof StorageFullError) return nodeUnhealthy(error.message);
+  if (error instanceof AirdropError) return internalError(error.message);
+  onFault(error as Error);
+  const isExplained = error instanceof LedgerFilesError;
+  return internalError(isExplained ? error.message : 'The ledger failed to answer');
+}

@@ -1,0 +1,145 @@
+import bs58 from 'bs58';
+import { tokenAmount } from '../../bank/tokenBalances.ts';
+import type { WireInstruction } from '../../wire/transaction.ts';
+
+/** Reads numbers and addresses from an instruction's data. */
+interface Data {
+  readonly kind: number;
+  u64(offset: number): bigint;
+  u8(offset: number): number;
+  address(offset: number): string;
+}
+
+interface Parsed {
+  readonly type: string;
+  readonly info: object;
+}
+
+const SYSTEM_PROGRAM = '11111111111111111111111111111111';
+const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
+const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
+
+/**
+ * An instruction in words, where it is one of the few that most wallets send; otherwise as bytes
+ * with its accounts' addresses, as clusters tell what they cannot read.
+ */
+export function parseInstruction(
+  { accounts, data, programIdIndex }: WireInstruction,
+  keys: readonly string[],
+  stackHeight: number,
+): object {
+  const programId = keys[programIdIndex] ?? '';
+  const names = [...accounts].map((index) => keys[index] ?? '');
+  const known = read(programId, names, data);
+  if (known) return { ...known, programId, stackHeight };
+  return { accounts: names, data: bs58.encode(data), programId, stackHeight };
+}
+
+function read(
+  programId: string,
+  accounts: readonly string[],
+  bytes: Uint8Array,
+): { program: string; parsed: Parsed | string } | undefined {
+  if (programId === MEMO_PROGRAM) {
+    return { program: 'spl-memo', parsed: Buffer.from(bytes).toString('utf8') };
+  }
+  const parsers: Record<string, [string, (accounts: readonly string[], data: Data) => unknown]> = {
+    [SYSTEM_PROGRAM]: ['system', parseSystem],
+    [TOKEN_PROGRAM]: ['spl-token', parseToken],
+    [ASSOCIATED_TOKEN_PROGRAM]: ['spl-associated-token-account', parseAssociated],
+  };
+  const [program, parse] = parsers[programId] ?? [];
+  if (!program || !parse) return undefined;
+  try {
+    const parsed = parse(accounts, readerOf(bytes, programId === SYSTEM_PROGRAM)) as Parsed;
+    return parsed && { program, parsed };
+  } catch (error) {
+    // Its data is shorter than its kind promises: the program refused it too.
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+function readerOf(bytes: Uint8Array, hasWideKind: boolean): Data {
+  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  return {
+    kind: hasWideKind ? data.readUInt32LE(0) : (data[0] ?? 0),
+    u64: (offset) => data.readBigUInt64LE(offset),
+    u8: (offset) => data.readUInt8(offset),
+    address: (offset) => bs58.encode(data.subarray(offset, offset + 32)),
+  };
+}
+
+function parseSystem(accounts: readonly string[], data: Data): Parsed | undefined {
+  const [first, second] = accounts;
+  switch (data.kind) {
+    case 0:
+      return {
+        type: 'createAccount',
+        info: {
+          lamports: Number(data.u64(4)),
+          newAccount: second,
+          owner: data.address(20),
+          source: first,
+          space: Number(data.u64(12)),
+        },
+      };
+    case 1:
+      return { type: 'assign', info: { account: first, owner: data.address(4) } };
+    case 2:
+      return {
+        type: 'transfer',
+        info: { destination: second, lamports: Number(data.u64(4)), source: first },
+      };
+    case 8:
+      return { type: 'allocate', info: { account: first, space: Number(data.u64(4)) } };
+    default:
+      return undefined;
+  }
+}
+
+function parseToken(accounts: readonly string[], data: Data): Parsed | undefined {
+  const [first, second, third, fourth] = accounts;
+  const amount = () => String(data.u64(1));
+  switch (data.kind) {
+    case 3:
+      return {
+        type: 'transfer',
+        info: { amount: amount(), authority: third, destination: second, source: first },
+      };
+    case 7:
+      return {
+        type: 'mintTo',
+        info: { account: second, amount: amount(), mint: first, mintAuthority: third },
+      };
+    case 8:
+      return {
+        type: 'burn',
+        info: { account: first, amount: amount(), authority: third, mint: second },
+      };
+    case 9:
+      return { type: 'closeAccount', info: { account: first, destination: second, owner: third } };
+    case 12:
+      return {
+        type: 'transferChecked',
+        info: {
+          authority: fourth,
+          destination: third,
+          mint: second,
+          source: first,
+          tokenAmount: tokenAmount(data.u64(1), data.u8(9)),
+        },
+      };
+    default:
+      return undefined;
+  }
+}
+
+function parseAssociated(accounts: readonly string[], data: Data): Parsed | undefined {
+  const [source, account, wallet, mint, systemProgram, tokenProgram] = accounts;
+  const types = ['create', 'createIdempotent'];
+  const type = types[data.kind];
+  if (type === undefined) return undefined;
+  return { type, info: { account, mint, source, systemProgram, tokenProgram, wallet } };
+}

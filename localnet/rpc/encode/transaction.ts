@@ -1,0 +1,182 @@
+import bs58 from 'bs58';
+import type { KeptTransaction } from '../../store/store.ts';
+import { addressText } from '../../wire/addressText.ts';
+import { Serialized } from '../../wire/json.ts';
+import { type DecodedTransaction, decodeTransaction, isWritable } from '../../wire/transaction.ts';
+import type { TransactionEncoding } from '../parameters.ts';
+import { versionUnsupported } from '../rpcError.ts';
+import { parseInstruction } from './instruction.ts';
+
+/** How a transaction is to be told. */
+export interface TransactionShape {
+  readonly encoding?: TransactionEncoding | undefined;
+  readonly maxSupportedTransactionVersion?: number | undefined;
+}
+
+/** A transaction with its `meta`, and its version if versions are asked for, as JSON. */
+export function encodeTransaction(kept: KeptTransaction, shape: TransactionShape): string {
+  const { encoding = 'json', maxSupportedTransactionVersion: versionMax } = shape;
+  const decoded = decodeTransaction(kept.wire);
+  const { version } = decoded;
+  if (version !== 'legacy' && (versionMax === undefined || version > versionMax)) {
+    throw versionUnsupported(version);
+  }
+  const told = versionMax === undefined ? '' : `,"version":${JSON.stringify(version)}`;
+  if (encoding === 'jsonParsed') {
+    const meta = JSON.parse(kept.meta) as KeptMeta;
+    return `"meta":${JSON.stringify(parseMeta(meta, decoded))},"transaction":${JSON.stringify(
+      parseTransaction(decoded, meta),
+    )}${told}`;
+  }
+  return `"meta":${kept.meta},"transaction":${transactionText(decoded, encoding)}${told}`;
+}
+
+/** The same with the slot and time of its block, as getTransaction answers. */
+export function encodeConfirmed(
+  kept: KeptTransaction,
+  blockTime: number,
+  shape: TransactionShape,
+): Serialized {
+  const { slot } = kept;
+  return new Serialized(
+    `{"blockTime":${blockTime},"slot":${slot},${encodeTransaction(kept, shape)}}`,
+  );
+}
+
+/** Only its accounts and what became of them. */
+export function encodeAccountsOnly(kept: KeptTransaction): object {
+  const decoded = decodeTransaction(kept.wire);
+  const {
+    err,
+    fee,
+    preBalances,
+    postBalances,
+    preTokenBalances,
+    postTokenBalances,
+    status,
+    ...rest
+  } = JSON.parse(kept.meta) as KeptMeta;
+  return {
+    meta: { err, fee, postBalances, postTokenBalances, preBalances, preTokenBalances, status },
+    transaction: {
+      accountKeys: parsedKeys(decoded, rest.loadedAddresses),
+      signatures: decoded.signatures.map((bytes) => bs58.encode(bytes)),
+    },
+  };
+}
+
+function transactionText(decoded: DecodedTransaction, encoding: TransactionEncoding): string {
+  const { wire } = decoded;
+  switch (encoding) {
+    case 'base64':
+      return `["${Buffer.from(wire).toString('base64')}","base64"]`;
+    case 'base58':
+      return `["${bs58.encode(wire)}","base58"]`;
+    default:
+      return JSON.stringify(plainTransaction(decoded));
+  }
+}
+
+function plainTransaction(decoded: DecodedTransaction): object {
+  const { header, keys, instructions, lookups, recentBlockhash, signatures, version } = decoded;
+  return {
+    message: {
+      accountKeys: keys.map(addressText),
+      ...(version !== 'legacy' && { addressTableLookups: lookups.map(plainLookup) }),
+      header,
+      instructions: instructions.map(({ accounts, data, programIdIndex }) => ({
+        accounts: [...accounts],
+        data: bs58.encode(data),
+        programIdIndex,
+        stackHeight: 1,
+      })),
+      recentBlockhash: addressText(recentBlockhash),
+    },
+    signatures: signatures.map((bytes) => bs58.encode(bytes)),
+  };
+}
+
+function plainLookup(lookup: DecodedTransaction['lookups'][number]): object {
+  return {
+    accountKey: addressText(lookup.table),
+    readonlyIndexes: [...lookup.readonlyIndexes],
+    writableIndexes: [...lookup.writableIndexes],
+  };
+}
+
+/** As much of a kept `meta` as is read again. */
+interface KeptMeta {
+  readonly err: unknown;
+  readonly fee: unknown;
+  readonly status: unknown;
+  readonly preBalances: unknown;
+  readonly postBalances: unknown;
+  readonly preTokenBalances: unknown;
+  readonly postTokenBalances: unknown;
+  readonly loadedAddresses: { readonly writable: string[]; readonly readonly: string[] };
+  readonly innerInstructions: readonly {
+    readonly index: number;
+    readonly instructions: readonly {
+      readonly programIdIndex: number;
+      readonly accounts: number[];
+      readonly data: string;
+      readonly stackHeight: number;
+    }[];
+  }[];
+}
+
+interface ParsedKey {
+  readonly pubkey: string;
+  readonly signer: boolean;
+  readonly source: 'transaction' | 'lookupTable';
+  readonly writable: boolean;
+}
+
+function parsedKeys(
+  decoded: DecodedTransaction,
+  { writable, readonly }: KeptMeta['loadedAddresses'],
+): ParsedKey[] {
+  const texts = [...decoded.keys.map(addressText), ...writable, ...readonly];
+  return texts.map((pubkey, index) => ({
+    pubkey,
+    signer: index < decoded.header.numRequiredSignatures,
+    source: index < decoded.keys.length ? 'transaction' : 'lookupTable',
+    writable: isWritable(decoded, index),
+  }));
+}
+
+function parseTransaction(decoded: DecodedTransaction, meta: KeptMeta): object {
+  const keys = parsedKeys(decoded, meta.loadedAddresses);
+  const names = keys.map(({ pubkey }) => pubkey);
+  return {
+    message: {
+      accountKeys: keys,
+      ...(decoded.version !== 'legacy' && {
+        addressTableLookups: decoded.lookups.map(plainLookup),
+      }),
+      instructions: decoded.instructions.map((instruction) =>
+        parseInstruction(instruction, names, 1),
+      ),
+      recentBlockhash: addressText(decoded.recentBlockhash),
+    },
+    signatures: decoded.signatures.map((bytes) => bs58.encode(bytes)),
+  };
+}
+
+function parseMeta(meta: KeptMeta, decoded: DecodedTransaction): object {
+  const { loadedAddresses, innerInstructions, ...rest } = meta;
+  const names = parsedKeys(decoded, loadedAddresses).map(({ pubkey }) => pubkey);
+  return {
+    ...rest,
+    innerInstructions: innerInstructions.map(({ index, instructions }) => ({
+      index,
+      instructions: instructions.map(({ accounts, data, programIdIndex, stackHeight }) =>
+        parseInstruction(
+          { accounts: Uint8Array.from(accounts), data: bs58.decode(data), programIdIndex },
+          names,
+          stackHeight,
+        ),
+      ),
+    })),
+  };
+}

@@ -1,0 +1,104 @@
+import bs58 from 'bs58';
+import { z } from 'zod';
+import { tokenHolding } from '../../bank/tokenBalances.ts';
+import type { Account } from '../../runtime/runtime.ts';
+import { addressText } from '../../wire/addressText.ts';
+import { exact } from '../../wire/json.ts';
+import { encodeAccount } from '../encode/account.ts';
+import { contextOf, method, withContext } from '../method.ts';
+import {
+  type AccountFilter,
+  accountReading,
+  address,
+  amount,
+  programReading,
+  reading,
+} from '../parameters.ts';
+import { invalidParams } from '../rpcError.ts';
+
+/** Clusters allow no more at a time. */
+const ACCOUNTS_MAX = 100;
+/** The largest account that there can be, 10 MiB. */
+const ACCOUNT_BYTES_MAX = 10 * 1024 * 1024;
+
+export const accountMethods = {
+  getAccountInfo: method(
+    { address, config: accountReading },
+    (context, { address: of, config }) => {
+      const { slot, commitment } = contextOf(context, config);
+      const account = context.bank.account(of, commitment);
+      return withContext(slot, encodeAccount(context.bank.runtime, account, config));
+    },
+  ),
+
+  getMultipleAccounts: method(
+    { addresses: z.array(address).max(ACCOUNTS_MAX), config: accountReading },
+    (context, { addresses, config }) => {
+      const { slot, commitment } = contextOf(context, config);
+      const { bank } = context;
+      const shape = { ...config, encoding: config.encoding ?? 'base64' } as const;
+      return withContext(
+        slot,
+        addresses.map((of) => encodeAccount(bank.runtime, bank.account(of, commitment), shape)),
+      );
+    },
+  ),
+
+  getProgramAccounts: method(
+    { programId: address, config: programReading },
+    (context, { programId, config }) => {
+      const { slot, commitment } = contextOf(context, config);
+      const { bank } = context;
+      const holds = filterOf(config.filters ?? []);
+      const found = bank
+        .accountsOf(programId, commitment)
+        .filter(([, account]) => holds(account))
+        .map(([at, account]) => ({
+          account: encodeAccount(bank.runtime, account, config),
+          pubkey: addressText(at),
+        }));
+      return config.withContext ? withContext(slot, found) : found;
+    },
+  ),
+
+  getBalance: method({ address, config: reading }, (context, given) => {
+    const { slot, commitment } = contextOf(context, given.config);
+    const account = context.bank.account(given.address, commitment);
+    return withContext(slot, exact(account?.lamports ?? 0n));
+  }),
+
+  getMinimumBalanceForRentExemption: method(
+    { bytes: amount.max(ACCOUNT_BYTES_MAX), config: reading },
+    ({ bank }, { bytes }) => exact(bank.runtime.rentExemptLamports(bytes)),
+  ),
+};
+
+/** Whether an account passes all filters. @throws RpcError for one that says nothing */
+export function filterOf(filters: readonly AccountFilter[]): (account: Account) => boolean {
+  const tests = filters.map(testOf);
+  return (account) => tests.every((test) => test(account));
+}
+
+function testOf(filter: AccountFilter): (account: Account) => boolean {
+  if ('dataSize' in filter) return ({ data }) => data.length === filter.dataSize;
+  if ('tokenAccountState' in filter) return (account) => tokenHolding(account) !== undefined;
+  const { offset } = filter.memcmp;
+  const wanted = bytesOf(filter.memcmp);
+  return ({ data }) => {
+    const part = data.subarray(offset, offset + wanted.length);
+    return part.length === wanted.length && Buffer.compare(part, wanted) === 0;
+  };
+}
+
+const MEMCMP_BYTES_MAX = 128;
+
+function bytesOf({ bytes, encoding }: Extract<AccountFilter, { memcmp: unknown }>['memcmp']) {
+  const decoded =
+    typeof bytes !== 'string'
+      ? Uint8Array.from(bytes)
+      : encoding === 'base64'
+        ? Buffer.from(bytes, 'base64')
+        : bs58.decodeUnsafe(bytes);
+  if (decoded && decoded.length <= MEMCMP_BYTES_MAX) return decoded;
+  throw invalidParams(`filters: memcmp wants at most ${MEMCMP_BYTES_MAX} bytes, encoded`);
+}

@@ -1,0 +1,125 @@
+import bs58 from 'bs58';
+import { z } from 'zod';
+import type { BlockRow } from '../../store/history.ts';
+import { Serialized } from '../../wire/json.ts';
+import { encodeAccountsOnly, encodeTransaction } from '../encode/transaction.ts';
+import { contextOf, method, type RpcContext, withContext } from '../method.ts';
+import {
+  blockhash,
+  keptReading,
+  optional,
+  reading,
+  slot as slotParameter,
+  transactionReading,
+} from '../parameters.ts';
+import { blockNotAvailable, invalidParams } from '../rpcError.ts';
+
+/** Clusters list no more slots at a time. */
+const SLOTS_MAX = 500_000;
+const SECOND_MS = 1_000;
+
+/** Every slot has a block, most of them an empty one, so that heights are slots. */
+export const blockMethods = {
+  getSlot: method({ config: reading }, (context, { config }) => contextOf(context, config).slot),
+
+  getBlockHeight: method(
+    { config: reading },
+    (context, { config }) => contextOf(context, config).slot,
+  ),
+
+  getBlockTime: method({ slot: slotParameter }, (context, { slot }) => {
+    expectPassed(context, slot, 'confirmed');
+    return blockTimeOf(context, slot);
+  }),
+
+  getFirstAvailableBlock: method({}, () => 0),
+  minimumLedgerSlot: method({}, () => 0),
+
+  getBlocks: method(
+    { first: slotParameter, last: optional(slotParameter), config: keptReading },
+    (context, { first, last, config }) => {
+      const { slot } = contextOf(context, config);
+      const end = Math.min(last ?? slot, slot);
+      if (end - first >= SLOTS_MAX) throw invalidParams(`a range of at most ${SLOTS_MAX} slots`);
+      return range(first, end);
+    },
+  ),
+
+  getBlocksWithLimit: method(
+    { first: slotParameter, limit: z.int().min(0).max(SLOTS_MAX), config: keptReading },
+    (context, { first, limit, config }) =>
+      range(first, Math.min(first + limit - 1, contextOf(context, config).slot)),
+  ),
+
+  getBlock: method(
+    { slot: slotParameter, config: transactionReading },
+    (context, { slot, config }) => {
+      expectPassed(context, slot, config.commitment);
+      const { bank } = context;
+      const parent = Math.max(0, slot - 1);
+      const head = {
+        blockHeight: slot,
+        blockTime: blockTimeOf(context, slot),
+        blockhash: bank.blockhashes.textAt(slot),
+        parentSlot: parent,
+        previousBlockhash: bank.blockhashes.textAt(parent),
+        ...(config.rewards !== false && { rewards: [] }),
+      };
+      const details = transactionDetails(context, bank.store.block(slot), config);
+      return new Serialized(`${JSON.stringify(head).slice(0, -1)}${details}}`);
+    },
+  ),
+
+  getLatestBlockhash: method({ config: reading }, (context, { config }) => {
+    const { bank } = context;
+    const { slot } = contextOf(context, config);
+    return withContext(slot, {
+      blockhash: bank.blockhashes.textAt(slot),
+      lastValidBlockHeight: slot + bank.blockhashes.windowSlots,
+    });
+  }),
+
+  isBlockhashValid: method({ blockhash, config: reading }, (context, given) => {
+    const { slot } = contextOf(context, given.config);
+    const { bank } = context;
+    const known = bank.blockhashes.slotOf(given.blockhash, bank.slot('processed'));
+    return withContext(slot, known !== undefined && known + bank.blockhashes.windowSlots >= slot);
+  }),
+};
+
+/** The Clock's time of a slot that has passed, in Unix seconds. */
+export function blockTimeOf({ bank }: RpcContext, slot: number): number {
+  const clockMs = bank.store.block(slot)?.clockMs ?? bank.timeline.clockMsAt(slot);
+  return Math.floor(clockMs / SECOND_MS);
+}
+
+function expectPassed(
+  { bank }: RpcContext,
+  slot: number,
+  commitment: 'confirmed' | 'finalized' = 'finalized',
+): void {
+  if (slot > bank.slot(commitment)) throw blockNotAvailable(slot);
+}
+
+function transactionDetails(
+  { bank }: RpcContext,
+  row: BlockRow | undefined,
+  config: z.output<typeof transactionReading>,
+): string {
+  const { transactionDetails: details = 'full' } = config;
+  if (details === 'none') return '';
+  const transactions = row ? bank.store.transactionsOf(row) : [];
+  if (details === 'signatures') {
+    return `,"signatures":${JSON.stringify(transactions.map(({ signature }) => bs58.encode(signature)))}`;
+  }
+  const texts = transactions.map((kept) =>
+    details === 'accounts'
+      ? JSON.stringify(encodeAccountsOnly(kept))
+      : `{${encodeTransaction(kept, config)}}`,
+  );
+  return `,"transactions":[${texts.join()}]`;
+}
+
+function range(first: number, last: number): number[] {
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
+}

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { feeOf } from '../../bank/fees.ts';
+import { SLOTS_PER_EPOCH } from '../../runtime/runtime.ts';
+import { addressText } from '../../wire/addressText.ts';
+import { exact } from '../../wire/json.ts';
+import { decodeMessage, MalformedTransactionError } from '../../wire/transaction.ts';
+import { contextOf, method, type RpcContext, SOLANA_VERSION, withContext } from '../method.ts';
+import { address, config as configuration, optional, reading } from '../parameters.ts';
+import { invalidParams } from '../rpcError.ts';
+
+const SLOTS_IN_EPOCH = Number(SLOTS_PER_EPOCH);
+const WRITABLE_MAX = 128;
+const LARGEST_MAX = 20;
+/** Of a message in base64. */
+const MESSAGE_CHARACTERS_MAX = 2_500;
+const MS_PER_SECOND = 1_000;
+
+/** What a cluster tells of itself. This one has a single node, which never votes or is paid. */
+export const clusterMethods = {
+  getHealth: method({}, () => 'ok'),
+  getGenesisHash: method({}, ({ genesisHash }) => genesisHash),
+  getIdentity: method({}, ({ faucet }) => ({ identity: addressText(faucet.address) })),
+  getVersion: method({}, () => ({
+    'feature-set': 0,
+    'solana-core': SOLANA_VERSION,
+    'svc-localnet': 1,
+  })),
+  getTransactionCount: method({ config: reading }, ({ bank }) => bank.transactionCount()),
+
+  getEpochInfo: method({ config: reading }, (context, { config }) => {
+    const { slot } = contextOf(context, config);
+    return {
+      absoluteSlot: slot,
+      blockHeight: slot,
+      epoch: Math.floor(slot / SLOTS_IN_EPOCH),
+      slotIndex: slot % SLOTS_IN_EPOCH,
+      slotsInEpoch: SLOTS_IN_EPOCH,
+      transactionCount: context.bank.transactionCount(),
+    };
+  }),
+
+  getEpochSchedule: method({}, () => ({
+    ...{ firstNormalEpoch: 0, firstNormalSlot: 0, warmup: false },
+    ...{ leaderScheduleSlotOffset: SLOTS_IN_EPOCH, slotsPerEpoch: SLOTS_IN_EPOCH },
+  })),
+
+  getClusterNodes: method({}, ({ faucet }) => [
+    {
+      ...{ featureSet: 0, gossip: null, pubsub: null, rpc: null, shredVersion: 0, tpu: null },
+      pubkey: addressText(faucet.address),
+      version: SOLANA_VERSION,
+    },
+  ]),
+  getVoteAccounts: method({ config: configuration(z.object({})) }, () => ({
+    current: [],
+    delinquent: [],
+  })),
+  getSlotLeader: method({ config: reading }, ({ faucet }) => addressText(faucet.address)),
+  getSlotLeaders: method(
+    { first: z.int().nonnegative(), limit: z.int().min(1).max(5_000) },
+    ({ faucet }, { limit }) => Array.from({ length: limit }, () => addressText(faucet.address)),
+  ),
+  getInflationGovernor: method({ config: reading }, () => ({
+    ...{ foundation: 0, foundationTerm: 0, initial: 0, taper: 0, terminal: 0 },
+  })),
+  getInflationRate: method({}, ({ bank }) => ({
+    epoch: Math.floor(bank.slot('finalized') / SLOTS_IN_EPOCH),
+    ...{ foundation: 0, total: 0, validator: 0 },
+  })),
+  getStakeMinimumDelegation: method({ config: reading }, (context, { config }) =>
+    withContext(contextOf(context, config).slot, 1_000_000_000),
+  ),
+
+  getSupply: method({ config: reading }, (context, { config }) => {
+    const { slot } = contextOf(context, config);
+    const total = exact(lamportsOfAll(context).reduce((sum, [, lamports]) => sum + lamports, 0n));
+    return withContext(slot, {
+      circulating: total,
+      nonCirculating: 0,
+      nonCirculatingAccounts: [],
+      total,
+    });
+  }),
+
+  getLargestAccounts: method({ config: reading }, (context, { config }) => {
+    const { slot } = contextOf(context, config);
+    const largest = lamportsOfAll(context)
+      .sort(([, one], [, other]) => (other > one ? 1 : -1))
+      .slice(0, LARGEST_MAX);
+    return withContext(
+      slot,
+      largest.map(([of, lamports]) => ({ address: addressText(of), lamports: exact(lamports) })),
+    );
+  }),
+
+  getFeeForMessage: method({ message: z.string(), config: reading }, (context, given) => {
+    const { slot } = contextOf(context, given.config);
+    const { bank } = context;
+    const message = readMessage(given.message);
+    const isAlive = bank.blockhashes.slotOf(message.recentBlockhash, bank.slot('processed'));
+    return withContext(slot, isAlive === undefined ? null : exact(feeOf(message)));
+  }),
+
+  /** Nobody competes for this ledger's blocks, so the least that was paid is nothing. */
+  getRecentPrioritizationFees: method(
+    { writable: optional(z.array(address).max(WRITABLE_MAX)) },
+    ({ bank }) => [{ prioritizationFee: 0, slot: bank.slot('confirmed') }],
+  ),
+
+  getRecentPerformanceSamples: method({ limit: optional(z.int().min(1).max(720)) }, ({ bank }) => {
+    const samplePeriodSecs = 60;
+    const numSlots = Math.floor((samplePeriodSecs * MS_PER_SECOND) / bank.timeline.slotMs);
+    const numTransactions = bank.transactionCount();
+    const slot = bank.slot('confirmed');
+    return [
+      {
+        numNonVoteTransactions: numTransactions,
+        numSlots,
+        numTransactions,
+        samplePeriodSecs,
+        slot,
+      },
+    ];
+  }),
+};
+
+function lamportsOfAll({ bank }: RpcContext): [address: Uint8Array, lamports: bigint][] {
+  return [...bank.store.accounts()].map(([of, { lamports }]) => [of, lamports]);
+}
+
+function readMessage(text: string) {
+  if (text.length > MESSAGE_CHARACTERS_MAX) throw invalidParams('message: too large');
+  try {
+    return decodeMessage(Buffer.from(text, 'base64'));
+  } catch (error) {
+    if (!(error instanceof MalformedTransactionError)) throw error;
+    throw invalidParams(`message: ${error.message}`);
+  }
+}

@@ -1,0 +1,124 @@
+import { getAssociatedTokenAddressSync } from '@solana/spl-token';
+import { PublicKey } from '@solana/web3.js';
+import { z } from 'zod';
+import { mintState, tokenHolding } from '../../bank/tokenBalances.ts';
+import { type Account, RENT_EPOCH_NEVER } from '../../runtime/runtime.ts';
+import { addressText } from '../../wire/addressText.ts';
+import { mintWith, tokenAccountOf } from '../encode/tokenAccount.ts';
+import { type Method, method, type RpcContext } from '../method.ts';
+import { address, amount, optional } from '../parameters.ts';
+import { invalidParams, RpcError } from '../rpcError.ts';
+
+/** All methods of ours have this prefix; no cluster has any of them. */
+export const DEVELOPMENT_PREFIX = 'localnet_';
+
+const base64 = z.base64().transform((text) => Buffer.from(text, 'base64'));
+const SYSTEM_PROGRAM = new Uint8Array(32);
+
+const developmentOnly = {
+  /** Changes an account as no transaction could: fields that are left out stay as they are. */
+  localnet_setAccount: method(
+    {
+      address,
+      fields: z.object({
+        lamports: optional(amount),
+        data: optional(base64),
+        owner: optional(address),
+        executable: optional(z.boolean()),
+      }),
+    },
+    async ({ bank }, { address: at, fields }) => {
+      const before = bank.runtime.account(at);
+      const data = fields.data ?? before?.data ?? new Uint8Array();
+      const account: Account = {
+        lamports:
+          fields.lamports === undefined
+            ? (before?.lamports ?? bank.runtime.rentExemptLamports(data.length))
+            : BigInt(fields.lamports),
+        data,
+        owner: fields.owner ?? before?.owner ?? SYSTEM_PROGRAM,
+        executable: fields.executable ?? before?.executable ?? false,
+        rentEpoch: RENT_EPOCH_NEVER,
+      };
+      await bank.writeAccounts([[at, account.lamports === 0n ? null : account]]);
+      return null;
+    },
+  ),
+
+  /**
+   * Moves the Clock, stops it, or lets it run on from where it is.
+   * Slots pass as before, and blockhashes stay as young as they are.
+   */
+  localnet_setClock: method(
+    {
+      change: z.object({ unixMs: optional(z.int()), isRunning: optional(z.boolean()) }),
+    },
+    ({ bank }, { change }) => {
+      const { unixMs: clockMs, isRunning } = change;
+      bank.store.keepAnchor(bank.timeline.setClock({ clockMs, isRunning }));
+      return { unixMs: bank.timeline.clockMs(), isRunning: bank.timeline.isClockRunning };
+    },
+  ),
+
+  /** Lets slots pass at once, and with them blockhashes die and blocks become final. */
+  localnet_skipSlots: method({ slots: amount.max(1_000_000) }, ({ bank }, { slots }) => {
+    bank.store.keepAnchor(bank.timeline.skipSlots(slots));
+    return bank.slot('processed');
+  }),
+
+  /** Leaves an address with so many lamports more, out of nothing. */
+  localnet_fund: method({ address, lamports: amount }, (context, { address: to, lamports }) =>
+    context.faucet.airdrop(to, BigInt(lamports)),
+  ),
+
+  /** Gives an owner newly made tokens of any mint, in his associated token account. */
+  localnet_mintTokens: method(
+    { mint: address, owner: address, baseUnits: amount },
+    async (context, { mint, owner, baseUnits }) => mintTokens(context, mint, owner, baseUnits),
+  ),
+};
+
+/** The same, refused where the ledger was not started for development. */
+export const developmentMethods: Record<string, Method> = Object.fromEntries(
+  Object.entries(developmentOnly).map(([name, { answer }]) => [
+    name,
+    {
+      answer(context: RpcContext, params: unknown) {
+        if (context.isDevelopment) return answer(context, params);
+        throw new RpcError(
+          -32601,
+          `${name} is refused: this ledger was not started for development (--development)`,
+        );
+      },
+    },
+  ]),
+);
+
+async function mintTokens(
+  { bank }: RpcContext,
+  mint: Uint8Array,
+  owner: Uint8Array,
+  baseUnits: number,
+): Promise<string> {
+  const mintAccount = bank.runtime.account(mint);
+  const state = mintState(mintAccount);
+  if (!mintAccount || !state) throw invalidParams('mint: there is no mint at this address');
+  const at = getAssociatedTokenAddressSync(
+    new PublicKey(mint),
+    new PublicKey(owner),
+    true,
+    new PublicKey(mintAccount.owner),
+  ).toBytes();
+  const before = bank.runtime.account(at);
+  const held = tokenHolding(before)?.amount ?? 0n;
+  const account = tokenAccountOf(bank.runtime, {
+    ...{ before, mint, owner, programId: mintAccount.owner },
+    amount: held + BigInt(baseUnits),
+  });
+  const supplied = mintWith(mintAccount, state.supply + BigInt(baseUnits));
+  await bank.writeAccounts([
+    [at, account],
+    [mint, supplied],
+  ]);
+  return addressText(at);
+}

@@ -1,0 +1,206 @@
+import bs58 from 'bs58';
+import { z } from 'zod';
+import type { Block } from '../bank/blocks.ts';
+import type { Commitment } from '../bank/commitment.ts';
+import { addressText, keyOf } from '../wire/addressText.ts';
+import { encodeAccount } from './encode/account.ts';
+import { type Method, method, type RpcContext, withContext } from './method.ts';
+import { filterOf } from './methods/accounts.ts';
+import {
+  accountReading,
+  address,
+  commitment as commitmentParameter,
+  config as configuration,
+  optional,
+  programReading,
+  signatureText,
+} from './parameters.ts';
+
+/** What one websocket has subscribed to. */
+export interface Subscriptions {
+  /** Calls that subscribe or end a subscription, by name; all others are undefined here. */
+  method(name: string): Method | undefined;
+  close(): void;
+}
+
+/** One subscription. */
+interface Subscription {
+  readonly kind: Kind;
+  end(): void;
+}
+
+type Kind = 'account' | 'logs' | 'program' | 'root' | 'signature' | 'slot';
+const KINDS: readonly Kind[] = ['account', 'logs', 'program', 'root', 'signature', 'slot'];
+
+/** Agave refuses more on one connection, too. */
+const SUBSCRIPTIONS_MAX = 100_000;
+
+const mentioned = z.union([
+  z.enum(['all', 'allWithVotes']),
+  z.object({ mentions: z.array(address).length(1) }),
+]);
+const commitmentOnly = configuration(z.object({ commitment: optional(commitmentParameter) }));
+const signatureConfig = configuration(
+  z.object({
+    commitment: optional(commitmentParameter),
+    enableReceivedNotification: optional(z.boolean()),
+  }),
+);
+
+/** @param notify passes a message on; @param later runs something once the call was answered */
+export function createSubscriptions(
+  context: RpcContext,
+  notify: (message: string) => void,
+): Subscriptions {
+  const { bank } = context;
+  const open = new Map<number, Subscription>();
+
+  function send(kind: Kind, id: number, result: unknown): void {
+    const params = { result, subscription: id };
+    notify(JSON.stringify({ jsonrpc: '2.0', method: `${kind}Notification`, params }));
+  }
+
+  /** @param start begins it and returns what ends it */
+  function subscribe(kind: Kind, start: (id: number) => () => void): number {
+    if (open.size >= SUBSCRIPTIONS_MAX) throw new Error('too many subscriptions');
+    const id = nextId();
+    open.set(id, { kind, end: start(id) });
+    return id;
+  }
+
+  function unsubscribe(id: number): boolean {
+    open.get(id)?.end();
+    return open.delete(id);
+  }
+
+  function onBlocks(
+    commitment: Commitment = 'finalized',
+    listener: (block: Block) => void,
+  ): () => void {
+    return bank.onBlock(commitment, listener);
+  }
+
+  const subscribing: Record<Kind, Method> = {
+    account: method({ address, config: accountReading }, (_, { address: of, config }) => {
+      const key = keyOf(of);
+      return subscribe('account', (id) =>
+        onBlocks(config.commitment, ({ slot, changes }) => {
+          const change = changes.get(key);
+          if (!change) return;
+          const value = encodeAccount(bank.runtime, change.after, config) ?? GONE;
+          send('account', id, withContext(slot, value));
+        }),
+      );
+    }),
+
+    program: method({ programId: address, config: programReading }, (_, given) => {
+      const { config } = given;
+      const owner = keyOf(given.programId);
+      const holds = filterOf(config.filters ?? []);
+      return subscribe('program', (id) =>
+        onBlocks(config.commitment, ({ slot, changes }) => {
+          for (const { address: at, after } of changes.values()) {
+            if (!after || keyOf(after.owner) !== owner || !holds(after)) continue;
+            const account = encodeAccount(bank.runtime, after, config);
+            send('program', id, withContext(slot, { account, pubkey: addressText(at) }));
+          }
+        }),
+      );
+    }),
+
+    logs: method({ mentioned, config: commitmentOnly }, (_, { mentioned: which, config }) => {
+      const key = typeof which === 'string' ? undefined : keyOf(which.mentions[0] as Uint8Array);
+      return subscribe('logs', (id) =>
+        onBlocks(config.commitment, ({ slot, transactions }) => {
+          for (const { signatureText: signature, err, logs, keys } of transactions) {
+            if (key !== undefined && !keys.some((one) => keyOf(one) === key)) continue;
+            send('logs', id, withContext(slot, { err, logs, signature }));
+          }
+        }),
+      );
+    }),
+
+    signature: method({ signature: signatureText, config: signatureConfig }, (_, given) => {
+      const { commitment = 'finalized', enableReceivedNotification } = given.config;
+      const { signature } = given;
+
+      function tell(id: number, slot: number, err: unknown): void {
+        send('signature', id, withContext(slot, { err }));
+        unsubscribe(id);
+      }
+
+      return subscribe('signature', (id) => {
+        const end = onBlocks(commitment, ({ slot, transactions }) => {
+          const found = transactions.find((one) => one.signatureText === signature);
+          if (found) tell(id, slot, found.err);
+        });
+        // Whoever asks late is told all the same, right after the answer that has the id.
+        const found = bank.recent(signature) ?? bank.store.locate(bs58.decode(signature));
+        if (found && enableReceivedNotification) {
+          setImmediate(
+            () =>
+              open.has(id) && send('signature', id, withContext(found.slot, 'receivedSignature')),
+          );
+        }
+        if (found && found.slot <= bank.slot(commitment)) {
+          const err = found.error === null ? null : JSON.parse(found.error);
+          setImmediate(() => open.has(id) && tell(id, found.slot, err));
+        }
+        return end;
+      });
+    }),
+
+    slot: method({}, () =>
+      subscribe('slot', (id) =>
+        everySlot(context, (slot) => {
+          send('slot', id, { parent: slot - 1, root: bank.slot('finalized'), slot });
+        }),
+      ),
+    ),
+
+    root: method({}, () =>
+      subscribe('root', (id) => everySlot(context, () => send('root', id, bank.slot('finalized')))),
+    ),
+  };
+
+  const methods = new Map<string, Method>(
+    KINDS.flatMap((kind) => [
+      [`${kind}Subscribe`, subscribing[kind]] as const,
+      [
+        `${kind}Unsubscribe`,
+        method({ id: z.int() }, (_, { id }) => open.get(id)?.kind === kind && unsubscribe(id)),
+      ] as const,
+    ]),
+  );
+
+  return {
+    method: (name) => methods.get(name),
+    close() {
+      for (const id of open.keys()) unsubscribe(id);
+    },
+  };
+}
+
+/** What a cluster tells of an account that is gone. */
+const GONE = {
+  ...{ data: ['', 'base64'], executable: false, lamports: 0 },
+  ...{ owner: '11111111111111111111111111111111', rentEpoch: 0, space: 0 },
+};
+
+let lastId = 0;
+function nextId(): number {
+  lastId += 1;
+  return lastId;
+}
+
+/** The only thing that an idle ledger does, and only while somebody wants it. */
+function everySlot({ bank }: RpcContext, listener: (slot: number) => void): () => void {
+  let told = bank.slot('processed');
+  const timer = setInterval(() => {
+    const slot = bank.slot('processed');
+    if (slot <= told) return;
+    told = slot;
+    listener(slot);
+  }, bank.timeline.slotMs).unref();
+  return () => clearInterval(timer);
+}

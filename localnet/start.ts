@@ -1,0 +1,103 @@
+import { createBank } from './bank/bank.ts';
+import { createBlockhashes } from './bank/blockhashes.ts';
+import { createTimeline } from './bank/timeline.ts';
+import { openFaucet } from './faucet.ts';
+import { type RpcServer, startRpcServer } from './rpc/server.ts';
+import { type DeployedProgram, deployProgram } from './runtime/deployment.ts';
+import { type Account, createRuntime } from './runtime/runtime.ts';
+import { openStore } from './store/store.ts';
+
+export interface LocalnetOptions {
+  readonly host?: string;
+  /** Of JSON-RPC; the websocket has the next one. 0, the default: any pair that is free. */
+  readonly port?: number;
+  /** Where the ledger is kept between starts; without it, nothing is. */
+  readonly folder?: string | undefined;
+  readonly slotMs?: number;
+  /** How many slots after its own a block is confirmed; 0: as soon as it is closed. */
+  readonly confirmSlots?: number;
+  /** Whether accounts may be written and the Clock moved, by methods that no cluster has. */
+  readonly isDevelopment?: boolean;
+  /** Programs besides the system's and the token programs. */
+  readonly programs?: readonly DeployedProgram[];
+  /** Accounts that a new ledger begins with. */
+  readonly genesis?: Iterable<readonly [address: Uint8Array, account: Account]>;
+  /** Looks at what was kept before anything runs on it. @throws Error to refuse it */
+  readonly checkAccounts?: (accounts: KeptAccounts) => void;
+  /** Told of an error after which the ledger must end. */
+  readonly onFault?: (error: Error) => void;
+}
+
+export type KeptAccounts = Iterable<readonly [address: Uint8Array, account: Account]>;
+
+/** A running ledger. */
+export interface Localnet extends Pick<RpcServer, 'rpcUrl' | 'wsUrl'> {
+  readonly genesisHash: string;
+  close(): Promise<void>;
+}
+
+/** The shortest that costs nothing: see docs/localnet.md for what was measured. */
+export const SLOT_MS = 5;
+
+/**
+ * Starts a local ledger: Solana's runtime with JSON-RPC and websocket in front of it, in this
+ * process. One node, for development and tests.
+ *
+ * @throws LedgerFilesError when the folder cannot be used; Error naming a port that is taken
+ */
+export async function startLocalnet(options: LocalnetOptions = {}): Promise<Localnet> {
+  const { host = '127.0.0.1', port = 0, slotMs = SLOT_MS, confirmSlots = 0 } = options;
+  const { programs = [], genesis = [], onFault = rethrow } = options;
+  const store = openStore(options.folder);
+  try {
+    const isNew = store.anchors.length === 0;
+    const runtime = createRuntime();
+    if (!isNew) options.checkAccounts?.(store.accounts());
+    for (const [address, account] of orderForLoading([...store.accounts()])) {
+      runtime.setAccount(address, account);
+    }
+    const timeline = createTimeline({
+      ...{ slotMs, anchors: store.anchors, slotFloor: store.lastSlot },
+      wallMs: Date.now,
+      monotoneMs: () => performance.now(),
+    });
+    store.keepAnchor(timeline.start);
+    const blockhashes = createBlockhashes(store.seed, slotMs);
+    const bank = createBank({ runtime, store, timeline, blockhashes, confirmSlots });
+    // Kept with the others, so that whoever replaces a program later finds his own again.
+    if (isNew) await bank.writeAccounts(genesis);
+    for (const program of programs) {
+      if (runtime.account(program.programId) === null) deployProgram(runtime, program);
+    }
+    const faucet = await openFaucet(bank, store.seed);
+    const genesisHash = blockhashes.textAt(0);
+    const isDevelopment = options.isDevelopment ?? false;
+    const server = await startRpcServer(
+      { bank, faucet, genesisHash, isDevelopment },
+      { host, port, onFault },
+    );
+    return {
+      ...{ rpcUrl: server.rpcUrl, wsUrl: server.wsUrl, genesisHash },
+      async close() {
+        await server.close();
+        await bank.close();
+        store.close();
+      },
+    };
+  } catch (error) {
+    store.close();
+    throw error;
+  }
+}
+
+/** A program is loaded when its account appears, which must be after its binary. */
+function orderForLoading<Entry extends readonly [unknown, Account]>(entries: Entry[]): Entry[] {
+  return [
+    ...entries.filter(([, { executable }]) => !executable),
+    ...entries.filter(([, { executable }]) => executable),
+  ];
+}
+
+function rethrow(error: Error): never {
+  throw error;
+}

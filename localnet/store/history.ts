@@ -1,0 +1,116 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { checksumOf } from './accountState.ts';
+import { damaged, explainSqlite } from './errors.ts';
+import type { KeptTransaction } from './store.ts';
+
+/** A transaction that mentions an address. */
+export interface Mention {
+  readonly signature: Uint8Array;
+  readonly slot: number;
+  readonly error: string | null;
+  readonly memo: string | null;
+}
+
+/** A block that has transactions. */
+export interface BlockRow {
+  readonly slot: number;
+  readonly clockMs: number;
+  readonly firstPosition: number;
+  readonly lastPosition: number;
+}
+
+/** What has happened on the ledger, read from disk. */
+export interface History {
+  /** Of the newest transaction and block; 0 at the beginning. */
+  readonly lastPosition: number;
+  readonly lastSlot: number;
+  transaction(signature: Uint8Array): KeptTransaction | undefined;
+  /** Place, slot and error of a transaction, without reading all of it. */
+  locate(signature: Uint8Array): Pick<KeptTransaction, 'position' | 'slot' | 'error'> | undefined;
+  /**
+   * Transactions that mention an address, newest first.
+   *
+   * @param query.before only older ones than the transaction at this position
+   * @param query.after only newer ones
+   */
+  mentions(query: {
+    address: Uint8Array;
+    before: number;
+    after: number;
+    slotMax: number;
+    limit: number;
+  }): Mention[];
+  block(slot: number): BlockRow | undefined;
+  /** Blocks with transactions between two slots, both included, oldest first. */
+  blocks(from: number, to: number, limit: number): BlockRow[];
+  transactionsOf(block: BlockRow): KeptTransaction[];
+}
+
+interface TransactionRow extends KeptTransaction {
+  readonly checksum: number;
+}
+
+const COLUMNS = 'position, signature, slot, error, memo, wire, meta, checksum';
+const BLOCK_COLUMNS =
+  'slot, clock_ms as clockMs, first_position as firstPosition, last_position as lastPosition';
+
+/** @param path the file's name, for errors */
+export function createHistory(database: DatabaseSync, path: string): History {
+  const byName = database.prepare(`select ${COLUMNS} from transactions where signature = ?`);
+  const located = database.prepare(
+    'select position, slot, error from transactions where signature = ?',
+  );
+  const byPositions = database.prepare(
+    `select ${COLUMNS} from transactions where position between ? and ? order by position`,
+  );
+  const mentioning = database.prepare(
+    `select t.signature, t.slot, t.error, t.memo
+       from mentions m join transactions t on t.position = m.position
+      where m.address = ? and m.position < ? and m.position > ? and t.slot <= ?
+      order by m.position desc limit ?`,
+  );
+  const oneBlock = database.prepare(`select ${BLOCK_COLUMNS} from blocks where slot = ?`);
+  const someBlocks = database.prepare(
+    `select ${BLOCK_COLUMNS} from blocks where slot between ? and ? order by slot limit ?`,
+  );
+  const newest = database
+    .prepare(
+      `select coalesce((select max(position) from transactions), 0) as position,
+              coalesce((select max(slot) from blocks), 0) as slot`,
+    )
+    .get() as { position: number; slot: number };
+
+  function check(row: TransactionRow): KeptTransaction {
+    const { checksum, ...transaction } = row;
+    if (checksumOf(row.wire, row.meta) === checksum) return transaction;
+    throw damaged(path, 'a transaction in it is not what was written');
+  }
+
+  function reading<Result>(read: () => Result): Result {
+    try {
+      return read();
+    } catch (error) {
+      throw explainSqlite(error, path);
+    }
+  }
+
+  return {
+    lastPosition: newest.position,
+    lastSlot: newest.slot,
+    transaction: (signature) =>
+      reading(() => {
+        const row = byName.get(signature) as TransactionRow | undefined;
+        return row && check(row);
+      }),
+    locate: (signature) => reading(() => located.get(signature) as ReturnType<History['locate']>),
+    mentions: ({ address, before, after, slotMax, limit }) =>
+      reading(() => mentioning.all(address, before, after, slotMax, limit) as unknown as Mention[]),
+    block: (slot) => reading(() => oneBlock.get(slot) as BlockRow | undefined),
+    blocks: (from, to, limit) =>
+      reading(() => someBlocks.all(from, to, limit) as unknown as BlockRow[]),
+    transactionsOf: ({ firstPosition, lastPosition }) =>
+      reading(() =>
+        (byPositions.all(firstPosition, lastPosition) as unknown as TransactionRow[]).map(check),
+      ),
+  };
+}

@@ -1,0 +1,236 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { TimeAnchor } from '../bank/timeline.ts';
+import type { Account } from '../runtime/runtime.ts';
+import { checksumOf, decodeAccount, encodeAccount } from './accountState.ts';
+import { damaged, explainSqlite, LedgerFilesError } from './errors.ts';
+import { createHistory, type History } from './history.ts';
+import { APPLICATION_ID, SCHEMA, STORE_VERSION } from './schema.ts';
+import { expectWholeLog } from './writeAheadLog.ts';
+
+/** A transaction, as it is kept. */
+export interface KeptTransaction {
+  /** Its place among all transactions of the ledger. */
+  readonly position: number;
+  readonly signature: Uint8Array;
+  readonly slot: number;
+  /** JSON; null when it succeeded. */
+  readonly error: string | null;
+  readonly memo: string | null;
+  readonly wire: Uint8Array;
+  /** What clusters call `meta`, as JSON. */
+  readonly meta: string;
+}
+
+/** What one block wrote. */
+export interface KeptBlock {
+  readonly slot: number;
+  readonly clockMs: number;
+  readonly transactions: readonly (KeptTransaction & { readonly keys: readonly Uint8Array[] })[];
+  /** Accounts as the block left them; null: gone. */
+  readonly accounts: Iterable<readonly [address: Uint8Array, account: Account | null]>;
+}
+
+/** The ledger on disk: everything that outlives its process, and all history. */
+export interface Store extends History {
+  /** Random bytes that this ledger alone has: its genesis hash and its blockhashes follow. */
+  readonly seed: Uint8Array;
+  readonly anchors: readonly TimeAnchor[];
+  keepAnchor(anchor: TimeAnchor): void;
+  /** Every account, once. @throws LedgerFilesError */
+  accounts(): IterableIterator<readonly [address: Uint8Array, account: Account]>;
+  /** Writes a block, whole or not at all. @throws StorageFullError when there is no room */
+  append(block: KeptBlock): void;
+  close(): void;
+}
+
+const FILE_NAME = 'ledger.sqlite';
+const SEED_BYTES = 32;
+/** Of 4 kB each: enough that what is written again and again stays in memory, and no more. */
+const CACHE_PAGES = 8_192;
+/** Of the log, before it is worked into the file. */
+const CHECKPOINT_PAGES = 4_096;
+
+/**
+ * Opens a ledger's files, or begins a new ledger. Without a folder it lies in a temporary file that
+ * has no name and vanishes with the process.
+ *
+ * @param folder made if it is not there
+ * @throws LedgerFilesError for files that are damaged, foreign or of another version, or that
+ *   another process has open
+ */
+export function openStore(folder: string | undefined): Store {
+  if (folder === undefined) return createStore(open('', true), 'the ledger’s temporary file');
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, FILE_NAME);
+  const isNew = !existsSync(path);
+  if (!isNew) expectWholeLog(`${path}-wal`);
+  try {
+    const database = open(path, isNew);
+    expectOurs(database, path);
+    return createStore(database, path);
+  } catch (error) {
+    throw explainSqlite(error, path);
+  }
+}
+
+function open(path: string, isNew: boolean): DatabaseSync {
+  const database = new DatabaseSync(path);
+  database.exec(`
+    pragma locking_mode = exclusive;
+    pragma cache_size = ${CACHE_PAGES};
+    pragma temp_store = file;
+  `);
+  if (path === '') {
+    // Nobody comes back to it: what has to be undone is kept in memory, and no disk is waited for.
+    database.exec('pragma journal_mode = memory; pragma synchronous = off;');
+  }
+  if (path !== '') {
+    // What is in the log outlives the process; the disk is waited for when the log is worked in.
+    database.exec(`
+      pragma journal_mode = wal;
+      pragma synchronous = normal;
+      pragma wal_autocheckpoint = ${CHECKPOINT_PAGES};
+    `);
+  }
+  if (isNew) begin(database);
+  return database;
+}
+
+function begin(database: DatabaseSync): void {
+  database.exec(`
+    begin immediate;
+    pragma application_id = ${APPLICATION_ID};
+    pragma user_version = ${STORE_VERSION};
+    ${SCHEMA}
+  `);
+  database
+    .prepare('insert into ledger (name, value) values (?, ?)')
+    .run('seed', randomBytes(SEED_BYTES));
+  database.exec('commit');
+}
+
+function expectOurs(database: DatabaseSync, path: string): void {
+  const { application_id: application } = database.prepare('pragma application_id').get() as {
+    application_id: number;
+  };
+  if (application !== APPLICATION_ID) {
+    throw new LedgerFilesError(`${path} is no ledger of this program: name another folder`);
+  }
+  const { user_version: version } = database.prepare('pragma user_version').get() as {
+    user_version: number;
+  };
+  if (version !== STORE_VERSION) {
+    throw new LedgerFilesError(
+      `The ledger ${path} has files of version ${version}, and this program reads ` +
+        `${STORE_VERSION}. Delete its folder to begin a new ledger.`,
+    );
+  }
+}
+
+function createStore(database: DatabaseSync, path: string): Store {
+  const insertAnchor = database.prepare(
+    `insert or replace into time_anchors (slot, wall_ms, slot_ms, clock_ms, is_clock_running)
+     values (?, ?, ?, ?, ?)`,
+  );
+  const upsertAccount = database.prepare(
+    'insert or replace into accounts (address, state, checksum) values (?, ?, ?)',
+  );
+  const deleteAccount = database.prepare('delete from accounts where address = ?');
+  const insertBlock = database.prepare(
+    'insert into blocks (slot, clock_ms, first_position, last_position) values (?, ?, ?, ?)',
+  );
+  const insertTransaction = database.prepare(
+    `insert into transactions (position, signature, slot, error, memo, wire, meta, checksum)
+     values (?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const insertMention = database.prepare(
+    'insert or ignore into mentions (address, position) values (?, ?)',
+  );
+
+  function write({ slot, clockMs, transactions, accounts }: KeptBlock): void {
+    for (const transaction of transactions) {
+      const { position, signature, error, memo, wire, meta, keys } = transaction;
+      const checksum = checksumOf(wire, meta);
+      insertTransaction.run(position, signature, slot, error, memo, wire, meta, checksum);
+      for (const key of keys) insertMention.run(key, position);
+    }
+    const first = transactions[0];
+    const last = transactions.at(-1);
+    if (first && last) insertBlock.run(slot, clockMs, first.position, last.position);
+    for (const [address, account] of accounts) {
+      if (account === null) {
+        deleteAccount.run(address);
+        continue;
+      }
+      const state = encodeAccount(account);
+      upsertAccount.run(address, state, checksumOf(address, state));
+    }
+  }
+
+  const history = createHistory(database, path);
+  return {
+    ...history,
+    seed: readSeed(database, path),
+    anchors: readAnchors(database),
+
+    keepAnchor({ slot, wallMs, slotMs, clockMs, isClockRunning }) {
+      insertAnchor.run(slot, wallMs, slotMs, clockMs, isClockRunning ? 1 : 0);
+    },
+
+    *accounts() {
+      const rows = database.prepare('select address, state, checksum from accounts').iterate();
+      try {
+        for (const row of rows) {
+          const { address, state, checksum } = row as unknown as AccountRow;
+          const account = decodeAccount(state);
+          if (!account || checksumOf(address, state) !== checksum) {
+            throw damaged(path, 'an account in it is not what was written');
+          }
+          yield [address, account];
+        }
+      } catch (error) {
+        throw explainSqlite(error, path);
+      }
+    },
+
+    append(block) {
+      try {
+        database.exec('begin immediate');
+        write(block);
+        database.exec('commit');
+      } catch (error) {
+        if (database.isTransaction) database.exec('rollback');
+        throw explainSqlite(error, path);
+      }
+    },
+
+    close: () => database.close(),
+  };
+}
+
+interface AccountRow {
+  address: Uint8Array;
+  state: Uint8Array;
+  checksum: number;
+}
+
+function readSeed(database: DatabaseSync, path: string): Uint8Array {
+  const row = database.prepare("select value from ledger where name = 'seed'").get();
+  const seed = row?.value;
+  if (seed instanceof Uint8Array && seed.length === SEED_BYTES) return seed;
+  throw damaged(path, 'it lacks its seed');
+}
+
+function readAnchors(database: DatabaseSync): TimeAnchor[] {
+  const rows = database.prepare('select * from time_anchors order by slot').all();
+  return rows.map((row) => ({
+    slot: Number(row.slot),
+    wallMs: Number(row.wall_ms),
+    slotMs: Number(row.slot_ms),
+    clockMs: Number(row.clock_ms),
+    isClockRunning: row.is_clock_running === 1,
+  }));
+}

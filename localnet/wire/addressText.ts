@@ -1,0 +1,28 @@
+import bs58 from 'bs58';
+
+// The same few addresses are told over and over; base58 is quadratic and slow.
+
+/** Some 3 MB when full. */
+const KEPT_MAX = 20_000;
+const texts = new Map<string, string>();
+
+/** Bytes as a key of a Map: one character each. */
+export function keyOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+}
+
+/** The bytes of a key. */
+export function bytesOfKey(key: string): Uint8Array {
+  return Buffer.from(key, 'latin1');
+}
+
+/** An address or blockhash in base58. */
+export function addressText(bytes: Uint8Array): string {
+  const key = keyOf(bytes);
+  const known = texts.get(key);
+  if (known !== undefined) return known;
+  if (texts.size >= KEPT_MAX) texts.clear();
+  const text = bs58.encode(bytes);
+  texts.set(key, text);
+  return text;
+}

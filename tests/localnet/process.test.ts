@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Connection, Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { delay } from '../../runtime/wait.ts';
+import { callLedger } from '../../testing/ledgerCall.ts';
+
+const MAIN = fileURLToPath(new URL('../../localnet/main.ts', import.meta.url));
+
+const started: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL');
+});
+
+function run(settings: NodeJS.ProcessEnv): ChildProcess & { stdout: NodeJS.ReadableStream } {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], {
+    env: { PATH: process.env.PATH, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  started.push(child);
+  return child;
+}
+
+const withPayer = (settings: NodeJS.ProcessEnv = {}) => {
+  const payer = Keypair.generate();
+  return { payer, settings: { LOCALNET_PAYER_KEY: bs58.encode(payer.secretKey), ...settings } };
+};
+
+async function readyLine({ stdout }: { stdout: NodeJS.ReadableStream }) {
+  const [line] = await once(createInterface({ input: stdout }), 'line');
+  return JSON.parse(line) as { ready: true; url: string; wsUrl: string };
+}
+
+async function answers(rpcUrl: string): Promise<boolean> {
+  try {
+    await callLedger(rpcUrl, 'getSlot', []);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe("the local ledger's process", () => {
+  it('says where it is, and gives the payer lamports to begin with', async () => {
+    const { payer, settings } = withPayer();
+    const { url, wsUrl } = await readyLine(run(settings));
+    expect(Number(new URL(wsUrl).port)).toBe(Number(new URL(url).port) + 1);
+    const connection = new Connection(url, 'confirmed');
+    expect(await connection.getBalance(payer.publicKey)).toBe(100_000e9);
+  });
+
+  it('ends with the process that started it, however that one ends', async () => {
+    const parent = spawn('sleep', ['600']);
+    started.push(parent);
+    const { settings } = withPayer({ SVC_PARENT_PID: `${parent.pid}` });
+    // It is no child of the process that is named, so that one counts as gone.
+    const { url } = await readyLine(run(settings));
+    while (await answers(url)) await delay(50);
+  });
+
+  it('ends on SIGTERM with exit code 0', async () => {
+    const ledger = run(withPayer().settings);
+    await readyLine(ledger);
+    ledger.kill('SIGTERM');
+    expect(await once(ledger, 'exit')).toEqual([0, null]);
+  });
+
+  it('names the port that is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const ledger = run(withPayer({ LOCALNET_PORT: `${port}` }).settings);
+    const words = await text(ledger.stderr as NodeJS.ReadableStream);
+    other.close();
+    expect(words).toContain(`Port ${port} of 127.0.0.1 is taken`);
+  });
+
+  it('names each setting that is malformed', async () => {
+    const ledger = run({ LOCALNET_SLOT_MS: 'fast' });
+    const words = await text(ledger.stderr as NodeJS.ReadableStream);
+    expect(words).toMatch(/LOCALNET_SLOT_MS.*LOCALNET_PAYER_KEY/s);
+  });
+});
