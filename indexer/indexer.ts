@@ -16,9 +16,9 @@ import type { Lag, Progress } from './mirror/progress.ts';
 import { MIRROR_SCHEMA, useSchema } from './mirrorSchema.ts';
 import type { ReconcileWatch } from './reconcile/reconcileWatch.ts';
 import type { Role } from './role.ts';
+import { createAnnouncements } from './source/announcements.ts';
 import { createLogHints, type LogHints } from './source/logHints.ts';
 import type { Commitment, LedgerSource } from './source/source.ts';
-import { createWakeUp } from './source/wakeUp.ts';
 import type { Announcing } from './webhooks/announce/announcer.ts';
 
 /** What `/health` and `/ready` tell. */
@@ -72,7 +72,7 @@ export function createIndexer(options: {
   const { pool, source, wsUrl, programId, commitment, keepers, logger, metrics, onFatal } = options;
   const { reconcileWatch, progress, lagMax, announcing, heliusWebhook } = options;
   const stopping = new AbortController();
-  const wakeUp = createWakeUp();
+  const announcements = createAnnouncements();
   let role: Role = 'starting';
   let backoffMs = BACKOFF_MS_MIN;
   let running = Promise.resolve();
@@ -97,11 +97,12 @@ export function createIndexer(options: {
     const signal = AbortSignal.any([lost, failed.signal]);
     await listenForHints(client, () => {
       heliusWebhook?.announced();
-      wakeUp.wake();
+      announcements.hint();
     });
     const logHints = createLogHints({
       ...{ url: wsUrl, programId, commitment, logger },
-      onHint: wakeUp.wake,
+      onHint: (transaction) =>
+        transaction ? announcements.name(transaction) : announcements.hint(),
     });
     const hints: LogHints = {
       ...logHints,
@@ -111,7 +112,7 @@ export function createIndexer(options: {
       },
     };
     const mirror = keepMirror({
-      ...{ client, wakeUp, hints, signal, logger, metrics, progress, announcing },
+      ...{ client, announcements, hints, signal, logger, metrics, progress, announcing },
       context: { source, commitment, addresses: createAddresses(programId) },
     });
     const parts = [

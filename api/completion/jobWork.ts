@@ -22,6 +22,9 @@ export interface JobWork {
   ): Promise<JobProgress | undefined>;
 }
 
+/** The indexer hears of a transaction from the ledger itself, and most often sooner than from us. */
+const HINT_AFTER_MS = 50;
+
 const hasEnded = ({ status }: JobProgress): boolean => isEnded(status);
 
 export function createJobWork(options: {
@@ -39,9 +42,12 @@ export function createJobWork(options: {
       background.add(guarded);
       return guarded;
     },
-    mirrored(job, end, wait) {
-      if (end.signature) watch.hint(end.signature);
-      return watch.waitFor(spellingOf(job.address), hasEnded, wait);
+    async mirrored(job, end, wait) {
+      const { signature } = end;
+      const hinting = signature && setTimeout(() => watch.hint(signature), HINT_AFTER_MS);
+      const progress = await watch.waitFor(spellingOf(job.address), hasEnded, wait);
+      clearTimeout(hinting || undefined);
+      return progress;
     },
   };
 }

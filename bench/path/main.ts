@@ -1,32 +1,46 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Connection } from '@solana/web3.js';
 import { createLogger } from '../../runtime/logger.ts';
 import { createShutdown } from '../../runtime/shutdown.ts';
+import { delay } from '../../runtime/wait.ts';
 import { startChild } from '../../stack/child.ts';
 import { loadConfig } from '../../stack/config.ts';
 import { startStack } from '../../stack/start.ts';
 import { putUnderLoad, type Target } from '../load.ts';
 import { closeJobs } from './closeJobs.ts';
-import { costTable, latencyTable } from './report.ts';
+import { cpuBetween, readParts } from './parts.ts';
+import { costTable, idleLine, latencyTable, memoryLine, p50Of, partsTable } from './report.ts';
 import { newestSignature, readCosts } from './transactions.ts';
 
 // What the path through escrow, routing, proof and settlement adds to an upstream that answers at
-// once: everything real, on the embedded ledger, on this machine.
+// once: everything real, on the local ledger, on this machine.
 
-const WARM_UP_REQUESTS = 20;
-/** The embedded ledger is the bound here: it runs each transaction again for each instruction. */
-const REQUESTS_MIN = 60;
-const REQUESTS_PER_CLIENT = 10;
+const WARM_UP_REQUESTS = 200;
+const REQUESTS_MIN = 300;
+const REQUESTS_PER_CLIENT = 30;
 /** The bare upstream is so quick that few requests say little. */
-const BARE_FACTOR = 10;
+const BARE_FACTOR = 5;
+const IDLE_MS = 20_000;
+const MANY_CLIENTS = 64;
 
-const { values } = parseArgs({ options: { clients: { type: 'string', default: '1,16' } } });
+const { values } = parseArgs({
+  options: {
+    clients: { type: 'string', default: '1,16,64' },
+    // So many more jobs, then the first round again: whether it gets slower by itself.
+    jobs: { type: 'string', default: '0' },
+    // So many seconds of rest, then the first round again.
+    rest: { type: 'string', default: '0' },
+  },
+});
 const rounds = values.clients.split(',').map(Number);
+const [first = 1] = rounds;
 
 const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'));
+// The database's own user must be able to get there.
+await chmod(folder, 0o755);
 const logger = createLogger({ name: 'bench', level: 'error' });
 const shutdown = createShutdown({ logger, timeoutMs: 60_000 });
 shutdown.add('folder', () => rm(folder, { recursive: true }));
@@ -53,7 +67,9 @@ async function run(): Promise<void> {
   const environment = {
     ...process.env,
     ...{ PORT: '0', LOG_LEVEL: 'warn', WORKER_UPSTREAM_URL: upstreamUrl },
+    SVC_DATA_DIR: join(folder, 'data'),
   };
+  const startedMs = performance.now();
   const stack = await startStack({
     config: loadConfig(environment),
     ...{ environment, folder, shutdown, onDeath, say: () => undefined },
@@ -64,21 +80,68 @@ async function run(): Promise<void> {
   const connection = new Connection(stack.rpcUrl, { wsEndpoint: stack.wsUrl });
 
   console.log(`Node ${process.version}, ${availableParallelism()} processors, ${process.platform}`);
+  await putUnderLoad(service, { clients: 1, requests: 1, stream: false });
+  const toFirstAnswer = (performance.now() - startedMs) / 1_000;
+  console.log(`From the start to the first paid answer: ${toFirstAnswer.toFixed(1)} s.`);
   await putUnderLoad(service, { clients: 4, requests: WARM_UP_REQUESTS, stream: false });
-  for (const clients of rounds) {
+  await measureIdle();
+
+  async function measureRound(clients: number) {
     const requests = Math.max(REQUESTS_MIN, clients * REQUESTS_PER_CLIENT);
-    const before = await newestSignature(connection);
     const measure = (target: Target, stream: boolean, factor = 1) =>
       putUnderLoad(target, { clients, requests: requests * factor, stream });
+    const before = await newestSignature(connection);
+    const partsBefore = readParts();
     const plain = await measure(service, false);
+    const parts = cpuBetween(partsBefore, readParts());
     const costs = await readCosts(connection, before);
-    const comparison = {
-      ...{ clients, plain },
+    return {
+      ...{ clients, plain, parts, costs },
       bare: await measure(bare, false, BARE_FACTOR),
       bareStream: await measure(bare, true, BARE_FACTOR),
       stream: await measure(service, true),
     };
-    console.log(`\n${latencyTable(comparison)}\n\n${costTable(costs)}`);
+  }
+
+  async function measureIdle(): Promise<void> {
+    const before = readParts();
+    await delay(IDLE_MS);
+    console.log(idleLine(cpuBetween(before, readParts()), IDLE_MS));
+  }
+
+  /** How a lone client fares now, against how it did at first. */
+  async function compare(fresh: number, what: string, memoryBefore: ReturnType<typeof readParts>) {
+    const again = p50Of((await measureRound(first)).plain);
+    console.log(
+      `\nAfter ${what}: p50 ${again.toFixed(1)} ms, ${(again / fresh).toFixed(2)} × the first.\n` +
+        memoryLine(memoryBefore, readParts()),
+    );
+  }
+
+  let fresh = Number.NaN;
+  for (const clients of rounds) {
+    const round = await measureRound(clients);
+    if (Number.isNaN(fresh)) fresh = p50Of(round.plain);
+    console.log(`\n${latencyTable(round)}\n\n${partsTable(round)}\n\n${costTable(round.costs)}`);
+  }
+  const memory = readParts();
+  const jobs = Number(values.jobs);
+  if (jobs > 0) {
+    const load = await putUnderLoad(service, {
+      ...{ clients: MANY_CLIENTS, requests: jobs, stream: false },
+    });
+    const errors = load.samples.filter(({ isAnswered }) => !isAnswered).length;
+    const perSecond = (jobs / load.elapsedMs) * 1_000;
+    console.log(
+      `\n${jobs} more jobs, ${MANY_CLIENTS} clients: ${perSecond.toFixed(0)} a second, ` +
+        `${errors} answered with an error.`,
+    );
+    await compare(fresh, `${jobs} jobs`, memory);
+  }
+  const restSeconds = Number(values.rest);
+  if (restSeconds > 0) {
+    await delay(restSeconds * 1_000);
+    await compare(fresh, `${restSeconds} s of rest`, memory);
   }
   const beforeClosing = await newestSignature(connection);
   await closeJobs(connection);

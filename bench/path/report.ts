@@ -1,6 +1,7 @@
 import Table from 'cli-table3';
 import type { Load, Sample } from '../load.ts';
 import { percentile } from '../percentile.ts';
+import type { PartUse } from './parts.ts';
 import type { TransactionCosts } from './transactions.ts';
 
 /** The loads of one number of clients. */
@@ -34,13 +35,16 @@ export function latencyTable({ clients, bare, plain, bareStream, stream }: Compa
       answered(plain).map(({ stages }) => stages[stage] ?? 0),
     );
   }
+  row('bare upstream, first token', firstBytesOf(bareStream));
+  row('service, first token', firstBytesOf(stream), firstBytesOf(bareStream));
   row('bare upstream, stream', durationsOf(bareStream));
   row('service, stream to [DONE]', durationsOf(stream), durationsOf(bareStream));
   const settled = plain.samples.filter(({ isSettled }) => isSettled).length;
   const perSecond = (settled / plain.elapsedMs) * 1_000;
-  const added = percentile(durationsOf(plain), 50) - percentile(durationsOf(bare), 50);
+  const added = (one: number[], other: number[]) =>
+    (percentile(one, 50) - percentile(other, 50)).toFixed(1);
   return `${table.toString()}
-Added by the path: p50 ${added.toFixed(1)} ms. Settled: ${perSecond.toFixed(1)} jobs a second (${settled} of ${plain.samples.length}).
+Added by the path at p50: plain answer ${added(durationsOf(plain), durationsOf(bare))} ms, first token ${added(firstBytesOf(stream), firstBytesOf(bareStream))} ms. Settled: ${perSecond.toFixed(1)} jobs a second (${settled} of ${plain.samples.length}).
 Answered with an error: plain ${errorsOf(plain)}; streamed ${errorsOf(stream)}.`;
 }
 
@@ -73,6 +77,56 @@ export function costTable(costs: readonly TransactionCosts[]): string {
 
 function answered({ samples }: Load): Sample[] {
   return samples.filter(({ isAnswered }) => isAnswered);
+}
+
+/** Processor time that each part of the service took for a job, the clients not counted. */
+export function partsTable({ plain, parts }: Pick<Comparison, 'plain'> & PartsUse): string {
+  const table = new Table({ head: ['process', 'ms of processor a job'], style: PLAIN });
+  const jobs = answered(plain).length;
+  const perJob = (seconds: number) => ((seconds * 1_000) / jobs).toFixed(2);
+  const own = [...parts].filter(([name]) => name !== UPSTREAM);
+  for (const [name, seconds] of own) table.push([name, perJob(seconds)]);
+  table.push(['all of them', perJob(own.reduce((sum, [, seconds]) => sum + seconds, 0))]);
+  return table.toString();
+}
+
+/** What a service that nobody asks costs. */
+export function idleLine(parts: ReadonlyMap<string, number>, elapsedMs: number): string {
+  const share = (seconds: number) => `${((seconds * 100_000) / elapsedMs).toFixed(1)} %`;
+  const own = [...parts].filter(([name]) => name !== UPSTREAM);
+  const all = own.reduce((sum, [, seconds]) => sum + seconds, 0);
+  const each = own.map(([name, seconds]) => `${name} ${share(seconds)}`).join(', ');
+  return `Idle: ${share(all)} of one processor (${each}).`;
+}
+
+/** How the memory of each part has grown. */
+export function memoryLine(
+  before: ReadonlyMap<string, PartUse>,
+  after: ReadonlyMap<string, PartUse>,
+): string {
+  const lines = [...after].map(([name, { residentBytes }]) => {
+    const then = before.get(name)?.residentBytes ?? 0;
+    const mebibytes = (residentBytes / 2 ** 20).toFixed(0);
+    return `${name} ${mebibytes} MiB (${(residentBytes / then).toFixed(2)} ×)`;
+  });
+  return `Memory: ${lines.join(', ')}.`;
+}
+
+/** Of the answers to a load, in milliseconds. */
+export function p50Of(load: Load): number {
+  return percentile(durationsOf(load), 50);
+}
+
+interface PartsUse {
+  /** Seconds of processor time by part. */
+  parts: ReadonlyMap<string, number>;
+}
+
+/** What is measured against is no part of what is measured. */
+const UPSTREAM = 'bare upstream';
+
+function firstBytesOf(load: Load): number[] {
+  return answered(load).map(({ firstByteMs }) => firstByteMs);
 }
 
 function durationsOf(load: Load): number[] {

@@ -1,12 +1,14 @@
 import type pg from 'pg';
 import type { Logger } from '../../runtime/logger.ts';
+import { RetryableError } from '../errors.ts';
 import type { IndexerMetrics } from '../metrics.ts';
+import type { Announcements } from '../source/announcements.ts';
 import type { LogHints } from '../source/logHints.ts';
-import type { WakeUp } from '../source/wakeUp.ts';
 import { selectCursor } from '../statements/cursors.ts';
 import type { Announcing } from '../webhooks/announce/announcer.ts';
 import { movePosition } from '../webhooks/announce/position.ts';
 import { resumeAnnouncing } from '../webhooks/announce/resume.ts';
+import { applyMissing } from './applyMissing.ts';
 import { bindLedger } from './bindLedger.ts';
 import type { MirrorContext } from './context.ts';
 import { fillGaps } from './fillGaps.ts';
@@ -20,8 +22,9 @@ const SWEEP_INTERVAL_MS = 500;
 const SETTLE_INTERVAL_MS = 2_000;
 
 /**
- * Sweeps at every hint, and without one every half second, until `signal` aborts. Hints come from
- * the ledger's stream and from whoever notifies `ledger_hint` after a confirmation.
+ * Applies what the ledger's stream names as it comes, and sweeps every half second, or at once at a
+ * hint that names nothing, until `signal` aborts. The sweep is the authority: what the stream leaves
+ * out, or names before it can be read, it finds.
  *
  * Begins with what is final, which for a first sync is nearly everything: so each transaction is
  * listed and stored once.
@@ -31,7 +34,7 @@ const SETTLE_INTERVAL_MS = 2_000;
 export async function keepMirror(options: {
   client: pg.PoolClient;
   context: Pick<MirrorContext, 'source' | 'addresses' | 'commitment'>;
-  wakeUp: WakeUp;
+  announcements: Announcements;
   hints: LogHints;
   signal: AbortSignal;
   logger: Logger;
@@ -39,7 +42,7 @@ export async function keepMirror(options: {
   progress: Progress;
   announcing: Announcing;
 }): Promise<void> {
-  const { client, wakeUp, hints, signal, logger, metrics, progress, announcing } = options;
+  const { client, announcements, hints, signal, logger, metrics, progress, announcing } = options;
   const { source } = options.context;
   await bindLedger({ ...options.context, database: client });
   const announcer = await resumeAnnouncing({
@@ -62,11 +65,34 @@ export async function keepMirror(options: {
     for (const signature of lost) logger.warn({ msg: 'Took back a lost transaction', signature });
   }
 
-  client.on('notification', wakeUp.wake);
+  /** @returns whether all of it is in the mirror now */
+  async function applyNamed({ named }: ReturnType<Announcements['take']>): Promise<boolean> {
+    try {
+      await applyMissing(context, named);
+      return true;
+    } catch (error) {
+      // Another node may show it, or may list it later: a sweep tells, and whether all else is well.
+      if (error instanceof RetryableError) return false;
+      throw error;
+    }
+  }
+
+  client.on('notification', ({ channel, payload }) => {
+    if (channel === 'ledger_hint') announcements.hint(payload);
+  });
   await client.query('listen ledger_hint');
   await settle();
   let settledAtMs = performance.now();
+  let sweepAtMs = settledAtMs;
   while (!signal.aborted) {
+    const announced = announcements.take();
+    const isApplied = announced.named.length === 0 || (await applyNamed(announced));
+    const leftMs = sweepAtMs - performance.now();
+    if (isApplied && !announced.isMore && leftMs > 0) {
+      await announcements.wait(leftMs, signal);
+      continue;
+    }
+    sweepAtMs = performance.now() + SWEEP_INTERVAL_MS;
     const complete = progress.beginSweep();
     if ((await sweep(context)) > 0) hints.found();
     complete();
@@ -77,6 +103,5 @@ export async function keepMirror(options: {
       await settle();
       settledAtMs = performance.now();
     }
-    await wakeUp.wait(SWEEP_INTERVAL_MS, signal);
   }
 }

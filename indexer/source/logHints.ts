@@ -1,7 +1,7 @@
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from '../../runtime/logger.ts';
 import { createSilence } from './silence.ts';
-import type { Commitment } from './source.ts';
+import type { Commitment, ListedTransaction } from './source.ts';
 
 /** The ledger's own announcements of the program's transactions, over its websocket. */
 export interface LogHints {
@@ -12,16 +12,29 @@ export interface LogHints {
 
 const REOPEN_MS = 1_000;
 
+/** As much of a message of the ledger's as is read here. */
+interface LogsMessage {
+  readonly method?: unknown;
+  readonly params?: {
+    readonly result: {
+      readonly context: { readonly slot: number };
+      readonly value: { readonly signature: string; readonly err: unknown };
+    };
+  };
+}
+
 /**
- * A hint only says that there may be something to sweep, so nothing is lost with the stream but a
- * fraction of a second. Hence no error here is worth more than opening it again.
+ * A hint only says what there may be to read, so nothing is lost with the stream but a fraction of a
+ * second. Hence no error here is worth more than opening it again.
+ *
+ * @param options.onHint told of each transaction; of none when the stream says something else
  */
 export function createLogHints(options: {
   url: string;
   programId: PublicKey;
   commitment: Commitment;
   logger: Logger;
-  onHint: () => void;
+  onHint: (transaction?: ListedTransaction) => void;
 }): LogHints {
   const { url, programId, commitment, logger, onHint } = options;
   const subscription = JSON.stringify({
@@ -37,9 +50,9 @@ export function createLogHints(options: {
   function open(): WebSocket {
     const opened = new WebSocket(url);
     opened.onopen = () => opened.send(subscription);
-    opened.onmessage = () => {
+    opened.onmessage = ({ data }) => {
       silence.announced();
-      onHint();
+      onHint(namedIn(String(data)));
     };
     opened.onclose = reopen;
     return opened;
@@ -71,4 +84,12 @@ export function createLogHints(options: {
       abandon();
     },
   };
+}
+
+/** The transaction that a message is about; undefined for any other message. */
+function namedIn(text: string): ListedTransaction | undefined {
+  const { method, params } = JSON.parse(text) as LogsMessage;
+  if (method !== 'logsNotification' || !params) return undefined;
+  const { context, value } = params.result;
+  return { signature: value.signature, slot: BigInt(context.slot), failed: value.err !== null };
 }

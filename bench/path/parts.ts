@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** What the processes of one part of the service have used so far. */
+export interface PartUse {
+  readonly cpuSeconds: number;
+  readonly residentBytes: number;
+}
+
+/** Parts by what their processes' command lines say. */
+const PARTS: readonly (readonly [name: string, pattern: RegExp])[] = [
+  ['ledger', /localnet\/main/],
+  ['api', /api\/main/],
+  ['indexer', /indexer\/main/],
+  ['workers', /worker\/main/],
+  ['database', /postgres|databaseMain/],
+  ['bare upstream', /bench\/upstream/],
+];
+/** Linux counts in hundredths of a second, and memory in pages. */
+const TICKS_PER_SECOND = 100;
+const PAGE_BYTES = 4_096;
+
+/**
+ * What each part has used, read from /proc of all processes that this one started, directly or not.
+ *
+ * @returns nothing where there is no /proc to read
+ */
+export function readParts(): ReadonlyMap<string, PartUse> {
+  const uses = new Map<string, PartUse>();
+  if (process.platform !== 'linux') return uses;
+  for (const { commandLine, cpuSeconds, residentBytes } of descendants()) {
+    const [name] = PARTS.find(([, pattern]) => pattern.test(commandLine)) ?? ['other'];
+    const before = uses.get(name) ?? { cpuSeconds: 0, residentBytes: 0 };
+    uses.set(name, {
+      cpuSeconds: before.cpuSeconds + cpuSeconds,
+      residentBytes: before.residentBytes + residentBytes,
+    });
+  }
+  return uses;
+}
+
+/** CPU time between two readings, in seconds, by part. */
+export function cpuBetween(
+  before: ReadonlyMap<string, PartUse>,
+  after: ReadonlyMap<string, PartUse>,
+): Map<string, number> {
+  return new Map(
+    [...after].map(([name, { cpuSeconds }]) => [
+      name,
+      cpuSeconds - (before.get(name)?.cpuSeconds ?? 0),
+    ]),
+  );
+}
+
+interface Process extends PartUse {
+  readonly id: number;
+  readonly parent: number;
+  readonly commandLine: string;
+}
+
+function descendants(): Process[] {
+  const all = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => readProcess(Number(name)) ?? []);
+  const found = new Map<number, Process>();
+  const wanted = [process.pid];
+  for (let parent = wanted.pop(); parent !== undefined; parent = wanted.pop()) {
+    for (const one of all) {
+      if (one.parent !== parent || found.has(one.id)) continue;
+      found.set(one.id, one);
+      wanted.push(one.id);
+    }
+  }
+  return [...found.values()];
+}
+
+/** See proc(5): the fields behind the name, which may hold anything. */
+function readProcess(id: number): Process | undefined {
+  try {
+    const stat = readFileSync(`/proc/${id}/stat`, 'utf8');
+    const fields = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
+    return {
+      id,
+      parent: fields[1] ?? 0,
+      cpuSeconds: ((fields[11] ?? 0) + (fields[12] ?? 0)) / TICKS_PER_SECOND,
+      residentBytes: (fields[21] ?? 0) * PAGE_BYTES,
+      commandLine: readFileSync(`/proc/${id}/cmdline`, 'utf8').replaceAll('\0', ' '),
+    };
+  } catch {
+    // It has ended meanwhile.
+    return undefined;
+  }
+}
