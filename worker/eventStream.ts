@@ -17,6 +17,22 @@ export interface EventStream {
  * @param signal ends the wait for a receiver that has gone or that reads too slowly
  */
 export function createEventStream(response: ServerResponse, signal: AbortSignal): EventStream {
+  let isGathering = false;
+
+  /** What is sent in one turn leaves together. */
+  function gather(): void {
+    if (isGathering) return;
+    isGathering = true;
+    response.cork();
+    process.nextTick(release);
+  }
+
+  function release(): void {
+    if (!isGathering) return;
+    isGathering = false;
+    response.uncork();
+  }
+
   return {
     get isOpen() {
       return response.headersSent;
@@ -29,10 +45,12 @@ export function createEventStream(response: ServerResponse, signal: AbortSignal)
           'x-accel-buffering': 'no',
         });
       }
+      gather();
       const hasRoom = response.write(`data: ${JSON.stringify(data)}\n\n`);
       if (!hasRoom) await once(response, 'drain', { signal });
     },
     end(event, data) {
+      release();
       response.end(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
     },
   };

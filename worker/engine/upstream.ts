@@ -1,15 +1,12 @@
-import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { ChatRequest } from '../contracts.ts';
 import { WorkerError } from '../errors.ts';
 import type { Engine, FinishReason, Usage } from './engine.ts';
-import { createErrorFieldStream } from './errorFields.ts';
+import { readServerEvents } from './serverEvents.ts';
 import { createStopScanner } from './stopSequences.ts';
 import { parseUpstreamChunk } from './upstreamChunk.ts';
 import { asUpstreamFailure, asUpstreamRefusal } from './upstreamFailures.ts';
 import { chatCompletionsUrl } from './upstreamUrl.ts';
 
-/** One event of an upstream; far more than any token, far less than what could hurt. */
-const EVENT_CHARACTERS_MAX = 1024 * 1024;
 /** After the finish chunk only the usage is missing, and that is no reason to wait for long. */
 const USAGE_WAIT_MS = 2_000;
 
@@ -54,10 +51,7 @@ export function createUpstreamEngine(upstream: {
       await response.body?.cancel();
       throw new WorkerError('upstream_failed', 'The upstream did not stream');
     }
-    return response.body
-      .pipeThrough(new TextDecoderStream())
-      .pipeThrough(createErrorFieldStream())
-      .pipeThrough(new EventSourceParserStream({ maxBufferSize: EVENT_CHARACTERS_MAX }));
+    return readServerEvents(response.body);
   }
 
   return {
