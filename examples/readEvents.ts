@@ -1,10 +1,9 @@
 // The events of a job's transactions. They are calls of the program to itself, so that nobody can
-// push them out of a log; Anchor's listeners do not see them. solana-bankrun does not tell them
-// either, so this runs on the embedded ledger.
+// push them out of a log; Anchor's listeners do not see them.
 import { type DecodedEvent, TIERS, word } from 'svc-inference/client';
 import { startEscrow } from 'svc-inference/testing';
 
-const escrow = await startEscrow({ ledger: 'embedded' });
+const escrow = await startEscrow();
 
 const job = await escrow.lock({ tokenLimit: 3_000 });
 escrow.lastEvents().forEach(tell);

@@ -1,23 +1,19 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AccountLayout } from '@solana/spl-token';
 import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js';
 import type { AddedAccount, ProgramTestContext } from 'solana-bankrun';
 import { PROGRAM_ID } from '../programs/client/index.ts';
 import { signTransaction } from '../programs/client/sender/signedTransaction.ts';
+import { createAccountWriters, LAMPORTS_PER_SIGNER } from './accountWriters.ts';
 import { startLoaded } from './bankrunStart.ts';
-import { type Chain, nameFailure, Refusal } from './chain.ts';
-import { mintAccount, tokenAccount } from './tokenAccounts.ts';
+import { type Chain, FIRST_SECOND, nameFailure, Refusal } from './chain.ts';
 
 const ARTIFACT = join(import.meta.dirname, '../programs/escrow/artifacts/escrow-v0.so');
 const OLD_LOADER = new PublicKey('BPFLoader2111111111111111111111111111111111');
 const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
 const [PROGRAM_DATA] = PublicKey.findProgramAddressSync([PROGRAM_ID.toBytes()], UPGRADEABLE_LOADER);
-const LAMPORTS_PER_SIGNER = 1_000_000_000_000;
 const ATTEMPTS_MAX = 5;
-/** A round moment for the chain's first Clock, in Unix seconds. */
-const FIRST_SECOND = 1_800_000_000n;
 
 /**
  * The one key that may initialize the program under the old loader, where solana-bankrun puts it.
@@ -62,7 +58,7 @@ async function loadBankrun(): Promise<Bankrun> {
   try {
     return await import('solana-bankrun');
   } catch (cause) {
-    const message = 'The program runs in solana-bankrun: npm install --save-dev solana-bankrun';
+    const message = "ledger: 'bankrun' asks for it: npm install --save-dev solana-bankrun";
     throw new Error(message, { cause });
   }
 }
@@ -105,14 +101,16 @@ function createChain(
   const { banksClient: client, payer } = context;
   let nonce = 0;
 
-  const setAccount: Chain['setAccount'] = (address, account) =>
-    context.setAccount(address, account);
+  const account: Chain['account'] = (address) => client.getAccount(address);
+  const setAccount: Chain['setAccount'] = (address, written) =>
+    context.setAccount(address, written);
   return {
+    ...createAccountWriters({ account, setAccount }),
     payer,
     authority: LOCAL_AUTHORITY,
     programData,
     setAccount,
-    account: (address) => client.getAccount(address),
+    account,
     now: async () => (await client.getClock()).unixTimestamp,
 
     async setTime(unixSeconds) {
@@ -148,25 +146,8 @@ function createChain(
       }
     },
 
-    fund: (address) =>
-      setAccount(address, {
-        lamports: LAMPORTS_PER_SIGNER,
-        data: new Uint8Array(),
-        owner: SystemProgram.programId,
-        executable: false,
-      }),
-
-    setMint: (mint, decimals) => setAccount(mint, mintAccount(decimals)),
-    setToken: (address, token) => setAccount(address, tokenAccount(token)),
-
-    async tokens(address) {
-      const account = await client.getAccount(address);
-      if (account === null) throw new Error(`${address} is no token account`);
-      return AccountLayout.decode(account.data).amount;
-    },
-
     lastEvents() {
-      throw new Error("solana-bankrun tells no events: startEscrow({ ledger: 'embedded' }) does");
+      throw new Error("solana-bankrun tells no events: startEscrow({ ledger: 'litesvm' }) does");
     },
     // Bankrun ends with its process and offers no earlier end.
     close: () => undefined,

@@ -2,6 +2,9 @@ import type { AccountInfo, Keypair, PublicKey, TransactionInstruction } from '@s
 import { type DecodedEvent, EscrowErrorCode } from '../programs/client/index.ts';
 import type { TokenHolding } from './tokenAccounts.ts';
 
+/** A round moment for every chain's first Clock, in Unix seconds. */
+export const FIRST_SECOND = 1_800_000_000n;
+
 /** A ledger with the escrow program on it, whose accounts and Clock a test may write. */
 export interface Chain {
   readonly payer: Keypair;
@@ -30,7 +33,7 @@ export interface Chain {
   /** What a token account holds, in base units. */
   tokens(address: PublicKey): Promise<bigint>;
   /**
-   * The events of the last transaction.
+   * The events of the last transaction; none if it failed.
    * @throws Error in solana-bankrun, which keeps to itself what programs call
    */
   lastEvents(): DecodedEvent[];

@@ -3,16 +3,16 @@ import { startBankrun } from './bankrun.ts';
 import { type Cast, createCast, type OneOrMore } from './cast.ts';
 import type { Chain } from './chain.ts';
 import { type CreditVerbs, createCreditVerbs } from './creditVerbs.ts';
-import { startEmbeddedLedger } from './embeddedLedger.ts';
 import { createJobVerbs, type JobVerbs } from './jobVerbs.ts';
+import { startLiteSvm } from './litesvm.ts';
 import { type ModelOffer, openProgram, openWallet, openWorker, STANDARD_MODEL } from './setUp.ts';
 
 export interface EscrowOptions {
   /**
-   * Where the program runs. `bankrun` (the default) is quick and its Clock stands where it is put.
-   * `embedded` checks the worker's signatures and tells events; its Clock runs by itself.
+   * Where the program runs, always within this process. `litesvm` (the default) checks the worker's
+   * signatures and tells events. `bankrun` does neither: it is for whoever has solana-bankrun already.
    */
-  readonly ledger?: 'bankrun' | 'embedded';
+  readonly ledger?: 'litesvm' | 'bankrun';
   /** Settings of the program that differ from DEFAULT_SETTINGS. */
   readonly settings?: Partial<ConfigSettings>;
   /** STANDARD_MODEL unless named. */
@@ -41,10 +41,10 @@ export const STAKE_TOKENS = 1_000n;
 
 /** Starts the program with models, workers and wallets that have credits, all ready for a job. */
 export async function startEscrow({
-  ledger = 'bankrun',
+  ledger = 'litesvm',
   ...plan
 }: EscrowOptions = {}): Promise<Escrow> {
-  const chain = await (ledger === 'bankrun' ? startBankrun() : startEmbeddedLedger());
+  const chain = ledger === 'bankrun' ? await startBankrun() : startLiteSvm();
   try {
     return await openEscrow(chain, plan);
   } catch (error) {

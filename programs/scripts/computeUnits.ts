@@ -6,6 +6,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { startBankrun } from '../../testing/bankrun.ts';
 import { walkThrough } from '../../tests/programs/support/walkthrough.ts';
 import { jobFees } from './costs/jobFees.ts';
 
@@ -41,7 +42,7 @@ async function measureUnits(): Promise<Record<string, number>> {
   await walkThrough(async ({ world, name, instructions, signers }) => {
     const nothing = await world.chain.send([]);
     measured.push([name, (await world.chain.send(instructions, signers)) - nothing]);
-  });
+  }, startBankrun);
   return Object.fromEntries(measured.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 

@@ -14,13 +14,14 @@ const RUN = /^(package\.json|bin\/(svc|pinnedNode)\.mjs|dist\/.+\.(js|d\.ts))$/;
 const READ_AT_RUN_TIME =
   /^dist\/(programs\/client\/idl\.json|programs\/escrow\/artifacts\/.+|indexer\/migrations\/.+\.sql)$/;
 
-const ON_EMBEDDED_LEDGER = `
+const IN_BANKRUN = `
   import { startEscrow } from 'svc-inference/testing';
-  const escrow = await startEscrow({ ledger: 'embedded' });
-  await escrow.lock();
-  console.log(escrow.lastEvents()[0].name);
-  escrow.stop();
+  const escrow = await startEscrow({ ledger: 'bankrun' });
+  const job = await escrow.lock();
+  console.log((await escrow.job(job)).lockedCredits);
 `;
+
+const inBankrun = ['--input-type=module', '-e', IN_BANKRUN];
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-project-'));
 let project: InstalledProject;
@@ -67,7 +68,7 @@ describe('the packed package', () => {
     expect(await project.run(compiler, ['-p', folder])).toBe('');
   });
 
-  it('runs under plain node: a job in solana-bankrun, a webhook, Anchor on the IDL', async () => {
+  it('runs under plain node: a job in LiteSVM, a webhook, Anchor on the IDL', async () => {
     expect(JSON.parse(await project.run('node', ['consumer.ts']))).toEqual({
       status: 'settled',
       decoded: 'Job',
@@ -80,9 +81,8 @@ describe('the packed package', () => {
     });
   });
 
-  it('runs a job on the embedded ledger', async () => {
-    const args = ['--input-type=module', '-e', ON_EMBEDDED_LEDGER];
-    expect(await project.run('node', args)).toBe('JobLocked\n');
+  it('runs a job in solana-bankrun where that is installed', async () => {
+    expect(await project.run('node', inBankrun)).toBe('8n\n');
   });
 
   it('runs an example as it stands', async () => {
@@ -95,10 +95,11 @@ describe('the packed package', () => {
     expect(help).toContain('keys');
   });
 
-  it('says what is missing when solana-bankrun is', async () => {
+  it('says what is missing when solana-bankrun is, and runs jobs without it', async () => {
     rmSync(join(folder, 'node_modules/solana-bankrun'));
-    await expect(project.run('node', ['disputeJob.ts'])).rejects.toThrow(
+    await expect(project.run('node', inBankrun)).rejects.toThrow(
       'npm install --save-dev solana-bankrun',
     );
+    expect(await project.run('node', ['disputeJob.ts'])).toContain('outcome: upheld_worker');
   });
 });

@@ -1,8 +1,8 @@
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { Ed25519Program, Keypair, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import { TIERS } from '../../programs/client/index.ts';
 import {
   DEFAULT_SETTINGS,
-  type Escrow,
   Refusal,
   STANDARD_MODEL,
   startEscrow,
@@ -13,9 +13,9 @@ import {
 const DAY_SECONDS = 86_400;
 const LITE_MODEL = { ...STANDARD_MODEL, id: 'lite-3b', tier: TIERS.indexOf('lite') };
 
-describe('startEscrow in solana-bankrun', () => {
+describe.each(['litesvm', 'bankrun'] as const)('startEscrow in %s', (ledger) => {
   it('has everything ready for a job', async () => {
-    const escrow = await startEscrow();
+    const escrow = await startEscrow({ ledger });
     const job = await escrow.lock();
     expect(job.id).toMatch(/^job_[0-9a-f]{32}$/);
     await escrow.acknowledge(job);
@@ -30,6 +30,7 @@ describe('startEscrow in solana-bankrun', () => {
 
   it('has the wallets, models, workers and settings that were asked for', async () => {
     const escrow = await startEscrow({
+      ledger,
       settings: { treasuryShareBasisPoints: 0, minimumStakeTokens: 2_000n },
       models: [LITE_MODEL, STANDARD_MODEL],
       wallets: [{ credits: 0n }, { credits: 20n }],
@@ -52,6 +53,7 @@ describe('startEscrow in solana-bankrun', () => {
 
   it('locks a job at any price that the settings allow, unless the quoted price is named', async () => {
     const escrow = await startEscrow({
+      ledger,
       settings: { jobCreditsMax: 100_000n },
       models: [{ ...STANDARD_MODEL, creditsPerRequest: 2_000 }],
     });
@@ -62,7 +64,7 @@ describe('startEscrow in solana-bankrun', () => {
   });
 
   it('goes every way that a job can end, and names every refusal', async () => {
-    const escrow = await startEscrow();
+    const escrow = await startEscrow({ ledger });
     const failed = await escrow.lock();
     expect(await escrow.fail(failed, 'proof_missing')).toMatchObject({
       status: 4,
@@ -90,7 +92,7 @@ describe('startEscrow in solana-bankrun', () => {
   });
 
   it('decides disputes and pays what is owed', async () => {
-    const escrow = await startEscrow();
+    const escrow = await startEscrow({ ledger });
     const [wallet] = escrow.wallets;
     const job = await escrow.jobIn('settled');
     await escrow.dispute(job, 'what arrived');
@@ -107,7 +109,7 @@ describe('startEscrow in solana-bankrun', () => {
   });
 
   it('buys and withdraws credits, and stands at the time it is given', async () => {
-    const escrow = await startEscrow({ wallets: [{ credits: 10n }] });
+    const escrow = await startEscrow({ ledger, wallets: [{ credits: 10n }] });
     const before = await escrow.tokens(escrow.wallets[0].tokens);
     expect(await escrow.buy(5n)).toMatchObject({ availableCredits: 15n });
     expect(await escrow.withdraw(15n)).toMatchObject({ availableCredits: 0n });
@@ -116,23 +118,19 @@ describe('startEscrow in solana-bankrun', () => {
     await escrow.setTime(soon);
     expect(await escrow.now()).toBe(soon);
     expect(await escrow.buy(1n)).toMatchObject({ lastTopupAt: soon });
+    await escrow.setTime(soon - 7_200n);
+    expect(await escrow.buy(1n)).toMatchObject({ lastTopupAt: soon - 7_200n });
   });
 
-  it('says where events are to be had', async () => {
-    const escrow = await startEscrow();
-    expect(() => escrow.lastEvents()).toThrow("ledger: 'embedded'");
+  it('refuses what the program does not allow from the start', async () => {
+    const tooMuch = startEscrow({ ledger, settings: { treasuryShareBasisPoints: 20_000 } });
+    await expect(tooMuch).rejects.toThrow(/^ValueOutOfRange$/);
   });
 });
 
-describe('startEscrow on the embedded ledger', () => {
-  const started: Escrow[] = [];
-  afterAll(() => {
-    for (const escrow of started) escrow.stop();
-  });
-
+describe('startEscrow unless told otherwise', () => {
   it('tells the events of every step', async () => {
-    const escrow = await startEscrow({ ledger: 'embedded' });
-    started.push(escrow);
+    const escrow = await startEscrow();
     const job = await escrow.lock();
     expect(escrow.lastEvents()).toMatchObject([
       { name: 'JobLocked', data: { job: job.address, lockedCredits: 8n } },
@@ -145,13 +143,51 @@ describe('startEscrow on the embedded ledger', () => {
     ]);
     await escrow.advanceSeconds(61);
     await expect(escrow.dispute(job)).rejects.toThrow(/^DisputeWindowClosed$/);
+    expect(escrow.lastEvents()).toEqual([]);
   });
 
-  it('refuses what the program does not allow from the start, and ends its ledger', async () => {
-    const tooMuch = startEscrow({
-      ledger: 'embedded',
-      settings: { treasuryShareBasisPoints: 20_000 },
+  it('refuses a signature that the ed25519 program cannot verify, and says so', async () => {
+    const escrow = await startEscrow();
+    const { publicKey } = escrow.stranger;
+    const forged = Ed25519Program.createInstructionWithPublicKey({
+      publicKey: publicKey.toBytes(),
+      message: Buffer.from('what the stranger never signed'),
+      signature: new Uint8Array(64),
     });
-    await expect(tooMuch).rejects.toThrow(/^ValueOutOfRange$/);
+    await expect(escrow.send([forged])).rejects.toThrow(
+      /^Error processing Instruction 0: custom program error: 0x2$/,
+    );
+  });
+
+  it('names what the runtime refuses by itself', async () => {
+    const escrow = await startEscrow();
+    const tooMuch = SystemProgram.transfer({
+      fromPubkey: escrow.stranger.publicKey,
+      toPubkey: escrow.hotSigner.publicKey,
+      lamports: Number.MAX_SAFE_INTEGER,
+    });
+    await expect(escrow.send([tooMuch], [escrow.stranger])).rejects.toThrow(
+      /^Error processing Instruction 0: custom program error: 0x1$/,
+    );
+    const rentless = SystemProgram.transfer({
+      fromPubkey: escrow.stranger.publicKey,
+      toPubkey: Keypair.generate().publicKey,
+      lamports: 1,
+    });
+    await expect(escrow.send([rentless], [escrow.stranger])).rejects.toThrow(
+      'InsufficientFundsForRent',
+    );
+    const unknown = new TransactionInstruction({
+      programId: escrow.stranger.publicKey,
+      keys: [],
+    });
+    await expect(escrow.send([unknown])).rejects.toThrow(/^InvalidProgramForExecution$/);
+  });
+});
+
+describe('startEscrow in solana-bankrun', () => {
+  it('says where events are to be had', async () => {
+    const escrow = await startEscrow({ ledger: 'bankrun' });
+    expect(() => escrow.lastEvents()).toThrow("ledger: 'litesvm'");
   });
 });

@@ -1,7 +1,16 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { Keypair, PublicKey, SYSVAR_CLOCK_PUBKEY, SystemProgram } from '@solana/web3.js';
+import {
+  Keypair,
+  PublicKey,
+  SYSVAR_CLOCK_PUBKEY,
+  SystemProgram,
+  type TransactionInstruction,
+} from '@solana/web3.js';
 import { configInitialize, PROGRAM_ID } from '../../programs/client/index.ts';
-import { LOCAL_AUTHORITY, startChain } from '../support/chain.ts';
+import { artifactPath } from '../../programs/scripts/build/artifacts.ts';
+import { LOCAL_AUTHORITY } from '../../testing/bankrun.ts';
+import { AUTHORITY, startChain } from '../support/chain.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal } from './support/expectations.ts';
 import { withAccount } from './support/tampering.ts';
@@ -33,7 +42,7 @@ describe('config_initialize', () => {
     expect(await world.read('Config', addresses.config)).toMatchObject({
       version: 1,
       sequence: 1n,
-      authority: LOCAL_AUTHORITY.publicKey,
+      authority: AUTHORITY.publicKey,
       pendingAuthority: PublicKey.default,
       arbiter: world.arbiter.publicKey,
       creditMint: world.creditMint,
@@ -69,7 +78,7 @@ describe('config_initialize', () => {
 
   it.each([
     ['no arbiter', { arbiter: PublicKey.default }],
-    ['an arbiter that is the authority', { arbiter: LOCAL_AUTHORITY.publicKey }],
+    ['an arbiter that is the authority', { arbiter: AUTHORITY.publicKey }],
     ['share', { treasuryShareBasisPoints: 10_001 }],
     // timeout, dispute and arbitration windows and an hour: 90,180 seconds
     ['cooldown', { unstakeCooldownSeconds: 90_179 }],
@@ -123,10 +132,20 @@ describe('config_initialize', () => {
 describe('who may initialize', () => {
   it('is the local authority alone under the old loader', async () => {
     const world = await createBareWorld();
-    const byStranger = initializeInstruction({ ...world, authority: world.stranger });
-    await expectRefusal(world, 'Unauthorized', byStranger, [world.stranger]);
-    const elsewhere = withAccount(initialize(world), 'program_data', SYSVAR_CLOCK_PUBKEY);
-    await expectRefusal(world, 'WrongAddress', elsewhere, [world.authority]);
+    const { chain, stranger } = world;
+    const data = readFileSync(artifactPath('escrow', 'v3'));
+    const owner = new PublicKey('BPFLoader2111111111111111111111111111111111');
+    chain.setAccount(PROGRAM_ID, { lamports: 10_000_000_000, data, owner, executable: true });
+    chain.fund(LOCAL_AUTHORITY.publicKey);
+    const initializeBy = (authority: Keypair): TransactionInstruction =>
+      withAccount(initializeInstruction({ ...world, authority }), 'program_data', PROGRAM_ID);
+    for (const signer of [stranger, AUTHORITY]) {
+      await expectRefusal(world, 'Unauthorized', initializeBy(signer), [signer]);
+    }
+    const local = initializeBy(LOCAL_AUTHORITY);
+    const elsewhere = withAccount(local, 'program_data', SYSVAR_CLOCK_PUBKEY);
+    await expectRefusal(world, 'WrongAddress', elsewhere, [LOCAL_AUTHORITY]);
+    await chain.send([local], [LOCAL_AUTHORITY]);
   });
 
   /** The instruction as a client sends it to a cluster: it names the real ProgramData. */
@@ -141,9 +160,9 @@ describe('who may initialize', () => {
 
   it('is the upgrade authority alone under the upgradeable loader', async () => {
     const upgrader = Keypair.generate();
-    const world = await createBareWorld(await startChain({ upgradeAuthority: upgrader.publicKey }));
+    const world = await createBareWorld(startChain({ upgradeAuthority: upgrader.publicKey }));
     world.chain.fund(upgrader.publicKey);
-    for (const signer of [LOCAL_AUTHORITY, world.stranger]) {
+    for (const signer of [AUTHORITY, world.stranger]) {
       await expectRefusal(world, 'Unauthorized', onCluster(world, signer), [signer]);
     }
     const { arbiter, creditMint, stakeMint } = world;
@@ -159,15 +178,13 @@ describe('who may initialize', () => {
   });
 
   it('is nobody once the program cannot be upgraded', async () => {
-    const world = await createBareWorld(await startChain({ upgradeAuthority: null }));
-    await expectRefusal(world, 'Unauthorized', onCluster(world, LOCAL_AUTHORITY), [
-      LOCAL_AUTHORITY,
-    ]);
+    const world = await createBareWorld(startChain({ upgradeAuthority: null }));
+    await expectRefusal(world, 'Unauthorized', onCluster(world, AUTHORITY), [AUTHORITY]);
   });
 
   it('cannot be settled by ProgramData that somebody else wrote', async () => {
     const upgrader = Keypair.generate();
-    const world = await createBareWorld(await startChain({ upgradeAuthority: upgrader.publicKey }));
+    const world = await createBareWorld(startChain({ upgradeAuthority: upgrader.publicKey }));
     const { chain, stranger } = world;
     const forged = Buffer.alloc(45);
     forged.writeUInt32LE(3);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Keypair, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
 import { EscrowErrorCode, IDL } from '../../programs/client/index.ts';
-import { startChain } from '../support/chain.ts';
+import { type Chain, startChain } from '../support/chain.ts';
 import { callThrough, HOSTILE_PROGRAM_ID, hostileProgram } from '../support/hostileCaller.ts';
 import { type Confusion, confuse, withoutRights } from './support/confusion.ts';
 import { type Others, openOthers } from './support/others.ts';
@@ -78,9 +78,9 @@ async function undone<Result>(
   return result;
 }
 
-async function startWithHostileProgram() {
-  const chain = await startChain();
-  chain.setAccount(HOSTILE_PROGRAM_ID, hostileProgram('bankrun'));
+function startWithHostileProgram(): Chain {
+  const chain = startChain();
+  chain.setAccount(HOSTILE_PROGRAM_ID, hostileProgram());
   return chain;
 }
 

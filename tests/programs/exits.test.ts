@@ -54,7 +54,7 @@ describe('every way out', () => {
 describe('every way out through other programs', () => {
   const takeThrough = async (depth: number) => {
     const { world, jobs } = await prepare();
-    world.chain.setAccount(HOSTILE_PROGRAM_ID, hostileProgram('bankrun'));
+    world.chain.setAccount(HOSTILE_PROGRAM_ID, hostileProgram());
     const nest = (instruction: TransactionInstruction, levels: number): TransactionInstruction =>
       levels === 0 ? instruction : nest(callThrough(instruction), levels - 1);
     const exits = await takeExits(world, jobs, (instruction) => nest(instruction, depth));
@@ -69,7 +69,7 @@ describe('every way out through other programs', () => {
   it('is refused by the runtime with 4 above it, and nothing changes', async () => {
     const { world, jobs, exits } = await takeThrough(4);
     expect(Object.values(exits)).not.toContain('works');
-    expect(exits.settle).toMatch('call depth too deep');
+    expect(exits.settle).toMatch('CallDepth');
     for (const [status, job] of Object.entries(jobs)) {
       const expected = status === 'undecided' ? 'disputed' : (status as JobStatus);
       expect((await readJob(world, job)).status).toBe(STATUS[expected]);

@@ -31,14 +31,14 @@ import { withAccount } from './support/tampering.ts';
 import { addresses, createWorld, MODEL, type World } from './support/world.ts';
 
 /** What the runtime says of a call that claims a right its caller does not have. */
-const ESCALATION = 'unauthorized signer or writable account';
+const ESCALATION = 'PrivilegeEscalation';
 /** Anchor's tag of an instruction that is an event. */
 const EVENT_TAG = Buffer.from('e445a52e51cb9a1d', 'hex');
 
 let world: World;
 beforeEach(async () => {
   world = await createWorld();
-  world.chain.setAccount(HOSTILE_PROGRAM_ID, hostileProgram('bankrun'));
+  world.chain.setAccount(HOSTILE_PROGRAM_ID, hostileProgram());
 });
 
 describe('a hostile program', () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, type PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import {
   type EscrowErrorName,
@@ -7,7 +7,6 @@ import {
   proofMessage,
   sign,
 } from '../../programs/client/index.ts';
-import { startLedgerChain } from '../support/ledgerChain.ts';
 import { expectRefusal } from './support/expectations.ts';
 import { ANSWER, acknowledge, jobIn, prove, readJob, STATUS, settle } from './support/jobs.ts';
 import { withData } from './support/tampering.ts';
@@ -20,12 +19,10 @@ const MESSAGE_AT = 112;
 const OFFSET_WORDS = [0, 2, 4];
 const MESSAGE_OFFSET_WORD = 4;
 
-// The embedded ledger runs the ed25519 precompile, which solana-bankrun does not.
 let world: World;
 beforeAll(async () => {
-  world = await createWorld({}, await startLedgerChain());
+  world = await createWorld();
 });
-afterAll(() => world.chain.close());
 
 /** A verification by the worker's key of the job's proof, or of another made from it. */
 function verification(

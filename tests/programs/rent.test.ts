@@ -1,8 +1,7 @@
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { type PublicKey, SYSVAR_RENT_PUBKEY, SystemProgram } from '@solana/web3.js';
 import { creditOpen, jobClose } from '../../programs/client/index.ts';
-import { type Chain, startChain } from '../support/chain.ts';
-import { startLedgerChain } from '../support/ledgerChain.ts';
+import type { Chain } from '../support/chain.ts';
 import { pass } from './support/expectations.ts';
 import { composeLock, refund } from './support/jobs.ts';
 import { addresses, createWorld, type World } from './support/world.ts';
@@ -25,23 +24,9 @@ const give = ({ chain }: World, address: PublicKey, lamports: number): void =>
     ...{ lamports, data: new Uint8Array(), owner: SystemProgram.programId, executable: false },
   });
 
-const chains: Chain[] = [];
-afterAll(() => {
-  for (const chain of chains) chain.close();
-});
-
-describe.each([
-  ['solana-bankrun', startChain],
-  ['the embedded ledger', startLedgerChain],
-])('the rent of an account, in %s', (_, start) => {
-  const openWorld = async (): Promise<World> => {
-    const chain = await start();
-    chains.push(chain);
-    return createWorld({}, chain);
-  };
-
+describe('the rent of an account', () => {
   it('is exactly the least that keeps it for ever', async () => {
-    const world = await openWorld();
+    const world = await createWorld();
     const { instruction, job } = await composeLock(world);
     await world.chain.send([instruction], [world.hotSigner]);
     const { config, treasury, vault, treasuryVault, stakeVault } = addresses;
@@ -56,7 +41,7 @@ describe.each([
   });
 
   it('counts what somebody sent to the address first, and never sends it back', async () => {
-    const world = await openWorld();
+    const world = await createWorld();
     const minimum = await minimumLamports(
       world.chain,
       (await world.chain.account(world.creditAccount))?.data.length ?? 0,
@@ -75,7 +60,7 @@ describe.each([
   });
 
   it('comes back whole when a job is closed, with what others sent there', async () => {
-    const world = await openWorld();
+    const world = await createWorld();
     const { chain, hotSigner, stranger } = world;
     const rentPayer = world.person();
     const { instruction, job } = await composeLock(world);

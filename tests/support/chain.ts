@@ -1,3 +1,3 @@
-/** The chains that tests run the program on. Only testing/ knows solana-bankrun. */
-export { LOCAL_AUTHORITY, startBankrun as startChain } from '../../testing/bankrun.ts';
+/** The chain that tests run the program on. */
 export type { Chain } from '../../testing/chain.ts';
+export { AUTHORITY, startLiteSvm as startChain } from '../../testing/litesvm.ts';

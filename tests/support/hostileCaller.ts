@@ -27,21 +27,17 @@ const LAMPORTS = 1_000_000_000;
 const IS_SIGNER = 1;
 const IS_WRITABLE = 2;
 
-/**
- * The hostile program's account, for a ledger whose accounts a test may write.
- *
- * @param ledger solana-bankrun runs another build than the embedded ledger
- */
-export const hostileProgram = (ledger: 'bankrun' | 'embedded'): AccountInfo<Uint8Array> => ({
+/** The hostile program's account, for a ledger whose accounts a test may write. */
+export const hostileProgram = (): AccountInfo<Uint8Array> => ({
   lamports: LAMPORTS,
-  data: readFileSync(artifactPath('hostile', ledger === 'bankrun' ? 'v0' : 'v3')),
+  data: readFileSync(artifactPath('hostile', 'v3')),
   owner: FINAL_LOADER,
   executable: true,
 });
 
-/** Puts the hostile program on an embedded ledger. */
+/** Puts the hostile program on a local ledger. */
 export async function deployHostileProgram(connection: Connection): Promise<void> {
-  await writeAccount(connection.rpcEndpoint, HOSTILE_PROGRAM_ID, hostileProgram('embedded'));
+  await writeAccount(connection.rpcEndpoint, HOSTILE_PROGRAM_ID, hostileProgram());
 }
 
 /**

@@ -67,7 +67,7 @@ type Take = (
  */
 export async function walkThrough(
   visit: (step: Step) => Promise<void>,
-  start: () => Promise<Chain> = startChain,
+  start: () => Chain | Promise<Chain> = startChain,
 ): Promise<void> {
   const takeOn =
     (world: World): Take =>

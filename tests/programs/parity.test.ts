@@ -1,0 +1,73 @@
+import { describe, expect, it } from '@jest/globals';
+import { IDL } from '../../programs/client/index.ts';
+import { startBankrun } from '../../testing/bankrun.ts';
+import { expectRefusal } from './support/expectations.ts';
+import { jobIn, prove, readJob, STATUS } from './support/jobs.ts';
+import { withData } from './support/tampering.ts';
+import { startTwins, type Twins } from './support/twins.ts';
+import { walkThrough } from './support/walkthrough.ts';
+import { createWorld, hashOf } from './support/world.ts';
+
+const HEADER_BYTES = 16;
+const SIGNATURE_AT = 48;
+
+// Everywhere else the program runs in LiteSVM, as clusters run it.
+describe('both builds of the program, in solana-bankrun and in LiteSVM', () => {
+  it('leave the same accounts behind after every instruction', async () => {
+    const taken: string[] = [];
+    const chains: Twins[] = [];
+    await walkThrough(
+      async ({ world: { chain }, name, instructions, signers }) => {
+        await chain.send(instructions, signers);
+        taken.push(name);
+      },
+      async () => {
+        const twins = await startTwins();
+        chains.push(twins);
+        return twins;
+      },
+    );
+    expect(taken.sort()).toEqual(IDL.instructions.map(({ name }) => name).sort());
+    for (const twins of chains) expect(twins.compared()).toBeGreaterThan(0);
+  });
+
+  it('refuse the same, by the same names', async () => {
+    const world = await createWorld({}, await startTwins());
+    const job = await jobIn(world, 'processing');
+    const other = await jobIn(world, 'processing');
+    const [verification] = prove(world, other);
+    const [, instruction] = prove(world, job);
+    await expectRefusal(world, 'ProofWrongMessage', [verification, instruction]);
+    await expectRefusal(world, 'ProofMissing', instruction);
+    await world.chain.send(prove(world, job));
+    const another = prove(world, job, { outputHash: hashOf('another answer') });
+    await expectRefusal(world, 'ProofAlreadyGiven', another);
+  });
+});
+
+describe('solana-bankrun, which does not verify what the ed25519 precompile is given', () => {
+  it('leaves it to the program to refuse every form of the verification but one', async () => {
+    const world = await createWorld({}, await startBankrun());
+    const job = await jobIn(world, 'processing');
+    const [verification, instruction] = prove(world, job);
+    const { data } = verification;
+    const forms = Array.from({ length: HEADER_BYTES }, (_, at) => {
+      const changed = Buffer.from(data);
+      changed.writeUInt8(changed.readUInt8(at) ^ 1, at);
+      return changed;
+    });
+    const longer = Buffer.concat([data, Buffer.alloc(1)]);
+    for (const form of [...forms, longer, data.subarray(0, -1)]) {
+      await expectRefusal(world, 'ProofMalformed', [withData(verification, form), instruction]);
+    }
+  });
+
+  it('lets a forged signature pass', async () => {
+    const world = await createWorld({}, await startBankrun());
+    const job = await jobIn(world, 'processing');
+    const [verification, instruction] = prove(world, job);
+    const forged = Buffer.from(verification.data).fill(0, SIGNATURE_AT, SIGNATURE_AT + 64);
+    await world.chain.send([withData(verification, forged), instruction]);
+    expect((await readJob(world, job)).status).toBe(STATUS.settling);
+  });
+});
