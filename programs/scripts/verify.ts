@@ -65,7 +65,7 @@ async function buildElsewhere(toolchain: Toolchain): Promise<void> {
   const programId = drawProgramKey().publicKey;
   const built = compile(toolchain, {
     checkout,
-    architecture: 'v0',
+    architecture: 'v3',
     programs: ['escrow'],
     programId: programId.toBase58(),
     environment: process.env,

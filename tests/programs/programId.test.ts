@@ -57,7 +57,7 @@ describe(`a program id (seed ${random.seed})`, () => {
   });
 
   it('is compiled in: a build for one does not run at another', async () => {
-    const artifact = readFileSync(artifactPath('escrow', 'v0'));
+    const artifact = readFileSync(artifactPath('escrow', 'v3'));
     await tryOut(artifact, PROGRAM_ID);
     const { publicKey } = drawProgramKey(draw);
     expect(createAddresses(publicKey).config).not.toEqual(createAddresses().config);
