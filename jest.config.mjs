@@ -6,6 +6,8 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/tests/support/stripTypes.mjs' },
   moduleFileExtensions: ['ts', 'mjs', 'js', 'json', 'node'],
+  globalSetup: '<rootDir>/tests/support/databaseServer/runStart.mjs',
+  globalTeardown: '<rootDir>/tests/support/databaseServer/runEnd.mjs',
   testTimeout: 60_000,
   // One file at a time, since most start a ledger and a database of their own; and each in a fresh
   // process (any file's heap is above this limit), since solana-bankrun's chains keep hundreds of

@@ -26,13 +26,18 @@ const PORTS_TRIED_MAX = 5;
  *
  * @param directory where the data stays between starts; without it the data is temporary and
  *   deleted by `close`
+ * @param settings of the server, besides those that every one has
  * @param findPort another process may take the port before the server does: then it is asked again
  * @throws Error with the server's last words when it does not start
  */
 export async function startDatabase(
-  options: { directory?: string; findPort?: () => Promise<number> } = {},
+  options: {
+    directory?: string;
+    findPort?: () => Promise<number>;
+    settings?: Readonly<Record<string, string>>;
+  } = {},
 ): Promise<EmbeddedDatabase> {
-  const { findPort = findFreePort } = options;
+  const { findPort = findFreePort, settings = {} } = options;
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'svc-postgres-')));
   const isTemporary = options.directory === undefined;
   const password = createPassword();
@@ -56,6 +61,7 @@ export async function startDatabase(
         ...['-c', 'unix_socket_directories='],
         // What is deleted at the end need not survive a power cut.
         ...(isTemporary ? ['-c', 'fsync=off', '-c', 'full_page_writes=off'] : []),
+        ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
       ],
       onLog: remember,
       onError: remember,

@@ -6,7 +6,6 @@ import { createIdempotency, type Idempotency } from '../../api/idempotency/idemp
 import { createRequestIdentification } from '../../api/idempotency/identity.ts';
 import type { JobStanding } from '../../api/ledger/statusLookup.ts';
 import { pruneRequests } from '../../api/statements/idempotentRequests.ts';
-import { migrate } from '../../indexer/migrate.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createPool } from '../../runtime/postgres.ts';
@@ -27,7 +26,6 @@ let statuses: Map<string, JobStanding>;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-  await migrate(pool);
   await pool.query(
     `insert into service.api_keys (key_sha256, wallet, status)
      select 'key of ' || wallet, wallet, 'active' from unnest($1::text[]) wallet`,

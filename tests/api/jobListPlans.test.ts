@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type pg from 'pg';
 import { listJobs } from '../../api/services/jobList.ts';
-import { migrate } from '../../indexer/migrate.ts';
 import { createPool, type Database } from '../../runtime/postgres.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type JobListing, jobsOf, listingsOf } from '../support/jobListings.ts';
@@ -24,7 +23,6 @@ let client: pg.PoolClient;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-  await migrate(pool);
   client = await pool.connect();
   // When statistics are taken is each test's to say.
   await pool.query('alter table mirror.jobs set (autovacuum_enabled = false)');

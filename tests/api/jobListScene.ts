@@ -3,7 +3,6 @@ import type { JobList } from '../../api/contracts/job.ts';
 import { jobListQuery } from '../../api/contracts/jobList.ts';
 import { parseRequest } from '../../api/contracts/parse.ts';
 import { listJobs } from '../../api/services/jobList.ts';
-import { migrate } from '../../indexer/migrate.ts';
 import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
 import { createPool } from '../../runtime/postgres.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -41,7 +40,6 @@ const ID_SKEW_MS = 20_000;
 export async function createJobListScene(random: Random, count: number): Promise<JobListScene> {
   const database = await createTestDatabase();
   const pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-  await migrate(pool);
   const jobs: MirroredJob[] = [];
   let nextSecond = 1_800_000_000;
 

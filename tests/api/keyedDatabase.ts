@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import { createKey } from '../../api/services/keys.ts';
-import { migrate } from '../../indexer/migrate.ts';
 import { createPool } from '../../runtime/postgres.ts';
 import { createTestDatabase } from '../support/database.ts';
 
@@ -15,7 +14,6 @@ export interface KeyedDatabase {
 export async function openKeyedDatabase(): Promise<KeyedDatabase> {
   const database = await createTestDatabase();
   const pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-  await migrate(pool);
   return {
     pool,
     databaseUrl: database.databaseUrl,

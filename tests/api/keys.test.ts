@@ -11,7 +11,6 @@ import {
   suspendKey,
 } from '../../api/services/keys.ts';
 import { selectKeysAndAccounts } from '../../api/statements/keyAndAccount.ts';
-import { migrate } from '../../indexer/migrate.ts';
 import { createPool } from '../../runtime/postgres.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -22,7 +21,6 @@ let pool: pg.Pool;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-  await migrate(pool);
 });
 
 beforeEach(async () => {

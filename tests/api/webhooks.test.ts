@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import type pg from 'pg';
 import { createKey } from '../../api/services/keys.ts';
 import { createWebhooks } from '../../api/services/webhooks.ts';
-import { migrate } from '../../indexer/migrate.ts';
 import { createPool } from '../../runtime/postgres.ts';
 import { createSealing } from '../../runtime/sealing.ts';
 import { API_VERSION } from '../../webhooks/apiVersion.ts';
@@ -25,7 +24,6 @@ let otherKey: string;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-  await migrate(pool);
   key = await createKey(pool, 'a wallet');
   otherKey = await createKey(pool, 'another wallet');
   strict = await serve({ allowLoopback: false });

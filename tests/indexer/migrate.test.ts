@@ -15,7 +15,7 @@ let database: TestDatabase;
 let pool: pg.Pool;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createTestDatabase({ isEmpty: true });
   pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
 });
 
@@ -132,7 +132,9 @@ describe('a database that an earlier release has filled', () => {
   it.each(laterMigrations)(
     'is migrated with its rows, to what this release folds: from before $id',
     async (migration) => {
-      const older = await createMirrorDatabase((empty) => migrateUntil(empty, migration));
+      const older = await createMirrorDatabase({
+        bringUp: (empty) => migrateUntil(empty, migration),
+      });
       try {
         await copyRows(filled.pool, older.pool);
         await migrate(older.pool);

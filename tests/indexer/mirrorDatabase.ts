@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import { applyTransaction } from '../../indexer/apply/applyTransaction.ts';
 import type { LedgerTransaction } from '../../indexer/decode.ts';
-import { migrate } from '../../indexer/migrate.ts';
 import { MIRROR_SCHEMA } from '../../indexer/mirrorSchema.ts';
 import { createPool, inTransaction } from '../../runtime/postgres.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -22,13 +21,14 @@ function onMirror(databaseUrl: string): string {
   return url.href;
 }
 
-/** @param bringUp makes the tables in the empty database */
+/** @param options.bringUp makes other tables than this release's, in the empty database */
 export async function createMirrorDatabase(
-  bringUp: (pool: pg.Pool) => Promise<void> = migrate,
+  options: { bringUp?: (empty: pg.Pool) => Promise<void> } = {},
 ): Promise<MirrorDatabase> {
-  const { databaseUrl, close } = await createTestDatabase();
+  const { bringUp } = options;
+  const { databaseUrl, close } = await createTestDatabase({ isEmpty: bringUp !== undefined });
   const pool = createPool({ databaseUrl: onMirror(databaseUrl), applicationName: 'test' });
-  await bringUp(pool);
+  await bringUp?.(pool);
   return {
     databaseUrl,
     pool,

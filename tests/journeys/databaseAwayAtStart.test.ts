@@ -19,7 +19,7 @@ let gate: DatabaseGate;
 const started: ChildProcess[] = [];
 
 beforeAll(async () => {
-  [ledger, database] = await Promise.all([startLedger(), createTestDatabase()]);
+  [ledger, database] = await Promise.all([startLedger(), createTestDatabase({ isEmpty: true })]);
   gate = await startDatabaseGate(database.databaseUrl);
 });
 

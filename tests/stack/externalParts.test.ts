@@ -39,7 +39,7 @@ async function runOnce(environment: Record<string, string>): Promise<StackDescri
 
 describe('a stack on a database of the user', () => {
   it('forgets the ledger of the start before, and keeps the keys', async () => {
-    const database = await createTestDatabase();
+    const database = await createTestDatabase({ isEmpty: true });
     const environment = { DATABASE_URL: database.databaseUrl };
     const first = await runOnce(environment);
     const second = await runOnce(environment);
@@ -56,7 +56,7 @@ describe('a stack on a database of the user', () => {
   });
 
   it('refuses one that mirrors another ledger', async () => {
-    const database = await createTestDatabase();
+    const database = await createTestDatabase({ isEmpty: true });
     const environment = { DATABASE_URL: database.databaseUrl };
     await runOnce(environment);
     const pool = createPool({ ...database, applicationName: 'test' });
@@ -73,7 +73,7 @@ describe('a stack on a database of the user', () => {
 describe('a stack on a test validator', () => {
   it('sets the service up once, finds it again, and replaces the key of its wallet', async () => {
     const ledger = await startLedger();
-    const database = await createTestDatabase();
+    const database = await createTestDatabase({ isEmpty: true });
     const environment = {
       DATABASE_URL: database.databaseUrl,
       // As .env files spell "not set".

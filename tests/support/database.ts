@@ -1,7 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import pg from 'pg';
 import { delay } from '../../runtime/wait.ts';
-import { type EmbeddedDatabase, startDatabase } from '../../stack/database.ts';
+import { createPrefix } from './databaseServer/offerServer.ts';
+import {
+  type DatabaseServer,
+  databaseAt,
+  execute,
+  startServer,
+  templateOf,
+} from './databaseServer/startServer.ts';
+
+export { execute };
 
 /** A database that only one test uses. */
 export interface TestDatabase {
@@ -14,38 +22,53 @@ export interface TestDatabase {
 const CLOSING_MS_MAX = 10_000;
 const CLOSING_POLL_MS = 50;
 
-/** Started for the first database that is open, and closed with the last. */
-let server: Promise<EmbeddedDatabase> | undefined;
+/** Outside of jest: started for the first database that is open, and closed with the last. */
+let ownServer: ReturnType<typeof startServer> | undefined;
 let openDatabases = 0;
 
+/** The run's, once it is asked for. */
+let sharedServer: Promise<DatabaseServer> | undefined;
+
 /**
- * Creates an empty database, on the server that DATABASE_URL names or on one that the test file's
- * open databases share.
+ * Creates a database on the server that all files of a run share.
+ *
+ * @param options.isEmpty without the tables that the indexer makes when it starts
  */
-export async function createTestDatabase(): Promise<TestDatabase> {
+export async function createTestDatabase({ isEmpty = false } = {}): Promise<TestDatabase> {
   openDatabases += 1;
-  const serverUrl = process.env.DATABASE_URL ?? (await openServer()).databaseUrl;
-  const name = `svc_test_${randomBytes(8).toString('hex')}`;
-  await execute(serverUrl, `create database ${name}`);
-  const databaseUrl = new URL(serverUrl);
-  databaseUrl.pathname = name;
+  const { serverUrl, prefix } = await findServer();
+  const name = `${prefix}_${randomBytes(8).toString('hex')}`;
+  // Copying files is faster than logging each page of them, here by a quarter.
+  const source = isEmpty ? '' : `template ${templateOf(prefix)}`;
+  await execute(serverUrl, `create database ${name} ${source} strategy file_copy`);
   return {
-    databaseUrl: databaseUrl.href,
+    databaseUrl: databaseAt(serverUrl, name),
     async close() {
       await expectUnused(serverUrl, name);
       await execute(serverUrl, `drop database ${name} with (force)`);
       openDatabases -= 1;
       if (openDatabases > 0) return;
-      const last = await server;
-      server = undefined;
+      const last = await ownServer;
+      ownServer = undefined;
       await last?.close();
     },
   };
 }
 
-function openServer(): Promise<EmbeddedDatabase> {
-  server ??= startDatabase();
-  return server;
+function findServer(): Promise<DatabaseServer> {
+  const { SVC_TEST_DATABASE_OFFER: offer, DATABASE_URL: givenUrl } = process.env;
+  if (offer !== undefined) {
+    sharedServer ??= askFor(offer);
+    return sharedServer;
+  }
+  ownServer ??= startServer({ givenUrl, prefix: createPrefix() });
+  return ownServer;
+}
+
+async function askFor(offer: string): Promise<DatabaseServer> {
+  const response = await fetch(offer);
+  if (!response.ok) throw new Error(await response.text());
+  return (await response.json()) as DatabaseServer;
 }
 
 /** A pool that a test forgot makes its file fail; a connection that is just closing does not. */
@@ -62,16 +85,5 @@ async function expectUnused(serverUrl: string, name: string): Promise<void> {
       throw new Error(`Still connected to the test's database: ${JSON.stringify(sessions)}`);
     }
     await delay(CLOSING_POLL_MS);
-  }
-}
-
-/** One statement on a connection of its own. @returns its rows */
-export async function execute(databaseUrl: string, statement: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    return (await client.query(statement)).rows;
-  } finally {
-    await client.end();
   }
 }

@@ -1,0 +1,2 @@
+/** After the last file of a run. */
+export { closeOffered as default } from './runStart.mjs';
