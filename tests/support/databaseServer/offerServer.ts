@@ -44,7 +44,9 @@ export async function offerServer(givenUrl: string | undefined): Promise<Offered
     async close() {
       asks.close();
       asks.closeAllConnections();
-      await (await starting)?.terminate();
+      // Whoever asked was told why it did not start.
+      const started = await starting?.catch(() => undefined);
+      await started?.terminate();
     },
   };
 }
