@@ -1,5 +1,5 @@
 /** Native ES modules with types stripped by Node itself: tests run the code that production runs. */
-export default {
+const project = {
   testEnvironment: 'node',
   roots: ['<rootDir>/tests'],
   testMatch: ['**/*.test.ts'],
@@ -8,10 +8,23 @@ export default {
   moduleFileExtensions: ['ts', 'mjs', 'js', 'json', 'node'],
   globalSetup: '<rootDir>/tests/support/databaseServer/runStart.mjs',
   globalTeardown: '<rootDir>/tests/support/databaseServer/runEnd.mjs',
+};
+
+// solana-bankrun's chains keep hundreds of threads until their process ends.
+const BANKRUN_FOLDERS = ['<rootDir>/tests/programs/', '<rootDir>/tests/package/'];
+
+export default {
+  projects: [
+    { ...project, id: 'service', testPathIgnorePatterns: BANKRUN_FOLDERS },
+    {
+      ...project,
+      id: 'bankrun',
+      roots: BANKRUN_FOLDERS,
+      runner: '<rootDir>/tests/support/freshProcesses.mjs',
+    },
+  ],
   testTimeout: 60_000,
-  // One file at a time, since most start a ledger and a database of their own; and each in a fresh
-  // process (any file's heap is above this limit), since solana-bankrun's chains keep hundreds of
-  // threads until their process ends.
-  maxWorkers: 1,
-  workerIdleMemoryLimit: '16MB',
+  maxWorkers: '100%',
+  // Each file leaves some of its modules behind.
+  workerIdleMemoryLimit: '512MB',
 };

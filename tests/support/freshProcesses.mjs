@@ -1,0 +1,9 @@
+import TestRunner from 'jest-runner';
+
+/** Runs each test file in a process of its own. */
+export default class FreshProcesses extends TestRunner {
+  constructor(globalConfig, context) {
+    // 0 ends a worker after each file, whatever it has in memory.
+    super({ ...globalConfig, workerIdleMemoryLimit: 0 }, context);
+  }
+}
