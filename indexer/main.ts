@@ -1,172 +1,25 @@
-import { Connection } from '@solana/web3.js';
-import type pg from 'pg';
-import { createAddresses } from '../programs/client/addresses.ts';
-import { createLedgerClock, createSender } from '../programs/client/sender/index.ts';
-import { createPriorityFee } from '../programs/client/sender/priorityFee.ts';
-import { awaitDatabase } from '../runtime/awaitDatabase.ts';
 import { endOnError } from '../runtime/endOnError.ts';
-import { hostInUrl } from '../runtime/hostInUrl.ts';
-import { listenAt } from '../runtime/listenAt.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { endWithParent } from '../runtime/parent.ts';
-import { createPool } from '../runtime/postgres.ts';
-import { createSealing } from '../runtime/sealing.ts';
 import { createShutdown } from '../runtime/shutdown.ts';
-import { delay } from '../runtime/wait.ts';
-import { createAbuseWatch } from './abuse/abuseWatch.ts';
-import { rejectedDisputes, unpaidEndings } from './abuse/offences.ts';
 import { loadConfig } from './config.ts';
-import { startHelius } from './helius/startHelius.ts';
-import { createIndexer } from './indexer.ts';
-import { createKeepers } from './keeper/createKeepers.ts';
-import { createMetrics } from './metrics.ts';
-import { migrate } from './migrate.ts';
-import { createProgress } from './mirror/progress.ts';
-import { reconcile } from './reconcile/reconcile.ts';
-import { createReconcileWatch, MIRROR_PATIENCE_MS } from './reconcile/reconcileWatch.ts';
-import { createStatusServer } from './server.ts';
-import { createRpc } from './source/rpc.ts';
-import { createLedgerSource } from './source/source.ts';
-import { websocketUrlOf } from './source/websocketUrl.ts';
-import { startWebhooks } from './webhooks/startWebhooks.ts';
+import { startIndexer } from './startIndexer.ts';
 
 const SHUTDOWN_TIMEOUT_MS = 10_000;
-/**
- * Far above any statement of the mirror, the keepers and the webhooks: a database that takes longer
- * counts as away, since a connection may have gone without a word.
- */
-const QUERY_TIMEOUT_MS = 15_000;
-/** A reconciliation reads whole tables. */
-const RECONCILE_QUERY_TIMEOUT_MS = 600_000;
-const RECONCILE_CONNECTIONS_MAX = 2;
 
 endOnError('indexer');
 const config = loadConfig();
-const { SVC_PROGRAM_ID: programId, SVC_COMMITMENT: commitment } = config;
 const logger = createLogger({ name: 'indexer', level: config.LOG_LEVEL });
 const shutdown = createShutdown({ logger, timeoutMs: SHUTDOWN_TIMEOUT_MS });
+// Before it starts: while it waits for the database it ends like at any other time.
 shutdown.onSignals();
 endWithParent();
 
-function onFatal(error: Error): void {
-  logger.fatal({ msg: 'Stopped at an error that needs a person', err: error });
-  void shutdown.run().then(() => process.exit(1));
-}
-
-function openPool(options: { max?: number; queryTimeoutMs?: number }): pg.Pool {
-  const { DATABASE_URL: databaseUrl } = config;
-  const opened = createPool({ databaseUrl, applicationName: 'svc-indexer', ...options });
-  // An idle connection that breaks is replaced; whoever uses one learns of it by its own query.
-  opened.on('error', ({ message }) => {
-    logger.warn({ msg: 'Lost an idle connection', reason: message });
-  });
-  shutdown.add('database', async () => {
-    if (!opened.ended) await opened.end();
-  });
-  return opened;
-}
-
-// Making an index may take any time.
-const migrating = openPool({ max: 1 });
-await awaitDatabase(() => migrate(migrating), logger);
-await migrating.end();
-const pool = openPool({ queryTimeoutMs: QUERY_TIMEOUT_MS });
-const reconcilePool = openPool({
-  max: RECONCILE_CONNECTIONS_MAX,
-  queryTimeoutMs: RECONCILE_QUERY_TIMEOUT_MS,
-});
-
-const rpcUrl = config.SOLANA_RPC_URL;
-const wsUrl = config.SOLANA_WS_URL ?? websocketUrlOf(rpcUrl);
-const connection = new Connection(rpcUrl, { commitment, wsEndpoint: wsUrl });
-const clock = createLedgerClock({ connection });
-shutdown.add('ledger clock', clock.close);
-const addresses = createAddresses(programId);
-const sender = createSender({
-  ...{ connection, feePayers: [config.SVC_CRANK_KEY], commitment, logger, wsUrl },
-  priorityFee: createPriorityFee({
-    ...{ connection, heliusApiKey: config.HELIUS_API_KEY, logger },
-    writableAccounts: [addresses.treasury, addresses.vault],
-    nowMs: () => performance.now(),
-  }),
-});
-shutdown.add('sender', sender.close);
-
-const progress = createProgress(() => performance.now());
-const metrics = createMetrics(progress);
-const { keepers, close } = createKeepers({
-  ...{ programId, sender, clock, logger, metrics, database: pool },
-  nowMs: () => performance.now(),
-});
-shutdown.add('keepers', close);
-const abuseWatch = createAbuseWatch({
-  ...{ clock, logger, metrics, database: pool },
-  limits: [
-    { offence: unpaidEndings, offencesMax: config.SVC_ABUSE_UNPAID_ENDINGS_PER_HOUR },
-    { offence: rejectedDisputes, offencesMax: config.SVC_ABUSE_REJECTED_DISPUTES_PER_30_DAYS },
-  ],
-});
-
-const reconcileWatch = createReconcileWatch({
-  ...{ logger, metrics, random: Math.random, wait: delay },
-  reconcile: (signal) =>
-    reconcile({
-      ...{ database: reconcilePool, connection, addresses, signal },
-      patienceMs: MIRROR_PATIENCE_MS,
-    }),
-  intervalMs: config.SVC_RECONCILE_INTERVAL_SECONDS * 1_000,
-});
-const webhooks = await startWebhooks({
-  ...{ pool, logger, onFatal },
-  databaseUrl: config.DATABASE_URL,
-  queryTimeoutMs: QUERY_TIMEOUT_MS,
-  sealing: createSealing(config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS),
-  allowLoopback: config.SVC_ALLOW_LOOPBACK,
-  registry: metrics.registry,
-});
-shutdown.add('webhooks', webhooks.stop);
-
-// A node that is silent, or a long history, must not use up the time for ending.
-const ending = new AbortController();
-const rpc = createRpc(rpcUrl, ending.signal);
-const helius = await startHelius({
-  apiKey: config.HELIUS_API_KEY,
-  webhook: {
-    url: config.HELIUS_WEBHOOK_URL,
-    secret: config.HELIUS_WEBHOOK_SECRET,
-    host: config.HELIUS_WEBHOOK_HOST,
-    port: config.HELIUS_WEBHOOK_PORT,
+const { url } = await startIndexer({
+  ...{ config, logger, shutdown },
+  onFatal(error) {
+    logger.fatal({ msg: 'Stopped at an error that needs a person', err: error });
+    void shutdown.run().then(() => process.exit(1));
   },
-  programId: programId.toBase58(),
-  source: createLedgerSource({ rpc, programId }),
-  ...{ rpc, pool, logger, registry: metrics.registry },
 });
-shutdown.add('helius', helius.close);
-
-const indexer = createIndexer({
-  ...{ pool, wsUrl, programId, commitment, logger, metrics },
-  keepers: [...keepers, abuseWatch],
-  ...{ source: helius.source, heliusWebhook: helius.webhook },
-  ...{ reconcileWatch, progress },
-  lagMax: { slots: config.INDEXER_LAG_SLOTS_MAX, ms: config.INDEXER_LAG_MS_MAX },
-  announcing: {
-    queue: webhooks.queue,
-    awaitsFinality: config.SVC_WEBHOOK_COMMITMENT === 'finalized',
-  },
-  onFatal,
-});
-shutdown.add('indexer', () => {
-  const stopped = indexer.stop();
-  ending.abort();
-  return stopped;
-});
-
-const server = createStatusServer(indexer, metrics);
-const { address, port } = await listenAt(server, {
-  ...{ host: config.INDEXER_HOST, port: config.INDEXER_PORT },
-  settings: { host: 'INDEXER_HOST', port: 'INDEXER_PORT' },
-});
-shutdown.add('status server', () => void server.close());
-indexer.start();
-const url = `http://${hostInUrl(address)}:${port}`;
 process.stdout.write(`${JSON.stringify({ ready: true, url })}\n`);

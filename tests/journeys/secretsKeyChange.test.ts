@@ -8,6 +8,7 @@ import { startIndexer } from '../indexer/indexerProcess.ts';
 import { until } from '../indexer/until.ts';
 import { type Receiver, startReceiver } from '../indexer/webhooks/receiver.ts';
 import { type StartedProcess, startProcess } from '../support/childProcess.ts';
+import type { TestIndexer } from '../support/indexerInside.ts';
 import { type RunningService, startRunningService } from '../support/runningService.ts';
 import { secretsKeySteps } from '../support/secretsKeySteps.ts';
 
@@ -20,7 +21,7 @@ let service: RunningService;
 let receiver: Receiver;
 let oldKey: string;
 const apis: StartedProcess[] = [];
-let indexer: StartedProcess;
+let indexer: TestIndexer;
 
 beforeAll(async () => {
   [service, receiver] = await Promise.all([startRunningService(), startReceiver()]);
@@ -30,7 +31,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await Promise.all(apis.map((api) => api.kill()));
-  await indexer?.kill();
+  await indexer?.terminate();
   await service?.close();
   await receiver?.close();
 });

@@ -7,7 +7,7 @@ jest.setTimeout(180_000);
 let service: RunningService;
 
 beforeAll(async () => {
-  service = await startRunningService({ workers: ['inflates_count'] });
+  service = await startRunningService({ workers: ['inflates_count'], indexer: 'process' });
   service.indexer.signal('SIGSTOP');
 });
 

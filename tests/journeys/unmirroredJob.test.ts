@@ -22,7 +22,7 @@ let service: RunningService;
 let strangersKey: string;
 
 beforeEach(async () => {
-  service = await startRunningService({ workers: ['endless'] });
+  service = await startRunningService({ workers: ['endless'], indexer: 'process' });
   strangersKey = (await service.addWallet(100n)).apiKey;
   service.indexer.signal('SIGSTOP');
 });

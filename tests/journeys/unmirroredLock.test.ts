@@ -12,7 +12,7 @@ jest.setTimeout(180_000);
 let service: GatedService;
 
 beforeAll(async () => {
-  service = await startGatedService();
+  service = await startGatedService({}, { indexer: 'process' });
   service.indexer.signal('SIGSTOP');
 });
 

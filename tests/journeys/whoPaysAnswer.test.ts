@@ -32,7 +32,7 @@ const REAL_TIMERS = [
 let service: GatedService;
 
 beforeAll(async () => {
-  service = await startGatedService();
+  service = await startGatedService({}, { indexer: 'process' });
 });
 
 afterEach(() => {

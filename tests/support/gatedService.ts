@@ -14,11 +14,13 @@ export interface GatedService extends RunningService {
 
 export async function startGatedService(
   apiSettings: Record<string, string> = {},
+  { indexer = 'inside' }: { indexer?: 'inside' | 'process' } = {},
 ): Promise<GatedService> {
   const engine = createScriptedEngine();
   const gates: { ledger?: LedgerGate; database?: DatabaseGate } = {};
   const service = await startRunningService({
     workers: [engine],
+    indexer,
     async apiSettings({ SOLANA_RPC_URL, DATABASE_URL }) {
       gates.ledger = await startLedgerGate(SOLANA_RPC_URL);
       gates.database = await startDatabaseGate(DATABASE_URL);

@@ -26,6 +26,7 @@ import type { Operator } from '../../stack/operator.ts';
 import { openCreditAccount } from '../../stack/participants.ts';
 import { type StartedProcess, startProcess } from './childProcess.ts';
 import { createTestDatabase } from './database.ts';
+import { startIndexerInside, type TestIndexer } from './indexerInside.ts';
 import { advanceSeconds, openService, startLedger, type TestLedger } from './ledger.ts';
 import { startTestWorker, type TestWorker, type WorkerBehaviour } from './testWorker.ts';
 
@@ -52,7 +53,7 @@ export interface RunningService {
   workers: readonly TestWorker[];
   ledger: TestLedger;
   pool: pg.Pool;
-  indexer: StartedProcess;
+  indexer: TestIndexer;
   /** The official client; it never repeats a request unless told to. */
   openai(options?: { apiKey?: string; maxRetries?: number }): OpenAI;
   /** GET as JSON, whatever the status. */
@@ -89,6 +90,8 @@ type SharedSettings = Record<
 
 const addresses = createAddresses();
 const isUnderWay = ({ data }: FoundJob) => word(JOB_STATUSES, data.status) === 'processing';
+/** The tests make parts of the service fail, which would be told. */
+const LOG_LEVEL = process.env.LOG_LEVEL ?? 'fatal';
 const WAIT_MS_MAX = 120_000;
 const POLL_MS = 50;
 
@@ -96,12 +99,15 @@ export async function startRunningService({
   workers: behaviours = ['honest'],
   credits: boughtCredits = 10_000n,
   apiSettings = {},
+  indexer: indexerKind = 'inside',
   indexerSettings = {},
 }: {
   workers?: readonly WorkerBehaviour[];
   credits?: bigint;
   /** Settings of the API besides those that every test needs, or made from those of all processes. */
   apiSettings?: NodeJS.ProcessEnv | ((shared: SharedSettings) => Promise<NodeJS.ProcessEnv>);
+  /** A process of its own can be stopped on the way, and costs a second more. */
+  indexer?: 'inside' | 'process';
   /** Settings of the indexer besides those that every test needs. */
   indexerSettings?: Record<string, string>;
 } = {}): Promise<RunningService> {
@@ -125,12 +131,17 @@ export async function startRunningService({
     SVC_SECRETS_KEY: randomBytes(32).toString('base64'),
     SVC_ALLOW_LOOPBACK: 'true',
   };
-  const indexer = await startProcess('indexer/main.ts', {
+  const indexerEnvironment = {
     ...shared,
     INDEXER_PORT: '0',
     SVC_CRANK_KEY: bs58.encode(crank.secretKey),
+    LOG_LEVEL,
     ...indexerSettings,
-  });
+  };
+  const indexer =
+    indexerKind === 'process'
+      ? await startProcess('indexer/main.ts', indexerEnvironment)
+      : await startIndexerInside(indexerEnvironment);
   const pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
   const apiKey = await createKey(pool, opened.wallet.publicKey.toBase58());
   const apiEnvironment = {
@@ -140,7 +151,7 @@ export async function startRunningService({
     SVC_SIGNER_KEY: bs58.encode(opened.hotSigner.secretKey),
     SVC_FEE_PAYER_KEYS: bs58.encode(feePayer.secretKey),
     SVC_SUBMISSIONS_MAX: '2',
-    LOG_LEVEL: process.env.LOG_LEVEL ?? 'fatal',
+    LOG_LEVEL,
     ...(typeof apiSettings === 'function' ? await apiSettings(shared) : apiSettings),
   };
   // The worker that came with the ledger's set-up answers nothing and is never asked.
