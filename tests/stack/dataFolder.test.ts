@@ -38,10 +38,12 @@ async function stop(started: StartedStack): Promise<void> {
 }
 
 describe('a stack with a data folder', () => {
-  it('keeps wallet, key and what was stored for them, and begins a new ledger', async () => {
+  it('keeps wallet, key, credits and jobs, and what was stored for them', async () => {
     const first = place.start(environment);
     const before = await first.running();
     await complete(before);
+    const { data: jobs } = await ask(before, '/v1/jobs');
+    const { credits_remaining: credits } = await ask(before, '/v1/account');
     const pool = createPool({ databaseUrl: before.databaseUrl, applicationName: 'test', max: 1 });
     await pool.query(
       `insert into service.worker_observations (worker, model_id, first_token_ms)
@@ -54,9 +56,11 @@ describe('a stack with a data folder', () => {
     const after = await second.running();
     expect(after.apiKey).toBe(before.apiKey);
     expect(after.wallet).toBe(before.wallet);
-    expect(await ask(after, '/v1/jobs')).toMatchObject({ data: [] });
+    expect(await ask(after, '/v1/jobs')).toMatchObject({ data: jobs });
+    expect(await ask(after, '/v1/account')).toMatchObject({ credits_remaining: credits });
     await complete(after);
-    expect(await ask(after, '/v1/jobs')).toMatchObject({ data: [{ status: 'settled' }] });
+    const settled = { status: 'settled' };
+    expect(await ask(after, '/v1/jobs')).toMatchObject({ data: [settled, settled] });
     const kept = createPool({ databaseUrl: after.databaseUrl, applicationName: 'test', max: 1 });
     const { rows } = await kept.query(
       `select from service.worker_observations where worker = 'kept'`,
@@ -71,12 +75,14 @@ describe('a stack with a data folder', () => {
 
   it('loses nothing of it when it is killed, even if only PostgreSQL is left', async () => {
     const before = await place.start(environment).running();
+    await complete(before);
     for (const { id, command } of place.processes()) {
       if (!command.includes('/bin/postgres')) process.kill(id, 'SIGKILL');
     }
     const next = place.start(environment);
     const after = await next.running();
     expect(after.apiKey).toBe(before.apiKey);
+    expect(await ask(after, '/v1/jobs')).toMatchObject({ data: [{ status: 'settled' }] });
     await stop(next);
     expect(existsSync(join(place.folder, 'kept/postgres/PG_VERSION'))).toBe(true);
     expect(place.processes()).toEqual([]);
