@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { IDL } from '../../programs/client/index.ts';
+import { SystemProgram } from '@solana/web3.js';
+import { creditOpen, IDL, jobClose } from '../../programs/client/index.ts';
 import { startBankrun } from '../../testing/bankrun.ts';
-import { expectRefusal } from './support/expectations.ts';
-import { jobIn, prove, readJob, STATUS } from './support/jobs.ts';
+import { expectRefusal, pass } from './support/expectations.ts';
+import { composeLock, jobIn, prove, readJob, refund, STATUS } from './support/jobs.ts';
 import { withData } from './support/tampering.ts';
 import { startTwins, type Twins } from './support/twins.ts';
 import { walkThrough } from './support/walkthrough.ts';
-import { createWorld, hashOf } from './support/world.ts';
+import { addresses, createWorld, hashOf } from './support/world.ts';
 
 const HEADER_BYTES = 16;
 const SIGNATURE_AT = 48;
@@ -29,6 +30,29 @@ describe('both builds of the program, in solana-bankrun and in LiteSVM', () => {
     );
     expect(taken.sort()).toEqual(IDL.instructions.map(({ name }) => name).sort());
     for (const twins of chains) expect(twins.compared()).toBeGreaterThan(0);
+  });
+
+  // The Rent of the two splits rate and threshold in another way.
+  it('pay the same rent where lamports were sent before, and give the same back', async () => {
+    const world = await createWorld({}, await startTwins());
+    const { chain, hotSigner, stranger } = world;
+    const minimum = (await chain.account(world.creditAccount))?.lamports ?? 0;
+    for (const lamports of [1, minimum - 1, minimum, minimum + 1]) {
+      const payer = world.person();
+      const wallet = payer.publicKey;
+      const owner = SystemProgram.programId;
+      const given = { lamports, data: new Uint8Array(), owner, executable: false };
+      chain.setAccount(addresses.creditAccount(wallet), given);
+      await chain.send([creditOpen({ payer: wallet, wallet })], [payer]);
+    }
+    const { instruction, job } = await composeLock(world);
+    await chain.send([instruction], [hotSigner]);
+    const gift = { fromPubkey: stranger.publicKey, toPubkey: job, lamports: 7 };
+    await chain.send([SystemProgram.transfer(gift)], [stranger]);
+    await pass(world, 122n);
+    const close = jobClose({ job, rentPayer: chain.payer.publicKey });
+    await chain.send([refund(world, job), close]);
+    expect(await chain.account(job)).toBeNull();
   });
 
   it('refuse the same, by the same names', async () => {
