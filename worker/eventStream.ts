@@ -10,27 +10,23 @@ export interface EventStream {
   end(event: 'proof' | 'error', data: object): void;
 }
 
+/** Events of one turn leave together, up to so many characters: each alone would cost as much. */
+const GATHERED_MAX = 16_384;
+
 /**
- * Holding the engine back while the socket is full is the bound on buffering: one event and the
- * socket's own buffer are kept, never the answer.
+ * Holding the engine back while the socket is full is the bound on buffering: what was gathered and
+ * the socket's own buffer are kept, never the answer.
  *
  * @param signal ends the wait for a receiver that has gone or that reads too slowly
  */
 export function createEventStream(response: ServerResponse, signal: AbortSignal): EventStream {
-  let isGathering = false;
+  let gathered = '';
+  let hasRoom = true;
 
-  /** What is sent in one turn leaves together. */
-  function gather(): void {
-    if (isGathering) return;
-    isGathering = true;
-    response.cork();
-    process.nextTick(release);
-  }
-
-  function release(): void {
-    if (!isGathering) return;
-    isGathering = false;
-    response.uncork();
+  function flush(): void {
+    if (gathered === '') return;
+    hasRoom = response.write(gathered);
+    gathered = '';
   }
 
   return {
@@ -45,13 +41,16 @@ export function createEventStream(response: ServerResponse, signal: AbortSignal)
           'x-accel-buffering': 'no',
         });
       }
-      gather();
-      const hasRoom = response.write(`data: ${JSON.stringify(data)}\n\n`);
-      if (!hasRoom) await once(response, 'drain', { signal });
+      if (gathered === '') process.nextTick(flush);
+      gathered += `data: ${JSON.stringify(data)}\n\n`;
+      if (gathered.length >= GATHERED_MAX) flush();
+      if (hasRoom) return;
+      await once(response, 'drain', { signal });
+      hasRoom = true;
     },
     end(event, data) {
-      release();
-      response.end(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+      response.end(`${gathered}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+      gathered = '';
     },
   };
 }

@@ -92,9 +92,9 @@ export function createBank(options: {
 
   const nextSlot = (): number => open?.slot ?? Math.max(timeline.slotNow(), lastClosedSlot + 1);
 
-  function openBlock(): OpenBlock {
+  /** @param next the slot that a transaction has been executed in already */
+  function openBlock(next: number): OpenBlock {
     if (open) return open;
-    const next = nextSlot();
     open = {
       ...createBlock(next, Math.floor(timeline.clockMs())),
       kept: Promise.withResolvers(),
@@ -157,7 +157,9 @@ export function createBank(options: {
     recentBlocks.find(signature);
 
   function land(transaction: DecodedTransaction, isPreflighted: boolean): Submission {
-    const refused = prepare(transaction, nextSlot());
+    // Time goes on while it is executed, and programs are told the slot before.
+    const next = nextSlot();
+    const refused = prepare(transaction, next);
     if (refused) return refused;
     const signature = transaction.signatures[0] as Uint8Array;
     const signatureText = bs58.encode(signature);
@@ -165,7 +167,7 @@ export function createBank(options: {
     const executed = executeTransaction(runtime, transaction, isPreflighted);
     if (!isExecuted(executed)) return executed;
     const { execution, keys, changes, meta } = executed;
-    const block = openBlock();
+    const block = openBlock(next);
     position += 1;
     const landed: LandedTransaction = {
       ...{ position, signature, signatureText, slot: block.slot, keys, meta },
@@ -219,7 +221,7 @@ export function createBank(options: {
     },
 
     async writeAccounts(accounts) {
-      const block = openBlock();
+      const block = openBlock(nextSlot());
       for (const [address, after] of accounts) {
         const before = runtime.account(address);
         runtime.setAccount(address, after);
