@@ -48,6 +48,11 @@ export async function readClockSeconds(connection: Connection): Promise<bigint> 
   return unixSecondsOf(clock);
 }
 
+/** Lets time pass on a local ledger: its Clock moves, slots pass, and blockhashes die. */
+export async function advanceSeconds(connection: Connection, seconds: number): Promise<void> {
+  await callLedger(connection.rpcEndpoint, 'localnet_advanceTime', [seconds * 1_000]);
+}
+
 /** Moves a local ledger's Clock; from there it runs on. Slots and blockhashes stay as they are. */
 export async function setClockSeconds(connection: Connection, unixSeconds: bigint): Promise<void> {
   const unixMs = Number(unixSeconds) * 1_000;

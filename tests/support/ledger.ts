@@ -6,8 +6,9 @@ import { type CatalogModel, LAUNCH_CATALOG } from '../../stack/catalog.ts';
 import type { Operator } from '../../stack/operator.ts';
 import { openCreditAccount, registerWorker } from '../../stack/participants.ts';
 import { createMint, type Mints } from '../../stack/tokens.ts';
-import { readClockSeconds, setClockSeconds, writeAccount } from '../../testing/ledgerCall.ts';
+import { readClockSeconds, writeAccount } from '../../testing/ledgerCall.ts';
 
+export { advanceSeconds } from '../../testing/ledgerCall.ts';
 export { readClockSeconds };
 
 /** A ledger of its own for one test file, with the program deployed and nothing else. */
@@ -41,11 +42,6 @@ export async function startLedger(
   const fundLamports = (address: PublicKey, lamports: number): Promise<void> =>
     writeAccount(rpcUrl, address, { lamports });
   return { rpcUrl, wsUrl, close, payer, connection, fundLamports };
-}
-
-/** Moves the ledger's Clock ahead; from there it runs on. */
-export async function advanceSeconds(connection: Connection, seconds: number): Promise<void> {
-  await setClockSeconds(connection, (await readClockSeconds(connection)) + BigInt(seconds));
 }
 
 /** Everybody a job needs, with their keys. */

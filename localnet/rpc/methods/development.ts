@@ -12,6 +12,9 @@ import { invalidParams, RpcError } from '../rpcError.ts';
 /** All methods of ours have this prefix; no cluster has any of them. */
 export const DEVELOPMENT_PREFIX = 'localnet_';
 
+/** A month. */
+const ADVANCE_MS_MAX = 31 * 24 * 3_600_000;
+
 const base64 = z.base64().transform((text) => Buffer.from(text, 'base64'));
 const SYSTEM_PROGRAM = new Uint8Array(32);
 
@@ -64,6 +67,15 @@ const developmentOnly = {
   localnet_skipSlots: method({ slots: amount.max(1_000_000) }, ({ bank }, { slots }) => {
     bank.store.keepAnchor(bank.timeline.skipSlots(slots));
     return bank.slot('processed');
+  }),
+
+  /** Lets so many milliseconds pass at once, for the Clock and for slots. */
+  localnet_advanceTime: method({ milliseconds: amount.max(ADVANCE_MS_MAX) }, (context, given) => {
+    const { timeline, store } = context.bank;
+    const { milliseconds } = given;
+    timeline.skipSlots(Math.floor(milliseconds / timeline.slotMs));
+    store.keepAnchor(timeline.setClock({ clockMs: timeline.clockMs() + milliseconds }));
+    return { unixMs: timeline.clockMs(), slot: context.bank.slot('processed') };
   }),
 
   /** Leaves an address with so many lamports more, out of nothing. */
