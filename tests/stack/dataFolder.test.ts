@@ -16,18 +16,17 @@ beforeEach(async () => {
 });
 afterEach(() => place.close());
 
-// biome-ignore lint/suspicious/noExplicitAny: bodies are compared as a whole by the tests
 async function ask(
   { baseUrl, apiKey }: StackDescription,
   path: string,
   body?: object,
-): Promise<any> {
+): Promise<Record<string, unknown>> {
   const response = await fetch(`${baseUrl}${path}`, {
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
     ...(body && { method: 'POST', body: JSON.stringify(body) }),
   });
   expect(response.status).toBe(200);
-  return response.json();
+  return (await response.json()) as Record<string, unknown>;
 }
 
 async function complete(stack: StackDescription): Promise<void> {
