@@ -16,7 +16,7 @@ const environmentSchema = z.object({
   SVC_PROGRAM_ID: addressSetting.default(PROGRAM_ID),
   /** The program's upgrade authority on a test validator, which the stack may set up. */
   SVC_AUTHORITY_KEY: keypairSetting.optional(),
-  /** Makes secrets outlive the embedded ledger, in a database that does. */
+  /** Makes secrets outlive the local ledger, in a database that does. */
   SVC_SECRETS_KEY: z.string().optional(),
   /** What the embedded parts keep between starts. */
   SVC_DATA_DIR: z

@@ -14,7 +14,7 @@ import { createMint, type Mints } from './tokens.ts';
 const WORKERS = ['worker-1', 'worker-2'];
 /** Enough that a burst of locks is not serialized by one writable account. */
 const FEE_PAYERS = ['fee-payer-1', 'fee-payer-2', 'fee-payer-3', 'fee-payer-4'];
-/** A job's rent is out for two minutes: this is enough for all that an embedded ledger can do. */
+/** A job's rent is out for two minutes: this is enough for all that a local ledger can do. */
 const PAYER_LAMPORTS = 100 * LAMPORTS_PER_SOL;
 const WALLET_CREDITS = 10_000n;
 const STAKE_TOKENS = 1_000n;

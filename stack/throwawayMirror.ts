@@ -5,7 +5,7 @@ import { createPool, inTransaction } from '../runtime/postgres.ts';
 import { StackError } from './errors.ts';
 
 /**
- * Marks a mirror that shows an embedded ledger, which nobody will see again. The ledger's genesis
+ * Marks a mirror that shows a local ledger, which nobody will see again. The ledger's genesis
  * hash follows, which each has alone: whoever ends a start before an indexer has bound the mirror,
  * and names a cluster at the next, leaves the mark on the cluster's mirror.
  */
@@ -13,7 +13,7 @@ const MARK = 'Mirror of an embedded ledger: npm start may empty it. Its genesis 
 
 /**
  * Makes the schema of a database ready for a ledger that has just begun: the mirror of an earlier
- * embedded ledger is emptied, any other is refused. Keys, webhooks and what else the ledger does not
+ * local ledger is emptied, any other is refused. Keys, webhooks and what else the ledger does not
  * know stay.
  *
  * @param input.genesisHash that of the ledger that begins
@@ -36,7 +36,7 @@ export async function prepareThrowawayMirror(input: {
 async function empty(client: pg.PoolClient, genesisHash: string): Promise<void> {
   if (!(await isThrowaway(client))) {
     throw new StackError(
-      'The database of DATABASE_URL or SVC_DATA_DIR mirrors another ledger. An embedded ledger ' +
+      'The database of DATABASE_URL or SVC_DATA_DIR mirrors another ledger. A local ledger ' +
         'begins empty: name an empty database or folder, or that ledger by SOLANA_RPC_URL.',
     );
   }
@@ -46,7 +46,7 @@ async function empty(client: pg.PoolClient, genesisHash: string): Promise<void> 
   await client.query(`comment on schema mirror is ${client.escapeLiteral(MARK + genesisHash)}`);
 }
 
-/** Whether the mirror is nobody's yet, or the embedded ledger's that it is marked for. */
+/** Whether the mirror is nobody's yet, or the local ledger's that it is marked for. */
 async function isThrowaway(client: pg.PoolClient): Promise<boolean> {
   const { rows } = await client.query<{ is_throwaway: boolean }>(
     `select coalesce(

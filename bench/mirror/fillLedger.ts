@@ -8,7 +8,7 @@ import type { Service } from '../../tests/support/ledger.ts';
 const CHANGES_PER_TRANSACTION = 15;
 
 /**
- * Has the embedded ledger emit any number of events, one for each time that the wallet names a
+ * Has the local ledger emit any number of events, one for each time that the wallet names a
  * spender. That ledger copies all it holds for each instruction of a transaction, so a transaction
  * has only one, in which a program makes all the changes, and no change makes an account.
  */

@@ -26,7 +26,7 @@ const { values } = parseArgs({
     long: { type: 'boolean' },
     /** The length of a synthetic history; may be given several times. */
     events: { type: 'string', multiple: true },
-    /** Jobs that are locked on the embedded ledger, each to be seen in the mirror. */
+    /** Jobs that are locked on the local ledger, each to be seen in the mirror. */
     live: { type: 'string' },
     /** Events that are made there besides, as fast as it goes. */
     'ledger-events': { type: 'string' },
@@ -87,8 +87,8 @@ async function followLedger(bare: BareInsert): Promise<void> {
   const startMs = performance.now();
   await fillLedger(service, events);
   const perSecond = (events * 1_000) / (performance.now() - startMs);
-  console.log(`The embedded ledger made ${perSecond.toFixed(0)} events a second`);
+  console.log(`The local ledger made ${perSecond.toFixed(0)} events a second`);
   const history = { events: live + events, rpcUrl: ledger.rpcUrl };
   const progress = await runSync(await databases.create(), history);
-  console.log(syncTable([{ name: 'embedded ledger', progress }], bare));
+  console.log(syncTable([{ name: 'local ledger', progress }], bare));
 }

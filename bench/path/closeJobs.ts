@@ -8,7 +8,7 @@ const AHEAD_SECONDS = 200n;
 const WAIT_MS_MAX = 300_000;
 const POLL_MS = 250;
 
-/** Moves the embedded ledger's clock to where every job may be closed, and waits for the keeper. */
+/** Moves the local ledger's clock to where every job may be closed, and waits for the keeper. */
 export async function closeJobs(connection: Connection): Promise<void> {
   await setClockSeconds(connection, (await readClockSeconds(connection)) + AHEAD_SECONDS);
   const deadline = performance.now() + WAIT_MS_MAX;

@@ -21,7 +21,7 @@ const { values } = parseArgs({
     long: { type: 'boolean' },
     /** Announced to each endpoint in each round, before the deliveries begin. */
     events: { type: 'string' },
-    /** Jobs locked on the embedded ledger in each round, of each of which every endpoint is told. */
+    /** Jobs locked on the local ledger in each round, of each of which every endpoint is told. */
     live: { type: 'string' },
   },
 });

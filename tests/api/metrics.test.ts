@@ -55,7 +55,7 @@ describe('the metrics of a running service', () => {
     );
     expect(balances).toHaveLength(1);
     expect(balances[0]?.[1]).toBeGreaterThan(0);
-    // The embedded ledger's clock starts with this machine's.
+    // The local ledger's clock starts with this machine's.
     expect(Math.abs(samples.get('svc_api_ledger_clock_offset_seconds') ?? 99)).toBeLessThan(60);
   });
 

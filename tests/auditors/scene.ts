@@ -172,7 +172,7 @@ export async function createScene(): Promise<Scene> {
 }
 
 /**
- * For a moment after it was moved, the embedded ledger's Clock names a slot far from the ledger's
+ * For a moment after it was moved, the local ledger's Clock names a slot far from the ledger's
  * own, and events would bear it.
  */
 async function untilClockKnowsSlot(connection: Connection): Promise<void> {

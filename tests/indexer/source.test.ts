@@ -61,7 +61,7 @@ describe('a list', () => {
     expect(far.waitedMs).toHaveLength(5);
   });
 
-  it('is whole from the embedded ledger, which would cut it off there', async () => {
+  it('is whole from the local ledger, which would cut it off there', async () => {
     const { source, asked } = sourceOf({
       ...{ getVersion: EMBEDDED_LEDGER, getSignaturesForAddress: [] },
     });

@@ -8,7 +8,7 @@ import { type RunningService, startRunningService } from '../support/runningServ
 const REQUESTS = 200;
 const SETTLED = JOB_STATUSES.indexOf('settled');
 const FAILED = JOB_STATUSES.indexOf('failed');
-/** The embedded ledger takes some ten transactions a second on a busy machine. */
+/** The local ledger takes some ten transactions a second on a busy machine. */
 const TIMEOUT_MS = 300_000;
 let service: RunningService;
 

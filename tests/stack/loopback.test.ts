@@ -9,7 +9,7 @@ const CLUSTER = 'https://api.mainnet-beta.solana.com';
 
 describe('a stack', () => {
   it.each([
-    { where: 'the embedded ledger', environment: {}, verb: 'allows' },
+    { where: 'the local ledger', environment: {}, verb: 'allows' },
     {
       where: 'a ledger on this machine',
       environment: { SOLANA_RPC_URL: 'http://127.0.0.1:8899' },
@@ -42,7 +42,7 @@ describe('a stack', () => {
       verb: 'allows',
     },
     {
-      where: 'the embedded ledger, where the operator does not want it',
+      where: 'the local ledger, where the operator does not want it',
       environment: { SVC_ALLOW_LOOPBACK: 'false' },
       verb: 'refuses',
     },

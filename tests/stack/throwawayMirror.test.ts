@@ -32,8 +32,8 @@ async function signatures(): Promise<string[]> {
   return rows.map(({ signature }) => signature);
 }
 
-describe('a mirror that an embedded ledger begins on', () => {
-  it('is emptied of the embedded ledger before', async () => {
+describe('a mirror that a local ledger begins on', () => {
+  it('is emptied of the local ledger before', async () => {
     for (const genesisHash of [FIRST, SECOND]) {
       await prepare(genesisHash);
       expect(await signatures()).toEqual([]);
@@ -41,7 +41,7 @@ describe('a mirror that an embedded ledger begins on', () => {
     }
   });
 
-  it('is refused where a cluster filled it after an embedded ledger had marked it', async () => {
+  it('is refused where a cluster filled it after a local ledger had marked it', async () => {
     await prepare(FIRST);
     await fillFrom(CLUSTER);
     await expect(prepare(SECOND)).rejects.toThrow('mirrors another ledger');

@@ -6,7 +6,7 @@ import { coder, IDL } from '../../programs/client/program.ts';
 import { writeAccount } from '../../testing/ledgerCall.ts';
 import { startLedger } from '../support/ledger.ts';
 
-/** The embedded ledger with accounts that tests write as they need them. */
+/** The local ledger with accounts that tests write as they need them. */
 export interface WritableLedger {
   connection: Connection;
   /** Writes an account of the program; fields are named as in the IDL, those not given are zero. */

@@ -8,7 +8,7 @@ export const checkout = join(import.meta.dirname, '../../..');
 export const programs = ['escrow', 'hostile'] as const;
 export type Program = (typeof programs)[number];
 
-/** solana-bankrun runs v0 only; LiteSVM, the embedded ledger and today's clusters run v3. */
+/** solana-bankrun runs v0 only; LiteSVM, the local ledger and today's clusters run v3. */
 export const architectures = ['v0', 'v3'] as const;
 export type Architecture = (typeof architectures)[number];
 

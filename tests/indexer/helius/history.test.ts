@@ -33,7 +33,7 @@ let lists = 0;
 beforeAll(async () => {
   scene = await createScene();
   await liveThrough(scene);
-  // Far enough that all is final: the embedded ledger's slots go back a little at some jumps.
+  // Far enough that all is final: the local ledger's slots go back a little at some jumps.
   await scene.wait(30 * 86_400);
   slotMax = await scene.source.slot('finalized');
   mirror = await createMirrorDatabase();

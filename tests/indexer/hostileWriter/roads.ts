@@ -37,7 +37,7 @@ export interface Roads {
   readonly roads: readonly Road[];
   /**
    * Only a lookup table names the program. Clusters list such transactions among the program's; the
-   * embedded ledger does not.
+   * local ledger does not.
    */
   readonly hidden: Road;
 }
