@@ -10,6 +10,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['send', async () => (await import('./send.ts')).createSendCommand()],
   ['verify', async () => (await import('./verify.ts')).createVerifyCommand()],
   ['audit', async () => (await import('./audit.ts')).createAuditCommand()],
+  ['localnet', async () => (await import('./localnet.ts')).createLocalnetCommand()],
   ['canary', async () => (await import('./canary.ts')).createCanaryCommand()],
 ]);
 

@@ -1,0 +1,90 @@
+import { Keypair } from '@solana/web3.js';
+import { Command, InvalidArgumentError } from 'commander';
+import { parseKeypair } from '../runtime/keypair.ts';
+import { CommandError } from './errors.ts';
+
+interface LocalnetCommandOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir?: string;
+  readonly slotMs: number;
+  readonly confirmSlots: number;
+  readonly development?: true;
+  readonly payer?: Keypair;
+}
+
+/** Where clients look for a validator. */
+const PORT = 8899;
+const SLOT_MS = 5;
+
+/** The verb that runs a local ledger in the foreground. */
+export function createLocalnetCommand(): Command {
+  return new Command('localnet')
+    .description('run a local ledger with the escrow program: one node, for development and tests')
+    .option('--host <address>', 'where it listens', '127.0.0.1')
+    .option('--port <port>', 'of JSON-RPC; the websocket has the next one', wholeNumber, PORT)
+    .option('--data-dir <folder>', 'keeps the ledger between starts; else it is gone at the end')
+    .option('--slot-ms <ms>', 'between two blocks; a cluster has 400', wholeNumber, SLOT_MS)
+    .option('--confirm-slots <n>', 'after which a block is confirmed; 0: at once', wholeNumber, 0)
+    .option('--development', 'allow methods that write accounts and move the Clock')
+    .option('--payer <file>', 'a key that has 100,000 SOL and the program', parseKey)
+    .action(runLocalnet);
+}
+
+async function runLocalnet(options: LocalnetCommandOptions): Promise<void> {
+  const { payer = Keypair.generate(), dataDir: folder } = options;
+  passOverSqliteWarning();
+  const [{ startLocalnet }, { withEscrow }] = await Promise.all([
+    import('../localnet/start.ts'),
+    import('../localnet/escrow.ts'),
+  ]);
+  const localnet = await startLocalnet({
+    ...withEscrow({ payer: payer.publicKey, folder }),
+    ...{ folder, host: options.host, port: options.port },
+    ...{ slotMs: options.slotMs, confirmSlots: options.confirmSlots },
+    isDevelopment: options.development === true,
+    onFault: endWith,
+  }).catch((error: Error) => {
+    throw new CommandError(error.message, { cause: error });
+  });
+  console.log(`A local ledger: one node for development and tests, no chain.
+
+JSON-RPC      ${localnet.rpcUrl}
+websocket     ${localnet.wsUrl}
+genesis hash  ${localnet.genesisHash}
+payer         ${payer.publicKey}${options.payer ? '' : ' (nobody has its key: see --payer)'}
+kept          ${folder ?? 'nowhere: see --data-dir'}
+
+Ctrl-C ends it.`);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void localnet.close().then(() => process.exit(0)));
+  }
+}
+
+/** What is kept is what was confirmed; it goes on from there at the next start. */
+function endWith({ message }: Error): void {
+  console.error(message);
+  process.exit(1);
+}
+
+/** Node 24 calls its own SQLite experimental, and says so to everybody. */
+function passOverSqliteWarning(): void {
+  const [tell] = process.listeners('warning');
+  process.removeAllListeners('warning');
+  process.on('warning', (warning) => {
+    if (!/SQLite is an experimental feature/.test(warning.message)) tell?.(warning);
+  });
+}
+
+function wholeNumber(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It is no whole number.');
+}
+
+function parseKey(path: string): Keypair {
+  try {
+    return parseKeypair(path);
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+}
