@@ -1,0 +1,104 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  Connection,
+  Keypair,
+  type PublicKey,
+  SystemProgram,
+  Transaction,
+  type TransactionInstruction,
+} from '@solana/web3.js';
+import bs58 from 'bs58';
+import { type Localnet, type LocalnetOptions, startLocalnet } from '../../localnet/start.ts';
+
+/** A local ledger in this process, with somebody who has lamports on it. */
+export interface LocalnetScene extends Localnet {
+  connection: Connection;
+  /** Has 1,000 SOL. */
+  payer: Keypair;
+  /** A JSON-RPC call; the answer as it came. */
+  call(method: string, ...params: unknown[]): Promise<RpcAnswer>;
+  /** The same; @throws Error with the ledger's words */
+  ask<Result>(method: string, ...params: unknown[]): Promise<Result>;
+  /** Signed by the payer, base64, and its signature. */
+  sign(
+    instructions: TransactionInstruction[],
+    options?: { blockhash?: string; signers?: Keypair[] },
+  ): Promise<{ wire: Buffer; signature: string }>;
+  /** A transfer of so many lamports from the payer, confirmed; @returns its signature */
+  transfer(to: PublicKey, lamports: number): Promise<string>;
+}
+
+export interface RpcAnswer {
+  result?: unknown;
+  error?: { code: number; message: string; data?: { err?: unknown } };
+}
+
+const PAYER_LAMPORTS = 1_000_000_000_000;
+
+export async function openLocalnet(options: LocalnetOptions = {}): Promise<LocalnetScene> {
+  const localnet = await startLocalnet({ isDevelopment: true, ...options });
+  const connection = new Connection(localnet.rpcUrl, {
+    commitment: 'confirmed',
+    wsEndpoint: localnet.wsUrl,
+  });
+  const payer = Keypair.generate();
+
+  async function call(method: string, ...params: unknown[]): Promise<RpcAnswer> {
+    const response = await fetch(localnet.rpcUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    });
+    return (await response.json()) as RpcAnswer;
+  }
+
+  async function ask<Result>(method: string, ...params: unknown[]): Promise<Result> {
+    const { result, error } = await call(method, ...params);
+    if (error) throw new Error(`${error.code} ${error.message}`);
+    return result as Result;
+  }
+
+  const scene: LocalnetScene = {
+    ...{ ...localnet, connection, payer, call, ask },
+    async sign(instructions, { blockhash, signers = [] } = {}) {
+      const transaction = new Transaction().add(...instructions);
+      transaction.feePayer = payer.publicKey;
+      transaction.recentBlockhash = blockhash ?? (await latestBlockhash(ask));
+      transaction.sign(payer, ...signers);
+      const signature = bs58.encode(transaction.signature as Buffer);
+      return { wire: transaction.serialize(), signature };
+    },
+    async transfer(toPubkey, lamports) {
+      const { publicKey: fromPubkey } = payer;
+      const transfer = SystemProgram.transfer({ fromPubkey, toPubkey, lamports });
+      const { wire } = await scene.sign([transfer]);
+      return ask<string>('sendTransaction', wire.toString('base64'), { encoding: 'base64' });
+    },
+  };
+  if (options.isDevelopment !== false) {
+    await ask('localnet_setAccount', payer.publicKey.toBase58(), { lamports: PAYER_LAMPORTS });
+  }
+  return scene;
+}
+
+async function latestBlockhash(ask: LocalnetScene['ask']): Promise<string> {
+  const { value } = await ask<{ value: { blockhash: string } }>('getLatestBlockhash', {
+    commitment: 'confirmed',
+  });
+  return value.blockhash;
+}
+
+const folders: string[] = [];
+
+/** An empty folder; `removeFolders` takes it away. */
+export function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-localnet-'));
+  folders.push(folder);
+  return folder;
+}
+
+export function removeFolders(): void {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+}
