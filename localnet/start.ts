@@ -5,7 +5,7 @@ import { openFaucet } from './faucet.ts';
 import { type RpcServer, startRpcServer } from './rpc/server.ts';
 import { type DeployedProgram, deployProgram } from './runtime/deployment.ts';
 import { type Account, createRuntime } from './runtime/runtime.ts';
-import { openStore } from './store/store.ts';
+import { openStore, type Store } from './store/store.ts';
 
 export interface LocalnetOptions {
   readonly host?: string;
@@ -24,6 +24,8 @@ export interface LocalnetOptions {
   readonly genesis?: Iterable<readonly [address: Uint8Array, account: Account]>;
   /** Looks at what was kept before anything runs on it. @throws Error to refuse it */
   readonly checkAccounts?: (accounts: KeptAccounts) => void;
+  /** Given the files once they are open: tests take their room away. */
+  readonly onStoreOpen?: (store: Pick<Store, 'limitPages'>) => void;
   /** Told of an error after which the ledger must end. */
   readonly onFault?: (error: Error) => void;
 }
@@ -49,6 +51,7 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
   const { host = '127.0.0.1', port = 0, slotMs = SLOT_MS, confirmSlots = 0 } = options;
   const { programs = [], genesis = [], onFault = rethrow } = options;
   const store = openStore(options.folder);
+  options.onStoreOpen?.(store);
   try {
     const isNew = store.anchors.length === 0;
     const runtime = createRuntime();

@@ -43,6 +43,8 @@ export interface Store extends History {
   accounts(): IterableIterator<readonly [address: Uint8Array, account: Account]>;
   /** Writes a block, whole or not at all. @throws StorageFullError when there is no room */
   append(block: KeptBlock): void;
+  /** The file grows no further, as on a disk that has no more room. */
+  limitPages(pages: number): void;
   close(): void;
 }
 
@@ -207,6 +209,7 @@ function createStore(database: DatabaseSync, path: string): Store {
       }
     },
 
+    limitPages: (pages) => database.exec(`pragma max_page_count = ${pages}`),
     close: () => database.close(),
   };
 }

@@ -1,0 +1,272 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  AddressLookupTableProgram,
+  ComputeBudgetProgram,
+  Ed25519Program,
+  Keypair,
+  PublicKey,
+  SystemProgram,
+  Transaction,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
+import { type LocalnetScene, openLocalnet } from './scene.ts';
+
+let scene: LocalnetScene;
+beforeAll(async () => {
+  scene = await openLocalnet();
+});
+afterAll(() => scene.close());
+
+const BASE64 = { encoding: 'base64', preflightCommitment: 'confirmed' };
+const send = (wire: Uint8Array, options: object = {}) =>
+  scene.call('sendTransaction', Buffer.from(wire).toString('base64'), { ...BASE64, ...options });
+const somebody = () => Keypair.generate().publicKey;
+
+function transfer(
+  lamports: number,
+  toPubkey = somebody(),
+  from = scene.payer,
+): TransactionInstruction {
+  return SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey, lamports });
+}
+
+const balance = () => scene.connection.getBalance(scene.payer.publicKey);
+
+describe('a transaction', () => {
+  it('is confirmed by the time that it is answered', async () => {
+    const { wire, signature } = await scene.sign([transfer(5_000_000)]);
+    expect(await send(wire)).toMatchObject({ result: signature });
+    const { value } = await scene.connection.getSignatureStatus(signature);
+    expect(value).toMatchObject({ confirmationStatus: 'confirmed', err: null });
+  });
+
+  it('is taken once', async () => {
+    const { wire } = await scene.sign([transfer(5_000_000)]);
+    await send(wire);
+    const before = await balance();
+    expect((await send(wire)).error).toMatchObject({
+      code: -32002,
+      message: expect.stringContaining('already been processed'),
+      data: { err: 'AlreadyProcessed' },
+    });
+    expect((await send(wire, { skipPreflight: true })).error).toBeUndefined();
+    expect(await balance()).toBe(before);
+  });
+
+  it('is refused once its blockhash is older than the window, and told so', async () => {
+    const { wire } = await scene.sign([transfer(5_000_000)]);
+    const { value } = await scene.connection.getLatestBlockhashAndContext();
+    const height = await scene.connection.getBlockHeight();
+    expect(value.lastValidBlockHeight - height).toBeGreaterThan(3_000 / 5);
+    await scene.ask('localnet_skipSlots', value.lastValidBlockHeight - height + 40);
+    expect((await send(wire)).error?.data?.err).toBe('BlockhashNotFound');
+    expect(await scene.ask('isBlockhashValid', value.blockhash)).toMatchObject({ value: false });
+  });
+
+  it('is refused with a blockhash that nobody gave out', async () => {
+    const { wire } = await scene.sign([transfer(1)], { blockhash: somebody().toBase58() });
+    expect((await send(wire)).error?.data?.err).toBe('BlockhashNotFound');
+  });
+
+  it('is refused with a wrong signature, preflight or not', async () => {
+    const { wire } = await scene.sign([transfer(5_000_000)]);
+    wire.writeUInt8(wire.readUInt8(20) ^ 1, 20);
+    for (const skipPreflight of [false, true]) {
+      expect((await send(wire, { skipPreflight })).error).toMatchObject({
+        code: -32003,
+        message: 'Transaction signature verification failure',
+      });
+    }
+  });
+
+  it.each([
+    ['of more than 1,232 bytes', () => Buffer.alloc(1_233), /too large/],
+    [
+      'with a byte behind it',
+      async () => Buffer.concat([await wireOf(1), Buffer.alloc(1)]),
+      /trailing/,
+    ],
+    ['that ends too early', async () => (await wireOf(2)).subarray(0, -1), /ends before its end/],
+    [
+      'without a signature that it wants',
+      async () => Buffer.from([0, ...(await wireOf(3)).subarray(65)]),
+      /0 signatures/,
+    ],
+    ['of a later version', () => Buffer.from([0, 0x81, 1]), /version 1 is not supported/],
+    ['that is empty', () => Buffer.alloc(0), /ends before its end/],
+  ])('is refused %s', async (_what, make, words) => {
+    const { error } = await send(await make());
+    expect(error).toMatchObject({ code: -32602, message: expect.stringMatching(words) });
+  });
+
+  async function wireOf(lamports: number): Promise<Buffer> {
+    return (await scene.sign([transfer(lamports)])).wire;
+  }
+
+  it('that fails costs its fee without a preflight, and nothing with one', async () => {
+    const { wire, signature } = await scene.sign([transfer(1e15)]);
+    const before = await balance();
+    expect((await send(wire)).error).toMatchObject({
+      code: -32002,
+      message:
+        'Transaction simulation failed: Error processing Instruction 0: custom program error: 0x1',
+      data: { err: { InstructionError: [0, { Custom: 1 }] }, unitsConsumed: expect.any(Number) },
+    });
+    expect(await balance()).toBe(before);
+    expect((await send(wire, { skipPreflight: true })).error).toBeUndefined();
+    expect(await balance()).toBe(before - 5_000);
+    expect((await scene.connection.getSignatureStatus(signature)).value?.err).toEqual({
+      InstructionError: [0, { Custom: 1 }],
+    });
+  });
+
+  it('that loads more than it said pays for that, too', async () => {
+    const limit = Buffer.from([4, 1, 0, 0, 0]);
+    const { programId } = ComputeBudgetProgram;
+    const tooLow = new TransactionInstruction({ programId, keys: [], data: limit });
+    const { wire, signature } = await scene.sign([transfer(5_000_000), tooLow]);
+    const before = await balance();
+    await send(wire, { skipPreflight: true });
+    expect(await balance()).toBe(before - 5_000);
+    expect((await scene.connection.getSignatureStatus(signature)).value?.err).toBe(
+      'MaxLoadedAccountsDataSizeExceeded',
+    );
+  });
+});
+
+describe('the fee that is told', () => {
+  const ed25519 = () =>
+    Ed25519Program.createInstructionWithPrivateKey({
+      privateKey: scene.payer.secretKey,
+      message: Buffer.from('signed'),
+    });
+
+  it.each([
+    ['one signature', () => [transfer(5_000_000)], 5_000],
+    ['a signature in a precompile', () => [ed25519(), transfer(5_000_000)], 10_000],
+    [
+      'a price for its limit',
+      () => [
+        transfer(5_000_000),
+        ComputeBudgetProgram.setComputeUnitLimit({ units: 1_000 }),
+        ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1_500_000 }),
+      ],
+      6_500,
+    ],
+    [
+      'a price without a limit',
+      () => [
+        transfer(5_000_000),
+        ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1_000_001 }),
+      ],
+      11_001,
+    ],
+  ])('is what was charged, with %s', async (_what, make, fee) => {
+    const instructions = make();
+    const before = await balance();
+    const { wire, signature } = await scene.sign(instructions);
+    const message = Transaction.from(wire).compileMessage();
+    expect((await scene.connection.getFeeForMessage(message)).value).toBe(fee);
+    expect((await send(wire)).error).toBeUndefined();
+    expect(before - (await balance())).toBe(fee + 5_000_000);
+    const told = await scene.connection.getTransaction(signature, {
+      maxSupportedTransactionVersion: 0,
+    });
+    expect(told?.meta?.fee).toBe(fee);
+  });
+});
+
+describe('commitments', () => {
+  let slow: LocalnetScene;
+  beforeAll(async () => {
+    slow = await openLocalnet({ slotMs: 400, confirmSlots: 2 });
+    await slow.ask('localnet_skipSlots', 40);
+  });
+  afterAll(() => slow.close());
+
+  it('show an account as it was at each of them', async () => {
+    const to = somebody();
+    const signature = await slow.transfer(to, 5_000_000);
+    const seen = async () =>
+      Promise.all(
+        (['processed', 'confirmed', 'finalized'] as const).map((commitment) =>
+          slow.connection.getBalance(to, commitment),
+        ),
+      );
+    const status = async () =>
+      (await slow.connection.getSignatureStatus(signature)).value?.confirmationStatus;
+    expect(await seen()).toEqual([5_000_000, 0, 0]);
+    expect(await status()).toBe('processed');
+    // The block is closed by a timer of its own: so much has to pass in earnest.
+    const subscribed = slow.connection.confirmTransaction(signature, 'confirmed');
+    expect((await subscribed).value.err).toBeNull();
+    expect(await seen()).toEqual([5_000_000, 5_000_000, 0]);
+    expect(await status()).toBe('confirmed');
+    await slow.ask('localnet_skipSlots', 32);
+    expect(await seen()).toEqual([5_000_000, 5_000_000, 5_000_000]);
+    expect(await status()).toBe('finalized');
+  });
+});
+
+describe('the Clock', () => {
+  const SYSVAR = new PublicKey('SysvarC1ock11111111111111111111111111111111');
+  async function unixSeconds(): Promise<number> {
+    const account = await scene.connection.getAccountInfo(SYSVAR);
+    return Number(account?.data.readBigInt64LE(32));
+  }
+
+  it('is this machine’s', async () => {
+    expect(Math.abs((await unixSeconds()) - Date.now() / 1_000)).toBeLessThanOrEqual(1);
+  });
+
+  it('stands still, moves and runs on as it is told', async () => {
+    const moved = 2_000_000_000;
+    await scene.ask('localnet_setClock', { unixMs: moved * 1_000, isRunning: false });
+    expect(await unixSeconds()).toBe(moved);
+    const signature = await scene.transfer(somebody(), 5_000_000);
+    const told = await scene.connection.getTransaction(signature, {
+      maxSupportedTransactionVersion: 0,
+    });
+    expect(told?.blockTime).toBe(moved);
+    await scene.ask('localnet_setClock', { unixMs: Date.now(), isRunning: true });
+    expect(Math.abs((await unixSeconds()) - Date.now() / 1_000)).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('a lookup table', () => {
+  it('is made with a slot that SlotHashes tells, and used', async () => {
+    const { connection, payer } = scene;
+    const authority = payer.publicKey;
+    const recentSlot = await connection.getSlot('finalized');
+    const [create, table] = AddressLookupTableProgram.createLookupTable({
+      ...{ authority, payer: authority, recentSlot },
+    });
+    const to = somebody();
+    const extend = AddressLookupTableProgram.extendLookupTable({
+      ...{ authority, payer: authority, lookupTable: table, addresses: [to] },
+    });
+    const { wire } = await scene.sign([create, extend]);
+    expect((await send(wire)).error).toBeUndefined();
+    await scene.ask('localnet_skipSlots', 2);
+    const { value } = await connection.getAddressLookupTable(table);
+    if (!value) throw new Error('there is no table');
+    const { blockhash } = await connection.getLatestBlockhash();
+    const message = new TransactionMessage({
+      payerKey: authority,
+      recentBlockhash: blockhash,
+      instructions: [transfer(6_000_000, to)],
+    }).compileToV0Message([value]);
+    const transaction = new VersionedTransaction(message);
+    transaction.sign([payer]);
+    const { result, error } = await send(transaction.serialize());
+    expect(error).toBeUndefined();
+    expect(await connection.getBalance(to)).toBe(6_000_000);
+    const told = await connection.getTransaction(result as string, {
+      maxSupportedTransactionVersion: 0,
+    });
+    expect(told?.version).toBe(0);
+    expect(told?.meta?.loadedAddresses?.writable.map(String)).toEqual([to.toBase58()]);
+  });
+});
