@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import {
+  Connection,
+  Keypair,
+  LAMPORTS_PER_SOL,
+  type PublicKey,
+  SystemProgram,
+  Transaction,
+} from '@solana/web3.js';
+import bs58 from 'bs58';
+import { delay } from '../../runtime/wait.ts';
+import { callLedger } from '../../testing/ledgerCall.ts';
+import { createRandom } from '../support/random.ts';
+import { newFolder, removeFolders } from './scene.ts';
+
+const MAIN = fileURLToPath(new URL('../../localnet/main.ts', import.meta.url));
+/** LOCALNET_KILLS=200 for a long run. */
+const KILLS = Number(process.env.LOCALNET_KILLS ?? 5);
+const SENDERS = 8;
+const LIVES_MS_MAX = 400;
+
+let ledger: ChildProcess | undefined;
+afterEach(() => void ledger?.kill('SIGKILL'));
+afterAll(removeFolders);
+
+/** What a sender was told: the ledger has this transfer, for ever. */
+interface Promised {
+  signature: string;
+  to: PublicKey;
+  lamports: number;
+}
+
+async function start(folder: string, payer: Keypair): Promise<string> {
+  ledger = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], {
+    env: {
+      PATH: process.env.PATH,
+      LOCALNET_DATA_DIR: folder,
+      LOCALNET_PAYER_KEY: bs58.encode(payer.secretKey),
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const { stdout } = ledger;
+  if (!stdout) throw new Error('the ledger has no pipe');
+  const [line] = await once(createInterface({ input: stdout }), 'line');
+  return (JSON.parse(line) as { url: string }).url;
+}
+
+/** Sends one transfer after the other until the ledger is gone. @returns what it promised */
+async function sendUntilGone(rpcUrl: string, payer: Keypair, seed: number): Promise<Promised[]> {
+  const promised: Promised[] = [];
+  for (let sent = 0; ; sent += 1) {
+    const to = Keypair.generate().publicKey;
+    const lamports = LAMPORTS_PER_SOL / 100 + seed * 1_000 + sent;
+    try {
+      const { value } = await callLedger<{ value: { blockhash: string } }>(
+        rpcUrl,
+        'getLatestBlockhash',
+        [{ commitment: 'confirmed' }],
+      );
+      const transaction = new Transaction().add(
+        SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports }),
+      );
+      transaction.feePayer = payer.publicKey;
+      transaction.recentBlockhash = value.blockhash;
+      transaction.sign(payer);
+      const wire = transaction.serialize().toString('base64');
+      const signature = await callLedger<string>(rpcUrl, 'sendTransaction', [
+        wire,
+        { encoding: 'base64', preflightCommitment: 'confirmed' },
+      ]);
+      const { value: statuses } = await callLedger<{ value: ({ err: unknown } | null)[] }>(
+        rpcUrl,
+        'getSignatureStatuses',
+        [[signature]],
+      );
+      if (statuses[0]?.err === null) promised.push({ signature, to, lamports });
+    } catch {
+      // Killed while it was asked: it promised nothing.
+      return promised;
+    }
+  }
+}
+
+async function expectKept(connection: Connection, promised: readonly Promised[]): Promise<void> {
+  for (let from = 0; from < promised.length; from += 100) {
+    const part = promised.slice(from, from + 100);
+    const accounts = await connection.getMultipleAccountsInfo(part.map(({ to }) => to));
+    expect(accounts.map((account) => account?.lamports)).toEqual(
+      part.map(({ lamports }) => lamports),
+    );
+    const { value } = await connection.getSignatureStatuses(
+      part.map(({ signature }) => signature),
+      { searchTransactionHistory: true },
+    );
+    expect(value.map((status) => status?.err)).toEqual(part.map(() => null));
+  }
+}
+
+const random = createRandom();
+
+describe(`a ledger that is killed at random moments under load (seed ${random.seed})`, () => {
+  it(
+    `comes back with everything that it had confirmed, ${KILLS} times`,
+    async () => {
+      const folder = newFolder();
+      const payer = Keypair.generate();
+      const promised: Promised[] = [];
+      let slot = 0;
+      for (let kill = 1; kill <= KILLS; kill += 1) {
+        const rpcUrl = await start(folder, payer);
+        const connection = new Connection(rpcUrl, 'confirmed');
+        // A slot that was told before never comes again.
+        const slotNow = await connection.getSlot('processed');
+        expect(slotNow).toBeGreaterThan(slot);
+        await expectKept(connection, promised.slice(-500));
+        const sending = Array.from({ length: SENDERS }, (_, sender) =>
+          sendUntilGone(rpcUrl, payer, kill * SENDERS + sender),
+        );
+        await delay(50 + random.below(LIVES_MS_MAX));
+        slot = await connection.getSlot('confirmed');
+        ledger?.kill('SIGKILL');
+        promised.push(...(await Promise.all(sending)).flat());
+      }
+      const rpcUrl = await start(folder, payer);
+      await expectKept(new Connection(rpcUrl, 'confirmed'), promised);
+      expect(promised.length).toBeGreaterThan(KILLS);
+    },
+    60_000 + KILLS * 5_000,
+  );
+});
