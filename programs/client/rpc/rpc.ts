@@ -1,0 +1,216 @@
+import { byId, parse, type Reply, refusesBatches, resultOf } from './answers.ts';
+import { NoAnswerError } from './errors.ts';
+
+/** Carries one request to a node. Rejects when no answer comes, or when the signal aborts. */
+export type Post = (body: string, signal: AbortSignal) => Promise<Reply>;
+
+/** Asks a ledger's node over JSON-RPC; questions that wait together share a request. */
+export interface Rpc {
+  /**
+   * @param read takes the result's form and throws where it has another
+   * @throws RpcError when the node refuses the question
+   * @throws NoAnswerError when no answer comes within 10 s, or one of another form
+   */
+  ask<Result>(
+    method: string,
+    parameters: readonly unknown[],
+    read: (result: unknown) => Result,
+  ): Promise<Result>;
+  /**
+   * Calls `ask` as the next request for anything but sending is made up, so that what it asks at
+   * once travels along; after `withinMs` at the latest.
+   *
+   * @returns gives it up
+   */
+  beforeNext(ask: () => void, withinMs: number): () => void;
+}
+
+interface Question {
+  readonly id: number;
+  readonly method: string;
+  readonly parameters: readonly unknown[];
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  /** That carries it, once it is under way. */
+  request?: Request;
+}
+
+/** One request under way. */
+interface Request {
+  readonly abort: AbortController;
+  /** Questions in it that are neither answered nor given up. */
+  open: number;
+}
+
+/** Questions that may share a request. */
+interface Lane {
+  waiting: Question[];
+  inFlight: number;
+  isDue: boolean;
+  linger: ReturnType<typeof setTimeout> | undefined;
+}
+
+/** Longer than any healthy node takes. */
+const TIMEOUT_MS = 10_000;
+/** More in one request than this some nodes refuse, and the first would wait for the last. */
+const BATCH_MAX = 50;
+/** While so many requests are under way, further questions gather, but none for long. */
+const GATHERS_FROM = 2;
+const LINGER_MS = 5;
+/** A node that is silent is not given more than this to be silent about. */
+const IN_FLIGHT_MAX = 32;
+const ENDED = "The ledger's node is not asked any more";
+
+/**
+ * Sending has requests of its own: nodes answer a request as a whole, and a transaction that is
+ * checked would hold up what is quick to read.
+ *
+ * A node that refuses several questions at once is asked one by one from then on.
+ *
+ * @param options.later runs work at the end of this turn of the event loop; by default behind microtasks
+ * @param options.ending aborts when no answer is waited for any more; none is asked for then
+ */
+export function createRpc(options: {
+  post: Post;
+  later?: (work: () => void) => void;
+  ending?: AbortSignal | undefined;
+}): Rpc {
+  const { post, later = soon, ending } = options;
+  const createLane = (): Lane => ({ waiting: [], inFlight: 0, isDue: false, linger: undefined });
+  const [reads, sends] = [createLane(), createLane()];
+  const companions = new Set<() => void>();
+  const open = new Set<Question>();
+  let batchMax = BATCH_MAX;
+  let asked = 0;
+
+  /** A request that nobody waits for any more is ended. */
+  function giveUp(question: Question, message: string): void {
+    question.reject(new NoAnswerError(message));
+    const { request } = question;
+    if (request && --request.open === 0) request.abort.abort();
+  }
+
+  ending?.addEventListener('abort', () => {
+    for (const question of open) giveUp(question, ENDED);
+  });
+
+  function pumpLater(lane: Lane): void {
+    if (lane.isDue) return;
+    lane.isDue = true;
+    later(() => pump(lane));
+  }
+
+  function add(lane: Lane, question: Question): void {
+    lane.waiting.push(question);
+    if (lane.inFlight < GATHERS_FROM || batchMax === 1) pumpLater(lane);
+    else lane.linger ??= setTimeout(() => pump(lane), LINGER_MS);
+  }
+
+  function pump(lane: Lane): void {
+    clearTimeout(lane.linger);
+    lane.linger = undefined;
+    if (lane === reads && lane.waiting.length > 0) for (const ask of companions) ask();
+    lane.waiting = lane.waiting.filter((question) => open.has(question));
+    while (lane.waiting.length > 0 && lane.inFlight < IN_FLIGHT_MAX) {
+      void exchange(lane, lane.waiting.splice(0, batchMax));
+    }
+    lane.isDue = false;
+  }
+
+  async function exchange(lane: Lane, questions: readonly Question[]): Promise<void> {
+    const request = { abort: new AbortController(), open: questions.length };
+    for (const question of questions) question.request = request;
+    lane.inFlight += 1;
+    try {
+      const reply = await post(bodyOf(questions), request.abort.signal);
+      settle(lane, questions, reply);
+    } catch (cause) {
+      const error = new NoAnswerError("The ledger's node did not answer", { cause });
+      for (const { reject } of questions) reject(error);
+    } finally {
+      lane.inFlight -= 1;
+      if (lane.waiting.length > 0) pumpLater(lane);
+    }
+  }
+
+  function settle(lane: Lane, questions: readonly Question[], reply: Reply): void {
+    const answer = parse(reply.text);
+    const isBatch = questions.length > 1;
+    if (isBatch && refusesBatches(reply, answer)) {
+      batchMax = 1;
+      for (const question of questions) delete question.request;
+      lane.waiting.unshift(...questions);
+      return;
+    }
+    const answers = isBatch && Array.isArray(answer) ? byId(answer) : undefined;
+    for (const { id, method, resolve, reject } of questions) {
+      try {
+        resolve(resultOf(method, reply.status, answers ? answers.get(id) : answer));
+      } catch (error) {
+        reject(error);
+      }
+    }
+  }
+
+  return {
+    ask(method, parameters, read) {
+      if (ending?.aborted) return Promise.reject(new NoAnswerError(ENDED));
+      return new Promise((resolve, reject) => {
+        const late = (): void =>
+          giveUp(question, `The ledger's node did not answer ${method} within ${TIMEOUT_MS} ms`);
+        const timer = setTimeout(late, TIMEOUT_MS);
+        const close = (): void => {
+          clearTimeout(timer);
+          open.delete(question);
+        };
+        const question: Question = {
+          ...{ id: ++asked, method, parameters },
+          resolve(result) {
+            const value = readAs(method, result, read);
+            close();
+            resolve(value);
+          },
+          reject(error) {
+            close();
+            reject(error);
+          },
+        };
+        open.add(question);
+        add(method === 'sendTransaction' ? sends : reads, question);
+      });
+    },
+    beforeNext(ask, withinMs) {
+      const giveUp = (): void => {
+        clearTimeout(timer);
+        companions.delete(once);
+      };
+      const once = (): void => {
+        giveUp();
+        ask();
+      };
+      const timer = setTimeout(once, withinMs);
+      companions.add(once);
+      return giveUp;
+    },
+  };
+}
+
+function soon(work: () => void): void {
+  void Promise.resolve().then(work);
+}
+
+function bodyOf(questions: readonly Question[]): string {
+  const texts = questions.map(({ id, method, parameters: params }) =>
+    JSON.stringify({ jsonrpc: '2.0', id, method, params }),
+  );
+  return texts.length === 1 ? String(texts[0]) : `[${texts.join(',')}]`;
+}
+
+function readAs<Result>(method: string, result: unknown, read: (result: unknown) => Result) {
+  try {
+    return read(result);
+  } catch (cause) {
+    const message = `The ledger's node answered ${method} with something else`;
+    throw new NoAnswerError(message, { cause });
+  }
+}
