@@ -2,6 +2,8 @@ import { Connection } from '@solana/web3.js';
 import type pg from 'pg';
 import type { Dispatcher } from 'undici';
 import { type Addresses, createAddresses } from '../programs/client/addresses.ts';
+import { connectRpc } from '../programs/client/rpc/connectRpc.ts';
+import type { Rpc } from '../programs/client/rpc/rpc.ts';
 import type { createSender } from '../programs/client/sender/sender.ts';
 import { createGuardedDispatcher } from '../runtime/addressGuard.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -22,6 +24,7 @@ export interface Resources {
    */
   requestPool: pg.Pool;
   connection: Connection;
+  rpc: Rpc;
   addresses: Addresses;
   ledger: LedgerContext;
   /** Reaches workers, and nothing that the address guard refuses. */
@@ -68,9 +71,12 @@ export async function openResources(options: {
     disableRetryOnRateLimit: true,
     ...(config.SOLANA_WS_URL && { wsEndpoint: config.SOLANA_WS_URL }),
   });
+  const ending = new AbortController();
+  const rpc = connectRpc({ url: config.SOLANA_RPC_URL, ending: ending.signal });
+  shutdown.add('ledger node', () => ending.abort());
   const addresses = createAddresses(config.SVC_PROGRAM_ID);
   const ledger = connectLedger({
-    ...{ config, connection, addresses, logger },
+    ...{ config, connection, rpc, addresses, logger },
     createSender: options.createSender,
   });
   shutdown.add('ledger', ledger.close);
@@ -92,7 +98,7 @@ export async function openResources(options: {
   const tokens = await createTokenCounts({ folder: config.SVC_TOKENIZERS_DIR, logger });
   shutdown.add('tokenizers', tokens.close);
   return {
-    ...{ pool, requestPool, connection, addresses, dispatcher, workers, tokens },
+    ...{ pool, requestPool, connection, rpc, addresses, dispatcher, workers, tokens },
     ledger: ledger.context,
   };
 }

@@ -80,7 +80,7 @@ export async function startApi(
     createSender: (options) =>
       observeSender((parts.createSender ?? createSender)(options), metrics),
   });
-  const { pool, requestPool, connection, addresses, ledger, dispatcher, workers, tokens } =
+  const { pool, requestPool, connection, rpc, addresses, ledger, dispatcher, workers, tokens } =
     resources;
   // What the mirror tells is served without the ledger; a request that needs it is refused till then.
   await within(LEDGER_WAIT_MS, reachLedger(ledger));
@@ -100,7 +100,7 @@ export async function startApi(
   shutdown.add('worker directory', directory.close);
   observeState(metrics.registry, { clock, directory });
   const feePayers = config.SVC_FEE_PAYER_KEYS.map(({ publicKey }) => publicKey);
-  const balances = observeFeePayers(metrics.registry, { connection, feePayers });
+  const balances = observeFeePayers(metrics.registry, { rpc, feePayers });
   shutdown.add('fee payer balances', balances.close);
 
   const signer = config.SVC_SIGNER_KEY;

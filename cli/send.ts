@@ -7,6 +7,7 @@ import {
 import bs58 from 'bs58';
 import { Command } from 'commander';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
+import { connectRpc } from '../programs/client/rpc/connectRpc.ts';
 import { createSender, LedgerUnavailableError } from '../programs/client/sender/index.ts';
 import { parseKeypair } from '../runtime/keypair.ts';
 import { createLogger } from '../runtime/logger.ts';
@@ -66,7 +67,7 @@ async function send(
     throw new CommandError(`Needs --signer for ${missing.join(' and ') || 'the fee'}.`);
   }
   const sender = createSender({
-    connection,
+    rpc: connectRpc({ url: connection.rpcEndpoint }),
     feePayers: [payer],
     commitment: 'confirmed',
     logger: createLogger({ name: 'svc-cli', level: 'silent' }),

@@ -1,6 +1,7 @@
 import { Connection } from '@solana/web3.js';
 import type pg from 'pg';
 import { createAddresses } from '../programs/client/addresses.ts';
+import { connectRpc } from '../programs/client/rpc/connectRpc.ts';
 import { createLedgerClock, createSender } from '../programs/client/sender/index.ts';
 import { createPriorityFee } from '../programs/client/sender/priorityFee.ts';
 import { awaitDatabase } from '../runtime/awaitDatabase.ts';
@@ -81,13 +82,14 @@ export async function startIndexer(options: {
   const rpcUrl = config.SOLANA_RPC_URL;
   const wsUrl = config.SOLANA_WS_URL ?? websocketUrlOf(rpcUrl);
   const connection = new Connection(rpcUrl, { commitment, wsEndpoint: wsUrl });
-  const clock = createLedgerClock({ connection });
+  const node = connectRpc({ url: rpcUrl });
+  const clock = createLedgerClock({ rpc: node });
   shutdown.add('ledger clock', clock.close);
   const addresses = createAddresses(programId);
   const sender = createSender({
-    ...{ connection, feePayers: [config.SVC_CRANK_KEY], commitment, logger, wsUrl },
+    ...{ rpc: node, feePayers: [config.SVC_CRANK_KEY], commitment, logger, wsUrl },
     priorityFee: createPriorityFee({
-      ...{ connection, heliusApiKey: config.HELIUS_API_KEY, logger },
+      ...{ rpc: node, heliusApiKey: config.HELIUS_API_KEY, logger },
       writableAccounts: [addresses.treasury, addresses.vault],
       nowMs: () => performance.now(),
     }),

@@ -98,7 +98,7 @@ function createChain(
         blockhash: BLOCKHASH,
         lookup: undefined,
       });
-      const execution = runtime.execute(wire, true);
+      const execution = runtime.execute(Buffer.from(wire, 'base64'), true);
       // Decoded only where somebody asks.
       readEvents = () => executedEvents(execution, transaction.message.staticAccountKeys);
       if (execution.err === null) return execution.computeUnits;

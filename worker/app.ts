@@ -1,6 +1,7 @@
-import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
+import type { Keypair, PublicKey } from '@solana/web3.js';
 import express, { type Express } from 'express';
 import { createAddresses } from '../programs/client/addresses.ts';
+import type { Rpc } from '../programs/client/rpc/rpc.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { createAdmission } from './admission.ts';
 import { createAttempts } from './attempts.ts';
@@ -46,16 +47,16 @@ const BODY_BYTES_MAX = 5 * 1024 * 1024;
  */
 export function createWorker(options: {
   identity: WorkerIdentity;
-  connection: Connection;
+  rpc: Rpc;
   engine: Engine;
   logger: Logger;
   signProof?: SignProof;
   now?: () => number;
 }): Worker {
-  const { identity, connection, engine, logger, now = Date.now } = options;
+  const { identity, rpc, engine, logger, now = Date.now } = options;
   const { programId, proofKey, slots } = identity;
   const address = createAddresses(programId).worker(identity.authority);
-  const ledger = createWorkerLedger({ connection, programId, worker: address });
+  const ledger = createWorkerLedger({ rpc, programId, worker: address });
   const authenticate = createAuthentication(address, now);
   const readStart = createLedgerStart(ledger);
   const own = { programId, worker: address, proofKey: proofKey.publicKey };

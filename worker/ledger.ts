@@ -1,9 +1,4 @@
-import {
-  type AccountInfo,
-  type Connection,
-  type PublicKey,
-  SYSVAR_CLOCK_PUBKEY,
-} from '@solana/web3.js';
+import { type PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
 import {
   type AccountName,
   type Accounts,
@@ -13,6 +8,9 @@ import {
 import { createAddresses } from '../programs/client/addresses.ts';
 import { unixSecondsOf } from '../programs/client/clockAccount.ts';
 import { coder, IDL } from '../programs/client/program.ts';
+import { spellingOf } from '../programs/client/publicKeyOf.ts';
+import { type Account, getMultipleAccounts } from '../programs/client/rpc/accounts.ts';
+import type { Rpc } from '../programs/client/rpc/rpc.ts';
 import { modelText, workerModels } from '../programs/client/views.ts';
 import { delay } from '../runtime/wait.ts';
 import { WorkerError } from './errors.ts';
@@ -62,16 +60,17 @@ const READING = { commitment: COMMITMENT, dataSlice: { offset: 0, length: BYTES_
 
 /** @param worker the address of this worker's account */
 export function createWorkerLedger(options: {
-  connection: Connection;
+  rpc: Rpc;
   programId: PublicKey;
   worker: PublicKey;
 }): WorkerLedger {
-  const { connection, programId, worker } = options;
+  const { rpc, programId, worker } = options;
   const { config } = createAddresses(programId);
 
-  async function read(addresses: PublicKey[]) {
+  async function read(addresses: PublicKey[]): Promise<(Account | null)[]> {
     try {
-      return await within(READ_TIMEOUT_MS, connection.getMultipleAccountsInfo(addresses, READING));
+      const reading = getMultipleAccounts(rpc, addresses.map(spellingOf), READING);
+      return (await within(READ_TIMEOUT_MS, reading)).value;
     } catch (error) {
       throw new WorkerError('ledger_unavailable', 'The ledger did not answer', { cause: error });
     }
@@ -84,9 +83,10 @@ export function createWorkerLedger(options: {
    */
   function decode<Name extends AccountName>(
     name: Name,
-    info: Awaited<ReturnType<typeof read>>[number] | undefined,
+    info: Account | null | undefined,
   ): Accounts[Name] | undefined {
-    if (!info?.owner.equals(programId) || accountKind(info.data) !== name) return undefined;
+    if (info?.owner !== spellingOf(programId)) return undefined;
+    if (accountKind(info.data) !== name) return undefined;
     return decodeAccount(info.data).data as Accounts[Name];
   }
 
@@ -124,12 +124,12 @@ export function createWorkerLedger(options: {
   };
 }
 
-function timeOf(clock: AccountInfo<Buffer> | null | undefined): bigint {
+function timeOf(clock: Account | null | undefined): bigint {
   if (!clock) throw new WorkerError('ledger_unavailable', 'The ledger has no Clock');
   return unixSecondsOf(clock);
 }
 
-/** web3.js itself would wait for ever. */
+/** The client itself would wait for longer. */
 async function within<Result>(ms: number, work: Promise<Result>): Promise<Result> {
   const timer = new AbortController();
   const late = delay(ms, timer.signal).then((): never => {

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { Connection } from '@solana/web3.js';
+import { connectRpc } from '../programs/client/rpc/connectRpc.ts';
 import { endOnError } from '../runtime/endOnError.ts';
 import { hostInUrl } from '../runtime/hostInUrl.ts';
 import { listenAt } from '../runtime/listenAt.ts';
@@ -33,7 +33,7 @@ const worker = createWorker({
     proofKey: config.WORKER_PROOF_KEY,
     slots: config.WORKER_SLOTS,
   },
-  connection: new Connection(config.SOLANA_RPC_URL, 'confirmed'),
+  rpc: connectRpc({ url: config.SOLANA_RPC_URL }),
   engine,
   logger,
 });

@@ -1,5 +1,6 @@
 import type { Connection } from '@solana/web3.js';
 import type { Addresses } from '../../programs/client/addresses.ts';
+import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { createBatcher } from '../../programs/client/sender/batcher.ts';
 import { createLedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { createPriorityFee } from '../../programs/client/sender/priorityFee.ts';
@@ -36,15 +37,16 @@ const URGENT_LANES = ['settlements', 'exits'];
 export function connectLedger(options: {
   config: ApiConfig;
   connection: Connection;
+  rpc: Rpc;
   addresses: Addresses;
   logger: Logger;
   createSender: typeof createSender;
 }): { context: LedgerContext; close(): void } {
-  const { config, connection, addresses, logger } = options;
+  const { config, connection, rpc, addresses, logger } = options;
   const commitment = config.SVC_COMMITMENT;
-  const clock = createLedgerClock({ connection });
+  const clock = createLedgerClock({ rpc });
   const sender = options.createSender({
-    connection,
+    rpc,
     commitment,
     logger,
     feePayers: config.SVC_FEE_PAYER_KEYS,
@@ -52,7 +54,7 @@ export function connectLedger(options: {
     submissionsMax: config.SVC_SUBMISSIONS_MAX,
     urgentLanes: URGENT_LANES,
     priorityFee: createPriorityFee({
-      connection,
+      rpc,
       writableAccounts: [addresses.vault, addresses.treasuryVault],
       heliusApiKey: config.HELIUS_API_KEY,
       logger,

@@ -1,6 +1,7 @@
-import type { Connection, PublicKey } from '@solana/web3.js';
+import type { PublicKey } from '@solana/web3.js';
 import { Gauge, type Registry } from 'prom-client';
-import { answered } from '../../programs/client/sender/answered.ts';
+import { getBalance } from '../../programs/client/rpc/accounts.ts';
+import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { delay } from '../../runtime/wait.ts';
 
 /** Thousands of transactions cost less than what an operator should ever let it sink to. */
@@ -14,9 +15,9 @@ const READ_INTERVAL_MS = 60_000;
  */
 export function observeFeePayers(
   registry: Registry,
-  parts: { connection: Connection; feePayers: readonly PublicKey[] },
+  parts: { rpc: Rpc; feePayers: readonly PublicKey[] },
 ): { close(): void } {
-  const { connection, feePayers } = parts;
+  const { rpc, feePayers } = parts;
   const closing = new AbortController();
   const gauge = new Gauge({
     name: 'svc_api_fee_payer_lamports',
@@ -28,7 +29,7 @@ export function observeFeePayers(
   async function read(address: PublicKey): Promise<void> {
     const labels = { address: address.toBase58() };
     try {
-      gauge.set(labels, await answered(connection.getBalance(address)));
+      gauge.set(labels, await getBalance(rpc, labels.address, { commitment: 'confirmed' }));
     } catch {
       gauge.remove(labels);
     }

@@ -58,6 +58,8 @@ export {
   verifySignature,
   workerRequestMessage,
 } from './proof.ts';
+export { connectRpc } from './rpc/connectRpc.ts';
+export { createRpc, type Post, type Rpc } from './rpc/rpc.ts';
 export * from './sender/index.ts';
 export type * from './types.ts';
 export { type Check, conclude, type Verdict } from './verify/check.ts';

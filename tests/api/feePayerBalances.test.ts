@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { type Connection, Keypair } from '@solana/web3.js';
+import { Keypair } from '@solana/web3.js';
 import { Registry } from 'prom-client';
 import { observeFeePayers } from '../../api/telemetry/observeFeePayers.ts';
+import { createRpc } from '../../programs/client/rpc/rpc.ts';
 
 const READ_INTERVAL_MS = 60_000;
 /** A node that takes longer is taken to tell nothing. */
@@ -17,8 +18,13 @@ describe('the balances of the fee payers', () => {
     jest.useFakeTimers();
     registry = new Registry();
     getBalance = async () => 5;
-    const connection = { getBalance: () => getBalance() } as unknown as Connection;
-    balances = observeFeePayers(registry, { connection, feePayers: [feePayer] });
+    const rpc = createRpc({
+      async post() {
+        const result = { context: { slot: 1 }, value: await getBalance() };
+        return { status: 200, text: JSON.stringify({ result }) };
+      },
+    });
+    balances = observeFeePayers(registry, { rpc, feePayers: [feePayer] });
   });
 
   afterEach(() => {

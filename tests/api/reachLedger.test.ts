@@ -6,6 +6,7 @@ import { connectLedger } from '../../api/ledger/connectLedger.ts';
 import type { LedgerContext } from '../../api/ledger/context.ts';
 import { reachLedger } from '../../api/ledger/reachLedger.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
+import { createRpc } from '../../programs/client/rpc/rpc.ts';
 
 const WAITING = 'Waiting for the node at SOLANA_RPC_URL to tell the time';
 
@@ -24,17 +25,20 @@ describe('an API that starts while its node is away', () => {
         done();
       },
     });
-    const connection = {
-      async getAccountInfoAndContext() {
+    const data = [Buffer.alloc(40).toString('base64'), 'base64'];
+    const clock = { lamports: 1, owner: 'Sysvar', executable: false, data };
+    const rpc = createRpc({
+      async post() {
         if (isAway) throw new Error('connect ECONNREFUSED');
-        return { context: { slot: 1 }, value: { data: Buffer.alloc(40) } };
+        const result = { context: { slot: 1 }, value: clock };
+        return { status: 200, text: JSON.stringify({ result }) };
       },
-      getAccountInfo: async () => null,
-    };
+    });
+    const connection = { getAccountInfo: async () => null };
     const sender = { close: () => undefined };
     ledger = connectLedger({
       config: { SVC_COMMITMENT: 'confirmed', SVC_GATEWAY: Keypair.generate().publicKey },
-      connection,
+      ...{ connection, rpc },
       addresses: createAddresses(),
       logger: pino(lines),
       createSender: () => sender,

@@ -24,7 +24,7 @@ beforeAll(async () => {
   ledger = await startLedger();
   await ledger.fundLamports(payee.publicKey, 1e9);
   sender = createSender({
-    connection: ledger.connection,
+    rpc: ledger.rpc,
     feePayers: [ledger.payer],
     commitment: 'confirmed',
     logger: createLogger({ name: 'test', level: 'silent' }),

@@ -56,14 +56,14 @@ beforeAll(async () => {
   ledger = await startLedger();
   closers.push(ledger.close);
   service = await openService(ledger);
-  const { connection, payer } = ledger;
+  const { rpc, payer } = ledger;
   sender = createSender({
-    connection,
+    rpc,
     feePayers: [payer],
     commitment: 'confirmed',
     logger: createLogger({ name: 'test', level: 'silent' }),
   });
-  clock = createLedgerClock({ connection });
+  clock = createLedgerClock({ rpc });
   closers.push(sender.close, clock.close);
   await clock.ready;
 });

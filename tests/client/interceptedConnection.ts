@@ -9,12 +9,8 @@ export interface RpcRequest {
 /** Passes a request on to the real node and returns its answer. */
 export type Forward = (request: RpcRequest) => Promise<object>;
 
-/** A connection to the real node over a network that loses or changes what the test says. */
-export function interceptedConnection(
-  rpcUrl: string,
-  intercept: (request: RpcRequest, forward: Forward) => Promise<object>,
-): Connection {
-  const forward: Forward = async (request) => {
+export function forwardTo(rpcUrl: string): Forward {
+  return async (request) => {
     const answer = await fetch(rpcUrl, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -22,6 +18,14 @@ export function interceptedConnection(
     });
     return (await answer.json()) as object;
   };
+}
+
+/** A connection to the real node over a network that loses or changes what the test says. */
+export function interceptedConnection(
+  rpcUrl: string,
+  intercept: (request: RpcRequest, forward: Forward) => Promise<object>,
+): Connection {
+  const forward = forwardTo(rpcUrl);
   return new Connection(rpcUrl, {
     commitment: 'confirmed',
     disableRetryOnRateLimit: true,

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { Connection, Keypair } from '@solana/web3.js';
+import { Keypair } from '@solana/web3.js';
+import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
 import { createPriorityFee } from '../../programs/client/sender/priorityFee.ts';
 import { createLogger } from '../../runtime/logger.ts';
 
@@ -38,7 +39,7 @@ function createFee(url: string, heliusApiKey?: string) {
   const warnings: string[] = [];
   const into = { write: (line: string) => void warnings.push(line) };
   const fee = createPriorityFee({
-    connection: new Connection(url),
+    rpc: connectRpc({ url }),
     writableAccounts: [Keypair.generate().publicKey],
     heliusApiKey,
     heliusUrl: url,

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import {
   ComputeBudgetProgram,
-  type Connection,
   Keypair,
   type PublicKey,
   SystemProgram,
   type TransactionInstruction,
 } from '@solana/web3.js';
-import { answered } from '../../programs/client/sender/answered.ts';
+import { createRpc, type Rpc } from '../../programs/client/rpc/rpc.ts';
 import {
   createSender,
   type Outcome,
@@ -18,7 +17,8 @@ import {
 import { createLedger } from '../../programs/client/sender/ledger.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { advanceSeconds, startLedger, type TestLedger } from '../support/ledger.ts';
-import { accepted, interceptedConnection } from './interceptedConnection.ts';
+import { accepted } from './interceptedConnection.ts';
+import { interceptedRpc } from './interceptedRpc.ts';
 
 /** Makes slots of 20 ms look like the 400 ms of a real cluster. */
 const SLOW_FACTOR = 20;
@@ -36,7 +36,7 @@ let sender: Sender;
 beforeAll(async () => {
   ledger = await startLedger();
   for (const { publicKey } of payers) await ledger.fundLamports(publicKey, 1e12);
-  sender = createSender(options(ledger.connection));
+  sender = createSender(options(ledger.rpc));
 });
 
 afterAll(async () => {
@@ -44,8 +44,8 @@ afterAll(async () => {
   await ledger.close();
 });
 
-function options(connection: Connection) {
-  return { connection, feePayers: payers, commitment: 'confirmed' as const, logger };
+function options(rpc: Rpc) {
+  return { rpc, feePayers: payers, commitment: 'confirmed' as const, logger };
 }
 
 function pay(lamports: number, from = payers[0].publicKey): TransactionInstruction {
@@ -98,7 +98,7 @@ describe('the sender', () => {
     const asked = Promise.withResolvers<void>();
     const told = Promise.withResolvers<void>();
     const methods: string[] = [];
-    const connection = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+    const node = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       methods.push(request.method);
       if (request.method === 'getLatestBlockhash') {
         asked.resolve();
@@ -106,7 +106,7 @@ describe('the sender', () => {
       }
       return forward(request);
     });
-    const slow = createSender(options(connection));
+    const slow = createSender(options(node));
     let isWanted = true;
     const sending = slow.send({
       ...{ instructions: [pay(10)], signers: [payers[0]], computeUnitLimit: 2_000 },
@@ -130,7 +130,7 @@ describe('the sender', () => {
   });
 
   it('pays for priority when it is told a price', async () => {
-    const priced = createSender({ ...options(ledger.connection), priorityFee: async () => 1_000 });
+    const priced = createSender({ ...options(ledger.rpc), priorityFee: async () => 1_000 });
     const { signature } = await send([pay(8)], priced);
     const [, units, , price] = await instructionsOf(String(signature));
     expect(units?.data).toBe('0292090000');
@@ -150,7 +150,7 @@ describe('the sender', () => {
   });
 
   it('names a fee payer without lamports as the cause', async () => {
-    const poor = createSender({ ...options(ledger.connection), feePayers: [Keypair.generate()] });
+    const poor = createSender({ ...options(ledger.rpc), feePayers: [Keypair.generate()] });
     expect(await send([pay(10)], poor)).toMatchObject({
       status: 'rejected',
       error: { name: 'AccountNotFound', code: null, instructionIndex: null },
@@ -163,7 +163,7 @@ describe('the sender', () => {
     const told: string[] = [];
     const into = { write: (line: string) => void told.push(JSON.parse(line).fee_payer) };
     const mixed = createSender({
-      ...options(ledger.connection),
+      ...options(ledger.rpc),
       ...{ feePayers, logger: createLogger({ name: 'test', level: 'error', into }) },
     });
     for (const lamports of [40, 41, 42, 43]) {
@@ -178,7 +178,7 @@ describe('the sender', () => {
     const fees = 1_000_000;
     await ledger.fundLamports(poor.publicKey, fees);
     const mixed = createSender({
-      ...options(ledger.connection),
+      ...options(ledger.rpc),
       feePayers: [poor, payers[0]],
     });
     const outcome = await mixed.send({
@@ -208,7 +208,7 @@ describe('the sender', () => {
 
   it('asks about two hundred transactions in flight with shared questions', async () => {
     let questions = 0;
-    const counted = interceptedConnection(ledger.rpcUrl, (request, forward) => {
+    const counted = interceptedRpc(ledger.rpcUrl, (request, forward) => {
       if (request.method === 'getSignatureStatuses') questions += 1;
       return forward(request);
     });
@@ -222,10 +222,10 @@ describe('the sender', () => {
 });
 
 describe('the sender on a ledger of slow slots', () => {
-  let slow: Connection;
+  let slow: Rpc;
 
   beforeAll(() => {
-    slow = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+    slow = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       const answer = (await forward(request)) as { result: { context?: { slot: number } } };
       if (request.method !== 'getSignatureStatuses') return answer;
       const slot = Math.floor((answer.result.context?.slot ?? 0) / SLOW_FACTOR);
@@ -261,7 +261,7 @@ describe('the sender on a ledger of slow slots', () => {
 
 describe('the sender on a bad network', () => {
   it('has the ledger’s word for a transaction that failed in a block', async () => {
-    const unchecked = interceptedConnection(ledger.rpcUrl, (request, forward) => {
+    const unchecked = interceptedRpc(ledger.rpcUrl, (request, forward) => {
       const [wire, config] = request.params;
       const params = [wire, { ...Object(config), skipPreflight: true }];
       return forward(request.method === 'sendTransaction' ? { ...request, params } : request);
@@ -278,7 +278,7 @@ describe('the sender on a bad network', () => {
 
   it('confirms a transaction although the answer to its sending was lost', async () => {
     let lost = 0;
-    const deaf = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+    const deaf = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       const answer = await forward(request);
       if (request.method !== 'sendTransaction') return answer;
       lost += 1;
@@ -290,7 +290,7 @@ describe('the sender on a bad network', () => {
 
   it('sends again what a node dropped', async () => {
     let sendings = 0;
-    const dropping = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+    const dropping = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       if (request.method !== 'sendTransaction') return forward(request);
       sendings += 1;
       return sendings === 1 ? accepted(request) : forward(request);
@@ -300,7 +300,7 @@ describe('the sender on a bad network', () => {
   });
 
   it('calls a transaction expired once its blockhash is dead and nothing of it is found', async () => {
-    const swallowing = interceptedConnection(ledger.rpcUrl, async (request, forward) =>
+    const swallowing = interceptedRpc(ledger.rpcUrl, async (request, forward) =>
       request.method === 'sendTransaction' ? accepted(request) : forward(request),
     );
     const outcome = await send([pay(22)], createSender(options(swallowing)));
@@ -315,7 +315,7 @@ describe('the sender on a bad network', () => {
   });
 
   it('finds in the history what the recent statuses do not show', async () => {
-    const forgetful = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+    const forgetful = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       const answer = await forward(request);
       const [signatures, config] = request.params as [
         string[],
@@ -332,7 +332,7 @@ describe('the sender on a bad network', () => {
   it('gives up nothing at the last block in which it may land', async () => {
     let lastValid = Number.NaN;
     let isLast = false;
-    const atTheEnd = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+    const atTheEnd = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       if (request.method === 'sendTransaction' && !isLast) return accepted(request);
       const answer = await forward(request);
       const { result } = answer as { result: { value: { lastValidBlockHeight: number } } };
@@ -347,7 +347,7 @@ describe('the sender on a bad network', () => {
   it('hears nothing of a dead transaction from a node that has not come to its end', async () => {
     let heightSlot = 1;
     let asked = 0;
-    const behind = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+    const behind = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       const answer = await forward(request);
       const { result } = answer as { result: { absoluteSlot: number; blockHeight: number } };
       if (request.method === 'getEpochInfo') {
@@ -369,7 +369,7 @@ describe('the sender on a bad network', () => {
 
   it('hears nothing of a block that may still vanish', async () => {
     let asked = 0;
-    const forked = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+    const forked = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       const answer = await forward(request);
       if (request.method !== 'getSignatureStatuses' || ++asked > 3) return answer;
       const { result } = answer as { result: { context: { slot: number } } };
@@ -383,7 +383,7 @@ describe('the sender on a bad network', () => {
 
   it('has no transaction checked by a node that has not come to the last one', async () => {
     const checkedAt: unknown[] = [];
-    const behind = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+    const behind = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       if (request.method === 'sendTransaction') {
         checkedAt.push((request.params[1] as { minContextSlot: number }).minContextSlot);
       }
@@ -400,11 +400,8 @@ describe('the sender on a bad network', () => {
 
   it('confirms a transaction that a node knows already', async () => {
     const refusal = { err: 'AlreadyProcessed', logs: [] };
-    const known = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+    const known = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       const { id, method } = request;
-      if (method === 'simulateTransaction') {
-        return { jsonrpc: '2.0', id, result: { context: { slot: 1 }, value: refusal } };
-      }
       const answer = await forward(request);
       if (method !== 'sendTransaction') return answer;
       return { jsonrpc: '2.0', id, error: { code: -32_002, message: 'known', data: refusal } };
@@ -414,11 +411,10 @@ describe('the sender on a bad network', () => {
 
   it('takes a transaction for sent that one node refuses and another finds sound', async () => {
     let sendings = 0;
-    const refusal = { err: 'AccountNotFound', logs: [] };
-    const divided = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+    const divided = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       const { id, method } = request;
       if (method !== 'sendTransaction' || ++sendings > 1) return forward(request);
-      return { jsonrpc: '2.0', id, error: { code: -32_002, message: 'refused', data: refusal } };
+      return { jsonrpc: '2.0', id, error: { code: -32_005, message: 'Node is unhealthy' } };
     });
     expect((await send([pay(39)], createSender(options(divided)))).status).toBe('confirmed');
     expect(sendings).toBe(2);
@@ -426,7 +422,7 @@ describe('the sender on a bad network', () => {
 
   it('takes what several nodes tell together for the word of the one that is most behind', async () => {
     const slots = [9, 5];
-    const several = interceptedConnection(ledger.rpcUrl, async ({ id, params }) => {
+    const several = interceptedRpc(ledger.rpcUrl, async ({ id, params }) => {
       const value = (params[0] as string[]).map(() => null);
       return { jsonrpc: '2.0', id, result: { context: { slot: slots.shift() }, value } };
     });
@@ -437,8 +433,11 @@ describe('the sender on a bad network', () => {
 
   it('waits 10 s for a node’s answer, and no longer', async () => {
     jest.useFakeTimers();
-    const waiting = answered(new Promise(() => undefined));
-    const ended = expect(waiting).rejects.toThrow('did not answer within 10000 ms');
+    const silent = createRpc({ post: () => new Promise(() => undefined) });
+    const waiting = createLedger(silent).latestBlockhash();
+    const ended = expect(waiting).rejects.toThrow(
+      'did not answer getLatestBlockhash within 10000 ms',
+    );
     await jest.advanceTimersByTimeAsync(10_000);
     jest.useRealTimers();
     await ended;
@@ -447,7 +446,7 @@ describe('the sender on a bad network', () => {
   it('signs nothing that still waits for its turn when it is closed', async () => {
     const asked = Promise.withResolvers<void>();
     const told = Promise.withResolvers<void>();
-    const slow = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+    const slow = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       if (request.method === 'getLatestBlockhash') {
         asked.resolve();
         await told.promise;
@@ -467,7 +466,7 @@ describe('the sender on a bad network', () => {
 
   it('signs anew when the ledger no longer knows the blockhash', async () => {
     let stale: object | undefined;
-    const behind = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+    const behind = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       if (request.method !== 'getLatestBlockhash') return forward(request);
       const answer = await forward(request);
       const first = stale === undefined;
@@ -479,15 +478,11 @@ describe('the sender on a bad network', () => {
 
   it('lets a transaction load as much as any may where its accounts are larger than usual', async () => {
     const refusal = { err: 'MaxLoadedAccountsDataSizeExceeded', logs: [] };
-    const strict = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+    const strict = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       const isUsual = Buffer.from(String(request.params[0]), 'base64').includes(USUAL_BYTES);
       const { id, method } = request;
-      if (!isUsual || !['sendTransaction', 'simulateTransaction'].includes(method)) {
-        return forward(request);
-      }
-      return method === 'sendTransaction'
-        ? { jsonrpc: '2.0', id, error: { code: -32_002, message: 'refused', data: refusal } }
-        : { jsonrpc: '2.0', id, result: { context: { slot: 1 }, value: refusal } };
+      if (!isUsual || method !== 'sendTransaction') return forward(request);
+      return { jsonrpc: '2.0', id, error: { code: -32_002, message: 'refused', data: refusal } };
     });
     const patient = createSender(options(strict));
     const { status, signature } = await send([pay(77)], patient);
@@ -499,7 +494,7 @@ describe('the sender on a bad network', () => {
   });
 
   it('says that the ledger is unavailable, and that nothing was sent, when no node answers', async () => {
-    const silent = interceptedConnection(ledger.rpcUrl, async () => {
+    const silent = interceptedRpc(ledger.rpcUrl, async () => {
       throw new Error('The connection was refused');
     });
     const failed = send([pay(25)], createSender(options(silent)));
@@ -511,7 +506,7 @@ describe('the sender on a bad network', () => {
 
   it('leaves no caller waiting when it is closed, and names what it gave up', async () => {
     const asked = Promise.withResolvers<void>();
-    const swallowing = interceptedConnection(ledger.rpcUrl, async (request, forward) => {
+    const swallowing = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       if (request.method === 'getSignatureStatuses') asked.resolve();
       return request.method === 'sendTransaction' ? accepted(request) : forward(request);
     });

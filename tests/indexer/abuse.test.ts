@@ -245,7 +245,7 @@ describe('a suspension', () => {
 describe('the watch', () => {
   async function watchWith(offencesMax: number, isSeen: () => Promise<boolean>) {
     const reasons: string[] = [];
-    const clock = createLedgerClock({ connection: scene.ledger.connection });
+    const clock = createLedgerClock({ rpc: scene.ledger.rpc });
     const stopping = new AbortController();
     const watch = createAbuseWatch({
       limits: [

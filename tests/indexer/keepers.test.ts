@@ -58,12 +58,12 @@ async function keepMirrored(): Promise<void> {
 /** Starts all keepers of a process, with a crank of their own. @returns what became of each task */
 async function startKeepers(): Promise<{ duty: string; result: TaskResult }[]> {
   const results: { duty: string; result: TaskResult }[] = [];
-  const { connection } = scene.ledger;
+  const { rpc } = scene.ledger;
   const crank = Keypair.generate();
   await scene.ledger.fundLamports(crank.publicKey, LAMPORTS);
-  const clock = createLedgerClock({ connection });
+  const clock = createLedgerClock({ rpc });
   const sender = createSender({
-    ...{ connection, logger, commitment: 'confirmed', feePayers: [crank] },
+    ...{ rpc, logger, commitment: 'confirmed', feePayers: [crank] },
   });
   const { keepers, close } = createKeepers({
     ...{ programId: PROGRAM_ID, database: mirror.pool, sender, clock, logger },

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { StartedProcess } from '../support/childProcess.ts';
 import { type DatabaseGate, startDatabaseGate } from '../support/databaseGate.ts';
+import { BATCH_REFUSED } from '../support/ledgerGate.ts';
 import { runIndexer, startIndexer } from './indexerProcess.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { createScene, type Scene } from './scene.ts';
@@ -31,6 +32,7 @@ const SILENCE_MS_MAX = 10_000;
 
 const node = createServer(async (request, response) => {
   const body = await new Response(request as never).text();
+  if (body.startsWith('[')) return void response.end(JSON.stringify(BATCH_REFUSED));
   if (mood === 'is silent') return void unanswered.add(JSON.parse(body).method);
   if (mood === 'fails') {
     refused += 1;

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { IndexerHealth } from '../../indexer/indexer.ts';
 import type { StartedProcess } from '../support/childProcess.ts';
+import { BATCH_REFUSED } from '../support/ledgerGate.ts';
 import { runIndexer, startIndexer } from './indexerProcess.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { createScene, type Scene } from './scene.ts';
@@ -21,6 +22,7 @@ const answers = new Map<string, unknown>();
 
 const node = createServer(async (request, response) => {
   const body = await new Response(request as never).text();
+  if (body.startsWith('[')) return void response.end(JSON.stringify(BATCH_REFUSED));
   const { method, id } = JSON.parse(body) as { method: string; id: unknown };
   const headers = { 'content-type': 'application/json' };
   if (answers.has(method)) {

@@ -49,16 +49,15 @@ function fallBehind(times: number, settlementSlot: number): void {
   service.ledgerGate.setRoad(async (request, forward) => {
     const { id, method } = request;
     if (left > 0 && sentInstructions(request).some(isDispute)) {
-      const message = 'Transaction simulation failed';
-      return { jsonrpc: '2.0', id, error: { code: -32002, message } };
-    }
-    if (left > 0 && method === 'simulateTransaction') {
       left -= 1;
       const err = { InstructionError: [0, { Custom: EscrowErrorCode.WrongJobStatus }] };
-      const value = { err, logs: [], accounts: null, unitsConsumed: 0, returnData: null };
-      return { jsonrpc: '2.0', id, result: { context: { slot: settlementSlot - 1 }, value } };
+      const message = 'Transaction simulation failed';
+      return { jsonrpc: '2.0', id, error: { code: -32002, message, data: { err, logs: [] } } };
     }
-    return forward(request);
+    const answer = await forward(request);
+    if (left === 0 || method !== 'getLatestBlockhash') return answer;
+    const { result } = answer as { result: object };
+    return { ...answer, result: { ...result, context: { slot: settlementSlot - 1 } } };
   });
 }
 

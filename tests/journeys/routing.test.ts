@@ -64,7 +64,7 @@ async function addWorker(mode: WorkerMode, slots?: number): Promise<RoutedWorker
   const config = await fetchConfig(ledger.connection, addresses.config);
   if (!config) throw new Error('the program has no config');
   const worker = await startMisbehavingWorker({
-    ...{ mode, proofKey, authority: authority.publicKey, connection: ledger.connection },
+    ...{ mode, proofKey, authority: authority.publicKey, rpc: ledger.rpc },
     ...(slots !== undefined && { slots }),
   });
   await registerWorker(operator, {

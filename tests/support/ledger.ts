@@ -1,6 +1,8 @@
 import { Connection, Keypair, type PublicKey } from '@solana/web3.js';
 import { withEscrow } from '../../localnet/escrow.ts';
 import { startLocalnet } from '../../localnet/start.ts';
+import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
+import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { addModel, initializeConfig, openGateway } from '../../stack/bootstrap.ts';
 import { type CatalogModel, LAUNCH_CATALOG } from '../../stack/catalog.ts';
 import type { Operator } from '../../stack/operator.ts';
@@ -16,6 +18,7 @@ export interface TestLedger {
   rpcUrl: string;
   wsUrl: string;
   connection: Connection;
+  rpc: Rpc;
   /** Pays, and is the program's upgrade authority. */
   payer: Keypair;
   /** Leaves an address with so many lamports, out of nothing. */
@@ -41,7 +44,8 @@ export async function startLedger(
   const connection = new Connection(rpcUrl, { wsEndpoint: wsUrl, commitment: 'confirmed' });
   const fundLamports = (address: PublicKey, lamports: number): Promise<void> =>
     writeAccount(rpcUrl, address, { lamports });
-  return { rpcUrl, wsUrl, close, payer, connection, fundLamports };
+  const rpc = connectRpc({ url: rpcUrl });
+  return { rpcUrl, wsUrl, close, payer, connection, rpc, fundLamports };
 }
 
 /** Everybody a job needs, with their keys. */

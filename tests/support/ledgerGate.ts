@@ -24,6 +24,12 @@ export const nodeAway: Road = async () => {
   throw new Error('the node is away');
 };
 
+/** So that each request is one question, to be held or lost by itself. */
+export const BATCH_REFUSED = {
+  ...{ jsonrpc: '2.0', id: null },
+  error: { code: -32600, message: 'Batches are not taken here' },
+};
+
 export async function startLedgerGate(rpcUrl: string): Promise<LedgerGate> {
   let road = passOn;
   const forward: Forward = async (request) => {
@@ -36,7 +42,8 @@ export async function startLedgerGate(rpcUrl: string): Promise<LedgerGate> {
   };
   const server = createServer(async (request, response) => {
     try {
-      const answer = await road(JSON.parse(await text(request)) as RpcRequest, forward);
+      const asked = JSON.parse(await text(request)) as RpcRequest | unknown[];
+      const answer = Array.isArray(asked) ? BATCH_REFUSED : await road(asked, forward);
       response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
     } catch {
       response.destroy();

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
+import type { Keypair, PublicKey } from '@solana/web3.js';
 import express, { type RequestHandler, type Response } from 'express';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
+import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { delay } from '../../runtime/wait.ts';
 import { createWorker, type WorkerIdentity } from '../../worker/app.ts';
@@ -66,20 +67,20 @@ export async function startMisbehavingWorker(options: {
   mode: WorkerMode;
   /** Answers in place of the built-in one, whatever the mode. */
   engine?: Engine;
-  connection: Connection;
+  rpc: Rpc;
   authority: PublicKey;
   proofKey: Keypair;
   programId?: PublicKey;
   slots?: number;
   port?: number;
 }): Promise<MisbehavingWorker> {
-  const { connection, authority, proofKey, programId = PROGRAM_ID, slots = 64, port = 0 } = options;
+  const { rpc, authority, proofKey, programId = PROGRAM_ID, slots = 64, port = 0 } = options;
   let { mode } = options;
   const requests: MisbehavingWorker['requests'] = [];
   const identity: WorkerIdentity = { programId, authority, proofKey, slots };
   const worker = createWorker({
     identity,
-    connection,
+    rpc,
     engine: options.engine ?? createBentEngine(() => mode),
     logger: createLogger({ name: 'misbehaving-worker', level: 'silent' }),
     signProof: (outcome) => {

@@ -112,7 +112,7 @@ export async function startRunningService({
   indexerSettings?: Record<string, string>;
 } = {}): Promise<RunningService> {
   const [ledger, database] = await Promise.all([startLedger(), createTestDatabase()]);
-  const { connection } = ledger;
+  const { connection, rpc } = ledger;
   const opened = await openService(ledger, { credits: boughtCredits });
   const feePayer = Keypair.generate();
   const crank = Keypair.generate();
@@ -121,7 +121,7 @@ export async function startRunningService({
   }
   const workers: TestWorker[] = [];
   for (const behaviour of behaviours) {
-    workers.push(await startTestWorker({ behaviour, connection, opened }));
+    workers.push(await startTestWorker({ behaviour, rpc, opened }));
   }
 
   const shared: SharedSettings = {

@@ -1,5 +1,6 @@
 import { getAssociatedTokenAddressSync } from '@solana/spl-token';
-import { type Connection, Keypair, type PublicKey } from '@solana/web3.js';
+import { Keypair, type PublicKey } from '@solana/web3.js';
+import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { registerWorker } from '../../stack/participants.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import type { Service } from './ledger.ts';
@@ -27,17 +28,17 @@ const SLOTS = 256;
 
 export async function startTestWorker(options: {
   behaviour: WorkerBehaviour;
-  connection: Connection;
+  rpc: Rpc;
   opened: Service;
 }): Promise<TestWorker> {
-  const { behaviour, connection, opened } = options;
+  const { behaviour, rpc, opened } = options;
   const authority = Keypair.generate();
   const proofKey = Keypair.generate();
   const { url, address, requests, setMode, close } = await startMisbehavingWorker({
     ...(typeof behaviour === 'string'
       ? { mode: behaviour }
       : { mode: 'honest', engine: behaviour }),
-    connection,
+    rpc,
     authority: authority.publicKey,
     proofKey,
     slots: SLOTS,

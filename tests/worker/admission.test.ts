@@ -1,13 +1,14 @@
 import anchor from '@coral-xyz/anchor';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Connection, Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
+import { Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
 import { delay } from '../../runtime/wait.ts';
 import { createAdmission } from '../../worker/admission.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import { createWorkerLedger } from '../../worker/ledger.ts';
 import { createLookout } from '../../worker/lookout.ts';
-import { interceptedConnection } from '../client/interceptedConnection.ts';
+import { interceptedRpc } from '../client/interceptedRpc.ts';
 import { codeOf, freshAddress, type JobFields, openScene, type Scene } from './scene.ts';
 import { paddedKeys } from './writableLedger.ts';
 
@@ -67,16 +68,13 @@ describe('a job is refused when the ledger', () => {
     const bytes = new Uint8Array(1024 * 1024);
     await scene.ledger.writeBytes(address, bytes, SystemProgram.programId);
     let read = 0;
-    const connection = interceptedConnection(
-      scene.ledger.connection.rpcEndpoint,
-      async (request, forward) => {
-        const answer = await forward(request);
-        read += JSON.stringify(answer).length;
-        return answer;
-      },
-    );
+    const rpc = interceptedRpc(scene.ledger.connection.rpcEndpoint, async (request, forward) => {
+      const answer = await forward(request);
+      read += JSON.stringify(answer).length;
+      return answer;
+    });
     const { worker } = scene;
-    const ledger = createWorkerLedger({ connection, programId: PROGRAM_ID, worker });
+    const ledger = createWorkerLedger({ rpc, programId: PROGRAM_ID, worker });
     expect(await ledger.readJob(address)).toMatchObject({ job: undefined, worker: {}, config: {} });
     expect(await ledger.readGateway(address)).toBeUndefined();
     expect(read).toBeLessThan(10_000);
@@ -192,9 +190,9 @@ describe('the engine', () => {
 
 describe('a ledger that cannot be reached', () => {
   it('is told from a job that is not there', async () => {
-    const connection = new Connection('http://127.0.0.1:9', 'confirmed');
+    const rpc = connectRpc({ url: 'http://127.0.0.1:9' });
     const worker = createAddresses().worker(freshAddress());
-    const ledger = createWorkerLedger({ connection, programId: PROGRAM_ID, worker });
+    const ledger = createWorkerLedger({ rpc, programId: PROGRAM_ID, worker });
     const own = { programId: PROGRAM_ID, worker, proofKey: freshAddress() };
     const lookout = createLookout(ledger, 1);
     const admission = createAdmission(ledger, lookout, own, async () => undefined);

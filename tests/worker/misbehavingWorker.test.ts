@@ -12,7 +12,7 @@ beforeAll(async () => {
   scene = await openScene();
   worker = await startMisbehavingWorker({
     mode: 'honest',
-    connection: scene.ledger.connection,
+    rpc: scene.ledger.rpc,
     authority: scene.keys.authority.publicKey,
     proofKey: scene.keys.proof,
   });

@@ -102,7 +102,7 @@ export async function openScene({
         proofKey: keys.proof,
         slots,
       },
-      connection: ledger.connection,
+      rpc: ledger.rpc,
       engine,
       logger,
       now: () => Date.now() + now.offsetMs,

@@ -3,12 +3,14 @@ import { type Connection, PublicKey } from '@solana/web3.js';
 import type { AccountName } from '../../programs/client/accounts.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { coder, IDL } from '../../programs/client/program.ts';
+import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { writeAccount } from '../../testing/ledgerCall.ts';
 import { startLedger } from '../support/ledger.ts';
 
 /** The local ledger with accounts that tests write as they need them. */
 export interface WritableLedger {
   connection: Connection;
+  rpc: Rpc;
   /** Writes an account of the program; fields are named as in the IDL, those not given are zero. */
   write(
     address: PublicKey,
@@ -26,7 +28,7 @@ type FieldType = string | { array: [FieldType, number] };
 const LAMPORTS = 10_000_000;
 
 export async function startWritableLedger(): Promise<WritableLedger> {
-  const { connection, close } = await startLedger();
+  const { connection, rpc, close } = await startLedger();
 
   async function writeBytes(
     address: PublicKey,
@@ -37,7 +39,7 @@ export async function startWritableLedger(): Promise<WritableLedger> {
   }
 
   return {
-    connection,
+    ...{ connection, rpc },
     close,
     writeBytes,
     async write(address, name, fields, owner) {

@@ -1,8 +1,8 @@
-import type { SignatureStatus } from '@solana/web3.js';
 import { delay } from '../../../runtime/wait.ts';
+import type { SignatureStatus, TransactionError } from '../rpc/transactions.ts';
 import type { Ledger } from './ledger.ts';
 import { LedgerUnavailableError, type Outcome, refusalOf } from './outcome.ts';
-import { createSignatureHints } from './signatureHints.ts';
+import { createSignatureNotices, type Notice } from './signatureNotices.ts';
 import { createSlotPace } from './slotPace.ts';
 
 /** The commitments that decide an outcome; a processed block can still vanish. */
@@ -10,13 +10,22 @@ export type SenderCommitment = 'confirmed' | 'finalized';
 
 /** A transaction that was passed on, or may have been. */
 export interface SentTransaction {
-  readonly wire: Uint8Array;
+  /** In base64. */
+  readonly wire: string;
   readonly signature: string;
   readonly lastValidBlockHeight: number;
 }
 
 /** Watches everything in flight, and sends it again, until each transaction's fate is certain. */
 export interface Confirmer {
+  /**
+   * To be told of a transaction just before it is sent, so that no notice of it comes too early.
+   *
+   * @returns resolves when there is one; then `confirm` tells the end at once
+   */
+  expect(signature: string): Promise<void>;
+  /** It was not passed on after all. */
+  forget(signature: string): void;
   /**
    * @throws LedgerUnavailableError with the signature, when the ledger stays out of reach or the
    *   confirmer is closed: then the transaction's fate is not known
@@ -27,18 +36,30 @@ export interface Confirmer {
 
 interface Flight extends SentTransaction {
   readonly end: PromiseWithResolvers<Outcome>;
+  readonly sinceMs: number;
   sentMs: number;
+}
+
+/** A transaction that is being sent. */
+interface Expected {
+  readonly noticed: PromiseWithResolvers<void>;
+  outcome?: Outcome;
 }
 
 const POLL_MS_MIN = 20;
 const POLL_MS_MAX = 400;
-/** Where slots are shorter, the next poll comes before a notification does. */
-const HINTS_FROM_MS = 200;
+/** A notice that has not come by then may be lost. */
+const NOTICE_SLOTS_MAX = 4;
+const NOTICE_MS_MIN = 100;
 /** Nodes drop transactions under load. */
 const REPEAT_MS = 1_000;
 const UNREACHABLE_MS_MAX = 30_000;
 const CLOSED = 'The sender was closed';
 
+/**
+ * Where there is a websocket, its notices decide; statuses are asked for where a notice does not
+ * come, about once a slot, and from the beginning while the socket is away.
+ */
 export function createConfirmer(options: {
   ledger: Ledger;
   wsUrl: string | undefined;
@@ -46,24 +67,41 @@ export function createConfirmer(options: {
 }): Confirmer {
   const { ledger, wsUrl, commitment } = options;
   const flights = new Map<string, Flight>();
+  const expected = new Map<string, Expected>();
   const pace = createSlotPace({ minMs: POLL_MS_MIN, maxMs: POLL_MS_MAX });
-  const onHint = (): void => wake.abort();
-  const hints =
-    wsUrl === undefined ? undefined : createSignatureHints({ wsUrl, commitment, onHint });
-  let wake = new AbortController();
+  const notices =
+    wsUrl === undefined ? undefined : createSignatureNotices({ wsUrl, commitment, onNotice });
+  const closing = new AbortController();
   let running = false;
-  let closed = false;
   let heightReadMs = 0;
 
   function settle(flight: Flight, outcome: Outcome): void {
     flights.delete(flight.signature);
+    notices?.forget(flight.signature);
     flight.end.resolve(outcome);
+  }
+
+  function onNotice({ signature, slot, err }: Notice): void {
+    const outcome = outcomeOf(signature, slot, err);
+    const flight = flights.get(signature);
+    if (flight) settle(flight, outcome);
+    const early = expected.get(signature);
+    if (!early) return;
+    early.outcome = outcome;
+    early.noticed.resolve();
+  }
+
+  function isDue({ signature, sinceMs }: Flight): boolean {
+    if (!notices?.isWatched(signature)) return true;
+    const noticeMs = Math.max(NOTICE_MS_MIN, NOTICE_SLOTS_MAX * pace.intervalMs);
+    return performance.now() - sinceMs >= noticeMs;
   }
 
   function abandon(message: string, cause?: unknown): void {
     for (const flight of flights.values()) {
       const { signature } = flight;
       flights.delete(signature);
+      notices?.forget(signature);
       flight.end.reject(new LedgerUnavailableError(message, { signature, cause }));
     }
   }
@@ -71,9 +109,8 @@ export function createConfirmer(options: {
   function judge(flight: Flight, status: SignatureStatus | null | undefined): void {
     if (!status || !reached(status, commitment)) return;
     const { signature } = flight;
-    const { slot, err } = status;
-    if (err === null) settle(flight, { status: 'confirmed', signature, slot });
-    else settle(flight, { status: 'rejected', signature, error: refusalOf(err), slot });
+    if (notices?.isWatched(signature)) notices.found();
+    settle(flight, outcomeOf(signature, status.slot, status.err));
   }
 
   async function read(watched: readonly Flight[], history: boolean) {
@@ -107,7 +144,9 @@ export function createConfirmer(options: {
   }
 
   async function round(): Promise<void> {
-    const { slot, statuses } = await read([...flights.values()], false);
+    const due = [...flights.values()].filter(isDue);
+    if (due.length === 0) return;
+    const { slot, statuses } = await read(due, false);
     pace.observe(slot, performance.now());
     for (const { flight, status } of statuses) judge(flight, status);
     if (flights.size === 0 || performance.now() - heightReadMs < REPEAT_MS) return;
@@ -122,8 +161,7 @@ export function createConfirmer(options: {
     let pauseMs = pace.intervalMs;
     heightReadMs = answeredMs;
     while (flights.size > 0) {
-      await delay(pauseMs, wake.signal);
-      wake = new AbortController();
+      await delay(pauseMs, closing.signal);
       try {
         await round();
         answeredMs = performance.now();
@@ -138,14 +176,30 @@ export function createConfirmer(options: {
   }
 
   return {
+    expect(signature) {
+      const noticed = Promise.withResolvers<void>();
+      if (!notices) return noticed.promise;
+      expected.set(signature, { noticed });
+      notices.watch(signature);
+      return noticed.promise;
+    },
+    forget(signature) {
+      expected.delete(signature);
+      // Another caller may have sent the same transaction.
+      if (!flights.has(signature)) notices?.forget(signature);
+    },
     async confirm(sent) {
-      if (closed) throw new LedgerUnavailableError(CLOSED, { signature: sent.signature });
+      const { signature } = sent;
+      const early = expected.get(signature)?.outcome;
+      expected.delete(signature);
+      if (early) return early;
+      if (closing.signal.aborted) throw new LedgerUnavailableError(CLOSED, { signature });
       // Two callers with the same instructions and blockhash have sent one transaction.
-      const same = flights.get(sent.signature);
+      const same = flights.get(signature);
       if (same !== undefined) return same.end.promise;
-      if (pace.intervalMs >= HINTS_FROM_MS) hints?.watch(sent.signature);
       const end = Promise.withResolvers<Outcome>();
-      flights.set(sent.signature, { ...sent, end, sentMs: performance.now() });
+      const nowMs = performance.now();
+      flights.set(signature, { ...sent, end, sinceMs: nowMs, sentMs: nowMs });
       if (!running) {
         running = true;
         void run();
@@ -153,12 +207,17 @@ export function createConfirmer(options: {
       return end.promise;
     },
     close() {
-      closed = true;
+      closing.abort();
       abandon(CLOSED);
-      hints?.close();
-      wake.abort();
+      notices?.close();
     },
   };
+}
+
+function outcomeOf(signature: string, slot: number, err: TransactionError | null): Outcome {
+  return err === null
+    ? { status: 'confirmed', signature, slot }
+    : { status: 'rejected', signature, error: refusalOf(err), slot };
 }
 
 function reached(status: SignatureStatus, commitment: SenderCommitment): boolean {

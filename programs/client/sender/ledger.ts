@@ -1,11 +1,14 @@
+import { getBlockHeight } from '../rpc/cluster.ts';
+import { RpcError } from '../rpc/errors.ts';
+import type { Rpc } from '../rpc/rpc.ts';
 import {
-  type Connection,
-  SendTransactionError,
+  getLatestBlockhash,
+  getSignatureStatuses,
+  preflightErrorOf,
   type SignatureStatus,
+  sendTransaction,
   type TransactionError,
-  type VersionedTransaction,
-} from '@solana/web3.js';
-import { answered } from './answered.ts';
+} from '../rpc/transactions.ts';
 
 export interface Blockhash {
   readonly blockhash: string;
@@ -16,16 +19,23 @@ export interface Blockhash {
 /** What the sender asks of a ledger's node. Every call ends in bounded time. */
 export interface Ledger {
   latestBlockhash(): Promise<Blockhash>;
-  /** Has a node check the transaction against the state at `slot` or later, then pass it on. */
-  submit(transaction: VersionedTransaction, slot: number): Promise<Submission>;
+  /**
+   * Has a node check the transaction against the state at `slot` or later, then pass it on.
+   *
+   * @param wire the signed transaction in base64
+   */
+  submit(wire: string, slot: number): Promise<Submission>;
   /** Passes the transaction on unchecked. */
-  repeat(wire: Uint8Array): Promise<void>;
+  repeat(wire: string): Promise<void>;
   /** In the order of `signatures`; null for what was not seen. `history` searches all blocks. */
   statuses(signatures: readonly string[], options: { history: boolean }): Promise<Statuses>;
   blockHeight(): Promise<{ height: number; slot: number }>;
 }
 
-/** Unless refused, a transaction may land; whether it was passed on is not certain. */
+/**
+ * Unless refused, a transaction may land; whether it was passed on is not certain. The state that
+ * refused it is of `slot` or later: nodes do not tell which it was.
+ */
 export type Submission = 'in flight' | { readonly error: TransactionError; readonly slot: number };
 
 export interface Statuses {
@@ -38,50 +48,43 @@ const COMMITMENT = 'confirmed';
 /** The most that a node takes in one question. */
 const STATUSES_MAX = 256;
 
-export function createLedger(connection: Connection): Ledger {
+export function createLedger(rpc: Rpc): Ledger {
   return {
     async latestBlockhash() {
-      const request = connection.getLatestBlockhashAndContext(COMMITMENT);
-      const { context, value } = await answered(request);
-      return { ...value, slot: context.slot };
+      const { slot, value } = await getLatestBlockhash(rpc, { commitment: COMMITMENT });
+      return { ...value, slot };
     },
 
-    async submit(transaction, minContextSlot) {
-      const config = { preflightCommitment: COMMITMENT, minContextSlot, maxRetries: 0 } as const;
+    async submit(wire, minContextSlot) {
       try {
-        await answered(connection.sendRawTransaction(transaction.serialize(), config));
+        await sendTransaction(rpc, wire, { preflightCommitment: COMMITMENT, minContextSlot });
         return 'in flight';
-      } catch (error) {
-        if (!(error instanceof SendTransactionError)) throw error;
+      } catch (refusal) {
+        if (!(refusal instanceof RpcError)) throw refusal;
+        const error = preflightErrorOf(refusal);
+        // A node that does not say why, such as one that is behind, decides nothing.
+        if (error === undefined) throw refusal;
+        return { error, slot: minContextSlot };
       }
-      // web3.js keeps only the text of a refusal; a simulation states it, and its slot, in full.
-      const { context, value } = await answered(
-        connection.simulateTransaction(transaction, { commitment: COMMITMENT, minContextSlot }),
-      );
-      return value.err === null ? 'in flight' : { error: value.err, slot: context.slot };
     },
 
     async repeat(wire) {
-      await answered(connection.sendRawTransaction(wire, { skipPreflight: true, maxRetries: 0 }));
+      await sendTransaction(rpc, wire, { skipPreflight: true });
     },
 
-    async statuses(signatures, options) {
-      const config = { searchTransactionHistory: options.history };
-      const answers = [];
+    async statuses(signatures, { history }) {
+      const questions = [];
       for (let from = 0; from < signatures.length; from += STATUSES_MAX) {
         const part = signatures.slice(from, from + STATUSES_MAX);
-        answers.push(await answered(connection.getSignatureStatuses(part, config)));
+        questions.push(getSignatureStatuses(rpc, part, { searchTransactionHistory: history }));
       }
+      const answers = await Promise.all(questions);
       return {
-        slot: Math.min(...answers.map((answer) => answer.context.slot)),
-        values: answers.flatMap((answer) => answer.value),
+        slot: Math.min(...answers.map(({ slot }) => slot)),
+        values: answers.flatMap(({ value }) => value),
       };
     },
 
-    async blockHeight() {
-      const { blockHeight, absoluteSlot } = await answered(connection.getEpochInfo(COMMITMENT));
-      if (blockHeight === undefined) throw new Error("The ledger's node tells no block height");
-      return { height: blockHeight, slot: absoluteSlot };
-    },
+    blockHeight: () => getBlockHeight(rpc, { commitment: COMMITMENT }),
   };
 }

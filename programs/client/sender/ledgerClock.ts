@@ -1,8 +1,8 @@
-import { type Connection, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import { SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
 import { delay } from '../../../runtime/wait.ts';
 import { unixSecondsOf } from '../clockAccount.ts';
-import { answered } from './answered.ts';
-import { createSlotPace } from './slotPace.ts';
+import { getAccountInfo } from '../rpc/accounts.ts';
+import type { Rpc } from '../rpc/rpc.ts';
 
 /** The ledger's time, by which every deadline of a job is judged. */
 export interface LedgerClock {
@@ -23,8 +23,10 @@ export interface LedgerClock {
   close(): void;
 }
 
-/** Faster than the shortest slots, a reading would show nothing new worth its cost. */
-const INTERVAL_MS_MIN = 50;
+const CLOCK = SYSVAR_CLOCK_PUBKEY.toBase58();
+const INTERVAL_MS_MAX = 400;
+/** Of the interval; after it, a reading travels along with whatever else is asked. */
+const APART_SHARE = 0.5;
 /** Far below what a timer can hold. */
 const RECHECK_MS_MAX = 60_000;
 const SECOND_MS = 1_000;
@@ -33,25 +35,25 @@ const SECOND_MS = 1_000;
 const passedMs = (): number => performance.now();
 
 /**
- * Follows the ledger's Clock by reading it about once a slot; a jump shows with the next reading.
+ * Follows the ledger's Clock by reading it two to five times a second; a jump shows with the next
+ * reading.
  *
  * The Clock counts whole seconds, so a reading S says that the time is in [S, S + 1). The offset
  * moves only as far as a reading forces it: it closes in on the true one and never contradicts
  * what was read. While the ledger cannot be reached, time runs on as it passes here: a clock of this
  * machine that is set meanwhile changes no deadline.
  *
- * @param options.intervalMs the longest time between two readings
+ * @param options.rpc the ledger's node, as `connectRpc` gives it
+ * @param options.intervalMs the longest time between two readings, 400 unless told; the shortest is
+ *   half of it
  */
-export function createLedgerClock(options: {
-  connection: Connection;
-  intervalMs?: number;
-}): LedgerClock {
-  const { connection, intervalMs = 400 } = options;
-  const pace = createSlotPace({ minMs: Math.min(INTERVAL_MS_MIN, intervalMs), maxMs: intervalMs });
+export function createLedgerClock(options: { rpc: Rpc; intervalMs?: number }): LedgerClock {
+  const { rpc, intervalMs = INTERVAL_MS_MAX } = options;
   const closing = new AbortController();
   const first = Promise.withResolvers<void>();
   const waiters = new Set<() => void>();
   let offsetMs: number | undefined;
+  let giveUp = (): void => undefined;
   // Whoever awaits `ready` gets the rejection; nobody has to.
   first.promise.catch(() => undefined);
 
@@ -60,12 +62,9 @@ export function createLedgerClock(options: {
 
   async function read(): Promise<bigint> {
     const askedMs = passedMs();
-    const { context, value } = await answered(
-      connection.getAccountInfoAndContext(SYSVAR_CLOCK_PUBKEY, 'confirmed'),
-    );
+    const { value } = await getAccountInfo(rpc, CLOCK, { commitment: 'confirmed' });
     if (value === null) throw new Error('The ledger has no Clock');
     const localMs = (askedMs + passedMs()) / 2;
-    pace.observe(context.slot, localMs);
     const unixSeconds = unixSecondsOf(value);
     const lowest = Number(unixSeconds) * SECOND_MS - localMs;
     offsetMs = Math.min(Math.max(offsetMs ?? lowest, lowest), lowest + SECOND_MS - 1);
@@ -73,12 +72,20 @@ export function createLedgerClock(options: {
     return unixSeconds;
   }
 
+  /** Along with whatever else is asked, or alone when the interval is over. */
+  function readInCompany(): Promise<bigint> {
+    return new Promise((resolve, reject) => {
+      const withinMs = intervalMs * (1 - APART_SHARE);
+      giveUp = rpc.beforeNext(() => void read().then(resolve, reject), withinMs);
+    });
+  }
+
   async function follow(): Promise<void> {
-    while (!closing.signal.aborted) {
+    for (let ask = read; !closing.signal.aborted; ask = readInCompany) {
       // A failed reading is made up for by the next one.
-      await read().catch(() => undefined);
+      await ask().catch(() => undefined);
       for (const check of waiters) check();
-      await delay(pace.intervalMs, closing.signal);
+      await delay(intervalMs * APART_SHARE, closing.signal);
     }
   }
 
@@ -113,6 +120,7 @@ export function createLedgerClock(options: {
     ready: first.promise,
     close() {
       closing.abort();
+      giveUp();
       first.reject(new Error('The ledger clock was closed before its first reading'));
     },
   };

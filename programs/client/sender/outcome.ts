@@ -13,10 +13,13 @@ export interface Refusal {
 
 /** How sending a transaction ended. */
 export type Outcome =
+  /** It landed at `slot` or before: a notice tells the slot at which it was seen confirmed. */
   | { readonly status: 'confirmed'; readonly signature: string; readonly slot: number }
   /**
    * Refused: as part of a block, or before it was passed on. It changed nothing.
-   * `slot` is the state that refused it.
+   * `slot` is the state that refused it in a block. Before that, a node does not tell its state,
+   * only that it was of the slot asked for or later: `slot` is that one, so that a refusal is never
+   * taken for newer than it is. It is at least that of the newest end this sender has seen.
    */
   | {
       readonly status: 'rejected';

@@ -1,5 +1,7 @@
-import type { Connection, PublicKey } from '@solana/web3.js';
+import type { PublicKey } from '@solana/web3.js';
 import { createHelius } from 'helius-sdk';
+import { getRecentPrioritizationFees } from '../rpc/cluster.ts';
+import type { Rpc } from '../rpc/rpc.ts';
 import type { SenderLog } from './sender.ts';
 
 /** Fees move with each block, but our place in the queue hardly does. */
@@ -17,7 +19,7 @@ const MICRO_LAMPORTS_MAX = 1_000_000;
  * @returns micro-lamports per compute unit
  */
 export function createPriorityFee(options: {
-  connection: Connection;
+  rpc: Rpc;
   writableAccounts: PublicKey[];
   heliusApiKey: string | undefined;
   /** Helius's endpoint, where it is not the public one. */
@@ -25,7 +27,7 @@ export function createPriorityFee(options: {
   logger: Pick<SenderLog, 'warn'>;
   nowMs: () => number;
 }): () => Promise<number> {
-  const { connection, writableAccounts, heliusApiKey, heliusUrl, logger, nowMs } = options;
+  const { rpc, writableAccounts, heliusApiKey, heliusUrl, logger, nowMs } = options;
   const helius =
     heliusApiKey === undefined
       ? undefined
@@ -41,10 +43,8 @@ export function createPriorityFee(options: {
       });
       return priorityFeeEstimate ?? 0;
     }
-    const recent = await connection.getRecentPrioritizationFees({
-      lockedWritableAccounts: writableAccounts,
-    });
-    const fees = recent.map(({ prioritizationFee }) => prioritizationFee).sort((a, b) => a - b);
+    const recent = await getRecentPrioritizationFees(rpc, writableAccounts.map(String));
+    const fees = recent.sort((a, b) => a - b);
     return fees[Math.floor(fees.length * 0.75)] ?? 0;
   }
 

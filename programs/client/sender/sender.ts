@@ -1,10 +1,10 @@
 import type {
   AddressLookupTableAccount,
-  Connection,
   Keypair,
   PublicKey,
   TransactionInstruction,
 } from '@solana/web3.js';
+import type { Rpc } from '../rpc/rpc.ts';
 import { createBlockhashes } from './blockhashes.ts';
 import { computeBudget, LOADED_BYTES_MAX, LOADED_BYTES_USUAL } from './computeBudget.ts';
 import { createConfirmer, type SenderCommitment } from './confirmer.ts';
@@ -68,9 +68,10 @@ export interface SenderLog {
 }
 
 /**
+ * @param options.rpc the ledger's node, as `connectRpc` gives it
  * @param options.feePayers take turns, so that no single account's write lock bounds throughput;
  *   one that cannot pay is passed over while others can
- * @param options.wsUrl where the ledger notifies; without it confirmations are only polled for
+ * @param options.wsUrl where the ledger notifies; without it confirmations are polled for
  * @param options.priorityFee micro-lamports per compute unit, asked for each transaction; its
  *   failure is the send's
  * @param options.submissionsMax how many transactions a node is given at a time. What waits at a
@@ -78,7 +79,7 @@ export interface SenderLog {
  * @param options.urgentLanes what has to be sent before anything else that waits here
  */
 export function createSender(options: {
-  connection: Connection;
+  rpc: Rpc;
   feePayers: readonly Keypair[];
   commitment: SenderCommitment;
   logger: SenderLog;
@@ -87,10 +88,10 @@ export function createSender(options: {
   submissionsMax?: number;
   urgentLanes?: readonly string[];
 }): Sender {
-  const { connection, commitment, logger, priorityFee } = options;
+  const { rpc, commitment, logger, priorityFee } = options;
   const { submissionsMax = 64, urgentLanes = [] } = options;
   const nowMs = () => performance.now();
-  const ledger = createLedger(connection);
+  const ledger = createLedger(rpc);
   const blockhashes = createBlockhashes(ledger);
   const confirmer = createConfirmer({ ledger, commitment, wsUrl: options.wsUrl });
   const turns = createTurns({ limit: submissionsMax, urgentLanes, nowMs });
@@ -118,12 +119,19 @@ export function createSender(options: {
     });
   }
 
-  /** A node that fails to answer may have passed the transaction on before. */
+  /** What a notice says before the answer to the sending counts as well. */
   async function submit(signed: SignedTransaction, slot: number): Promise<Submission> {
+    const noticed = confirmer.expect(signed.signature);
+    const submission = await Promise.race([noticed, pass(signed, slot)]);
+    if (submission !== undefined && submission !== 'in flight') confirmer.forget(signed.signature);
+    return submission ?? 'in flight';
+  }
+
+  /** A node that fails to answer may have passed the transaction on before. */
+  async function pass({ wire, signature }: SignedTransaction, slot: number): Promise<Submission> {
     try {
-      return await ledger.submit(signed.transaction, slot);
+      return await ledger.submit(wire, slot);
     } catch (error) {
-      const { signature } = signed;
       logger.warn({ msg: 'Got no answer about a sent transaction', signature, err: error });
       return 'in flight';
     }

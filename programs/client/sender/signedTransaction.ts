@@ -16,7 +16,8 @@ export class TransactionTooLargeError extends Error {
 
 export interface SignedTransaction {
   readonly transaction: VersionedTransaction;
-  readonly wire: Uint8Array;
+  /** In base64, as nodes take it. */
+  readonly wire: string;
   readonly signature: string;
 }
 
@@ -51,7 +52,11 @@ export function signTransaction(options: {
   });
   const transaction = new VersionedTransaction(message, signatures);
   const wire = fitted(() => transaction.serialize());
-  return { transaction, wire, signature: bs58.encode(signatures[0] as Uint8Array) };
+  return {
+    transaction,
+    wire: Buffer.from(wire).toString('base64'),
+    signature: bs58.encode(signatures[0] as Uint8Array),
+  };
 }
 
 /** web3.js serializes a message into a buffer of a packet's size, and a transaction into a larger. */

@@ -79,7 +79,7 @@ export const failureRules: readonly Rule[] = [
     rule: 'Deadlines are judged by the ledger’s clock, to the second.',
     shown: [
       'programs/jobSettle › is in time a second before the deadline and at it, and late a second after',
-      'client/ledgerClock › sees a jump of the ledger’s time within 100 ms, and says so by its offset',
+      'client/ledgerClock › sees a jump of the ledger’s time within half a second, and says so by its offset',
     ],
   },
   {

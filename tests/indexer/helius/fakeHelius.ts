@@ -7,6 +7,7 @@ import type {
   TransactionForAddressSignature,
 } from 'helius-sdk/types/types';
 import type { CreateWebhookRequest, Webhook } from 'helius-sdk/types/webhooks';
+import { BATCH_REFUSED } from '../../support/ledgerGate.ts';
 
 export const API_KEY = 'a-key-of-helius';
 
@@ -58,6 +59,7 @@ export async function startFakeHelius(options: {
   });
 
   async function answerRpc(question: { id: unknown; method: string; params: never }) {
+    if (Array.isArray(question)) return { status: 200, body: BATCH_REFUSED };
     const { id, method } = question;
     if (method === 'getTransactionsForAddress') {
       try {

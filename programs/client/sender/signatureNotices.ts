@@ -1,0 +1,162 @@
+import { fieldsOf, numberOf } from '../rpc/shapes.ts';
+import { errorOf, type TransactionError } from '../rpc/transactions.ts';
+
+/** How a transaction ended, as of a slot: it landed there or before. */
+export interface Notice {
+  readonly signature: string;
+  readonly slot: number;
+  readonly err: TransactionError | null;
+}
+
+/** Tells over a websocket how transactions ended; any notice may be lost. */
+export interface SignatureNotices {
+  /** Best before the transaction is sent: a node tells of what it sees from then on. */
+  watch(signature: string): void;
+  /** Whether a node has agreed to tell of it. */
+  isWatched(signature: string): boolean;
+  forget(signature: string): void;
+  /** To be told when a status was found by asking, of which there should have been a notice. */
+  found(): void;
+  close(): void;
+}
+
+/** Without its socket the sender polls, so there is no hurry to have one. */
+const REOPEN_MS_MIN = 250;
+const REOPEN_MS_MAX = 5_000;
+/** A connection may be gone without a word: so long it may say nothing while statuses are found. */
+const SILENCE_MS_MAX = 10_000;
+
+/**
+ * Subscribes to signatures over one socket, opened when first needed and again whenever it is lost.
+ * Each subscription ends with its notice, or when it is forgotten.
+ *
+ * @param options.open opens a socket as browsers and Node.js have it
+ */
+export function createSignatureNotices(options: {
+  wsUrl: string;
+  commitment: string;
+  onNotice: (notice: Notice) => void;
+  open?: (url: string) => WebSocket;
+}): SignatureNotices {
+  const { wsUrl, commitment, onNotice, open = (url) => new WebSocket(url) } = options;
+  /** Signatures and their subscriptions, once a node has confirmed those. */
+  const watched = new Map<string, number | undefined>();
+  const signatures = new Map<number, string>();
+  /** Questions for a subscription that are not answered yet. */
+  const asked = new Map<number, string>();
+  /** A notice may overtake the answer that says which signature it is about. */
+  const early = new Map<number, unknown>();
+  let socket: WebSocket | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let reopenMs = REOPEN_MS_MIN;
+  let heardMs = performance.now();
+  let requests = 0;
+  let closed = false;
+
+  function send(method: string, params: readonly unknown[]): number {
+    requests += 1;
+    socket?.send(JSON.stringify({ jsonrpc: '2.0', id: requests, method, params }));
+    return requests;
+  }
+
+  function subscribe(signature: string): void {
+    asked.set(send('signatureSubscribe', [signature, { commitment }]), signature);
+  }
+
+  function subscribed(id: number, subscription: number): void {
+    const signature = asked.get(id);
+    asked.delete(id);
+    if (signature === undefined) return;
+    if (!watched.has(signature)) {
+      send('signatureUnsubscribe', [subscription]);
+      return;
+    }
+    watched.set(signature, subscription);
+    signatures.set(subscription, signature);
+    if (early.has(subscription)) notified(subscription, early.get(subscription));
+    if (asked.size === 0) early.clear();
+  }
+
+  function notified(subscription: number, result: unknown): void {
+    const signature = signatures.get(subscription);
+    if (signature === undefined) {
+      if (asked.size > 0) early.set(subscription, result);
+      return;
+    }
+    signatures.delete(subscription);
+    watched.delete(signature);
+    const { context, value } = fieldsOf(result);
+    const { err } = fieldsOf(value);
+    onNotice({ signature, slot: numberOf(fieldsOf(context).slot), err: errorOf(err) });
+  }
+
+  function receive(text: string): void {
+    heardMs = performance.now();
+    reopenMs = REOPEN_MS_MIN;
+    const { id, result, method, params } = fieldsOf(JSON.parse(text));
+    if (method === 'signatureNotification') {
+      const { subscription, result: notice } = fieldsOf(params);
+      notified(numberOf(subscription), notice);
+    } else if (typeof id === 'number') {
+      if (typeof result === 'number') subscribed(id, result);
+      // A refused one is polled for, like any that is not watched.
+      else asked.delete(id);
+    }
+  }
+
+  function abandon(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (socket) Object.assign(socket, { onopen: null, onmessage: null, onclose: null });
+    socket?.close();
+    socket = undefined;
+    for (const map of [signatures, asked, early]) map.clear();
+    for (const signature of watched.keys()) watched.set(signature, undefined);
+  }
+
+  function connect(): void {
+    abandon();
+    heardMs = performance.now();
+    const opened = open(wsUrl);
+    socket = opened;
+    opened.onopen = () => {
+      for (const signature of watched.keys()) subscribe(signature);
+    };
+    opened.onmessage = ({ data }) => {
+      try {
+        receive(String(data));
+      } catch {
+        // Nothing that concerns a signature: polling finds what was meant.
+      }
+    };
+    opened.onclose = () => {
+      abandon();
+      timer = setTimeout(connect, reopenMs);
+      reopenMs = Math.min(2 * reopenMs, REOPEN_MS_MAX);
+    };
+  }
+
+  return {
+    watch(signature) {
+      if (closed || watched.has(signature)) return;
+      watched.set(signature, undefined);
+      if (socket?.readyState === WebSocket.OPEN) subscribe(signature);
+      else if (!socket && !timer) connect();
+    },
+    isWatched: (signature) => watched.get(signature) !== undefined,
+    forget(signature) {
+      const subscription = watched.get(signature);
+      watched.delete(signature);
+      if (subscription === undefined) return;
+      signatures.delete(subscription);
+      send('signatureUnsubscribe', [subscription]);
+    },
+    found() {
+      if (socket && performance.now() - heardMs >= SILENCE_MS_MAX) connect();
+    },
+    close() {
+      closed = true;
+      abandon();
+    },
+  };
+}
