@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 /** Native ES modules with types stripped by Node itself: tests run the code that production runs. */
 const project = {
   testEnvironment: 'node',
@@ -24,7 +26,8 @@ export default {
     },
   ],
   testTimeout: 60_000,
-  maxWorkers: '100%',
+  // Most files wait for a ledger's slots and the service's pauses, for more of their time than not.
+  maxWorkers: 2 * availableParallelism(),
   // Each file leaves some of its modules behind.
   workerIdleMemoryLimit: '512MB',
 };
