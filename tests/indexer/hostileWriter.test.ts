@@ -27,13 +27,13 @@ import { IDL } from '../../programs/client/program.ts';
 import { resolveName } from '../../runtime/resolveName.ts';
 import { createSealing } from '../../runtime/sealing.ts';
 import { EVENT_KINDS, type EventKind } from '../../webhooks/eventKinds.ts';
-import type { StartedProcess } from '../support/childProcess.ts';
 import {
   callThrough,
   deployHostileProgram,
   HOSTILE_PROGRAM_ID,
   HOSTILE_SIGNER,
 } from '../support/hostileCaller.ts';
+import type { TestIndexer } from '../support/indexerInside.ts';
 import { readClockSeconds } from '../support/ledger.ts';
 import { cheapest, widenBounds } from './hostileWriter/catalog.ts';
 import { CREDITS_MAX, ENDPOINTS, ONES, U64_MAX } from './hostileWriter/extremes.ts';
@@ -47,7 +47,7 @@ import {
 } from './hostileWriter/life.ts';
 import { openRoads, type Road } from './hostileWriter/roads.ts';
 import { createStranger, type Stranger } from './hostileWriter/stranger.ts';
-import { SECRETS_KEY, startIndexer } from './indexerProcess.ts';
+import { SECRETS_KEY, startIndexerInside } from './indexerProcess.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { addresses, createScene, type Scene } from './scene.ts';
 import { until } from './until.ts';
@@ -70,7 +70,7 @@ const everyComputeUnit = ComputeBudgetProgram.setComputeUnitLimit({ units: 1_400
 let scene: Scene;
 let mirror: MirrorDatabase;
 let receiver: Receiver;
-let indexer: StartedProcess;
+let indexer: TestIndexer;
 let roads: readonly Road[];
 let hidden: Road;
 let strangers: Stranger[];
@@ -101,7 +101,7 @@ afterAll(async () => {
 
 async function start(): Promise<void> {
   const settings = { SVC_ALLOW_LOOPBACK: 'true' };
-  indexer = await startIndexer(scene.ledger, mirror.databaseUrl, settings);
+  indexer = await startIndexerInside(scene.ledger, mirror.databaseUrl, settings);
 }
 
 /** Wants to hear of everything. */

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { type StartedProcess, startProcess } from '../support/childProcess.ts';
+import { startIndexerInside as startInside, type TestIndexer } from '../support/indexerInside.ts';
 import type { TestLedger } from '../support/ledger.ts';
 
 const MAIN = 'indexer/main.ts';
@@ -21,6 +22,15 @@ export async function startIndexer(
     ...(await environmentFor(ledger, databaseUrl)),
     ...settings,
   });
+}
+
+/** The same inside the test's own process, where no process is asked about. */
+export async function startIndexerInside(
+  ledger: TestLedger,
+  databaseUrl: string,
+  settings: Record<string, string> = {},
+): Promise<TestIndexer> {
+  return startInside({ ...(await environmentFor(ledger, databaseUrl)), ...settings });
 }
 
 /** Runs an indexer that ends by itself. @returns its exit code */

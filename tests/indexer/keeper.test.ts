@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { StartedProcess } from '../support/childProcess.ts';
-import { startIndexer } from './indexerProcess.ts';
+import type { TestIndexer } from '../support/indexerInside.ts';
+import { startIndexerInside } from './indexerProcess.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { createScene, type Scene } from './scene.ts';
 import { until } from './until.ts';
 
 let scene: Scene;
 let mirror: MirrorDatabase;
-let indexer: StartedProcess;
+let indexer: TestIndexer;
 
 beforeAll(async () => {
   scene = await createScene();
   mirror = await createMirrorDatabase();
-  indexer = await startIndexer(scene.ledger, mirror.databaseUrl);
+  indexer = await startIndexerInside(scene.ledger, mirror.databaseUrl);
 });
 
 afterAll(async () => {

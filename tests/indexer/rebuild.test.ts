@@ -8,9 +8,9 @@ import { RetryableError } from '../../indexer/errors.ts';
 import { rebuildMirror } from '../../indexer/rebuild/rebuildMirror.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
 import { delay } from '../../runtime/wait.ts';
-import type { StartedProcess } from '../support/childProcess.ts';
+import type { TestIndexer } from '../support/indexerInside.ts';
 import { describeMirror } from './describeMirror.ts';
-import { startIndexer } from './indexerProcess.ts';
+import { startIndexerInside } from './indexerProcess.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { addresses, createScene, type Scene } from './scene.ts';
 import { until } from './until.ts';
@@ -20,12 +20,12 @@ jest.setTimeout(180_000);
 
 let scene: Scene;
 let mirror: MirrorDatabase;
-let indexer: StartedProcess | undefined;
+let indexer: TestIndexer | undefined;
 
 beforeAll(async () => {
   scene = await createScene();
   mirror = await createMirrorDatabase();
-  indexer = await startIndexer(scene.ledger, mirror.databaseUrl);
+  indexer = await startIndexerInside(scene.ledger, mirror.databaseUrl);
   for (let round = 0; round < 3; round += 1) await work();
   await scene.wait(10);
   await untilMirrored();
@@ -222,7 +222,7 @@ describe('a rebuild', () => {
     await work();
     expect(await rebuild()).toEqual({ differing: [] });
     expect(await countTransactions()).toBe(before);
-    indexer = await startIndexer(scene.ledger, mirror.databaseUrl);
+    indexer = await startIndexerInside(scene.ledger, mirror.databaseUrl);
     await untilMirrored();
     expect(await digestTables(mirror.pool)).toEqual(await digestOfAnother());
   });
