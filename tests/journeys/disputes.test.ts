@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createMintToInstruction } from '@solana/spl-token';
+import type { PublicKey } from '@solana/web3.js';
 import { fetchConfig, fetchJob, fetchTreasury } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { disputeResolve } from '../../programs/client/instructions/index.ts';
@@ -8,8 +9,10 @@ import { parseJobId } from '../../programs/client/jobId.ts';
 import { BASE_UNITS_PER_CREDIT } from '../../programs/client/pricing.ts';
 import { DISPUTE_OUTCOMES, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import { submit } from '../../stack/operator.ts';
+import { until } from '../indexer/until.ts';
 import { type RunningService, startRunningService } from '../support/runningService.ts';
 
+const CREDITS = 100n;
 const CHARGE_CREDITS = 8n;
 const WINDOW_SECONDS = 60;
 const ARBITRATION_SECONDS = 24 * 3_600;
@@ -18,12 +21,18 @@ const OPEN_DISPUTES_MAX = 5;
 
 const addresses = createAddresses();
 let service: RunningService;
+/** Of one test: disputes count against their wallet. */
+let wallet: { address: PublicKey; apiKey: string };
 
-beforeEach(async () => {
+beforeAll(async () => {
   service = await startRunningService();
 });
 
-afterEach(() => service.close());
+beforeEach(async () => {
+  wallet = await service.addWallet(CREDITS);
+});
+
+afterAll(() => service?.close());
 
 const messages = [{ role: 'user' as const, content: 'Say hello.' }];
 const sha256 = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
@@ -31,13 +40,13 @@ const sha256 = (text: string) => `sha256:${createHash('sha256').update(text).dig
 /** Asks for a plain completion. @returns its job and the hash of the text that arrived */
 async function complete(): Promise<{ jobId: string; hash: string }> {
   const completion = await service
-    .openai()
+    .openai(wallet)
     .chat.completions.create({ model: service.model.id, messages });
   const text = completion.choices[0]?.message.content ?? '';
   return { jobId: completion.id.replace('chatcmpl-', ''), hash: sha256(text) };
 }
 
-async function dispute(jobId: string, hash: unknown, apiKey = service.apiKey) {
+async function dispute(jobId: string, hash: unknown, apiKey = wallet.apiKey) {
   const response = await fetch(`${service.baseUrl}/v1/jobs/${jobId}/dispute`, {
     method: 'POST',
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
@@ -55,7 +64,12 @@ const refusalOf = ({ status, body }: Awaited<ReturnType<typeof dispute>>) => [
 ];
 
 const addressOf = (jobId: string) =>
-  addresses.job(addresses.creditAccount(service.wallet.publicKey), parseJobId(jobId) as Uint8Array);
+  addresses.job(addresses.creditAccount(wallet.address), parseJobId(jobId) as Uint8Array);
+
+const isOf =
+  (jobId: string) =>
+  ({ address }: { address: PublicKey }) =>
+    address.equals(addressOf(jobId));
 
 async function onLedger(jobId: string) {
   const job = await fetchJob(service.ledger.connection, addressOf(jobId));
@@ -66,9 +80,11 @@ async function onLedger(jobId: string) {
   };
 }
 
-async function exposureBaseUnits(): Promise<bigint | undefined> {
+/** Of all disputes that are open. */
+async function exposureBaseUnits(): Promise<bigint> {
   const treasury = await fetchTreasury(service.ledger.connection, addresses.treasury);
-  return treasury?.disputedExposureBaseUnits;
+  if (!treasury) throw new Error('the program is not initialized');
+  return treasury.disputedExposureBaseUnits;
 }
 
 /** The arbiter decides. */
@@ -78,7 +94,7 @@ async function resolve(jobId: string, verdict: 'rejected' | 'upheld_gateway'): P
   const instruction = disputeResolve({
     arbiter: service.arbiter.publicKey,
     job: addressOf(jobId),
-    creditAccount: addresses.creditAccount(service.wallet.publicKey),
+    creditAccount: addresses.creditAccount(wallet.address),
     worker: job.worker,
     verdict: DISPUTE_OUTCOMES.indexOf(verdict),
     evidenceHash: randomBytes(32),
@@ -101,6 +117,7 @@ async function fillTreasury(): Promise<void> {
 describe('a dispute', () => {
   it('is opened when the hashes differ, and its job shows it to its rejection', async () => {
     const { jobId, hash } = await complete();
+    const exposedBefore = await exposureBaseUnits();
     const received = sha256('another text');
     const { status, body } = await dispute(jobId, received);
     expect(status).toBe(200);
@@ -113,8 +130,10 @@ describe('a dispute', () => {
       arbitration_window_hours: 24,
     });
     expect(await onLedger(jobId)).toEqual({ status: 'disputed', clientHash: received });
-    expect(await exposureBaseUnits()).toBe(CHARGE_CREDITS * BASE_UNITS_PER_CREDIT);
-    const job = await service.get(`/v1/jobs/${jobId}`);
+    expect((await exposureBaseUnits()) - exposedBefore).toBe(
+      CHARGE_CREDITS * BASE_UNITS_PER_CREDIT,
+    );
+    const job = await service.get(`/v1/jobs/${jobId}`, wallet.apiKey);
     expect(job).toMatchObject({
       status: 'disputed',
       dispute: { status: 'open', your_hash: received, dispute_tx: body.dispute_tx },
@@ -127,13 +146,13 @@ describe('a dispute', () => {
     expect(refusalOf(await dispute(jobId, received))).toEqual([409, 'dispute_already_open']);
     await resolve(jobId, 'rejected');
     await service.untilMirrored();
-    expect(await service.get(`/v1/jobs/${jobId}`)).toMatchObject({
+    expect(await service.get(`/v1/jobs/${jobId}`, wallet.apiKey)).toMatchObject({
       status: 'settled',
       credits_charged: Number(CHARGE_CREDITS),
       dispute: { status: 'rejected', resolution_tx: expect.any(String) },
     });
     expect(refusalOf(await dispute(jobId, received))).toEqual([409, 'dispute_already_open']);
-    expect(await exposureBaseUnits()).toBe(0n);
+    expect(await exposureBaseUnits()).toBe(exposedBefore);
   });
 
   it('that is upheld gives the charge back', async () => {
@@ -142,11 +161,9 @@ describe('a dispute', () => {
     await fillTreasury();
     await resolve(jobId, 'upheld_gateway');
     // The keeper pays what is owed.
-    await service.untilAccount(
-      ({ availableCredits }) => availableCredits === service.boughtCredits,
-    );
+    await until(async () => (await service.account(wallet.address)).availableCredits === CREDITS);
     await service.untilMirrored();
-    expect(await service.get(`/v1/jobs/${jobId}`)).toMatchObject({
+    expect(await service.get(`/v1/jobs/${jobId}`, wallet.apiKey)).toMatchObject({
       status: 'refunded',
       credits_charged: 0,
       dispute: { status: 'upheld' },
@@ -158,9 +175,11 @@ describe('a dispute', () => {
     const { jobId } = await complete();
     await dispute(jobId, sha256('another text'));
     await service.advanceSeconds(ARBITRATION_SECONDS + 1);
-    await service.untilJobs((jobs) => jobs.every(({ data }) => data.outcome !== 0));
+    await service.untilJobs((jobs) =>
+      jobs.filter(isOf(jobId)).every(({ data }) => data.outcome !== 0),
+    );
     await service.untilMirrored();
-    expect(await service.get(`/v1/jobs/${jobId}`)).toMatchObject({
+    expect(await service.get(`/v1/jobs/${jobId}`, wallet.apiKey)).toMatchObject({
       status: 'settled',
       dispute: { status: 'expired' },
     });
@@ -183,7 +202,7 @@ describe('a dispute', () => {
 
   it('waits for a job that is still settling when its stream has ended', async () => {
     const stream = await service
-      .openai()
+      .openai(wallet)
       .chat.completions.create({ model: service.model.id, messages, stream: true });
     let jobId = '';
     for await (const chunk of stream) jobId = chunk.id.replace('chatcmpl-', '');
@@ -248,12 +267,12 @@ describe('a dispute', () => {
 
 describe('a job that was never paid', () => {
   it('cannot be disputed', async () => {
-    await service.close();
-    service = await startRunningService({ workers: ['wrong_hash'] });
+    service.workers[0]?.setMode('wrong_hash');
     const failed = await service
-      .openai()
+      .openai(wallet)
       .chat.completions.create({ model: service.model.id, messages })
       .catch((error: { headers: Headers }) => error.headers.get('x-svc-job-id'));
+    service.workers[0]?.setMode('honest');
     const refused = await dispute(String(failed), sha256('another text'));
     expect(refusalOf(refused)).toEqual([422, 'job_not_settled']);
   });
