@@ -1,32 +1,61 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { PublicKey } from '@solana/web3.js';
 import { APIError } from 'openai';
 import { chargeCredits } from '../../programs/client/pricing.ts';
-import { FAILURE_REASONS, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
+import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import { WorkerError } from '../../worker/errors.ts';
 import { until } from '../indexer/until.ts';
 import { untilSampled } from '../support/apiMetrics.ts';
+import type { WorkerMode } from '../support/misbehavingWorker.ts';
 import {
   type RunningService,
   startRunningService,
   type WorkerBehaviour,
 } from '../support/runningService.ts';
+import { ofWallet, readBooks, untilLocked, untilUnderWay } from '../support/walletBooks.ts';
 
 /** From here on a worker may be right that its proof would come too late. */
 const STOP_SECONDS = 105;
+const ROUNDS = 4;
 
 const messages = [{ role: 'user' as const, content: 'Say hello.' }];
+const [PROCESSING, SETTLED, FAILED, REFUNDED] = (
+  ['processing', 'settled', 'failed', 'refunded'] as const
+).map((status) => JOB_STATUSES.indexOf(status));
+const CREDITS = 1_000n;
+
+/** With one worker, whose mode each test sets. */
+let shared: RunningService;
+/** The shared one, or a test's own. */
 let service: RunningService;
+/** Of one test: what is charged is counted for its wallet. */
+let wallet: { address: PublicKey; apiKey: string };
 const started: RunningService[] = [];
+
+beforeAll(async () => {
+  shared = await startRunningService({ credits: CREDITS, apiSettings: { METRICS_PORT: '0' } });
+});
 
 afterEach(async () => {
   for (const one of started.splice(0)) await one.close();
 });
 
-async function start(...behaviours: WorkerBehaviour[]): Promise<RunningService> {
-  service = await startRunningService({ workers: behaviours, apiSettings: { METRICS_PORT: '0' } });
+afterAll(() => shared?.close());
+
+/** What the shared service's only worker does from now on, to a wallet's first job. */
+async function work(mode: WorkerMode): Promise<void> {
+  service = shared;
+  wallet = await service.addWallet(CREDITS);
+  service.workers[0]?.setMode(mode);
+}
+
+/** A service of the test's own, for other workers than the shared one's. */
+async function start(...workers: WorkerBehaviour[]): Promise<void> {
+  const apiSettings = { METRICS_PORT: '0' };
+  service = await startRunningService({ workers, credits: CREDITS, apiSettings });
   started.push(service);
-  return service;
+  wallet = { address: service.wallet.publicKey, apiKey: service.apiKey };
 }
 
 /** An engine that has no text, and finds its job's time over as soon as the test says so. */
@@ -44,7 +73,7 @@ function createHastyEngine() {
 
 /** The error that ends a completion, as a status or inside the stream. */
 async function failureOf(kind: 'plain' | 'stream'): Promise<APIError> {
-  const client = service.openai();
+  const client = service.openai(wallet);
   const body = { model: service.model.id, messages };
   try {
     if (kind === 'plain') await client.chat.completions.create(body);
@@ -59,42 +88,47 @@ async function failureOf(kind: 'plain' | 'stream'): Promise<APIError> {
   throw new Error('the completion succeeded');
 }
 
-/** The only job there is, as the ledger has it. */
+/** The wallet's only job, as the ledger has it. */
 async function onlyJob() {
-  const [job] = await service.jobs();
-  if (!job) throw new Error('no job was locked');
-  return {
-    status: word(JOB_STATUSES, job.data.status),
-    reason: word(FAILURE_REASONS, job.data.failureReason),
-    charged: job.data.chargedCredits,
-  };
+  const { jobs } = await readBooks(service, wallet.address);
+  expect(jobs).toHaveLength(1);
+  return jobs[0];
 }
 
 async function keptAnswers(): Promise<number> {
   const { rows } = await service.pool.query(
-    'select count(answer)::int as answers from service.idempotent_requests',
+    'select count(answer)::int as answers from service.idempotent_requests where wallet = $1',
+    [wallet.address.toBase58()],
   );
   return rows[0].answers;
 }
 
 async function expectNothingCharged(): Promise<void> {
-  const account = await service.account();
-  expect({ available: account.availableCredits, locked: account.lockedCredits }).toEqual({
-    available: service.boughtCredits,
+  expect(await readBooks(service, wallet.address)).toMatchObject({
+    available: CREDITS,
     locked: 0n,
   });
   await service.expectConserved();
 }
 
+/** Until so many of the wallet's jobs are there, and each of them has this status. */
+async function untilAll(status: number | undefined, count: number) {
+  const own = (jobs: Awaited<ReturnType<RunningService['jobs']>>) => ofWallet(jobs, wallet.address);
+  const found = await service.untilJobs(
+    (jobs) => own(jobs).length === count && own(jobs).every(({ data }) => data.status === status),
+  );
+  return own(found);
+}
+
 describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
   it('ends as job_timeout with the refund when its worker never answers', async () => {
-    await start('never_answers');
+    await work('never_answers');
     const failing = failureOf(kind);
-    await service.untilUnderWay(1);
+    await untilUnderWay(service, wallet.address, 1);
     await service.advanceSeconds(121);
     const error = await failing;
     expect(error).toMatchObject({ status: 504, code: 'job_timeout', type: 'timeout_error' });
-    const [job] = await service.get('/v1/jobs').then(({ data }) => data);
+    const [job] = await service.get('/v1/jobs', wallet.apiKey).then(({ data }) => data);
     expect(error.error).toMatchObject({
       details: { job_id: job.id, credits_refunded: 8, refund_tx: job.on_chain.refund_tx },
     });
@@ -140,7 +174,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
     ['no_proof', 'proof_missing'],
     ['empty_output', 'empty_output'],
   ] as const)('costs nothing when its worker misbehaves: %s', async (behaviour, reason) => {
-    await start(behaviour);
+    await work(behaviour);
     const error = await failureOf(kind);
     expect(error).toMatchObject({ code: 'worker_failed', type: 'server_error' });
     expect(await onlyJob()).toMatchObject({ status: 'failed', reason, charged: 0n });
@@ -152,37 +186,41 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
   it('is answered by the next worker when the first refuses before any content', async () => {
     await start('refuses', 'honest');
     // The choice among two is random: whichever comes first, each request must be answered.
-    for (let round = 0; round < 4; round += 1) {
+    for (let round = 0; round < ROUNDS; round += 1) {
       const body = { model: service.model.id, messages };
-      if (kind === 'plain') await service.openai().chat.completions.create(body);
+      if (kind === 'plain') await service.openai(wallet).chat.completions.create(body);
       else {
-        const stream = await service.openai().chat.completions.create({ ...body, stream: true });
+        const stream = await service
+          .openai(wallet)
+          .chat.completions.create({ ...body, stream: true });
         for await (const _chunk of stream);
       }
     }
-    await service.untilJobs((jobs) => jobs.every(({ data }) => data.status === 3));
+    await untilAll(SETTLED, ROUNDS);
   });
 
   it('is charged for the lower count when its worker claims more tokens', async () => {
-    await start('inflates_count');
+    await work('inflates_count');
     const body = { model: service.model.id, messages, max_tokens: 100_000 };
-    if (kind === 'plain') await service.openai().chat.completions.create(body);
+    if (kind === 'plain') await service.openai(wallet).chat.completions.create(body);
     else {
-      const stream = await service.openai().chat.completions.create({ ...body, stream: true });
+      const stream = await service
+        .openai(wallet)
+        .chat.completions.create({ ...body, stream: true });
       for await (const _chunk of stream);
     }
-    await service.untilJobs((jobs) => jobs.every(({ data }) => data.status === 3));
+    await untilAll(SETTLED, 1);
     expect(await onlyJob()).toMatchObject({ status: 'settled', charged: 8n });
   });
 
   it('is stopped before its time runs out, ends with length and is paid', async () => {
-    await start('endless');
+    await work('endless');
     const body = { model: service.model.id, messages, max_tokens: 5_000 };
-    const client = service.openai();
+    const client = service.openai(wallet);
     let toldTokens: number | undefined;
     if (kind === 'plain') {
       const answering = client.chat.completions.create(body);
-      await service.untilJobs((jobs) => jobs.some(({ data }) => data.status === 1));
+      await untilAll(PROCESSING, 1);
       await service.advanceSeconds(106);
       const answer = await answering;
       expect(answer.choices[0]?.finish_reason).toBe('length');
@@ -200,16 +238,15 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
       await moved;
       expect(reasons.at(-1)).toBe('length');
     }
-    const [job] = await service.untilJobs((jobs) => jobs.every(({ data }) => data.status === 3));
+    const [job] = await untilAll(SETTLED, 1);
     if (!job) throw new Error('no job was locked');
     const { completionTokens, countedTokens, chargedCredits } = job.data;
     const tokens = Math.min(completionTokens, countedTokens);
     expect(tokens).toBeLessThan(body.max_tokens);
     expect(toldTokens).toBe(tokens);
     expect(chargedCredits).toBe(chargeCredits(service.model, tokens, 20n));
-    const account = await service.account();
-    expect({ available: account.availableCredits, locked: account.lockedCredits }).toEqual({
-      available: service.boughtCredits - chargedCredits,
+    expect(await readBooks(service, wallet.address)).toMatchObject({
+      available: CREDITS - chargedCredits,
       locked: 0n,
     });
     await service.expectConserved();
@@ -218,51 +255,51 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
 
 describe('a request whose API process is killed after the lock', () => {
   it('gets its credits back from the keeper', async () => {
-    await start('never_answers');
+    await work('never_answers');
     const api = await service.startApiProcess();
     const asking = fetch(`${api.url}/v1/chat/completions`, {
       method: 'POST',
       headers: {
-        authorization: `Bearer ${service.apiKey}`,
+        authorization: `Bearer ${wallet.apiKey}`,
         'content-type': 'application/json',
       },
       body: JSON.stringify({ model: service.model.id, messages }),
     });
     const broken = expect(asking).rejects.toThrow();
-    await service.untilJobs((jobs) => jobs.length === 1);
+    await untilLocked(service, wallet.address, 1);
     await api.kill();
     await broken;
-    expect((await service.account()).lockedCredits).toBe(8n);
+    expect((await readBooks(service, wallet.address)).locked).toBe(8n);
     await service.advanceSeconds(121);
-    await service.untilJobs((jobs) => jobs.every(({ data }) => data.status === 5));
+    await untilAll(REFUNDED, 1);
     await expectNothingCharged();
   });
 });
 
 describe('a client that leaves', () => {
   it('before a plain answer began is not charged', async () => {
-    await start('endless');
+    await work('endless');
     const leaving = new AbortController();
     const asking = service
-      .openai()
+      .openai(wallet)
       .chat.completions.create({ model: service.model.id, messages }, { signal: leaving.signal });
     const left = expect(asking).rejects.toThrow();
-    await service.untilJobs((jobs) => jobs.length === 1);
+    await untilLocked(service, wallet.address, 1);
     leaving.abort();
     await left;
-    await service.untilJobs((jobs) => jobs.every(({ data }) => data.status === 4));
+    await untilAll(FAILED, 1);
     expect(await onlyJob()).toMatchObject({ status: 'failed', reason: 'client_gone' });
     await expectNothingCharged();
   });
 
   it('in the middle of a stream is charged for what was produced', async () => {
-    await start('endless');
+    await work('endless');
     const stream = await service
-      .openai()
+      .openai(wallet)
       .chat.completions.create({ model: service.model.id, messages, stream: true });
     for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break;
-    await service.untilJobs((jobs) => jobs.every(({ data }) => data.status === 3));
-    expect((await onlyJob()).charged).toBe(8n);
+    await untilAll(SETTLED, 1);
+    expect((await onlyJob())?.charged).toBe(8n);
     await service.expectConserved();
   });
 });

@@ -1,33 +1,46 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { PublicKey } from '@solana/web3.js';
 import OpenAI from 'openai';
-import { JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
-import {
-  type RunningService,
-  startRunningService,
-  type WorkerBehaviour,
-} from '../support/runningService.ts';
+import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
+import type { WorkerMode } from '../support/misbehavingWorker.ts';
+import { type RunningService, startRunningService } from '../support/runningService.ts';
+import { ofWallet, readBooks, untilEnded, untilUnderWay } from '../support/walletBooks.ts';
 
+const CREDITS = 100n;
 const CHARGE_CREDITS = 8n;
+const FAILED = JOB_STATUSES.indexOf('failed');
 let service: RunningService;
+/** Of one test: what is repeated and charged is counted for its wallet. */
+let wallet: { address: PublicKey; apiKey: string };
 const closing: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  service = await startRunningService();
+});
+
+beforeEach(async () => {
+  wallet = await service.addWallet(CREDITS);
+});
+
+afterAll(() => service?.close());
 
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-async function start(...workers: WorkerBehaviour[]): Promise<void> {
-  service = await startRunningService({ workers });
-  closing.push(service.close);
+/** What the only worker does from now on. */
+function setMode(mode: WorkerMode): void {
+  service.workers[0]?.setMode(mode);
 }
 
 async function ask(options: { stream?: boolean; headers?: Record<string, string>; text?: string }) {
   const { stream = false, headers, text = 'Say hello.' } = options;
   const response = await fetch(`${service.baseUrl}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${service.apiKey}`, ...headers },
+    headers: { authorization: `Bearer ${wallet.apiKey}`, ...headers },
     body: JSON.stringify({
       model: service.model.id,
       messages: [{ role: 'user', content: text }],
@@ -56,12 +69,13 @@ function read(body: string) {
 }
 
 async function statuses(): Promise<string[]> {
-  return (await service.jobs()).map(({ data }) => word(JOB_STATUSES, data.status)).sort();
+  const { jobs } = await readBooks(service, wallet.address);
+  return jobs.map(({ status }) => status).sort();
 }
 
 async function spentCredits(): Promise<bigint> {
-  const { availableCredits, lockedCredits } = await service.account();
-  return service.boughtCredits - availableCredits - lockedCredits;
+  const { available, locked } = await readBooks(service, wallet.address);
+  return CREDITS - available - locked;
 }
 
 /**
@@ -99,10 +113,10 @@ async function startCuttingProxy(cuts: number): Promise<{ url: string; asked: st
 
 describe.each([false, true])('a completion with stream %s', (stream) => {
   it('is given again, not charged again, under the same Idempotency-Key', async () => {
-    await start('honest');
+    setMode('honest');
     const headers = { 'idempotency-key': 'order-7' };
     const first = await ask({ stream, headers });
-    await service.untilJobs((jobs) => jobs.every(({ data }) => data.status === 3));
+    await untilEnded(service, wallet.address, 1);
     await service.untilMirrored();
     const again = await ask({ stream, headers });
     expect(again.response.status).toBe(200);
@@ -125,7 +139,10 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
       422,
       'idempotency_key_mismatch',
     ]);
-    await service.pool.query('update service.idempotent_requests set answer_expires_at = now()');
+    await service.pool.query(
+      'update service.idempotent_requests set answer_expires_at = now() where wallet = $1',
+      [wallet.address.toBase58()],
+    );
     const late = await ask({ stream, headers });
     expect([late.response.status, late.response.headers.get('x-should-retry')]).toEqual([
       409,
@@ -139,10 +156,10 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
   });
 
   it('is refused while the same request is still being answered', async () => {
-    await start('never_answers');
+    setMode('never_answers');
     const headers = { 'idempotency-key': 'order-7' };
     const first = ask({ stream, headers });
-    await service.untilUnderWay(1);
+    await untilUnderWay(service, wallet.address, 1);
     const again = await ask({ stream, headers });
     expect([again.response.status, again.response.headers.get('retry-after')]).toEqual([409, '2']);
     expect(JSON.parse(again.body).error.code).toBe('idempotency_key_in_use');
@@ -150,14 +167,14 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
     expect((await first).response.status).toBe(504);
     // It ended without a charge, so the next one runs.
     const next = ask({ stream, headers });
-    await service.untilUnderWay(1);
+    await untilUnderWay(service, wallet.address, 1);
     await service.advanceSeconds(121);
     await next;
     expect(await spentCredits()).toBe(0n);
   });
 
   it('runs again when the first one failed', async () => {
-    await start('wrong_hash');
+    setMode('wrong_hash');
     const headers = { 'idempotency-key': 'order-7' };
     await ask({ stream, headers });
     await ask({ stream, headers });
@@ -166,9 +183,9 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
   });
 
   it('is charged once when the official client retries it silently after a lost answer', async () => {
-    await start('honest');
+    setMode('honest');
     const proxy = await startCuttingProxy(1);
-    const client = new OpenAI({ baseURL: `${proxy.url}/v1`, apiKey: service.apiKey });
+    const client = new OpenAI({ baseURL: `${proxy.url}/v1`, apiKey: wallet.apiKey });
     const body = {
       model: service.model.id,
       messages: [{ role: 'user' as const, content: 'Say hello.' }],
@@ -190,23 +207,23 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
 
 describe('a request that nothing was locked for', () => {
   it('runs under its Idempotency-Key as soon as there are credits', async () => {
-    await start('honest');
-    const { apiKey } = await service.addWallet(1n);
+    setMode('honest');
+    const { address, apiKey } = await service.addWallet(1n);
     const headers = { 'idempotency-key': 'order-7', authorization: `Bearer ${apiKey}` };
     for (let round = 0; round < 2; round += 1) {
       const { response } = await ask({ headers });
       expect(response.status).toBe(402);
     }
-    expect(await statuses()).toEqual([]);
+    expect((await readBooks(service, address)).jobs).toEqual([]);
   });
 });
 
 describe("the official client's own time-out", () => {
   it('never charges for an answer that nobody got', async () => {
-    await start('never_answers');
+    setMode('never_answers');
     const client = new OpenAI({
       baseURL: `${service.baseUrl}/v1`,
-      apiKey: service.apiKey,
+      apiKey: wallet.apiKey,
       timeout: 2_000,
     });
     await expect(
@@ -215,7 +232,9 @@ describe("the official client's own time-out", () => {
         messages: [{ role: 'user', content: 'Say hello.' }],
       }),
     ).rejects.toThrow();
-    await service.untilJobs((jobs) => jobs.every(({ data }) => data.status === 4));
+    await service.untilJobs((jobs) =>
+      ofWallet(jobs, wallet.address).every(({ data }) => data.status === FAILED),
+    );
     expect(await spentCredits()).toBe(0n);
   });
 });

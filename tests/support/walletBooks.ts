@@ -63,7 +63,8 @@ export async function untilEnded(
   return readBooks(service, wallet);
 }
 
-function ofWallet(jobs: FoundJobs, wallet: PublicKey): FoundJobs {
+/** Its jobs among those of all wallets, oldest first. */
+export function ofWallet(jobs: FoundJobs, wallet: PublicKey): FoundJobs {
   const account = addresses.creditAccount(wallet);
   return jobs
     .filter(({ data }) => data.creditAccount.equals(account))
