@@ -30,4 +30,6 @@ export default {
   maxWorkers: 2 * availableParallelism(),
   // Each file leaves some of its modules behind.
   workerIdleMemoryLimit: '512MB',
+  // A timer of the service may run out after its test; nothing waits for it but this.
+  workerGracefulExitTimeout: 5_000,
 };
