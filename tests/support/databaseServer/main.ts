@@ -19,6 +19,8 @@ shutdown.add('server', async () => (await starting).close());
 shutdown.onSignals();
 endWithParent();
 
+// Of a run that was killed nobody reads on, which must not keep the server from being closed.
+process.stdout.on('error', () => undefined);
 const { serverUrl } = await starting;
 process.stdout.write(`${JSON.stringify({ url: serverUrl })}\n`);
 // A given server is no child that would keep this process running.
