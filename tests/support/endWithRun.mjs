@@ -1,0 +1,8 @@
+// Loaded into each process of jest before its own code: where the run is killed, its workers would
+// go on with their files, without the run's database.
+const CHECK_INTERVAL_MS = 500;
+
+const parentId = process.ppid;
+if (process.channel) {
+  setInterval(() => process.ppid !== parentId && process.exit(1), CHECK_INTERVAL_MS).unref();
+}
