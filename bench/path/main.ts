@@ -10,6 +10,7 @@ import { startChild } from '../../stack/child.ts';
 import { loadConfig } from '../../stack/config.ts';
 import { startStack } from '../../stack/start.ts';
 import { putUnderLoad, type Target } from '../load.ts';
+import { buyCredits } from './buyCredits.ts';
 import { closeJobs } from './closeJobs.ts';
 import { cpuBetween, readParts } from './parts.ts';
 import { costTable, idleLine, latencyTable, memoryLine, p50Of, partsTable } from './report.ts';
@@ -18,7 +19,10 @@ import { newestSignature, readCosts } from './transactions.ts';
 // What the path through escrow, routing, proof and settlement adds to an upstream that answers at
 // once: everything real, on the local ledger, on this machine.
 
-const WARM_UP_REQUESTS = 200;
+/** Until the engine has compiled what is used often. */
+const WARM_UP = { clients: 16, requests: 3_000 };
+/** A job costs 2 credits and locks no more. */
+const CREDITS_PER_JOB = 2;
 const REQUESTS_MIN = 300;
 const REQUESTS_PER_CLIENT = 30;
 /** The bare upstream is so quick that few requests say little. */
@@ -83,7 +87,12 @@ async function run(): Promise<void> {
   await putUnderLoad(service, { clients: 1, requests: 1, stream: false });
   const toFirstAnswer = (performance.now() - startedMs) / 1_000;
   console.log(`From the start to the first paid answer: ${toFirstAnswer.toFixed(1)} s.`);
-  await putUnderLoad(service, { clients: 4, requests: WARM_UP_REQUESTS, stream: false });
+  const jobsMax = 100_000 + 10 * Number(values.jobs);
+  await buyCredits(connection, {
+    wallet: stack.wallet,
+    credits: BigInt(CREDITS_PER_JOB * jobsMax),
+  });
+  await putUnderLoad(service, { ...WARM_UP, stream: false });
   await measureIdle();
 
   async function measureRound(clients: number) {
