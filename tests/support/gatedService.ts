@@ -27,6 +27,8 @@ export async function startGatedService(
       return {
         ...apiSettings,
         SOLANA_RPC_URL: gates.ledger.url,
+        // What the ledger says over its websocket would pass by the gate.
+        SOLANA_WS_URL: undefined,
         DATABASE_URL: gates.database.databaseUrl,
       };
     },
