@@ -4,9 +4,9 @@ import {
   type TransactionInstruction,
   TransactionMessage,
 } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { Command } from 'commander';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
+import { encodeBase58 } from '../programs/client/base58.ts';
 import { connectRpc } from '../programs/client/rpc/connectRpc.ts';
 import { createSender, LedgerUnavailableError } from '../programs/client/sender/index.ts';
 import { parseKeypair } from '../runtime/keypair.ts';
@@ -104,7 +104,7 @@ async function print(instruction: TransactionInstruction, connection: Connection
     ...{ payerKey, recentBlockhash: blockhash },
     instructions: [instruction],
   });
-  return bs58.encode(message.compileToLegacyMessage().serialize());
+  return encodeBase58(message.compileToLegacyMessage().serialize());
 }
 
 /** Every account by its name: what was filled in is read here, and what was opened is found. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Keypair } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { z } from 'zod';
+import { decodeBase58 } from '../programs/client/base58.ts';
 
 /**
  * Reads a secret key as operators keep them: base58 text, a JSON array of 64 bytes, or the path of
@@ -13,7 +13,7 @@ export function parseKeypair(text: string): Keypair {
   const source = text.trim();
   try {
     if (/^[1-9A-HJ-NP-Za-km-z]{80,90}$/.test(source))
-      return Keypair.fromSecretKey(bs58.decode(source));
+      return Keypair.fromSecretKey(decodeBase58(source));
     const json = source.startsWith('[') ? source : readFileSync(source, 'utf8');
     return Keypair.fromSecretKey(
       Uint8Array.from(z.array(z.number()).length(64).parse(JSON.parse(json))),

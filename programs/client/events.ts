@@ -1,6 +1,6 @@
 import type { PublicKey } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { createAddresses } from './addresses.ts';
+import { decodeBase58 } from './base58.ts';
 import { coder } from './program.ts';
 import type { EscrowEvent } from './types.ts';
 import { fromCoder } from './values.ts';
@@ -78,7 +78,7 @@ export function decodeEvents(
   return (meta.innerInstructions ?? []).flatMap(({ index, instructions }) =>
     instructions.flatMap(({ programIdIndex, accounts, data }, innerIndex) => {
       if (programIdIndex !== self || accounts.length !== 1 || accounts[0] !== authority) return [];
-      const bytes = bs58.decode(data);
+      const bytes = decodeBase58(data);
       if (!EVENT_TAG.equals(bytes.subarray(0, EVENT_TAG.length))) return [];
       return [{ ...decodeEventData(bytes), instructionIndex: index, innerIndex }];
     }),

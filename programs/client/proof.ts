@@ -11,7 +11,7 @@ import {
   PublicKey,
   type TransactionInstruction,
 } from '@solana/web3.js';
-import bs58 from 'bs58';
+import { tryDecodeBase58 } from './base58.ts';
 import { lookUp } from './lookUp.ts';
 import { spellingOf } from './publicKeyOf.ts';
 
@@ -150,7 +150,7 @@ export function parseReceipt(
   text: string,
 ): { signer: PublicKey; signature: Uint8Array } | undefined {
   const [signerText = '', signatureText = ''] = text.split('.');
-  const signerBytes = bs58.decodeUnsafe(signerText);
+  const signerBytes = tryDecodeBase58(signerText);
   const signature = new Uint8Array(Buffer.from(signatureText, 'base64url'));
   if (signerBytes?.length !== 32 || signature.length !== SIGNATURE_BYTES) return undefined;
   const signer = new PublicKey(signerBytes);

@@ -6,7 +6,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
-import bs58 from 'bs58';
+import { encodeBase58 } from '../base58.ts';
 import { sign } from '../proof.ts';
 
 /** A transaction does not fit into one packet of the ledger's network. */
@@ -55,7 +55,7 @@ export function signTransaction(options: {
   return {
     transaction,
     wire: Buffer.from(wire).toString('base64'),
-    signature: bs58.encode(signatures[0] as Uint8Array),
+    signature: encodeBase58(signatures[0] as Uint8Array),
   };
 }
 

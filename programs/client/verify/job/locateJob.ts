@@ -1,6 +1,6 @@
 import { type Connection, PublicKey } from '@solana/web3.js';
-import bs58 from 'bs58';
 import type { Addresses } from '../../addresses.ts';
+import { encodeBase58, tryDecodeBase58 } from '../../base58.ts';
 import { parseJobId } from '../../jobId.ts';
 import { isOnCurve } from '../../onCurve.ts';
 import { coder } from '../../program.ts';
@@ -38,7 +38,7 @@ export async function locateJob(options: {
       ? addresses.job(addresses.creditAccount(wallet), jobId)
       : findById(connection, addresses, jobId);
   }
-  const bytes = bs58.decodeUnsafe(named);
+  const bytes = tryDecodeBase58(named);
   if (bytes?.length === ADDRESS_BYTES) {
     const job = new PublicKey(bytes);
     await assertMayBeJob({ connection, addresses, job });
@@ -74,7 +74,7 @@ async function findById(
     dataSlice: { offset: 0, length: 0 },
     filters: [
       { memcmp: coder.accounts.memcmp('Job') },
-      { memcmp: { offset: JOB_ID_AT, bytes: bs58.encode(jobId) } },
+      { memcmp: { offset: JOB_ID_AT, bytes: encodeBase58(jobId) } },
     ],
   });
   const [only, other] = found;

@@ -1,5 +1,5 @@
 import type { PublicKey, VersionedTransactionResponse } from '@solana/web3.js';
-import bs58 from 'bs58';
+import { decodeBase58 } from '../../base58.ts';
 import { type DecodedEvent, decodeEvents } from '../../events.ts';
 import type { Place } from '../check.ts';
 
@@ -60,7 +60,7 @@ export function readTransaction(
     slot: BigInt(response.slot),
     message: message.serialize(),
     signers: keys.slice(0, message.header.numRequiredSignatures),
-    signatures: signatures.map((text) => bs58.decode(text)),
+    signatures: signatures.map((text) => decodeBase58(text)),
     instructions: message.compiledInstructions.map(
       ({ programIdIndex, accountKeyIndexes, data }, index) => ({
         programId: address(programIdIndex),
@@ -69,7 +69,7 @@ export function readTransaction(
         inner: (inner.get(index) ?? []).map((called) => ({
           programId: address(called.programIdIndex),
           accounts: called.accounts.map(address),
-          data: bs58.decode(called.data),
+          data: decodeBase58(called.data),
         })),
       }),
     ),

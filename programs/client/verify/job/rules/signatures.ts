@@ -1,5 +1,5 @@
 import type { PublicKey } from '@solana/web3.js';
-import bs58 from 'bs58';
+import { encodeBase58 } from '../../../base58.ts';
 import { verifySignature } from '../../../proof.ts';
 import { fails, holds } from '../../check.ts';
 import { changingTransactions } from '../record.ts';
@@ -21,7 +21,7 @@ function isSigned({ signature, signatures, signers, message }: LedgerTransaction
   const [first] = signatures;
   return (
     first !== undefined &&
-    bs58.encode(first) === signature &&
+    encodeBase58(first) === signature &&
     signatures.length === signers.length &&
     signatures.every((one, index) =>
       verifySignature({ publicKey: signers[index] as PublicKey, message, signature: one }),
