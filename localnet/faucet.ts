@@ -1,5 +1,5 @@
+import { base58 } from '@scure/base';
 import { Keypair, PublicKey, SystemProgram, Transaction } from '@solana/web3.js';
-import bs58 from 'bs58';
 import type { Bank } from './bank/bank.ts';
 import { RENT_EPOCH_NEVER } from './runtime/runtime.ts';
 import { decodeTransaction } from './wire/transaction.ts';
@@ -56,7 +56,7 @@ export async function openFaucet(bank: Bank, seed: Uint8Array): Promise<Faucet> 
       if ('execution' in submission) {
         throw new AirdropError(`The airdrop failed: ${JSON.stringify(submission.execution.err)}`);
       }
-      return bs58.encode(transaction.signature as Uint8Array);
+      return base58.encode(transaction.signature as Uint8Array);
     },
   };
 }

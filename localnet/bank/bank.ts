@@ -1,4 +1,4 @@
-import bs58 from 'bs58';
+import { base58 } from '@scure/base';
 import type { Account, Execution, Runtime, Simulation } from '../runtime/runtime.ts';
 import type { Store } from '../store/store.ts';
 import { keyOf } from '../wire/addressText.ts';
@@ -162,7 +162,7 @@ export function createBank(options: {
     const refused = prepare(transaction, next);
     if (refused) return refused;
     const signature = transaction.signatures[0] as Uint8Array;
-    const signatureText = bs58.encode(signature);
+    const signatureText = base58.encode(signature);
     if (recent(signatureText) || store.locate(signature)) return refuse('AlreadyProcessed');
     const executed = executeTransaction(runtime, transaction, isPreflighted);
     if (!isExecuted(executed)) return executed;

@@ -1,4 +1,4 @@
-import bs58 from 'bs58';
+import { base58 } from '@scure/base';
 import { keyOf } from '../wire/addressText.ts';
 import type { DecodedTransaction } from '../wire/transaction.ts';
 
@@ -13,7 +13,7 @@ const COMPUTE_UNITS_BUILTIN = 3_000;
 const SET_COMPUTE_UNIT_LIMIT = 2;
 const SET_COMPUTE_UNIT_PRICE = 3;
 
-const idOf = (address: string): string => keyOf(bs58.decode(address));
+const idOf = (address: string): string => keyOf(base58.decode(address));
 const COMPUTE_BUDGET = idOf('ComputeBudget111111111111111111111111111111');
 const PRECOMPILES = new Set(
   [

@@ -1,4 +1,4 @@
-import bs58 from 'bs58';
+import { base58 } from '@scure/base';
 import { ADDRESS_BYTES, type Runtime } from '../runtime/runtime.ts';
 import { keyOf } from '../wire/addressText.ts';
 import type { DecodedTransaction } from '../wire/transaction.ts';
@@ -9,7 +9,7 @@ export interface LoadedAddresses {
   readonly readonly: readonly Uint8Array[];
 }
 
-export const LOOKUP_TABLE_PROGRAM = bs58.decode('AddressLookupTab1e1111111111111111111111111');
+export const LOOKUP_TABLE_PROGRAM = base58.decode('AddressLookupTab1e1111111111111111111111111');
 const TABLE_HEADER_BYTES = 56;
 const NONE: LoadedAddresses = { writable: [], readonly: [] };
 

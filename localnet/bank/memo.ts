@@ -1,4 +1,4 @@
-import bs58 from 'bs58';
+import { base58 } from '@scure/base';
 import { keyOf } from '../wire/addressText.ts';
 import type { DecodedTransaction } from '../wire/transaction.ts';
 
@@ -6,7 +6,7 @@ const MEMO_PROGRAMS = new Set(
   [
     'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
     'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
-  ].map((address) => keyOf(bs58.decode(address))),
+  ].map((address) => keyOf(base58.decode(address))),
 );
 
 /** A transaction's memos as clusters list them: each behind its length in bytes. */

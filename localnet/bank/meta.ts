@@ -1,4 +1,4 @@
-import bs58 from 'bs58';
+import { base58 } from '@scure/base';
 import type { Execution, InnerInstruction } from '../runtime/runtime.ts';
 import { addressText } from '../wire/addressText.ts';
 import { exact } from '../wire/json.ts';
@@ -46,7 +46,7 @@ export function innerInstructionsOf(
     const instructions = calls.map(({ programIdIndex, accounts, data, stackHeight }) => ({
       programIdIndex,
       accounts: [...accounts],
-      data: bs58.encode(data),
+      data: base58.encode(data),
       stackHeight,
     }));
     return [{ index, instructions }];

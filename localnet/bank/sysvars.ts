@@ -1,4 +1,4 @@
-import bs58 from 'bs58';
+import { base58 } from '@scure/base';
 import {
   type Account,
   RENT_EPOCH_NEVER,
@@ -10,9 +10,9 @@ import type { Timeline } from './timeline.ts';
 
 // Sysvars that change with every slot are made when somebody looks, so that idle slots cost nothing.
 
-export const CLOCK_SYSVAR = bs58.decode('SysvarC1ock11111111111111111111111111111111');
-export const SLOT_HASHES_SYSVAR = bs58.decode('SysvarS1otHashes111111111111111111111111111');
-const SYSVAR_OWNER = bs58.decode('Sysvar1111111111111111111111111111111111111');
+export const CLOCK_SYSVAR = base58.decode('SysvarC1ock11111111111111111111111111111111');
+export const SLOT_HASHES_SYSVAR = base58.decode('SysvarS1otHashes111111111111111111111111111');
+const SYSVAR_OWNER = base58.decode('Sysvar1111111111111111111111111111111111111');
 const CLOCK_BYTES = 40;
 /** Of slot u64 and hash, behind their count; programs read them at fixed offsets. */
 const SLOT_HASHES = 512;

@@ -1,6 +1,6 @@
-import bs58 from 'bs58';
 import { z } from 'zod';
 import { ADDRESS_BYTES } from '../runtime/runtime.ts';
+import { decodeBase58 } from '../wire/addressText.ts';
 import { SIGNATURE_BYTES } from '../wire/transaction.ts';
 
 // What methods take. Everything that reaches the runtime as bytes is decoded and measured here.
@@ -12,7 +12,7 @@ function base58(bytes: number, what: string) {
     .string()
     .max(BASE58_CHARACTERS_MAX)
     .transform((text, context) => {
-      const decoded = bs58.decodeUnsafe(text);
+      const decoded = decodeBase58(text);
       if (decoded?.length === bytes) return decoded;
       context.addIssue({ code: 'custom', message: `is no ${what}: ${bytes} bytes in base58` });
       return z.NEVER;
@@ -30,7 +30,7 @@ export const signatureText = z
 export const blockhash = base58(ADDRESS_BYTES, 'blockhash');
 
 function isSignature(text: string): boolean {
-  return bs58.decodeUnsafe(text)?.length === SIGNATURE_BYTES;
+  return decodeBase58(text)?.length === SIGNATURE_BYTES;
 }
 
 const count = z.int().nonnegative();

@@ -1,4 +1,4 @@
-import bs58 from 'bs58';
+import { base58 } from '@scure/base';
 import { z } from 'zod';
 import type { Block } from '../bank/blocks.ts';
 import type { Commitment } from '../bank/commitment.ts';
@@ -135,7 +135,7 @@ export function createSubscriptions(
           if (found) tell(id, slot, found.err);
         });
         // Whoever asks late is told all the same, right after the answer that has the id.
-        const found = bank.recent(signature) ?? bank.store.locate(bs58.decode(signature));
+        const found = bank.recent(signature) ?? bank.store.locate(base58.decode(signature));
         if (found && enableReceivedNotification) {
           setImmediate(
             () =>

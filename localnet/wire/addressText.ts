@@ -1,4 +1,4 @@
-import bs58 from 'bs58';
+import { base58 } from '@scure/base';
 
 // The same few addresses are told over and over; base58 is quadratic and slow.
 
@@ -22,7 +22,16 @@ export function addressText(bytes: Uint8Array): string {
   const known = texts.get(key);
   if (known !== undefined) return known;
   if (texts.size >= KEPT_MAX) texts.clear();
-  const text = bs58.encode(bytes);
+  const text = base58.encode(bytes);
   texts.set(key, text);
   return text;
+}
+
+/** The bytes of a text in base58; undefined when it is none. */
+export function decodeBase58(text: string): Uint8Array | undefined {
+  try {
+    return base58.decode(text);
+  } catch {
+    return undefined;
+  }
 }

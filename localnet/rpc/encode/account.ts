@@ -1,5 +1,5 @@
 import { zstdCompressSync } from 'node:zlib';
-import bs58 from 'bs58';
+import { base58 } from '@scure/base';
 import type { Account, Runtime } from '../../runtime/runtime.ts';
 import { addressText } from '../../wire/addressText.ts';
 import { exact } from '../../wire/json.ts';
@@ -53,7 +53,7 @@ function encodeData(
 }
 
 function inBase58(bytes: Buffer): string {
-  if (bytes.length <= BASE58_BYTES_MAX) return bs58.encode(bytes);
+  if (bytes.length <= BASE58_BYTES_MAX) return base58.encode(bytes);
   throw invalidRequest(
     `Encoded binary (base 58) data should be less than ${BASE58_BYTES_MAX} bytes, please use ` +
       'Base64 encoding.',

@@ -1,4 +1,4 @@
-import bs58 from 'bs58';
+import { base58 } from '@scure/base';
 import { tokenAmount } from '../../bank/tokenBalances.ts';
 import type { WireInstruction } from '../../wire/transaction.ts';
 
@@ -33,7 +33,7 @@ export function parseInstruction(
   const names = [...accounts].map((index) => keys[index] ?? '');
   const known = read(programId, names, data);
   if (known) return { ...known, programId, stackHeight };
-  return { accounts: names, data: bs58.encode(data), programId, stackHeight };
+  return { accounts: names, data: base58.encode(data), programId, stackHeight };
 }
 
 function read(
@@ -67,7 +67,7 @@ function readerOf(bytes: Uint8Array, hasWideKind: boolean): Data {
     kind: hasWideKind ? data.readUInt32LE(0) : (data[0] ?? 0),
     u64: (offset) => data.readBigUInt64LE(offset),
     u8: (offset) => data.readUInt8(offset),
-    address: (offset) => bs58.encode(data.subarray(offset, offset + 32)),
+    address: (offset) => base58.encode(data.subarray(offset, offset + 32)),
   };
 }
 

@@ -1,4 +1,4 @@
-import bs58 from 'bs58';
+import { base58 } from '@scure/base';
 import type { KeptTransaction } from '../../store/store.ts';
 import { addressText } from '../../wire/addressText.ts';
 import { Serialized } from '../../wire/json.ts';
@@ -60,7 +60,7 @@ export function encodeAccountsOnly(kept: KeptTransaction): object {
     meta: { err, fee, postBalances, postTokenBalances, preBalances, preTokenBalances, status },
     transaction: {
       accountKeys: parsedKeys(decoded, rest.loadedAddresses),
-      signatures: decoded.signatures.map((bytes) => bs58.encode(bytes)),
+      signatures: decoded.signatures.map((bytes) => base58.encode(bytes)),
     },
   };
 }
@@ -71,7 +71,7 @@ function transactionText(decoded: DecodedTransaction, encoding: TransactionEncod
     case 'base64':
       return `["${Buffer.from(wire).toString('base64')}","base64"]`;
     case 'base58':
-      return `["${bs58.encode(wire)}","base58"]`;
+      return `["${base58.encode(wire)}","base58"]`;
     default:
       return JSON.stringify(plainTransaction(decoded));
   }
@@ -86,13 +86,13 @@ function plainTransaction(decoded: DecodedTransaction): object {
       header,
       instructions: instructions.map(({ accounts, data, programIdIndex }) => ({
         accounts: [...accounts],
-        data: bs58.encode(data),
+        data: base58.encode(data),
         programIdIndex,
         stackHeight: 1,
       })),
       recentBlockhash: addressText(recentBlockhash),
     },
-    signatures: signatures.map((bytes) => bs58.encode(bytes)),
+    signatures: signatures.map((bytes) => base58.encode(bytes)),
   };
 }
 
@@ -159,7 +159,7 @@ function parseTransaction(decoded: DecodedTransaction, meta: KeptMeta): object {
       ),
       recentBlockhash: addressText(decoded.recentBlockhash),
     },
-    signatures: decoded.signatures.map((bytes) => bs58.encode(bytes)),
+    signatures: decoded.signatures.map((bytes) => base58.encode(bytes)),
   };
 }
 
@@ -172,7 +172,7 @@ function parseMeta(meta: KeptMeta, decoded: DecodedTransaction): object {
       index,
       instructions: instructions.map(({ accounts, data, programIdIndex, stackHeight }) =>
         parseInstruction(
-          { accounts: Uint8Array.from(accounts), data: bs58.decode(data), programIdIndex },
+          { accounts: Uint8Array.from(accounts), data: base58.decode(data), programIdIndex },
           names,
           stackHeight,
         ),

@@ -1,8 +1,7 @@
-import bs58 from 'bs58';
 import { z } from 'zod';
 import { tokenHolding } from '../../bank/tokenBalances.ts';
 import type { Account } from '../../runtime/runtime.ts';
-import { addressText } from '../../wire/addressText.ts';
+import { addressText, decodeBase58 } from '../../wire/addressText.ts';
 import { exact } from '../../wire/json.ts';
 import { encodeAccount } from '../encode/account.ts';
 import { contextOf, method, withContext } from '../method.ts';
@@ -98,7 +97,7 @@ function bytesOf({ bytes, encoding }: Extract<AccountFilter, { memcmp: unknown }
       ? Uint8Array.from(bytes)
       : encoding === 'base64'
         ? Buffer.from(bytes, 'base64')
-        : bs58.decodeUnsafe(bytes);
+        : decodeBase58(bytes);
   if (decoded && decoded.length <= MEMCMP_BYTES_MAX) return decoded;
   throw invalidParams(`filters: memcmp wants at most ${MEMCMP_BYTES_MAX} bytes, encoded`);
 }

@@ -1,4 +1,4 @@
-import bs58 from 'bs58';
+import { base58 } from '@scure/base';
 import { z } from 'zod';
 import type { BlockRow } from '../../store/history.ts';
 import { Serialized } from '../../wire/json.ts';
@@ -110,7 +110,7 @@ function transactionDetails(
   if (details === 'none') return '';
   const transactions = row ? bank.store.transactionsOf(row) : [];
   if (details === 'signatures') {
-    return `,"signatures":${JSON.stringify(transactions.map(({ signature }) => bs58.encode(signature)))}`;
+    return `,"signatures":${JSON.stringify(transactions.map(({ signature }) => base58.encode(signature)))}`;
   }
   const texts = transactions.map((kept) =>
     details === 'accounts'

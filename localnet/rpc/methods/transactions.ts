@@ -1,9 +1,10 @@
-import bs58 from 'bs58';
+import { base58 } from '@scure/base';
 import { z } from 'zod';
 import type { Refused } from '../../bank/execute.ts';
 import { innerInstructionsOf, returnDataOf } from '../../bank/meta.ts';
 import { describeError } from '../../runtime/errorWords.ts';
 import { hexOf } from '../../runtime/runtime.ts';
+import { decodeBase58 } from '../../wire/addressText.ts';
 import {
   type DecodedTransaction,
   decodeTransaction,
@@ -83,7 +84,7 @@ export const transactionMethods = {
     }
     const submission = await context.bank.submit(transaction, isPreflighted);
     if ('execution' in submission) refuse(submission, isPreflighted);
-    return bs58.encode(transaction.signatures[0] as Uint8Array);
+    return base58.encode(transaction.signatures[0] as Uint8Array);
   }),
 
   simulateTransaction: method(
@@ -137,7 +138,7 @@ export const transactionMethods = {
       confirmationStatus: row.slot <= context.bank.slot('finalized') ? 'finalized' : 'confirmed',
       err: row.error === null ? null : JSON.parse(row.error),
       memo: row.memo,
-      signature: bs58.encode(row.signature),
+      signature: base58.encode(row.signature),
       slot: row.slot,
     }));
   }),
@@ -154,7 +155,7 @@ function decodeWire(text: string, encoding: 'base58' | 'base64' = 'base58'): Dec
   if (text.length > WIRE_CHARACTERS_MAX) {
     throw invalidParams(`transaction: too large: ${text.length} characters, encoded`);
   }
-  const wire = encoding === 'base58' ? bs58.decodeUnsafe(text) : decodeBase64(text);
+  const wire = encoding === 'base58' ? decodeBase58(text) : decodeBase64(text);
   if (!wire) throw invalidParams(`transaction: invalid ${encoding} encoding`);
   try {
     return decodeTransaction(wire);
@@ -238,7 +239,7 @@ function simulate(
 
 function statusOf({ bank }: RpcContext, text: string): object | null {
   const recent = bank.recent(text);
-  const found = recent ?? bank.store.locate(bs58.decode(text));
+  const found = recent ?? bank.store.locate(base58.decode(text));
   if (!found) return null;
   const { slot } = found;
   const err = found.error === null ? null : JSON.parse(found.error);
