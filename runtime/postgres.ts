@@ -38,7 +38,7 @@ export function createPool(options: {
   queryTimeoutMs?: number;
   plansOnce?: boolean;
 }): pg.Pool {
-  const pool = new pg.Pool({
+  const config: pg.PoolConfig & { pipeline: boolean } = {
     connectionString: options.databaseUrl,
     application_name: options.applicationName,
     max: options.max ?? 10,
@@ -48,7 +48,10 @@ export function createPool(options: {
     ...(options.plansOnce && { onConnect: planOnce }),
     ...(options.queryTimeoutMs !== undefined && { query_timeout: options.queryTimeoutMs }),
     types,
-  });
+    // Statements that do not wait for each other's answers go out at once, and are run in their order.
+    pipeline: true,
+  };
+  const pool = new pg.Pool(config);
   // An idle connection that is lost is replaced by the next statement's. The pool reports it as an
   // error, and one that nobody hears ends the process.
   pool.on('error', ignore);

@@ -1,7 +1,8 @@
 import type { PublicKey } from '@solana/web3.js';
+import { LRUCache } from 'lru-cache';
 import { createAddresses } from '../programs/client/addresses.ts';
 import { formatJobId } from '../programs/client/jobId.ts';
-import type { Job, Worker } from '../programs/client/types.ts';
+import type { Gateway, Job, Worker } from '../programs/client/types.ts';
 import { gatewaySigners, workerModels } from '../programs/client/views.ts';
 import { JOB_STATUSES, word } from '../programs/client/vocabulary.ts';
 import type { JobLife } from './attempts.ts';
@@ -37,6 +38,12 @@ const LIFE_LEFT_SECONDS_MIN = 15n;
 /** Closer than this to the refund nobody signs a settlement any more. */
 const PROOF_MARGIN_SECONDS = 5n;
 const SECOND_MS = 1_000;
+const CONTROLLERS_KEPT_MAX = 256;
+
+interface GatewayReading {
+  readonly controller: PublicKey;
+  readonly gateway: Promise<Gateway | undefined>;
+}
 
 /**
  * @param own the deployment this worker serves, its account and the key its proofs verify with
@@ -50,9 +57,28 @@ export function createAdmission(
 ): Admission {
   const addresses = createAddresses(own.programId);
 
-  async function authorize(controller: PublicKey, signer: PublicKey): Promise<void> {
+  /** Whose job a signer asked for last: most ask for one Gateway's for all of their life. */
+  const lastControllers = new LRUCache<string, PublicKey>({ max: CONTROLLERS_KEPT_MAX });
+
+  /** Asked together with the job, so that both travel in one request. */
+  function readAhead(signer: PublicKey): GatewayReading | undefined {
+    const controller = lastControllers.get(signer.toBase58());
+    if (!controller || controller.equals(signer)) return undefined;
+    const gateway = ledger.readGateway(controller);
+    // Should the job be another's, or not be there, nobody waits for it.
+    gateway.catch(() => undefined);
+    return { controller, gateway };
+  }
+
+  async function authorize(
+    controller: PublicKey,
+    signer: PublicKey,
+    ahead?: GatewayReading,
+  ): Promise<void> {
     if (controller.equals(signer)) return;
-    const gateway = await ledger.readGateway(controller);
+    const gateway = await (ahead?.controller.equals(controller)
+      ? ahead.gateway
+      : ledger.readGateway(controller));
     if (!gateway || !gatewaySigners(gateway).some((key) => key.equals(signer))) {
       throw new WorkerError(
         'signer_not_allowed',
@@ -90,12 +116,14 @@ export function createAdmission(
   }
 
   return {
-    authorize,
+    authorize: (controller, signer) => authorize(controller, signer),
     async admit(request, signer, isKnown) {
       const startSeconds = await readStart();
+      const ahead = readAhead(signer);
       const reading = await findJob(request.job_address, isKnown);
       const { job, unixSeconds } = reading;
-      await authorize(job.controller, signer);
+      await authorize(job.controller, signer, ahead);
+      lastControllers.set(signer.toBase58(), job.controller);
       checkSameWork(job, requireEligible(reading, own.proofKey), request);
       checkNew(job, startSeconds);
       const deadlineSeconds = job.lockedAt + BigInt(job.jobTimeoutSeconds);

@@ -34,14 +34,18 @@ export async function foldNewEvents(
     if (folded) for (const { address, sequence } of entry.changes) sequences.set(address, sequence);
     return { ...entry, folded };
   });
-  await insertEvents(database, journal);
   const foldable = journal.filter(({ folded }) => folded);
-  await writeChanges(
-    database,
-    foldable.flatMap(({ changes }) => changes),
-  );
+  // Each needs the ones before it to be done, not to be answered.
+  const [, , held] = await Promise.all([
+    insertEvents(database, journal),
+    writeChanges(
+      database,
+      foldable.flatMap(({ changes }) => changes),
+    ),
+    selectHeldEvents(database, sequences),
+  ]);
   const folded = foldable.map(({ event }) => event);
-  return [...folded, ...(await foldHeldEvents(database, sequences, addresses))];
+  return [...folded, ...(await foldReleased(database, held, addresses))];
 }
 
 /**
@@ -55,11 +59,20 @@ export async function foldHeldEvents(
   reached: ReadonlyMap<string, bigint>,
   addresses: Addresses,
 ): Promise<LedgerEvent[]> {
+  if (reached.size === 0) return [];
+  return foldReleased(database, await selectHeldEvents(database, reached), addresses);
+}
+
+async function foldReleased(
+  database: Database,
+  held: readonly LedgerEvent[],
+  addresses: Addresses,
+): Promise<LedgerEvent[]> {
   const folded: LedgerEvent[] = [];
-  let advanced = reached;
-  while (advanced.size > 0) {
+  let waiting = held;
+  while (waiting.length > 0) {
     const next = new Map<string, bigint>();
-    for (const event of await selectHeldEvents(database, advanced)) {
+    for (const event of waiting) {
       const changes = changesOf(event, addresses);
       const sequences = await selectSequences(
         database,
@@ -71,7 +84,7 @@ export async function foldHeldEvents(
       for (const { address, sequence } of changes) next.set(address, sequence);
       folded.push(event);
     }
-    advanced = next;
+    waiting = next.size > 0 ? await selectHeldEvents(database, next) : [];
   }
   return folded;
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { QueryConfig } from 'pg';
 import type { Database } from '../../runtime/postgres.ts';
 import { FatalError } from '../errors.ts';
@@ -13,12 +14,14 @@ import { type MergedChange, mergeChanges } from './mergeChanges.ts';
  */
 export async function writeChanges(database: Database, changes: readonly Change[]): Promise<void> {
   const merged = mergeChanges(changes);
-  for (const alike of Map.groupBy(merged, formOf).values()) {
-    const { rowCount } = await database.query(statementOf(alike));
-    if (rowCount === alike.length) continue;
-    const accounts = alike.map(({ address, sequence }) => `${address} for its change ${sequence}`);
-    throw new FatalError(`Not ready: ${accounts.join()}`);
-  }
+  await Promise.all(
+    [...Map.groupBy(merged, formOf).values()].map(async (alike) => {
+      const { rowCount } = await database.query(statementOf(alike));
+      if (rowCount === alike.length) return;
+      const accounts = alike.map((one) => `${one.address} for its change ${one.sequence}`);
+      throw new FatalError(`Not ready: ${accounts.join()}`);
+    }),
+  );
   for (const { address, hosting } of merged) {
     for (const [model, hosts] of hosting) {
       await writeHosting(database, { worker: address, model, hosts });
@@ -51,11 +54,12 @@ function insertion({ table, values }: MergedChange, alike: readonly MergedChange
   };
 }
 
-/** Not a named statement: a plan kept from when the mirror was nearly empty would read whole tables. */
 function overwriting({ table, values }: MergedChange, alike: readonly MergedChange[]): QueryConfig {
   const names = ['sequence', ...Object.keys(values)];
   const settings = names.map((name) => `${name} = change.${name}`);
   return {
+    // The server tells names apart by their first 63 characters.
+    name: `update_${table}_${hash('md5', names.join())}`,
     text: `
       update ${table} account set ${settings.join()}
       from rows from (jsonb_populate_recordset(null::${table}, $1), unnest($2::numeric[])) change

@@ -9,10 +9,10 @@ import { selectStored } from '../statements/selectStored.ts';
 import type { MirrorContext } from './context.ts';
 import { tellOf } from './tell.ts';
 
+type AlsoApply = (transaction: { slot: bigint }) => Promise<void>;
+
 /**
- * Applies those of the listed transactions that are not stored yet, in the given order. Those that
- * have been read by the time that the ones before are applied share a database transaction; where
- * one of them cannot, each has its own.
+ * Applies those of the listed transactions that are not stored yet, in the given order.
  *
  * @param alsoApply what else belongs into the database transaction that ends with this transaction
  * @returns how many were applied
@@ -21,16 +21,32 @@ import { tellOf } from './tell.ts';
 export async function applyMissing(
   context: MirrorContext,
   listed: readonly ListedTransaction[],
-  alsoApply: (transaction: { slot: bigint }) => Promise<void> = async () => {},
+  alsoApply?: AlsoApply,
 ): Promise<number> {
-  const { database, source, addresses, onFolded, signal } = context;
-  const tell = tellOf(context);
   const succeeded = listed.filter(({ failed }) => !failed);
   const stored = await selectStored(
-    database,
+    context.database,
     succeeded.map(({ signature }) => signature),
   );
   const missing = succeeded.filter(({ signature }) => !stored.has(signature));
+  await applyNew(context, missing, alsoApply);
+  return missing.length;
+}
+
+/**
+ * Applies successful transactions that are hardly stored yet, in the given order; one that is, is
+ * left as it is. Those that have been read by the time that the ones before are applied share a
+ * database transaction; where one of them cannot, each has its own.
+ *
+ * @throws RetryableError as `applyMissing` does
+ */
+export async function applyNew(
+  context: MirrorContext,
+  missing: readonly ListedTransaction[],
+  alsoApply: AlsoApply = async () => {},
+): Promise<void> {
+  const { database, source, addresses, onFolded, signal } = context;
+  const tell = tellOf(context);
 
   async function store(
     last: LedgerTransaction,
@@ -67,5 +83,4 @@ export async function applyMissing(
       );
     }
   }
-  return missing.length;
 }

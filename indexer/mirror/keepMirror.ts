@@ -8,7 +8,7 @@ import { selectCursor } from '../statements/cursors.ts';
 import type { Announcing } from '../webhooks/announce/announcer.ts';
 import { movePosition } from '../webhooks/announce/position.ts';
 import { resumeAnnouncing } from '../webhooks/announce/resume.ts';
-import { applyMissing } from './applyMissing.ts';
+import { applyNew } from './applyMissing.ts';
 import { bindLedger } from './bindLedger.ts';
 import type { MirrorContext } from './context.ts';
 import { fillGaps } from './fillGaps.ts';
@@ -68,7 +68,10 @@ export async function keepMirror(options: {
   /** @returns whether all of it is in the mirror now */
   async function applyNamed({ named }: ReturnType<Announcements['take']>): Promise<boolean> {
     try {
-      await applyMissing(context, named);
+      await applyNew(
+        context,
+        named.filter(({ failed }) => !failed),
+      );
       return true;
     } catch (error) {
       // Another node may show it, or may list it later: a sweep tells, and whether all else is well.

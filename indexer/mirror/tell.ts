@@ -5,7 +5,6 @@ import type { MirrorContext } from './context.ts';
 export function tellOf({ announcer }: Pick<MirrorContext, 'announcer'>): Tell {
   return async (database, events) => {
     if (!announcer) return;
-    await tellReaders(database, events);
-    await announcer.announce(database, events);
+    await Promise.all([tellReaders(database, events), announcer.announce(database, events)]);
   };
 }

@@ -17,7 +17,7 @@ export async function insertEvents(
     data: event.data,
     folded,
   }));
-  await database.query({
+  const inserting = database.query({
     name: 'insert_events',
     text: `
       insert into journal (signature, instruction_index, inner_index, slot, unix_time,
@@ -36,7 +36,7 @@ export async function insertEvents(
       inner_index: event.innerIndex,
     })),
   );
-  await database.query({
+  const noting = database.query({
     name: 'insert_account_changes',
     text: `
       insert into account_changes (address, sequence, signature, instruction_index,
@@ -45,4 +45,5 @@ export async function insertEvents(
         signature text, instruction_index integer, inner_index integer)`,
     values: [JSON.stringify(changes)],
   });
+  await Promise.all([inserting, noting]);
 }

@@ -2,17 +2,14 @@ import type { Database } from '../../runtime/postgres.ts';
 import type { LedgerEvent } from '../decode.ts';
 import { eventOf, type JournalRow, journalColumns } from './journalRow.ts';
 
-/**
- * Events not folded yet that are the next change of one of the accounts, given their sequences.
- *
- * Not a named statement: a plan kept from when the mirror was nearly empty would read whole tables.
- */
+/** Events not folded yet that are the next change of one of the accounts, given their sequences. */
 export async function selectHeldEvents(
   database: Database,
   sequences: ReadonlyMap<string, bigint>,
 ): Promise<LedgerEvent[]> {
-  const { rows } = await database.query<JournalRow>(
-    `
+  const { rows } = await database.query<JournalRow>({
+    name: 'select_held_events',
+    text: `
       select distinct on (slot, signature, instruction_index, inner_index) ${journalColumns}
       from unnest($1::text[], $2::numeric[]) as advanced (address, sequence)
       join account_changes change
@@ -20,7 +17,7 @@ export async function selectHeldEvents(
       join journal using (signature, instruction_index, inner_index)
       where not folded
       order by slot, signature, instruction_index, inner_index`,
-    [[...sequences.keys()], [...sequences.values()]],
-  );
+    values: [[...sequences.keys()], [...sequences.values()]],
+  });
   return rows.map(eventOf);
 }

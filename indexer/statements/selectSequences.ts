@@ -1,17 +1,14 @@
 import type { Database } from '../../runtime/postgres.ts';
 
-/**
- * How many changes of each account the tables hold; accounts that they lack are not in the map.
- *
- * Not a named statement: a plan kept from when the mirror was nearly empty would read whole tables.
- */
+/** How many changes of each account the tables hold; accounts that they lack are not in the map. */
 export async function selectSequences(
   database: Database,
   addresses: readonly string[],
 ): Promise<Map<string, bigint>> {
-  const { rows } = await database.query<{ address: string; sequence: bigint }>(
-    'select address, sequence from sequences where address = any($1)',
-    [addresses],
-  );
+  const { rows } = await database.query<{ address: string; sequence: bigint }>({
+    name: 'select_sequences',
+    text: 'select address, sequence from sequences where address = any($1)',
+    values: [addresses],
+  });
   return new Map(rows.map(({ address, sequence }) => [address, sequence]));
 }

@@ -130,7 +130,8 @@ describe('a standby', () => {
       await until(async () => {
         const { rowCount } = await pool.query(
           `select pg_terminate_backend(pid) from pg_stat_activity
-           where state = 'idle' and query like 'select pg_try_advisory_lock%'`,
+           where state = 'idle' and query like 'select pg_try_advisory_lock%'
+             and datname = current_database()`,
         );
         return rowCount === 1;
       });

@@ -25,12 +25,12 @@ export async function moveCreditAlert(
   balance: Balance,
 ): Promise<bigint | null> {
   const { wallet } = balance;
-  await database.query({
+  const inserting = database.query({
     name: 'insert_credit_alert',
     text: 'insert into service.credit_alerts (wallet) values ($1) on conflict do nothing',
     values: [wallet],
   });
-  const alert = await lockCreditAlert(database, wallet);
+  const [alert] = await Promise.all([lockCreditAlert(database, wallet), inserting]);
   if (!alert) return null;
   const isLow = isLowAfter(balance, alert);
   if (isLow === alert.is_low) return null;

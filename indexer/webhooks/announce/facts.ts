@@ -13,11 +13,11 @@ export async function readFacts(
     isAnnounced(event) && 'job' in event.data ? event.data.job : [],
   );
   const models = events.flatMap((event) => (event.name === 'WorkerHosted' ? event.data.model : []));
-  return {
-    events,
-    jobs: await selectJobs(database, jobs),
-    modelIds: await selectModelIds(database, models),
-  };
+  const [found, modelIds] = await Promise.all([
+    selectJobs(database, jobs),
+    selectModelIds(database, models),
+  ]);
+  return { events, jobs: found, modelIds };
 }
 
 async function selectJobs(database: Database, addresses: string[]): Promise<Facts['jobs']> {
@@ -27,7 +27,11 @@ async function selectJobs(database: Database, addresses: string[]): Promise<Fact
     wallet: string;
     model_id: string;
     tier: Tier;
-  }>('select address, wallet, model_id, tier from jobs where address = any($1)', [addresses]);
+  }>({
+    name: 'select_job_facts',
+    text: 'select address, wallet, model_id, tier from jobs where address = any($1)',
+    values: [addresses],
+  });
   return new Map(rows.map((row) => [row.address, row]));
 }
 
