@@ -84,7 +84,8 @@ function readProcess(id: number): Process | undefined {
     return {
       id,
       parent: fields[1] ?? 0,
-      cpuSeconds: ((fields[11] ?? 0) + (fields[12] ?? 0)) / TICKS_PER_SECOND,
+      // Its own, and that of its children that have ended.
+      cpuSeconds: sum(fields.slice(11, 15)) / TICKS_PER_SECOND,
       residentBytes: (fields[21] ?? 0) * PAGE_BYTES,
       commandLine: readFileSync(`/proc/${id}/cmdline`, 'utf8').replaceAll('\0', ' '),
     };
@@ -92,4 +93,8 @@ function readProcess(id: number): Process | undefined {
     // It has ended meanwhile.
     return undefined;
   }
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }
