@@ -1,30 +1,26 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import {
-  Connection,
+  type Connection,
   Keypair,
   LAMPORTS_PER_SOL,
   type PublicKey,
   SystemProgram,
   Transaction,
 } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { delay } from '../../runtime/wait.ts';
 import { callLedger } from '../../testing/ledgerCall.ts';
 import { createRandom } from '../support/random.ts';
+import { type LedgerProcess, startLedgerProcess } from './ledgerProcess.ts';
 import { newFolder, removeFolders } from './scene.ts';
 
-const MAIN = fileURLToPath(new URL('../../localnet/main.ts', import.meta.url));
 /** LOCALNET_KILLS=200 for a long run. */
 const KILLS = Number(process.env.LOCALNET_KILLS ?? 5);
 const SENDERS = 8;
 const LIVES_MS_MAX = 400;
 
-let ledger: ChildProcess | undefined;
-afterEach(() => void ledger?.kill('SIGKILL'));
+let ledger: LedgerProcess | undefined;
+afterEach(() => ledger?.kill());
 afterAll(removeFolders);
 
 /** What a sender was told: the ledger has this transfer, for ever. */
@@ -32,21 +28,6 @@ interface Promised {
   signature: string;
   to: PublicKey;
   lamports: number;
-}
-
-async function start(folder: string, payer: Keypair): Promise<string> {
-  ledger = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], {
-    env: {
-      PATH: process.env.PATH,
-      LOCALNET_DATA_DIR: folder,
-      LOCALNET_PAYER_KEY: bs58.encode(payer.secretKey),
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const { stdout } = ledger;
-  if (!stdout) throw new Error('the ledger has no pipe');
-  const [line] = await once(createInterface({ input: stdout }), 'line');
-  return (JSON.parse(line) as { url: string }).url;
 }
 
 /** Sends one transfer after the other until the ledger is gone. @returns what it promised */
@@ -108,11 +89,12 @@ describe(`a ledger that is killed at random moments under load (seed ${random.se
     async () => {
       const folder = newFolder();
       const payer = Keypair.generate();
+      const settings = { LOCALNET_PAYER_KEY: base58.encode(payer.secretKey) };
       const promised: Promised[] = [];
       let slot = 0;
       for (let kill = 1; kill <= KILLS; kill += 1) {
-        const rpcUrl = await start(folder, payer);
-        const connection = new Connection(rpcUrl, 'confirmed');
+        ledger = await startLedgerProcess({ ...settings, LOCALNET_DATA_DIR: folder });
+        const { rpcUrl, connection } = ledger;
         // A slot that was told before never comes again.
         const slotNow = await connection.getSlot('processed');
         expect(slotNow).toBeGreaterThan(slot);
@@ -122,11 +104,11 @@ describe(`a ledger that is killed at random moments under load (seed ${random.se
         );
         await delay(50 + random.below(LIVES_MS_MAX));
         slot = await connection.getSlot('confirmed');
-        ledger?.kill('SIGKILL');
+        await ledger.kill();
         promised.push(...(await Promise.all(sending)).flat());
       }
-      const rpcUrl = await start(folder, payer);
-      await expectKept(new Connection(rpcUrl, 'confirmed'), promised);
+      ledger = await startLedgerProcess({ ...settings, LOCALNET_DATA_DIR: folder });
+      await expectKept(ledger.connection, promised);
       expect(promised.length).toBeGreaterThan(KILLS);
     },
     60_000 + KILLS * 5_000,
