@@ -49,8 +49,8 @@ export function createEventStream(response: ServerResponse, signal: AbortSignal)
       hasRoom = true;
     },
     end(event, data) {
-      response.end(`${gathered}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
-      gathered = '';
+      flush();
+      response.end(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
     },
   };
 }

@@ -70,6 +70,7 @@ describe('svc', () => {
       'send',
       'verify',
       'audit',
+      'localnet',
       'canary',
     ]);
     for (const [verb, line] of verbs) {

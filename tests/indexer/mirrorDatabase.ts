@@ -14,10 +14,11 @@ export interface MirrorDatabase {
   close(): Promise<void>;
 }
 
-/** The indexer's statements name the mirror's tables alone. */
+/** As `useSchema` sets the indexer's own connection. */
 function onMirror(databaseUrl: string): string {
   const url = new URL(databaseUrl);
-  url.searchParams.set('options', `-c search_path=${MIRROR_SCHEMA}`);
+  const plans = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off';
+  url.searchParams.set('options', `-c search_path=${MIRROR_SCHEMA} ${plans}`);
   return url.href;
 }
 

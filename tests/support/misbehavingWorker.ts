@@ -158,7 +158,7 @@ function bendProof(mode: WorkerMode, signProof: SignProof): SignProof {
   };
 }
 
-/** The app writes one event at a time, so that events can be dropped on their way out. */
+/** The app writes whole events, so that events can be dropped on their way out. */
 function bendResponse(mode: () => WorkerMode): RequestHandler {
   return (_request, response, next) => {
     switch (mode()) {
@@ -205,9 +205,12 @@ function dieAfterEvents(response: Response): void {
 }
 
 function filterEvents(response: Response, isSent: (event: string) => boolean): void {
-  const write = response.write.bind(response) as (event: string) => boolean;
+  const write = response.write.bind(response) as (events: string) => boolean;
   const end = response.end.bind(response) as (event?: string) => Response;
-  response.write = (event: string) => !isSent(event) || write(event);
+  response.write = (events: string) => {
+    const sent = events.split(/(?<=\n\n)/).filter(isSent);
+    return sent.length === 0 || write(sent.join(''));
+  };
   response.end = ((event?: string) =>
     event === undefined || isSent(event) ? end(event) : end()) as typeof response.end;
 }
