@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js';
+import { Keypair, PublicKey, SystemProgram, VersionedTransaction } from '@solana/web3.js';
 import type { AddedAccount, ProgramTestContext } from 'solana-bankrun';
 import { PROGRAM_ID } from '../programs/client/index.ts';
 import { signTransaction } from '../programs/client/sender/signedTransaction.ts';
@@ -130,14 +130,16 @@ function createChain(
       });
       for (let attempt = 1; ; attempt += 1) {
         const latest = await client.getLatestBlockhash('processed');
-        const { transaction } = signTransaction({
+        const { bytes } = signTransaction({
           instructions: [...instructions, distinct],
           feePayer: payer,
           signers,
           blockhash: latest?.[0] ?? context.lastBlockhash,
           lookup: undefined,
         });
-        const { result, meta } = await client.tryProcessTransaction(transaction);
+        const { result, meta } = await client.tryProcessTransaction(
+          VersionedTransaction.deserialize(bytes),
+        );
         if (result === null) return Number(meta?.computeUnitsConsumed);
         // On a busy machine the chain forgets a blockhash before it is used: nothing was executed.
         if (result !== 'Blockhash not found' || attempt === ATTEMPTS_MAX) {

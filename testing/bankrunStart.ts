@@ -1,5 +1,5 @@
 import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
-import { type PublicKey, TransactionInstruction } from '@solana/web3.js';
+import { type PublicKey, TransactionInstruction, VersionedTransaction } from '@solana/web3.js';
 import type { AddedAccount, ProgramTestContext, start as startChain } from 'solana-bankrun';
 import { PROGRAM_ID } from '../programs/client/index.ts';
 import { signTransaction } from '../programs/client/sender/signedTransaction.ts';
@@ -35,14 +35,16 @@ async function refusalToCall(
   programIds: readonly PublicKey[],
 ): Promise<string | null> {
   for (const programId of programIds) {
-    const { transaction } = signTransaction({
+    const { bytes } = signTransaction({
       instructions: [new TransactionInstruction({ programId, keys: [] })],
       feePayer: payer,
       signers: [],
       blockhash: lastBlockhash,
       lookup: undefined,
     });
-    const { result, meta } = await banksClient.simulateTransaction(transaction);
+    const { result, meta } = await banksClient.simulateTransaction(
+      VersionedTransaction.deserialize(bytes),
+    );
     if (result === NOT_LOADED) return meta?.logMessages.join('\n') ?? result;
   }
   return null;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Keypair, PublicKey } from '@solana/web3.js';
+import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js';
 import { deployProgram, UPGRADEABLE_LOADER } from '../localnet/runtime/deployment.ts';
 import { createRuntime, RENT_EPOCH_NEVER, type Runtime } from '../localnet/runtime/runtime.ts';
 import { type DecodedEvent, PROGRAM_ID } from '../programs/client/index.ts';
@@ -91,16 +91,19 @@ function createChain(
     setTime: async (unixSeconds) => runtime.setClock({ slot: runtime.clock().slot, unixSeconds }),
 
     async send(instructions, signers = []) {
-      const { transaction, wire } = signTransaction({
+      const { bytes } = signTransaction({
         instructions,
         feePayer: payer,
         signers,
         blockhash: BLOCKHASH,
         lookup: undefined,
       });
-      const execution = runtime.execute(Buffer.from(wire, 'base64'), true);
+      const execution = runtime.execute(bytes, true);
       // Decoded only where somebody asks.
-      readEvents = () => executedEvents(execution, transaction.message.staticAccountKeys);
+      readEvents = () => {
+        const { message } = VersionedTransaction.deserialize(bytes);
+        return executedEvents(execution, message.staticAccountKeys);
+      };
       if (execution.err === null) return execution.computeUnits;
       throw new Refusal(nameFailure(refusalText(execution.err)), { cause: execution.logs });
     },

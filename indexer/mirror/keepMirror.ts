@@ -17,12 +17,12 @@ import type { Progress } from './progress.ts';
 import { sweep } from './sweep.ts';
 
 /** Without any hint, the mirror is this far behind at most, and a sweep. */
-const SWEEP_INTERVAL_MS = 500;
+const SWEEP_INTERVAL_MS = 1_000;
 /** Finality comes seconds after confirmation, so looking for it more often shows nothing new. */
 const SETTLE_INTERVAL_MS = 2_000;
 
 /**
- * Applies what the ledger's stream names as it comes, and sweeps every half second, or at once at a
+ * Applies what the ledger's stream names as it comes, and sweeps every second, or at once at a
  * hint that names nothing, until `signal` aborts. The sweep is the authority: what the stream leaves
  * out, or names before it can be read, it finds.
  *
