@@ -8,7 +8,6 @@ interface Package {
   engines?: { node?: string };
   dependencies: Versions;
   devDependencies?: Versions;
-  optionalDependencies?: Versions;
   peerDependencies?: Versions;
 }
 
@@ -48,12 +47,11 @@ describe('the lockfile', () => {
 
   // npm installs what package.json asks for: what was not locked comes without a hash to compare.
   it('was made for what package.json asks for', () => {
-    const { version, dependencies, devDependencies, optionalDependencies, peerDependencies } =
-      asked;
+    const { version, dependencies, devDependencies, peerDependencies } = asked;
     expect(packages['']).toMatchObject({
-      ...{ version, dependencies, devDependencies, optionalDependencies, peerDependencies },
+      ...{ version, dependencies, devDependencies, peerDependencies },
     });
-    const direct = { ...dependencies, ...devDependencies, ...optionalDependencies };
+    const direct = { ...dependencies, ...devDependencies };
     const locked = Object.keys(direct).map((name) => [
       name,
       packages[`node_modules/${name}`]?.version,

@@ -1,13 +1,5 @@
 import { execFile } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -60,7 +52,7 @@ export async function installPacked(
   mkdirSync(installed);
 
   await run(checkout, 'npm', ['pack', '--silent', '--pack-destination', modules]);
-  const { version, dependencies, optionalDependencies, bin } = readPackage(checkout);
+  const { version, dependencies, bin } = readPackage(checkout);
   const tarball = join(modules, `${NAME}-${version}.tgz`);
   const list = await run(folder, 'tar', ['-tzf', tarball]);
   await run(folder, 'tar', ['-xzf', tarball, '--strip-components=1', '-C', installed]);
@@ -68,11 +60,8 @@ export async function installPacked(
     chmodSync(join(installed, path), 0o755);
     symlinkSync(join('..', NAME, path), join(modules, '.bin', command));
   }
-  const optional = Object.keys(optionalDependencies).filter((name) =>
-    existsSync(join(checkout, 'node_modules', name)),
-  );
   const others = ['solana-bankrun', '@types/node'];
-  for (const name of [...Object.keys(dependencies), ...optional, ...others]) {
+  for (const name of [...Object.keys(dependencies), ...others]) {
     mkdirSync(dirname(join(modules, name)), { recursive: true });
     symlinkSync(join(checkout, 'node_modules', name), join(modules, name));
   }
@@ -97,7 +86,6 @@ export async function installPacked(
 function readPackage(folder: string): {
   version: string;
   dependencies: Record<string, string>;
-  optionalDependencies: Record<string, string>;
   bin: Record<string, string>;
 } {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));

@@ -32,12 +32,13 @@ export function compareAnswers(ours: unknown, theirs: unknown, place: string): s
 /** Whether a difference is among those that are stated. */
 export function isStated(found: string, stated: readonly Difference[]): Difference | undefined {
   return stated.find(({ place }) => {
-    const pattern = place.split('*').map(escape).join('.*');
+    const pattern = place.split('*').map(literally).join('.*');
     return new RegExp(`^${pattern}`).test(found);
   });
 }
 
-function escape(text: string): string {
+/** As a pattern that means itself. */
+function literally(text: string): string {
   return text.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
 }
 
