@@ -5,29 +5,9 @@ import { NodeBehindError } from '../errors.ts';
 const RETRY_MS = 400;
 const RETRIES_MAX = 5;
 
-/** The setting of a question by which a node refuses it while it is behind a slot. */
-type NodeSlot = { readonly minContextSlot?: number };
-
 /**
- * What makes a node refuse to list anything before it has reached a slot. The embedded ledger takes
- * that slot for the oldest one to list, and would leave out all that is older; being one node, it is
- * never behind itself, and is not told.
- *
- * @param readVersion asks the node for the software that it runs; once
- */
-export function createNodeSlot(
-  readVersion: () => Promise<object>,
-): (slotMin: bigint | undefined) => Promise<NodeSlot> {
-  let isEmbedded: boolean | undefined;
-  return async (slotMin) => {
-    if (slotMin === undefined) return {};
-    isEmbedded ??= 'surfnet-version' in (await readVersion());
-    return isEmbedded ? {} : { minContextSlot: Number(slotMin) };
-  };
-}
-
-/**
- * For an answer that has no such setting, and tells instead which slot its node had reached.
+ * For an answer to a question that cannot name a slot (`minContextSlot`), and tells instead which one
+ * its node had reached.
  *
  * @throws NodeBehindError
  */

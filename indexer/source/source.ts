@@ -3,7 +3,7 @@ import type { ExecutedTransaction } from '../../programs/client/events.ts';
 import { delay } from '../../runtime/wait.ts';
 import { decodeTransaction, type LedgerTransaction } from '../decode.ts';
 import { RetryableError } from '../errors.ts';
-import { checkNodeSlot, createNodeSlot, untilReached } from './nodeSlot.ts';
+import { checkNodeSlot, untilReached } from './nodeSlot.ts';
 import type { Rpc } from './rpc.ts';
 
 /** How sure the ledger is of what it tells. */
@@ -95,13 +95,12 @@ export function createLedgerSource(options: {
     return result;
   }
 
-  const nodeSlot = createNodeSlot(() => ask<object>('getVersion', []));
-
   return {
     async list({ commitment, address = programId.toBase58(), before, limit, nodeSlotMin }) {
       const config = {
         ...{ commitment, limit, ...(before && { before }) },
-        ...(await nodeSlot(nodeSlotMin)),
+        // A node that has not come so far refuses to list anything.
+        ...(nodeSlotMin !== undefined && { minContextSlot: Number(nodeSlotMin) }),
       };
       const rows = await untilReached(
         () => ask<ListedRow[]>('getSignaturesForAddress', [address, config]),

@@ -4,8 +4,6 @@ import type { Rpc } from '../../indexer/source/rpc.ts';
 import { createLedgerSource, type LedgerSource } from '../../indexer/source/source.ts';
 import { PROGRAM_ID } from '../../programs/client/index.ts';
 
-const VALIDATOR = { 'solana-core': '2.2.1', 'feature-set': 1 };
-const EMBEDDED_LEDGER = { 'solana-core': '2.2.1', 'surfnet-version': '1.5.0' };
 const PLACE = { signature: 'a signature', slot: 7n };
 
 /** A node that gives these answers, once it was asked so often that it has caught up. */
@@ -36,13 +34,12 @@ describe('a list', () => {
   };
 
   it('is refused by a node that has not reached the slot it is to include', async () => {
-    const { source, asked } = sourceOf({ getVersion: VALIDATOR, getSignaturesForAddress: [] });
+    const { source, asked } = sourceOf({ getSignaturesForAddress: [] });
     await source.list(query);
     await source.list({ commitment: 'confirmed', limit: 100 });
     await source.list({ ...query, nodeSlotMin: 501n });
     const finalized = { commitment: 'finalized', before: 'a newer one', limit: 1_000 };
     expect(asked).toEqual([
-      { method: 'getVersion', config: undefined },
       { method: 'getSignaturesForAddress', config: { ...finalized, minContextSlot: 500 } },
       { method: 'getSignaturesForAddress', config: { commitment: 'confirmed', limit: 100 } },
       { method: 'getSignaturesForAddress', config: { ...finalized, minContextSlot: 501 } },
@@ -51,7 +48,7 @@ describe('a list', () => {
 
   it('is asked for again while the node is a slot or two behind, and no longer', async () => {
     const rows = [{ signature: 'a signature', slot: 7, err: null }];
-    const answers = { getVersion: VALIDATOR, getSignaturesForAddress: rows };
+    const answers = { getSignaturesForAddress: rows };
     const near = sourceOf(answers, { times: 2 });
     expect(await near.source.list(query)).toEqual([{ ...PLACE, failed: false }]);
     expect(near.waitedMs).toEqual([400, 400]);
@@ -59,14 +56,6 @@ describe('a list', () => {
     const far = sourceOf(answers, { times: 6 });
     await expect(far.source.list(query)).rejects.toThrow(NodeBehindError);
     expect(far.waitedMs).toHaveLength(5);
-  });
-
-  it('is whole from the local ledger, which would cut it off there', async () => {
-    const { source, asked } = sourceOf({
-      ...{ getVersion: EMBEDDED_LEDGER, getSignaturesForAddress: [] },
-    });
-    await source.list(query);
-    expect(asked.at(-1)?.config).not.toHaveProperty('minContextSlot');
   });
 });
 

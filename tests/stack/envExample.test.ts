@@ -5,6 +5,7 @@ import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { loadConfig as loadApi } from '../../api/config.ts';
 import { loadConfig as loadIndexer } from '../../indexer/config.ts';
+import { loadConfig as loadLocalnet } from '../../localnet/config.ts';
 import { loadConfig as loadWorker } from '../../worker/config.ts';
 import { checkout } from '../docs/documents.ts';
 import { SECRETS_KEY } from '../indexer/indexerProcess.ts';
@@ -22,11 +23,13 @@ const REQUIRED = {
   ...{ SVC_SIGNER_KEY: SECRET, SVC_FEE_PAYER_KEYS: SECRET, SVC_SECRETS_KEY: SECRETS_KEY },
   SVC_CRANK_KEY: SECRET,
   ...{ WORKER_AUTHORITY: KEY.publicKey.toBase58(), WORKER_PROOF_KEY: SECRET },
+  LOCALNET_PAYER_KEY: SECRET,
 };
 const PROCESSES = [
   { name: 'api', load: loadApi },
   { name: 'indexer', load: loadIndexer },
   { name: 'worker', load: loadWorker },
+  { name: 'localnet', load: loadLocalnet },
 ] as const;
 
 /** The settings under one heading; the value that is shown of those that are not shown above it. */
