@@ -2,7 +2,7 @@ import { RetryableError } from '../errors.ts';
 import type { Commitment, LedgerSource, ListedTransaction, SlotRange } from './source.ts';
 
 /** Enough for what happens between two sweeps. */
-const FIRST_PAGE = 25;
+const FIRST_PAGE = 100;
 /** The most that a node lists at once. */
 const PAGE = 1_000;
 /** So many pages are kept while the walk goes on; of the others only where they begin. */

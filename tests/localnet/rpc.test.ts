@@ -162,7 +162,9 @@ describe('a subscription', () => {
   it('to slots tells of them as they pass', async () => {
     const heard = await listen('slotSubscribe', []);
     const messages = await heard.until(4);
-    const slots = messages.slice(1).map(({ params }) => (params?.result as { slot: number }).slot);
+    const slots = messages
+      .slice(1)
+      .map(({ params }) => (params as { result: { slot: number } }).result.slot);
     expect(slots).toEqual([...slots].sort((one, other) => one - other));
     heard.close();
   });

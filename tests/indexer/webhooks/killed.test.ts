@@ -70,8 +70,7 @@ describe('an indexer that is killed in the middle of an exchange', () => {
     await until(async () => (await scene.deliveries())[0]?.status === 'delivered');
 
     // And dead receivers or late deliveries are no reason to be unready
-    const ready = await fetch(new URL('/ready', second.url));
-    expect(ready.status).toBe(200);
+    await until(async () => (await fetch(new URL('/ready', second.url))).status === 200);
     const metrics = await (await fetch(new URL('/metrics', second.url))).text();
     expect(metrics).toContain('svc_webhook_attempts_total{result="delivered"} 1');
     expect(metrics).toMatch(/svc_webhook_overdue_seconds \d/);
