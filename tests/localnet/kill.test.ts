@@ -8,6 +8,7 @@ import {
   SystemProgram,
   Transaction,
 } from '@solana/web3.js';
+import { LAMPORTS_PER_SIGNATURE } from '../../localnet/bank/fees.ts';
 import { delay } from '../../runtime/wait.ts';
 import { callLedger } from '../../testing/ledgerCall.ts';
 import { createRandom } from '../support/random.ts';
@@ -81,6 +82,26 @@ async function expectKept(connection: Connection, promised: readonly Promised[])
   }
 }
 
+interface Books {
+  /** All lamports that there are. */
+  lamports: bigint;
+  transactions: number;
+}
+
+/** Whatever was moved, only fees are gone: one signature's for each transaction that is kept. */
+async function readBooks(rpcUrl: string): Promise<Books> {
+  const response = await fetch(rpcUrl, {
+    method: 'POST',
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getSupply', params: [] }),
+  });
+  // More than a double holds: read from the text.
+  const [, total = ''] = /"total":(\d+)/.exec(await response.text()) ?? [];
+  return {
+    lamports: BigInt(total),
+    transactions: await callLedger<number>(rpcUrl, 'getTransactionCount', []),
+  };
+}
+
 const random = createRandom();
 
 describe(`a ledger that is killed at random moments under load (seed ${random.seed})`, () => {
@@ -89,12 +110,20 @@ describe(`a ledger that is killed at random moments under load (seed ${random.se
     async () => {
       const folder = newFolder();
       const payer = Keypair.generate();
-      const settings = { LOCALNET_PAYER_KEY: base58.encode(payer.secretKey) };
+      const settings = {
+        LOCALNET_PAYER_KEY: base58.encode(payer.secretKey),
+        LOCALNET_DATA_DIR: folder,
+      };
       const promised: Promised[] = [];
       let slot = 0;
+      let port = '0';
+      let booksBefore: Books | undefined;
       for (let kill = 1; kill <= KILLS; kill += 1) {
-        ledger = await startLedgerProcess({ ...settings, LOCALNET_DATA_DIR: folder });
+        ledger = await startLedgerProcess({ ...settings, LOCALNET_PORT: port });
         const { rpcUrl, connection } = ledger;
+        // It comes back where it was.
+        port = new URL(rpcUrl).port;
+        booksBefore ??= await readBooks(rpcUrl);
         // A slot that was told before never comes again.
         const slotNow = await connection.getSlot('processed');
         expect(slotNow).toBeGreaterThan(slot);
@@ -107,8 +136,13 @@ describe(`a ledger that is killed at random moments under load (seed ${random.se
         await ledger.kill();
         promised.push(...(await Promise.all(sending)).flat());
       }
-      ledger = await startLedgerProcess({ ...settings, LOCALNET_DATA_DIR: folder });
+      ledger = await startLedgerProcess({ ...settings, LOCALNET_PORT: port });
       await expectKept(ledger.connection, promised);
+      const books = await readBooks(ledger.rpcUrl);
+      const { lamports = 0n, transactions = 0 } = booksBefore ?? {};
+      const feesPaid = BigInt(books.transactions - transactions) * LAMPORTS_PER_SIGNATURE;
+      expect(lamports - books.lamports).toBe(feesPaid);
+      process.stderr.write(`${KILLS} kills, ${promised.length} confirmed transfers kept\n`);
       expect(promised.length).toBeGreaterThan(KILLS);
     },
     60_000 + KILLS * 5_000,
