@@ -4,6 +4,7 @@ import type { DecodedTransaction } from '../wire/transaction.ts';
 
 /** What a cluster charges for each signature, those in precompiles included. */
 export const LAMPORTS_PER_SIGNATURE = 5_000n;
+const LAMPORTS_MAX = 2n ** 64n - 1n;
 const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
 const COMPUTE_UNITS_MAX = 1_400_000;
 /** What an instruction is granted where the transaction names no limit. */
@@ -15,19 +16,20 @@ const SET_COMPUTE_UNIT_PRICE = 3;
 
 const idOf = (address: string): string => keyOf(base58.decode(address));
 const COMPUTE_BUDGET = idOf('ComputeBudget111111111111111111111111111111');
-const PRECOMPILES = new Set(
-  [
-    'Ed25519SigVerify111111111111111111111111111',
-    'KeccakSecp256k11111111111111111111111111111',
-    'Secp256r1SigVerify1111111111111111111111111',
-  ].map(idOf),
-);
+const PRECOMPILES_BUILTIN = [
+  'Ed25519SigVerify111111111111111111111111111',
+  'KeccakSecp256k11111111111111111111111111111',
+].map(idOf);
+/** The youngest of them is granted as much as a program that is none of the system's. */
+const PRECOMPILES = new Set([
+  ...PRECOMPILES_BUILTIN,
+  idOf('Secp256r1SigVerify1111111111111111111111111'),
+]);
 const BUILTINS = new Set([
   COMPUTE_BUDGET,
-  ...PRECOMPILES,
+  ...PRECOMPILES_BUILTIN,
   ...[
     '11111111111111111111111111111111',
-    'Vote111111111111111111111111111111111111111',
     'BPFLoaderUpgradeab1e11111111111111111111111',
     'BPFLoader1111111111111111111111111111111111',
     'BPFLoader2111111111111111111111111111111111',
@@ -61,5 +63,6 @@ export function feeOf({
   const units = BigInt(Math.min(unitsLimit ?? unitsDefault, COMPUTE_UNITS_MAX));
   const priority =
     (units * microLamports + MICRO_LAMPORTS_PER_LAMPORT - 1n) / MICRO_LAMPORTS_PER_LAMPORT;
-  return BigInt(signatures) * LAMPORTS_PER_SIGNATURE + priority;
+  const fee = BigInt(signatures) * LAMPORTS_PER_SIGNATURE + priority;
+  return fee > LAMPORTS_MAX ? LAMPORTS_MAX : fee;
 }

@@ -1,0 +1,135 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  ComputeBudgetProgram,
+  Ed25519Program,
+  Keypair,
+  PublicKey,
+  SystemProgram,
+  Transaction,
+  TransactionInstruction,
+} from '@solana/web3.js';
+import { feeOf } from '../../localnet/bank/fees.ts';
+import { createRuntime, RENT_EPOCH_NEVER } from '../../localnet/runtime/runtime.ts';
+import { decodeTransaction } from '../../localnet/wire/transaction.ts';
+import { createRandom } from '../support/random.ts';
+
+const CASES = 300;
+const PAYER_LAMPORTS = 10n ** 18n;
+const PROGRAMS = [
+  '11111111111111111111111111111111',
+  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+  'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
+  'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
+  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
+  'Stake11111111111111111111111111111111111111',
+  'Vote111111111111111111111111111111111111111',
+  'AddressLookupTab1e1111111111111111111111111',
+  'BPFLoaderUpgradeab1e11111111111111111111111',
+  'BPFLoader2111111111111111111111111111111111',
+  'BPFLoader1111111111111111111111111111111111',
+  'LoaderV411111111111111111111111111111111111',
+  'Config1111111111111111111111111111111111111',
+  'Ed25519SigVerify111111111111111111111111111',
+  'KeccakSecp256k11111111111111111111111111111',
+  'Secp256r1SigVerify1111111111111111111111111',
+].map((address) => new PublicKey(address));
+
+const random = createRandom();
+const runtime = createRuntime();
+const payer = Keypair.generate();
+const others = Array.from({ length: 3 }, () => Keypair.generate());
+
+function randomInstruction(): TransactionInstruction {
+  const signer = others[random.below(others.length)] as Keypair;
+  const keys = [{ pubkey: signer.publicKey, isSigner: random.below(2) === 0, isWritable: false }];
+  switch (random.below(5)) {
+    case 0:
+      return Ed25519Program.createInstructionWithPrivateKey({
+        privateKey: signer.secretKey,
+        message: Buffer.from('signed'),
+      });
+    case 1:
+      return SystemProgram.transfer({
+        fromPubkey: payer.publicKey,
+        toPubkey: payer.publicKey,
+        lamports: random.below(1_000),
+      });
+    default: {
+      const programId = PROGRAMS[random.below(PROGRAMS.length)] as PublicKey;
+      return new TransactionInstruction({
+        ...{ programId, keys },
+        // A precompile counts by its first byte, whatever follows.
+        data: Buffer.from([random.below(4), ...random.bytes(random.below(12))]),
+      });
+    }
+  }
+}
+
+/** Each kind once at most: two of a kind cost nothing, since the transaction is refused. */
+function budget(): TransactionInstruction[] {
+  const limit = [0, 1, 150, 200_000, 1_400_000, 3_000_000_000][random.below(6)] as number;
+  const microLamports = [0, 1, 999_999, 1_000_001, 2 ** 40][random.below(5)] as number;
+  return [
+    ComputeBudgetProgram.setComputeUnitLimit({ units: limit }),
+    ComputeBudgetProgram.setComputeUnitPrice({ microLamports }),
+    ComputeBudgetProgram.requestHeapFrame({ bytes: 32 * 1_024 }),
+  ].filter(() => random.below(2) === 0);
+}
+
+function randomTransaction(): Buffer {
+  const instructions = [
+    ...budget(),
+    ...Array.from({ length: 1 + random.below(4) }, () => randomInstruction()),
+  ].sort(() => random.below(3) - 1);
+  const transaction = new Transaction().add(...instructions);
+  transaction.feePayer = payer.publicKey;
+  transaction.recentBlockhash = payer.publicKey.toBase58();
+  const wanted = transaction.compileMessage().header.numRequiredSignatures;
+  const signers = transaction.compileMessage().accountKeys.slice(0, wanted);
+  transaction.sign(
+    ...[payer, ...others].filter(({ publicKey }) => signers.some((key) => key.equals(publicKey))),
+  );
+  return transaction.serialize();
+}
+
+/** What the runtime itself takes from the payer, and why the transaction failed if it did. */
+function charge(wire: Buffer) {
+  const address = payer.publicKey.toBytes();
+  runtime.setAccount(address, {
+    ...{ lamports: PAYER_LAMPORTS, data: new Uint8Array(), owner: new Uint8Array(32) },
+    ...{ executable: false, rentEpoch: RENT_EPOCH_NEVER },
+  });
+  const { err } = runtime.execute(wire, true);
+  return { charged: PAYER_LAMPORTS - runtime.lamports(address), err };
+}
+
+describe(`the fee that is computed (seed ${random.seed})`, () => {
+  it('is what the runtime takes, whatever the transaction and whether it succeeds', () => {
+    let failed = 0;
+    let refused = 0;
+    for (let count = 0; count < CASES; count += 1) {
+      const wire = randomTransaction();
+      const { charged, err } = charge(wire);
+      if (typeof err === 'string') {
+        refused += 1;
+        continue;
+      }
+      if (err !== null) failed += 1;
+      const told = { fee: feeOf(decodeTransaction(wire)), wire: wire.toString('base64') };
+      expect(told).toEqual({ fee: charged, wire: wire.toString('base64') });
+    }
+    expect(failed).toBeGreaterThan(CASES / 10);
+    expect(CASES - failed - refused).toBeGreaterThan(CASES / 20);
+  });
+
+  it('is no more than 64 bits hold', () => {
+    const transaction = new Transaction().add(
+      ComputeBudgetProgram.setComputeUnitLimit({ units: 1_400_000 }),
+      ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 2n ** 64n - 1n }),
+    );
+    transaction.feePayer = payer.publicKey;
+    transaction.recentBlockhash = payer.publicKey.toBase58();
+    transaction.sign(payer);
+    expect(feeOf(decodeTransaction(transaction.serialize()))).toBe(2n ** 64n - 1n);
+  });
+});
