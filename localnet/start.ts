@@ -1,10 +1,12 @@
 import { createBank } from './bank/bank.ts';
 import { createBlockhashes } from './bank/blockhashes.ts';
-import { createTimeline } from './bank/timeline.ts';
+import { FINALITY_SLOTS } from './bank/commitment.ts';
+import { createTimeline, type Timeline } from './bank/timeline.ts';
 import { openFaucet } from './faucet.ts';
 import { type RpcServer, startRpcServer } from './rpc/server.ts';
 import { type DeployedProgram, deployProgram } from './runtime/deployment.ts';
 import { type Account, createRuntime } from './runtime/runtime.ts';
+import { StorageFullError } from './store/errors.ts';
 import { openStore, type Store } from './store/store.ts';
 
 export interface LocalnetOptions {
@@ -73,6 +75,8 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
       if (runtime.account(program.programId) === null) deployProgram(runtime, program);
     }
     const faucet = await openFaucet(bank, store.seed);
+    // What was there before anybody asks is final, as a cluster's first accounts are.
+    store.keepAnchor(timeline.skipSlots(FINALITY_SLOTS + 1));
     const genesisHash = blockhashes.textAt(0);
     const isDevelopment = options.isDevelopment ?? false;
     const server = await startRpcServer(
@@ -84,6 +88,7 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
       async close() {
         await server.close();
         await bank.close();
+        keepTime(store, timeline);
         store.close();
       },
     };
@@ -99,6 +104,15 @@ function orderForLoading<Entry extends readonly [unknown, Account]>(entries: Ent
     ...entries.filter(([, { executable }]) => !executable),
     ...entries.filter(([, { executable }]) => executable),
   ];
+}
+
+/** The slots that passed in silence count too. On a full disk the last that was kept has to do. */
+function keepTime(store: Store, timeline: Timeline): void {
+  try {
+    store.keepAnchor(timeline.mark());
+  } catch (error) {
+    if (!(error instanceof StorageFullError)) throw error;
+  }
 }
 
 function rethrow(error: Error): never {

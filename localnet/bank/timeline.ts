@@ -26,6 +26,8 @@ export interface Timeline {
   clockMsAt(slot: number): number;
   /** Moves, stops or starts the Clock; slots go on as they did. @returns what to keep of it */
   setClock(change: { clockMs?: number | undefined; isRunning?: boolean | undefined }): TimeAnchor;
+  /** @returns what to keep of where time stands, so that it goes on from there */
+  mark(): TimeAnchor;
   /** Makes it this much later for slots alone, as if they had passed in silence. */
   skipSlots(slots: number): TimeAnchor;
 }
@@ -111,6 +113,7 @@ export function createTimeline(options: {
       offsetMs = moved - wallMs();
       return anchor();
     },
+    mark: anchor,
     skipSlots(slots) {
       zeroMs -= slots * slotMs;
       return anchor();

@@ -1,10 +1,12 @@
 import { AirdropError } from '../faucet.ts';
+import { AccountRefusedError } from '../runtime/runtime.ts';
 import { LedgerFilesError, StorageFullError } from '../store/errors.ts';
 import { serialize } from '../wire/json.ts';
 import type { RpcContext } from './method.ts';
 import { METHODS } from './methods/index.ts';
 import {
   internalError,
+  invalidParams,
   invalidRequest,
   methodNotFound,
   nodeUnhealthy,
@@ -89,6 +91,7 @@ export function createResponder(context: RpcContext, onFault: OnFault): Respond 
 function toRpcError(error: unknown, onFault: OnFault): RpcError {
   if (error instanceof RpcError) return error;
   if (error instanceof StorageFullError) return nodeUnhealthy(error.message);
+  if (error instanceof AccountRefusedError) return invalidParams(error.message);
   if (error instanceof AirdropError) return internalError(error.message);
   onFault(error as Error);
   const isExplained = error instanceof LedgerFilesError;

@@ -20,6 +20,8 @@ export const methodNotFound = (method: string) =>
   new RpcError(-32601, `Method not found: ${method}`);
 export const invalidParams = (reason: string) => new RpcError(-32602, `Invalid params: ${reason}`);
 export const internalError = (message: string) => new RpcError(-32603, message);
+export const tooManySubscriptions = () =>
+  internalError('Internal Error: Subscription refused. Node subscription limit reached');
 export const preflightFailed = (message: string, data: object) =>
   new RpcError(-32002, `Transaction simulation failed: ${message}`, data);
 export const signatureFailed = () =>

@@ -16,6 +16,8 @@ export interface RpcServer {
 
 /** Room for a thousand transactions, or for a program of half a megabyte. */
 const BODY_BYTES_MAX = 2 * 1024 * 1024;
+/** What a websocket may leave unread before it is cut off. */
+const UNREAD_BYTES_MAX = 64 * 1024 * 1024;
 /** Pairs of neighbouring free ports that are tried where none is named. */
 const PAIRS_TRIED_MAX = 50;
 const CORS_AGE_SECONDS = '86400';
@@ -48,7 +50,10 @@ export async function startRpcServer(
     });
   }
   websockets.on('connection', (client) => {
-    const subscriptions = createSubscriptions(context, (message) => client.send(message));
+    const subscriptions = createSubscriptions(context, (message) => {
+      if (client.bufferedAmount > UNREAD_BYTES_MAX) client.terminate();
+      else client.send(message);
+    });
     client.on('message', (data) => {
       const answered = answerBody(String(data), (name, params) => {
         const subscribing = subscriptions.method(name);
@@ -90,7 +95,9 @@ async function serve(
     response.writeHead(405, { allow: 'POST, GET, OPTIONS' }).end();
     return;
   }
-  const body = await readBody(request);
+  const body = await readBody(request).catch(() => null);
+  // Whoever broke off in the middle of it hears nothing.
+  if (body === null) return;
   if (body === undefined) {
     const { code, message } = invalidRequest(`the body has more than ${BODY_BYTES_MAX} bytes`);
     reply(response, 413, JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }));

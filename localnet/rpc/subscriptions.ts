@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Block } from '../bank/blocks.ts';
 import type { Commitment } from '../bank/commitment.ts';
 import { addressText, keyOf } from '../wire/addressText.ts';
-import { encodeAccount } from './encode/account.ts';
+import { encodeNotified } from './encode/account.ts';
 import { type Method, method, type RpcContext, withContext } from './method.ts';
 import { filterOf } from './methods/accounts.ts';
 import {
@@ -15,6 +15,7 @@ import {
   programReading,
   signatureText,
 } from './parameters.ts';
+import { tooManySubscriptions } from './rpcError.ts';
 
 /** What one websocket has subscribed to. */
 export interface Subscriptions {
@@ -62,7 +63,7 @@ export function createSubscriptions(
 
   /** @param start begins it and returns what ends it */
   function subscribe(kind: Kind, start: (id: number) => () => void): number {
-    if (open.size >= SUBSCRIPTIONS_MAX) throw new Error('too many subscriptions');
+    if (open.size >= SUBSCRIPTIONS_MAX) throw tooManySubscriptions();
     const id = nextId();
     open.set(id, { kind, end: start(id) });
     return id;
@@ -87,7 +88,8 @@ export function createSubscriptions(
         onBlocks(config.commitment, ({ slot, changes }) => {
           const change = changes.get(key);
           if (!change) return;
-          const value = encodeAccount(bank.runtime, change.after, config) ?? GONE;
+          const { after } = change;
+          const value = after === null ? GONE : encodeNotified(bank.runtime, after, config);
           send('account', id, withContext(slot, value));
         }),
       );
@@ -101,7 +103,7 @@ export function createSubscriptions(
         onBlocks(config.commitment, ({ slot, changes }) => {
           for (const { address: at, after } of changes.values()) {
             if (!after || keyOf(after.owner) !== owner || !holds(after)) continue;
-            const account = encodeAccount(bank.runtime, after, config);
+            const account = encodeNotified(bank.runtime, after, config);
             send('program', id, withContext(slot, { account, pubkey: addressText(at) }));
           }
         }),

@@ -58,13 +58,18 @@ export interface Runtime {
   /** Null where nothing is: no lamports, no account. */
   account(address: Uint8Array): Account | null;
   lamports(address: Uint8Array): bigint;
-  /** Null deletes it. */
+  /** Null deletes it. @throws AccountRefusedError for a broken program or sysvar */
   setAccount(address: Uint8Array, account: Account | null): void;
   /** All accounts of a program, in no order. */
   accountsOf(programId: Uint8Array): (readonly [address: Uint8Array, account: Account])[];
   clock(): ClockTime;
   setClock(time: ClockTime): void;
   rentExemptLamports(dataBytes: number): bigint;
+}
+
+/** An account that the runtime could not work with, as a program that is no program. */
+export class AccountRefusedError extends Error {
+  override name = 'AccountRefusedError';
 }
 
 export interface Simulation extends Execution {
@@ -138,7 +143,12 @@ export function createRuntime(): Runtime {
       const { lamports, data, owner, executable, rentEpoch } = account ?? NOTHING;
       expectAddress(owner);
       const written = new binding.Account(lamports, data, owner, executable, rentEpoch);
-      svm.setAccount(expectAddress(address), written);
+      expectAddress(address);
+      try {
+        svm.setAccount(address, written);
+      } catch (error) {
+        throw new AccountRefusedError((error as Error).message, { cause: error });
+      }
     },
 
     accountsOf: (programId) =>

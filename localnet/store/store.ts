@@ -38,6 +38,7 @@ export interface Store extends History {
   /** Random bytes that this ledger alone has: its genesis hash and its blockhashes follow. */
   readonly seed: Uint8Array;
   readonly anchors: readonly TimeAnchor[];
+  /** @throws StorageFullError when there is no room */
   keepAnchor(anchor: TimeAnchor): void;
   /** Every account, once. @throws LedgerFilesError */
   accounts(): IterableIterator<readonly [address: Uint8Array, account: Account]>;
@@ -64,22 +65,40 @@ const CHECKPOINT_PAGES = 4_096;
  *   another process has open
  */
 export function openStore(folder: string | undefined): Store {
-  if (folder === undefined) return createStore(open('', true), 'the ledger’s temporary file');
-  mkdirSync(folder, { recursive: true });
+  if (folder === undefined) {
+    const database = new DatabaseSync('');
+    prepare(database, '', true);
+    return createStore(database, 'the ledger’s temporary file');
+  }
+  makeFolder(folder);
   const path = join(folder, FILE_NAME);
   const isNew = !existsSync(path);
   if (!isNew) expectWholeLog(`${path}-wal`);
+  let database: DatabaseSync | undefined;
   try {
-    const database = open(path, isNew);
+    database = new DatabaseSync(path);
+    prepare(database, path, isNew);
     expectOurs(database, path);
     return createStore(database, path);
   } catch (error) {
+    // Or this process would keep the files to itself.
+    database?.close();
     throw explainSqlite(error, path);
   }
 }
 
-function open(path: string, isNew: boolean): DatabaseSync {
-  const database = new DatabaseSync(path);
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    const { message } = error as Error;
+    throw new LedgerFilesError(`The ledger's folder ${folder} cannot be made: ${message}`, {
+      cause: error,
+    });
+  }
+}
+
+function prepare(database: DatabaseSync, path: string, isNew: boolean): void {
   database.exec(`
     pragma locking_mode = exclusive;
     pragma cache_size = ${CACHE_PAGES};
@@ -98,7 +117,6 @@ function open(path: string, isNew: boolean): DatabaseSync {
     `);
   }
   if (isNew) begin(database);
-  return database;
 }
 
 function begin(database: DatabaseSync): void {
@@ -179,7 +197,11 @@ function createStore(database: DatabaseSync, path: string): Store {
     anchors: readAnchors(database),
 
     keepAnchor({ slot, wallMs, slotMs, clockMs, isClockRunning }) {
-      insertAnchor.run(slot, wallMs, slotMs, clockMs, isClockRunning ? 1 : 0);
+      try {
+        insertAnchor.run(slot, wallMs, slotMs, clockMs, isClockRunning ? 1 : 0);
+      } catch (error) {
+        throw explainSqlite(error, path);
+      }
     },
 
     *accounts() {

@@ -35,3 +35,9 @@ export function decodeBase58(text: string): Uint8Array | undefined {
     return undefined;
   }
 }
+
+/** Node skips over what is no base64: a cluster refuses it. */
+export function decodeBase64(text: string): Uint8Array | undefined {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.toString('base64') === text ? bytes : undefined;
+}

@@ -1,4 +1,11 @@
-import { appendFileSync, copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
@@ -62,6 +69,31 @@ describe('a ledger with a folder', () => {
     expect(await second.connection.getSignatureStatus(signature)).toMatchObject({
       value: { confirmationStatus: 'finalized', err: null },
     });
+  });
+
+  it('never goes back to a slot that it told, however often it is started', async () => {
+    const folder = newFolder();
+    let told = 0;
+    for (let starts = 0; starts < 4; starts += 1) {
+      const scene = await start(folder, { slotMs: [5, 400, 1, 5][starts] });
+      const slot = await scene.connection.getSlot('processed');
+      expect(slot).toBeGreaterThan(told);
+      await scene.ask('localnet_skipSlots', 1_000_000);
+      told = await scene.connection.getSlot('processed');
+      await stop(scene);
+    }
+  });
+
+  it('has all as final that it had before it was closed', async () => {
+    const folder = newFolder();
+    const first = await start(folder, { slotMs: 400 });
+    const to = somebody();
+    const signature = await first.transfer(to, 5_000_000);
+    await stop(first);
+    const second = await start(folder, { slotMs: 400 });
+    expect(await second.connection.getBalance(to, 'finalized')).toBe(5_000_000);
+    const { value } = await second.connection.getSignatureStatus(signature);
+    expect(value?.confirmationStatus).toBe('finalized');
   });
 
   it('is another ledger than that of any other folder', async () => {
@@ -178,6 +210,23 @@ describe('a folder that cannot be used', () => {
     database.exec('create table other (number integer)');
     database.close();
     await expect(start(folder)).rejects.toThrow('is no ledger of this program');
+  });
+
+  it('can be used as soon as what was wrong with it is mended', async () => {
+    const folder = newFolder();
+    const path = join(folder, 'ledger.sqlite');
+    const database = new DatabaseSync(path);
+    database.exec('create table other (number integer)');
+    database.close();
+    await expect(start(folder)).rejects.toThrow('is no ledger of this program');
+    rmSync(path);
+    expect(await (await start(folder)).connection.getSlot()).toBeGreaterThan(0);
+  });
+
+  it('is refused by name when it is no folder', async () => {
+    const path = join(newFolder(), 'file');
+    writeFileSync(path, '');
+    await expect(start(path)).rejects.toThrow(`The ledger's folder ${path} cannot be made`);
   });
 
   it('is refused when another release wrote it', async () => {

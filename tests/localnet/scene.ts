@@ -62,6 +62,10 @@ export async function openLocalnet(options: LocalnetOptions = {}): Promise<Local
 
   const scene: LocalnetScene = {
     ...{ ...localnet, connection, payer, call, ask },
+    async close() {
+      await hangUp(connection);
+      await localnet.close();
+    },
     async sign(instructions, { blockhash, signers = [] } = {}) {
       const transaction = new Transaction().add(...instructions);
       transaction.feePayer = payer.publicKey;
@@ -88,6 +92,25 @@ async function latestBlockhash(ask: LocalnetScene['ask']): Promise<string> {
     commitment: 'confirmed',
   });
   return value.blockhash;
+}
+
+/** Once it had a websocket, web3.js would try again and again to reach a ledger that is gone. */
+async function hangUp(connection: Connection): Promise<void> {
+  const inside = connection as unknown as {
+    _rpcWebSocket: {
+      ready: boolean;
+      once(event: 'close', listener: () => void): void;
+      close(): void;
+    };
+    _subscriptionsByHash: object;
+  };
+  const { _rpcWebSocket: socket } = inside;
+  if (!socket.ready) return;
+  // For what is left of them it would connect again.
+  inside._subscriptionsByHash = {};
+  const closed = new Promise<void>((resolve) => socket.once('close', resolve));
+  socket.close();
+  await closed;
 }
 
 const folders: string[] = [];

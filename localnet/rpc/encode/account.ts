@@ -10,15 +10,37 @@ import { parseTokenData } from './tokenData.ts';
 /** More of it would keep a node busy for long. */
 const BASE58_BYTES_MAX = 128;
 
-/** An account as clusters tell it; null stays null. */
+/** What a subscriber is told, whom nobody can refuse any more. */
+const TOO_LONG = 'error: data too large for bs58 encoding';
+
+type Shape = Pick<AccountShape, 'encoding' | 'dataSlice'>;
+
+/**
+ * An account as clusters tell it; null stays null.
+ *
+ * @throws RpcError where its data are too long for base58
+ */
 export function encodeAccount(
   runtime: Runtime,
   account: Account | null,
-  shape: Pick<AccountShape, 'encoding' | 'dataSlice'>,
+  shape: Shape,
 ): object | null {
-  if (account === null) return null;
+  return account && encodeWith(runtime, account, shape, refuseBase58);
+}
+
+/** The same for a notification, with words in place of data that are too long for base58. */
+export function encodeNotified(runtime: Runtime, account: Account, shape: Shape): object {
+  return encodeWith(runtime, account, shape, () => TOO_LONG);
+}
+
+function encodeWith(
+  runtime: Runtime,
+  account: Account,
+  shape: Shape,
+  onTooLong: () => string,
+): object {
   return {
-    data: encodeData(runtime, account, shape),
+    data: encodeData(runtime, account, shape, onTooLong),
     executable: account.executable,
     lamports: exact(account.lamports),
     owner: addressText(account.owner),
@@ -30,18 +52,20 @@ export function encodeAccount(
 function encodeData(
   runtime: Runtime,
   account: Account,
-  { encoding = 'binary', dataSlice }: Pick<AccountShape, 'encoding' | 'dataSlice'>,
+  { encoding = 'binary', dataSlice }: Shape,
+  onTooLong: () => string,
 ): unknown {
   const { data } = account;
   const slice = dataSlice
     ? data.subarray(dataSlice.offset, dataSlice.offset + dataSlice.length)
     : data;
   const bytes = Buffer.from(slice.buffer, slice.byteOffset, slice.length);
+  const inBase58 = () => (bytes.length <= BASE58_BYTES_MAX ? base58.encode(bytes) : onTooLong());
   switch (encoding) {
     case 'binary':
-      return inBase58(bytes);
+      return inBase58();
     case 'base58':
-      return [inBase58(bytes), 'base58'];
+      return [inBase58(), 'base58'];
     case 'base64':
       return [bytes.toString('base64'), 'base64'];
     case 'base64+zstd':
@@ -52,8 +76,7 @@ function encodeData(
   }
 }
 
-function inBase58(bytes: Buffer): string {
-  if (bytes.length <= BASE58_BYTES_MAX) return base58.encode(bytes);
+function refuseBase58(): never {
   throw invalidRequest(
     `Encoded binary (base 58) data should be less than ${BASE58_BYTES_MAX} bytes, please use ` +
       'Base64 encoding.',

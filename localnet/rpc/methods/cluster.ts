@@ -1,19 +1,28 @@
 import { z } from 'zod';
 import { feeOf } from '../../bank/fees.ts';
 import { SLOTS_PER_EPOCH } from '../../runtime/runtime.ts';
-import { addressText } from '../../wire/addressText.ts';
+import { addressText, decodeBase64 } from '../../wire/addressText.ts';
 import { exact } from '../../wire/json.ts';
 import { decodeMessage, MalformedTransactionError } from '../../wire/transaction.ts';
 import { contextOf, method, type RpcContext, SOLANA_VERSION, withContext } from '../method.ts';
-import { address, config as configuration, optional, reading } from '../parameters.ts';
+import {
+  address,
+  config as configuration,
+  optional,
+  reading,
+  slot as slotParameter,
+} from '../parameters.ts';
 import { invalidParams } from '../rpcError.ts';
 
 const SLOTS_IN_EPOCH = Number(SLOTS_PER_EPOCH);
 const WRITABLE_MAX = 128;
 const LARGEST_MAX = 20;
+const REWARDS_MAX = 1_024;
 /** Of a message in base64. */
 const MESSAGE_CHARACTERS_MAX = 2_500;
 const MS_PER_SECOND = 1_000;
+
+const leading = configuration(z.object({ identity: optional(address) }));
 
 /** What a cluster tells of itself. This one has a single node, which never votes or is paid. */
 export const clusterMethods = {
@@ -59,6 +68,32 @@ export const clusterMethods = {
   getSlotLeaders: method(
     { first: z.int().nonnegative(), limit: z.int().min(1).max(5_000) },
     ({ faucet }, { limit }) => Array.from({ length: limit }, () => addressText(faucet.address)),
+  ),
+  /** Its one node leads every slot. */
+  getLeaderSchedule: method(
+    {
+      slot: z.union([optional(slotParameter), leading]),
+      config: leading,
+    },
+    ({ faucet }, { slot, config }) => {
+      const { identity } = (typeof slot === 'object' ? slot : config) ?? {};
+      const leader = addressText(faucet.address);
+      if (identity && addressText(identity) !== leader) return {};
+      return { [leader]: Array.from({ length: SLOTS_IN_EPOCH }, (_, index) => index) };
+    },
+  ),
+  getBlockProduction: method({ config: configuration(z.object({})) }, ({ bank, faucet }) => {
+    const lastSlot = bank.slot('confirmed');
+    const firstSlot = lastSlot - (lastSlot % SLOTS_IN_EPOCH);
+    const slots = lastSlot - firstSlot + 1;
+    return withContext(lastSlot, {
+      byIdentity: { [addressText(faucet.address)]: [slots, slots] },
+      range: { firstSlot, lastSlot },
+    });
+  }),
+  getInflationReward: method(
+    { addresses: z.array(address).max(REWARDS_MAX), config: configuration(z.object({})) },
+    (_, { addresses }) => addresses.map(() => null),
   ),
   getInflationGovernor: method({ config: reading }, () => ({
     ...{ foundation: 0, foundationTerm: 0, initial: 0, taper: 0, terminal: 0 },
@@ -130,8 +165,10 @@ function lamportsOfAll({ bank }: RpcContext): [address: Uint8Array, lamports: bi
 
 function readMessage(text: string) {
   if (text.length > MESSAGE_CHARACTERS_MAX) throw invalidParams('message: too large');
+  const bytes = decodeBase64(text);
+  if (!bytes) throw invalidParams('message: invalid base64 encoding');
   try {
-    return decodeMessage(Buffer.from(text, 'base64'));
+    return decodeMessage(bytes);
   } catch (error) {
     if (!(error instanceof MalformedTransactionError)) throw error;
     throw invalidParams(`message: ${error.message}`);

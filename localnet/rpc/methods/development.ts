@@ -15,6 +15,8 @@ export const DEVELOPMENT_PREFIX = 'localnet_';
 /** A month. */
 const ADVANCE_MS_MAX = 31 * 24 * 3_600_000;
 
+const U64_MAX = 2n ** 64n - 1n;
+
 const base64 = z.base64().transform((text) => Buffer.from(text, 'base64'));
 const SYSTEM_PROGRAM = new Uint8Array(32);
 
@@ -121,13 +123,18 @@ async function mintTokens(
     true,
     new PublicKey(mintAccount.owner),
   ).toBytes();
-  const before = bank.runtime.account(at);
-  const held = tokenHolding(before)?.amount ?? 0n;
+  const there = bank.runtime.account(at);
+  const held = tokenHolding(there)?.amount ?? 0n;
+  const before = tokenHolding(there) ? there : null;
+  const amount = held + BigInt(baseUnits);
+  const supply = state.supply + BigInt(baseUnits);
+  if (amount > U64_MAX || supply > U64_MAX) {
+    throw invalidParams('baseUnits: more than 64 bits hold, with what there is');
+  }
   const account = tokenAccountOf(bank.runtime, {
-    ...{ before, mint, owner, programId: mintAccount.owner },
-    amount: held + BigInt(baseUnits),
+    ...{ before, mint, owner, programId: mintAccount.owner, amount },
   });
-  const supplied = mintWith(mintAccount, state.supply + BigInt(baseUnits));
+  const supplied = mintWith(mintAccount, supply);
   await bank.writeAccounts([
     [at, account],
     [mint, supplied],

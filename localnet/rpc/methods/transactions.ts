@@ -4,7 +4,7 @@ import type { Refused } from '../../bank/execute.ts';
 import { innerInstructionsOf, returnDataOf } from '../../bank/meta.ts';
 import { describeError } from '../../runtime/errorWords.ts';
 import { hexOf } from '../../runtime/runtime.ts';
-import { decodeBase58 } from '../../wire/addressText.ts';
+import { decodeBase58, decodeBase64 } from '../../wire/addressText.ts';
 import {
   type DecodedTransaction,
   decodeTransaction,
@@ -163,12 +163,6 @@ function decodeWire(text: string, encoding: 'base58' | 'base64' = 'base58'): Dec
     if (!(error instanceof MalformedTransactionError)) throw error;
     throw invalidParams(`transaction: ${error.message}`);
   }
-}
-
-/** Node skips over what is no base64: a cluster refuses it. */
-function decodeBase64(text: string): Uint8Array | undefined {
-  const bytes = Buffer.from(text, 'base64');
-  return bytes.toString('base64') === text ? bytes : undefined;
 }
 
 /** @throws RpcError unless nobody asked to be told */

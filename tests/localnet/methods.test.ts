@@ -1,0 +1,283 @@
+import { zstdDecompressSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ACCOUNT_SIZE, TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import { Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { createMint } from '../../stack/tokens.ts';
+import { type LocalnetScene, openLocalnet } from './scene.ts';
+
+let scene: LocalnetScene;
+let mint: PublicKey;
+beforeAll(async () => {
+  scene = await openLocalnet();
+  const keypair = Keypair.generate();
+  await createMint({ connection: scene.connection, authority: scene.payer }, keypair);
+  mint = keypair.publicKey;
+});
+afterAll(() => scene.close());
+
+const CONFIRMED = { commitment: 'confirmed' };
+const SYSTEM = SystemProgram.programId.toBase58();
+const somebody = () => Keypair.generate().publicKey;
+const BYTES = Buffer.from([1, 2, 3, 4, 5, 6, 7, 8]);
+
+async function write(data = BYTES, owner = somebody()): Promise<string> {
+  const address = somebody().toBase58();
+  const fields = { data: data.toString('base64'), owner: owner.toBase58() };
+  await scene.ask('localnet_setAccount', address, fields);
+  return address;
+}
+
+describe('an account', () => {
+  const read = async (address: string, config: object) => {
+    const { value } = await scene.ask<{ value: { data: [string, string] } }>(
+      'getAccountInfo',
+      address,
+      { ...CONFIRMED, ...config },
+    );
+    return value.data;
+  };
+
+  it('is told in every encoding, and in part', async () => {
+    const address = await write();
+    expect(await read(address, {})).toBe(bs58.encode(BYTES));
+    expect(await read(address, { encoding: 'base58' })).toEqual([bs58.encode(BYTES), 'base58']);
+    expect(await read(address, { encoding: 'base64' })).toEqual([
+      BYTES.toString('base64'),
+      'base64',
+    ]);
+    const [compressed] = await read(address, { encoding: 'base64+zstd' });
+    expect(zstdDecompressSync(Buffer.from(compressed, 'base64'))).toEqual(BYTES);
+    expect(await read(address, { encoding: 'jsonParsed' })).toEqual([
+      BYTES.toString('base64'),
+      'base64',
+    ]);
+    const dataSlice = { offset: 6, length: 10 };
+    expect(await read(address, { encoding: 'base64', dataSlice })).toEqual([
+      BYTES.subarray(6).toString('base64'),
+      'base64',
+    ]);
+    const beyond = { offset: 1_000, length: 2 ** 52 };
+    expect(await read(address, { encoding: 'base64', dataSlice: beyond })).toEqual(['', 'base64']);
+  });
+
+  it('of a program is found by size and by bytes', async () => {
+    const program = somebody();
+    const [one, two] = [await write(BYTES, program), await write(BYTES.subarray(1), program)];
+    const find = async (...filters: object[]) => {
+      const found = await scene.ask<{ pubkey: string }[]>(
+        'getProgramAccounts',
+        program.toBase58(),
+        { ...CONFIRMED, encoding: 'base64', filters },
+      );
+      return found.map(({ pubkey }) => pubkey).sort();
+    };
+    expect(await find()).toEqual([one, two].sort());
+    expect(await find({ dataSize: 8 })).toEqual([one]);
+    expect(await find({ memcmp: { offset: 0, bytes: [2, 3] } })).toEqual([two]);
+    expect(await find({ memcmp: { offset: 7, bytes: '9' } })).toEqual([one]);
+    expect(await find({ memcmp: { offset: 2 ** 40, bytes: '9' } })).toEqual([]);
+    expect(
+      await scene.ask('getProgramAccounts', program.toBase58(), {
+        ...{ ...CONFIRMED, encoding: 'base64', withContext: true },
+      }),
+    ).toMatchObject({ context: { slot: expect.any(Number) }, value: expect.any(Array) });
+  });
+
+  it('that holds tokens is told in words, and found by owner and by mint', async () => {
+    const owner = somebody().toBase58();
+    const address = await scene.ask('localnet_mintTokens', mint.toBase58(), owner, 1_500_000);
+    const amount = expect.objectContaining({ amount: '1500000' });
+    for (const which of [{ mint: mint.toBase58() }, { programId: TOKEN_PROGRAM_ID.toBase58() }]) {
+      const config = { ...CONFIRMED, encoding: 'jsonParsed' };
+      expect(await scene.ask('getTokenAccountsByOwner', owner, which, config)).toMatchObject({
+        value: [
+          {
+            pubkey: address,
+            account: {
+              data: {
+                parsed: { info: { isNative: false, owner, tokenAmount: amount }, type: 'account' },
+                program: 'spl-token',
+                space: ACCOUNT_SIZE,
+              },
+            },
+          },
+        ],
+      });
+    }
+    expect(await scene.ask('getTokenAccountBalance', address, CONFIRMED)).toMatchObject({
+      value: amount,
+    });
+    expect(await scene.ask('getTokenSupply', mint.toBase58(), CONFIRMED)).toMatchObject({
+      value: amount,
+    });
+    expect(await scene.ask('getTokenLargestAccounts', mint.toBase58(), CONFIRMED)).toMatchObject({
+      value: [{ address, amount: '1500000' }],
+    });
+    const { error } = await scene.call('getTokenAccountBalance', mint.toBase58(), CONFIRMED);
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('no token') });
+  });
+});
+
+describe('the signatures of an address', () => {
+  it('are listed newest first, before one, until one, and so many', async () => {
+    const to = somebody();
+    const sent: string[] = [];
+    for (let lamports = 5_000_000; lamports < 5_000_004; lamports += 1) {
+      sent.unshift(await scene.transfer(to, lamports));
+    }
+    const list = async (config: object) => {
+      const rows = await scene.ask<{ signature: string }[]>(
+        'getSignaturesForAddress',
+        to.toBase58(),
+        { ...CONFIRMED, ...config },
+      );
+      return rows.map(({ signature }) => sent.indexOf(signature));
+    };
+    expect(await list({})).toEqual([0, 1, 2, 3]);
+    expect(await list({ limit: 2 })).toEqual([0, 1]);
+    expect(await list({ before: sent[1] })).toEqual([2, 3]);
+    expect(await list({ until: sent[2] })).toEqual([0, 1]);
+    expect(await list({ before: sent[0], until: sent[3], limit: 1 })).toEqual([1]);
+    expect(await list({ commitment: 'finalized' })).toEqual([]);
+    const unknown = somebody().toBase58();
+    expect(await scene.ask('getSignaturesForAddress', unknown)).toEqual([]);
+  });
+
+  it('are not told before the slot that was asked for', async () => {
+    const slot = await scene.connection.getSlot('confirmed');
+    for (const [method, ...params] of [
+      ['getSignaturesForAddress', SYSTEM],
+      ['getAccountInfo', SYSTEM],
+      ['getLatestBlockhash'],
+      ['getEpochInfo'],
+    ] as const) {
+      const config = { ...CONFIRMED, minContextSlot: slot + 1_000_000 };
+      expect((await scene.call(method, ...params, config)).error).toMatchObject({
+        code: -32016,
+        message: 'Minimum context slot has not been reached',
+        data: { contextSlot: expect.any(Number) },
+      });
+    }
+  });
+});
+
+describe('a block', () => {
+  it('has its transactions in every detail, and its time', async () => {
+    const signature = await scene.transfer(somebody(), 5_000_000);
+    const { value } = await scene.connection.getSignatureStatus(signature);
+    const slot = value?.slot as number;
+    const read = (config: object) =>
+      scene.ask<Record<string, unknown>>('getBlock', slot, {
+        ...{ ...CONFIRMED, maxSupportedTransactionVersion: 0, ...config },
+      });
+    const block = await read({});
+    expect(block).toMatchObject({
+      ...{ blockHeight: slot, parentSlot: slot - 1, rewards: [] },
+      transactions: [{ meta: { err: null, fee: 5_000 }, version: 'legacy' }],
+    });
+    expect(await read({ transactionDetails: 'signatures' })).toMatchObject({
+      signatures: [signature],
+    });
+    expect(await read({ transactionDetails: 'accounts', rewards: false })).not.toHaveProperty(
+      'rewards',
+    );
+    expect(await read({ transactionDetails: 'none' })).not.toHaveProperty('transactions');
+    expect(await scene.ask('getBlockTime', slot)).toBe(block.blockTime);
+    expect(await scene.ask('getBlocks', slot, slot + 1, CONFIRMED)).toContain(slot);
+    expect((await scene.call('getBlock', slot + 1_000_000, CONFIRMED)).error?.code).toBe(-32004);
+  });
+
+  it('of an empty slot follows the one before', async () => {
+    await scene.ask('localnet_skipSlots', 3);
+    const slot = (await scene.connection.getSlot('confirmed')) - 1;
+    const [before, block] = await Promise.all(
+      [slot - 1, slot].map((at) =>
+        scene.ask<{ blockhash: string; previousBlockhash: string }>('getBlock', at, CONFIRMED),
+      ),
+    );
+    expect(block?.previousBlockhash).toBe(before?.blockhash);
+  });
+});
+
+describe('a simulation', () => {
+  it('tells what would become of accounts, and has no effect', async () => {
+    const to = somebody();
+    const transfer = SystemProgram.transfer({
+      ...{ fromPubkey: scene.payer.publicKey, toPubkey: to, lamports: 5_000_000 },
+    });
+    const { wire } = await scene.sign([transfer], { blockhash: somebody().toBase58() });
+    const simulate = (config: object) =>
+      scene.call('simulateTransaction', wire.toString('base64'), {
+        ...{ encoding: 'base64', ...config },
+      });
+    expect((await simulate({})).result).toMatchObject({ value: { err: 'BlockhashNotFound' } });
+    const accounts = { addresses: [to.toBase58()], encoding: 'base64' };
+    expect((await simulate({ replaceRecentBlockhash: true, accounts })).result).toMatchObject({
+      value: {
+        accounts: [{ lamports: 5_000_000 }],
+        err: null,
+        replacementBlockhash: { blockhash: expect.any(String) },
+        unitsConsumed: 150,
+      },
+    });
+    expect((await simulate({ replaceRecentBlockhash: true, sigVerify: true })).error?.code).toBe(
+      -32602,
+    );
+    expect(await scene.connection.getBalance(to)).toBe(0);
+  });
+});
+
+describe('a parameter that is wrong', () => {
+  const KEY = somebody().toBase58();
+  it.each<[method: string, params: unknown, words: string]>([
+    ['getAccountInfo', [], 'address: '],
+    ['getAccountInfo', ['abc'], 'address: is no address: 32 bytes in base58'],
+    ['getAccountInfo', [`${KEY}${KEY}${KEY}`], 'address: '],
+    ['getAccountInfo', ['0'.repeat(44)], 'address: is no address'],
+    ['getAccountInfo', [KEY, { encoding: 'hex' }], 'config.encoding: '],
+    ['getAccountInfo', [KEY, { commitment: 'max' }], 'config.commitment: '],
+    ['getAccountInfo', [KEY, { dataSlice: { offset: -1, length: 1 } }], 'config.dataSlice.offset'],
+    ['getAccountInfo', [KEY, {}, 1], '3 given, of 2 at most'],
+    ['getAccountInfo', { address: KEY }, 'by position'],
+    ['getMultipleAccounts', [[KEY, 'x']], 'addresses.1: is no address'],
+    ['getMultipleAccounts', [Array(101).fill(KEY)], 'addresses: '],
+    ['getProgramAccounts', [KEY, { filters: Array(5).fill({ dataSize: 1 }) }], 'config.filters'],
+    [
+      'getProgramAccounts',
+      [KEY, { filters: [{ memcmp: { offset: 0, bytes: '0' } }] }],
+      'memcmp wants',
+    ],
+    ['getMinimumBalanceForRentExemption', [1e9], 'bytes: '],
+    ['getMinimumBalanceForRentExemption', [1.5], 'bytes: '],
+    ['getSignatureStatuses', [Array(257).fill('1')], 'signatures'],
+    ['getSignatureStatuses', [[KEY]], 'signatures.0: is no signature: 64 bytes'],
+    ['getSignaturesForAddress', [KEY, { limit: 1_001 }], 'config.limit: '],
+    ['getSignaturesForAddress', [KEY, { commitment: 'processed' }], 'config.commitment: '],
+    ['getTransaction', ['1'], 'signature: '],
+    ['getTransaction', ['1'.repeat(64), { commitment: 'processed' }], 'config'],
+    ['getBlock', [-1], 'slot: '],
+    ['sendTransaction', ['!', { encoding: 'base64' }], 'transaction: invalid base64 encoding'],
+    ['sendTransaction', ['0', {}], 'transaction: invalid base58 encoding'],
+    ['sendTransaction', ['A'.repeat(3_000)], 'transaction: too large'],
+    ['sendTransaction', [7], 'transaction: '],
+    ['requestAirdrop', [KEY, -1], 'lamports: '],
+    ['getFeeForMessage', ['AQ=='], 'message: '],
+    ['getFeeForMessage', ['no base64!'], 'message: invalid base64'],
+    ['isBlockhashValid', ['1'], 'blockhash: '],
+    ['getTokenAccountsByOwner', [KEY, {}], 'whose'],
+    ['getTokenAccountsByOwner', [KEY, { programId: KEY }], 'unrecognized Token program id'],
+    ['getTokenAccountsByOwner', [KEY, { mint: KEY }], 'could not find mint'],
+    ['getTokenSupply', [KEY], 'it is no mint'],
+    ['getSlotLeaders', [0, 5_001], 'limit: '],
+    ['localnet_skipSlots', [-1], 'slots: '],
+    ['localnet_setAccount', [KEY, { data: '*' }], 'fields.data: '],
+  ])('is named with the reason: %s %j', async (method, params, words) => {
+    const response = await fetch(scene.rpcUrl, {
+      method: 'POST',
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    });
+    const { error } = (await response.json()) as { error?: { code: number; message: string } };
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(words) });
+  });
+});

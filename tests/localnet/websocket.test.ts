@@ -1,0 +1,224 @@
+import { once } from 'node:events';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Keypair, SystemProgram } from '@solana/web3.js';
+import WebSocket from 'ws';
+import { type LocalnetScene, openLocalnet } from './scene.ts';
+
+let scene: LocalnetScene;
+let sockets: Socket[] = [];
+beforeAll(async () => {
+  scene = await openLocalnet();
+});
+afterEach(() => {
+  for (const { client } of sockets) client.terminate();
+  sockets = [];
+});
+afterAll(() => scene.close());
+
+interface Message {
+  id?: number;
+  result?: unknown;
+  error?: { code: number; message: string };
+  method?: string;
+  params?: { result: unknown; subscription: number };
+}
+
+interface Socket {
+  client: WebSocket;
+  /** Sends a call; @returns its answer */
+  ask(method: string, ...params: unknown[]): Promise<Message>;
+  /** What it is told next of its subscriptions. */
+  next(): Promise<Message>;
+}
+
+async function openSocket(url = scene.wsUrl): Promise<Socket> {
+  const client = new WebSocket(url);
+  const messages: Message[] = [];
+  let heard = Promise.withResolvers<void>();
+  client.on('message', (data) => {
+    messages.push(JSON.parse(String(data)));
+    heard.resolve();
+    heard = Promise.withResolvers();
+  });
+  await once(client, 'open');
+  let lastId = 0;
+
+  async function take(wanted: (message: Message) => boolean): Promise<Message> {
+    for (;;) {
+      const index = messages.findIndex(wanted);
+      if (index >= 0) return messages.splice(index, 1)[0] as Message;
+      await heard.promise;
+    }
+  }
+
+  const socket: Socket = {
+    client,
+    ask(method, ...params) {
+      const id = ++lastId;
+      client.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+      return take((message) => message.id === id);
+    },
+    next: () => take(({ method }) => method !== undefined),
+  };
+  sockets.push(socket);
+  return socket;
+}
+
+const somebody = () => Keypair.generate().publicKey;
+const CONFIRMED = { commitment: 'confirmed' };
+
+describe('a websocket', () => {
+  it('answers what HTTP answers, at either port', async () => {
+    for (const url of [scene.wsUrl, scene.rpcUrl.replace('http', 'ws')]) {
+      const socket = await openSocket(url);
+      expect((await socket.ask('getSlot')).result).toEqual(expect.any(Number));
+      expect((await socket.ask('getSlots')).error?.code).toBe(-32601);
+    }
+  });
+
+  it('tells of an account until that is ended', async () => {
+    const socket = await openSocket();
+    const address = somebody();
+    const { result: subscription } = await socket.ask('accountSubscribe', address.toBase58(), {
+      ...CONFIRMED,
+      encoding: 'base64',
+    });
+    await scene.transfer(address, 5_000_000);
+    expect(await socket.next()).toEqual({
+      jsonrpc: '2.0',
+      method: 'accountNotification',
+      params: {
+        subscription,
+        result: {
+          context: { apiVersion: expect.any(String), slot: expect.any(Number) },
+          value: expect.objectContaining({ data: ['', 'base64'], lamports: 5_000_000 }),
+        },
+      },
+    });
+    expect((await socket.ask('slotUnsubscribe', subscription)).result).toBe(false);
+    expect((await socket.ask('accountUnsubscribe', subscription)).result).toBe(true);
+    expect((await socket.ask('accountUnsubscribe', subscription)).result).toBe(false);
+    await socket.ask('logsSubscribe', { mentions: [address.toBase58()] }, CONFIRMED);
+    await scene.transfer(address, 5_000_000);
+    expect((await socket.next()).method).toBe('logsNotification');
+  });
+
+  it('tells that an account is gone', async () => {
+    const socket = await openSocket();
+    const owner = Keypair.generate();
+    await scene.transfer(owner.publicKey, 5_000_000);
+    await socket.ask('accountSubscribe', owner.publicKey.toBase58(), CONFIRMED);
+    const { wire } = await scene.sign(
+      [
+        SystemProgram.transfer({
+          ...{ fromPubkey: owner.publicKey, toPubkey: scene.payer.publicKey, lamports: 5_000_000 },
+        }),
+      ],
+      { signers: [owner] },
+    );
+    await scene.ask('sendTransaction', wire.toString('base64'), { encoding: 'base64' });
+    expect((await socket.next()).params?.result).toMatchObject({ value: { lamports: 0 } });
+  });
+
+  it('has words in place of data that are too long for base58, and the ledger goes on', async () => {
+    const socket = await openSocket();
+    const address = somebody().toBase58();
+    await socket.ask('accountSubscribe', address, CONFIRMED);
+    await socket.ask('programSubscribe', SystemProgram.programId.toBase58(), {
+      ...CONFIRMED,
+      encoding: 'base58',
+      filters: [{ dataSize: 200 }],
+    });
+    const data = Buffer.alloc(200, 1).toString('base64');
+    await scene.ask('localnet_setAccount', address, { data });
+    const words = 'error: data too large for bs58 encoding';
+    expect((await socket.next()).params?.result).toMatchObject({ value: { data: words } });
+    expect((await socket.next()).params?.result).toMatchObject({
+      value: { account: { data: [words, 'base58'] }, pubkey: address },
+    });
+    expect(await scene.call('getAccountInfo', address, CONFIRMED)).toMatchObject({
+      error: { code: -32600 },
+    });
+  });
+
+  it('tells of a program’s accounts that pass its filters', async () => {
+    const socket = await openSocket();
+    const program = somebody().toBase58();
+    await socket.ask('programSubscribe', program, {
+      ...CONFIRMED,
+      encoding: 'base64',
+      filters: [{ dataSize: 3 }, { memcmp: { offset: 1, bytes: 'BQ==', encoding: 'base64' } }],
+    });
+    const [passed, other] = [somebody().toBase58(), somebody().toBase58()];
+    for (const [address, bytes] of [
+      [other, [1, 4, 5]],
+      [passed, [4, 5, 6]],
+    ] as const) {
+      const data = Buffer.from(bytes).toString('base64');
+      await scene.ask('localnet_setAccount', address, { data, owner: program });
+    }
+    expect((await socket.next()).params?.result).toMatchObject({ value: { pubkey: passed } });
+  });
+
+  it('tells whoever asks late of a signature all the same, and once', async () => {
+    const socket = await openSocket();
+    const signature = await scene.transfer(somebody(), 5_000_000);
+    const config = { ...CONFIRMED, enableReceivedNotification: true };
+    const { result: subscription } = await socket.ask('signatureSubscribe', signature, config);
+    expect((await socket.next()).params?.result).toMatchObject({ value: 'receivedSignature' });
+    expect((await socket.next()).params?.result).toMatchObject({ value: { err: null } });
+    expect((await socket.ask('signatureUnsubscribe', subscription)).result).toBe(false);
+  });
+
+  it('tells of what is final when it is', async () => {
+    const socket = await openSocket();
+    const signature = await scene.transfer(somebody(), 5_000_000);
+    await socket.ask('signatureSubscribe', signature, { commitment: 'finalized' });
+    await scene.ask('localnet_skipSlots', 40);
+    expect((await socket.next()).params?.result).toMatchObject({ value: { err: null } });
+    expect((await scene.connection.getSignatureStatus(signature)).value).toMatchObject({
+      confirmationStatus: 'finalized',
+      confirmations: null,
+    });
+  });
+
+  it('tells of slots in their order, and of roots 32 before', async () => {
+    const socket = await openSocket();
+    await socket.ask('slotSubscribe');
+    const first = (await socket.next()).params?.result as { slot: number; root: number };
+    const second = (await socket.next()).params?.result as { slot: number; root: number };
+    expect(second.slot).toBeGreaterThan(first.slot);
+    expect(second.slot - second.root).toBeGreaterThanOrEqual(32);
+    await socket.ask('rootSubscribe');
+    let heard = await socket.next();
+    while (heard.method !== 'rootNotification') heard = await socket.next();
+    expect(heard.params?.result).toBeGreaterThanOrEqual(second.root);
+  });
+
+  it.each([
+    ['accountSubscribe', ['abc'], 'address: is no address'],
+    ['logsSubscribe', [{ mentions: [] }], 'mentioned'],
+    ['signatureSubscribe', [], 'signature'],
+    ['programSubscribe', ['11111111111111111111111111111111', { filters: 1 }], 'config.filters'],
+    ['slotUnsubscribe', ['one'], 'id'],
+  ])('refuses a %s that is malformed, naming the parameter', async (method, params, words) => {
+    const socket = await openSocket();
+    const { error } = await socket.ask(method, ...params);
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(words) });
+  });
+
+  it('is closed by a message that is too long, and the ledger goes on', async () => {
+    const socket = await openSocket();
+    socket.client.on('error', () => undefined);
+    socket.client.send('a'.repeat(3_000_000));
+    await once(socket.client, 'close');
+    expect((await (await openSocket()).ask('getHealth')).result).toBe('ok');
+  });
+
+  it('answers noise in words', async () => {
+    const { client } = await openSocket();
+    client.send(Buffer.from([255, 254, 0]));
+    const [data] = await once(client, 'message');
+    expect(JSON.parse(String(data))).toMatchObject({ error: { code: -32700 } });
+  });
+});
