@@ -1,177 +1,219 @@
+import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { base58 } from '@scure/base';
 import { Keypair, SystemProgram, Transaction } from '@solana/web3.js';
+import bs58 from 'bs58';
+import WebSocket from 'ws';
 import { METHODS } from '../../localnet/rpc/methods/index.ts';
+import { callLedger } from '../../testing/ledgerCall.ts';
+import { type StartedProcess, startProcess } from '../support/childProcess.ts';
 import { createRandom } from '../support/random.ts';
-import { type LedgerProcess, startLedgerProcess } from './ledgerProcess.ts';
+import { plausibleParams } from './fuzz/plausible.ts';
+import { mutatedTransaction, noisyTransaction, type Signing } from './fuzz/transactions.ts';
+import { type Known, mutateValue, pick } from './fuzz/values.ts';
 
-/** LOCALNET_FUZZ=20000 for a long run: so many of each kind. */
-const CASES = Number(process.env.LOCALNET_FUZZ ?? 1_000);
-const BATCH = 200;
+/** `npm run test:fuzz -- --cases 40000` sets it: so many calls, and so many transactions. */
+const CASES = Number(process.env.LOCALNET_FUZZ ?? 2_000);
+const BATCH = 100;
+const INTERNAL_ERROR = -32603;
+const SUBSCRIBING = ['account', 'program', 'logs', 'signature', 'slot', 'root'].map(
+  (kind) => `${kind}Subscribe`,
+);
+const PROGRAMS = [
+  '11111111111111111111111111111111',
+  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+  'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
+  'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
+  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
+  'AddressLookupTab1e1111111111111111111111111',
+  'BPFLoaderUpgradeab1e11111111111111111111111',
+  'ComputeBudget111111111111111111111111111111',
+  'Stake11111111111111111111111111111111111111',
+  'Vote111111111111111111111111111111111111111',
+  'Ed25519SigVerify111111111111111111111111111',
+  'SysvarC1ock11111111111111111111111111111111',
+  'SysvarS1otHashes111111111111111111111111111',
+];
+
 const random = createRandom();
-
-let ledger: LedgerProcess;
 const payer = Keypair.generate();
+let ledger: StartedProcess;
+let known: Known;
 beforeAll(async () => {
-  ledger = await startLedgerProcess({ LOCALNET_DEVELOPMENT: 'true' });
-  await ledger.connection.requestAirdrop(payer.publicKey, 1_000_000_000_000);
+  ledger = await startProcess('localnet/main.ts', {
+    LOCALNET_PAYER_KEY: bs58.encode(payer.secretKey),
+    LOCALNET_DEVELOPMENT: 'true',
+  });
+  known = await getToKnow();
 });
-afterAll(() => ledger.kill());
+afterAll(() => ledger?.kill());
 
-/** Transactions that would be taken as they are, for as long as their blockhash lives. */
-async function makeSound(): Promise<Buffer[]> {
-  const { blockhash } = await ledger.connection.getLatestBlockhash();
-  return Array.from({ length: 8 }, () => {
+const ask = <Result>(method: string, ...params: unknown[]) =>
+  callLedger<Result>(ledger.url, method, params);
+
+async function newBlockhash(): Promise<string> {
+  const { value } = await ask<{ value: { blockhash: string } }>('getLatestBlockhash', {
+    commitment: 'confirmed',
+  });
+  return value.blockhash;
+}
+
+/** A few transfers, so that there is something to ask for. */
+async function getToKnow(): Promise<Known> {
+  const to = Array.from({ length: 5 }, () => Keypair.generate().publicKey);
+  const blockhash = await newBlockhash();
+  const made = to.map((toPubkey) => {
+    const { publicKey: fromPubkey } = payer;
     const transaction = new Transaction().add(
-      SystemProgram.transfer({
-        fromPubkey: payer.publicKey,
-        toPubkey: Keypair.generate().publicKey,
-        lamports: 1_000_000 + random.below(1_000_000),
-      }),
+      SystemProgram.transfer({ fromPubkey, toPubkey, lamports: 5_000_000 }),
     );
     transaction.feePayer = payer.publicKey;
     transaction.recentBlockhash = blockhash;
     transaction.sign(payer);
-    return transaction.serialize();
+    return transaction;
   });
-}
-
-const pick = <Item>(items: readonly Item[]): Item => items[random.below(items.length)] as Item;
-
-/** A value of any kind, often nearly what a method takes. */
-function anything(depth = 0): unknown {
-  const makers: (() => unknown)[] = [
-    () => null,
-    () => random.below(2) === 0,
-    () => pick([0, 1, -1, 0.5, 2 ** 31, 2 ** 53, -(2 ** 53), 1e300]),
-    () => random.below(1_000),
-    () => '',
-    () => base58.encode(random.bytes(32)),
-    () => base58.encode(random.bytes(pick([1, 31, 33, 63, 65, 200]))),
-    () => base58.encode(random.bytes(64)),
-    () => Buffer.from(random.bytes(random.below(200))).toString('base64'),
-    () => pick(['processed', 'confirmed', 'finalized', 'recent', 'base58', 'jsonParsed', 'all']),
-    () => String.fromCharCode(...random.bytes(8)),
-    () => Array.from({ length: random.below(4) }, () => anything(depth + 1)),
-    () =>
-      Object.fromEntries(
-        Array.from({ length: random.below(5) }, () => [
-          pick([
-            ...['commitment', 'encoding', 'minContextSlot', 'limit', 'before', 'until', 'filters'],
-            ...[
-              'dataSlice',
-              'memcmp',
-              'dataSize',
-              'mint',
-              'programId',
-              'lamports',
-              'data',
-              'owner',
-            ],
-            ...[
-              'accounts',
-              'sigVerify',
-              'replaceRecentBlockhash',
-              'maxSupportedTransactionVersion',
-            ],
-            ...[
-              'transactionDetails',
-              'offset',
-              'length',
-              'bytes',
-              'addresses',
-              'unixMs',
-              'mentions',
-            ],
-          ]),
-          anything(depth + 1),
-        ]),
-      ),
-  ];
-  return pick(depth > 2 ? makers.slice(0, -2) : makers)();
-}
-
-function mutated(sound: readonly Buffer[]): Buffer {
-  const wire = Buffer.from(pick(sound));
-  for (let changes = random.below(4); changes >= 0; changes -= 1) {
-    const at = random.below(wire.length);
-    wire.writeUInt8(pick([0, 0xff, 0x80, 0x7f, wire.readUInt8(at) ^ (1 << random.below(8))]), at);
-  }
-  const cut = random.below(4);
-  if (cut === 0) return wire.subarray(0, random.below(wire.length));
-  return cut === 1 ? Buffer.concat([wire, random.bytes(random.below(40))]) : wire;
-}
-
-/** Every call is answered, by a result or by an error that is no fault of the ledger's. */
-async function expectAnswers(calls: readonly object[]): Promise<void> {
-  for (let from = 0; from < calls.length; from += BATCH) {
-    const batch = calls
-      .slice(from, from + BATCH)
-      .map((call, id) => ({ jsonrpc: '2.0', id, ...call }));
-    const response = await fetch(ledger.rpcUrl, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(batch),
-    });
-    const answers = (await response.json()) as { id: number; error?: { code: number } }[];
-    const faults = answers.flatMap(({ id, error }) =>
-      error && error.code === -32603 ? [{ call: batch[id], error }] : [],
-    );
-    expect(faults).toEqual([]);
-    expect(answers).toHaveLength(batch.length);
-  }
-}
-
-function sending(wire: Uint8Array): object {
-  const replaceRecentBlockhash = random.below(2) === 0;
-  const skipPreflight = random.below(2) === 0;
+  const transactions = made.map((one) => one.serialize().toString('base64'));
+  const signatures = await Promise.all(
+    transactions.map((one) => ask<string>('sendTransaction', one, { encoding: 'base64' })),
+  );
+  const slot = await ask<number>('getSlot', { commitment: 'confirmed' });
   return {
-    method: pick(['sendTransaction', 'simulateTransaction']),
-    params: [
-      Buffer.from(wire).toString('base64'),
-      { encoding: 'base64', commitment: 'confirmed', skipPreflight, replaceRecentBlockhash },
-    ],
+    ...{ signatures, transactions, blockhashes: [blockhash, PROGRAMS[0] as string] },
+    addresses: [payer.publicKey.toBase58(), ...to.map(String), ...PROGRAMS],
+    messages: made.map((one) => one.serializeMessage().toString('base64')),
+    slots: [0, 1, slot - 1, slot, slot + 100],
   };
 }
 
-describe(`a ledger that is asked nonsense (seed ${random.seed})`, () => {
-  // What moves its clocks by days is asked for, and would make all else expire.
-  const methods = [...METHODS.keys()].filter((name) => !/advanceTime|skipSlots/.test(name));
+interface Call {
+  method: string;
+  params: unknown;
+}
 
-  it.each(methods)('answers %s, whatever its parameters are', async (method) => {
-    const share = Math.ceil(CASES / methods.length);
-    await expectAnswers(
-      Array.from({ length: share }, () => ({
-        method,
-        params: Array.from({ length: random.below(4) }, () => anything()),
-      })),
+interface Answer {
+  error?: { code: number; message: string };
+}
+
+function nextCall(methods: readonly string[]): Call {
+  const method = pick(random, methods);
+  let params: unknown = plausibleParams(random, known, method);
+  for (let times = random.below(3); times > 0; times -= 1) {
+    params = mutateValue(random, known, params);
+  }
+  return { method, params };
+}
+
+/** @throws Error with the calls that were under way when the ledger ended */
+async function answerAll(calls: readonly Call[]): Promise<Answer[]> {
+  const body = JSON.stringify(calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call })));
+  try {
+    const response = await fetch(ledger.url, { method: 'POST', body });
+    return (await response.json()) as Answer[];
+  } catch (cause) {
+    throw new Error(`the ledger ended at one of ${body}`, { cause });
+  }
+}
+
+/** @returns how many were answered with a result */
+async function expectAnswered(count: number, next: () => Call): Promise<number> {
+  let succeeded = 0;
+  for (let done = 0; done < count; done += BATCH) {
+    const calls = Array.from({ length: Math.min(BATCH, count - done) }, next);
+    const answers = await answerAll(calls);
+    expect(answers).toHaveLength(calls.length);
+    const faults = answers.flatMap(({ error }, index) =>
+      error?.code === INTERNAL_ERROR && !error.message.startsWith('The airdrop failed')
+        ? [{ error, call: calls[index] }]
+        : [],
     );
-  });
+    expect(faults).toEqual([]);
+    succeeded += answers.filter(({ error }) => !error).length;
+  }
+  expect(await ask('getHealth')).toBe('ok');
+  return succeeded;
+}
+
+describe(`a ledger that is asked nonsense (seed ${random.seed}, ${CASES} cases)`, () => {
+  const timeoutMs = 60_000 + 20 * CASES;
+
+  /** New blockhashes now and then, since old ones die. */
+  async function expectTransactionsAnswered(
+    make: (signing: Signing) => Uint8Array,
+  ): Promise<number> {
+    let succeeded = 0;
+    for (let done = 0; done < CASES / 2; done += BATCH) {
+      const { addresses } = known;
+      const signing = { payer, addresses, blockhash: await newBlockhash() };
+      succeeded += await expectAnswered(Math.min(BATCH, CASES / 2 - done), () => {
+        const text = Buffer.from(make(signing)).toString('base64');
+        const isSent = random.below(2) === 0;
+        const config = isSent
+          ? { skipPreflight: random.below(2) === 0 }
+          : { innerInstructions: true };
+        return {
+          method: isSent ? 'sendTransaction' : 'simulateTransaction',
+          params: [text, { encoding: 'base64', ...config }],
+        };
+      });
+    }
+    return succeeded;
+  }
 
   it(
-    'answers transactions of random bytes',
+    'takes or refuses random transactions',
     async () => {
-      await expectAnswers(
-        Array.from({ length: CASES }, () => sending(random.bytes(random.below(1_400)))),
+      const succeeded = await expectTransactionsAnswered((signing) =>
+        random.below(5) === 0
+          ? random.bytes(random.below(1_400))
+          : noisyTransaction(random, signing),
       );
+      expect(succeeded).toBeGreaterThan(CASES / 20);
     },
-    60_000 + CASES * 20,
+    timeoutMs,
   );
 
   it(
-    'answers transactions that were changed on their way',
+    'takes or refuses transactions that were changed',
     async () => {
-      for (let cases = 0; cases < CASES; cases += BATCH) {
-        const sound = await makeSound();
-        await expectAnswers(Array.from({ length: BATCH }, () => sending(mutated(sound))));
-      }
+      const succeeded = await expectTransactionsAnswered((signing) =>
+        mutatedTransaction(random, signing),
+      );
+      expect(succeeded).toBeGreaterThan(CASES / 40);
     },
-    60_000 + CASES * 20,
+    timeoutMs,
   );
 
-  it('goes on as before', async () => {
-    const { publicKey } = Keypair.generate();
-    await ledger.connection.requestAirdrop(publicKey, 5_000_000);
-    expect(await ledger.connection.getBalance(publicKey)).toBe(5_000_000);
-  });
+  it(
+    'answers every call over a websocket',
+    async () => {
+      const client = new WebSocket(ledger.url.replace('http', 'ws'));
+      await once(client, 'open');
+      const answered = new Set<unknown>();
+      const all = Promise.withResolvers<void>();
+      const count = Math.ceil(CASES / 4);
+      client.on('message', (data) => {
+        const { id } = JSON.parse(String(data)) as { id?: unknown };
+        if (typeof id === 'number') answered.add(id);
+        if (answered.size === count) all.resolve();
+      });
+      client.on('close', () => all.reject(new Error('the ledger hung up')));
+      for (let id = 0; id < count; id += 1) {
+        client.send(JSON.stringify({ jsonrpc: '2.0', id, ...nextCall(SUBSCRIBING) }));
+      }
+      await all.promise;
+      const methods = ['sendTransaction', 'requestAirdrop', 'localnet_setAccount'];
+      await expectAnswered(BATCH, () => nextCall(methods));
+      client.removeAllListeners('close');
+      client.terminate();
+    },
+    timeoutMs,
+  );
+
+  it(
+    'answers every call of every method, and is there afterwards',
+    async () => {
+      const succeeded = await expectAnswered(CASES, () => nextCall([...METHODS.keys()]));
+      expect(succeeded).toBeGreaterThan(CASES / 5);
+    },
+    timeoutMs,
+  );
 });
