@@ -105,10 +105,19 @@ export const transactionReading = z
 
 /** @returns the reason in words: which parameter, and what is wrong with it */
 export function explainIssue(error: z.ZodError, names: readonly string[]): string {
-  const [issue] = error.issues;
-  if (!issue) return 'something is wrong with them';
+  const [outer] = error.issues;
+  if (!outer) return 'something is wrong with them';
+  const issue = innermost(outer);
   const [first, ...rest] = issue.path;
   const name = typeof first === 'number' ? (names[first] ?? `parameter ${first + 1}`) : first;
   const place = [name, ...rest].filter((part) => part !== undefined).map(String);
   return place.length === 0 ? issue.message : `${place.join('.')}: ${issue.message}`;
+}
+
+/** Where one of several forms fits but for a field of it, that field is what is wrong. */
+function innermost(issue: z.core.$ZodIssue): z.core.$ZodIssue {
+  if (issue.code !== 'invalid_union') return issue;
+  const inner = issue.errors.flat().find(({ path }) => path.length > 0);
+  if (!inner) return issue;
+  return innermost({ ...inner, path: [...issue.path, ...inner.path] });
 }

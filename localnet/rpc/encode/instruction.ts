@@ -5,6 +5,8 @@ import type { WireInstruction } from '../../wire/transaction.ts';
 /** Reads numbers and addresses from an instruction's data. */
 interface Data {
   readonly kind: number;
+  /** In bytes. */
+  readonly length: number;
   u64(offset: number): bigint;
   u8(offset: number): number;
   address(offset: number): string;
@@ -64,6 +66,7 @@ function read(
 function readerOf(bytes: Uint8Array, hasWideKind: boolean): Data {
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   return {
+    length: data.length,
     kind: hasWideKind ? data.readUInt32LE(0) : (data[0] ?? 0),
     u64: (offset) => data.readBigUInt64LE(offset),
     u8: (offset) => data.readUInt8(offset),
@@ -102,12 +105,20 @@ function parseSystem(accounts: readonly string[], data: Data): Parsed | undefine
 function parseToken(accounts: readonly string[], data: Data): Parsed | undefined {
   const [first, second, third, fourth] = accounts;
   const amount = () => String(data.u64(1));
+  const checked = () => tokenAmount(data.u64(1), data.u8(9));
   switch (data.kind) {
     case 3:
       return {
         type: 'transfer',
         info: { amount: amount(), authority: third, destination: second, source: first },
       };
+    case 4:
+      return {
+        type: 'approve',
+        info: { amount: amount(), delegate: second, owner: third, source: first },
+      };
+    case 5:
+      return { type: 'revoke', info: { owner: second, source: first } };
     case 7:
       return {
         type: 'mintTo',
@@ -128,12 +139,58 @@ function parseToken(accounts: readonly string[], data: Data): Parsed | undefined
           destination: third,
           mint: second,
           source: first,
-          tokenAmount: tokenAmount(data.u64(1), data.u8(9)),
+          tokenAmount: checked(),
         },
       };
+    case 14:
+      return {
+        type: 'mintToChecked',
+        info: { account: second, mint: first, mintAuthority: third, tokenAmount: checked() },
+      };
+    case 15:
+      return {
+        type: 'burnChecked',
+        info: { account: first, authority: third, mint: second, tokenAmount: checked() },
+      };
+    case 17:
+      return { type: 'syncNative', info: { account: first } };
+    case 18:
+      return {
+        type: 'initializeAccount3',
+        info: { account: first, mint: second, owner: data.address(1) },
+      };
+    case 20:
+      return {
+        type: 'initializeMint2',
+        info: {
+          decimals: data.u8(1),
+          // An option of one byte, and the address behind it.
+          ...(data.u8(34) === 1 && { freezeAuthority: data.address(35) }),
+          mint: first,
+          mintAuthority: data.address(2),
+        },
+      };
+    case 21:
+      return {
+        type: 'getAccountDataSize',
+        info: { ...(data.length > 1 && { extensionTypes: extensionsOf(data) }), mint: first },
+      };
+    case 22:
+      return { type: 'initializeImmutableOwner', info: { account: first } };
     default:
       return undefined;
   }
+}
+
+/** Of Token-2022's extensions the associated token program asks for this one alone. */
+const EXTENSION_NAMES: Readonly<Record<number, string>> = { 7: 'immutableOwner' };
+const EXTENSION_BYTES = 2;
+
+function extensionsOf(data: Data): string[] {
+  return Array.from({ length: Math.floor((data.length - 1) / EXTENSION_BYTES) }, (_, index) => {
+    const extension = data.u8(1 + index * EXTENSION_BYTES);
+    return EXTENSION_NAMES[extension] ?? `extension${extension}`;
+  });
 }
 
 function parseAssociated(accounts: readonly string[], data: Data): Parsed | undefined {
