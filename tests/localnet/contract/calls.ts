@@ -1,210 +1,206 @@
-import { createHash } from 'node:crypto';
-import {
-  createAssociatedTokenAccountIdempotentInstruction,
-  createInitializeMint2Instruction,
-  createMintToInstruction,
-  getAssociatedTokenAddressSync,
-  MINT_SIZE,
-  TOKEN_PROGRAM_ID,
-} from '@solana/spl-token';
-import {
-  Connection,
-  Keypair,
-  LAMPORTS_PER_SOL,
-  PublicKey,
-  SystemProgram,
-  Transaction,
-} from '@solana/web3.js';
+import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import { SystemProgram, type Transaction } from '@solana/web3.js';
+import bs58 from 'bs58';
+import type { ContractScene } from './scene.ts';
 
-/** What a ledger answered to each call, by the call's name: a result, or an error with its code. */
-export type Answers = ReadonlyMap<string, unknown>;
+/** A question that is asked of both ledgers. */
+export interface ContractCall {
+  readonly name: string;
+  readonly method: string;
+  readonly params: (scene: ContractScene) => unknown[] | Promise<unknown[]>;
+  /** Whether the local ledger answers with an error. */
+  readonly isRefused: boolean;
+}
 
 const CONFIRMED = { commitment: 'confirmed' };
+const SYSTEM = SystemProgram.programId.toBase58();
+const TOKENS = TOKEN_PROGRAM_ID.toBase58();
+const VERSIONED = { ...CONFIRMED, maxSupportedTransactionVersion: 0 };
+const BASE64 = { ...CONFIRMED, encoding: 'base64' };
+const SENT = { encoding: 'base64', preflightCommitment: 'confirmed' };
+/** A slot that no ledger has reached. */
+const FAR = 2 ** 48;
 
-/**
- * Makes the same accounts and transactions on any ledger with a faucet, and asks the same questions
- * about them.
- *
- * @param run has keys of its own, since a validator may have been asked before
- */
-export async function collectAnswers(
-  { rpcUrl, wsUrl }: { rpcUrl: string; wsUrl: string },
-  run: number,
-): Promise<Answers> {
-  const connection = new Connection(rpcUrl, { commitment: 'confirmed', wsEndpoint: wsUrl });
-  const keyAt = (index: number) =>
-    Keypair.fromSeed(createHash('sha256').update(`contract ${run} ${index}`).digest());
-  const [payer, mint, to] = [keyAt(1), keyAt(2), keyAt(3).publicKey];
-  const airdrop = await connection.requestAirdrop(payer.publicKey, 10 * LAMPORTS_PER_SOL);
-  await untilConfirmed(connection, airdrop);
-  const tokens = getAssociatedTokenAddressSync(mint.publicKey, payer.publicKey);
+const call = (name: string, params: ContractCall['params'] = () => []): ContractCall => {
+  const [method = ''] = name.split(' ');
+  return { name, method, params, isRefused: false };
+};
+const refusal: typeof call = (...given) => ({ ...call(...given), isRefused: true });
 
-  async function send(build: (transaction: Transaction) => void, signers: Keypair[] = []) {
-    const transaction = new Transaction();
-    build(transaction);
-    transaction.feePayer = payer.publicKey;
-    transaction.recentBlockhash = (await connection.getLatestBlockhash()).blockhash;
-    transaction.sign(payer, ...signers);
-    return transaction.serialize();
-  }
+const pay = ({ payer, to }: ContractScene, lamports: number) =>
+  SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports });
+const base64 = (transaction: Transaction) => transaction.serialize().toString('base64');
 
-  const made = await send(
-    (transaction) =>
-      transaction.add(
-        SystemProgram.createAccount({
-          fromPubkey: payer.publicKey,
-          newAccountPubkey: mint.publicKey,
-          lamports: 10_000_000,
-          space: MINT_SIZE,
-          programId: TOKEN_PROGRAM_ID,
-        }),
-        createInitializeMint2Instruction(mint.publicKey, 6, payer.publicKey, null),
-        createAssociatedTokenAccountIdempotentInstruction(
-          ...([payer.publicKey, tokens, payer.publicKey, mint.publicKey] as const),
-        ),
-        createMintToInstruction(mint.publicKey, tokens, payer.publicKey, 1_500_000),
-        SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports: 5_000_000 }),
-      ),
-    [mint],
-  );
-  const signature = await connection.sendRawTransaction(made);
-  await untilConfirmed(connection, signature);
-  const tooMuch = await send((transaction) =>
-    transaction.add(
-      SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports: 1e15 }),
+const accounts: ContractCall[] = [
+  ...(['base58', 'base64', 'base64+zstd', 'jsonParsed'] as const).flatMap((encoding) => [
+    call(`getAccountInfo of a payer in ${encoding}`, ({ payer }) => [
+      ...[payer.publicKey.toBase58(), { ...CONFIRMED, encoding }],
+    ]),
+    call(`getAccountInfo of a mint in ${encoding}`, ({ mint }) => [
+      ...[mint.toBase58(), { ...CONFIRMED, encoding }],
+    ]),
+    // Base58 is for 128 bytes at most.
+    (encoding === 'base58' ? refusal : call)(
+      `getAccountInfo of a token account in ${encoding}`,
+      ({ tokens }) => [tokens.toBase58(), { ...CONFIRMED, encoding }],
     ),
-  );
-  const wrong = Buffer.from(made);
-  wrong.writeUInt8(wrong.readUInt8(10) ^ 1, 10);
-  const base64 = (wire: Uint8Array) => Buffer.from(wire).toString('base64');
-  const owner = payer.publicKey.toBase58();
-  const account = tokens.toBase58();
-  const nobody = PublicKey.default.toBase58().replace(/.$/, '2');
+  ]),
+  call('getAccountInfo without a configuration', ({ mint }) => [mint.toBase58()]),
+  call('getAccountInfo of nothing', ({ nobody }) => [nobody.toBase58(), BASE64]),
+  call('getAccountInfo in part', ({ mint }) => [
+    mint.toBase58(),
+    { ...BASE64, dataSlice: { offset: 40, length: 10 } },
+  ]),
+  call('getAccountInfo of a program', () => [
+    ...[TOKENS, { ...BASE64, dataSlice: { offset: 0, length: 4 } }],
+  ]),
+  call('getMultipleAccounts', ({ mint, nobody }) => [[mint.toBase58(), nobody.toBase58()], BASE64]),
+  call('getBalance', ({ to }) => [to.toBase58(), CONFIRMED]),
+  call('getBalance of nothing', ({ nobody }) => [nobody.toBase58(), CONFIRMED]),
+  call('getMinimumBalanceForRentExemption', () => [165]),
+  call('getProgramAccounts by bytes', ({ mint }) => [
+    TOKENS,
+    {
+      ...BASE64,
+      filters: [{ dataSize: 165 }, { memcmp: { offset: 0, bytes: mint.toBase58() } }],
+    },
+  ]),
+  call('getProgramAccounts with context', ({ mint }) => [
+    TOKENS,
+    { ...BASE64, withContext: true, filters: [{ memcmp: { offset: 0, bytes: mint.toBase58() } }] },
+  ]),
+  call('getTokenAccountBalance', ({ tokens }) => [tokens.toBase58(), CONFIRMED]),
+  refusal('getTokenAccountBalance of a mint', ({ mint }) => [mint.toBase58(), CONFIRMED]),
+  refusal('getTokenAccountBalance of nothing', ({ nobody }) => [nobody.toBase58(), CONFIRMED]),
+  call('getTokenSupply', ({ mint }) => [mint.toBase58(), CONFIRMED]),
+  call('getTokenLargestAccounts', ({ mint }) => [mint.toBase58(), CONFIRMED]),
+  call('getTokenAccountsByOwner of a mint', ({ payer, mint }) => [
+    ...[payer.publicKey.toBase58(), { mint: mint.toBase58() }],
+    { ...CONFIRMED, encoding: 'jsonParsed' },
+  ]),
+  call('getTokenAccountsByOwner of the program', ({ payer }) => [
+    ...[payer.publicKey.toBase58(), { programId: TOKENS }, BASE64],
+  ]),
+  call('getTokenAccountsByDelegate', ({ delegate }) => [
+    ...[delegate.toBase58(), { programId: TOKENS }, { ...CONFIRMED, encoding: 'jsonParsed' }],
+  ]),
+];
 
-  const calls: [name: string, method: string, params: unknown[]][] = [
-    ['an account in base64', 'getAccountInfo', [account, { encoding: 'base64', ...CONFIRMED }]],
-    ['an account in words', 'getAccountInfo', [account, { encoding: 'jsonParsed', ...CONFIRMED }]],
-    [
-      'a mint in words',
-      'getAccountInfo',
-      [mint.publicKey.toBase58(), { encoding: 'jsonParsed', ...CONFIRMED }],
-    ],
-    [
-      'a part of an account',
-      'getAccountInfo',
-      [account, { encoding: 'base64', dataSlice: { offset: 64, length: 8 }, ...CONFIRMED }],
-    ],
-    ['no account', 'getAccountInfo', [nobody, { encoding: 'base64', ...CONFIRMED }]],
-    [
-      'several accounts',
-      'getMultipleAccounts',
-      [[account, nobody, to.toBase58()], { encoding: 'base64', ...CONFIRMED }],
-    ],
-    [
-      'accounts by filter',
-      'getProgramAccounts',
-      [
-        TOKEN_PROGRAM_ID.toBase58(),
-        {
-          encoding: 'base64',
-          filters: [{ dataSize: 165 }, { memcmp: { offset: 32, bytes: owner } }],
-          ...CONFIRMED,
-        },
-      ],
-    ],
-    ['a balance', 'getBalance', [to.toBase58(), CONFIRMED]],
-    ['rent', 'getMinimumBalanceForRentExemption', [165]],
-    ['a token balance', 'getTokenAccountBalance', [account, CONFIRMED]],
-    ['a token supply', 'getTokenSupply', [mint.publicKey.toBase58(), CONFIRMED]],
-    [
-      'token accounts of an owner',
-      'getTokenAccountsByOwner',
-      [owner, { mint: mint.publicKey.toBase58() }, { encoding: 'jsonParsed', ...CONFIRMED }],
-    ],
-    [
-      'the largest token accounts',
-      'getTokenLargestAccounts',
-      [mint.publicKey.toBase58(), CONFIRMED],
-    ],
-    [
-      'a transaction',
-      'getTransaction',
-      [signature, { encoding: 'json', maxSupportedTransactionVersion: 0, ...CONFIRMED }],
-    ],
-    [
-      'a transaction in base64',
-      'getTransaction',
-      [signature, { encoding: 'base64', maxSupportedTransactionVersion: 0, ...CONFIRMED }],
-    ],
-    [
-      'statuses',
-      'getSignatureStatuses',
-      [[signature, signature], { searchTransactionHistory: true }],
-    ],
-    ['signatures of an address', 'getSignaturesForAddress', [account, CONFIRMED]],
-    [
-      'a fee',
-      'getFeeForMessage',
-      [base64(Transaction.from(tooMuch).serializeMessage()), CONFIRMED],
-    ],
-    [
-      'a simulation',
-      'simulateTransaction',
-      [base64(tooMuch), { encoding: 'base64', ...CONFIRMED }],
-    ],
-    [
-      'a refused preflight',
-      'sendTransaction',
-      [base64(tooMuch), { encoding: 'base64', preflightCommitment: 'confirmed' }],
-    ],
-    [
-      'a wrong signature',
-      'sendTransaction',
-      [base64(wrong), { encoding: 'base64', preflightCommitment: 'confirmed' }],
-    ],
-    [
-      'bytes that are no transaction',
-      'sendTransaction',
-      [base64(made.subarray(0, 50)), { encoding: 'base64' }],
-    ],
-    ['what is no base64', 'sendTransaction', ['???', { encoding: 'base64' }]],
-    ['an unknown method', 'getNothing', []],
-    ['an address that is none', 'getBalance', ['nobody']],
-    ['a missing parameter', 'getBalance', []],
-    ['an unreached slot', 'getBalance', [owner, { ...CONFIRMED, minContextSlot: 1e12 }]],
-    ['a blockhash’s validity', 'isBlockhashValid', [PublicKey.default.toBase58(), CONFIRMED]],
-    ['the epoch', 'getEpochInfo', [CONFIRMED]],
-    ['the schedule of epochs', 'getEpochSchedule', []],
-    ['a young blockhash', 'getLatestBlockhash', [CONFIRMED]],
-    ['the health', 'getHealth', []],
-  ];
-  const answers = new Map<string, unknown>();
-  for (const [name, method, params] of calls) {
-    answers.set(name, await ask(rpcUrl, method, params));
-  }
-  return answers;
-}
+const transactions: ContractCall[] = [
+  ...(['json', 'jsonParsed'] as const).flatMap((encoding) =>
+    (['transfer', 'made', 'failed'] as const).map((which) =>
+      call(`getTransaction ${which} in ${encoding}`, (scene) => [
+        ...[scene[which], { ...VERSIONED, encoding }],
+      ]),
+    ),
+  ),
+  call('getTransaction without versions', ({ transfer }) => [transfer, CONFIRMED]),
+  call('getTransaction that is unknown', () => [bs58.encode(Buffer.alloc(64, 3)), VERSIONED]),
+  call('getSignatureStatuses', ({ transfer, failed }) => [
+    [transfer, failed, bs58.encode(Buffer.alloc(64, 3))],
+    { searchTransactionHistory: true },
+  ]),
+  call('getSignaturesForAddress', ({ to }) => [to.toBase58(), CONFIRMED]),
+  call('getSignaturesForAddress before', ({ to, failed }) => [
+    ...[to.toBase58(), { ...CONFIRMED, before: failed }],
+  ]),
+  call('getSignaturesForAddress until', ({ to, transfer }) => [
+    ...[to.toBase58(), { ...CONFIRMED, until: transfer }],
+  ]),
+  call('getSignaturesForAddress limited', ({ to }) => [
+    ...[to.toBase58(), { ...CONFIRMED, limit: 1 }],
+  ]),
+  call('getSignaturesForAddress of nothing', ({ nobody }) => [nobody.toBase58(), CONFIRMED]),
+  call('simulateTransaction', async (scene) => [
+    base64(await scene.sign([pay(scene, 5_000_000)])),
+    BASE64,
+  ]),
+  call('simulateTransaction that fails', async (scene) => [
+    base64(await scene.sign([pay(scene, 1e15)])),
+    BASE64,
+  ]),
+  call('simulateTransaction with accounts', async (scene) => [
+    base64(await scene.sign([pay(scene, 5_000_000)])),
+    { ...BASE64, accounts: { addresses: [scene.to.toBase58()], encoding: 'base64' } },
+  ]),
+  call('simulateTransaction with an unknown blockhash', async (scene) => [
+    base64(await scene.sign([pay(scene, 1)], scene.nobody.toBase58())),
+    BASE64,
+  ]),
+  call('simulateTransaction with its blockhash replaced', async (scene) => [
+    base64(await scene.sign([pay(scene, 5_000_000)], scene.nobody.toBase58())),
+    { ...BASE64, replaceRecentBlockhash: true },
+  ]),
+  refusal('sendTransaction that fails', async (scene) => [
+    base64(await scene.sign([pay(scene, 1e15)])),
+    SENT,
+  ]),
+  refusal('sendTransaction with an unknown blockhash', async (scene) => [
+    base64(await scene.sign([pay(scene, 1)], scene.nobody.toBase58())),
+    SENT,
+  ]),
+  refusal('sendTransaction with a wrong signature', async (scene) => {
+    const wire = (await scene.sign([pay(scene, 1)])).serialize();
+    wire.writeUInt8(wire.readUInt8(20) ^ 1, 20);
+    return [wire.toString('base64'), SENT];
+  }),
+  refusal('sendTransaction that was sent', async (scene) => {
+    const wire = base64(await scene.sign([pay(scene, 5_000_001)]));
+    await scene.call('sendTransaction', [wire, SENT]);
+    return [wire, SENT];
+  }),
+  refusal('sendTransaction that is none', () => ['AQID', SENT]),
+  refusal('sendTransaction that is too large', () => [
+    Buffer.alloc(1_233).toString('base64'),
+    SENT,
+  ]),
+  refusal('sendTransaction with a byte behind it', async (scene) => {
+    const wire = (await scene.sign([pay(scene, 1)])).serialize();
+    return [Buffer.concat([wire, Buffer.alloc(1)]).toString('base64'), SENT];
+  }),
+  refusal('sendTransaction in no base64', () => ['!', SENT]),
+  call('getFeeForMessage', async (scene) => [
+    (await scene.sign([pay(scene, 1)])).serializeMessage().toString('base64'),
+    CONFIRMED,
+  ]),
+];
 
-async function ask(rpcUrl: string, method: string, params: unknown[]): Promise<unknown> {
-  const response = await fetch(rpcUrl, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  });
-  const { result, error } = (await response.json()) as {
-    result?: unknown;
-    error?: { code: number; message: string; data?: unknown };
-  };
-  // Words may differ; numbers and what programs read of an error may not.
-  return error ? { error: { code: error.code, data: error.data ?? null } } : { result };
-}
+const ledger: ContractCall[] = [
+  call('getLatestBlockhash', () => [CONFIRMED]),
+  call('isBlockhashValid of a new one', async (scene) => [
+    ...[(await scene.sign([pay(scene, 1)])).recentBlockhash, CONFIRMED],
+  ]),
+  call('isBlockhashValid of none', ({ nobody }) => [nobody.toBase58(), CONFIRMED]),
+  call('getSlot', () => [CONFIRMED]),
+  call('getBlockHeight', () => [CONFIRMED]),
+  call('getEpochInfo', () => [CONFIRMED]),
+  call('getEpochSchedule'),
+  call('getVersion'),
+  call('getHealth'),
+  call('getIdentity'),
+  call('getFirstAvailableBlock'),
+  call('getTransactionCount', () => [CONFIRMED]),
+  call('getBlockTime', ({ transferSlot }) => [transferSlot]),
+  call('getBlock', ({ transferSlot }) => [transferSlot, VERSIONED]),
+  call('getBlock with signatures', ({ transferSlot }) => [
+    ...[transferSlot, { ...VERSIONED, transactionDetails: 'signatures', rewards: false }],
+  ]),
+  refusal('getBlock that is not yet', () => [FAR, VERSIONED]),
+  call('getInflationGovernor'),
+  call('getSupply', () => [{ ...CONFIRMED, excludeNonCirculatingAccountsList: true }]),
+];
 
-async function untilConfirmed(connection: Connection, signature: string): Promise<void> {
-  for (let round = 0; round < 500; round += 1) {
-    const { value } = await connection.getSignatureStatus(signature);
-    if (value?.err) throw new Error(`${signature}: ${JSON.stringify(value.err)}`);
-    if (value && value.confirmationStatus !== 'processed') return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error(`${signature} was not confirmed`);
-}
+const refused: ContractCall[] = [
+  refusal('getNonsense'),
+  refusal('getAccountInfo without an address'),
+  refusal('getAccountInfo of no address', () => ['abc']),
+  refusal('getAccountInfo in no encoding', () => [SYSTEM, { encoding: 'hex' }]),
+  refusal('getAccountInfo at no commitment', () => [SYSTEM, { commitment: 'sure' }]),
+  refusal('getBalance of a slot to come', () => [SYSTEM, { ...CONFIRMED, minContextSlot: FAR }]),
+  refusal('getSignatureStatuses of no signature', () => [['abc']]),
+  refusal('getSignaturesForAddress at processed', () => [SYSTEM, { commitment: 'processed' }]),
+  refusal('getTransaction at processed', ({ transfer }) => [transfer, { commitment: 'processed' }]),
+  refusal('getMultipleAccounts of too many', () => [Array(101).fill(SYSTEM), CONFIRMED]),
+];
+
+export const CALLS: readonly ContractCall[] = [...accounts, ...transactions, ...ledger, ...refused];

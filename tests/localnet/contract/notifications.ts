@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { SystemProgram } from '@solana/web3.js';
+import bs58 from 'bs58';
+import WebSocket from 'ws';
+import { within } from '../../../runtime/wait.ts';
+import type { ContractScene } from './scene.ts';
+import type { Target } from './target.ts';
+
+const KINDS = ['account', 'logs', 'program', 'signature', 'slot'] as const;
+const WAIT_MS = 10_000;
+const LAMPORTS = 6_000_000;
+
+interface Message {
+  id?: number;
+  result?: unknown;
+  method?: string;
+  params?: unknown;
+}
+
+/** What a websocket is told of one transfer, by the kind of subscription; undefined: nothing. */
+export async function gatherNotifications(
+  { wsUrl }: Target,
+  scene: ContractScene,
+): Promise<Record<string, unknown>> {
+  const client = new WebSocket(wsUrl);
+  await once(client, 'open');
+  const heard = new Map<unknown, PromiseWithResolvers<unknown>>();
+  const wait = (key: unknown): Promise<unknown> => {
+    const waiting = heard.get(key) ?? Promise.withResolvers();
+    heard.set(key, waiting);
+    return waiting.promise;
+  };
+  client.on('message', (data) => {
+    const message = JSON.parse(String(data)) as Message;
+    const key = message.id ?? message.method;
+    void wait(key);
+    heard.get(key)?.resolve(message.id === undefined ? message.params : message.result);
+  });
+
+  const to = scene.to.toBase58();
+  const { payer } = scene;
+  const transfer = SystemProgram.transfer({
+    ...{ fromPubkey: payer.publicKey, toPubkey: scene.to, lamports: LAMPORTS },
+  });
+  const transaction = await scene.sign([transfer]);
+  const signature = bs58.encode(transaction.signature as Buffer);
+  const config = { commitment: 'confirmed', encoding: 'base64' };
+  const params: Record<(typeof KINDS)[number], unknown[]> = {
+    account: [to, config],
+    logs: [{ mentions: [to] }, config],
+    program: [SystemProgram.programId.toBase58(), { ...config, filters: [{ dataSize: 0 }] }],
+    signature: [signature, { commitment: 'confirmed' }],
+    slot: [],
+  };
+  for (const [id, kind] of KINDS.entries()) {
+    const method = `${kind}Subscribe`;
+    client.send(JSON.stringify({ jsonrpc: '2.0', id, method, params: params[kind] }));
+    await within(WAIT_MS, wait(id));
+  }
+  const wire = transaction.serialize().toString('base64');
+  await scene.call('sendTransaction', [wire, { encoding: 'base64' }]);
+  const told = await Promise.all(
+    KINDS.map(async (kind) => [kind, await within(WAIT_MS, wait(`${kind}Notification`))] as const),
+  );
+  client.terminate();
+  return Object.fromEntries(told);
+}

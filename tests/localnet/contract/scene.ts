@@ -1,0 +1,152 @@
+import {
+  createApproveInstruction,
+  createAssociatedTokenAccountInstruction,
+  createInitializeMint2Instruction,
+  createMintToInstruction,
+  getAssociatedTokenAddressSync,
+  MINT_SIZE,
+  TOKEN_PROGRAM_ID,
+} from '@solana/spl-token';
+import {
+  Keypair,
+  PublicKey,
+  SystemProgram,
+  Transaction,
+  TransactionInstruction,
+} from '@solana/web3.js';
+import bs58 from 'bs58';
+import { delay } from '../../../runtime/wait.ts';
+import type { Target } from './target.ts';
+
+/** A node's answer, as it came. */
+export interface Answer {
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
+
+/** The same things on every ledger: somebody who pays, a mint, token accounts, transactions. */
+export interface ContractScene {
+  readonly payer: Keypair;
+  readonly to: PublicKey;
+  readonly nobody: PublicKey;
+  readonly mint: PublicKey;
+  readonly tokens: PublicKey;
+  readonly delegate: PublicKey;
+  /** Signatures: a transfer, token accounts with calls within calls, a transfer that failed. */
+  readonly transfer: string;
+  readonly made: string;
+  readonly failed: string;
+  readonly transferSlot: number;
+  /** What the addresses are called in both answers. */
+  readonly names: ReadonlyMap<string, string>;
+  call(method: string, params?: unknown[]): Promise<Answer>;
+  /** Signed by the payer, in base64. */
+  sign(instructions: TransactionInstruction[], blockhash?: string): Promise<Transaction>;
+}
+
+const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
+const POLL_MS = 20;
+const FUNDS = 10_000_000_000;
+
+/** The same on both ledgers, and new at each run. */
+export interface ContractKeys {
+  readonly payer: Keypair;
+  readonly mintKeys: Keypair;
+  readonly to: PublicKey;
+  readonly nobody: PublicKey;
+  readonly delegate: PublicKey;
+}
+
+export function newKeys(): ContractKeys {
+  const somebody = () => Keypair.generate().publicKey;
+  return {
+    ...{ payer: Keypair.generate(), mintKeys: Keypair.generate() },
+    ...{ to: somebody(), nobody: somebody(), delegate: somebody() },
+  };
+}
+
+export async function openScene(
+  { rpcUrl }: Pick<Target, 'rpcUrl'>,
+  { payer, mintKeys, to, nobody, delegate }: ContractKeys,
+): Promise<ContractScene> {
+  const mint = mintKeys.publicKey;
+  const tokens = getAssociatedTokenAddressSync(mint, payer.publicKey);
+
+  async function call(method: string, params: unknown[] = []): Promise<Answer> {
+    const response = await fetch(rpcUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    });
+    const { result, error } = (await response.json()) as Answer;
+    return error === undefined ? { result } : { error };
+  }
+
+  async function newBlockhash(): Promise<string> {
+    const { result } = await call('getLatestBlockhash', [{ commitment: 'confirmed' }]);
+    return (result as { value: { blockhash: string } }).value.blockhash;
+  }
+
+  async function sign(instructions: TransactionInstruction[], blockhash?: string) {
+    const transaction = new Transaction().add(...instructions);
+    transaction.feePayer = payer.publicKey;
+    transaction.recentBlockhash = blockhash ?? (await newBlockhash());
+    transaction.partialSign(payer);
+    return transaction;
+  }
+
+  /** @returns its signature and slot, once it is confirmed */
+  async function confirm(signature: string): Promise<{ signature: string; slot: number }> {
+    for (;;) {
+      const { result } = await call('getSignatureStatuses', [[signature]]);
+      const { value } = result as {
+        value: ({ confirmationStatus: string; slot: number } | null)[];
+      };
+      const [status] = value;
+      if (status && status.confirmationStatus !== 'processed') return { signature, ...status };
+      await delay(POLL_MS);
+    }
+  }
+
+  async function send(transaction: Transaction, skipPreflight = false) {
+    const config = { encoding: 'base64', preflightCommitment: 'confirmed', skipPreflight };
+    const wire = transaction.serialize().toString('base64');
+    const { error } = await call('sendTransaction', [wire, config]);
+    if (error) throw new Error(`the scene could not be set: ${JSON.stringify(error)}`);
+    return confirm(bs58.encode(transaction.signature as Buffer));
+  }
+
+  const { result: funding } = await call('requestAirdrop', [payer.publicKey.toBase58(), FUNDS]);
+  await confirm(funding as string);
+  const memo = new TransactionInstruction({
+    ...{ keys: [], programId: new PublicKey(MEMO) },
+    data: Buffer.from('hello'),
+  });
+  const pay = (lamports: number) =>
+    SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports });
+  const transfer = await send(await sign([pay(5_000_000), memo]));
+  const rent = await call('getMinimumBalanceForRentExemption', [MINT_SIZE]);
+  const make = await sign([
+    SystemProgram.createAccount({
+      ...{ fromPubkey: payer.publicKey, newAccountPubkey: mint, space: MINT_SIZE },
+      ...{ lamports: Number(rent.result), programId: TOKEN_PROGRAM_ID },
+    }),
+    createInitializeMint2Instruction(mint, 6, payer.publicKey, null),
+    createAssociatedTokenAccountInstruction(payer.publicKey, tokens, payer.publicKey, mint),
+    createMintToInstruction(mint, tokens, payer.publicKey, 1_500_000),
+    createApproveInstruction(tokens, delegate, payer.publicKey, 500_000),
+  ]);
+  make.partialSign(mintKeys);
+  const made = await send(make);
+  const failed = await send(await sign([pay(1e15)]), true);
+  return {
+    ...{ payer, to, nobody, mint, tokens, delegate, call, sign },
+    ...{ transfer: transfer.signature, made: made.signature, failed: failed.signature },
+    transferSlot: transfer.slot,
+    names: new Map(
+      Object.entries({ payer: payer.publicKey, to, nobody, mint, tokens, delegate }).map(
+        ([name, address]) => [address.toBase58(), `<${name}>`],
+      ),
+    ),
+  };
+}
