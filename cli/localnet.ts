@@ -15,17 +15,37 @@ interface LocalnetCommandOptions {
 
 /** Where clients look for a validator. */
 const PORT = 8899;
+/** The websocket has the next one. */
+const PORT_MAX = 65_534;
 const SLOT_MS = 5;
+const SLOT_MS_MAX = 10_000;
+/** Below the 32 slots after which a block is final. */
+const CONFIRM_SLOTS_MAX = 31;
 
 /** The verb that runs a local ledger in the foreground. */
 export function createLocalnetCommand(): Command {
   return new Command('localnet')
     .description('run a local ledger with the escrow program: one node, for development and tests')
     .option('--host <address>', 'where it listens', '127.0.0.1')
-    .option('--port <port>', 'of JSON-RPC; the websocket has the next one', wholeNumber, PORT)
+    .option(
+      '--port <port>',
+      'of JSON-RPC; the websocket has the next one',
+      within(0, PORT_MAX),
+      PORT,
+    )
     .option('--data-dir <folder>', 'keeps the ledger between starts; else it is gone at the end')
-    .option('--slot-ms <ms>', 'between two blocks; a cluster has 400', wholeNumber, SLOT_MS)
-    .option('--confirm-slots <n>', 'after which a block is confirmed; 0: at once', wholeNumber, 0)
+    .option(
+      '--slot-ms <ms>',
+      'between two blocks; a cluster has 400',
+      within(1, SLOT_MS_MAX),
+      SLOT_MS,
+    )
+    .option(
+      '--confirm-slots <n>',
+      'after which a block is confirmed; 0: at once',
+      within(0, CONFIRM_SLOTS_MAX),
+      0,
+    )
     .option('--development', 'allow methods that write accounts and move the Clock')
     .option('--payer <file>', 'a key that has 100,000 SOL and the program', parseKey)
     .action(runLocalnet);
@@ -52,7 +72,7 @@ async function runLocalnet(options: LocalnetCommandOptions): Promise<void> {
 JSON-RPC      ${localnet.rpcUrl}
 websocket     ${localnet.wsUrl}
 genesis hash  ${localnet.genesisHash}
-payer         ${payer.publicKey}${options.payer ? '' : ' (nobody has its key: see --payer)'}
+payer         ${options.payer?.publicKey ?? 'none: see --payer'}
 kept          ${folder ?? 'nowhere: see --data-dir'}
 
 Ctrl-C ends it.`);
@@ -76,9 +96,12 @@ function passOverSqliteWarning(): void {
   });
 }
 
-function wholeNumber(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It is no whole number.');
+function within(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= min && number <= max) return number;
+    throw new InvalidArgumentError(`It is no whole number from ${min} to ${max}.`);
+  };
 }
 
 function parseKey(path: string): Keypair {
