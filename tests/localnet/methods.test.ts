@@ -162,6 +162,26 @@ describe('the signatures of an address', () => {
   });
 });
 
+describe('an amount', () => {
+  it('that no double holds is told to the last lamport, in every encoding', async () => {
+    const to = somebody().toBase58();
+    const signature = await scene.ask('requestAirdrop', to, 5_000_001);
+    const read = async (encoding: string) => {
+      const config = { ...CONFIRMED, encoding, maxSupportedTransactionVersion: 0 };
+      const response = await fetch(scene.rpcUrl, {
+        method: 'POST',
+        body: JSON.stringify({
+          ...{ jsonrpc: '2.0', id: 1, method: 'getTransaction', params: [signature, config] },
+        }),
+      });
+      return /"postBalances":\[(\d+)/.exec(await response.text())?.[1] ?? '';
+    };
+    const told = await read('json');
+    expect(BigInt(told)).toBeGreaterThan(2n ** 53n);
+    expect(await read('jsonParsed')).toBe(told);
+  });
+});
+
 describe('a block', () => {
   it('has its transactions in every detail, and its time', async () => {
     const signature = await scene.transfer(somebody(), 5_000_000);

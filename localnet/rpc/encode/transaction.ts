@@ -1,7 +1,7 @@
 import { base58 } from '@scure/base';
 import type { KeptTransaction } from '../../store/store.ts';
 import { addressText } from '../../wire/addressText.ts';
-import { Serialized } from '../../wire/json.ts';
+import { parseExact, Serialized } from '../../wire/json.ts';
 import { type DecodedTransaction, decodeTransaction, isWritable } from '../../wire/transaction.ts';
 import type { TransactionEncoding } from '../parameters.ts';
 import { versionUnsupported } from '../rpcError.ts';
@@ -23,7 +23,7 @@ export function encodeTransaction(kept: KeptTransaction, shape: TransactionShape
   }
   const told = versionMax === undefined ? '' : `,"version":${JSON.stringify(version)}`;
   if (encoding === 'jsonParsed') {
-    const meta = JSON.parse(kept.meta) as KeptMeta;
+    const meta = parseExact(kept.meta) as KeptMeta;
     return `"meta":${JSON.stringify(parseMeta(meta, decoded))},"transaction":${JSON.stringify(
       parseTransaction(decoded, meta),
     )}${told}`;
@@ -55,7 +55,7 @@ export function encodeAccountsOnly(kept: KeptTransaction): object {
     postTokenBalances,
     status,
     ...rest
-  } = JSON.parse(kept.meta) as KeptMeta;
+  } = parseExact(kept.meta) as KeptMeta;
   return {
     meta: { err, fee, postBalances, postTokenBalances, preBalances, preTokenBalances, status },
     transaction: {
