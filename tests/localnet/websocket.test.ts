@@ -222,3 +222,47 @@ describe('a websocket', () => {
     expect(JSON.parse(String(data))).toMatchObject({ error: { code: -32700 } });
   });
 });
+
+describe('a ledger that confirms as slowly as a cluster', () => {
+  let slow: LocalnetScene;
+  beforeAll(async () => {
+    slow = await openLocalnet({ slotMs: 50, confirmSlots: 2 });
+  });
+  afterAll(() => slow.close());
+
+  it('tells each commitment in its turn, and lists accounts as of each', async () => {
+    const socket = await openSocket(slow.wsUrl);
+    const program = somebody().toBase58();
+    const address = somebody();
+    const commitments = new Map<unknown, string>();
+    for (const commitment of ['finalized', 'confirmed', 'processed']) {
+      const { result } = await socket.ask('accountSubscribe', address.toBase58(), {
+        ...{ commitment, encoding: 'base64' },
+      });
+      commitments.set(result, commitment);
+    }
+    const told = async () => commitments.get((await socket.next()).params?.subscription);
+    const found = async () =>
+      Promise.all(
+        ['processed', 'confirmed', 'finalized'].map(async (commitment) => {
+          const config = { commitment, encoding: 'base64' };
+          return (await slow.ask<object[]>('getProgramAccounts', program, config)).length;
+        }),
+      );
+    const data = Buffer.from([1]).toString('base64');
+    const written = slow.ask('localnet_setAccount', somebody().toBase58(), {
+      ...{ data, owner: program },
+    });
+    expect(await found()).toEqual([1, 0, 0]);
+    await written;
+    await slow.transfer(address, 5_000_000);
+    expect(await told()).toBe('processed');
+    expect(await slow.connection.getBalance(address, 'confirmed')).toBe(0);
+    expect(await told()).toBe('confirmed');
+    expect(await slow.connection.getBalance(address, 'confirmed')).toBe(5_000_000);
+    expect(await found()).toEqual([1, 1, 0]);
+    await slow.ask('localnet_skipSlots', 40);
+    expect(await told()).toBe('finalized');
+    expect(await found()).toEqual([1, 1, 1]);
+  });
+});
