@@ -51,6 +51,7 @@ describe('an indexer that is killed in the middle of an exchange', () => {
       `update pgboss.job set started_on = started_on - interval '61 seconds' where state = 'active'`,
     );
     const second = await start();
+    await until(async () => (await fetch(new URL('/ready', second.url))).status === 200);
     await until(async () => (await scene.attempts(id))[0]?.error === 'interrupted');
 
     // Then the attempt has counted, and the next one waits as long as after any other
@@ -70,7 +71,8 @@ describe('an indexer that is killed in the middle of an exchange', () => {
     await until(async () => (await scene.deliveries())[0]?.status === 'delivered');
 
     // And dead receivers or late deliveries are no reason to be unready
-    await until(async () => (await fetch(new URL('/ready', second.url))).status === 200);
+    const ready = await fetch(new URL('/ready', second.url));
+    expect(ready.status).toBe(200);
     const metrics = await (await fetch(new URL('/metrics', second.url))).text();
     expect(metrics).toContain('svc_webhook_attempts_total{result="delivered"} 1');
     expect(metrics).toMatch(/svc_webhook_overdue_seconds \d/);
