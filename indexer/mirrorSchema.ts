@@ -5,17 +5,19 @@ import { listMigrations } from './migrations.ts';
 export const MIRROR_SCHEMA = 'mirror';
 
 /**
+ * How the mirror's statements are planned: those with a name once, and by their indexes. Planned
+ * anew each time, folding one settlement took twice as long; and a plan of when the mirror was
+ * nearly empty would otherwise read whole tables for ever.
+ */
+export const PLAN_SETTINGS = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' };
+
+/**
  * Makes the schema the one that this connection's statements work on: they name the mirror's
  * tables alone, so that another mirror can be made beside the one that is read.
- *
- * Each statement with a name is planned once there, by its indexes: planned anew each time, folding
- * one settlement took twice as long; and a plan of when the mirror was nearly empty would otherwise
- * read whole tables for ever.
  */
 export async function useSchema(client: Database, schema: string): Promise<void> {
-  await client.query(`set search_path = ${schema}`);
-  await client.query('set plan_cache_mode = force_generic_plan');
-  await client.query('set enable_seqscan = off');
+  const settings = Object.entries({ search_path: schema, ...PLAN_SETTINGS });
+  await client.query(settings.map(([name, value]) => `set ${name} = ${value}`).join('; '));
 }
 
 /** Makes an empty mirror, to be called in a database transaction. */

@@ -34,9 +34,6 @@ export interface LocalnetOptions {
 
 export type KeptAccounts = Iterable<readonly [address: Uint8Array, account: Account]>;
 
-/** Taken once: a test that moves its own clock, in the same process, must not stop the ledger's. */
-const monotoneNowMs = performance.now.bind(performance);
-
 /** A running ledger. */
 export interface Localnet extends Pick<RpcServer, 'rpcUrl' | 'wsUrl'> {
   readonly genesisHash: string;
@@ -45,6 +42,9 @@ export interface Localnet extends Pick<RpcServer, 'rpcUrl' | 'wsUrl'> {
 
 /** The shortest that costs nothing: see docs/localnet.md for what was measured. */
 export const SLOT_MS = 5;
+
+/** Taken once: a test that moves its own clock, in the same process, must not stop the ledger's. */
+const monotoneNowMs = performance.now.bind(performance);
 
 /**
  * Starts a local ledger: Solana's runtime with JSON-RPC and websocket in front of it, in this

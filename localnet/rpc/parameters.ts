@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { tryDecodeBase58 } from '../../programs/client/base58.ts';
 import { ADDRESS_BYTES } from '../runtime/runtime.ts';
-import { decodeBase58 } from '../wire/addressText.ts';
 import { SIGNATURE_BYTES } from '../wire/transaction.ts';
 
 // What methods take. Everything that reaches the runtime as bytes is decoded and measured here.
@@ -12,7 +12,7 @@ function base58(bytes: number, what: string) {
     .string()
     .max(BASE58_CHARACTERS_MAX)
     .transform((text, context) => {
-      const decoded = decodeBase58(text);
+      const decoded = tryDecodeBase58(text);
       if (decoded?.length === bytes) return decoded;
       context.addIssue({ code: 'custom', message: `is no ${what}: ${bytes} bytes in base58` });
       return z.NEVER;
@@ -30,7 +30,7 @@ export const signatureText = z
 export const blockhash = base58(ADDRESS_BYTES, 'blockhash');
 
 function isSignature(text: string): boolean {
-  return decodeBase58(text)?.length === SIGNATURE_BYTES;
+  return tryDecodeBase58(text)?.length === SIGNATURE_BYTES;
 }
 
 const count = z.int().nonnegative();

@@ -27,15 +27,6 @@ export function addressText(bytes: Uint8Array): string {
   return text;
 }
 
-/** The bytes of a text in base58; undefined when it is none. */
-export function decodeBase58(text: string): Uint8Array | undefined {
-  try {
-    return base58.decode(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Node skips over what is no base64: a cluster refuses it. */
 export function decodeBase64(text: string): Uint8Array | undefined {
   const bytes = Buffer.from(text, 'base64');

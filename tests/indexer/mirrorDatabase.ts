@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { applyTransaction } from '../../indexer/apply/applyTransaction.ts';
 import type { LedgerTransaction } from '../../indexer/decode.ts';
-import { MIRROR_SCHEMA } from '../../indexer/mirrorSchema.ts';
+import { MIRROR_SCHEMA, PLAN_SETTINGS } from '../../indexer/mirrorSchema.ts';
 import { createPool, inTransaction } from '../../runtime/postgres.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { addresses } from './scene.ts';
@@ -17,8 +17,9 @@ export interface MirrorDatabase {
 /** As `useSchema` sets the indexer's own connection. */
 function onMirror(databaseUrl: string): string {
   const url = new URL(databaseUrl);
-  const plans = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off';
-  url.searchParams.set('options', `-c search_path=${MIRROR_SCHEMA} ${plans}`);
+  const settings = Object.entries({ search_path: MIRROR_SCHEMA, ...PLAN_SETTINGS });
+  const options = settings.map(([name, value]) => `-c ${name}=${value}`).join(' ');
+  url.searchParams.set('options', options);
   return url.href;
 }
 

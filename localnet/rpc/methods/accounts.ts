@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { tryDecodeBase58 } from '../../../programs/client/base58.ts';
 import { tokenHolding } from '../../bank/tokenBalances.ts';
 import type { Account } from '../../runtime/runtime.ts';
-import { addressText, decodeBase58 } from '../../wire/addressText.ts';
+import { addressText } from '../../wire/addressText.ts';
 import { exact } from '../../wire/json.ts';
 import { encodeAccount } from '../encode/account.ts';
 import { contextOf, method, withContext } from '../method.ts';
@@ -97,7 +98,7 @@ function bytesOf({ bytes, encoding }: Extract<AccountFilter, { memcmp: unknown }
       ? Uint8Array.from(bytes)
       : encoding === 'base64'
         ? Buffer.from(bytes, 'base64')
-        : decodeBase58(bytes);
+        : tryDecodeBase58(bytes);
   if (decoded && decoded.length <= MEMCMP_BYTES_MAX) return decoded;
   throw invalidParams(`filters: memcmp wants at most ${MEMCMP_BYTES_MAX} bytes, encoded`);
 }

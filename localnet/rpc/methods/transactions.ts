@@ -1,10 +1,11 @@
 import { base58 } from '@scure/base';
 import { z } from 'zod';
+import { tryDecodeBase58 } from '../../../programs/client/base58.ts';
 import type { Refused } from '../../bank/execute.ts';
 import { innerInstructionsOf, returnDataOf } from '../../bank/meta.ts';
 import { describeError } from '../../runtime/errorWords.ts';
 import { hexOf } from '../../runtime/runtime.ts';
-import { decodeBase58, decodeBase64 } from '../../wire/addressText.ts';
+import { decodeBase64 } from '../../wire/addressText.ts';
 import {
   type DecodedTransaction,
   decodeTransaction,
@@ -155,7 +156,7 @@ function decodeWire(text: string, encoding: 'base58' | 'base64' = 'base58'): Dec
   if (text.length > WIRE_CHARACTERS_MAX) {
     throw invalidParams(`transaction: too large: ${text.length} characters, encoded`);
   }
-  const wire = encoding === 'base58' ? decodeBase58(text) : decodeBase64(text);
+  const wire = encoding === 'base58' ? tryDecodeBase58(text) : decodeBase64(text);
   if (!wire) throw invalidParams(`transaction: invalid ${encoding} encoding`);
   try {
     return decodeTransaction(wire);
