@@ -5,8 +5,7 @@ import type { Database } from '../runtime/postgres.ts';
 import type { Completions } from './completion/completions.ts';
 import type { IdentifyRequest } from './idempotency/identity.ts';
 import type { UnmirroredJobs } from './ledger/unmirroredJobs.ts';
-import { createAuthentication } from './middleware/authenticate.ts';
-import { beforeErrors } from './middleware/beforeErrors.ts';
+import { authenticate } from './middleware/authenticate.ts';
 import { type BurstLimit, limitBursts } from './middleware/burstLimit.ts';
 import { allowOrigins } from './middleware/cors.ts';
 import { parseJsonBody } from './middleware/jsonBody.ts';
@@ -78,19 +77,10 @@ export function createApp(services: AppServices): Express {
   app.use(limitBursts(services.bursts));
   app.use(requireWellFormed());
 
-  const { authenticate: auth, recognize } = createAuthentication(services);
+  const auth = authenticate(services);
   const json = parseJsonBody();
   const spender = requireSpender(services.gateway);
-  // Express tries one route after the other: the first is the one whose answers are waited for.
-  app.post(
-    '/v1/chat/completions',
-    recognize,
-    spender,
-    json,
-    postChatCompletion(services),
-    beforeErrors(auth),
-    beforeErrors(spender),
-  );
+  app.post('/v1/chat/completions', auth, spender, json, postChatCompletion(services));
   app.get('/v1/models', auth, listModels(services));
   app.get('/v1/models/:model_id', auth, getModel(services));
   app.get('/v1/jobs', auth, getJobs({ database, unmirrored }));

@@ -5,7 +5,6 @@ import {
   parseEnvironment,
   portSetting,
   shutdownTimeoutSetting,
-  TIMER_MS_MAX,
 } from '../runtime/config.ts';
 import { keypairListSetting, keypairSetting } from '../runtime/keypair.ts';
 import { logLevelSetting } from '../runtime/logger.ts';
@@ -58,7 +57,6 @@ const environmentSchema = z.object({
   SVC_SIGNER_KEY: keypairSetting,
   SVC_FEE_PAYER_KEYS: keypairListSetting,
   SVC_SUBMISSIONS_MAX: countSetting(64),
-  SVC_HEDGE_AFTER_MS: z.coerce.number().int().positive().max(TIMER_MS_MAX).optional(),
   ...secretsKeySettings,
   SVC_TOKENIZERS_DIR: z.string().optional(),
   SVC_SHUTDOWN_TIMEOUT_MS: shutdownTimeoutSetting.default(20_000),

@@ -122,8 +122,6 @@ export async function startApi(
   const gateway = config.SVC_GATEWAY.toBase58();
   const completions = createCompletions({
     idempotency,
-    keys,
-    gateway,
     findJob,
     catalog,
     directory,
@@ -136,9 +134,8 @@ export async function startApi(
     publicUrl,
     nowSeconds: clock.nowSeconds,
     workers,
-    hedgeAfterMs: config.SVC_HEDGE_AFTER_MS,
-    onStage: (name, durationMs) => metrics.stage(name, durationMs / 1_000),
-    onFirstToken: (observation) => {
+    observeStage: (name, durationMs) => metrics.stage(name, durationMs / 1_000),
+    observeFirstToken: (observation) => {
       metrics.stage('first_token', observation.firstTokenMs / 1_000);
       observations.add(observation);
     },

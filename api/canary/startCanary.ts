@@ -4,7 +4,7 @@ import { createLogger } from '../../runtime/logger.ts';
 import { createShutdown } from '../../runtime/shutdown.ts';
 import { within } from '../../runtime/wait.ts';
 import { createJobWork } from '../completion/jobWork.ts';
-import { createUnpaidEnding } from '../completion/unpaidEnding.ts';
+import { createRefunds } from '../completion/refund.ts';
 import type { ApiConfig } from '../config.ts';
 import { createEscrow } from '../ledger/createEscrow.ts';
 import { reachLedger } from '../ledger/reachLedger.ts';
@@ -68,9 +68,9 @@ export async function startCanary(
     const escrow = createEscrow(ledger);
     const { clock } = ledger;
     const work = createJobWork({ background, watch, logger });
-    const unpaid = createUnpaidEnding({ escrow, clock, work });
+    const refunds = createRefunds({ escrow, clock, work });
     const { programId } = addresses;
-    const services = { escrow, clock, workers, tokens, unpaid, logger, programId };
+    const services = { escrow, clock, workers, tokens, refunds, programId };
     return { silent, workers: await runCanary(services, { ...plan, model, workers: answering }) };
   } finally {
     await shutdown.run();

@@ -2,7 +2,6 @@ import type { TokenCounts } from '../../runtime/tokenizers/tokenCounts.ts';
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
 import { ApiError, ClientLeftError, serviceUnavailable } from '../errors.ts';
 import { type Escrow, type JobDraft, type LockedJob, PriceChangedError } from '../ledger/escrow.ts';
-import { assertSpender } from '../middleware/requireSpender.ts';
 import type { Slot } from '../routing/slots.ts';
 import type { WorkerDirectory } from '../routing/workerDirectory.ts';
 import { type Catalog, isRetired } from '../services/catalog.ts';
@@ -20,8 +19,6 @@ export interface AdmissionServices {
   directory: WorkerDirectory;
   escrow: Escrow;
   tokens: TokenCounts;
-  /** The Gateway account's address. */
-  gateway: string;
   nowSeconds: () => bigint;
 }
 
@@ -50,7 +47,6 @@ export async function admit(
 ): Promise<Admitted> {
   const { directory } = services;
   const { payer, request, draft, clientGone } = options;
-  assertSpender(payer, services.gateway);
   const quoted = await quote(findModel(services, request.model), request, services.tokens);
   assertAffordable(quoted, payer.available_credits ?? 0n);
   const slot = await directory.reserve({

@@ -2,7 +2,7 @@ import { jobIdTimeMs, parseJobId } from '../../programs/client/jobId.ts';
 import { gather } from '../../runtime/gather.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Database } from '../../runtime/postgres.ts';
-import { createSealing, type Sealing } from '../../runtime/sealing.ts';
+import { createSealing } from '../../runtime/sealing.ts';
 import { delay } from '../../runtime/wait.ts';
 import { ApiError } from '../errors.ts';
 import type { JobStanding } from '../ledger/statusLookup.ts';
@@ -12,18 +12,12 @@ import {
   pruneRequests,
   selectRequest,
 } from '../statements/idempotentRequests.ts';
-import {
-  discardAnswer,
-  type NewAnswer,
-  storeAnswer,
-  storeAnswers,
-} from '../statements/keptAnswers.ts';
-import type { Payer } from '../statements/keyAndAccount.ts';
+import { type NewAnswer, storeAnswer, storeAnswers } from '../statements/keptAnswers.ts';
 import {
   claimRequest,
   claimRequests,
   insertRequest,
-  type KeyedRequest,
+  type NewRequest,
   takeOverRequest,
 } from '../statements/requestClaims.ts';
 import { type AnswerCopy, openCopy, sealCopy } from './answerCopy.ts';
@@ -42,12 +36,8 @@ export interface NewClaim {
   status: 'new';
   /** Nothing was locked for it and nothing ever will be: the next one may run. */
   release(): Promise<void>;
-  /** Makes ready for `store` what takes time, while nobody waits. */
-  prepareStore(): void;
   /** Before its settlement is sent, so that no charge is ever without its answer. */
   store(copy: AnswerCopy): Promise<void>;
-  /** Takes back what was stored: the answer turned out to be unproven. */
-  discard(): Promise<void>;
 }
 
 /** Sees to it that the same request again is not charged again. */
@@ -55,22 +45,13 @@ export interface Idempotency {
   start(): void;
   close(): Promise<void>;
   /**
-   * Looks for an earlier request that was the same.
+   * Claims a request for the job that it will become. For one that may be a repeat, looks for the
+   * earlier one first; any other takes the place of an earlier one.
    *
    * @param jobId of the job that the request will become; no lock of it was sent yet
    * @throws ApiError idempotency_key_in_use, idempotency_key_reused or idempotency_key_mismatch
    */
   claim(request: RequestIdentity, jobId: string): Promise<Claim>;
-  /**
-   * Takes the place of any earlier request, for whoever has an active key.
-   *
-   * @returns undefined when the key is not active: then nothing has changed
-   */
-  claimAnew(
-    request: RequestIdentity,
-    keySha256: string,
-    jobId: string,
-  ): Promise<{ payer: Payer; claim: NewClaim } | undefined>;
 }
 
 const ANSWER_LIFETIME_SECONDS = 600;
@@ -99,10 +80,13 @@ export function createIdempotency(services: {
 }): Idempotency {
   const { database, logger, findStatus, nowMs } = services;
   const closing = new AbortController();
-  const claimTogether = gather<KeyedRequest, Payer | undefined>({
+  const claimTogether = gather<NewRequest, void>({
     ...SHARED,
     callOne: (request) => claimRequest(database, request),
-    call: (requests) => claimRequests(database, requests),
+    call: async (requests) => {
+      await claimRequests(database, requests);
+      return [];
+    },
   });
   const store = gather<NewAnswer, void>({
     ...SHARED,
@@ -116,24 +100,17 @@ export function createIdempotency(services: {
 
   function claimed(request: RequestIdentity, jobId: string): NewClaim {
     const key = { ...request, jobId };
-    let sealing: Sealing | undefined;
-    const sealingOf = () => {
-      sealing ??= createSealing(request.copyKey());
-      return sealing;
-    };
     return {
       status: 'new',
       async release() {
         await deleteRequest(database, key);
       },
-      prepareStore: () => void sealingOf(),
       store: (copy) =>
         store({
           ...key,
-          sealed: sealCopy(copy, sealingOf()),
+          sealed: sealCopy(copy, createSealing(request.copyKey())),
           lifetimeSeconds: ANSWER_LIFETIME_SECONDS,
         }),
-      discard: () => discardAnswer(database, key),
     };
   }
 
@@ -250,6 +227,10 @@ export function createIdempotency(services: {
       await pruning;
     },
     async claim(request, jobId) {
+      if (!request.mayRepeat) {
+        await claimTogether({ ...request, jobId });
+        return claimed(request, jobId);
+      }
       const claim = await claimByName(request, jobId);
       if (claim.status === 'replay' || !request.previousName) return claim;
       // Only once it is claimed: two processes that each look for the other's name cannot both miss.
@@ -262,10 +243,6 @@ export function createIdempotency(services: {
       }
       if (answered) await claim.release();
       return answered ?? claim;
-    },
-    async claimAnew(request, keySha256, jobId) {
-      const payer = await claimTogether({ ...request, keySha256, jobId });
-      return payer && { payer, claim: claimed(request, jobId) };
     },
   };
 }

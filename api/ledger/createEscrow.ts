@@ -1,6 +1,6 @@
 import { createAcknowledgements } from './acknowledgements.ts';
 import type { LedgerContext } from './context.ts';
-import { createDrafts } from './drafts.ts';
+import { draftJob } from './drafts.ts';
 import type { Escrow, LockedJob } from './escrow.ts';
 import { failJob, refundJob } from './exits.ts';
 import { lockJob } from './lock.ts';
@@ -8,7 +8,6 @@ import { settleJob } from './settlement.ts';
 
 export function createEscrow(context: LedgerContext): Escrow {
   const acknowledgements = createAcknowledgements(context);
-  const drafts = createDrafts(context);
 
   /** However a job ends, nothing of it is kept or sent afterwards. */
   async function ending<End>(job: LockedJob, work: Promise<End>): Promise<End> {
@@ -20,8 +19,7 @@ export function createEscrow(context: LedgerContext): Escrow {
   }
 
   return {
-    draft: drafts.take,
-    draftAhead: drafts.drawAhead,
+    draft: (wallet) => draftJob(context, wallet),
     lock: (payer, quoted, draft) => lockJob(context, { payer, quoted, draft }),
     acknowledge: acknowledgements.announce,
     settle: (job, answer, countedTokens, kept) =>

@@ -1,7 +1,7 @@
 import type { PublicKey } from '@solana/web3.js';
 import type { FailureReason, JobStatus } from '../../programs/client/vocabulary.ts';
-import type { ProvenAnswer } from '../completion/attempt.ts';
 import type { JobDeadlines } from '../completion/deadlines.ts';
+import type { ProvenAnswer } from '../completion/provenAnswer.ts';
 import type { Quote } from '../completion/quote.ts';
 import { ApiError } from '../errors.ts';
 import type { Payer } from '../statements/keyAndAccount.ts';
@@ -71,9 +71,8 @@ export class PriceChangedError extends Error {
  * a timer.
  */
 export interface Escrow {
+  /** @throws LedgerUnavailableError while the ledger's time, by which a job is judged, is unknown */
   draft(wallet: string): JobDraft;
-  /** Draws the draft that the wallet's next request is given, while nobody waits for it. */
-  draftAhead(wallet: string): void;
   /**
    * Locks the quoted credits for a new job. A draft whose lock was refused can be used again.
    *

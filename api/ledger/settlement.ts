@@ -6,7 +6,7 @@ import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
 import { mayPass, type Outcome, WithdrawnError } from '../../programs/client/sender/outcome.ts';
 import { isEnded, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import { delay } from '../../runtime/wait.ts';
-import type { ProvenAnswer } from '../completion/attempt.ts';
+import type { ProvenAnswer } from '../completion/provenAnswer.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
 import { SETTLEMENT_COMPUTE_UNITS_MAX } from './computeUnits.ts';
 import { actor, askNode, type LedgerContext, readJob, unlessAway } from './context.ts';

@@ -1,18 +1,16 @@
 import type { RequestHandler } from 'express';
 import { ApiError } from '../errors.ts';
 import type { Payer } from '../statements/keyAndAccount.ts';
-import { callerOf } from './authenticate.ts';
+import { authenticated } from './authenticate.ts';
 
 /**
- * Admits requests whose wallet lets this service spend, before their bodies are looked at. Of a key
- * that is only recognized this is not known yet.
+ * Admits requests whose wallet lets this service spend, before their bodies are looked at.
  *
  * @param gateway the Gateway account that wallets name as their spender
  */
 export function requireSpender(gateway: string): RequestHandler {
   return (_request, response, next) => {
-    const key = callerOf(response)?.key;
-    if (key) assertSpender(key, gateway);
+    assertSpender(authenticated(response), gateway);
     next();
   };
 }

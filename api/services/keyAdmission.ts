@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { gather } from '../../runtime/gather.ts';
 import type { Database } from '../../runtime/postgres.ts';
 import { ApiError } from '../errors.ts';
@@ -8,19 +7,12 @@ import { type KeyAndAccount, selectKeysAndAccounts } from '../statements/keyAndA
 export interface KeyAdmission {
   /** @throws ApiError invalid_api_key or key_suspended */
   admit(keySha256: string): Promise<KeyAndAccount>;
-  /**
-   * The wallet of a key that was admitted here before, which never changes. It says nothing of
-   * whether the key may be used now: only the database does.
-   */
-  ownerOf(keySha256: string): string | undefined;
 }
 
 /** Statements that several requests share. */
 const SHARED = { itemsMax: 256, callsMax: 2 };
-const OWNERS_KEPT_MAX = 10_000;
 
 export function createKeyAdmission(database: Database): KeyAdmission {
-  const owners = new LRUCache<string, string>({ max: OWNERS_KEPT_MAX });
   const find = gather<string, KeyAndAccount | undefined>({
     ...SHARED,
     call: (hashes) => selectKeysAndAccounts(database, hashes),
@@ -32,10 +24,8 @@ export function createKeyAdmission(database: Database): KeyAdmission {
       if (key.status === 'suspended') {
         throw new ApiError('key_suspended', 'The API key is suspended.');
       }
-      owners.set(keySha256, key.wallet);
       return key;
     },
-    ownerOf: (keySha256) => owners.get(keySha256),
   };
 }
 

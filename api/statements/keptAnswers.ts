@@ -62,17 +62,3 @@ export async function storeAnswers(
     values: transpose<unknown>(columns, 5),
   });
 }
-
-/** Only while the request is still this job's. */
-export async function discardAnswer(
-  database: Database,
-  { wallet, requestKey, jobId }: RequestKey & { jobId: string },
-): Promise<void> {
-  await database.query({
-    name: 'discard_answer',
-    text: `
-      update service.idempotent_requests set answer = null, answer_expires_at = null
-      where wallet = $1 and request_key = $2 and job_id = $3`,
-    values: [wallet, requestKey, jobId],
-  });
-}

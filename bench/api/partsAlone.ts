@@ -7,6 +7,7 @@ import { Keypair } from '@solana/web3.js';
 import { Agent, request as ask } from 'undici';
 import { hashKey } from '../../api/services/keys.ts';
 import { storeAnswer } from '../../api/statements/keptAnswers.ts';
+import { selectKeysAndAccounts } from '../../api/statements/keyAndAccount.ts';
 import { claimRequest } from '../../api/statements/requestClaims.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { sign, verifySignature } from '../../programs/client/proof.ts';
@@ -15,7 +16,7 @@ import { createPool } from '../../runtime/postgres.ts';
 import { costMetrics } from '../costMetrics.ts';
 
 // The least that a paid and proven answer takes besides the ledger, and nothing else: a job's id
-// is drawn, the request claimed with its key and balance, the worker asked with a signature, its
+// is drawn, key and balance are read, the request claimed, the worker asked with a signature, its
 // proof checked, a receipt signed, the answer kept. No checks, no choice, no limits, no events.
 
 const { DATABASE_URL: databaseUrl = '', BENCH_WORKER_URL = '' } = process.env;
@@ -38,8 +39,9 @@ const server = createServer(async (incoming, response) => {
   const { bytes, address } = createJobId({ nowMs: Date.now(), creditAccount });
   const jobId = formatJobId(bytes);
   const request = { requestKey, jobId, lifetimeSeconds: LIFETIME_SECONDS };
-  const claim = { ...request, keySha256: hashKey(key), bodyHmac: requestKey };
-  const payer = await claimRequest(database, claim);
+  const [payer] = await selectKeysAndAccounts(database, [hashKey(key)]);
+  const wallet = payer?.wallet ?? '';
+  await claimRequest(database, { ...request, wallet, bodyHmac: requestKey });
   const asked = await ask(`${BENCH_WORKER_URL}/jobs`, {
     method: 'POST',
     dispatcher,
@@ -57,7 +59,7 @@ const server = createServer(async (incoming, response) => {
   }
   const isProven = verifySignature({ publicKey: signer.publicKey, message, signature });
   const receipt = Buffer.from(sign(message, signer)).toString('hex');
-  const kept = { ...request, wallet: payer?.wallet ?? '', sealed: Buffer.from(answer) };
+  const kept = { ...request, wallet, sealed: Buffer.from(answer) };
   const store = storeAnswer(database, kept);
   if (!stream) await store;
   if (!stream) response.setHeader('x-svc-delivery-receipt', receipt);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { runAttempt, type WholeAnswer } from '../../api/completion/attempt.ts';
-import { createRace } from '../../api/completion/race.ts';
+import { type AttemptOptions, runAttempt } from '../../api/completion/attempt.ts';
+import { checkProof } from '../../api/completion/provenAnswer.ts';
 import { proofMessage, sign } from '../../programs/client/proof.ts';
 
 const TEXT = 'Hello.';
@@ -23,30 +23,27 @@ function proofOf(text: string, signer = proofKey) {
   return { ...proven, signature: sign(message, signer) };
 }
 
-/** How an attempt ends whose worker sends this text with that proof. */
-function attempt(
-  proof: ReturnType<typeof proofOf>,
-  other: { text?: string; onWhole?: (answer: WholeAnswer) => Promise<void> } = {},
-) {
-  const { text = TEXT, onWhole = async () => undefined } = other;
+/** How an attempt ends whose worker sends this text with that proof, and whether it is proven. */
+async function attempt(proof: ReturnType<typeof proofOf>, text = TEXT) {
   async function* ask() {
     yield [...(text ? [{ type: 'content', text }] : []), { type: 'proof', proof }];
   }
-  return runAttempt({
+  const events = runAttempt({
     slot: {
       worker: { address: worker.toBase58(), proof_key: proofKey.publicKey.toBase58() },
+      observeFirstToken: () => undefined,
     },
     task: { jobAddress: job, attempt: 1, tokenLimit: 10 },
-    programId,
     workers: { ask },
     clock: { nowSeconds: () => 0n, waitUntil: () => new Promise(() => undefined) },
     deadlines: { stopAt: 1n, proofDueAt: 1n },
-    runner: createRace().enter(),
     clientGone: new AbortController().signal,
-    onContent: () => undefined,
-    onFirstToken: () => undefined,
-    onWhole,
-  } as unknown as Parameters<typeof runAttempt>[0]);
+  } as unknown as AttemptOptions);
+  let next = await events.next();
+  while (!next.done) next = await events.next();
+  const end = next.value;
+  const proven = end.kind === 'whole' && checkProof(end.answer, { programId, job });
+  return { end, proven };
 }
 
 describe('a whole answer', () => {
@@ -54,48 +51,26 @@ describe('a whole answer', () => {
 
   it('is proven when its worker has signed its hash', async () => {
     const proof = proofOf(TEXT);
-    expect(await attempt(proof)).toMatchObject({ kind: 'proven', answer: { ...answer, proof } });
+    const { end, proven } = await attempt(proof);
+    expect(end).toMatchObject({ kind: 'whole', answer: { ...answer, proof } });
+    expect(proven).toMatchObject({ ...answer, proof });
   });
 
-  it.each([
-    ['another has signed', proofOf(TEXT, Keypair.generate()), 'proof_invalid'],
-    ['is of another text', proofOf('Good morning.'), 'output_mismatch'],
-  ])('fails when its proof %s', async (_how, proof, reason) => {
-    expect(await attempt(proof)).toMatchObject({ kind: 'failed', reason, hasContent: true });
+  it('is not proven when another has signed its proof', async () => {
+    const { end, proven } = await attempt(proofOf(TEXT, Keypair.generate()));
+    expect(end.kind).toBe('whole');
+    expect(proven).toBeUndefined();
   });
 
-  it('without any text is none', async () => {
-    expect(await attempt(proofOf(''), { text: '' })).toMatchObject({
-      ...{ kind: 'failed', reason: 'empty_output', hasContent: false },
+  it('is none when its proof is of another text', async () => {
+    expect((await attempt(proofOf('Good morning.'))).end).toMatchObject({
+      ...{ kind: 'failed', reason: 'output_mismatch', hasText: true },
     });
   });
 
-  it.each([
-    ['proven', proofOf(TEXT)],
-    ['failed', proofOf(TEXT, Keypair.generate())],
-  ])('is announced before its signature is checked: %s', async (kind, proof) => {
-    const { promise: begun, resolve: hasBegun } = Promise.withResolvers<void>();
-    const announced: WholeAnswer[] = [];
-    let ended = false;
-    const ending = attempt(proof, {
-      onWhole: (whole) => {
-        announced.push(whole);
-        return begun;
-      },
-    }).finally(() => {
-      ended = true;
+  it('is none without any text', async () => {
+    expect((await attempt(proofOf(''), '')).end).toMatchObject({
+      ...{ kind: 'failed', reason: 'empty_output', hasText: false },
     });
-    await new Promise((resolve) => void setImmediate(resolve));
-    expect({ announced, ended }).toMatchObject({ announced: [answer], ended: false });
-    hasBegun();
-    expect(await ending).toMatchObject({ kind });
-  });
-
-  it('is not announced when its proof is of another text', async () => {
-    const announced: WholeAnswer[] = [];
-    await attempt(proofOf('Good morning.'), {
-      onWhole: async (whole) => void announced.push(whole),
-    });
-    expect(announced).toEqual([]);
   });
 });

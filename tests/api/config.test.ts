@@ -18,7 +18,6 @@ describe("the API's settings", () => {
   it.each([
     ['SOLANA_RPC_URL', 'https://svc:hunter2@rpc.internal/'],
     // A timer that was set for longer than timers count would end at once.
-    ['SVC_HEDGE_AFTER_MS', '2147483648'],
   ])('refuse for %s what no request could be made with: %s', (name, value) => {
     expect(loadConfig(REQUIRED)).toMatchObject({ SOLANA_RPC_URL: REQUIRED.SOLANA_RPC_URL });
     const load = () => loadConfig({ ...REQUIRED, [name]: value });

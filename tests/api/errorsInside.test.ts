@@ -40,8 +40,7 @@ beforeAll(async () => {
     logger,
     identify: createRequestIdentification(randomBytes(32)),
     completions: {
-      complete: async ({ caller, identity }) =>
-        void (await idempotency.claimAnew(identity, caller.keySha256, 'job_0')),
+      complete: async ({ identity }) => void (await idempotency.claim(identity, 'job_0')),
       drain: async () => undefined,
     },
     webhooks: createWebhooks({

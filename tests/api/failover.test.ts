@@ -1,7 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { Keypair } from '@solana/web3.js';
-import { type AnswerServices, answerJob } from '../../api/completion/answer.ts';
+import type { UnprovenEnd } from '../../api/completion/attempt.ts';
 import { SILENCE_SECONDS } from '../../api/completion/deadlines.ts';
+import {
+  type Dispatchable,
+  type DispatchServices,
+  dispatch,
+} from '../../api/completion/dispatch.ts';
 import type { WorkerTask } from '../../api/routing/workerClient.ts';
 import type { WorkerEvent } from '../../api/routing/workerEvents.ts';
 import { WorkerFailedError } from '../../api/routing/workerFailure.ts';
@@ -19,7 +23,7 @@ async function answer(
   scripts: readonly Script[],
   other: {
     nowSeconds?: bigint;
-    workers?: AnswerServices['workers'];
+    workers?: DispatchServices['workers'];
     clientGone?: AbortSignal;
     keepPartial?: boolean;
     waitUntil?: (at: bigint) => Promise<void>;
@@ -35,7 +39,6 @@ async function answer(
   const taken: string[] = [];
   const released: string[] = [];
   const delivered: string[] = [];
-  const begun: string[][] = [];
   const left = scripts.map((_script, index) => `worker ${index}`);
 
   function takeSlot() {
@@ -57,12 +60,9 @@ async function answer(
   }
 
   const services = {
-    programId: Keypair.generate().publicKey,
     workers: other.workers ?? { ask, stop: async () => undefined },
-    escrow: { acknowledge: () => undefined },
     clock: { nowSeconds: () => nowSeconds, waitUntil },
     logger: createLogger({ name: 'test', level: 'silent' }),
-    onFirstToken: () => undefined,
     directory: {
       async reserve() {
         await other.free;
@@ -70,47 +70,47 @@ async function answer(
       },
       active: () => left.map((address) => ({ address })),
     },
-    hedgeAfterMs: undefined,
-  } as unknown as AnswerServices;
-  const end = await answerJob(services, {
+  } as unknown as DispatchServices;
+  const dispatchable = {
     job: {
       id: 'a job',
       model: { id: 'm', address: 'm' },
       tokenLimit: 10,
       deadlines: { stopAt: STOP_AT },
     },
-    ...{
-      slot: takeSlot(),
-      chat: {},
-      clientGone,
-      keepPartial,
-      onBegun: () => begun.push([...delivered]),
-      onWhole: async () => undefined,
-    },
-    delivery: { begin: () => undefined, write: (text: string) => void delivered.push(text) },
-  } as unknown as Parameters<typeof answerJob>[1]);
+    slot: takeSlot(),
+    chat: {},
+    clientGone,
+    keepPartial,
+  } as unknown as Dispatchable;
+  const started: number[] = [];
+  let end: UnprovenEnd | undefined;
+  for await (const event of dispatch(services, dispatchable)) {
+    if (event.type === 'started') started.push(event.attempt);
+    if (event.type === 'text') delivered.push(...event.pieces);
+    if (event.type === 'unproven') end = event.end;
+  }
   // However it ends, no place is kept.
   expect(released).toEqual(other.released ?? taken);
-  return { end, taken, delivered, begun, attempts: asked.map(({ attempt }) => attempt) };
+  return { end, taken, delivered, started, attempts: asked.map(({ attempt }) => attempt) };
 }
 
 describe('a job whose workers fail', () => {
   it('is given to three of them, each as another attempt', async () => {
     const { end, attempts } = await answer([[], [], [], []]);
-    expect(end).toMatchObject({ kind: 'failed', hasContent: false });
+    expect(end).toMatchObject({ kind: 'failed', hasText: false });
     expect(attempts).toEqual([1, 2, 3]);
   });
 
   it('is given to no other once there was text: two answers would be mixed', async () => {
     const { end, delivered, attempts } = await answer([[], ['Hel', 'lo'], ['Good morning']]);
-    expect(end).toMatchObject({ kind: 'failed', reason: 'worker_error', hasContent: true });
+    expect(end).toMatchObject({ kind: 'failed', reason: 'worker_error', hasText: true });
     expect(delivered).toEqual(['Hel', 'lo']);
     expect(attempts).toEqual([1, 2]);
   });
 
-  it('has begun once its first words were passed on, and only then', async () => {
-    expect((await answer([[], ['Hel', 'lo']])).begun).toEqual([['Hel']]);
-    expect((await answer([[], []])).begun).toEqual([]);
+  it('is announced with each worker that has it', async () => {
+    expect((await answer([[], ['Hel', 'lo']])).started).toEqual([1, 2]);
   });
 
   it('is given to no other where that could not prove anything in time', async () => {
@@ -138,7 +138,7 @@ describe('a worker that was silent for too long', () => {
       throw new WorkerFailedError('engine_failed');
     }
     const { end, taken, delivered } = await answer([[], []], {
-      workers: { ask } as unknown as AnswerServices['workers'],
+      workers: { ask } as unknown as DispatchServices['workers'],
       waitUntil: (at) =>
         at === SILENCE_SECONDS ? Promise.resolve() : new Promise(() => undefined),
       free,
@@ -147,7 +147,7 @@ describe('a worker that was silent for too long', () => {
     return { end, taken, delivered };
   }
   const taken = ['worker 0', 'worker 1'];
-  const end = { kind: 'failed', hasContent: true, cause: 'engine_failed' };
+  const end = { kind: 'failed', hasText: true, cause: 'engine_failed' };
 
   it.each(['before', 'just when'] as const)(
     'is heard when its text comes %s another has a place, which is given back',
@@ -170,7 +170,7 @@ describe('a worker that says the messages exceed its window', () => {
       for (const text of texts) yield [{ type: 'content', text }];
       throw new WorkerFailedError('context_length_exceeded');
     }
-    const workers = { ask } as unknown as AnswerServices['workers'];
+    const workers = { ask } as unknown as DispatchServices['workers'];
     expect((await answer([[]], { workers })).end).toMatchObject(expected);
   });
 });
@@ -189,9 +189,9 @@ describe('a client that leaves once there is text', () => {
     const stop = async () => {
       isStopped = true;
     };
-    const workers = { ask, stop } as unknown as AnswerServices['workers'];
+    const workers = { ask, stop } as unknown as DispatchServices['workers'];
     const { end } = await answer([[]], { workers, clientGone: leaving.signal, keepPartial });
-    return { kind: end.kind, isStopped };
+    return { kind: end?.kind, isStopped };
   }
 
   it('has a stream stopped and proven, since it has read it', async () => {

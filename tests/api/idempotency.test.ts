@@ -76,14 +76,8 @@ function jobId(ageMs = 0): string {
 
 async function claim(sent: Sent, id = jobId()) {
   const request = requestOf(sent);
-  if (request.mayRepeat) return { id, claim: await idempotency.claim(request, id) };
-  const claimed = await idempotency.claimAnew(request, keyOf(request.wallet), id);
-  if (!claimed) throw new Error('the key is not active');
-  return { id, claim: claimed.claim };
+  return { id, claim: await idempotency.claim(request, id) };
 }
-
-/** The hash of a wallet's key. */
-const keyOf = (wallet: string) => `key of ${wallet}`;
 
 /** Claims and lets the job end so. */
 async function run(sent: Sent, status: JobStanding, options: { stores?: boolean } = {}) {
@@ -134,17 +128,6 @@ describe.each([
       jobId: id,
       copy: KEPT_COPY,
     });
-  });
-
-  it('is never answered with a copy that was taken back', async () => {
-    const { id, claim: claimed } = await claim(first);
-    if (claimed.status !== 'new') throw new Error('the request was taken for a repeat');
-    await claimed.store(KEPT_COPY);
-    await claimed.discard();
-    statuses.set(id, 'closed');
-    expect(await refusalOf(again)).toEqual(['idempotency_key_in_use', id]);
-    statuses.set(id, 'failed');
-    expect(await refusalOf(again)).toBe('new');
   });
 
   it('is in use without a copy until the mirror tells how its closed job ended', async () => {
@@ -203,13 +186,12 @@ describe.each([
     });
   });
 
-  it('neither releases nor takes back what another has taken over', async () => {
+  it('does not release what another has taken over', async () => {
     const { id, claim: claimed } = await claim(first);
     if (claimed.status !== 'new') throw new Error('the request was taken for a repeat');
     statuses.set(id, 'failed');
     const second = await run(again, 'settled');
     await claimed.release();
-    await claimed.discard();
     expect((await claim(again)).claim).toMatchObject({ status: 'replay', jobId: second });
   });
 

@@ -5,7 +5,6 @@ import type pg from 'pg';
 import { createIdempotency } from '../../api/idempotency/idempotency.ts';
 import { createRequestIdentification } from '../../api/idempotency/identity.ts';
 import type { JobStanding } from '../../api/ledger/statusLookup.ts';
-import { hashKey } from '../../api/services/keys.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import type { Database } from '../../runtime/postgres.ts';
@@ -65,10 +64,7 @@ function processAt(
       ...{ wallet: 'a wallet', apiKey: keyed.apiKey, rawBody: Buffer.from(body) },
       ...{ idempotencyKey: key, retryCount },
     });
-    if (request.mayRepeat) return { jobId, claim: await idempotency.claim(request, jobId) };
-    const claimed = await idempotency.claimAnew(request, hashKey(keyed.apiKey), jobId);
-    if (!claimed) throw new Error('the key is not active');
-    return { jobId, claim: claimed.claim };
+    return { jobId, claim: await idempotency.claim(request, jobId) };
   }
 
   return {

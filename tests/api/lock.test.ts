@@ -3,7 +3,7 @@ import { Keypair, type PublicKey } from '@solana/web3.js';
 import type { Quote } from '../../api/completion/quote.ts';
 import type { ApiError } from '../../api/errors.ts';
 import type { LedgerContext } from '../../api/ledger/context.ts';
-import { createDrafts } from '../../api/ledger/drafts.ts';
+import { draftJob } from '../../api/ledger/drafts.ts';
 import { LockUndecidedError } from '../../api/ledger/escrow.ts';
 import { lockJob } from '../../api/ledger/lock.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
@@ -83,7 +83,7 @@ function createScene(
     model: { id: 'small', tier: 'small', credits_per_request: 1n, credits_per_1k_tokens: 1n },
   } as unknown as Quote;
   const payer = { wallet, sequence: SEEN_SEQUENCE };
-  const lock = () => lockJob(context, { payer, quoted, draft: createDrafts(context).take(wallet) });
+  const lock = () => lockJob(context, { payer, quoted, draft: draftJob(context, wallet) });
   return { lock, lateLocks, added, node };
 }
 

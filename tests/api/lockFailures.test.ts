@@ -26,12 +26,12 @@ async function fail(error: Error) {
     directory: { reserve: async () => ({ release: releaseSlot }) },
     escrow: { draft: () => ({ id: 'a job' }), lock: () => Promise.reject(error) },
     idempotency: {
-      claimAnew: async () => ({ payer, claim: { status: 'new', release: releaseClaim } }),
+      claim: async () => ({ status: 'new', release: releaseClaim }),
     },
   } as unknown as CompletionServices);
   const request = { model: model.id, messages: [{ role: 'user', content: 'Hello.' }] };
   const completing = completions.complete({
-    caller: { wallet: payer.wallet },
+    payer,
     identity: { mayRepeat: false },
     request,
     response: {

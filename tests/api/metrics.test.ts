@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import type { ProvenAnswer } from '../../api/completion/attempt.ts';
+import type { ProvenAnswer } from '../../api/completion/provenAnswer.ts';
 import type { Quote } from '../../api/completion/quote.ts';
 import type { Escrow, JobDraft, LockedJob } from '../../api/ledger/escrow.ts';
 import { createMetrics } from '../../api/telemetry/metrics.ts';

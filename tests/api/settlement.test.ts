@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { Keypair, type TransactionInstruction } from '@solana/web3.js';
-import type { ProvenAnswer } from '../../api/completion/attempt.ts';
+import type { ProvenAnswer, WholeAnswer } from '../../api/completion/provenAnswer.ts';
 import type { Acknowledgements } from '../../api/ledger/acknowledgements.ts';
 import type { LedgerContext } from '../../api/ledger/context.ts';
-import type { LockedJob } from '../../api/ledger/escrow.ts';
+import type { Escrow, LockedJob } from '../../api/ledger/escrow.ts';
 import { settleJob } from '../../api/ledger/settlement.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { WithdrawnError } from '../../programs/client/sender/outcome.ts';
@@ -53,6 +53,13 @@ function createScene() {
 }
 
 describe('a settlement', () => {
+  it('takes no answer whose signature was not checked', () => {
+    const whole = {} as WholeAnswer;
+    const settle: Escrow['settle'] = async () => ({ status: 'overdue' });
+    // @ts-expect-error: only the check of the signature makes a proven answer.
+    expect(settle(job, whole, 2)).toBeInstanceOf(Promise);
+  });
+
   it('is not sent before the answer is kept', async () => {
     const { end, sent, keep } = createScene();
     await turn();

@@ -17,7 +17,6 @@ const shared: Record<string, (database: Database) => Promise<unknown>> = {
   'reads how jobs stand': (database) => selectJobsProgress(database, ['address']),
 };
 const alone: typeof shared = {
-  'claims one request': (database) => claimRequest(database, request),
   'keeps one answer': (database) => storeAnswer(database, request),
 };
 

@@ -45,12 +45,12 @@ function createFailing() {
       reserve: async () => ({ worker: { address: 'a worker', endpoint: '' }, release }),
     },
     escrow: {
-      ...{ draft: () => ({ id: job.id }), draftAhead: () => undefined },
+      draft: () => ({ id: job.id }),
       ...{ lock: async () => job, acknowledge: () => undefined, fail },
     },
-    idempotency: { claimAnew: async () => ({ payer, claim: { status: 'new' } }) },
+    idempotency: { claim: async () => ({ status: 'new' }) },
     workers: { ask, stop: async () => undefined },
-    onStage: () => undefined,
+    observeStage: () => undefined,
     publicUrl: 'https://api.example.com',
   } as unknown as CompletionServices);
   return { completions, fail, release };
@@ -61,7 +61,7 @@ describe('an error that nobody thought of, in the middle of an answer', () => {
     const { completions, fail, release } = createFailing();
     const app = await serveApp({
       completions,
-      keys: { ownerOf: () => payer.wallet } as unknown as KeyAdmission,
+      keys: { admit: async () => payer } as unknown as KeyAdmission,
       identify: createRequestIdentification(new Uint8Array(32)),
     });
 

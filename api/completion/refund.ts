@@ -1,16 +1,16 @@
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
+import { creditsNumber } from '../../runtime/jsonForms.ts';
 import { within } from '../../runtime/wait.ts';
-import type { ApiError } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Escrow, JobEnd, LockedJob } from '../ledger/escrow.ts';
 import type { JobProgress } from '../statements/jobs.ts';
-import type { AttemptEnd } from './attempt.ts';
-import { contextExceeded, jobTimeout, workerFailed } from './endings.ts';
+import type { UnprovenEnd } from './attempt.ts';
 import type { JobWork } from './jobWork.ts';
 
-/** Gives the credits of a job back, and says what its client is told. */
-export interface UnpaidEnding {
-  /** Ends a job that nobody is charged for. */
-  end(job: LockedJob, end: Exclude<AttemptEnd, { kind: 'proven' }>): Promise<ApiError>;
+/** Gives the credits of jobs without a proven answer back, and says what their clients are told. */
+export interface Refunds {
+  /** Ends a job that nobody is charged for. @returns the error that its client is told */
+  refund(job: LockedJob, end: UnprovenEnd): Promise<ApiError>;
   /** Waits for the moment from which anybody may refund, and does. */
   refundWhenDue(job: LockedJob): Promise<JobEnd>;
 }
@@ -25,11 +25,11 @@ const failureReasons = {
   client_gone: 'client_gone',
 } as const;
 
-export function createUnpaidEnding(options: {
+export function createRefunds(options: {
   escrow: Escrow;
   clock: LedgerClock;
   work: JobWork;
-}): UnpaidEnding {
+}): Refunds {
   const { escrow, clock, work } = options;
 
   async function refundWhenDue(job: LockedJob): Promise<JobEnd> {
@@ -58,7 +58,7 @@ export function createUnpaidEnding(options: {
 
   return {
     refundWhenDue,
-    async end(job, end) {
+    async refund(job, end) {
       if (end.kind === 'overdue') return timeOut(job);
       const reason = end.kind === 'failed' ? end.reason : failureReasons[end.kind];
       // Should it not come to its end, the keeper refunds.
@@ -84,4 +84,41 @@ export interface KnownEnd {
 /** Ours, or what the mirror has of somebody else's; null while neither is known. */
 function refundTxOf(known: KnownEnd | undefined): string | null {
   return known?.end.signature ?? known?.progress?.refund_tx ?? null;
+}
+
+/** What a client is told of every job that ended without a charge. */
+function unchargedDetails(job: LockedJob, refundTx: string | null) {
+  return {
+    job_id: job.id,
+    credits_refunded: creditsNumber(job.lockCredits),
+    refund_tx: refundTx,
+  };
+}
+
+/** @param refundTx null when it was not confirmed in time that the credits are back */
+function workerFailed(job: LockedJob, refundTx: string | null): ApiError {
+  return new ApiError('worker_failed', 'No worker produced a proven answer; nothing is charged.', {
+    details: unchargedDetails(job, refundTx),
+  });
+}
+
+/** @param refundTx null when the refund was not confirmed in time; anybody can still make it */
+function jobTimeout(job: LockedJob, refundTx: string | null): ApiError {
+  return new ApiError('job_timeout', 'No worker finished within 120 seconds.', {
+    details: unchargedDetails(job, refundTx),
+  });
+}
+
+function contextExceeded(job: LockedJob, refundTx: string | null): ApiError {
+  return new ApiError(
+    'context_length_exceeded',
+    `The messages exceed the context window of ${job.model.id}, as its worker counted them.`,
+    {
+      param: 'messages',
+      details: {
+        ...unchargedDetails(job, refundTx),
+        context_window: job.model.context_window_tokens,
+      },
+    },
+  );
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { AttemptEnd } from '../../api/completion/attempt.ts';
+import type { UnprovenEnd } from '../../api/completion/attempt.ts';
 import type { JobWork } from '../../api/completion/jobWork.ts';
-import { createUnpaidEnding } from '../../api/completion/unpaidEnding.ts';
+import { createRefunds } from '../../api/completion/refund.ts';
 import type { Escrow, JobEnd, LockedJob } from '../../api/ledger/escrow.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { delay } from '../../runtime/wait.ts';
@@ -21,13 +21,13 @@ function endOverdue(refundAfterMs: number) {
     keepGoing: (_job, going) => going,
     mirrored: (_job, _end, { timeoutMs }) => delay(timeoutMs).then(() => undefined),
   };
-  const unpaid = createUnpaidEnding({
+  const refunds = createRefunds({
     escrow: escrow as Escrow,
     clock: clock as LedgerClock,
     work,
   });
   const startMs = performance.now();
-  return unpaid.end(job, { kind: 'overdue' }).then(({ code, options }) => ({
+  return refunds.refund(job, { kind: 'overdue' }).then(({ code, options }) => ({
     code,
     refundTx: options.details?.refund_tx,
     tookMs: performance.now() - startMs,
@@ -47,8 +47,8 @@ describe('a time-out', () => {
 });
 
 describe('a job that nobody is charged for', () => {
-  const failed: AttemptEnd = {
-    ...{ kind: 'failed', reason: 'proof_invalid', hasContent: true, cause: 'proof_invalid' },
+  const failed: UnprovenEnd = {
+    ...{ kind: 'failed', reason: 'proof_invalid', hasText: true, cause: 'proof_invalid' },
   };
 
   it.each([
@@ -58,12 +58,12 @@ describe('a job that nobody is charged for', () => {
     [failed, 'proof_invalid', 'worker_failed'],
   ] as const)('after %j fails on the ledger as %s and is told as %s', async (end, reason, code) => {
     const fail = jest.fn<Escrow['fail']>(async () => FAILURE);
-    const unpaid = createUnpaidEnding({
+    const refunds = createRefunds({
       escrow: { fail } as Partial<Escrow> as Escrow,
       clock: {} as LedgerClock,
       work: { keepGoing: (_job, going) => going, mirrored: async () => undefined },
     });
-    const told = await unpaid.end({ ...job, model: { id: 'm' } } as LockedJob, end);
+    const told = await refunds.refund({ ...job, model: { id: 'm' } } as LockedJob, end);
     expect(fail.mock.lastCall?.[1]).toBe(reason);
     expect(told).toMatchObject({ code, options: { details: { refund_tx: 'the failure' } } });
   });
@@ -74,7 +74,7 @@ describe('a refund', () => {
     const due = Promise.withResolvers<void>();
     const refund = jest.fn<Escrow['refund']>(async () => REFUND);
     const waitUntil = jest.fn<LedgerClock['waitUntil']>(() => due.promise);
-    const { refundWhenDue } = createUnpaidEnding({
+    const { refundWhenDue } = createRefunds({
       escrow: { refund } as Partial<Escrow> as Escrow,
       clock: { waitUntil } as Partial<LedgerClock> as LedgerClock,
       work: {} as JobWork,

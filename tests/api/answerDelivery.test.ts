@@ -1,0 +1,241 @@
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import { type CompletionServices, createCompletions } from '../../api/completion/completions.ts';
+import type { Escrow, JobEnd } from '../../api/ledger/escrow.ts';
+import { proofMessage, sign } from '../../programs/client/proof.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { delay } from '../../runtime/wait.ts';
+
+// What a whole service cannot be made to do at will: the ledger's word in time, the mirror's not.
+
+const SETTLED: JobEnd = { status: 'settled', signature: 'a settlement' };
+const never = () => new Promise<never>(() => undefined);
+const key = () => Keypair.generate().publicKey;
+const programId = key();
+const worker = key();
+const proofKey = Keypair.generate();
+const model = {
+  ...{ id: 'model', address: 'a model', tier: 'lite', retires_at: null },
+  ...{ context_window_tokens: 1_000, credits_per_request: 2n, credits_per_1k_tokens: 4n },
+  long_completion_threshold_tokens: 500,
+};
+const job = {
+  ...{ id: 'job_1', address: key(), model, tokenLimit: 10, lockCredits: 8n, escrowTx: 'a lock' },
+  deadlines: { stopAt: 100n, proofDueAt: 110n },
+};
+const proven = {
+  outputHash: createHash('sha256').update('a text').digest(),
+  ...{ promptTokens: 1, completionTokens: 2 },
+};
+const proof = {
+  ...proven,
+  signature: sign(
+    proofMessage({ programId, job: job.address, worker, attempt: 1, ...proven }),
+    proofKey,
+  ),
+};
+const answer = { text: 'a text', proof };
+
+beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] }));
+afterEach(() => void jest.useRealTimers());
+
+/** What the client is told of the settlement, and after how long. */
+async function deliver(options: {
+  isStream: boolean;
+  settle: Escrow['settle'];
+  outputTokens?: number;
+  mirrored?: () => Promise<unknown>;
+  store?: () => Promise<void>;
+  refund?: () => Promise<JobEnd>;
+  /** Told of each step as it is made. */
+  onStep?: (step: string) => void;
+}) {
+  const { isStream, settle, mirrored = never, store = async () => undefined } = options;
+  const { onStep = () => undefined } = options;
+  async function* ask() {
+    yield [
+      { type: 'content', text: 'a text' },
+      { type: 'proof', proof },
+    ];
+  }
+  const completions = createCompletions({
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    nowSeconds: () => 0n,
+    clock: {
+      nowSeconds: () => 0n,
+      waitUntil: (at: bigint) => (at === undefined ? Promise.resolve() : never()),
+    },
+    programId,
+    catalog: { find: () => model },
+    directory: {
+      reserve: async () => ({
+        worker: { address: worker.toBase58(), endpoint: '', proof_key: proofKey.publicKey },
+        ...{ observeFirstToken: () => undefined, succeeded: () => undefined },
+        release: () => undefined,
+      }),
+    },
+    escrow: {
+      ...{ draft: () => ({ id: job.id }), lock: async () => job, acknowledge: () => undefined },
+      ...{ settle, refund: options.refund },
+    },
+    tokens: { output: async () => options.outputTokens ?? 2 },
+    watch: { waitFor: mirrored, hint: () => undefined },
+    idempotency: {
+      claim: async () => ({
+        status: 'new',
+        store() {
+          onStep('copy');
+          return store();
+        },
+      }),
+    },
+    workers: { ask },
+    signReceipt: () => {
+      onStep('receipt');
+      return 'a receipt';
+    },
+    observeStage: () => undefined,
+    observeFirstToken: () => undefined,
+    publicUrl: 'https://api.example.com',
+  } as unknown as CompletionServices);
+  const { response, told } = createResponse(onStep);
+  const request = {
+    model: model.id,
+    messages: [{ role: 'user', content: 'Hello.' }],
+    stream: isStream,
+  };
+  void completions.complete({
+    payer: { wallet: 'a wallet', available_credits: 100n },
+    identity: {},
+    request,
+    response,
+  } as unknown as Parameters<typeof completions.complete>[0]);
+  for (let turns = 0; turns < 20; turns += 1) await new Promise(setImmediate);
+  await jest.advanceTimersByTimeAsync(60_000);
+  return told();
+}
+
+/** A response, and what its client was told by its end. */
+function createResponse(onStep: (step: string) => void) {
+  const startedMs = performance.now();
+  const headers: Record<string, unknown> = {};
+  let told: unknown;
+  const end = (): void => {
+    told ??= {
+      settlementTx: headers['x-svc-settlement-tx'] ?? null,
+      creditsRemaining: headers['x-svc-credits-remaining'] ?? null,
+      afterMs: Math.round(performance.now() - startedMs),
+    };
+  };
+  const response = {
+    req: { httpVersion: '1.1' },
+    locals: { trace: { stage: () => undefined } },
+    ...{ once: () => undefined, addTrailers: (more: object) => void Object.assign(headers, more) },
+    set(...more: [object] | [string, string]) {
+      Object.assign(headers, more.length === 2 ? { [more[0]]: more[1] } : more[0]);
+      return response;
+    },
+    ...{ type: () => response, status: () => response },
+    write: (text: string) => text.includes('[DONE]') && onStep('finish'),
+    json({ error }: { error: { code: string; details: object } }) {
+      told = { code: error.code, ...error.details };
+    },
+    end,
+  };
+  return { response, told: () => told };
+}
+
+describe('what a settlement counts', () => {
+  it.each([
+    ['as we count', 7, 7],
+    ['never more than the limit that was locked for', 11, 10],
+  ])('is the tokens %s', async (_how, ours, counted) => {
+    const settle = jest.fn<Escrow['settle']>(async () => SETTLED);
+    await deliver({ isStream: false, settle, outputTokens: ours });
+    expect(settle).toHaveBeenCalledWith(
+      expect.objectContaining({ id: job.id }),
+      expect.objectContaining(answer),
+      counted,
+      expect.any(Promise),
+    );
+  });
+});
+
+describe('the last words of an answer', () => {
+  it('leave before anything else is done, in a stream', async () => {
+    const steps: string[] = [];
+    const settle = async () => {
+      steps.push('settlement');
+      return SETTLED;
+    };
+    await deliver({ isStream: true, settle, onStep: (step) => void steps.push(step) });
+    expect(steps).toEqual(['finish', 'receipt', 'copy', 'settlement']);
+  });
+});
+
+describe.each([
+  ['a plain answer', false, 10_000],
+  ['a stream', true, 3_000],
+] as const)('%s', (_form, isStream, waitMs) => {
+  it('tells of a settlement that the mirror does not show in time', async () => {
+    const told = await deliver({ isStream, settle: async () => SETTLED });
+    expect(told).toMatchObject({
+      ...{ settlementTx: 'a settlement', creditsRemaining: null },
+      afterMs: waitMs,
+    });
+  });
+
+  it('tells at once what both show', async () => {
+    const mirrored = async () => ({ available_credits: 7n });
+    const told = await deliver({ isStream, settle: async () => SETTLED, mirrored });
+    expect(told).toMatchObject({
+      ...{ settlementTx: 'a settlement', creditsRemaining: '7' },
+      afterMs: 0,
+    });
+  });
+
+  it.each([
+    ['once it is kept for repeats', 1_500, 1_500],
+    ['after 2 s where it cannot be kept in time', 60_000, 2_000],
+  ])('may be settled %s', async (_when, keptAfterMs, settledAfterMs) => {
+    let settledMs: number | undefined;
+    const startedMs = performance.now();
+    await deliver({
+      isStream,
+      store: () => delay(keptAfterMs),
+      settle: async (_job, _answer, _countedTokens, kept) => {
+        await kept;
+        settledMs = Math.round(performance.now() - startedMs);
+        return SETTLED;
+      },
+    });
+    expect(settledMs).toBe(settledAfterMs);
+  });
+
+  it('is settled where it cannot be kept at all', async () => {
+    const store = () => Promise.reject(new Error('the database is away'));
+    const told = await deliver({ isStream, store, settle: async () => SETTLED });
+    expect(told).toMatchObject({ settlementTx: 'a settlement' });
+  });
+
+  it('whose settlement came too late is refunded, and its client does not hear of a charge', async () => {
+    const refund: JobEnd = { status: 'refunded', signature: 'a refund' };
+    const told = await deliver({
+      isStream,
+      settle: async () => ({ status: 'overdue' }),
+      mirrored: async () => ({ available_credits: 7n }),
+      refund: async () => refund,
+    });
+    expect(told).toMatchObject(
+      isStream
+        ? { settlementTx: null, creditsRemaining: null }
+        : { code: 'job_timeout', credits_refunded: 8, refund_tx: 'a refund' },
+    );
+  });
+
+  it('waits no longer where the ledger says nothing either', async () => {
+    const told = await deliver({ isStream, settle: never });
+    expect(told).toMatchObject({ settlementTx: null, afterMs: waitMs });
+  });
+});
