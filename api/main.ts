@@ -1,7 +1,7 @@
 import { endOnError } from '../runtime/endOnError.ts';
 import { endWithParent } from '../runtime/parent.ts';
 import { loadConfig } from './config.ts';
-import { startApi } from './startApi.ts';
+import { startApi } from './start.ts';
 
 endOnError('api');
 const api = await startApi(loadConfig());

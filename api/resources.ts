@@ -13,7 +13,7 @@ import { createTokenCounts, type TokenCounts } from '../runtime/tokenizers/token
 import type { ApiConfig } from './config.ts';
 import { connectLedger } from './ledger/connectLedger.ts';
 import type { LedgerContext } from './ledger/context.ts';
-import { createWorkerClient, type WorkerClient } from './routing/workerClient.ts';
+import { createWorkerClient, type WorkerClient } from './workers/client.ts';
 
 /** What it takes to run jobs as the gateway: the database, the ledger, workers and token counts. */
 export interface Resources {

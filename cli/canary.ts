@@ -1,11 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { Command, InvalidArgumentError } from 'commander';
-import { CanaryRefusedError } from '../api/canary/errors.ts';
-import { startCanary } from '../api/canary/startCanary.ts';
+import { CanaryRefusedError, startCanary } from '../api/canary/start.ts';
 import { loadConfig } from '../api/config.ts';
-import { ApiError } from '../api/errors.ts';
-import { PriceChangedError } from '../api/ledger/escrow.ts';
-import { selectModels } from '../api/statements/models.ts';
+import { ApiError } from '../api/http/contracts/errors.ts';
+import { PriceChangedError } from '../api/jobs/job.ts';
+import { selectModels } from '../api/sql/workers.ts';
 import { LedgerUnavailableError } from '../programs/client/sender/outcome.ts';
 import { ConfigError } from '../runtime/config.ts';
 import { withDatabase } from './database.ts';

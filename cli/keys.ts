@@ -10,7 +10,7 @@ import {
   reinstateKey,
   revokeKey,
   suspendKey,
-} from '../api/services/keys.ts';
+} from '../api/account/keys.ts';
 import { withDatabase } from './database.ts';
 import { CommandError } from './errors.ts';
 import { renderRows } from './renderRows.ts';

@@ -1,6 +1,6 @@
 import type { PublicKey } from '@solana/web3.js';
 import Table from 'cli-table3';
-import type { CanaryReport } from '../api/canary/startCanary.ts';
+import type { CanaryReport } from '../api/canary/start.ts';
 import { COMPACT } from './tableStyle.ts';
 
 const HEAD = [

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type pg from 'pg';
-import { createKey, hashKey, KeyExistsError, regenerateKey } from '../api/services/keys.ts';
-import { selectKeysAndAccounts } from '../api/statements/keyAndAccount.ts';
+import { createKey, hashKey, KeyExistsError, regenerateKey } from '../api/account/keys.ts';
+import { selectKeysAndAccounts } from '../api/sql/accounts.ts';
 import { createPool } from '../runtime/postgres.ts';
 import { StackError } from './errors.ts';
 import { keepSecret } from './keepSecret.ts';

@@ -1,17 +1,18 @@
+import { readFileSync } from 'node:fs';
 import { API_VERSION } from '../../webhooks/apiVersion.ts';
 import type { EventKind } from '../../webhooks/eventKinds.ts';
 import type { EventData } from '../../webhooks/events.ts';
-import type { AccountObject } from '../contracts/account.ts';
-import type { ChatCompletion, ChatCompletionChunk } from '../contracts/completion.ts';
-import type { DisputeAnswer } from '../contracts/dispute.ts';
-import type { JobList, JobObject } from '../contracts/job.ts';
-import type { ModelList, ModelObject } from '../contracts/model.ts';
 import type {
+  AccountObject,
   CreatedWebhook,
   DeletedWebhook,
   WebhookList,
   WebhookObject,
-} from '../contracts/webhook.ts';
+} from '../http/contracts/account.ts';
+import type { ChatCompletion, ChatCompletionChunk } from '../http/contracts/chatCompletion.ts';
+import type { DisputeAnswer, JobList, JobObject } from '../http/contracts/job.ts';
+import type { ModelList, ModelObject } from '../http/contracts/model.ts';
+import type { CodeSample } from './openApi.ts';
 
 /** One job's life, told by every example of the documentation. */
 
@@ -226,4 +227,35 @@ export function eventExample(kind: EventKind) {
     api_version: API_VERSION,
     data: eventData[kind],
   };
+}
+
+const languages = [
+  { lang: 'shell', label: 'curl', folder: 'curl', extension: 'sh' },
+  { lang: 'python', label: 'Python', folder: 'python', extension: 'py' },
+  { lang: 'typescript', label: 'TypeScript', folder: 'typescript', extension: 'ts' },
+] as const;
+
+/** Which of `examples/api` show an operation, by its id. */
+const topics: Record<string, readonly string[]> = {
+  createChatCompletion: ['completion', 'stream', 'idempotency', 'errors'],
+  listModels: ['models'],
+  listJobs: ['job'],
+  getJob: ['job'],
+  disputeJob: ['dispute'],
+  getAccount: ['job'],
+};
+
+/**
+ * The examples of one operation, by topic and language; none for an operation without any.
+ *
+ * @throws when a file is not there, so that no start hides it
+ */
+export function codeSamples(operationId: string): CodeSample[] {
+  return (topics[operationId] ?? []).flatMap((topic) =>
+    languages.map(({ lang, label, folder, extension }) => {
+      const file = `../../examples/api/${folder}/${topic}.${extension}`;
+      const source = readFileSync(new URL(file, import.meta.url), 'utf8');
+      return { lang, label: `${label}: ${topic}`, source };
+    }),
+  );
 }

@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../contracts/errorTable.ts';
-import { lockHeaders, type ResponseHeader } from '../contracts/headers.ts';
+import type { ErrorCode } from '../http/contracts/errors.ts';
+import { lockHeaders, type ResponseHeader } from '../http/contracts/values.ts';
 import type { Method } from './openApi.ts';
 import type { SchemaName } from './schemas.ts';
 

@@ -1,20 +1,22 @@
 import { z } from 'zod';
 import { EVENT_KINDS, type EventKind } from '../../webhooks/eventKinds.ts';
-import { accountObject } from '../contracts/account.ts';
-import { chatCompletionRequest } from '../contracts/chatCompletion.ts';
-import { chatCompletion, chatCompletionChunk } from '../contracts/completion.ts';
-import { disputeAnswer, disputeRequest } from '../contracts/dispute.ts';
-import { errorObject } from '../contracts/error.ts';
-import { eventEnvelope } from '../contracts/events.ts';
-import { jobList, jobObject } from '../contracts/job.ts';
-import { modelList, modelObject } from '../contracts/model.ts';
 import {
+  accountObject,
   createdWebhook,
   deletedWebhook,
   webhookList,
   webhookObject,
   webhookRequest,
-} from '../contracts/webhook.ts';
+} from '../http/contracts/account.ts';
+import {
+  chatCompletion,
+  chatCompletionChunk,
+  chatCompletionRequest,
+} from '../http/contracts/chatCompletion.ts';
+import { errorObject } from '../http/contracts/errors.ts';
+import { eventEnvelope } from '../http/contracts/events.ts';
+import { disputeAnswer, disputeRequest, jobList, jobObject } from '../http/contracts/job.ts';
+import { modelList, modelObject } from '../http/contracts/model.ts';
 import type { Schema } from './openApi.ts';
 
 const named = {

@@ -1,4 +1,4 @@
-import type { Connection } from '@solana/web3.js';
+import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { createBatcher } from '../../programs/client/sender/batcher.ts';
@@ -7,13 +7,12 @@ import { createPriorityFee } from '../../programs/client/sender/priorityFee.ts';
 import type { createSender } from '../../programs/client/sender/sender.ts';
 import { createBackground } from '../../runtime/background.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { ApiConfig } from '../config.ts';
 import {
   ACKNOWLEDGE_COMPUTE_UNITS_MAX,
   EXIT_COMPUTE_UNITS_MAX,
+  type LedgerContext,
   LOCK_COMPUTE_UNITS_MAX,
-} from './computeUnits.ts';
-import type { LedgerContext } from './context.ts';
+} from './context.ts';
 
 /** How many fit one transaction. */
 const LOCKS_MAX = 6;
@@ -33,9 +32,19 @@ const ACKNOWLEDGEMENT_LINGER_MS = 1_000;
  */
 const URGENT_LANES = ['settlements', 'exits'];
 
+interface LedgerSettings {
+  SVC_COMMITMENT: 'confirmed' | 'finalized';
+  SVC_FEE_PAYER_KEYS: readonly Keypair[];
+  SVC_SIGNER_KEY: Keypair;
+  SVC_GATEWAY: PublicKey;
+  SVC_SUBMISSIONS_MAX: number;
+  SOLANA_WS_URL?: string | undefined;
+  HELIUS_API_KEY?: string | undefined;
+}
+
 /** Opens everything the API needs to read and move jobs on the ledger, whose node may be away. */
 export function connectLedger(options: {
-  config: ApiConfig;
+  config: LedgerSettings;
   connection: Connection;
   rpc: Rpc;
   addresses: Addresses;

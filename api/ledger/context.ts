@@ -1,5 +1,5 @@
 import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
-import { fetchJob } from '../../programs/client/accounts.ts';
+import { fetchGateway, fetchJob } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import type { Batcher } from '../../programs/client/sender/batcher.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
@@ -92,4 +92,63 @@ export function actor(context: LedgerContext) {
     signer: context.signer.publicKey,
     gateway: context.gateway,
   };
+}
+
+/**
+ * What our transactions may use: the measured figures of `programs/escrow/compute-units.json` with
+ * room for what varies (addresses that take more than one try, other token programs).
+ */
+export const LOCK_COMPUTE_UNITS_MAX = 15_000;
+export const ACKNOWLEDGE_COMPUTE_UNITS_MAX = 8_000;
+/** Fails, refunds and disputes. */
+export const EXIT_COMPUTE_UNITS_MAX = 10_000;
+/** Acknowledgement, proof and settlement with both payments. */
+export const SETTLEMENT_COMPUTE_UNITS_MAX = 60_000;
+
+/**
+ * Tells the log at the start when the ledger will refuse every lock of this process: its key is no
+ * signer of the Gateway, or there is no such Gateway under this program. It is not an error to go
+ * on: the operator may be about to set it right on the ledger.
+ */
+export async function checkSigner(context: LedgerContext): Promise<void> {
+  const { connection, commitment, addresses, gateway: address, signer, logger } = context;
+  const { programId } = addresses;
+  const named = { gateway: address.toBase58(), program: programId.toBase58() };
+  try {
+    const gateway = await askNode(() =>
+      fetchGateway(connection, address, { commitment, programId }),
+    );
+    if (!gateway) {
+      logger.error({ msg: 'Found no Gateway at SVC_GATEWAY', ...named });
+    } else if (!gateway.signers.some((key) => key.equals(signer.publicKey))) {
+      const key = signer.publicKey.toBase58();
+      logger.error({ msg: 'Found that SVC_SIGNER_KEY is no signer of the Gateway', key, ...named });
+    }
+  } catch (error) {
+    logger.warn({ msg: 'Could not look at the Gateway', ...named, err: error });
+  }
+}
+
+/** Between two words about a node that does not answer. */
+const SILENCE_MS = 5_000;
+
+/**
+ * Waits for the ledger's time, without which no deadline of a job can be judged, but not in silence;
+ * then looks whether the ledger will let this process lock anything.
+ *
+ * @returns false when the clock was closed before it was read
+ */
+export async function reachLedger(context: LedgerContext): Promise<boolean> {
+  const { clock, logger } = context;
+  const speaking = setInterval(
+    () => logger.warn({ msg: 'Waiting for the node at SOLANA_RPC_URL to tell the time' }),
+    SILENCE_MS,
+  );
+  const isRead = await clock.ready.then(
+    () => true,
+    () => false,
+  );
+  clearInterval(speaking);
+  if (isRead) await checkSigner(context);
+  return isRead;
 }

@@ -4,27 +4,9 @@ import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
 import type { Outcome } from '../../programs/client/sender/outcome.ts';
 import { JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import { delay } from '../../runtime/wait.ts';
-import { serviceUnavailable } from '../errors.ts';
-import { actor, type LedgerContext, readJob } from './context.ts';
-
-/** How the attempt to open a dispute ended. */
-export type DisputeEnd =
-  | { status: 'opened'; signature: string; arbitrationWindowSeconds: bigint }
-  | { status: 'already open' | 'window closed' | 'limit reached' }
-  /** Another controller locked the job, so that only it and the wallet may dispute. */
-  | { status: 'not ours' };
-
-/** Opens disputes on the ledger, as the job's controller. */
-export interface DisputeOnLedger {
-  /**
-   * @param job.settlement_slot where it is known: a node that has not come so far has no say
-   * @throws ApiError service_unavailable when the ledger does not decide
-   */
-  open(
-    job: { address: string; wallet: string; settlement_slot: bigint | null },
-    clientHash: string,
-  ): Promise<DisputeEnd>;
-}
+import { serviceUnavailable } from '../http/contracts/errors.ts';
+import type { DisputeEnd, DisputeOnLedger } from '../jobs/job.ts';
+import { actor, askNode, type LedgerContext, readJob } from './context.ts';
 
 /** Each try lives as long as a blockhash; the window itself ends them. */
 const TRIES_MAX = 5;
@@ -33,6 +15,7 @@ const PAUSE_MS = 1_000;
 
 export function createDisputeOnLedger(context: LedgerContext): DisputeOnLedger {
   return {
+    readSeconds: () => askNode(() => context.clock.read()),
     async open({ address, wallet, settlement_slot }, clientHash) {
       const job = new PublicKey(address);
       const instruction = jobDispute({

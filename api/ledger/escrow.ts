@@ -1,102 +1,151 @@
-import type { PublicKey } from '@solana/web3.js';
-import type { FailureReason, JobStatus } from '../../programs/client/vocabulary.ts';
-import type { JobDeadlines } from '../completion/deadlines.ts';
-import type { ProvenAnswer } from '../completion/provenAnswer.ts';
-import type { Quote } from '../completion/quote.ts';
-import { ApiError } from '../errors.ts';
-import type { Payer } from '../statements/keyAndAccount.ts';
-import type { ModelRow } from '../statements/models.ts';
-
-/** Who pays for a lock, with the sequence of the account's last known change. */
-export type LockPayer = Pick<Payer, 'wallet' | 'sequence'>;
-
-/** A job that may come to be: its id is known before its lock is sent. */
-export interface JobDraft {
-  /** `job_…` */
-  id: string;
-  bytes: Uint8Array;
-  address: PublicKey;
-  creditAccount: PublicKey;
-}
-
-/** A job whose credits are locked, and what the API keeps of it while it runs. */
-export interface LockedJob {
-  /** `job_…` */
-  id: string;
-  address: PublicKey;
-  creditAccount: PublicKey;
-  wallet: string;
-  model: ModelRow;
-  tokenLimit: number;
-  lockCredits: bigint;
-  escrowTx: string;
-  lockedAtLatest: bigint;
-  deadlines: JobDeadlines;
-}
+import type { TransactionInstruction } from '@solana/web3.js';
+import { jobAcknowledge } from '../../programs/client/instructions/index.ts';
+import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
+import { publicKeyOf, spellingOf } from '../../programs/client/publicKeyOf.ts';
+import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
+import type { Escrow, JobDraft, LockedJob } from '../jobs/job.ts';
+import type { ApiMetrics, JobEnding } from '../telemetry/metrics.ts';
+import { actor, type LedgerContext } from './context.ts';
+import { lockJob } from './lock.ts';
+import { failJob, refundJob } from './refund.ts';
+import { settleJob } from './settlement.ts';
 
 /**
- * Where a job stands after an instruction that was to move it. The signature is null when somebody
- * else's transaction moved it; the mirror knows that one.
+ * Draws the id of a job to come.
+ *
+ * @throws LedgerUnavailableError while the ledger's time, by which a job is judged, is unknown
  */
-export interface JobEnd {
-  status: JobStatus;
-  signature: string | null;
-}
-
-export type SettleEnd =
-  | JobEnd
-  /** Too late to sign for settlement; only the refund is left. */
-  | { status: 'overdue' };
-
-/** The lock was sent, and whether it lands is not known in time. */
-export class LockUndecidedError extends ApiError<'service_unavailable'> {
-  /** `undone` when the job is known not to exist, or was taken back; `left` when it is the keeper's. */
-  readonly end: Promise<'undone' | 'left'>;
-
-  constructor(end: LockUndecidedError['end']) {
-    super('service_unavailable', 'The ledger did not confirm the lock in time.', {
-      retryAfterSeconds: 5,
-    });
-    this.end = end;
+export function draftJob(
+  { addresses, clock }: Pick<LedgerContext, 'addresses' | 'clock'>,
+  wallet: string,
+): JobDraft {
+  if (!clock.isRead) {
+    throw new LedgerUnavailableError('The ledger was not reached yet', { signature: null });
   }
+  const { programId } = addresses;
+  const creditAccount = addresses.creditAccount(publicKeyOf(wallet));
+  const { bytes, address } = createJobId({ nowMs: clock.nowMs(), creditAccount, programId });
+  // Its worker and the mirror are told of it by its spelling, and need not wait for that then.
+  spellingOf(address);
+  return { id: formatJobId(bytes), bytes, address, creditAccount };
 }
 
-/** The price at the lock was not the quoted one. */
-export class PriceChangedError extends Error {
-  override name = 'PriceChangedError';
+/** Announces on the ledger which worker was asked, without anybody waiting for it. */
+export interface Acknowledgements {
+  announce(job: LockedJob, workerAddress: string, attempt: number): void;
+  /**
+   * The acknowledgement that a settlement has to carry: undefined when the ledger has confirmed it.
+   * One that was not sent yet is withdrawn, so that it is paid for once.
+   */
+  collect(job: LockedJob): TransactionInstruction | undefined;
+  /** Forgets the job. */
+  forget(job: LockedJob): void;
 }
 
-/**
- * What the API does on the ledger. Every uncertain outcome is decided by reading the Job, never by
- * a timer.
- */
-export interface Escrow {
-  /** @throws LedgerUnavailableError while the ledger's time, by which a job is judged, is unknown */
-  draft(wallet: string): JobDraft;
-  /**
-   * Locks the quoted credits for a new job. A draft whose lock was refused can be used again.
-   *
-   * @param payer no refusal counts that comes from a node which has not seen his account's change
-   * @throws ApiError when the ledger refuses: then there is no job and never will be
-   * @throws LockUndecidedError when it does not confirm in time
-   * @throws PriceChangedError
-   * @throws LedgerUnavailableError with a signature when the lock's fate is not known
-   */
-  lock(payer: LockPayer, quoted: Quote, draft: JobDraft): Promise<LockedJob>;
-  /** Announces which worker is asked; sent within a second unless the settlement carries it. */
-  acknowledge(job: LockedJob, workerAddress: string, attempt: number): void;
-  /**
-   * Proves and settles in one transaction, again until it is decided or too late.
-   *
-   * @param kept nothing is sent before it resolves
-   */
-  settle(
+interface Announced {
+  /** Built when it is sent: the worker, who is asked next, does not wait for that. */
+  instruction: () => TransactionInstruction;
+  isConfirmed: boolean;
+}
+
+function createAcknowledgements(context: LedgerContext): Acknowledgements {
+  const { acknowledgements, logger, signer } = context;
+  const announced = new Map<string, Announced>();
+
+  return {
+    announce(job, workerAddress, attempt) {
+      const instruction = () =>
+        jobAcknowledge({
+          ...actor(context),
+          job: job.address,
+          worker: publicKeyOf(workerAddress),
+          attempt,
+        });
+      const mine: Announced = { instruction, isConfirmed: false };
+      // Of an earlier worker nobody needs to hear any more.
+      acknowledgements.take(job.id);
+      announced.set(job.id, mine);
+      const instructions = () => [instruction()];
+      acknowledgements.add({ instructions, signers: [signer], key: job.id }).then(
+        (outcome) => {
+          mine.isConfirmed = outcome.status === 'confirmed';
+        },
+        (error: unknown) => {
+          // The settlement carries it instead.
+          logger.warn({ msg: 'Failed to send an acknowledgement', job_id: job.id, err: error });
+        },
+      );
+    },
+    collect(job) {
+      acknowledgements.take(job.id);
+      const last = announced.get(job.id);
+      return last?.isConfirmed ? undefined : last?.instruction();
+    },
+    forget(job) {
+      acknowledgements.take(job.id);
+      announced.delete(job.id);
+    },
+  };
+}
+
+export function createEscrow(context: LedgerContext): Escrow {
+  const acknowledgements = createAcknowledgements(context);
+
+  /** However a job ends, nothing of it is kept or sent afterwards. */
+  async function ending<End>(job: LockedJob, work: Promise<End>): Promise<End> {
+    try {
+      return await work;
+    } finally {
+      acknowledgements.forget(job);
+    }
+  }
+
+  return {
+    draft: (wallet) => draftJob(context, wallet),
+    lock: (payer, quoted, draft) => lockJob(context, { payer, quoted, draft }),
+    acknowledge: acknowledgements.announce,
+    settle: (job, answer, countedTokens, kept) =>
+      ending(job, settleJob(context, acknowledgements, { job, answer, countedTokens, kept })),
+    fail: (job, reason) => ending(job, failJob(context, job, reason)),
+    refund: (job) => ending(job, refundJob(context, job)),
+  };
+}
+
+/** Counts jobs from their lock to their end, each once, however many instructions that takes. */
+export function observeEscrow(escrow: Escrow, metrics: ApiMetrics): Escrow {
+  const running = new Set<string>();
+
+  function ended(job: LockedJob, end: JobEnding): void {
+    if (!running.delete(job.id)) return;
+    metrics.jobsInFlight(running.size);
+    metrics.jobEnded(end);
+  }
+
+  async function ending<End extends { status: string }>(
     job: LockedJob,
-    answer: ProvenAnswer,
-    countedTokens: number,
-    kept?: Promise<void>,
-  ): Promise<SettleEnd>;
-  fail(job: LockedJob, reason: Exclude<FailureReason, 'none'>): Promise<JobEnd>;
-  /** To be called once the ledger's time allows it. */
-  refund(job: LockedJob): Promise<JobEnd>;
+    work: Promise<End>,
+  ): Promise<End> {
+    try {
+      const end = await work;
+      // Only a refund is left for an overdue job, and that is to come.
+      if (end.status !== 'overdue') ended(job, end.status as JobEnding);
+      return end;
+    } catch (error) {
+      ended(job, 'left_to_keeper');
+      throw error;
+    }
+  }
+
+  return {
+    ...escrow,
+    async lock(payer, quoted, draft) {
+      const job = await escrow.lock(payer, quoted, draft);
+      running.add(job.id);
+      metrics.jobsInFlight(running.size);
+      return job;
+    },
+    settle: (job, ...settling) => ending(job, escrow.settle(job, ...settling)),
+    fail: (job, reason) => ending(job, escrow.fail(job, reason)),
+    refund: (job) => ending(job, escrow.refund(job)),
+  };
 }

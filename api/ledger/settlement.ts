@@ -6,12 +6,18 @@ import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
 import { mayPass, type Outcome, WithdrawnError } from '../../programs/client/sender/outcome.ts';
 import { isEnded, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import { delay } from '../../runtime/wait.ts';
-import type { ProvenAnswer } from '../completion/provenAnswer.ts';
-import type { Acknowledgements } from './acknowledgements.ts';
-import { SETTLEMENT_COMPUTE_UNITS_MAX } from './computeUnits.ts';
-import { actor, askNode, type LedgerContext, readJob, unlessAway } from './context.ts';
-import type { JobEnd, LockedJob, SettleEnd } from './escrow.ts';
-import { failJob } from './exits.ts';
+import type { JobEnd, LockedJob, SettleEnd } from '../jobs/job.ts';
+import type { ProvenAnswer } from '../jobs/provenAnswer.ts';
+import {
+  actor,
+  askNode,
+  type LedgerContext,
+  readJob,
+  SETTLEMENT_COMPUTE_UNITS_MAX,
+  unlessAway,
+} from './context.ts';
+import type { Acknowledgements } from './escrow.ts';
+import { failJob } from './refund.ts';
 
 /** Between two tries while the ledger is out of reach, or takes nothing: longer each time. */
 const PAUSE_MS_MIN = 500;

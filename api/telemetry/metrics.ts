@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { StageName } from '../completion/stages.ts';
+import type { Sender } from '../../programs/client/sender/sender.ts';
+import type { StageName } from './tracing.ts';
 
 /** From what a mirror read takes to what a job may take. */
 const STAGE_BUCKETS_SECONDS = [
@@ -97,5 +98,26 @@ export function createMetrics(): ApiMetrics {
       sending.dec({ lane });
       sends.observe({ lane, outcome }, seconds);
     },
+  };
+}
+
+/** Counts what goes through the sender, by lane and outcome. */
+export function observeSender(sender: Sender, metrics: ApiMetrics): Sender {
+  return {
+    async send(sending) {
+      const lane = sending.lane ?? 'none';
+      const startedMs = performance.now();
+      let outcome = 'unknown';
+      metrics.sendStarted(lane);
+      try {
+        const result = await sender.send(sending);
+        outcome = result.status;
+        return result;
+      } finally {
+        metrics.sendEnded(lane, outcome, (performance.now() - startedMs) / 1_000);
+      }
+    },
+    waitedMs: (lane) => sender.waitedMs(lane),
+    close: () => sender.close(),
   };
 }

@@ -1,8 +1,19 @@
-import { type DiagLogger, DiagLogLevel, diag, type Tracer, trace } from '@opentelemetry/api';
+import {
+  type DiagLogger,
+  DiagLogLevel,
+  diag,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import type { Response } from 'express';
 import type { Logger } from '../../runtime/logger.ts';
 
 /** Where the spans of requests go. */
-export interface Tracing {
+interface Tracing {
   tracer: Tracer;
   /** Sends what is left, within a bound. */
   close(): Promise<void>;
@@ -53,4 +64,89 @@ export async function createTracing(options: {
     tracer: provider.getTracer(SERVICE),
     close: () => provider.shutdown().catch(({ message }: Error) => warn(message)),
   };
+}
+
+/** One request as its trace shows it: a span, and one below it for each stage. */
+export interface RequestTrace {
+  /** @param startMs, endMs of `performance.now()` */
+  stage(name: string, startMs: number, endMs: number): void;
+  end(answer: {
+    method: string;
+    route: string;
+    status: string;
+    code: string;
+    requestId: string;
+    jobId: string | undefined;
+  }): void;
+}
+
+/**
+ * Each trace begins here: what a stranger sends as its parent would let him choose what we record.
+ */
+export function startRequestTrace(tracer: Tracer): RequestTrace {
+  const options = { kind: SpanKind.SERVER, startTime: epochMs(performance.now()) };
+  const span = tracer.startSpan('request', options, ROOT_CONTEXT);
+  const below = trace.setSpan(ROOT_CONTEXT, span);
+  return {
+    stage(name, startMs, endMs) {
+      tracer.startSpan(name, { startTime: epochMs(startMs) }, below).end(epochMs(endMs));
+    },
+    end({ method, route, status, code, requestId, jobId }) {
+      span.updateName(`${method} ${route}`);
+      span.setAttributes({
+        'http.request.method': method,
+        'http.route': route,
+        'svc.request_id': requestId,
+        ...(jobId && { 'svc.job_id': jobId }),
+      });
+      describeEnd(span, status, code);
+      span.end(epochMs(performance.now()));
+    },
+  };
+}
+
+/** One clock for all spans: left to itself, each would relate it to the day's time anew. */
+function epochMs(ms: number): number {
+  return performance.timeOrigin + ms;
+}
+
+/** A status of `left` is a client's that went before its answer. */
+function describeEnd(span: Span, status: string, code: string): void {
+  if (status !== 'left') span.setAttribute('http.response.status_code', Number(status));
+  if (code !== 'none') span.setAttribute('error.type', code);
+  if (status.startsWith('5')) span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+export type StageName = 'lock' | 'worker' | 'settle' | 'mirror';
+
+/** How long each stage of a request took, for the `server-timing` header and the metrics. */
+export interface Stages {
+  /** Ends the stage that is under way, under this name. */
+  mark(name: StageName): void;
+  /** `lock;dur=21.4, worker;dur=3.0, …`, in milliseconds. */
+  header(): string;
+}
+
+/**
+ * @param onStage told of each stage as it ends, in milliseconds of `performance.now()`
+ */
+export function createStages(
+  onStage: (name: StageName, startMs: number, endMs: number) => void,
+): Stages {
+  const durations: string[] = [];
+  let startMs = performance.now();
+  return {
+    mark(name) {
+      const endMs = performance.now();
+      durations.push(`${name};dur=${(endMs - startMs).toFixed(1)}`);
+      onStage(name, startMs, endMs);
+      startMs = endMs;
+    },
+    header: () => durations.join(', '),
+  };
+}
+
+/** The trace of the request that this response answers. */
+export function traceOf(response: Response): RequestTrace {
+  return response.locals.trace;
 }

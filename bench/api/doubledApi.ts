@@ -1,5 +1,5 @@
 import { loadConfig } from '../../api/config.ts';
-import { startApi } from '../../api/startApi.ts';
+import { startApi } from '../../api/start.ts';
 import { endWithParent } from '../../runtime/parent.ts';
 import { createDoubledSender } from './doubledSender.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { createKey } from '../../api/services/keys.ts';
+import { createKey } from '../../api/account/keys.ts';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { createPool } from '../../runtime/postgres.ts';
 import type { Shutdown } from '../../runtime/shutdown.ts';

@@ -1,5 +1,5 @@
 import Table from 'cli-table3';
-import { listJobs } from '../../api/services/jobList.ts';
+import { listJobs } from '../../api/jobs/jobList.ts';
 import { migrate } from '../../indexer/migrate.ts';
 import { createPool } from '../../runtime/postgres.ts';
 import { type JobListing, jobsOf, listingsOf } from '../../tests/support/jobListings.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { type CompletionServices, createCompletions } from '../../api/completion/completions.ts';
-import type { Escrow, JobEnd } from '../../api/ledger/escrow.ts';
+import { type CompletionServices, createCompletions } from '../../api/jobs/completion.ts';
+import type { Escrow, JobEnd } from '../../api/jobs/job.ts';
 import { proofMessage, sign } from '../../programs/client/proof.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { delay } from '../../runtime/wait.ts';

@@ -1,9 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { createIdempotency } from '../../api/idempotency/idempotency.ts';
-import { createRequestIdentification } from '../../api/idempotency/identity.ts';
-import { createKeyAdmission } from '../../api/services/keyAdmission.ts';
-import { createKey, reinstateKey, revokeKey, suspendKey } from '../../api/services/keys.ts';
+import {
+  createKey,
+  createKeyAdmission,
+  reinstateKey,
+  revokeKey,
+  suspendKey,
+} from '../../api/account/keys.ts';
+import { createIdempotency } from '../../api/jobs/idempotency.ts';
+import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { insertAccount, type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 import { bodyWith } from './requestScene.ts';

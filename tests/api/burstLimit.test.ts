@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Request } from 'express';
-import { createBurstLimit } from '../../api/middleware/burstLimit.ts';
+import { createBurstLimit } from '../../api/http/middleware/burstLimit.ts';
 
 const from = (ip: string) => ({ ip }) as Request;
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { reportWorkers } from '../../api/canary/report.ts';
-import type { Trial } from '../../api/canary/tryWorker.ts';
-import { chatCompletionRequest } from '../../api/contracts/chatCompletion.ts';
+import { reportWorkers, type Trial } from '../../api/canary/trial.ts';
+import { chatCompletionRequest } from '../../api/http/contracts/chatCompletion.ts';
 
 const request = chatCompletionRequest.parse({
   model: 'model',

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { chatForWorker } from '../../api/completion/chatForWorker.ts';
 import {
   chatCompletionRequest,
   MESSAGES_MAX,
   parseChatCompletion,
-} from '../../api/contracts/chatCompletion.ts';
-import { parseRequest } from '../../api/contracts/parse.ts';
-import { ApiError } from '../../api/errors.ts';
+} from '../../api/http/contracts/chatCompletion.ts';
+import { ApiError } from '../../api/http/contracts/errors.ts';
+import { parseRequest } from '../../api/http/contracts/values.ts';
+import { chatForWorker } from '../../api/jobs/admission.ts';
 import { jobRequest } from '../../worker/contracts.ts';
 import { readDocuments } from '../docs/documents.ts';
 

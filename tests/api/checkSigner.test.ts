@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Keypair, type PublicKey } from '@solana/web3.js';
-import { checkSigner } from '../../api/ledger/checkSigner.ts';
-import type { LedgerContext } from '../../api/ledger/context.ts';
+import { checkSigner, type LedgerContext } from '../../api/ledger/context.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { coder } from '../../programs/client/program.ts';
 import { createLogger } from '../../runtime/logger.ts';

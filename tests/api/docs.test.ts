@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request } from 'undici';
-import { errorTable } from '../../api/contracts/errorTable.ts';
-import { buildDocument } from '../../api/docs/buildDocument.ts';
-import { html } from '../../api/docs/pages/html.ts';
-import { renderGuide } from '../../api/docs/pages/markdown.ts';
+import { buildDocument } from '../../api/docs/openApi.ts';
+import { html, renderGuide } from '../../api/docs/page.ts';
+import { errorTable } from '../../api/http/contracts/errors.ts';
 import { serveApp } from './serveApp.ts';
 
 const paths = ['/docs', '/docs/errors', '/docs/webhooks', '/docs/verify'];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { draftJob } from '../../api/ledger/drafts.ts';
+import { draftJob } from '../../api/ledger/escrow.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { jobIdTimeMs } from '../../programs/client/jobId.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { createRequestIdentification } from '../../api/idempotency/identity.ts';
-import { createBurstLimit } from '../../api/middleware/burstLimit.ts';
-import { createKey, suspendKey } from '../../api/services/keys.ts';
+import { createKey, suspendKey } from '../../api/account/keys.ts';
+import { createBurstLimit } from '../../api/http/middleware/burstLimit.ts';
+import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { insertAccount, type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 import { type ServedApp, serveApp } from './serveApp.ts';
 

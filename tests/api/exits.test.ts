@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
+import type { LockedJob } from '../../api/jobs/job.ts';
 import type { LedgerContext } from '../../api/ledger/context.ts';
-import type { LockedJob } from '../../api/ledger/escrow.ts';
-import { failJob, refundJob } from '../../api/ledger/exits.ts';
+import { failJob, refundJob } from '../../api/ledger/refund.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { coder, IDL } from '../../programs/client/program.ts';
 import { LedgerUnavailableError, type Outcome } from '../../programs/client/sender/outcome.ts';

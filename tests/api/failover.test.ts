@@ -1,14 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import type { UnprovenEnd } from '../../api/completion/attempt.ts';
-import { SILENCE_SECONDS } from '../../api/completion/deadlines.ts';
-import {
-  type Dispatchable,
-  type DispatchServices,
-  dispatch,
-} from '../../api/completion/dispatch.ts';
-import type { WorkerTask } from '../../api/routing/workerClient.ts';
-import type { WorkerEvent } from '../../api/routing/workerEvents.ts';
-import { WorkerFailedError } from '../../api/routing/workerFailure.ts';
+import type { UnprovenEnd } from '../../api/jobs/attempt.ts';
+import { type Dispatchable, type DispatchServices, dispatch } from '../../api/jobs/dispatch.ts';
+import { SILENCE_SECONDS } from '../../api/jobs/job.ts';
+import type { WorkerTask } from '../../api/workers/client.ts';
+import { type WorkerEvent, WorkerFailedError } from '../../api/workers/events.ts';
 import { createLogger } from '../../runtime/logger.ts';
 
 // What a whole service cannot be made to do at will: what each worker of a job says in its turn.

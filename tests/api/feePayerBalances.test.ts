@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { Registry } from 'prom-client';
-import { observeFeePayers } from '../../api/telemetry/observeFeePayers.ts';
+import { observeFeePayers } from '../../api/telemetry/gauges.ts';
 import { createRpc } from '../../programs/client/rpc/rpc.ts';
 
 const READ_INTERVAL_MS = 60_000;

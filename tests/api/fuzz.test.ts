@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { buildDocument } from '../../api/docs/buildDocument.ts';
-import type { OpenApiDocument, Operation, Schema } from '../../api/docs/openApi.ts';
+import {
+  buildDocument,
+  type OpenApiDocument,
+  type Operation,
+  type Schema,
+} from '../../api/docs/openApi.ts';
 import { createRandom } from '../support/random.ts';
 import { type RunningService, startRunningService } from '../support/runningService.ts';
 import { createDocumentValidator } from './documentValidator.ts';

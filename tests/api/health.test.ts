@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createReadiness } from '../../api/services/readiness.ts';
+import { createReadiness } from '../../api/http/routes/readiness.ts';
 import { createPool } from '../../runtime/postgres.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { serveApp } from './serveApp.ts';

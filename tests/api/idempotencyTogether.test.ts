@@ -1,18 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { createKey } from '../../api/services/keys.ts';
-import {
-  deleteRequest,
-  pruneRequests,
-  selectRequest,
-} from '../../api/statements/idempotentRequests.ts';
-import { storeAnswer, storeAnswers } from '../../api/statements/keptAnswers.ts';
+import { createKey } from '../../api/account/keys.ts';
 import {
   claimRequest,
   claimRequests,
+  deleteRequest,
   type NewRequest,
-} from '../../api/statements/requestClaims.ts';
+  pruneRequests,
+  selectRequest,
+  storeAnswer,
+  storeAnswers,
+} from '../../api/sql/requests.ts';
 import { inTransaction } from '../../runtime/postgres.ts';
 import { createRandom } from '../support/random.ts';
 import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { jobListQuery } from '../../api/contracts/jobList.ts';
-import { parseRequest } from '../../api/contracts/parse.ts';
+import { jobListQuery } from '../../api/http/contracts/job.ts';
+import { parseRequest } from '../../api/http/contracts/values.ts';
 import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
 import { createRandom } from '../support/random.ts';
 import {

@@ -1,8 +1,7 @@
 import type pg from 'pg';
-import type { JobList } from '../../api/contracts/job.ts';
-import { jobListQuery } from '../../api/contracts/jobList.ts';
-import { parseRequest } from '../../api/contracts/parse.ts';
-import { listJobs } from '../../api/services/jobList.ts';
+import { type JobList, jobListQuery } from '../../api/http/contracts/job.ts';
+import { parseRequest } from '../../api/http/contracts/values.ts';
+import { listJobs } from '../../api/jobs/jobList.ts';
 import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
 import { createPool } from '../../runtime/postgres.ts';
 import { createTestDatabase } from '../support/database.ts';

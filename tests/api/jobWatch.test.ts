@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createJobWatch, type JobWatch } from '../../api/services/jobWatch.ts';
-import type { JobProgress } from '../../api/statements/jobs.ts';
+import { createJobWatch, type JobWatch } from '../../api/jobs/jobWatch.ts';
+import type { JobProgress } from '../../api/sql/jobs.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { until } from '../indexer/until.ts';
 import { insertMirroredJobs } from '../support/mirroredJobs.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { createKey } from '../../api/services/keys.ts';
+import { createKey } from '../../api/account/keys.ts';
 import { createPool } from '../../runtime/postgres.ts';
 import { createTestDatabase } from '../support/database.ts';
 

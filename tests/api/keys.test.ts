@@ -9,8 +9,8 @@ import {
   reinstateKey,
   revokeKey,
   suspendKey,
-} from '../../api/services/keys.ts';
-import { selectKeysAndAccounts } from '../../api/statements/keyAndAccount.ts';
+} from '../../api/account/keys.ts';
+import { selectKeysAndAccounts } from '../../api/sql/accounts.ts';
 import { createPool } from '../../runtime/postgres.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

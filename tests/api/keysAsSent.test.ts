@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { WebhookRow } from '../../api/statements/webhooks.ts';
+import type { WebhookRow } from '../../api/sql/accounts.ts';
 import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 import { type ServedApp, serveApp } from './serveApp.ts';
 

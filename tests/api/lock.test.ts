@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Keypair, type PublicKey } from '@solana/web3.js';
-import type { Quote } from '../../api/completion/quote.ts';
-import type { ApiError } from '../../api/errors.ts';
+import type { ApiError } from '../../api/http/contracts/errors.ts';
+import type { Quote } from '../../api/jobs/admission.ts';
+import { LockUndecidedError } from '../../api/jobs/job.ts';
 import type { LedgerContext } from '../../api/ledger/context.ts';
-import { draftJob } from '../../api/ledger/drafts.ts';
-import { LockUndecidedError } from '../../api/ledger/escrow.ts';
+import { draftJob } from '../../api/ledger/escrow.ts';
 import { lockJob } from '../../api/ledger/lock.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { coder } from '../../programs/client/program.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import type { Response } from 'express';
-import { type CompletionServices, createCompletions } from '../../api/completion/completions.ts';
-import { ApiError } from '../../api/errors.ts';
-import { LockUndecidedError } from '../../api/ledger/escrow.ts';
+import { ApiError } from '../../api/http/contracts/errors.ts';
+import { type CompletionServices, createCompletions } from '../../api/jobs/completion.ts';
+import { LockUndecidedError } from '../../api/jobs/job.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
 import { createLogger } from '../../runtime/logger.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Catalog, createCatalog } from '../../api/services/catalog.ts';
-import { insertObservations } from '../../api/statements/workers.ts';
+import { type Catalog, createCatalog } from '../../api/jobs/catalog.ts';
+import { insertObservations } from '../../api/sql/workers.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import type { Database } from '../../runtime/postgres.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../indexer/mirrorDatabase.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ModelList } from '../../api/contracts/model.ts';
-import type { WorkerDirectory } from '../../api/routing/workerDirectory.ts';
-import type { Catalog } from '../../api/services/catalog.ts';
-import type { ModelRow } from '../../api/statements/models.ts';
+import type { ModelList } from '../../api/http/contracts/model.ts';
+import type { Catalog } from '../../api/jobs/catalog.ts';
+import type { ModelRow } from '../../api/sql/workers.ts';
+import type { WorkerDirectory } from '../../api/workers/directory.ts';
 import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 import { type ServedApp, serveApp } from './serveApp.ts';
 

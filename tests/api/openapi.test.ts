@@ -1,10 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { Express } from 'express';
-import { type AppServices, createApp } from '../../api/app.ts';
-import { type ErrorCode, errorTable } from '../../api/contracts/errorTable.ts';
-import { buildDocument } from '../../api/docs/buildDocument.ts';
-import type { OpenApiDocument, Operation } from '../../api/docs/openApi.ts';
+import { buildDocument, type OpenApiDocument, type Operation } from '../../api/docs/openApi.ts';
+import { type AppServices, createApp } from '../../api/http/app.ts';
+import { type ErrorCode, errorTable } from '../../api/http/contracts/errors.ts';
 import { EVENT_KINDS } from '../../webhooks/eventKinds.ts';
 import { createDocumentValidator } from './documentValidator.ts';
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createParser } from 'eventsource-parser';
-import { buildDocument } from '../../api/docs/buildDocument.ts';
-import type { Method } from '../../api/docs/openApi.ts';
+import { buildDocument, type Method } from '../../api/docs/openApi.ts';
 import { type RunningService, startRunningService } from '../support/runningService.ts';
 import { createDocumentValidator } from './documentValidator.ts';
 

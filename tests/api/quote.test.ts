@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { assertAffordable, type Quote, quote } from '../../api/completion/quote.ts';
-import type { ChatCompletionRequest } from '../../api/contracts/chatCompletion.ts';
-import { ApiError } from '../../api/errors.ts';
-import type { ModelRow } from '../../api/statements/models.ts';
+import type { ChatCompletionRequest } from '../../api/http/contracts/chatCompletion.ts';
+import { ApiError } from '../../api/http/contracts/errors.ts';
+import { assertAffordable, type Quote, quote } from '../../api/jobs/admission.ts';
+import type { ModelRow } from '../../api/sql/workers.ts';
 import { countWith, type TokenCounts } from '../../runtime/tokenizers/tokenCounts.ts';
 
 const standard: ModelRow = {

@@ -3,8 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Keypair } from '@solana/web3.js';
 import { pino } from 'pino';
 import { connectLedger } from '../../api/ledger/connectLedger.ts';
-import type { LedgerContext } from '../../api/ledger/context.ts';
-import { reachLedger } from '../../api/ledger/reachLedger.ts';
+import { type LedgerContext, reachLedger } from '../../api/ledger/context.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { createRpc } from '../../programs/client/rpc/rpc.ts';
 

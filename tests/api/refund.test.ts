@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { UnprovenEnd } from '../../api/completion/attempt.ts';
-import type { JobWork } from '../../api/completion/jobWork.ts';
-import { createRefunds } from '../../api/completion/refund.ts';
-import type { Escrow, JobEnd, LockedJob } from '../../api/ledger/escrow.ts';
+import type { UnprovenEnd } from '../../api/jobs/attempt.ts';
+import type { Escrow, JobEnd, LockedJob } from '../../api/jobs/job.ts';
+import type { JobWork } from '../../api/jobs/jobWatch.ts';
+import { createRefunds } from '../../api/jobs/refund.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { delay } from '../../runtime/wait.ts';
 

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import type { Response } from 'express';
-import { ApiError, ClientLeftError } from '../../api/errors.ts';
-import { renderError } from '../../api/middleware/renderError.ts';
+import { ApiError, ClientLeftError } from '../../api/http/contracts/errors.ts';
+import { renderError } from '../../api/http/middleware/renderError.ts';
 import { createLogger } from '../../runtime/logger.ts';
 
 /** What the log says of an error whose client has left. */

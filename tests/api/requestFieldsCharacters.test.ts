@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { chatCompletionRequest } from '../../api/contracts/chatCompletion.ts';
-import { parseRequest } from '../../api/contracts/parse.ts';
-import { webhookRequest } from '../../api/contracts/webhook.ts';
-import { buildDocument } from '../../api/docs/buildDocument.ts';
+import { buildDocument } from '../../api/docs/openApi.ts';
+import { webhookRequest } from '../../api/http/contracts/account.ts';
+import { chatCompletionRequest } from '../../api/http/contracts/chatCompletion.ts';
+import { parseRequest } from '../../api/http/contracts/values.ts';
 import { createDocumentValidator } from './documentValidator.ts';
 
 const validate = createDocumentValidator(buildDocument('https://api.example.com'));

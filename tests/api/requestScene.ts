@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerOptions } from 'node:http';
-import { createRequestIdentification } from '../../api/idempotency/identity.ts';
+import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { openKeyedDatabase } from './keyedDatabase.ts';
 import { serveApp } from './serveApp.ts';
 

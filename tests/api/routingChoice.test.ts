@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { chooseWorker } from '../../api/routing/choice.ts';
-import type { KnownWorker } from '../../api/routing/knownWorker.ts';
-import { noteFailure } from '../../api/routing/standing.ts';
+import { chooseWorker } from '../../api/workers/choice.ts';
+import { type KnownWorker, noteFailure } from '../../api/workers/worker.ts';
 import { createRandom } from '../support/random.ts';
 import { knownWorker, MODEL } from './routingWorker.ts';
 

@@ -8,9 +8,9 @@ import {
   it,
   jest,
 } from '@jest/globals';
-import { createWorkerDirectory, type WorkerDirectory } from '../../api/routing/workerDirectory.ts';
-import type { WorkerHealth } from '../../api/routing/workerHealth.ts';
-import { insertObservations } from '../../api/statements/workers.ts';
+import { insertObservations } from '../../api/sql/workers.ts';
+import { createWorkerDirectory, type WorkerDirectory } from '../../api/workers/directory.ts';
+import type { WorkerHealth } from '../../api/workers/health.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../indexer/mirrorDatabase.ts';
 import { until } from '../indexer/until.ts';

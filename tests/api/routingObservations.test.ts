@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { insertObservations, selectMedianLatencies } from '../../api/statements/workers.ts';
+import { insertObservations, selectMedianLatencies } from '../../api/sql/workers.ts';
 import { createPool } from '../../runtime/postgres.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../indexer/mirrorDatabase.ts';
 import { createRandom } from '../support/random.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { KnownWorker } from '../../api/routing/knownWorker.ts';
-import { retryAfterSeconds } from '../../api/routing/retryAfter.ts';
+import { retryAfterSeconds } from '../../api/workers/directory.ts';
+import type { KnownWorker } from '../../api/workers/worker.ts';
 import { createRandom } from '../support/random.ts';
 import { knownWorker } from './routingWorker.ts';
 

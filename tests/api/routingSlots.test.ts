@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { KnownWorker } from '../../api/routing/knownWorker.ts';
-import { createSlots, type Slots } from '../../api/routing/slots.ts';
+import { createSlots, type Slots } from '../../api/workers/capacity.ts';
+import type { KnownWorker } from '../../api/workers/worker.ts';
 import { knownWorker, MODEL } from './routingWorker.ts';
 
 const none: ReadonlySet<string> = new Set();

@@ -5,7 +5,7 @@ import {
   noteFailure,
   noteSuccess,
   type Standing,
-} from '../../api/routing/standing.ts';
+} from '../../api/workers/worker.ts';
 
 /** How long it cools down after each of so many failures, one after the other. */
 function coolDowns(standing: Standing, failures: number): number[] {

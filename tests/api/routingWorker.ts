@@ -1,5 +1,4 @@
-import { type KnownWorker, newcomer } from '../../api/routing/knownWorker.ts';
-import type { Standing } from '../../api/routing/standing.ts';
+import { type KnownWorker, newcomer, type Standing } from '../../api/workers/worker.ts';
 
 export const MODEL = 'the model';
 

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { trace } from '@opentelemetry/api';
-import { type AppServices, createApp } from '../../api/app.ts';
-import { serve } from '../../api/listen.ts';
-import { createBurstLimit } from '../../api/middleware/burstLimit.ts';
-import { createKeyAdmission } from '../../api/services/keyAdmission.ts';
+import { createKeyAdmission } from '../../api/account/keys.ts';
+import { type AppServices, createApp } from '../../api/http/app.ts';
+import { createBurstLimit } from '../../api/http/middleware/burstLimit.ts';
+import { serve } from '../../api/http/server.ts';
 import { createMetrics } from '../../api/telemetry/metrics.ts';
 import { createLogger } from '../../runtime/logger.ts';
 

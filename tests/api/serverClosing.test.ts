@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { prepareClosing } from '../../api/serverClosing.ts';
+import { prepareClosing } from '../../api/http/server.ts';
 import { createSelfSigned } from './selfSigned.ts';
 
 let server: Server;

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { selectJobsProgress } from '../../api/statements/jobs.ts';
-import { storeAnswer, storeAnswers } from '../../api/statements/keptAnswers.ts';
-import { selectKeysAndAccounts } from '../../api/statements/keyAndAccount.ts';
-import { claimRequest, claimRequests } from '../../api/statements/requestClaims.ts';
+import { selectKeysAndAccounts } from '../../api/sql/accounts.ts';
+import { selectJobsProgress } from '../../api/sql/jobs.ts';
+import { claimRequest, claimRequests, storeAnswer, storeAnswers } from '../../api/sql/requests.ts';
 import { createPool, type Database } from '../../runtime/postgres.ts';
 import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 

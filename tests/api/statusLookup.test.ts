@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import type { LedgerContext } from '../../api/ledger/context.ts';
-import { createStatusLookup } from '../../api/ledger/statusLookup.ts';
+import { createStatusLookup } from '../../api/ledger/jobLookup.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import type { Database } from '../../runtime/postgres.ts';

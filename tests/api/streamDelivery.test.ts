@@ -4,8 +4,8 @@ import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import express from 'express';
-import { createDelivery, type Delivery } from '../../api/completion/delivery.ts';
-import { ApiError } from '../../api/errors.ts';
+import { ApiError } from '../../api/http/contracts/errors.ts';
+import { createDelivery, type Delivery } from '../../api/http/response/delivery.ts';
 
 const settlement = {
   ...{ settlementTx: 'tx', creditsRemaining: 7 },

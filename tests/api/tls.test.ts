@@ -10,7 +10,7 @@ import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import express from 'express';
 import { loadConfig } from '../../api/config.ts';
-import { type Listening, listen, serve } from '../../api/listen.ts';
+import { type Listening, listen, serve } from '../../api/http/server.ts';
 import { createSelfSigned } from './selfSigned.ts';
 
 const { certificate, key } = createSelfSigned();

@@ -5,8 +5,7 @@ import { Writable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { pino } from 'pino';
-import { startRequestTrace } from '../../api/telemetry/requestTrace.ts';
-import { createTracing } from '../../api/telemetry/tracing.ts';
+import { createTracing, startRequestTrace } from '../../api/telemetry/tracing.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { startRunningService } from '../support/runningService.ts';
 

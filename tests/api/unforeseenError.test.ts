@@ -1,8 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { type CompletionServices, createCompletions } from '../../api/completion/completions.ts';
-import { createRequestIdentification } from '../../api/idempotency/identity.ts';
-import type { KeyAdmission } from '../../api/services/keyAdmission.ts';
+import type { KeyAdmission } from '../../api/account/keys.ts';
+import { type CompletionServices, createCompletions } from '../../api/jobs/completion.ts';
+import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { serveApp } from './serveApp.ts';
 

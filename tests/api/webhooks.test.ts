@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { createKey } from '../../api/services/keys.ts';
-import { createWebhooks } from '../../api/services/webhooks.ts';
+import { createKey } from '../../api/account/keys.ts';
+import { createWebhooks } from '../../api/account/webhooks.ts';
 import { createPool } from '../../runtime/postgres.ts';
 import { createSealing } from '../../runtime/sealing.ts';
 import { API_VERSION } from '../../webhooks/apiVersion.ts';

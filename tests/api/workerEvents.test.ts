@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readEvents, type WorkerEvent } from '../../api/routing/workerEvents.ts';
+import { readEvents, type WorkerEvent } from '../../api/workers/events.ts';
 
 const delta = (content: string) =>
   `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;

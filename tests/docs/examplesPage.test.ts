@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { buildDocument } from '../../api/docs/buildDocument.ts';
-import { referencePage } from '../../api/docs/pages/referencePage.ts';
+import { buildDocument } from '../../api/docs/openApi.ts';
+import { referencePage } from '../../api/docs/referencePage.ts';
 import { checkout } from './documents.ts';
 
 const folder = join(checkout, 'examples/api');

@@ -7,7 +7,7 @@ import {
   reinstateKey,
   revokeKey,
   suspendKey,
-} from '../../api/services/keys.ts';
+} from '../../api/account/keys.ts';
 import { createAbuseWatch } from '../../indexer/abuse/abuseWatch.ts';
 import { type Offence, rejectedDisputes, unpaidEndings } from '../../indexer/abuse/offences.ts';
 import { suspendOffenders } from '../../indexer/abuse/suspendOffenders.ts';

@@ -8,8 +8,8 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { eventEnvelope } from '../../api/contracts/events.ts';
-import { createWebhooks } from '../../api/services/webhooks.ts';
+import { createWebhooks } from '../../api/account/webhooks.ts';
+import { eventEnvelope } from '../../api/http/contracts/events.ts';
 import { rebuildMirror } from '../../indexer/rebuild/rebuildMirror.ts';
 import { readLedger } from '../../indexer/reconcile/readLedger.ts';
 import { isClean, reconcile } from '../../indexer/reconcile/reconcile.ts';

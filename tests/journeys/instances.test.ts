@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import http, { type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import http from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { regenerateKey, revokeKey } from '../../api/services/keys.ts';
+import { regenerateKey, revokeKey } from '../../api/account/keys.ts';
 import { type Balancer, startBalancer } from '../support/balancer.ts';
 import type { StartedProcess } from '../support/childProcess.ts';
 import { type RunningService, startRunningService } from '../support/runningService.ts';

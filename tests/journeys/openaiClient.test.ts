@@ -7,7 +7,7 @@ import {
   NotFoundError,
   PermissionDeniedError,
 } from 'openai';
-import { suspendKey } from '../../api/services/keys.ts';
+import { suspendKey } from '../../api/account/keys.ts';
 import { type RunningService, startRunningService } from '../support/runningService.ts';
 
 const messages = [{ role: 'user' as const, content: 'Say hello.' }];

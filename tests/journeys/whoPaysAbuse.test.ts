@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { listKeys, reinstateKey } from '../../api/services/keys.ts';
+import { listKeys, reinstateKey } from '../../api/account/keys.ts';
 import { until } from '../indexer/until.ts';
 import { askCompletion, FORMS } from '../support/askCompletion.ts';
 import { type RunningService, startRunningService } from '../support/runningService.ts';

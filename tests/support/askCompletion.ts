@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
-import type { ErrorBody } from '../../api/contracts/error.ts';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import http from 'node:http';
+import type { ErrorBody } from '../../api/http/contracts/errors.ts';
 import type { RunningService } from './runningService.ts';
 
 export const FORMS = ['plain', 'stream'] as const;

@@ -1,4 +1,4 @@
-import type { JobListQuery } from '../../api/contracts/jobList.ts';
+import type { JobListQuery } from '../../api/http/contracts/job.ts';
 import type { MirroredJob } from './mirroredJobs.ts';
 
 /** One way to list a wallet's jobs. */

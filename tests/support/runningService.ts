@@ -5,9 +5,9 @@ import { Keypair, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import OpenAI from 'openai';
 import type pg from 'pg';
+import { createKey } from '../../api/account/keys.ts';
 import { loadConfig } from '../../api/config.ts';
-import { createKey } from '../../api/services/keys.ts';
-import { startApi } from '../../api/startApi.ts';
+import { startApi } from '../../api/start.ts';
 import {
   fetchAllCreditAccounts,
   fetchAllJobs,

@@ -1,4 +1,4 @@
-import { numberInWords } from '../../api/canary/numberInWords.ts';
+import { numberInWords } from '../../api/canary/questions.ts';
 import type { ChatRequest } from '../../worker/contracts.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 

@@ -25,7 +25,10 @@ const codeLines = files.flatMap((path) =>
 const count = (label: string, value: number | string): void =>
   void process.stdout.write(`${label.padEnd(44)} ${value}\n`);
 count('product files', files.length);
-count('lines', lines.reduce((sum, length) => sum + length, 0));
+count(
+  'lines',
+  lines.reduce((sum, length) => sum + length, 0),
+);
 count('lines of code, without blanks and comments', codeLines.length);
 count('median lines of a file', sorted[Math.floor(sorted.length / 2)] ?? 0);
 count('files of 30 lines or fewer', lines.filter((length) => length <= 30).length);

@@ -20,12 +20,11 @@ const BESIDE_PRODUCT = /^(tests|bench|examples|testing|\.ci)\//;
 
 /** TypeScript and Rust that users run, without what is generated. */
 export function isProduct(path: string): boolean {
-  return (
-    /\.(ts|mjs|rs)$/.test(path) && !BESIDE_PRODUCT.test(path) && !path.includes('/generated/')
-  );
+  return /\.(ts|mjs|rs)$/.test(path) && !BESIDE_PRODUCT.test(path) && !path.includes('/generated/');
 }
 
-const SPECIFIER = /(?:^|\n)\s*(?:import|export)\b[^'"`;]*?from\s*'(\.[^']+)'|import\('(\.[^']+)'\)/g;
+const SPECIFIER =
+  /(?:^|\n)\s*(?:import|export)\b[^'"`;]*?from\s*'(\.[^']+)'|import\('(\.[^']+)'\)/g;
 
 /** Files of the checkout that this one imports, types too. */
 export function importsOf(path: string): string[] {

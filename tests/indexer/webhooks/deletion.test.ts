@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createWebhooks } from '../../../api/services/webhooks.ts';
+import { createWebhooks } from '../../../api/account/webhooks.ts';
 import { inTransaction } from '../../../runtime/postgres.ts';
 import { createSealing } from '../../../runtime/sealing.ts';
 import { SECRETS_KEY } from '../indexerProcess.ts';

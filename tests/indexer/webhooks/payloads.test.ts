@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { eventData } from '../../../api/contracts/events.ts';
+import { eventData } from '../../../api/http/contracts/events.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../../indexer/decode.ts';
 import { API_VERSION } from '../../../webhooks/apiVersion.ts';
 import { EVENT_KINDS, type EventKind } from '../../../webhooks/eventKinds.ts';

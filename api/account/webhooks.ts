@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import {
+  AddressRefusedError,
+  assertNameAllowed,
+  assertUrlAllowed,
+} from '../../runtime/addressGuard.ts';
+import { inTransaction } from '../../runtime/postgres.ts';
+import type { ResolveName } from '../../runtime/resolveName.ts';
+import type { Sealing } from '../../runtime/sealing.ts';
+import { API_VERSION } from '../../webhooks/apiVersion.ts';
+import { generateSecret } from '../../webhooks/secret.ts';
+import type { WebhookRequest } from '../http/contracts/account.ts';
+import { ApiError } from '../http/contracts/errors.ts';
+import {
+  deleteDeliveries,
+  deleteWebhook,
+  disableWebhook,
+  insertWebhook,
+  lockWebhooks,
+  selectWebhooks,
+  type WebhookRow,
+} from '../sql/accounts.ts';
+
+/** A wallet's webhooks. Whoever calls has made sure that the wallet is the caller's. */
+export interface Webhooks {
+  /**
+   * @returns the webhook; with its secret where we made it, which cannot be had again
+   * @throws ApiError for an address we will not call, the same webhook again, or one too many
+   */
+  create(
+    wallet: string,
+    request: WebhookRequest,
+  ): Promise<{ webhook: WebhookRow; madeSecret?: string }>;
+  /** Newest first. */
+  list(wallet: string): Promise<WebhookRow[]>;
+  /** @throws ApiError `webhook_not_found` */
+  remove(wallet: string, id: string): Promise<void>;
+}
+
+const WEBHOOKS_PER_WALLET_MAX = 20;
+const WEBHOOK_ID = /^wh_[0-9a-f]{32}$/;
+
+/** @param options.sealing keeps the secrets, which the delivering process opens */
+export function createWebhooks(options: {
+  pool: pg.Pool;
+  sealing: Pick<Sealing, 'seal'>;
+  resolve: ResolveName;
+  allowLoopback: boolean;
+}): Webhooks {
+  const { pool, sealing, resolve, allowLoopback } = options;
+
+  async function assertCallable(text: string): Promise<void> {
+    try {
+      const url = new URL(text);
+      assertUrlAllowed(url, allowLoopback);
+      await assertNameAllowed(url, { allowLoopback, resolve });
+    } catch (error) {
+      if (!(error instanceof AddressRefusedError)) throw error;
+      throw new ApiError('invalid_request', `Invalid value for 'url': ${error.message}.`, {
+        param: 'url',
+        cause: error,
+      });
+    }
+  }
+
+  return {
+    async create(wallet, { url, events, secret }) {
+      await assertCallable(url);
+      const signingSecret = secret ?? generateSecret();
+      const webhook = {
+        ...{ wallet, url },
+        id: `wh_${randomUUID().replaceAll('-', '')}`,
+        events: events.toSorted(),
+        apiVersion: API_VERSION,
+        sealedSecret: sealing.seal(signingSecret),
+      };
+      const row = await inTransaction(pool, async (client) => {
+        await lockWebhooks(client, wallet);
+        assertAddable(await selectWebhooks(client, wallet), webhook);
+        return insertWebhook(client, webhook);
+      });
+      return { webhook: row, ...(secret ? {} : { madeSecret: signingSecret }) };
+    },
+    list: (wallet) => selectWebhooks(pool, wallet),
+    async remove(wallet, id) {
+      const isRemoved = WEBHOOK_ID.test(id) && (await removeWebhook(pool, { wallet, id }));
+      if (isRemoved) return;
+      throw new ApiError('webhook_not_found', 'The wallet of this key has no such webhook.');
+    },
+  };
+}
+
+/**
+ * A month of deliveries takes long to delete, and whoever has something for the webhook waits while
+ * its row is being deleted: so they go first, and a bounded number at a time. Whoever is stopped in
+ * between leaves a disabled webhook that can be deleted again.
+ */
+async function removeWebhook(pool: pg.Pool, key: { wallet: string; id: string }): Promise<boolean> {
+  const deleteSome = () =>
+    inTransaction(
+      pool,
+      async (client) => (await disableWebhook(client, key)) && deleteDeliveries(client, key.id),
+    );
+  for (let hasMore = true; hasMore; ) hasMore = await deleteSome();
+  return deleteWebhook(pool, key);
+}
+
+function assertAddable(present: WebhookRow[], wanted: Pick<WebhookRow, 'url' | 'events'>): void {
+  const same = present.find(
+    ({ url, events }) => url === wanted.url && events.join() === wanted.events.join(),
+  );
+  if (same) {
+    throw new ApiError('duplicate_webhook', 'A webhook with this url and these events exists.', {
+      details: { webhook_id: same.id },
+    });
+  }
+  if (present.length >= WEBHOOKS_PER_WALLET_MAX) {
+    throw new ApiError(
+      'invalid_request',
+      `A wallet has at most ${WEBHOOKS_PER_WALLET_MAX} webhooks; delete one first.`,
+      { details: { limit: WEBHOOKS_PER_WALLET_MAX } },
+    );
+  }
+}

@@ -1,0 +1,169 @@
+import { createSender } from '../../programs/client/sender/sender.ts';
+import { createBackground } from '../../runtime/background.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import type { Database } from '../../runtime/postgres.ts';
+import { createShutdown } from '../../runtime/shutdown.ts';
+import { within } from '../../runtime/wait.ts';
+import type { ApiConfig } from '../config.ts';
+import { createJobWatch, createJobWork } from '../jobs/jobWatch.ts';
+import { createRefunds } from '../jobs/refund.ts';
+import { reachLedger } from '../ledger/context.ts';
+import { createEscrow } from '../ledger/escrow.ts';
+import { openResources } from '../resources.ts';
+import {
+  type ModelRow,
+  selectEligibleWorkers,
+  selectModels,
+  type WorkerRow,
+} from '../sql/workers.ts';
+import { createHealthProbe } from '../workers/health.ts';
+import { drawQuestions } from './questions.ts';
+import {
+  type CanaryServices,
+  reportWorkers,
+  type Trial,
+  tryWorker,
+  type WorkerReport,
+} from './trial.ts';
+
+/** Workers cannot be tried as it was asked for, or not to the end; the message says why. */
+export class CanaryRefusedError extends Error {
+  override name = 'CanaryRefusedError';
+}
+
+/** The workers of a model that can be tried now, and those that can take jobs and do not answer. */
+interface Candidates {
+  answering: WorkerRow[];
+  /** Addresses. */
+  silent: string[];
+}
+
+/**
+ * @param options.worker the address of the only one to try; undefined: all
+ * @throws CanaryRefusedError when there is none
+ */
+async function findCandidates(options: {
+  database: Database;
+  probe: ReturnType<typeof createHealthProbe>;
+  modelAddress: string;
+  worker: string | undefined;
+}): Promise<Candidates> {
+  const { database, probe, modelAddress, worker } = options;
+  const eligible = (await selectEligibleWorkers(database))
+    .filter(({ models }) => models.includes(modelAddress))
+    .filter(({ address }) => worker === undefined || address === worker)
+    .sort((one, other) => (one.address < other.address ? -1 : 1));
+  const probed = await Promise.all(
+    eligible.map(async (row) => ({ row, answers: (await probe(row)) !== undefined })),
+  );
+  const answering = probed.filter(({ answers }) => answers).map(({ row }) => row);
+  if (answering.length > 0) {
+    const silent = probed.filter(({ answers }) => !answers).map(({ row }) => row.address);
+    return { answering, silent };
+  }
+  if (worker === undefined) throw new CanaryRefusedError('No worker of the model can be reached.');
+  throw new CanaryRefusedError(
+    eligible.length > 0
+      ? `The worker ${worker} does not answer a probe.`
+      : `The worker ${worker} cannot be asked: it is not active, does not host the model, or has ` +
+          'too little stake.',
+  );
+}
+
+/** What is asked, at whose cost, and what is good enough. */
+interface CanaryPlan {
+  wallet: string;
+  seed: number;
+  questions: number;
+  /** The least share of right answers, from 0 to 1. */
+  rightMin: number;
+  /** Aborts when the run is to end early; the jobs under way are failed. */
+  interrupted: AbortSignal;
+}
+
+/**
+ * Puts each question to all workers at once, so that none can tell another what comes. Every job
+ * has ended on the ledger when this returns or throws.
+ *
+ * @throws CanaryRefusedError when interrupted
+ * @throws ApiError, PriceChangedError, LedgerUnavailableError when a job cannot be locked
+ */
+async function runCanary(
+  services: CanaryServices,
+  options: CanaryPlan & { model: ModelRow; workers: Candidates['answering'] },
+): Promise<WorkerReport[]> {
+  const { workers, model, seed, rightMin, interrupted } = options;
+  const questions = drawQuestions({ seed, count: options.questions, modelId: model.id });
+  const trials = new Map<string, Trial[]>(workers.map(({ address }) => [address, []]));
+  for (const question of questions) {
+    const ends = await Promise.allSettled(
+      workers.map(async (worker) => {
+        const trial = await tryWorker(services, { ...options, worker, question });
+        trials.get(worker.address)?.push(trial);
+      }),
+    );
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    if (interrupted.aborted) throw new CanaryRefusedError('Interrupted. Every job has ended.');
+  }
+  return reportWorkers({ questions, trials, rightMin });
+}
+
+/** How the workers of a model did. */
+export interface CanaryReport {
+  workers: WorkerReport[];
+  /** Addresses of those that can take jobs and did not answer a probe: they were asked nothing. */
+  silent: string[];
+}
+
+/** A job that its worker leaves open is refunded two minutes after its lock. */
+const SHUTDOWN_TIMEOUT_MS = 150_000;
+const LEDGER_WAIT_MS = 15_000;
+/** One listens for the mirror's news. */
+const POOL_CONNECTIONS_MAX = 4;
+
+/**
+ * Tries workers out as the gateway that `config` describes, beside the processes that serve it.
+ *
+ * @throws CanaryRefusedError, and what locking a job throws
+ */
+export async function startCanary(
+  config: ApiConfig,
+  plan: CanaryPlan & { modelId: string; worker: string | undefined },
+): Promise<CanaryReport> {
+  const logger = createLogger({ name: 'canary', level: config.LOG_LEVEL });
+  const shutdown = createShutdown({ logger, timeoutMs: SHUTDOWN_TIMEOUT_MS });
+  try {
+    const resources = await openResources({
+      ...{ config, logger, shutdown, createSender },
+      applicationName: 'svc-canary',
+      poolConnectionsMax: POOL_CONNECTIONS_MAX,
+    });
+    const { pool, ledger, dispatcher, workers, tokens, addresses } = resources;
+    if (!(await within(LEDGER_WAIT_MS, reachLedger(ledger)))) {
+      throw new CanaryRefusedError('The node at SOLANA_RPC_URL does not answer.');
+    }
+    const model = (await selectModels(pool)).find(({ id }) => id === plan.modelId);
+    if (!model) throw new CanaryRefusedError(`No model has the id '${plan.modelId}'.`);
+    const { answering, silent } = await findCandidates({
+      database: pool,
+      probe: createHealthProbe({ dispatcher, allowLoopback: config.SVC_ALLOW_LOOPBACK }),
+      modelAddress: model.address,
+      worker: plan.worker,
+    });
+
+    const watch = createJobWatch({ pool, logger });
+    await watch.start();
+    shutdown.add('job watch', watch.close);
+    const background = createBackground();
+    shutdown.add('jobs under way', background.drain);
+    const escrow = createEscrow(ledger);
+    const { clock } = ledger;
+    const work = createJobWork({ background, watch, logger });
+    const refunds = createRefunds({ escrow, clock, work });
+    const { programId } = addresses;
+    const services = { escrow, clock, workers, tokens, refunds, programId };
+    return { silent, workers: await runCanary(services, { ...plan, model, workers: answering }) };
+  } finally {
+    await shutdown.run();
+  }
+}

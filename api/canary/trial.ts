@@ -1,0 +1,223 @@
+import type { PublicKey } from '@solana/web3.js';
+import { chargeCredits } from '../../programs/client/pricing.ts';
+import type { TokenCounts } from '../../runtime/tokenizers/tokenCounts.ts';
+import { chatForWorker, priceOf, quote } from '../jobs/admission.ts';
+import { type AttemptEnd, type AttemptOptions, runAttempt } from '../jobs/attempt.ts';
+import type { Escrow, LockedJob } from '../jobs/job.ts';
+import { checkProof, type ProvenAnswer } from '../jobs/provenAnswer.ts';
+import type { Refunds } from '../jobs/refund.ts';
+import type { ModelRow, WorkerRow } from '../sql/workers.ts';
+import type { Slot } from '../workers/capacity.ts';
+import { newcomer } from '../workers/worker.ts';
+import { type CanaryQuestion, isRight } from './questions.ts';
+
+export interface CanaryServices extends Pick<AttemptOptions, 'workers' | 'clock'> {
+  escrow: Escrow;
+  tokens: TokenCounts;
+  refunds: Refunds;
+  programId: PublicKey;
+}
+
+/** What a worker made of one question. */
+export type Trial = { firstTokenMs: number | undefined } & (
+  | {
+      kind: 'proven';
+      text: string;
+      claimedTokens: number;
+      countedTokens: number;
+      chargedCredits: bigint;
+    }
+  /** Nothing was charged. */
+  | { kind: 'unproven'; fault: string }
+  /** It had no place, which is no fault. Nothing was charged. */
+  | { kind: 'full' }
+);
+
+/**
+ * Puts one question to one worker as a job like any other, and sees the job to its end on the
+ * ledger: settled if the worker proved its answer, without a charge if not.
+ *
+ * @param options.interrupted aborts when the answer is not waited for any longer
+ * @throws ApiError, PriceChangedError, LedgerUnavailableError when the job cannot be locked
+ */
+export async function tryWorker(
+  services: CanaryServices,
+  options: {
+    wallet: string;
+    model: ModelRow;
+    worker: WorkerRow;
+    question: CanaryQuestion;
+    interrupted: AbortSignal;
+  },
+): Promise<Trial> {
+  const { escrow, tokens, refunds, programId } = services;
+  const { wallet, model, worker, question, interrupted } = options;
+  const { request } = question;
+  const quoted = await quote(model, request, tokens);
+  const job = await escrow.lock({ wallet, sequence: null }, quoted, escrow.draft(wallet));
+  try {
+    const chat = chatForWorker(request);
+    const { end, firstTokenMs } = await attempt(services, { job, worker, chat, interrupted });
+    if (end.kind !== 'whole') {
+      await refunds.refund(job, end);
+      if (end.kind === 'failed' && end.busy) return { kind: 'full', firstTokenMs };
+      const fault = end.kind === 'failed' ? end.reason : end.kind;
+      return { kind: 'unproven', fault, firstTokenMs };
+    }
+    const answer = checkProof(end.answer, { programId, job: job.address });
+    if (answer) return { firstTokenMs, ...(await settle(services, job, answer)) };
+    await escrow.fail(job, 'proof_invalid');
+    return { kind: 'unproven', fault: 'proof_invalid', firstTokenMs };
+  } catch (error) {
+    // Something of ours broke: the job must not stay open for it.
+    await escrow.fail(job, 'worker_error');
+    throw error;
+  }
+}
+
+async function attempt(
+  { escrow, workers, clock }: CanaryServices,
+  options: {
+    job: LockedJob;
+    worker: WorkerRow;
+    chat: Record<string, unknown>;
+    interrupted: AbortSignal;
+  },
+): Promise<{ end: AttemptEnd; firstTokenMs: number | undefined }> {
+  const { job, worker, chat, interrupted } = options;
+  const { endpoint, address: workerAddress } = worker;
+  const { id: jobId, address: jobAddress, tokenLimit, deadlines } = job;
+  let firstTokenMs: number | undefined;
+  const slot = slotAt(worker, (observedMs) => {
+    firstTokenMs = observedMs;
+  });
+  const events = runAttempt({
+    slot,
+    task: { endpoint, workerAddress, jobId, jobAddress, attempt: 1, tokenLimit, chat },
+    workers,
+    clock,
+    deadlines,
+    // As if another could go on: one that is silent for too long is not waited for.
+    findSuccessor: async () => true,
+    clientGone: interrupted,
+    keepPartial: false,
+  });
+  for (;;) {
+    const { done, value } = await events.next();
+    if (done) return { end: value, firstTokenMs };
+    if (value.type === 'started') escrow.acknowledge(job, workerAddress, 1);
+  }
+}
+
+async function settle(
+  { escrow, tokens, refunds }: CanaryServices,
+  job: LockedJob,
+  answer: ProvenAnswer,
+) {
+  const { text, proof } = answer;
+  const countedTokens = Math.min(await tokens.output(job.model.id, text), job.tokenLimit);
+  const settled = await escrow.settle(job, answer, countedTokens);
+  const end = settled.status === 'overdue' ? await refunds.refundWhenDue(job) : settled;
+  if (end.status !== 'settled') return { kind: 'unproven' as const, fault: end.status };
+  const claimedTokens = proof.completionTokens;
+  const charged = Math.min(claimedTokens, countedTokens);
+  return {
+    kind: 'proven' as const,
+    ...{ text, claimedTokens, countedTokens },
+    chargedCredits: chargeCredits(priceOf(job.model), charged, job.lockCredits),
+  };
+}
+
+/** At a worker that nobody chose, so that no choice learns from how it does. */
+function slotAt(worker: WorkerRow, observeFirstToken: (ms: number) => void): Slot {
+  const ignore = () => undefined;
+  const learning = { succeeded: ignore, failed: ignore, foundBusy: ignore, release: ignore };
+  return { worker: newcomer(worker), observeFirstToken, ...learning };
+}
+
+/** How one worker did. */
+export interface WorkerReport {
+  worker: string;
+  jobs_asked: number;
+  jobs_proven: number;
+  /** For want of a place; they count for nothing. */
+  jobs_refused: number;
+  answers_right: number;
+  /** Answers that as many workers gave to the same question as any other; null for one worker. */
+  answers_common: number | null;
+  tokens_claimed: number;
+  tokens_counted: number;
+  first_token_p50_ms: number | null;
+  credits_charged: bigint;
+  /** Why it is not good enough; empty when it is. */
+  faults: string[];
+}
+
+/** @param options.trials of each worker, in the order of the questions */
+export function reportWorkers(options: {
+  questions: readonly CanaryQuestion[];
+  trials: ReadonlyMap<string, readonly Trial[]>;
+  rightMin: number;
+}): WorkerReport[] {
+  const { questions, trials, rightMin } = options;
+  const common = questions.map((_, index) =>
+    mostFrequent([...trials.values()].map((own) => answerOf(own[index]))),
+  );
+  return [...trials].map(([worker, own]) => {
+    const answers = questions.map((_, index) => answerOf(own[index]));
+    const proven = own.filter((trial) => trial.kind === 'proven');
+    const refused = own.filter(({ kind }) => kind === 'full').length;
+    const heard = own.length - refused;
+    const right = questions.filter((question, index) => isRight(question, answers[index] ?? ''));
+    const asMost = answers.filter((answer, index) => common[index]?.has(answer));
+    const firstTokens = own.flatMap(({ firstTokenMs }) => firstTokenMs ?? []);
+    return {
+      worker,
+      jobs_asked: own.length,
+      jobs_proven: proven.length,
+      jobs_refused: refused,
+      answers_right: right.length,
+      answers_common: trials.size > 1 ? asMost.length : null,
+      tokens_claimed: proven.reduce((sum, { claimedTokens }) => sum + claimedTokens, 0),
+      tokens_counted: proven.reduce((sum, { countedTokens }) => sum + countedTokens, 0),
+      first_token_p50_ms: median(firstTokens),
+      credits_charged: proven.reduce((sum, { chargedCredits }) => sum + chargedCredits, 0n),
+      faults: [
+        ...unprovenFaults(own),
+        // Divided, which rounds as the reading of 0.28 did: the product 0.28 × 25 is above 7. Where
+        // none was heard, 0 / 0 is below no share.
+        ...(right.length / heard < rightMin
+          ? [`right in ${right.length} of ${heard}, less than ${rightMin}`]
+          : []),
+      ],
+    };
+  });
+}
+
+function unprovenFaults(trials: readonly Trial[]): string[] {
+  const counts = new Map<string, number>();
+  for (const trial of trials) {
+    if (trial.kind === 'unproven') counts.set(trial.fault, (counts.get(trial.fault) ?? 0) + 1);
+  }
+  return [...counts].map(([fault, count]) => `${count} of ${trials.length} not proven: ${fault}`);
+}
+
+function answerOf(trial: Trial | undefined): string | undefined {
+  return trial?.kind === 'proven' ? trial.text.trim() : undefined;
+}
+
+/** The answers that no other was given more often than; of answers given once there is none. */
+function mostFrequent(answers: readonly (string | undefined)[]): Set<string | undefined> {
+  const counts = new Map<string, number>();
+  for (const answer of answers) {
+    if (answer !== undefined) counts.set(answer, (counts.get(answer) ?? 0) + 1);
+  }
+  const most = Math.max(2, ...counts.values());
+  return new Set([...counts].filter(([, count]) => count === most).map(([answer]) => answer));
+}
+
+function median(values: readonly number[]): number | null {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = sorted[Math.ceil(sorted.length / 2) - 1];
+  return middle === undefined ? null : Math.round(middle);
+}

@@ -1,0 +1,205 @@
+import { EVENT_KINDS, type EventKind } from '../../webhooks/eventKinds.ts';
+import { ApiError, type ErrorCode, errorBody, errorTable } from '../http/contracts/errors.ts';
+import { jobListQuery } from '../http/contracts/job.ts';
+import { lockHeaders, type ResponseHeader } from '../http/contracts/values.ts';
+import { codeSamples, eventExample, examples, streamExample } from './examples.ts';
+import type { MediaType, Operation, Parameter, Response } from './openApi.ts';
+import { commonErrors, type EndpointDescription } from './operations.ts';
+import { eventSchemaName, querySchemas, refTo, type SchemaName } from './schemas.ts';
+
+/** What can happen to a request whose credits are locked: such an answer names its job. */
+const afterLock: readonly ErrorCode[] = [
+  'context_length_exceeded',
+  'internal_error',
+  'worker_failed',
+  'service_unavailable',
+  'job_timeout',
+];
+
+interface Where {
+  publicUrl: string;
+  /** Whether the endpoint locks credits. */
+  locks: boolean;
+  /** Whether the model is named by the path: then it is what does not exist. */
+  isPathModel: boolean;
+}
+
+/** The error responses of one endpoint: one per status, with an example of each code. */
+function describeErrors(codes: readonly ErrorCode[], where: Where): Record<string, Response> {
+  const errors = codes.map((code) => {
+    const isMissing = code === 'model_not_found' && where.isPathModel;
+    return new ApiError(code, errorTable[code].meaning, isMissing ? { status: 404 } : {});
+  });
+  const byStatus = Map.groupBy(errors, ({ status }) => status);
+  return Object.fromEntries([...byStatus].map(([status, those]) => [status, answer(those, where)]));
+}
+
+function answer(errors: readonly ApiError[], { publicUrl, locks }: Where): Response {
+  const headers = new Set(errors.flatMap(({ code }) => headersOf(code, locks)));
+  return {
+    description: errors.map(({ code }) => describe(code)).join('\n\n'),
+    headers: Object.fromEntries(
+      ['x-request-id', ...headers].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+    ),
+    content: {
+      'application/json': {
+        schema: refTo('Error'),
+        examples: Object.fromEntries(
+          errors.map((error) => [error.code, { value: errorBody(error, publicUrl) }]),
+        ),
+      },
+    },
+  };
+}
+
+function describe(code: ErrorCode): string {
+  return `\`${code}\`: ${errorTable[code].meaning}`;
+}
+
+function headersOf(code: ErrorCode, locks: boolean): ResponseHeader[] {
+  const entry = errorTable[code];
+  const names: ResponseHeader[] = locks && afterLock.includes(code) ? [...lockHeaders] : [];
+  if ('hasRetryAfter' in entry) names.push('retry-after');
+  if ('shouldRetry' in entry) names.push('x-should-retry');
+  return names;
+}
+
+/** One endpoint in OpenAPI's words. */
+export function describeEndpoint(endpoint: EndpointDescription, publicUrl: string): Operation {
+  const { id, tag, summary, description, request } = endpoint;
+  const samples = codeSamples(id);
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description,
+    parameters: parametersOf(endpoint),
+    ...(request && {
+      requestBody: { required: true, content: { 'application/json': mediaType(request) } },
+    }),
+    responses: {
+      '200': answerOf(endpoint),
+      ...describeErrors([...commonErrors, ...endpoint.errors], {
+        isPathModel: endpoint.pathParameters?.model_id !== undefined,
+        locks: endpoint.headers?.includes('x-svc-job-id') ?? false,
+        publicUrl,
+      }),
+    },
+    ...(samples.length > 0 && { 'x-codeSamples': samples }),
+  };
+}
+
+function parametersOf({
+  pathParameters = {},
+  requestHeaders = {},
+  hasQuery,
+}: EndpointDescription): Parameter[] {
+  const text = { type: 'string' };
+  return [
+    ...Object.entries(pathParameters).map(
+      ([name, description]): Parameter => ({
+        ...{ name, in: 'path', required: true, description, schema: text },
+      }),
+    ),
+    ...Object.entries(hasQuery ? querySchemas(jobListQuery) : {}).map(
+      ([name, { description = '', ...schema }]): Parameter => ({
+        ...{ name, in: 'query', required: false, description, schema },
+      }),
+    ),
+    ...Object.entries(requestHeaders).map(
+      ([name, description]): Parameter => ({
+        ...{ name, in: 'header', required: false, description, schema: text },
+      }),
+    ),
+  ];
+}
+
+function answerOf({ response, streams, headers = [] }: EndpointDescription): Response {
+  const names = ['x-request-id', ...headers];
+  return {
+    description: 'Success.',
+    headers: Object.fromEntries(
+      names.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+    ),
+    content: {
+      'application/json': mediaType(response),
+      ...(streams && {
+        'text/event-stream': {
+          schema: {
+            type: 'string',
+            description: 'Each event is a `ChatCompletionChunk`; the last one is `[DONE]`.',
+          },
+          example: streamExample,
+        },
+      }),
+    },
+  };
+}
+
+function mediaType(name: SchemaName): MediaType {
+  const example = name in examples ? examples[name as keyof typeof examples] : undefined;
+  return { schema: refTo(name), ...(example && { example }) };
+}
+
+const meanings: Record<EventKind, string> = {
+  'job.submitted': 'A job was created and its credits are locked.',
+  'job.processing':
+    'A worker acknowledged the job. Our choice: again when another worker takes over.',
+  'job.completed': 'The job settled on the ledger and the worker is paid.',
+  'job.failed': 'The job failed before its completion; its credits are back.',
+  'job.timeout': 'No worker completed the job within 120 s; its credits are back.',
+  'job.disputed': 'A dispute was opened.',
+  'credit.low':
+    'The balance fell below the threshold, 100 credits. Our choice: judged ' +
+    'on available and locked credits together, once for each crossing.',
+  'credit.topup': 'Credits were added.',
+  'worker.registered': 'A worker registered.',
+  'worker.slashed': 'A worker lost stake for a fraudulent proof.',
+};
+
+const headers: Record<string, string> = {
+  'Svc-Signature':
+    '`t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>` under the secret of the webhook.',
+  'Svc-Signature-Previous': 'Our choice: during a rotation, the same under the previous secret.',
+  'Svc-Event-Id': 'Our choice: the id of the event.',
+  'Svc-Delivery-Attempt': 'Our choice: from 1.',
+  'webhook-id': 'Our choice: the id of the event, as Standard Webhooks names it.',
+  'webhook-timestamp': 'Our choice: the time of this attempt, in Unix seconds.',
+  'webhook-signature': 'Our choice: the signature of Standard Webhooks.',
+};
+
+const parameters = Object.entries(headers).map(
+  ([name, description]): Parameter => ({
+    ...{ name, in: 'header', required: name !== 'Svc-Signature-Previous', description },
+    schema: { type: 'string' },
+  }),
+);
+
+/** What is sent to webhooks, one operation per kind of event. */
+export function describeEvents(): Record<string, { post: Operation }> {
+  return Object.fromEntries(EVENT_KINDS.map((kind) => [kind, { post: describeEvent(kind) }]));
+}
+
+function describeEvent(kind: EventKind): Operation {
+  const schema = refTo(eventSchemaName(kind));
+  return {
+    operationId: `on${eventSchemaName(kind)}`,
+    tags: ['Events'],
+    summary: kind,
+    description: meanings[kind],
+    // Deliveries are signed, they carry no key.
+    security: [],
+    parameters,
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema, example: eventExample(kind) } },
+    },
+    responses: {
+      '2XX': { description: 'Delivered, if it is answered within 10 seconds.' },
+      default: {
+        description:
+          'Failed: tried again 30 s, 5 min, 30 min and 2 h after the end of the attempt before.',
+      },
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import type { Tracer } from '@opentelemetry/api';
+import type { Express } from 'express';
+import express from 'express';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Database } from '../../runtime/postgres.ts';
+import type { KeyAdmission } from '../account/keys.ts';
+import type { Webhooks } from '../account/webhooks.ts';
+import type { Catalog } from '../jobs/catalog.ts';
+import type { Completions } from '../jobs/completion.ts';
+import type { Disputes } from '../jobs/dispute.ts';
+import type { UnmirroredJobs } from '../jobs/job.ts';
+import type { IdentifyRequest } from '../jobs/requestIdentity.ts';
+import type { ApiMetrics } from '../telemetry/metrics.ts';
+import type { WorkerDirectory } from '../workers/directory.ts';
+import { authenticate, requireSpender } from './middleware/authentication.ts';
+import { type BurstLimit, limitBursts } from './middleware/burstLimit.ts';
+import { allowOrigins, nameRequest, setSecurityHeaders } from './middleware/headers.ts';
+import { parseJsonBody } from './middleware/jsonBody.ts';
+import { requireWellFormed } from './middleware/malformedHttp.ts';
+import { recordRequests } from './middleware/recordRequests.ts';
+import { renderError, routeNotFound } from './middleware/renderError.ts';
+import { deleteWebhook, getAccount, getWebhooks, postWebhook } from './routes/account.ts';
+import { getJob, getJobs, postChatCompletion, postDispute } from './routes/jobs.ts';
+import { getModel, listModels } from './routes/models.ts';
+import type { Readiness } from './routes/readiness.ts';
+import { getHealth, getReadiness, serveDocs } from './routes/service.ts';
+
+export interface AppServices {
+  database: Database;
+  logger: Logger;
+  catalog: Catalog;
+  directory: WorkerDirectory;
+  completions: Completions;
+  identify: IdentifyRequest;
+  keys: KeyAdmission;
+  unmirrored: UnmirroredJobs;
+  disputes: Disputes;
+  webhooks: Webhooks;
+  metrics: ApiMetrics;
+  tracer: Tracer;
+  readiness: () => Promise<Readiness>;
+  bursts: BurstLimit;
+  refusals: BurstLimit;
+  /** The Gateway account's address. */
+  gateway: string;
+  /** The root that clients use. */
+  publicUrl: string;
+  /** Whose pages may call the API from a browser. */
+  corsOrigins: readonly string[];
+  trustedProxyHops: number;
+  /** The ledger's time. */
+  nowSeconds: () => bigint;
+}
+
+/** The whole API as an express app that somebody else listens with. */
+export function createApp(services: AppServices): Express {
+  const { database, logger, unmirrored, publicUrl } = services;
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  // Without ETags nothing is ever unchanged, not even for a client that says it has any version.
+  Object.defineProperty(app.request, 'fresh', { value: false });
+  app.set('trust proxy', services.trustedProxyHops);
+  app.set('query parser', 'simple');
+  app.set('case sensitive routing', true);
+
+  app.use(nameRequest());
+  app.use(recordRequests(services));
+  app.use(setSecurityHeaders({ isHttps: publicUrl.startsWith('https:') }));
+  app.use(allowOrigins(services.corsOrigins));
+  app.use(limitBursts(services.bursts));
+  app.use(requireWellFormed());
+
+  const auth = authenticate(services);
+  const json = parseJsonBody();
+  const spender = requireSpender(services.gateway);
+  app.post('/v1/chat/completions', auth, spender, json, postChatCompletion(services));
+  app.get('/v1/models', auth, listModels(services));
+  app.get('/v1/models/:model_id', auth, getModel(services));
+  app.get('/v1/jobs', auth, getJobs({ database, unmirrored }));
+  app.get('/v1/jobs/:job_id', auth, getJob({ database, unmirrored }));
+  app.post('/v1/jobs/:job_id/dispute', auth, json, postDispute(services));
+  app.get('/v1/account', auth, getAccount());
+  app.post('/v1/webhooks', auth, json, postWebhook(services));
+  app.get('/v1/webhooks', auth, getWebhooks(services));
+  app.delete('/v1/webhooks/:webhook_id', auth, deleteWebhook(services));
+  app.get('/health', getHealth());
+  app.get('/ready', getReadiness(services));
+  serveDocs(app, { publicUrl });
+
+  app.use(routeNotFound());
+  app.use(renderError({ logger, publicUrl }));
+  return app;
+}

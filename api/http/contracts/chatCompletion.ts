@@ -1,0 +1,218 @@
+import { z } from 'zod';
+import { ApiError } from './errors.ts';
+import { parseRequest, textOfLength, unixSeconds, usage, wellFormedText } from './values.ts';
+
+export const FINISH_REASONS = ['stop', 'length'] as const;
+
+const finishReason = z
+  .enum(FINISH_REASONS)
+  .describe('`length`: the answer met its token limit, or the time limit of its job.');
+
+const completionId = z
+  .string()
+  .regex(/^chatcmpl-job_[0-9a-f]{32}$/)
+  .describe('`chatcmpl-` and the job id.');
+
+/** A whole answer. */
+export const chatCompletion = z.object({
+  id: completionId,
+  object: z.literal('chat.completion'),
+  created: unixSeconds,
+  model: z.string(),
+  choices: z.array(
+    z.object({
+      index: z.int(),
+      message: z.object({ role: z.literal('assistant'), content: z.string() }),
+      finish_reason: finishReason,
+    }),
+  ),
+  usage: usage.describe('`completion_tokens` is what is charged.'),
+});
+
+export type ChatCompletion = z.infer<typeof chatCompletion>;
+
+/** The data of one event of a streamed answer. */
+export const chatCompletionChunk = z.object({
+  id: completionId,
+  object: z.literal('chat.completion.chunk'),
+  created: unixSeconds,
+  model: z.string(),
+  choices: z
+    .array(
+      z.object({
+        index: z.int(),
+        delta: z
+          .object({ role: z.literal('assistant').optional(), content: z.string().optional() })
+          .describe('`role` comes with the first chunk; empty in the last.'),
+        finish_reason: finishReason.nullable().describe('Null until the last chunk.'),
+      }),
+    )
+    .describe('Empty in the chunk that `stream_options.include_usage` asks for.'),
+  usage: usage.optional().describe('Only with `stream_options.include_usage`.'),
+});
+
+export type ChatCompletionChunk = z.infer<typeof chatCompletionChunk>;
+
+/** Of all messages together: each takes far longer to check than its few bytes suggest. */
+const PARTS_MAX = 4_096;
+
+const textPart = z.object({ type: z.literal('text'), text: wellFormedText });
+
+/**
+ * A string, or the text parts that some clients send instead; read as one string. It is read behind
+ * the union: a form that is read inside hides what is wrong with a value of that form.
+ */
+const content = z
+  .union([wellFormedText, z.array(textPart)], {
+    error: 'must be a string or an array of text parts',
+  })
+  .transform((value) => (typeof value === 'string' ? value : joinParts(value)));
+
+function joinParts(parts: { text: string }[]): string {
+  return parts.map((part) => part.text).join('');
+}
+
+const message = z.object({
+  role: z
+    .enum(['system', 'user', 'assistant', 'developer'], {
+      error: 'must be one of system, user, assistant',
+    })
+    // The newer name of the same role.
+    .transform((role) => (role === 'developer' ? ('system' as const) : role))
+    .describe('Our choice: `developer` is read as `system`.'),
+  content: content.describe('The text. Our choice: an array of text parts is joined.'),
+});
+
+/** null counts as absent for every optional field. */
+function optional<Schema extends z.ZodType>(schema: Schema) {
+  return schema.nullish().transform((value) => value ?? undefined);
+}
+
+/** What counts as absent, or one of these forms. */
+function absentOr(error: string, forms: z.ZodType[]) {
+  return z
+    .union(
+      [z.null(), z.array(z.unknown()).max(0, { error }), z.strictObject({}, { error }), ...forms],
+      {
+        error,
+      },
+    )
+    .optional();
+}
+
+/** A part of the format that this service does not have: absent, or a value that means "off". */
+function unsupported(...off: z.ZodType[]) {
+  return absentOr('is not supported', off).describe(
+    'Our choice: not supported, and refused unless it is absent or off.',
+  );
+}
+
+const TOKENS_MAX = 2 ** 31 - 1;
+
+const tokenCount = z
+  .int({ error: `must be an integer from 1 to ${TOKENS_MAX}` })
+  .min(1)
+  .max(TOKENS_MAX);
+
+const stopSequence = textOfLength(1, 256);
+
+const stop = z
+  .union([stopSequence, z.array(stopSequence).max(16)], {
+    error: 'must be a string of 1 to 256 characters, or up to 16 of them',
+  })
+  .transform((value) => [value].flat());
+
+/** JSON numbers beyond are not the integers that were written: a model would get another seed. */
+const seed = z
+  .int({ error: 'must be an integer from -(2^53 - 1) to 2^53 - 1' })
+  .meta({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
+
+export const MESSAGES_MAX = 2_048;
+/** More than there are. */
+const MODALITIES_MAX = 16;
+
+/** The body of POST /v1/chat/completions. Unknown fields are ignored. */
+export const chatCompletionRequest = z
+  .object(
+    {
+      // Whatever it is, an id of no model is `model_not_found`: that is the catalog's to say.
+      model: z.string().describe('The id of a model, as GET /v1/models lists it.'),
+      messages: z
+        .array(message)
+        .min(1)
+        .max(MESSAGES_MAX)
+        .describe(
+          'The conversation. Our choice: at most 2,048 messages, with 4,096 text parts in all.',
+        ),
+      stream: optional(z.boolean()).describe('`true` for server-sent events; default `false`.'),
+      stream_options: optional(
+        z.object({
+          include_usage: optional(z.boolean()).describe('Adds a chunk with the usage at the end.'),
+        }),
+      ).describe('Our choice: the part of the format that streams need.'),
+      max_tokens: optional(tokenCount).describe(
+        'The most tokens to generate. Our choice: by default what `credits_per_request` covers at ' +
+          'the rate per 1,000; never more than the context window leaves.',
+      ),
+      max_completion_tokens: optional(tokenCount).describe(
+        'Our choice: another name for `max_tokens`; equal if both are given.',
+      ),
+      temperature: optional(z.number().min(0).max(2)).describe('Sampling temperature.'),
+      top_p: optional(z.number().min(0).max(1)).describe('Nucleus sampling probability.'),
+      stop: optional(stop).describe(
+        'Stop sequences. Our choice: up to 16, of 1 to 256 characters each.',
+      ),
+      frequency_penalty: optional(z.number().min(-2).max(2)),
+      presence_penalty: optional(z.number().min(-2).max(2)),
+      seed: optional(seed).describe('For sampling; equal answers are not guaranteed.'),
+      n: absentOr('only one choice is supported', [z.literal(1)]).describe(
+        'Our choice: 1 or absent.',
+      ),
+      tools: unsupported(),
+      functions: unsupported(),
+      tool_choice: unsupported(z.literal('none')),
+      function_call: unsupported(z.literal('none')),
+      logit_bias: unsupported(),
+      logprobs: unsupported(z.literal(false)),
+      top_logprobs: unsupported(z.literal(0)),
+      response_format: unsupported(z.looseObject({ type: z.literal('text') })),
+      modalities: unsupported(z.array(z.literal('text')).max(MODALITIES_MAX)),
+      audio: unsupported(),
+    },
+    { error: 'must be a JSON object' },
+  )
+  .refine(
+    (body) =>
+      body.max_tokens === undefined ||
+      body.max_completion_tokens === undefined ||
+      body.max_tokens === body.max_completion_tokens,
+    { path: ['max_completion_tokens'], message: 'must equal max_tokens when both are given' },
+  );
+
+export type ChatCompletionRequest = z.infer<typeof chatCompletionRequest>;
+
+/** @throws ApiError `invalid_request` */
+export function parseChatCompletion(body: unknown): ChatCompletionRequest {
+  if (countParts(body) > PARTS_MAX) {
+    const fault = `must not hold more than ${PARTS_MAX} text parts in all`;
+    throw new ApiError('invalid_request', `Invalid value for 'messages': ${fault}.`, {
+      param: 'messages',
+    });
+  }
+  return parseRequest(chatCompletionRequest, body);
+}
+
+/** Of a body that nothing is known of yet. */
+function countParts(body: unknown): number {
+  const { messages } = (body ?? {}) as { messages?: unknown };
+  if (!Array.isArray(messages)) return 0;
+  return messages.reduce((sum: number, message: unknown) => {
+    const { content } = (message ?? {}) as { content?: unknown };
+    return sum + (Array.isArray(content) ? content.length : 0);
+  }, 0);
+}
+
+/** The most tokens the client wants, or undefined when it left that to the service. */
+export function wantedTokens(request: ChatCompletionRequest): number | undefined {
+  return request.max_tokens ?? request.max_completion_tokens;
+}

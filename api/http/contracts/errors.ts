@@ -1,0 +1,299 @@
+import { z } from 'zod';
+import { LedgerUnavailableError } from '../../../programs/client/sender/outcome.ts';
+import { isPassing } from '../../../runtime/passingErrors.ts';
+
+interface ErrorEntry {
+  status: number;
+  type: string;
+  /** For the documentation, as Markdown. */
+  meaning: string;
+  /** The fields of `error.details`. */
+  details?: readonly string[];
+  hasRetryAfter?: true;
+  /** Sent as `x-should-retry: false`: repeating silently would only cost the client time. */
+  shouldRetry?: false;
+}
+
+/**
+ * Every error code a client can receive: its HTTP status, its type, and what its documentation says.
+ * The one statement of the table; the renderer, the documentation page and the tests read it.
+ */
+export const errorTable = {
+  invalid_request: {
+    status: 400,
+    type: 'invalid_request_error',
+    meaning:
+      'The request is malformed or a field has an invalid value; `param` names the field. Of one ' +
+      'webhook too many, `details.limit` is how many a wallet may have.',
+    details: ['limit'],
+  },
+  model_not_found: {
+    status: 400,
+    type: 'invalid_request_error',
+    meaning:
+      'No model has this id. GET /v1/models lists the models that can be used. For the id in the ' +
+      'path of GET /v1/models/{model_id}, the status is 404 and the type `not_found_error`.',
+  },
+  context_length_exceeded: {
+    status: 400,
+    type: 'invalid_request_error',
+    meaning:
+      "The messages leave no room for an answer in the model's context window. Where the service " +
+      'counts the tokens itself, nothing was locked and `prompt_tokens` tells how many there are ' +
+      'at least; where the worker counted them, the job failed and its credits are back.',
+    details: ['context_window', 'prompt_tokens', 'job_id', 'credits_refunded', 'refund_tx'],
+  },
+  missing_api_key: {
+    status: 401,
+    type: 'authentication_error',
+    meaning: 'The request carries no `Authorization` header.',
+  },
+  invalid_api_key: {
+    status: 401,
+    type: 'authentication_error',
+    meaning:
+      'The key does not exist or was revoked, or the `Authorization` header holds something else than `Bearer <API_KEY>`.',
+  },
+  insufficient_credits: {
+    status: 402,
+    type: 'payment_error',
+    meaning:
+      'The available balance is below what the request has to lock. ' +
+      '`details.affordable_max_tokens` is the largest `max_tokens` the balance covers, 0 if none.',
+    details: ['credits_remaining', 'credits_required', 'tier', 'affordable_max_tokens'],
+  },
+  key_suspended: {
+    status: 403,
+    type: 'permission_error',
+    meaning: 'The key is suspended for a policy violation or an abuse flag.',
+  },
+  spending_limit_exceeded: {
+    status: 403,
+    type: 'permission_error',
+    meaning:
+      'The wallet limits what this service may lock per job or per day, and this is above it.',
+  },
+  spender_not_set: {
+    status: 403,
+    type: 'permission_error',
+    meaning: 'The wallet has not made this service a spender of its credit account.',
+  },
+  job_not_found: {
+    status: 404,
+    type: 'not_found_error',
+    meaning: 'The wallet of this key has no such job.',
+  },
+  webhook_not_found: {
+    status: 404,
+    type: 'not_found_error',
+    meaning: 'The wallet of this key has no such webhook.',
+  },
+  route_not_found: {
+    status: 404,
+    type: 'not_found_error',
+    meaning: 'This path, or this method on it, does not exist.',
+  },
+  duplicate_webhook: {
+    status: 409,
+    type: 'conflict_error',
+    meaning:
+      'A webhook with the same `url` and `events` exists: `details.webhook_id`. Delete it first ' +
+      'to set another secret.',
+    details: ['webhook_id'],
+    shouldRetry: false,
+  },
+  idempotency_key_in_use: {
+    status: 409,
+    type: 'conflict_error',
+    meaning: 'The same request is still being answered; wait for `Retry-After` seconds.',
+    details: ['job_id'],
+    hasRetryAfter: true,
+  },
+  idempotency_key_reused: {
+    status: 409,
+    type: 'conflict_error',
+    meaning:
+      'The same request was answered and charged before, more than ten minutes ago or with ' +
+      'another API key; GET /v1/jobs/{id} shows its job. Use a new key for a new request.',
+    details: ['job_id'],
+    shouldRetry: false,
+  },
+  dispute_already_open: {
+    status: 409,
+    type: 'conflict_error',
+    meaning: 'The job has been disputed before; GET /v1/jobs/{id} shows how the dispute stands.',
+    details: ['job_id'],
+    shouldRetry: false,
+  },
+  dispute_window_expired: {
+    status: 422,
+    type: 'unprocessable_error',
+    meaning: "A job can be disputed for 60 seconds after its settlement, by the ledger's clock.",
+    details: ['job_id', 'dispute_window_ends_at'],
+  },
+  idempotency_key_mismatch: {
+    status: 422,
+    type: 'unprocessable_error',
+    meaning: 'The Idempotency-Key was used with another body in the last 24 hours.',
+    details: ['job_id'],
+  },
+  job_not_settled: {
+    status: 422,
+    type: 'unprocessable_error',
+    meaning: 'Only a settled job can be disputed: for any other, nothing was charged.',
+    details: ['job_id', 'status'],
+  },
+  dispute_limit_reached: {
+    status: 422,
+    type: 'unprocessable_error',
+    meaning:
+      'The wallet has as many open disputes as this service may open for it at a time. The ' +
+      "wallet's own signature may open as many again (`npx svc send job_dispute`).",
+    details: ['job_id'],
+  },
+  rate_limit_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    meaning: 'Too many requests from one address in a short time; wait for `Retry-After` seconds.',
+    details: ['limit'],
+    hasRetryAfter: true,
+  },
+  internal_error: {
+    status: 500,
+    type: 'server_error',
+    meaning: 'An error on our side. Nothing is charged for a job that did not settle.',
+  },
+  worker_failed: {
+    status: 500,
+    type: 'server_error',
+    meaning:
+      'No worker produced a proven answer, and nothing is charged. `refund_tx` is null where the ' +
+      'ledger had not confirmed in time that the credits are back. Safe to retry.',
+    details: ['job_id', 'credits_refunded', 'refund_tx'],
+  },
+  no_workers_available: {
+    status: 503,
+    type: 'capacity_error',
+    meaning:
+      'No worker can take the request now. Nothing was locked; wait `details.retry_after` s.',
+    details: ['model', 'retry_after'],
+    hasRetryAfter: true,
+  },
+  service_unavailable: {
+    status: 503,
+    type: 'server_error',
+    meaning: 'The ledger or the database cannot be reached, or locks are paused. Safe to retry.',
+    hasRetryAfter: true,
+  },
+  job_timeout: {
+    status: 504,
+    type: 'timeout_error',
+    meaning: 'No worker finished within 120 seconds; the credits are back. Safe to repeat.',
+    details: ['job_id', 'credits_refunded', 'refund_tx'],
+    shouldRetry: false,
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+const codes = Object.keys(errorTable) as ErrorCode[];
+const types = [...new Set(Object.values(errorTable).map(({ type }) => type))];
+
+/** The body of every error, and of the last event of a stream that failed. */
+export const errorObject = z.object({
+  error: z.object({
+    code: z.enum(codes),
+    message: z.string().describe('For people; its wording may change.'),
+    type: z.enum(types),
+    param: z.string().nullable().describe('The request field at fault, if there is one.'),
+    docs: z.string().meta({ format: 'uri' }).describe('Where this code is described.'),
+    details: z.record(z.string(), z.unknown()).optional().describe('What depends on the code.'),
+  }),
+});
+
+export type ErrorBody = z.infer<typeof errorObject>;
+
+interface ApiErrorOptions {
+  /** The request field at fault. */
+  param?: string;
+  /** Code-specific facts; amounts as JSON numbers. */
+  details?: Record<string, unknown>;
+  /** Seconds for the `Retry-After` header. */
+  retryAfterSeconds?: number;
+  /** Overrides the table's status: an unknown model is 400 in a body and 404 in a path. */
+  status?: 404;
+  cause?: unknown;
+}
+
+/** With no other facts than the table, and so the documentation, names for the code. */
+type OptionsOf<Code extends ErrorCode> = Omit<ApiErrorOptions, 'details' | 'retryAfterSeconds'> & {
+  retryAfterSeconds?: (typeof errorTable)[Code] extends { hasRetryAfter: true } ? number : never;
+  details?: (typeof errorTable)[Code] extends { details: readonly (infer Field extends string)[] }
+    ? { readonly [Name in Field]?: unknown }
+    : never;
+};
+
+/** An error that a client may see. Everything else becomes a bare `internal_error`. */
+export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
+  override name = 'ApiError';
+  readonly code: ErrorCode;
+  readonly options: ApiErrorOptions;
+
+  constructor(code: Code, message: string, options: OptionsOf<Code> = {}) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.options = options;
+  }
+
+  get status(): number {
+    return this.options.status ?? errorTable[this.code].status;
+  }
+}
+
+/** The client left before anything was locked for it: nobody is to be told, and nothing is wrong. */
+export class ClientLeftError extends Error {
+  override name = 'ClientLeftError';
+}
+
+/** @param publicUrl the service root that clients use, for the documentation link */
+export function errorBody(error: ApiError, publicUrl: string): ErrorBody {
+  const { param, details, status } = error.options;
+  return {
+    error: {
+      code: error.code,
+      message: error.message,
+      type: status === 404 ? 'not_found_error' : errorTable[error.code].type,
+      param: param ?? null,
+      docs: `${publicUrl}/docs/errors#${error.code}`,
+      ...(details && { details }),
+    },
+  };
+}
+
+/** The headers that belong to an error besides its body. */
+export function errorHeaders(error: ApiError): Record<string, string> {
+  const { retryAfterSeconds } = error.options;
+  const { shouldRetry }: ErrorEntry = errorTable[error.code];
+  return {
+    ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
+    ...(shouldRetry === false && { 'x-should-retry': 'false' }),
+  };
+}
+
+/**
+ * What a client is told about any thrown value: an ApiError as it is; a lost database or ledger as
+ * a 503 that is safe to retry; the rest as an `internal_error` that says nothing of its inside.
+ */
+export function toApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  if (isUnavailable(thrown)) return serviceUnavailable('A part of the service is away.', thrown);
+  return new ApiError('internal_error', 'Something went wrong on our side.', { cause: thrown });
+}
+
+export function serviceUnavailable(message: string, cause?: unknown): ApiError {
+  return new ApiError('service_unavailable', message, { retryAfterSeconds: 5, cause });
+}
+
+function isUnavailable(thrown: unknown): boolean {
+  return thrown instanceof LedgerUnavailableError || isPassing(thrown);
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { TIERS } from '../../../programs/client/vocabulary.ts';
+import { time, tokens, unixSeconds } from './values.ts';
+
+/** A model with its price and its pool of workers. */
+export const modelObject = z.object({
+  id: z.string(),
+  object: z.literal('model'),
+  created: unixSeconds,
+  owned_by: z.string().describe("The model's originator."),
+  svc: z.object({
+    tier: z.enum(TIERS),
+    credits_per_request: z
+      .int()
+      .min(0)
+      .describe('The charge for a completion of up to `long_completion_threshold` output tokens.'),
+    credits_per_1k_tokens: z
+      .int()
+      .min(0)
+      .describe('The charge per 1,000 output tokens of a longer completion, rounded up.'),
+    active_workers: z.int().min(0).describe('Workers that host the model and answer at present.'),
+    median_latency_ms: z
+      .int()
+      .min(0)
+      .describe(
+        'The p50 time to the first token over the pool. Our choice: of the last ten minutes; ' +
+          '0 while nothing was observed.',
+      ),
+    parameters: z.string().describe('The parameter count as a label, such as `8B`.'),
+    context_window: tokens.describe('The most tokens that messages and answer have together.'),
+    long_completion_threshold: tokens.describe(
+      'Our choice: the most output tokens for which `credits_per_request` is the charge.',
+    ),
+    retires_at: time
+      .nullable()
+      .describe(
+        'Our choice: until then the model works; set at least 30 days ahead, null if never.',
+      ),
+  }),
+});
+
+export type ModelObject = z.infer<typeof modelObject>;
+
+export const modelList = z.object({
+  object: z.literal('list'),
+  data: z.array(modelObject).describe('Models that at least one worker hosts.'),
+});
+
+export type ModelList = z.infer<typeof modelList>;

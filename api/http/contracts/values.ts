@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { ApiError } from './errors.ts';
+
+/** What several objects of the API are made of, each described once. */
+
+export const jobId = z.string().regex(/^job_[0-9a-f]{32}$/, { error: 'must be a job id' });
+
+export const sha256Hash = z
+  .string()
+  .regex(/^sha256:[0-9a-f]{64}$/)
+  .describe('`sha256:` and 64 lower-case hexadecimal digits.');
+
+export const ledgerAddress = z
+  .string()
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
+  .describe('A ledger address, base58.');
+
+export const transactionSignature = z
+  .string()
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/)
+  .describe('The signature of a ledger transaction, base58.');
+
+export const credits = z.int().min(0);
+
+export const tokens = z.int().min(0);
+
+export const slot = z.int().min(0).describe('A slot of the ledger.');
+
+export const usdc = z.number().min(0).describe('Stablecoin units; one credit is 0.01.');
+
+export const time = z.iso.datetime().describe('ISO 8601, UTC.');
+
+export const unixSeconds = z.int().describe('Unix time in seconds.');
+
+export const usage = z.object({
+  prompt_tokens: tokens,
+  completion_tokens: tokens,
+  total_tokens: tokens,
+});
+
+/** Lone surrogates cannot be encoded as UTF-8, so such a text has no hash that both sides share. */
+export const wellFormedText = z
+  .string({ error: 'must be a string' })
+  .refine((text) => text.isWellFormed(), { error: 'must not contain lone surrogates' });
+
+/**
+ * A text of `min` to `max` characters. They are code points, as JSON Schema counts them, so that the
+ * document says the same: many a character is two units of a JavaScript string.
+ */
+export function textOfLength(min: number, max: number) {
+  return wellFormedText
+    .refine((text) => isOfLength(text, min, max), {
+      error: `must have ${min} to ${max} characters`,
+    })
+    .meta({ minLength: min, maxLength: max });
+}
+
+function isOfLength(text: string, min: number, max: number): boolean {
+  // No character is more than two units, so a text this long need not be taken apart.
+  if (text.length > 2 * max) return false;
+  const characters = [...text].length;
+  return characters >= min && characters <= max;
+}
+
+/** The response headers of the API beyond HTTP's own, by what they say; an OpenAPI document, CORS and the tests read it. */
+export const responseHeaders = {
+  'x-request-id': 'Our choice: names the request in our logs.',
+  'x-svc-job-id': 'The job. Our choice: with every answer after a lock, errors too.',
+  'x-svc-tx-signature':
+    'The transaction that locked the credits. Our choice: with every answer after a lock, errors too.',
+  'x-svc-settlement-tx':
+    'The settlement; of a stream a trailer. Our choice: absent if it is not confirmed within 10 s, ' +
+    'of a stream 3 s.',
+  'x-svc-worker': "The worker's address.",
+  'x-svc-credits-remaining':
+    'The balance after the request; of a stream a trailer. Our choice: absent with the settlement.',
+  'x-svc-output-hash':
+    'Our choice: the sha256 of the whole text, which the worker signed; of a stream a trailer.',
+  'x-svc-delivery-receipt':
+    'Our choice: our signature that this text was delivered, for a dispute; of a stream a trailer.',
+  'x-svc-engine': 'Our choice: what the worker says of its engine.',
+  'x-svc-replayed': 'Our choice: `true` when the answer is that of an earlier equal request.',
+  'server-timing': 'Our choice: milliseconds for lock, worker, settlement and mirror.',
+  'retry-after': 'Seconds to wait before the request is repeated.',
+  'x-should-retry': 'Our choice: `false` where repeating silently would only cost time.',
+} as const satisfies Record<string, string>;
+
+export type ResponseHeader = keyof typeof responseHeaders;
+
+/** What every answer has from the lock on. */
+export const lockHeaders = [
+  'x-svc-job-id',
+  'x-svc-tx-signature',
+] as const satisfies readonly ResponseHeader[];
+
+/**
+ * Parses what a client sent.
+ *
+ * @throws ApiError `invalid_request` whose `param` is the path of the first field at fault, such as
+ *   `messages[2].content`, and whose message never quotes the value
+ */
+export function parseRequest<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): z.infer<Schema> {
+  const parsed = schema.safeParse(value, { reportInput: false });
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const param = formatPath(issue?.path ?? []);
+  const fault = issue?.message ?? 'is invalid';
+  throw new ApiError(
+    'invalid_request',
+    param ? `Invalid value for '${param}': ${fault}.` : `Invalid request body: ${fault}.`,
+    { ...(param && { param }) },
+  );
+}
+
+function formatPath(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, key) => {
+    if (typeof key === 'number') return `${text}[${key}]`;
+    return text === '' ? String(key) : `${text}.${String(key)}`;
+  }, '');
+}

@@ -1,0 +1,105 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { hashKey, type KeyAdmission, unknownKey } from '../../account/keys.ts';
+import type { KeyAndAccount, Payer } from '../../sql/accounts.ts';
+import { ApiError } from '../contracts/errors.ts';
+import type { BurstLimit } from './burstLimit.ts';
+import { requireReadablePath } from './malformedHttp.ts';
+
+const KEY_FORMAT = /^svc_live_[A-Za-z0-9]{32}$/;
+const BEARER = /^bearer +(\S+)$/i;
+
+/**
+ * Admits requests that carry a live key, and no others. Refusals are limited apart from other
+ * requests: whoever guesses is soon told to wait, and a live key is admitted all the same, since one
+ * address may be that of many clients. What is wrong with a path is told only to those who were
+ * admitted.
+ *
+ * No answer is kept by caches on its way: what it tells is the wallet's own.
+ */
+export function authenticate(options: {
+  keys: KeyAdmission;
+  refusals: BurstLimit;
+}): RequestHandler {
+  const { keys, refusals } = options;
+
+  /** @throws ApiError of a key that may not be used, or that was guessed too often */
+  async function admit(request: Request, response: Response): Promise<void> {
+    try {
+      const apiKey = bearerOf(request.get('authorization'));
+      if (!KEY_FORMAT.test(apiKey)) throw unknownKey();
+      const key = await keys.admit(hashKey(apiKey));
+      Object.assign(response.locals, { apiKey, key });
+    } catch (error) {
+      if (error instanceof ApiError) {
+        // Nothing is awaited between the two, so that requests at the same time get no more.
+        refusals.check(request);
+        refusals.take(request);
+      }
+      throw error;
+    }
+  }
+
+  return async (request, response, next) => {
+    response.set('cache-control', 'no-store');
+    await admit(request, response);
+    requireReadablePath(request);
+    next();
+  };
+}
+
+/** The key and account of a request that was authenticated. */
+export function authenticated(response: Response): KeyAndAccount {
+  return response.locals.key as KeyAndAccount;
+}
+
+/** The key itself, of this request only: it is kept nowhere. */
+export function apiKeyOf(response: Response): string {
+  return response.locals.apiKey as string;
+}
+
+function bearerIn(authorization: string | undefined): string | undefined {
+  return BEARER.exec(authorization ?? '')?.[1];
+}
+
+/** A header that holds something else than a key names no key that exists; only none is missing. */
+function bearerOf(authorization: string | undefined): string {
+  if (authorization === undefined) {
+    throw new ApiError(
+      'missing_api_key',
+      'No API key was sent. Send it as `Authorization: Bearer <API_KEY>`.',
+    );
+  }
+  const key = bearerIn(authorization);
+  if (key === undefined) {
+    throw new ApiError(
+      'invalid_api_key',
+      'The Authorization header must be `Bearer <API_KEY>` and nothing else.',
+    );
+  }
+  return key;
+}
+
+/**
+ * Admits requests whose wallet lets this service spend, before their bodies are looked at.
+ *
+ * @param gateway the Gateway account that wallets name as their spender
+ */
+export function requireSpender(gateway: string): RequestHandler {
+  return (_request, response, next) => {
+    assertSpender(authenticated(response), gateway);
+    next();
+  };
+}
+
+/**
+ * A wallet without an account passes: it has no credits, which is what it is told.
+ *
+ * @throws ApiError `spender_not_set`
+ */
+function assertSpender({ spender }: Payer, gateway: string): void {
+  if (spender === null || spender === gateway) return;
+  throw new ApiError(
+    'spender_not_set',
+    `The wallet's spender is not this service. Set it to ${gateway} with spender_set.`,
+  );
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import type { RequestHandler, Response } from 'express';
+import { responseHeaders } from '../contracts/values.ts';
+
+export function createRequestId(): string {
+  return `req_${randomUUID().replaceAll('-', '')}`;
+}
+
+/** Names every request, in its response and in our logs; a name the client chose is not used. */
+export function nameRequest(): RequestHandler {
+  return (_request, response, next) => {
+    const id = createRequestId();
+    response.locals.requestId = id;
+    response.set('x-request-id', id);
+    next();
+  };
+}
+
+export function requestIdOf(response: Response): string {
+  return response.locals.requestId as string;
+}
+
+/** Two years, after each visit. */
+const HSTS = 'max-age=63072000; includeSubDomains';
+
+/**
+ * Headers that keep a browser from doing more with an answer than show it. Pages widen the content
+ * policy by what they need.
+ *
+ * @param options.isHttps whether clients reach the service by HTTPS, ours or a proxy's
+ */
+export function setSecurityHeaders({ isHttps }: { isHttps: boolean }): RequestHandler {
+  const headers = {
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'cross-origin-opener-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    ...(isHttps && { 'strict-transport-security': HSTS }),
+  };
+  return (_request, response, next) => {
+    response.set(headers);
+    next();
+  };
+}
+
+const EXPOSED = Object.keys(responseHeaders).join(', ');
+const METHODS = 'GET, POST, DELETE';
+/** What browsers keep of a preflight's answer at most. */
+const PREFLIGHT_MAX_AGE_SECONDS = 7_200;
+
+/**
+ * Lets pages of these origins call the API; a page of any other gets its answers from the browser
+ * without being able to read them. Nothing is a cookie here, so no credentials are allowed.
+ *
+ * A preflight carries no key and ends here, before any check.
+ *
+ * @param origins as browsers spell them, such as `https://console.example.com`
+ */
+export function allowOrigins(origins: readonly string[]): RequestHandler {
+  const allowed = new Set(origins);
+  return (request, response, next) => {
+    response.vary('Origin');
+    const origin = request.get('origin');
+    if (origin === undefined || !allowed.has(origin)) return next();
+    response.set({
+      'access-control-allow-origin': origin,
+      'access-control-expose-headers': EXPOSED,
+    });
+    const isPreflight =
+      request.method === 'OPTIONS' && request.get('access-control-request-method') !== undefined;
+    if (!isPreflight) return next();
+    response.set({
+      'access-control-allow-methods': METHODS,
+      // Whatever the page wants to send: what the API does with a header is checked by the API.
+      'access-control-allow-headers': request.get('access-control-request-headers') ?? '',
+      'access-control-max-age': String(PREFLIGHT_MAX_AGE_SECONDS),
+    });
+    response.status(204).end();
+  };
+}

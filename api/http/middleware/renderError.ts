@@ -1,0 +1,45 @@
+import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { Logger } from '../../../runtime/logger.ts';
+import { ApiError, ClientLeftError, toApiError } from '../contracts/errors.ts';
+import { sendError } from '../response/response.ts';
+import { requestIdOf } from './headers.ts';
+import { describeBodyFault } from './jsonBody.ts';
+
+/** What express and its parsers refuse by themselves: they mark it with a 4xx status. */
+function describeRequestFault(thrown: unknown): ApiError | undefined {
+  const status = (thrown as { status?: unknown } | null)?.status;
+  if (typeof status !== 'number' || status < 400 || status >= 500) return undefined;
+  return new ApiError('invalid_request', 'The request is malformed.', { cause: thrown });
+}
+
+function describe(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  return describeBodyFault(thrown) ?? describeRequestFault(thrown) ?? toApiError(thrown);
+}
+
+/** The one place where an error becomes a response. */
+export function renderError(options: { logger: Logger; publicUrl: string }): ErrorRequestHandler {
+  const { logger, publicUrl } = options;
+  return (thrown, _request, response, _next) => {
+    if (thrown instanceof ClientLeftError) return;
+    const error = describe(thrown);
+    if (error.status >= 500) {
+      const request_id = requestIdOf(response);
+      logger.error({
+        msg: 'Answered with a server error',
+        request_id,
+        code: error.code,
+        err: thrown,
+      });
+    }
+    if (response.headersSent) return void response.destroy();
+    sendError(response, error, publicUrl);
+  };
+}
+
+export function routeNotFound(): RequestHandler {
+  return ({ method, originalUrl }) => {
+    const [path] = originalUrl.split('?');
+    throw new ApiError('route_not_found', `There is no ${method} ${path}.`);
+  };
+}

@@ -1,0 +1,215 @@
+import type { ServerResponse } from 'node:http';
+import type { Response } from 'express';
+import type {
+  ChatCompletion,
+  ChatCompletionChunk,
+  FINISH_REASONS,
+} from '../contracts/chatCompletion.ts';
+import { type ApiError, errorBody } from '../contracts/errors.ts';
+import { noteError, noteWhole, sendError } from './response.ts';
+
+export type FinishReason = (typeof FINISH_REASONS)[number];
+
+/** What is charged; shown as the answer's usage. */
+export type Usage = ChatCompletion['usage'];
+
+/** What identifies an answer to its client. */
+export interface AnswerIdentity {
+  jobId: string;
+  modelId: string;
+  /** Unix seconds of the ledger. */
+  created: number;
+}
+
+/** How an answer reaches its client: as one body, or as a stream of events. */
+export interface Delivery {
+  /** The first non-empty content was accepted from this worker: there is no way back to another. */
+  begin(worker: { address: string; engine: string | null }): void;
+  write(text: string): void;
+  /** The text is complete and its proof has been checked. */
+  finish(finishReason: FinishReason, usage: Usage): void;
+  /** The answer settled, or nothing is known of its settlement in time. */
+  settled(settlement: Settlement): void;
+  /** Ends with an error, as a status while none was sent, else as the stream's last event. */
+  fail(error: ApiError): void;
+}
+
+/** What a client gets to know of the settlement. */
+export interface Settlement {
+  settlementTx: string | null;
+  creditsRemaining: number | null;
+  outputHash: string;
+  deliveryReceipt: string;
+}
+
+/** Header and trailer names of the settlement, in the order they are announced. */
+function settlementFields(settlement: Settlement): Record<string, string> {
+  return {
+    ...(settlement.settlementTx && { 'x-svc-settlement-tx': settlement.settlementTx }),
+    ...(settlement.creditsRemaining !== null && {
+      'x-svc-credits-remaining': String(settlement.creditsRemaining),
+    }),
+    'x-svc-output-hash': settlement.outputHash,
+    'x-svc-delivery-receipt': settlement.deliveryReceipt,
+  };
+}
+
+const TRAILERS =
+  'x-svc-settlement-tx, x-svc-credits-remaining, x-svc-output-hash, x-svc-delivery-receipt';
+
+function setWorkerHeaders(
+  response: Response,
+  worker: { address: string; engine: string | null },
+): void {
+  response.set('x-svc-worker', worker.address);
+  if (worker.engine) response.set('x-svc-engine', worker.engine);
+}
+
+interface DeliveryOptions {
+  response: Response;
+  identity: AnswerIdentity;
+  publicUrl: string;
+  /** Whether a stream ends with a chunk that tells its usage. */
+  includeUsage: boolean;
+}
+
+/** The form that the client asked for. */
+export function createDelivery(options: DeliveryOptions & { isStream: boolean }): Delivery {
+  return options.isStream ? createStreamDelivery(options) : createPlainDelivery(options);
+}
+
+/** The whole answer in one body, sent after its settlement. */
+function createPlainDelivery(options: DeliveryOptions): Delivery {
+  const { response, identity, publicUrl } = options;
+  const parts: string[] = [];
+  let body: string | undefined;
+
+  return {
+    begin(worker) {
+      setWorkerHeaders(response, worker);
+    },
+    write(text) {
+      parts.push(text);
+    },
+    finish(finishReason, usage) {
+      body = JSON.stringify({
+        id: `chatcmpl-${identity.jobId}`,
+        object: 'chat.completion',
+        created: identity.created,
+        model: identity.modelId,
+        choices: [
+          {
+            index: 0,
+            message: { role: 'assistant', content: parts.join('') },
+            finish_reason: finishReason,
+          },
+        ],
+        usage,
+      } satisfies ChatCompletion);
+    },
+    settled(settlement) {
+      if (body === undefined) throw new Error('an answer cannot settle before it is finished');
+      response.set(settlementFields(settlement)).type('json').end(body);
+    },
+    fail(error) {
+      sendError(response, error, publicUrl);
+    },
+  };
+}
+
+/** Proxies and clients give up on silent connections after some tens of seconds. */
+const KEEP_ALIVE_MS = 10_000;
+
+/** Server-sent events as they come; the settlement follows in trailers. */
+function createStreamDelivery(options: DeliveryOptions): Delivery {
+  const { response, identity, publicUrl, includeUsage } = options;
+  const canHaveTrailers = response.req.httpVersion === '1.1';
+  let keepAlive: NodeJS.Timeout | undefined;
+  let unsent = '';
+
+  /**
+   * Events of the same moment leave as one chunk: each by itself would cost as much. A client that
+   * reads slowly never slows the worker: what it has not read yet is buffered, and the token limit
+   * bounds that.
+   */
+  function send(event: string): void {
+    if (unsent === '') process.nextTick(flush);
+    unsent += event;
+  }
+
+  function flush(): void {
+    if (unsent === '') return;
+    if (isWritable(response)) response.write(unsent);
+    unsent = '';
+    keepAlive?.refresh();
+  }
+
+  function sendChunk(body: Pick<ChatCompletionChunk, 'choices' | 'usage'>): void {
+    const { jobId, created, modelId: model } = identity;
+    const head = {
+      id: `chatcmpl-${jobId}`,
+      object: 'chat.completion.chunk',
+      created,
+      model,
+    } as const;
+    send(`data: ${JSON.stringify({ ...head, ...body } satisfies ChatCompletionChunk)}\n\n`);
+  }
+
+  function sendDelta(
+    delta: ChatCompletionChunk['choices'][number]['delta'],
+    finish_reason: FinishReason | null = null,
+  ): void {
+    sendChunk({ choices: [{ index: 0, delta, finish_reason }] });
+  }
+
+  function end(): void {
+    flush();
+    clearInterval(keepAlive);
+    if (isWritable(response)) response.end();
+  }
+
+  return {
+    begin(worker) {
+      setWorkerHeaders(response, worker);
+      response.set({
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-cache, no-transform',
+        'x-accel-buffering': 'no',
+        ...(canHaveTrailers && { trailer: TRAILERS }),
+      });
+      if (!isWritable(response)) return;
+      keepAlive = setInterval(() => send(': keep-alive\n\n'), KEEP_ALIVE_MS);
+      response.once('close', () => clearInterval(keepAlive));
+      sendDelta({ role: 'assistant', content: '' });
+    },
+    write(text) {
+      sendDelta({ content: text });
+    },
+    finish(finishReason, usage) {
+      sendDelta({}, finishReason);
+      if (includeUsage) sendChunk({ choices: [], usage });
+      send('data: [DONE]\n\n');
+      flush();
+      // The official clients close the connection now, and hear none of the trailers.
+      if (isWritable(response)) noteWhole(response);
+      clearInterval(keepAlive);
+    },
+    settled(settlement) {
+      if (canHaveTrailers && isWritable(response)) {
+        response.addTrailers(settlementFields(settlement));
+      }
+      end();
+    },
+    fail(error) {
+      flush();
+      if (!response.headersSent) return sendError(response, error, publicUrl);
+      noteError(response, error);
+      send(`data: ${JSON.stringify(errorBody(error, publicUrl))}\n\n`);
+      end();
+    },
+  };
+}
+
+function isWritable(response: ServerResponse): boolean {
+  return !response.writableEnded && !response.destroyed;
+}

@@ -1,0 +1,58 @@
+import type { RequestHandler } from 'express';
+import { creditsNumber, isoTime, usdcValue } from '../../../runtime/jsonForms.ts';
+import type { Webhooks } from '../../account/webhooks.ts';
+import {
+  type AccountObject,
+  type CreatedWebhook,
+  type DeletedWebhook,
+  type WebhookList,
+  webhookRequest,
+  webhookView,
+} from '../contracts/account.ts';
+import { parseRequest } from '../contracts/values.ts';
+import { authenticated } from '../middleware/authentication.ts';
+
+/** GET /v1/account: the balance that the key spends from; credits are those available, not locked. */
+export function getAccount(): RequestHandler {
+  return (_request, response) => {
+    const { wallet, created_at, available_credits, last_topup_at } = authenticated(response);
+    const credits = available_credits ?? 0n;
+    response.json({
+      wallet,
+      credits_remaining: creditsNumber(credits),
+      usdc_value: usdcValue(credits),
+      last_topup_at: last_topup_at === null ? null : isoTime(last_topup_at),
+      api_key_created_at: created_at.toISOString(),
+    } satisfies AccountObject);
+  };
+}
+
+/** POST /v1/webhooks: the only answer that ever shows a secret, and only one that we made. */
+export function postWebhook({ webhooks }: { webhooks: Webhooks }): RequestHandler {
+  return async (request, response) => {
+    const { wallet } = authenticated(response);
+    const wanted = parseRequest(webhookRequest, request.body);
+    const { webhook, madeSecret } = await webhooks.create(wallet, wanted);
+    const secret = madeSecret && { secret: madeSecret };
+    response.json({ ...webhookView(webhook), ...secret } satisfies CreatedWebhook);
+  };
+}
+
+/** GET /v1/webhooks: all of the wallet's, newest first. */
+export function getWebhooks({ webhooks }: { webhooks: Webhooks }): RequestHandler {
+  return async (_request, response) => {
+    const rows = await webhooks.list(authenticated(response).wallet);
+    response.json({ object: 'list', data: rows.map(webhookView) } satisfies WebhookList);
+  };
+}
+
+/** DELETE /v1/webhooks/{webhook_id}: nothing more is sent, deliveries under way aside. */
+export function deleteWebhook(options: {
+  webhooks: Webhooks;
+}): RequestHandler<{ webhook_id: string }> {
+  return async (request, response) => {
+    const id = request.params.webhook_id;
+    await options.webhooks.remove(authenticated(response).wallet, id);
+    response.json({ id, object: 'webhook', deleted: true } satisfies DeletedWebhook);
+  };
+}

@@ -1,0 +1,49 @@
+import type { RequestHandler } from 'express';
+import { type Catalog, isRetired } from '../../jobs/catalog.ts';
+import type { ModelRow } from '../../sql/workers.ts';
+import type { WorkerDirectory } from '../../workers/directory.ts';
+import { ApiError } from '../contracts/errors.ts';
+import type { ModelList } from '../contracts/model.ts';
+import { modelView } from '../contracts/views.ts';
+
+export interface ModelServices {
+  catalog: Catalog;
+  directory: WorkerDirectory;
+  /** The ledger's time. */
+  nowSeconds: () => bigint;
+}
+
+async function modelViewer(services: ModelServices) {
+  const medians = await services.catalog.medianLatencies();
+  return (model: ModelRow) =>
+    modelView(model, {
+      activeWorkers: services.directory.active(model.address).length,
+      medianLatencyMs: medians.get(model.id) ?? 0,
+    });
+}
+
+/** GET /v1/models: the models that a request can name, and that at least one worker hosts. */
+export function listModels(services: ModelServices): RequestHandler {
+  return async (_request, response) => {
+    const view = await modelViewer(services);
+    const nowSeconds = services.nowSeconds();
+    const usable = services.catalog.list().filter((model) => !isRetired(model, nowSeconds));
+    const data = usable.map(view).filter(({ svc }) => svc.active_workers > 0);
+    response.json({ object: 'list', data } satisfies ModelList);
+  };
+}
+
+/** GET /v1/models/{model_id}: any model of the catalog, hosted at present or not. */
+export function getModel(services: ModelServices): RequestHandler<{ model_id: string }> {
+  return async (request, response) => {
+    const model = services.catalog.find(request.params.model_id);
+    if (!model) {
+      throw new ApiError('model_not_found', 'No model has this id.', {
+        status: 404,
+        param: 'model_id',
+      });
+    }
+    const view = await modelViewer(services);
+    response.json(view(model));
+  };
+}

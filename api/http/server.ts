@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import https from 'node:https';
+import type { Socket } from 'node:net';
+import type { Express } from 'express';
+import { ConfigError } from '../../runtime/config.ts';
+import { hostInUrl } from '../../runtime/hostInUrl.ts';
+import { listenAt } from '../../runtime/listenAt.ts';
+import { refuseMalformed } from './middleware/malformedHttp.ts';
+
+const IDLE_CHECK_INTERVAL_MS = 100;
+
+/**
+ * Lets a server end with its last response. To be called before it listens.
+ *
+ * @returns what stops accepting, and resolves when the last response has ended. A connection that
+ *   owes no response ends at once, also one that a client opened ahead, which Node counts as busy.
+ *   Any other ends with the last one that was asked for on it: that one says `connection: close`,
+ *   or, where its headers are sent already, the next one does if it is asked for in time
+ */
+export function prepareClosing(server: http.Server | https.Server): () => Promise<void> {
+  /** Every open connection, and the last response that it owes. */
+  const owed = new Map<Socket, http.ServerResponse | undefined>();
+  /** Those whose last response says that it is the last. */
+  const ending = new WeakSet<Socket>();
+
+  /** Connections whose TLS handshake is under way, by their peer. */
+  const handshakes = new Map<string, Socket>();
+
+  function opened(socket: Socket): void {
+    owed.set(socket, undefined);
+    socket.once('close', () => owed.delete(socket));
+  }
+  if ('setSecureContext' in server) {
+    server.on('connection', (socket: Socket) => {
+      const peer = peerOf(socket);
+      handshakes.set(peer, socket);
+      socket.once('close', () => handshakes.delete(peer));
+    });
+    server.on('secureConnection', (socket: Socket) => {
+      handshakes.delete(peerOf(socket));
+      opened(socket);
+    });
+  } else server.on('connection', opened);
+  server.on('request', ({ socket }: http.IncomingMessage, response: http.ServerResponse) => {
+    owed.set(socket, response);
+    response.once('close', () => {
+      if (owed.get(socket) === response) owed.set(socket, undefined);
+    });
+  });
+
+  function endWith(socket: Socket, response: http.ServerResponse): void {
+    if (response.headersSent) return;
+    response.setHeader('connection', 'close');
+    ending.add(socket);
+  }
+
+  // Node's own, which `server.close()` calls, also cuts responses that slow readers still receive.
+  server.closeIdleConnections = () => {
+    for (const socket of handshakes.values()) socket.destroy();
+    for (const [socket, response] of owed) if (!response) socket.destroy();
+  };
+
+  return async () => {
+    const serving = server.listeners('request');
+    server.removeAllListeners('request');
+    server.on('request', (request: http.IncomingMessage, response: http.ServerResponse) => {
+      // The response before it was announced as the last: work for this one would go unheard.
+      if (ending.has(request.socket)) return void request.resume();
+      endWith(request.socket, response);
+      for (const listener of serving) listener.call(server, request, response);
+    });
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    for (const [socket, response] of owed) if (response) endWith(socket, response);
+    const idleCheck = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_INTERVAL_MS);
+    await closed;
+    clearInterval(idleCheck);
+  };
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}
+
+/** A request's body must arrive in this time; answers may take as long as a job may. */
+const REQUEST_TIMEOUT_MS = 60_000;
+const HEADERS_TIMEOUT_MS = 15_000;
+/** Above the idle time of common proxies, so that they are the ones to close. */
+const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+
+const loopbackHosts = new Set(['127.0.0.1', '::1', 'localhost']);
+
+export interface Listening {
+  server: http.Server | https.Server;
+  /** Where it listens, with the port that the system chose when the configured one is 0. */
+  url: string;
+  /** Stops accepting, and resolves when the last response has ended. */
+  close: () => Promise<void>;
+}
+
+interface ServerSettings {
+  HOST: string;
+  PORT: number;
+  SVC_ALLOW_PLAIN_HTTP: boolean;
+}
+
+interface TlsSettings {
+  TLS_CERT?: string | undefined;
+  TLS_KEY?: string | undefined;
+}
+
+/** @throws ConfigError when half of a certificate is given: it would be left out without a word */
+function readTls({ TLS_CERT, TLS_KEY }: TlsSettings): { cert: Buffer; key: Buffer } | undefined {
+  if (TLS_CERT === undefined && TLS_KEY === undefined) return undefined;
+  if (TLS_CERT === undefined || TLS_KEY === undefined) {
+    throw new ConfigError('Set both TLS_CERT and TLS_KEY, or neither.');
+  }
+  return { cert: readFileSync(TLS_CERT), key: readFileSync(TLS_KEY) };
+}
+
+/**
+ * Opens the port: with HTTPS when a certificate is configured; with plain HTTP only where nobody can
+ * listen in: on loopback, or behind a proxy that the operator vouches for.
+ *
+ * @throws ConfigError when plain HTTP would leave this machine unasked, half of a certificate is
+ *   given, or the port cannot be opened
+ */
+export async function listen(config: ServerSettings & TlsSettings): Promise<Listening> {
+  const { HOST, PORT, SVC_ALLOW_PLAIN_HTTP } = config;
+  const tls = readTls(config);
+  if (!tls && !loopbackHosts.has(HOST) && !SVC_ALLOW_PLAIN_HTTP) {
+    throw new ConfigError(
+      'Keys would travel in clear: set TLS_CERT and TLS_KEY, or SVC_ALLOW_PLAIN_HTTP=true behind a proxy.',
+    );
+  }
+  const limits = {
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    // Node would refuse such a request without a word; the app refuses it in the usual shape.
+    requireHostHeader: false,
+  };
+  const server = tls ? https.createServer({ ...limits, ...tls }) : http.createServer(limits);
+  const close = prepareClosing(server);
+  const settings = { host: 'HOST', port: 'PORT' };
+  const { port } = await listenAt(server, { host: HOST, port: PORT, settings });
+  const url = `${tls ? 'https' : 'http'}://${hostInUrl(HOST)}:${port}`;
+  return { server, url, close };
+}
+
+/** Hands what arrives to the app, which is made after the port is known: errors link to it. */
+export function serve(server: Listening['server'], app: Express, publicUrl: string): void {
+  // Nothing is upgraded; Node drops what was sent behind such a request, so none may wait there.
+  server.on('request', ({ headers }: http.IncomingMessage, response: http.ServerResponse) => {
+    if (headers.upgrade !== undefined) response.setHeader('connection', 'close');
+  });
+  server.on('request', app);
+  refuseMalformed(server, publicUrl);
+}

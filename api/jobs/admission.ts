@@ -1,0 +1,212 @@
+import {
+  affordableTokens,
+  freeTokenLimit,
+  lockCredits,
+  type Price,
+} from '../../programs/client/pricing.ts';
+import { creditsNumber } from '../../runtime/jsonForms.ts';
+import type { TokenCounts } from '../../runtime/tokenizers/tokenCounts.ts';
+import { type ChatCompletionRequest, wantedTokens } from '../http/contracts/chatCompletion.ts';
+import { ApiError, ClientLeftError, serviceUnavailable } from '../http/contracts/errors.ts';
+import type { Payer } from '../sql/accounts.ts';
+import type { ModelRow } from '../sql/workers.ts';
+import type { Slot } from '../workers/capacity.ts';
+import type { WorkerDirectory } from '../workers/directory.ts';
+import { type Catalog, isRetired } from './catalog.ts';
+import { type Escrow, type JobDraft, type LockedJob, PriceChangedError } from './job.ts';
+
+/** What a request may cost at most, at the model's present price. */
+export interface Quote {
+  model: ModelRow;
+  /** The most output tokens the worker may produce. */
+  tokenLimit: number;
+  lockCredits: bigint;
+}
+
+/**
+ * @throws ApiError `context_length_exceeded` when the messages leave no room for an answer
+ */
+export async function quote(
+  model: ModelRow,
+  request: ChatCompletionRequest,
+  tokens: Pick<TokenCounts, 'prompt'>,
+): Promise<Quote> {
+  const price = priceOf(model);
+  const wanted = wantedTokens(request) ?? freeTokenLimit(price);
+  const tokenLimit = fitsAnyhow(model, request, wanted)
+    ? wanted
+    : Math.min(wanted, await roomForAnswer(model, request, tokens));
+  return { model, tokenLimit, lockCredits: lockCredits(price, tokenLimit) };
+}
+
+/** Most prompts have fewer bytes than the window leaves tokens, and need not be counted. */
+function fitsAnyhow(model: ModelRow, request: ChatCompletionRequest, wanted: number): boolean {
+  const bytes = request.messages.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
+  return bytes + wanted <= model.context_window_tokens;
+}
+
+async function roomForAnswer(
+  { id, context_window_tokens }: ModelRow,
+  { messages }: ChatCompletionRequest,
+  tokens: Pick<TokenCounts, 'prompt'>,
+): Promise<number> {
+  const promptTokens = await tokens.prompt(id, messages);
+  if (promptTokens < context_window_tokens) return context_window_tokens - promptTokens;
+  throw new ApiError(
+    'context_length_exceeded',
+    `The messages hold at least ${promptTokens} tokens; the context window of ${id} has ` +
+      `${context_window_tokens}.`,
+    {
+      param: 'messages',
+      details: { prompt_tokens: promptTokens, context_window: context_window_tokens },
+    },
+  );
+}
+
+/**
+ * The early, friendly check. The lock on the ledger is the one that counts: concurrent requests of
+ * one wallet pass this together and are told apart there.
+ *
+ * @throws ApiError `insufficient_credits`
+ */
+export function assertAffordable(quoted: Quote, availableCredits: bigint): void {
+  if (availableCredits < quoted.lockCredits) throw insufficientCredits(quoted, availableCredits);
+}
+
+export function insufficientCredits(quoted: Quote, availableCredits: bigint): ApiError {
+  const { model } = quoted;
+  return new ApiError(
+    'insufficient_credits',
+    `This request has to lock ${quoted.lockCredits} credits and ${availableCredits} are available.`,
+    {
+      details: {
+        credits_remaining: creditsNumber(availableCredits),
+        credits_required: creditsNumber(quoted.lockCredits),
+        tier: model.tier,
+        affordable_max_tokens: Math.min(
+          affordableTokens(priceOf(model), availableCredits),
+          model.context_window_tokens,
+        ),
+      },
+    },
+  );
+}
+
+/** What the model charges now. */
+export function priceOf(model: ModelRow): Price {
+  return {
+    creditsPerRequest: model.credits_per_request,
+    creditsPer1kTokens: model.credits_per_1k_tokens,
+    longCompletionThresholdTokens: model.long_completion_threshold_tokens,
+  };
+}
+
+/** The fields of the request that matter to an engine; limits and streaming are the protocol's. */
+export function chatForWorker(request: ChatCompletionRequest): Record<string, unknown> {
+  const { model, messages, temperature, top_p, stop, seed } = request;
+  const { frequency_penalty, presence_penalty } = request;
+  return {
+    model,
+    messages,
+    temperature,
+    top_p,
+    stop,
+    seed,
+    frequency_penalty,
+    presence_penalty,
+  };
+}
+
+/** How long a request may wait for a worker's slot before it is told to come back. */
+const SLOT_WAIT_MS = 2_000;
+/** An error repeats no more of what was sent. */
+const MODEL_ID_SHOWN_MAX = 256;
+
+export interface AdmissionServices {
+  catalog: Catalog;
+  directory: WorkerDirectory;
+  escrow: Escrow;
+  tokens: TokenCounts;
+  nowSeconds: () => bigint;
+}
+
+/** A request whose credits are locked and whose first worker is reserved. */
+export interface Admitted {
+  job: LockedJob;
+  slot: Slot;
+}
+
+/**
+ * Everything that can refuse a request, in the order in which clients are told, and then the lock:
+ * nothing is locked for a request that could have been refused before.
+ *
+ * @throws ApiError; of these LockUndecidedError alone leaves open whether there is a job
+ * @throws ClientLeftError
+ * @throws LedgerUnavailableError, which leaves it open too
+ */
+export async function admit(
+  services: AdmissionServices,
+  options: {
+    payer: Payer;
+    request: ChatCompletionRequest;
+    draft: JobDraft;
+    clientGone: AbortSignal;
+  },
+): Promise<Admitted> {
+  const { directory } = services;
+  const { payer, request, draft, clientGone } = options;
+  const quoted = await quote(findModel(services, request.model), request, services.tokens);
+  assertAffordable(quoted, payer.available_credits ?? 0n);
+  const slot = await directory.reserve({
+    modelAddress: quoted.model.address,
+    except: new Set(),
+    waitMs: SLOT_WAIT_MS,
+    signal: clientGone,
+  });
+  if (!slot) throw clientGone.aborted ? new ClientLeftError() : noWorkers(directory, quoted.model);
+  try {
+    return { slot, job: await lockJob(services, { payer, request, quoted, draft }) };
+  } catch (error) {
+    slot.release();
+    throw error;
+  }
+}
+
+function findModel(services: AdmissionServices, modelId: string): ModelRow {
+  const model = services.catalog.find(modelId);
+  if (model && !isRetired(model, services.nowSeconds())) return model;
+  const shown = modelId.length > MODEL_ID_SHOWN_MAX ? 'an id that long' : `the id '${modelId}'`;
+  throw new ApiError('model_not_found', `No model has ${shown}.`, { param: 'model' });
+}
+
+/** Locks at the quoted price; quotes once more when it has changed meanwhile. */
+async function lockJob(
+  services: AdmissionServices,
+  options: { payer: Payer; request: ChatCompletionRequest; quoted: Quote; draft: JobDraft },
+): Promise<LockedJob> {
+  const { escrow, catalog, tokens } = services;
+  const { payer, request, quoted, draft } = options;
+  try {
+    return await escrow.lock(payer, quoted, draft);
+  } catch (error) {
+    if (!(error instanceof PriceChangedError)) throw error;
+  }
+  await catalog.refresh();
+  try {
+    const requoted = await quote(findModel(services, request.model), request, tokens);
+    return await escrow.lock(payer, requoted, draft);
+  } catch (error) {
+    if (!(error instanceof PriceChangedError)) throw error;
+    throw serviceUnavailable('The price is changing; try again.', error);
+  }
+}
+
+function noWorkers(directory: WorkerDirectory, model: ModelRow): ApiError {
+  const isBusy = directory.active(model.address).length > 0;
+  const retryAfterSeconds = directory.retryAfterSeconds(model.address);
+  return new ApiError(
+    'no_workers_available',
+    isBusy ? `All workers of ${model.id} are busy.` : `No worker of ${model.id} can be reached.`,
+    { retryAfterSeconds, details: { model: model.id, retry_after: retryAfterSeconds } },
+  );
+}

@@ -1,0 +1,201 @@
+import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
+import type { FinishReason } from '../http/response/delivery.ts';
+import type { Slot } from '../workers/capacity.ts';
+import type { WorkerClient, WorkerTask } from '../workers/client.ts';
+import { type WorkerEvent, WorkerFailedError } from '../workers/events.ts';
+import { type JobDeadlines, SILENCE_SECONDS } from './job.ts';
+import { isProofOf, type WholeAnswer } from './provenAnswer.ts';
+
+/** How one attempt ended without a whole answer. Another worker may be tried before any text only. */
+export type UnprovenEnd =
+  | { kind: 'context_exceeded' }
+  | { kind: 'client_gone' }
+  /** No proof can come in time any more: the job ends by refund. */
+  | { kind: 'overdue' }
+  | {
+      kind: 'failed';
+      reason: AttemptFailure;
+      hasText: boolean;
+      cause: string;
+      /** Set when the worker only had no capacity left. */
+      busy?: WorkerFailedError['busy'];
+    };
+
+type AttemptFailure =
+  | 'worker_error'
+  | 'proof_missing'
+  | 'proof_invalid'
+  | 'output_mismatch'
+  | 'empty_output';
+
+export type AttemptEnd = UnprovenEnd | { kind: 'whole'; answer: WholeAnswer };
+
+/** The worker has the job. */
+export interface StartedEvent {
+  type: 'started';
+  workerAddress: string;
+  attempt: number;
+}
+
+/** Text that arrived together, in the worker's pieces. */
+export interface TextEvent {
+  type: 'text';
+  pieces: readonly string[];
+  worker: { address: string; engine: string | null };
+  /** How long this worker's first text took. */
+  firstTokenMs: number;
+}
+
+/** Why a signal aborted; without one, each would make an error with a stack. */
+const OVER = 'over';
+
+/** Accepted text per token of the limit: above any tokenizer's longest words, below abuse. */
+const CHARACTERS_PER_TOKEN_MAX = 64;
+const CHARACTERS_SPARE = 65_536;
+
+export interface AttemptOptions {
+  slot: Slot;
+  task: WorkerTask;
+  workers: WorkerClient;
+  clock: LedgerClock;
+  deadlines: JobDeadlines;
+  /**
+   * Finds a worker to go on with once this one was silent for too long; false when there is none by
+   * the time that `silence` aborts, because this one sent text or all is over.
+   */
+  findSuccessor: (silence: AbortSignal) => Promise<boolean>;
+  /** Aborts when nobody waits for the answer any more. */
+  clientGone: AbortSignal;
+  /** A plain answer has no reader before its end; one whose reader left is not worth finishing. */
+  keepPartial: boolean;
+}
+
+/**
+ * Puts the job to one worker at once, and yields its text as it comes.
+ *
+ * @returns its whole answer, whose text has the hash of its proof, or why there is none
+ */
+export async function* runAttempt(
+  options: AttemptOptions,
+): AsyncGenerator<StartedEvent | TextEvent, AttemptEnd> {
+  const { slot, task, workers, clock, deadlines, clientGone } = options;
+  const startedAt = clock.nowSeconds();
+  const startedMs = performance.now();
+  const connection = new AbortController();
+  const over = new AbortController();
+  const silence = new AbortController();
+  const textMax = task.tokenLimit * CHARACTERS_PER_TOKEN_MAX + CHARACTERS_SPARE;
+  const worker: TextEvent['worker'] = { address: slot.worker.address, engine: null };
+  let text = '';
+  let firstTokenMs = 0;
+  let finishReason: FinishReason | undefined;
+  let isStopped = false;
+  /** Why we cut the connection ourselves, if we did. */
+  let cut: 'overdue' | 'silent' | 'client_gone' | undefined;
+
+  function cutConnection(why: typeof cut): void {
+    cut ??= why;
+    connection.abort(OVER);
+  }
+
+  function stop(): void {
+    if (isStopped) return;
+    isStopped = true;
+    // A worker that does not hear the stop sends no proof in time, and that is what decides.
+    workers.stop(task).catch(() => undefined);
+  }
+
+  /** Nobody reads a stream's rest, but what was produced is proven and paid. */
+  function leave(): void {
+    if (text && options.keepPartial) stop();
+    else cutConnection('client_gone');
+  }
+
+  function onDeadline(at: bigint, act: () => unknown): void {
+    void clock.waitUntil(at, over.signal).then(() => {
+      if (!over.signal.aborted) act();
+    });
+  }
+
+  const failed = (
+    reason: AttemptFailure,
+    cause: string,
+    busy?: WorkerFailedError['busy'],
+  ): UnprovenEnd => ({ kind: 'failed', reason, hasText: text !== '', cause, busy });
+
+  /** @returns the attempt's end when the worker sent more text than any answer can have */
+  function accept(piece: string): UnprovenEnd | undefined {
+    silence.abort(OVER);
+    if (!text) {
+      firstTokenMs = performance.now() - startedMs;
+      slot.observeFirstToken(firstTokenMs);
+    }
+    text += piece;
+    return text.length > textMax ? failed('worker_error', 'text_too_long') : undefined;
+  }
+
+  function conclude({ proof }: Extract<WorkerEvent, { type: 'proof' }>): AttemptEnd {
+    if (!text) return failed('empty_output', 'no text');
+    if (!isProofOf(text, proof)) return failed('output_mismatch', 'another hash');
+    const { attempt } = task;
+    const reason = finishReason ?? (isStopped ? 'length' : 'stop');
+    const { engine } = worker;
+    return { kind: 'whole', answer: { slot, attempt, engine, text, finishReason: reason, proof } };
+  }
+
+  /** Takes in what arrived together. @returns its text, and the attempt's end once there is one */
+  function take(events: readonly WorkerEvent[]): { pieces: string[]; end?: AttemptEnd } {
+    const pieces: string[] = [];
+    for (const event of events) {
+      if (event.type === 'started') worker.engine = event.engine;
+      else if (event.type === 'finish') {
+        finishReason = event.reason === 'length' || isStopped ? 'length' : 'stop';
+      } else if (event.type === 'proof') return { pieces, end: conclude(event) };
+      // Another has the job already.
+      else if (cut === 'silent') return { pieces, end: failed('worker_error', cut) };
+      else {
+        const end = accept(event.text);
+        if (end) return { pieces, end };
+        pieces.push(event.text);
+      }
+    }
+    return { pieces };
+  }
+
+  if (clientGone.aborted) leave();
+  const answer = workers.ask(task, connection.signal);
+  clientGone.addEventListener('abort', leave);
+  onDeadline(deadlines.stopAt, () => text && stop());
+  onDeadline(deadlines.proofDueAt, () => cutConnection('overdue'));
+  onDeadline(startedAt + SILENCE_SECONDS, async () => {
+    // It may have text by now.
+    if ((await options.findSuccessor(silence.signal)) && !text) cutConnection('silent');
+  });
+
+  try {
+    yield { type: 'started', workerAddress: task.workerAddress, attempt: task.attempt };
+    for await (const events of answer) {
+      const { pieces, end } = take(events);
+      if (pieces.length > 0) {
+        yield { type: 'text', pieces, worker, firstTokenMs };
+        if (clock.nowSeconds() >= deadlines.stopAt) stop();
+      }
+      if (end) return end;
+    }
+    return failed(text ? 'proof_missing' : 'empty_output', 'ended without a proof');
+  } catch (error) {
+    if (cut === 'client_gone') return { kind: 'client_gone' };
+    if (cut === 'overdue') return { kind: 'overdue' };
+    if (!(error instanceof WorkerFailedError)) throw error;
+    if (error.code === 'context_length_exceeded' && !text) return { kind: 'context_exceeded' };
+    if (error.code === 'empty_output' && !text) return failed('empty_output', error.code);
+    // A worker's clock may be ahead of ours by a little; sooner, it would be an excuse.
+    const isLate = clock.nowSeconds() >= deadlines.stopAt;
+    if (error.code === 'deadline_passed' && isLate) return { kind: 'overdue' };
+    return failed('worker_error', cut ?? error.code, error.busy);
+  } finally {
+    over.abort(OVER);
+    silence.abort(OVER);
+    clientGone.removeEventListener('abort', leave);
+  }
+}

@@ -1,0 +1,95 @@
+import type { Logger } from '../../runtime/logger.ts';
+import type { Database } from '../../runtime/postgres.ts';
+import { delay } from '../../runtime/wait.ts';
+import { type ModelRow, selectMedianLatencies, selectModels } from '../sql/workers.ts';
+
+/** The models and their prices, kept at most a second behind the mirror, and how quick they are. */
+export interface Catalog {
+  start(): Promise<void>;
+  close(): Promise<void>;
+  find(modelId: string): ModelRow | undefined;
+  list(): ModelRow[];
+  /**
+   * The median time to first token in milliseconds by model id, at most five seconds behind; none
+   * where nothing was observed.
+   */
+  medianLatencies(): Promise<ReadonlyMap<string, number>>;
+  /** Reads the mirror now, for a price that the ledger says has changed. */
+  refresh(): Promise<void>;
+}
+
+/** Its id names nothing any more. */
+export function isRetired({ retires_at }: ModelRow, nowSeconds: bigint): boolean {
+  return retires_at !== null && retires_at <= nowSeconds;
+}
+
+const REFRESH_INTERVAL_MS = 1_000;
+/**
+ * The medians take tens of milliseconds of the database's time under load, too long to be worked
+ * out for everyone who asks; of the ten minutes that they look back over, this is little.
+ */
+const MEDIANS_AGE_MAX_MS = 5_000;
+
+/**
+ * A stale price cannot overcharge: the lock carries the quoted amount as its maximum, and the
+ * program refuses a higher one.
+ *
+ * @param options.nowMs a monotone clock in milliseconds
+ */
+export function createCatalog(options: {
+  database: Database;
+  logger: Logger;
+  nowMs?: () => number;
+}): Catalog {
+  const { database, logger, nowMs = () => performance.now() } = options;
+  const closing = new AbortController();
+  let models = new Map<string, ModelRow>();
+  let loop: Promise<void> | undefined;
+  let medians: { readAtMs: number; byModelId: ReadonlyMap<string, number> } | undefined;
+  let readingMedians: Promise<ReadonlyMap<string, number>> | undefined;
+
+  async function refresh(): Promise<void> {
+    models = new Map((await selectModels(database)).map((model) => [model.id, model]));
+  }
+
+  async function run(): Promise<void> {
+    while (!closing.signal.aborted) {
+      await delay(REFRESH_INTERVAL_MS, closing.signal);
+      try {
+        await refresh();
+      } catch (error) {
+        logger.warn({ msg: 'Failed to read the models', err: error });
+      }
+    }
+  }
+
+  async function readMedians(): Promise<ReadonlyMap<string, number>> {
+    const readAtMs = nowMs();
+    try {
+      const byModelId = await selectMedianLatencies(database);
+      medians = { readAtMs, byModelId };
+      return byModelId;
+    } finally {
+      readingMedians = undefined;
+    }
+  }
+
+  return {
+    async start() {
+      await refresh();
+      loop = run();
+    },
+    async close() {
+      closing.abort();
+      await loop;
+    },
+    find: (modelId) => models.get(modelId),
+    list: () => [...models.values()],
+    async medianLatencies() {
+      if (medians && nowMs() - medians.readAtMs <= MEDIANS_AGE_MAX_MS) return medians.byModelId;
+      readingMedians ??= readMedians();
+      return readingMedians;
+    },
+    refresh,
+  };
+}

@@ -1,0 +1,254 @@
+import type { PublicKey } from '@solana/web3.js';
+import type { Response } from 'express';
+import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
+import { isEnded } from '../../programs/client/vocabulary.ts';
+import { createBackground } from '../../runtime/background.ts';
+import { creditsNumber } from '../../runtime/jsonForms.ts';
+import type { ChatCompletionRequest } from '../http/contracts/chatCompletion.ts';
+import { ApiError, ClientLeftError, toApiError } from '../http/contracts/errors.ts';
+import { createDelivery, type Delivery } from '../http/response/delivery.ts';
+import { abortWhenLeft } from '../http/response/response.ts';
+import type { Payer } from '../sql/accounts.ts';
+import type { JobProgress, JobRow } from '../sql/jobs.ts';
+import { createStages, type StageName, type Stages, traceOf } from '../telemetry/tracing.ts';
+import { type AdmissionServices, type Admitted, admit, chatForWorker } from './admission.ts';
+import type { TextEvent, UnprovenEnd } from './attempt.ts';
+import { type Dispatchable, type DispatchServices, dispatch } from './dispatch.ts';
+import type { Idempotency, NewClaim } from './idempotency.ts';
+import { type Escrow, type LockedJob, LockUndecidedError } from './job.ts';
+import { createJobWork, type JobWatch } from './jobWatch.ts';
+import { checkProof, type ProvenAnswer, type WholeAnswer } from './provenAnswer.ts';
+import { createRefunds, endingError } from './refund.ts';
+import { replayAnswer } from './replay.ts';
+import type { RequestIdentity } from './requestIdentity.ts';
+import { createSettlements, knownWithin, settlementOf } from './settlement.ts';
+
+export interface CompletionServices extends AdmissionServices, Omit<DispatchServices, 'directory'> {
+  idempotency: Idempotency;
+  escrow: Escrow;
+  programId: PublicKey;
+  watch: JobWatch;
+  /** The wallet's job as the mirror has it. */
+  findJob: (key: { wallet: string; jobId: string }) => Promise<JobRow | undefined>;
+  publicUrl: string;
+  observeStage: (name: StageName, durationMs: number) => void;
+  /** Keeps what was learnt about a worker's speed, for every instance's choice. */
+  observeFirstToken: (seen: { worker: string; modelId: string; firstTokenMs: number }) => void;
+  /** Signs that this text was delivered; see the delivery receipt in SECURITY.md. */
+  signReceipt: (job: LockedJob, outputHash: Uint8Array) => string;
+}
+
+export interface Completions {
+  /** Answers one request, from its price to its settlement. @throws ApiError before any lock */
+  complete(options: {
+    payer: Payer;
+    identity: RequestIdentity;
+    request: ChatCompletionRequest;
+    response: Response;
+  }): Promise<void>;
+  /** Resolves when every job under way has ended, on the ledger too. */
+  drain(): Promise<void>;
+}
+
+/** What a request brings to its locked job. */
+interface RequestContext {
+  response: Response;
+  delivery: Delivery;
+  stages: Stages;
+  claim: NewClaim;
+  isStream: boolean;
+  /** Unix seconds of the ledger. */
+  created: number;
+}
+
+/** A plain answer waits this long for its settlement and for the mirror to show it. */
+const PLAIN_SETTLEMENT_WAIT_MS = 10_000;
+/** A finished stream is held open this long for its trailers. */
+const STREAM_SETTLEMENT_WAIT_MS = 3_000;
+
+/** The request path: claim, admit, lock, dispatch, check, store, settle, deliver. */
+export function createCompletions(services: CompletionServices): Completions {
+  const { idempotency, escrow, watch, clock, logger, publicUrl, programId } = services;
+  const background = createBackground();
+  const work = createJobWork({ background, watch, logger });
+  const refunds = createRefunds({ escrow, clock, work });
+  const settlements = createSettlements({ ...services, work, refunds });
+
+  /** A request that came to nothing leaves no trace, so that its repeat is answered at once. */
+  async function release(claim: NewClaim): Promise<void> {
+    try {
+      await claim.release();
+    } catch (error) {
+      // Its repeat has to wait until the ledger shows that there is no such job.
+      logger.warn({ msg: 'Failed to forget a request', err: error });
+    }
+  }
+
+  async function admitClaimed(
+    claim: NewClaim,
+    options: Parameters<typeof admit>[1],
+  ): Promise<Admitted> {
+    try {
+      return await admit(services, options);
+    } catch (error) {
+      if (error instanceof LockUndecidedError) {
+        background.add(error.end.then((end) => (end === 'undone' ? release(claim) : undefined)));
+      } else if (hasLockedNothing(error)) await release(claim);
+      throw error;
+    }
+  }
+
+  /** What the mirror tells once it shows the job's end: before, its balance is without the charge. */
+  async function mirroredEnd(
+    key: Parameters<CompletionServices['findJob']>[0],
+  ): Promise<{ settlementTx: string | null; creditsRemaining: number | null }> {
+    const job = await services.findJob(key);
+    const hasEnded = ({ status }: JobProgress) => isEnded(status);
+    const end = job && (await watch.waitFor(job.address, hasEnded, { timeoutMs: 0 }));
+    return {
+      settlementTx: end?.settlement_tx ?? null,
+      creditsRemaining: end ? creditsNumber(end.available_credits) : null,
+    };
+  }
+
+  function begin(job: LockedJob, { worker, firstTokenMs }: TextEvent, delivery: Delivery): void {
+    delivery.begin(worker);
+    services.observeFirstToken({ worker: worker.address, modelId: job.model.id, firstTokenMs });
+  }
+
+  /** Passes a job's text on as it comes. @returns how its dispatch ended */
+  async function relay(
+    dispatchable: Dispatchable,
+    delivery: Delivery,
+  ): Promise<WholeAnswer | UnprovenEnd> {
+    const { job } = dispatchable;
+    let hasBegun = false;
+    for await (const event of dispatch(services, dispatchable)) {
+      switch (event.type) {
+        case 'started':
+          escrow.acknowledge(job, event.workerAddress, event.attempt);
+          break;
+        case 'text':
+          if (!hasBegun) begin(job, event, delivery);
+          hasBegun = true;
+          for (const piece of event.pieces) delivery.write(piece);
+          break;
+        case 'whole':
+          return event.answer;
+        case 'unproven':
+          return event.end;
+      }
+    }
+    throw new Error('A dispatch ended without its last event');
+  }
+
+  /** @returns undefined when the worker did not sign its proof */
+  function check(job: LockedJob, whole: WholeAnswer): ProvenAnswer | undefined {
+    const answer = checkProof(whole, { programId, job: job.address });
+    if (answer) {
+      whole.slot.succeeded();
+      return answer;
+    }
+    whole.slot.failed();
+    const about = { job_id: job.id, worker: whole.slot.worker.address, attempt: whole.attempt };
+    logger.warn({ msg: 'A worker signed another proof than it sent', ...about });
+    return undefined;
+  }
+
+  /** Charges a proven answer and hands it to its client, who never waits for long. */
+  async function settle(
+    job: LockedJob,
+    answer: ProvenAnswer,
+    { response, delivery, stages, claim, isStream, created }: RequestContext,
+  ): Promise<void> {
+    const { countedTokens, usage } = await settlements.count(job, answer);
+    const { text, finishReason, engine, slot } = answer;
+    delivery.finish(finishReason, usage);
+    const receipt = settlements.receipt(job, answer);
+    const stored = settlements.store(job, claim, {
+      ...{ text, finishReason, usage, created, ...receipt },
+      modelId: job.model.id,
+      escrowTx: job.escrowTx,
+      worker: { address: slot.worker.address, engine },
+    });
+    const settling = settlements.settle({ job, answer, countedTokens, stored, stages });
+    const waitMs = isStream ? STREAM_SETTLEMENT_WAIT_MS : PLAIN_SETTLEMENT_WAIT_MS;
+    const known = await knownWithin(waitMs, settling);
+    if (!isStream && known && known.end.status !== 'settled') {
+      return delivery.fail(endingError(job, known));
+    }
+    if (!response.headersSent) response.set('server-timing', stages.header());
+    delivery.settled({ ...settlementOf(known), ...receipt });
+  }
+
+  /** Everything after the lock. Whatever happens, the job comes to an end and its client hears it. */
+  async function answer(dispatchable: Dispatchable, context: RequestContext): Promise<void> {
+    const { job } = dispatchable;
+    const { delivery, stages } = context;
+    try {
+      const dispatched = await relay(dispatchable, delivery);
+      stages.mark('worker');
+      if ('kind' in dispatched) return delivery.fail(await refunds.refund(job, dispatched));
+      const proven = check(job, dispatched);
+      if (!proven) return delivery.fail(await refunds.refund(job, UNSIGNED));
+      await settle(job, proven, context);
+    } catch (error) {
+      logger.error({ msg: 'Failed to run a job', job_id: job.id, err: error });
+      void work.keepGoing(job, escrow.fail(job, 'worker_error'));
+      delivery.fail(toApiError(error));
+    }
+  }
+
+  return {
+    async complete({ payer, identity, request, response }) {
+      const { wallet } = payer;
+      const clientGone = abortWhenLeft(response);
+      const trace = traceOf(response);
+      const stages = createStages((name, startMs, endMs) => {
+        services.observeStage(name, endMs - startMs);
+        trace.stage(name, startMs, endMs);
+      });
+      const isStream = request.stream ?? false;
+      const includeUsage = request.stream_options?.include_usage ?? false;
+      const form = { response, publicUrl, isStream, includeUsage };
+
+      const draft = escrow.draft(wallet);
+      const claim = await idempotency.claim(identity, draft.id);
+      if (claim.status === 'replay') {
+        const { jobId, copy } = claim;
+        return replayAnswer({ ...form, jobId, copy, ...(await mirroredEnd({ wallet, jobId })) });
+      }
+      const { job, slot } = await admitClaimed(claim, { payer, request, draft, clientGone });
+      stages.mark('lock');
+      response.set({ 'x-svc-job-id': job.id, 'x-svc-tx-signature': job.escrowTx });
+
+      const created = Number(clock.nowSeconds());
+      const delivery = createDelivery({
+        ...form,
+        identity: { jobId: job.id, modelId: job.model.id, created },
+      });
+      const chat = chatForWorker(request);
+      const dispatchable = { job, slot, chat, clientGone, keepPartial: isStream };
+      const context = { response, delivery, stages, claim, isStream, created };
+      await work.keepGoing(job, answer(dispatchable, context));
+    },
+    drain: background.drain,
+  };
+}
+
+/** The end of a job whose worker sent a proof that it did not sign. */
+const UNSIGNED: UnprovenEnd = {
+  kind: 'failed',
+  reason: 'proof_invalid',
+  hasText: true,
+  cause: 'not its signature',
+};
+
+function hasLockedNothing(error: unknown): boolean {
+  return error instanceof ApiError || error instanceof ClientLeftError || isUnsent(error);
+}
+
+/** The ledger was out of reach before the lock was given to it. */
+function isUnsent(error: unknown): boolean {
+  return error instanceof LedgerUnavailableError && error.signature === null;
+}

@@ -1,0 +1,142 @@
+import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Slot } from '../workers/capacity.ts';
+import type { WorkerClient } from '../workers/client.ts';
+import type { WorkerDirectory } from '../workers/directory.ts';
+import {
+  type AttemptEnd,
+  runAttempt,
+  type StartedEvent,
+  type TextEvent,
+  type UnprovenEnd,
+} from './attempt.ts';
+import { ATTEMPTS_MAX, type LockedJob } from './job.ts';
+import type { WholeAnswer } from './provenAnswer.ts';
+
+export interface DispatchServices {
+  directory: Pick<WorkerDirectory, 'reserve' | 'active'>;
+  workers: WorkerClient;
+  clock: LedgerClock;
+  logger: Logger;
+}
+
+/** A locked job, and the worker that is to have it first. */
+export interface Dispatchable {
+  job: LockedJob;
+  slot: Slot;
+  /** The chat-completions fields that matter to an engine. */
+  chat: Record<string, unknown>;
+  clientGone: AbortSignal;
+  /** Whether an answer that is cut short is worth proving: its reader has it. */
+  keepPartial: boolean;
+}
+
+/** What happens to a job between its lock and its end; `whole` or `unproven` comes last. */
+export type DispatchEvent =
+  | StartedEvent
+  | TextEvent
+  | { type: 'whole'; answer: WholeAnswer }
+  | { type: 'unproven'; end: UnprovenEnd };
+
+/** How long a job whose worker failed waits for capacity at another: as long as a new request does. */
+const FAILOVER_WAIT_MS = 2_000;
+/** How long another may be waited for while a worker is silent: no job lives longer. */
+const SUCCESSOR_WAIT_MS = 120_000;
+
+/**
+ * Gets a locked job answered: asks the worker whose capacity is reserved, then others while no text
+ * was yielded. Gives back all capacity that it holds, also when its consumer stops.
+ */
+export async function* dispatch(
+  services: DispatchServices,
+  dispatchable: Dispatchable,
+): AsyncGenerator<DispatchEvent, void> {
+  const { directory, clock, workers, logger } = services;
+  const { job, chat, clientGone, keepPartial } = dispatchable;
+  const { model, deadlines } = job;
+  // Each worker is tried once, so that their number is the number of the attempt.
+  const tried = new Set<string>();
+  let successor: Slot | undefined;
+
+  // A worker that is asked later than this could not prove anything in time.
+  const mayTryAnother = (): boolean =>
+    tried.size < ATTEMPTS_MAX && clock.nowSeconds() < deadlines.stopAt;
+
+  const reserve = (waitMs: number, signal?: AbortSignal): Promise<Slot | undefined> => {
+    const wish = { modelAddress: model.address, except: tried, waitMs };
+    return directory.reserve({ ...wish, ...(signal && { signal }) });
+  };
+
+  async function findSuccessor(silence: AbortSignal): Promise<boolean> {
+    if (!mayTryAnother()) return false;
+    const found = await reserve(SUCCESSOR_WAIT_MS, silence);
+    if (silence.aborted) found?.release();
+    else successor = found;
+    return successor !== undefined;
+  }
+
+  async function nextSlot(): Promise<Slot | undefined> {
+    if (!mayTryAnother()) return undefined;
+    const hasOthers = directory.active(model.address).some(({ address }) => !tried.has(address));
+    return reserve(hasOthers ? FAILOVER_WAIT_MS : 0);
+  }
+
+  async function* attemptAt(slot: Slot): AsyncGenerator<DispatchEvent, AttemptEnd> {
+    const { worker } = slot;
+    tried.add(worker.address);
+    const attempt = tried.size;
+    const { id: jobId, address: jobAddress, tokenLimit } = job;
+    const { endpoint, address: workerAddress } = worker;
+    const task = { endpoint, workerAddress, jobId, jobAddress, attempt, tokenLimit, chat };
+    try {
+      const end = yield* runAttempt({
+        slot,
+        task,
+        workers,
+        clock,
+        deadlines,
+        findSuccessor,
+        clientGone,
+        keepPartial,
+      });
+      learnFromFailure(logger, { job, chat, slot, attempt, end });
+      return end;
+    } finally {
+      slot.release();
+    }
+  }
+
+  let { slot } = dispatchable;
+  try {
+    for (;;) {
+      const end = yield* attemptAt(slot);
+      if (end.kind === 'whole') return yield { type: 'whole', answer: end.answer };
+      const next =
+        end.kind === 'failed' && !end.hasText ? (successor ?? (await nextSlot())) : undefined;
+      if (!next) return yield { type: 'unproven', end };
+      successor = undefined;
+      slot = next;
+    }
+  } finally {
+    successor?.release();
+  }
+}
+
+function learnFromFailure(
+  logger: Logger,
+  options: Pick<Dispatchable, 'job' | 'chat' | 'slot'> & { attempt: number; end: AttemptEnd },
+): void {
+  const { job, chat, slot, attempt, end } = options;
+  const about = { job_id: job.id, worker: slot.worker.address, attempt };
+  if (end.kind === 'overdue') {
+    slot.failed();
+    logger.warn({ msg: 'A worker proved nothing in time', ...about });
+  } else if (end.kind === 'failed') {
+    const { reason, cause } = end;
+    // With stop sequences it is the client who decides whether there is any text.
+    const isClientsDoing = reason === 'empty_output' && chat.stop !== undefined;
+    if (end.busy) slot.foundBusy(end.busy.retryAfterMs);
+    else if (!isClientsDoing) slot.failed();
+    logger.warn({ msg: 'A worker failed at a job', ...about, reason, cause });
+  }
+}

@@ -1,0 +1,123 @@
+import { isEnded, type JobStatus } from '../../programs/client/vocabulary.ts';
+import { isoTime, sha256Text } from '../../runtime/jsonForms.ts';
+import type { Database } from '../../runtime/postgres.ts';
+import { ApiError, serviceUnavailable } from '../http/contracts/errors.ts';
+import type { DisputeAnswer } from '../http/contracts/job.ts';
+import { type JobRow, selectJob } from '../sql/jobs.ts';
+import type { DisputeOnLedger, UnmirroredJobs } from './job.ts';
+import type { JobWatch } from './jobWatch.ts';
+
+const SECONDS_PER_HOUR = 3_600n;
+/** A dispute that is sent with the last token finds its job still settling. */
+const SETTLEMENT_WAIT_MS = 10_000;
+/** How long an answer waits for the mirror, so that the job can be read as it is told. */
+const MIRROR_WAIT_MS = 3_000;
+
+/** Disputes of a wallet's jobs. */
+export interface Disputes {
+  /**
+   * Opens a dispute when the hashes differ.
+   *
+   * @param request.clientHash lower-case hex
+   * @throws ApiError job_not_found, dispute_already_open, job_not_settled, dispute_window_expired,
+   *   dispute_limit_reached, spender_not_set or service_unavailable, checked in this order
+   * @throws LedgerUnavailableError
+   */
+  open(request: { wallet: string; jobId: string; clientHash: string }): Promise<DisputeAnswer>;
+}
+
+export function createDisputes(services: {
+  database: Database;
+  unmirrored: UnmirroredJobs;
+  watch: JobWatch;
+  ledger: DisputeOnLedger;
+}): Disputes {
+  const { database, unmirrored, watch, ledger } = services;
+
+  async function find(wallet: string, jobId: string): Promise<JobRow> {
+    const key = { wallet, jobId };
+    const job = (await selectJob(database, key)) ?? (await unmirrored.find(key));
+    if (job) return job;
+    throw new ApiError('job_not_found', 'The wallet of this key has no such job.');
+  }
+
+  async function findEnded(wallet: string, jobId: string): Promise<JobRow> {
+    const job = await find(wallet, jobId);
+    if (isEnded(job.status)) return job;
+    const hasEnded = ({ status }: { status: JobStatus }) => isEnded(status);
+    await watch.waitFor(job.address, hasEnded, { timeoutMs: SETTLEMENT_WAIT_MS });
+    const waited = await find(wallet, jobId);
+    if (isEnded(waited.status)) return waited;
+    // The window of a job that has settled does not wait for a mirror that is behind.
+    const found = await unmirrored.find({ wallet, jobId });
+    if (found) return found;
+    // Closed, or a node is behind the lock: in either case the mirror has to tell how it ended.
+    throw serviceUnavailable('How the job ended is not known yet.');
+  }
+
+  return {
+    async open({ wallet, jobId, clientHash }) {
+      const job = await findEnded(wallet, jobId);
+      if (job.client_hash !== null) throw alreadyOpen(jobId);
+      const { settled_at, output_hash } = job;
+      if (job.status !== 'settled' || settled_at === null || output_hash === null) {
+        throw new ApiError('job_not_settled', `The job is ${job.status}; nothing was charged.`, {
+          details: { job_id: jobId, status: job.status },
+        });
+      }
+      const windowEndsAt = settled_at + BigInt(job.dispute_window_seconds);
+      const nowSeconds = await ledger.readSeconds();
+      if (nowSeconds > windowEndsAt) throw windowExpired(jobId, windowEndsAt);
+      const hashes = { your_hash: sha256Text(clientHash), worker_hash: sha256Text(output_hash) };
+      if (clientHash === output_hash) {
+        const message =
+          'No dispute was opened: the hashes are equal, so you received what the worker proved.';
+        return { job_id: jobId, dispute_opened: false, ...hashes, message };
+      }
+      const opened = await ledger.open({ ...job, wallet }, clientHash);
+      switch (opened.status) {
+        case 'opened': {
+          watch.hint(opened.signature);
+          const isShown = ({ dispute_tx }: { dispute_tx: string | null }) => dispute_tx !== null;
+          await watch.waitFor(job.address, isShown, { timeoutMs: MIRROR_WAIT_MS });
+          const arbitrationHours = opened.arbitrationWindowSeconds / SECONDS_PER_HOUR;
+          return {
+            job_id: jobId,
+            dispute_opened: true,
+            ...hashes,
+            dispute_tx: opened.signature,
+            arbitration_window_hours: Number(arbitrationHours),
+          };
+        }
+        case 'already open':
+          throw alreadyOpen(jobId);
+        case 'window closed':
+          throw windowExpired(jobId, windowEndsAt);
+        case 'limit reached':
+          throw new ApiError(
+            'dispute_limit_reached',
+            'The wallet has as many open disputes as this service may open; wait until one is ' +
+              "decided, or dispute the job with the wallet's own signature.",
+            { details: { job_id: jobId } },
+          );
+        case 'not ours':
+          throw new ApiError(
+            'spender_not_set',
+            "Another spender than this service locked the job; dispute it with the wallet's own signature.",
+          );
+      }
+    },
+  };
+}
+
+function alreadyOpen(jobId: string): ApiError {
+  return new ApiError('dispute_already_open', 'The job has been disputed before.', {
+    details: { job_id: jobId },
+  });
+}
+
+function windowExpired(jobId: string, windowEndsAt: bigint): ApiError {
+  return new ApiError('dispute_window_expired', 'The time to dispute this job is over.', {
+    details: { job_id: jobId, dispute_window_ends_at: isoTime(windowEndsAt) },
+  });
+}

@@ -1,0 +1,208 @@
+import { LRUCache } from 'lru-cache';
+import type pg from 'pg';
+import { spellingOf } from '../../programs/client/publicKeyOf.ts';
+import { isEnded } from '../../programs/client/vocabulary.ts';
+import type { Background } from '../../runtime/background.ts';
+import { gather } from '../../runtime/gather.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { delay } from '../../runtime/wait.ts';
+import { type JobProgress, selectJobsProgress } from '../sql/jobs.ts';
+import type { JobEnd, LockedJob } from './job.ts';
+
+/** Waits until the mirror shows what the ledger has already confirmed. */
+export interface JobWatch {
+  start(): Promise<void>;
+  close(): Promise<void>;
+  /**
+   * @param wait.sinceMs when, by `performance.now()`, it had certainly not been reached: then the
+   *   mirror is not asked before it has told something of the job
+   * @returns the job once `isReached` holds in the mirror, or undefined after `timeoutMs`, also
+   *   where the database was away
+   */
+  waitFor(
+    address: string,
+    isReached: (progress: JobProgress) => boolean,
+    wait: { timeoutMs: number; sinceMs?: number },
+  ): Promise<JobProgress | undefined>;
+  /** Tells the indexer that this transaction is confirmed, so that it need not wait for its turn. */
+  hint(signature: string): void;
+}
+
+/** Behind the notifications: one may be lost while the listening connection is renewed. */
+const POLL_INTERVAL_MS = 500;
+const RECONNECT_INTERVAL_MS = 1_000;
+/** A connection that only listens would not notice that its server is gone. */
+const PROBE_INTERVAL_MS = 10_000;
+/** Jobs of which it is known when the mirror last told of them: many more than end at once. */
+const JOBS_KEPT_MAX = 10_000;
+/** Statements that several jobs share. */
+const SHARED = { itemsMax: 256, callsMax: 2 };
+
+export function createJobWatch(options: { pool: pg.Pool; logger: Logger }): JobWatch {
+  const { pool, logger } = options;
+  const closing = new AbortController();
+  const wakers = new Map<string, Set<() => void>>();
+  const toldAtMs = new LRUCache<string, number>({ max: JOBS_KEPT_MAX });
+  let loop: Promise<void> | undefined;
+
+  const readProgress = gather<string, JobProgress | undefined>({
+    ...SHARED,
+    call: (addresses) => selectJobsProgress(pool, addresses),
+  });
+  const notify = gather<string, void>({
+    ...SHARED,
+    call: async (signatures) => {
+      await pool.query({
+        name: 'hint',
+        text: `select pg_notify('ledger_hint', signature) from unnest($1::text[]) signature`,
+        values: [signatures],
+      });
+      return [];
+    },
+  });
+
+  function wake(payload: string): void {
+    const nowMs = performance.now();
+    for (const address of payload.split(',')) {
+      toldAtMs.set(address, nowMs);
+      for (const waker of wakers.get(address) ?? []) waker();
+    }
+  }
+
+  /** Listens until the connection ends. */
+  async function listen(onListening: () => void): Promise<void> {
+    const client = await pool.connect();
+    const ended = new AbortController();
+    const end = () => ended.abort();
+    client.once('error', end);
+    client.once('end', end);
+    closing.signal.addEventListener('abort', end);
+    client.on('notification', ({ payload }) => wake(payload ?? ''));
+    try {
+      await client.query('listen mirror_jobs');
+      onListening();
+      while (!ended.signal.aborted) {
+        await delay(PROBE_INTERVAL_MS, ended.signal);
+        if (!ended.signal.aborted) await client.query('select 1');
+      }
+    } finally {
+      closing.signal.removeEventListener('abort', end);
+      client.release(true);
+    }
+  }
+
+  async function run(onListening: () => void): Promise<void> {
+    while (!closing.signal.aborted) {
+      try {
+        await listen(onListening);
+      } catch (error) {
+        logger.warn({ msg: 'Lost the notifications of the mirror', err: error });
+      }
+      await delay(RECONNECT_INTERVAL_MS, closing.signal);
+    }
+  }
+
+  function nextChange(address: string, timeoutMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const finish = () => {
+        clearTimeout(timer);
+        const set = wakers.get(address);
+        set?.delete(finish);
+        if (set?.size === 0) wakers.delete(address);
+        resolve();
+      };
+      const timer = setTimeout(finish, timeoutMs);
+      const set = wakers.get(address) ?? new Set();
+      wakers.set(address, set.add(finish));
+    });
+  }
+
+  return {
+    async start() {
+      await new Promise<void>((resolve) => {
+        loop = run(resolve);
+      });
+    },
+    async close() {
+      closing.abort();
+      await loop;
+    },
+    async waitFor(address, isReached, { timeoutMs, sinceMs = -Infinity }) {
+      const deadline = performance.now() + timeoutMs;
+      let isWorthReading = (toldAtMs.get(address) ?? -Infinity) >= sinceMs;
+      let hasFailed = false;
+      const read = async () => {
+        try {
+          return await readProgress(address);
+        } catch (error) {
+          // The database may be back before the time is over; until then nothing is known.
+          if (!hasFailed) logger.warn({ msg: 'Failed to read how a job stands', err: error });
+          hasFailed = true;
+          return undefined;
+        }
+      };
+      for (;;) {
+        // Registered before the read, so that a change between read and wait is not missed.
+        const left = deadline - performance.now();
+        const change = nextChange(address, Math.max(0, Math.min(left, POLL_INTERVAL_MS)));
+        const progress = isWorthReading ? await read() : undefined;
+        if (progress && isReached(progress)) return progress;
+        if (left <= 0) return undefined;
+        await change;
+        isWorthReading = true;
+      }
+    },
+    hint(signature) {
+      notify(signature).catch((error: unknown) => {
+        // The indexer finds it by itself, a little later.
+        logger.warn({ msg: 'Failed to hint at a transaction', err: error });
+      });
+    },
+  };
+}
+
+/** What a locked job still needs of us, whether or not its client stays. */
+export interface JobWork {
+  /** Goes on to its end; a failure leaves the job to the keeper and yields undefined. */
+  keepGoing<Result>(job: LockedJob, work: Promise<Result>): Promise<Result | undefined>;
+  /**
+   * Waits for the mirror to show the job's end; undefined when it does not in time.
+   *
+   * @param wait.sinceMs when, by `performance.now()`, the job had not ended yet
+   */
+  mirrored(
+    job: LockedJob,
+    end: JobEnd,
+    wait: { timeoutMs: number; sinceMs?: number },
+  ): Promise<JobProgress | undefined>;
+}
+
+/** The indexer hears of a transaction from the ledger itself, and most often sooner than from us. */
+const HINT_AFTER_MS = 50;
+
+const hasEnded = ({ status }: JobProgress): boolean => isEnded(status);
+
+export function createJobWork(options: {
+  background: Background;
+  watch: JobWatch;
+  logger: Logger;
+}): JobWork {
+  const { background, watch, logger } = options;
+  return {
+    keepGoing(job, work) {
+      const guarded = work.catch((error: unknown) => {
+        logger.error({ msg: 'Left a job to the keeper', job_id: job.id, err: error });
+        return undefined;
+      });
+      background.add(guarded);
+      return guarded;
+    },
+    async mirrored(job, end, wait) {
+      const { signature } = end;
+      const hinting = signature && setTimeout(() => watch.hint(signature), HINT_AFTER_MS);
+      const progress = await watch.waitFor(spellingOf(job.address), hasEnded, wait);
+      clearTimeout(hinting || undefined);
+      return progress;
+    },
+  };
+}

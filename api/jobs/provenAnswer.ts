@@ -1,0 +1,49 @@
+import { hash } from 'node:crypto';
+import type { PublicKey } from '@solana/web3.js';
+import { proofMessage, verifySignature } from '../../programs/client/proof.ts';
+import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
+import type { FinishReason } from '../http/response/delivery.ts';
+import type { Slot } from '../workers/capacity.ts';
+import type { WorkerProof } from '../workers/events.ts';
+
+/** A worker's whole answer. Its text has the hash that its proof states; nobody has checked more. */
+export interface WholeAnswer {
+  slot: Slot;
+  attempt: number;
+  /** What the worker says of its engine. */
+  engine: string | null;
+  text: string;
+  finishReason: FinishReason;
+  proof: WorkerProof;
+}
+
+declare const signatureChecked: unique symbol;
+
+/** An answer whose proof its worker signed. Only `checkProof` makes one, and only one can settle. */
+export type ProvenAnswer = WholeAnswer & { readonly [signatureChecked]: true };
+
+/** Whether the proof is one of this text. */
+export function isProofOf(text: string, proof: WorkerProof): boolean {
+  return hash('sha256', text, 'buffer').equals(proof.outputHash);
+}
+
+/** @returns the answer as a proven one; undefined when its worker did not sign its proof */
+export function checkProof(
+  answer: WholeAnswer,
+  { programId, job }: { programId: PublicKey; job: PublicKey },
+): ProvenAnswer | undefined {
+  const { slot, attempt, proof } = answer;
+  const { signature, ...proven } = proof;
+  const isSigned = verifySignature({
+    publicKey: publicKeyOf(slot.worker.proof_key),
+    signature,
+    message: proofMessage({
+      programId,
+      job,
+      worker: publicKeyOf(slot.worker.address),
+      attempt,
+      ...proven,
+    }),
+  });
+  return isSigned ? (answer as ProvenAnswer) : undefined;
+}

@@ -1,0 +1,124 @@
+import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
+import { creditsNumber } from '../../runtime/jsonForms.ts';
+import { within } from '../../runtime/wait.ts';
+import { ApiError } from '../http/contracts/errors.ts';
+import type { JobProgress } from '../sql/jobs.ts';
+import type { UnprovenEnd } from './attempt.ts';
+import type { Escrow, JobEnd, LockedJob } from './job.ts';
+import type { JobWork } from './jobWatch.ts';
+
+/** Gives the credits of jobs without a proven answer back, and says what their clients are told. */
+export interface Refunds {
+  /** Ends a job that nobody is charged for. @returns the error that its client is told */
+  refund(job: LockedJob, end: UnprovenEnd): Promise<ApiError>;
+  /** Waits for the moment from which anybody may refund, and does. */
+  refundWhenDue(job: LockedJob): Promise<JobEnd>;
+}
+
+/** How long an error waits for the mirror, so that the job can be read as it is told. */
+const MIRROR_WAIT_MS = 3_000;
+/** How long an error waits for the credits to be back, and the mirror, before it is told without. */
+const RETURN_WAIT_MS = 15_000;
+
+const failureReasons = {
+  context_exceeded: 'worker_error',
+  client_gone: 'client_gone',
+} as const;
+
+export function createRefunds(options: {
+  escrow: Escrow;
+  clock: LedgerClock;
+  work: JobWork;
+}): Refunds {
+  const { escrow, clock, work } = options;
+
+  async function refundWhenDue(job: LockedJob): Promise<JobEnd> {
+    await clock.waitUntil(job.deadlines.refundableAt);
+    return escrow.refund(job);
+  }
+
+  /** What the job's end came to, and the mirror's word of it, as far as both are known in time. */
+  async function untilBack(
+    job: LockedJob,
+    ending: Promise<JobEnd | undefined>,
+  ): Promise<KnownEnd | undefined> {
+    const dueMs = performance.now() + RETURN_WAIT_MS;
+    const end = await within(RETURN_WAIT_MS, ending);
+    if (!end) return undefined;
+    const timeoutMs = Math.min(MIRROR_WAIT_MS, Math.max(0, dueMs - performance.now()));
+    return { end, progress: await work.mirrored(job, end, { timeoutMs }) };
+  }
+
+  async function timeOut(job: LockedJob): Promise<ApiError> {
+    const refunding = work.keepGoing(job, refundWhenDue(job));
+    await clock.waitUntil(job.deadlines.refundableAt);
+    const known = await untilBack(job, refunding);
+    return known ? endingError(job, known) : jobTimeout(job, null);
+  }
+
+  return {
+    refundWhenDue,
+    async refund(job, end) {
+      if (end.kind === 'overdue') return timeOut(job);
+      const reason = end.kind === 'failed' ? end.reason : failureReasons[end.kind];
+      // Should it not come to its end, the keeper refunds.
+      const known = await untilBack(job, work.keepGoing(job, escrow.fail(job, reason)));
+      if (end.kind === 'context_exceeded') return contextExceeded(job, refundTxOf(known));
+      return known ? endingError(job, known) : workerFailed(job, null);
+    },
+  };
+}
+
+/** What the client of a job that ended without a settlement is told. */
+export function endingError(job: LockedJob, known: KnownEnd): ApiError {
+  const refundTx = refundTxOf(known);
+  return known.end.status === 'refunded' ? jobTimeout(job, refundTx) : workerFailed(job, refundTx);
+}
+
+/** How a job ended, and what the mirror shows of it if it does in time. */
+export interface KnownEnd {
+  end: JobEnd;
+  progress: JobProgress | undefined;
+}
+
+/** Ours, or what the mirror has of somebody else's; null while neither is known. */
+function refundTxOf(known: KnownEnd | undefined): string | null {
+  return known?.end.signature ?? known?.progress?.refund_tx ?? null;
+}
+
+/** What a client is told of every job that ended without a charge. */
+function unchargedDetails(job: LockedJob, refundTx: string | null) {
+  return {
+    job_id: job.id,
+    credits_refunded: creditsNumber(job.lockCredits),
+    refund_tx: refundTx,
+  };
+}
+
+/** @param refundTx null when it was not confirmed in time that the credits are back */
+function workerFailed(job: LockedJob, refundTx: string | null): ApiError {
+  return new ApiError('worker_failed', 'No worker produced a proven answer; nothing is charged.', {
+    details: unchargedDetails(job, refundTx),
+  });
+}
+
+/** @param refundTx null when the refund was not confirmed in time; anybody can still make it */
+function jobTimeout(job: LockedJob, refundTx: string | null): ApiError {
+  return new ApiError('job_timeout', 'No worker finished within 120 seconds.', {
+    details: unchargedDetails(job, refundTx),
+  });
+}
+
+function contextExceeded(job: LockedJob, refundTx: string | null): ApiError {
+  return new ApiError(
+    'context_length_exceeded',
+    `The messages exceed the context window of ${job.model.id}, as its worker counted them.`,
+    {
+      param: 'messages',
+      details: {
+        ...unchargedDetails(job, refundTx),
+        context_window: job.model.context_window_tokens,
+      },
+    },
+  );
+}

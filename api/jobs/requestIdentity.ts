@@ -1,0 +1,95 @@
+import { createHmac, createSecretKey, hkdfSync } from 'node:crypto';
+import { ApiError } from '../http/contracts/errors.ts';
+
+/** What makes two requests of a wallet the same one, under one secret. Tells neither key nor body. */
+export interface RequestName {
+  wallet: string;
+  /** HMAC of the Idempotency-Key, or of the body for a request without one. */
+  requestKey: Buffer;
+  bodyHmac: Buffer;
+  /**
+   * Seals the copy of the answer; made of secrets that we do not keep. Derived when it is asked for:
+   * a request's first word need not wait for it.
+   */
+  copyKey(): Buffer;
+}
+
+/** A request as it is claimed. */
+export interface RequestIdentity extends RequestName {
+  /**
+   * Its name under the previous secret, by which a process that does not have the present one yet
+   * may have claimed it; for what may be a repeat.
+   */
+  previousName: RequestName | undefined;
+  /** Whether an earlier request is looked for; else this one takes its place. */
+  mayRepeat: boolean;
+  lifetimeSeconds: number;
+}
+
+const DAY_SECONDS = 86_400;
+/** Official clients retry silently within seconds, and never later than this. */
+const SILENT_RETRY_SECONDS = 600;
+const KEY_BYTES = 32;
+const VISIBLE_KEY = /^[\x21-\x7e]{1,255}$/;
+const RETRY_COUNT = /^[1-9]\d{0,2}$/;
+
+/** What a request is named by. */
+interface Nameable {
+  wallet: string;
+  apiKey: string;
+  rawBody: Uint8Array;
+  idempotencyKey: string | undefined;
+}
+
+/**
+ * Identifies requests: by their Idempotency-Key, and without one by their body, because the official
+ * clients retry without a key and only count (`x-stainless-retry-count`).
+ *
+ * @param secret keys the HMACs, so that a short body or key cannot be guessed from the database
+ * @param previousSecret the same of other processes, while the one gives way to the other
+ */
+export function createRequestIdentification(secret: Uint8Array, previousSecret?: Uint8Array) {
+  const name = createNaming(secret);
+  const nameBefore = previousSecret && createNaming(previousSecret);
+
+  /** @throws ApiError when the Idempotency-Key is malformed */
+  return (request: Nameable & { retryCount: string | undefined }): RequestIdentity => {
+    const { idempotencyKey, retryCount } = request;
+    if (idempotencyKey !== undefined && !VISIBLE_KEY.test(idempotencyKey)) {
+      throw new ApiError(
+        'invalid_request',
+        "Invalid value for 'Idempotency-Key': must have 1 to 255 visible characters.",
+        { param: 'Idempotency-Key' },
+      );
+    }
+    const hasKey = idempotencyKey !== undefined;
+    const mayRepeat = hasKey || RETRY_COUNT.test(retryCount ?? '');
+    return {
+      ...name(request),
+      previousName: mayRepeat ? nameBefore?.(request) : undefined,
+      mayRepeat,
+      lifetimeSeconds: hasKey ? DAY_SECONDS : SILENT_RETRY_SECONDS,
+    };
+  };
+}
+
+function createNaming(secret: Uint8Array) {
+  const keyBytes = hkdfSync('sha256', secret, '', 'idempotency', KEY_BYTES);
+  // A key's bytes would be read anew for each HMAC, which takes five times as long as the HMAC.
+  const hmacKey = createSecretKey(Buffer.from(keyBytes));
+  const hmac = (purpose: string, bytes: string | Uint8Array): Buffer =>
+    createHmac('sha256', hmacKey).update(`${purpose}\0`).update(bytes).digest();
+
+  return ({ wallet, apiKey, rawBody, idempotencyKey }: Nameable): RequestName => {
+    const bodyHmac = hmac('body', rawBody);
+    const own = idempotencyKey ?? bodyHmac.toString('base64');
+    return {
+      wallet,
+      bodyHmac,
+      requestKey: idempotencyKey !== undefined ? hmac('key', idempotencyKey) : bodyHmac,
+      copyKey: () => hmac('answer copy', `${apiKey}\0${own}`),
+    };
+  };
+}
+
+export type IdentifyRequest = ReturnType<typeof createRequestIdentification>;

@@ -1,0 +1,127 @@
+import { type ConfirmedSignatureInfo, type Connection, PublicKey } from '@solana/web3.js';
+import { fetchJob } from '../../programs/client/accounts.ts';
+import type { Addresses } from '../../programs/client/addresses.ts';
+import { parseJobId } from '../../programs/client/jobId.ts';
+import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
+import type { Job } from '../../programs/client/types.ts';
+import {
+  DISPUTE_OUTCOMES,
+  isEnded,
+  JOB_STATUSES,
+  type JobStatus,
+  TIERS,
+  word,
+} from '../../programs/client/vocabulary.ts';
+import type { Database } from '../../runtime/postgres.ts';
+import type { Catalog } from '../jobs/catalog.ts';
+import type { JobStanding, UnmirroredJobs } from '../jobs/job.ts';
+import { type JobRow, selectJob } from '../sql/jobs.ts';
+import { askNode, type LedgerContext, readJob } from './context.ts';
+
+/**
+ * Tells where a wallet's job stands: in the mirror when it has ended there, else on the ledger,
+ * which is never behind; undefined when neither ever had it.
+ */
+export function createStatusLookup(options: { database: Database; context: LedgerContext }) {
+  const { database, context } = options;
+  const { addresses, connection, commitment } = context;
+  return async (key: { wallet: string; jobId: string }): Promise<JobStanding | undefined> => {
+    const mirrored = (await selectJob(database, key))?.status as JobStatus | undefined;
+    if (mirrored && isEnded(mirrored)) return mirrored;
+    const bytes = parseJobId(key.jobId);
+    if (!bytes) return mirrored;
+    const address = addresses.job(addresses.creditAccount(publicKeyOf(key.wallet)), bytes);
+    const job = await readJob(context, address, { slot: 0, signature: null });
+    if (job) return word(JOB_STATUSES, job.status);
+    const traces = await askNode(() => connection.getSignaturesForAddress(address, {}, commitment));
+    // Anybody may close a job that is over, also while the indexer is away.
+    return traces.some(({ err }) => err === null) ? 'closed' : mirrored;
+  };
+}
+
+export function createUnmirroredJobs(options: {
+  connection: Connection;
+  addresses: Addresses;
+  commitment: 'confirmed' | 'finalized';
+  catalog: Catalog;
+}): UnmirroredJobs {
+  const { connection, addresses, commitment, catalog } = options;
+
+  /** @throws while the node's lists are behind its accounts */
+  async function findLock(job: PublicKey): Promise<ConfirmedSignatureInfo> {
+    const signatures = await connection.getSignaturesForAddress(job, {}, commitment);
+    // A lock that lost a race is listed, too; the same job is locked by the next one.
+    const lock = signatures.findLast(({ err }) => err === null);
+    if (!lock) throw new Error('The node lists no transaction of a job that it knows');
+    return lock;
+  }
+
+  return {
+    async find({ wallet, jobId }) {
+      const bytes = parseJobId(jobId);
+      if (!bytes) return undefined;
+      const address = addresses.job(addresses.creditAccount(publicKeyOf(wallet)), bytes);
+      const { programId } = addresses;
+      const job = await askNode(() => fetchJob(connection, address, { commitment, programId }));
+      if (!job) return undefined;
+      const model = catalog.list().find((one) => one.address === job.model.toBase58());
+      if (!model) return undefined;
+      const lock = await askNode(() => findLock(address));
+      return rowOf(job, {
+        jobId,
+        address: address.toBase58(),
+        modelId: model.id,
+        escrow: { signature: lock.signature, slot: BigInt(lock.slot) },
+      });
+    },
+  };
+}
+
+/** The account in the mirror's terms. Signatures other than the lock's are not on the account. */
+function rowOf(
+  job: Job,
+  known: {
+    jobId: string;
+    address: string;
+    modelId: string;
+    escrow: { signature: string; slot: bigint };
+  },
+): JobRow {
+  const status = word(JOB_STATUSES, job.status);
+  // A hash of zeros is a hash like any other: where something else tells, it is not asked.
+  const isProven =
+    status === 'settling' || job.countedTokens > 0 || job.outputHash.some((byte) => byte !== 0);
+  const isDisputed = status === 'disputed' || job.outcome !== 0;
+  const endedAt = isEnded(status) ? job.lockedAt + BigInt(job.endedAfterSeconds) : null;
+  const disputedAt = isDisputed ? job.lockedAt + BigInt(job.disputedAfterSeconds) : null;
+  return {
+    address: known.address,
+    job_id: known.jobId,
+    status,
+    outcome: job.outcome === 0 ? null : word(DISPUTE_OUTCOMES, job.outcome),
+    model_id: known.modelId,
+    tier: word(TIERS, job.tier),
+    worker: job.worker.equals(PublicKey.default) ? null : job.worker.toBase58(),
+    charged_credits: job.chargedCredits,
+    output_hash: isProven ? Buffer.from(job.outputHash).toString('hex') : null,
+    prompt_tokens: isProven ? BigInt(job.promptTokens) : null,
+    completion_tokens: isProven ? BigInt(job.completionTokens) : null,
+    // Only a settlement counts, and a dispute leaves its count as it is.
+    counted_tokens: job.countedTokens > 0 ? BigInt(job.countedTokens) : null,
+    locked_at: job.lockedAt,
+    ended_at: endedAt,
+    settled_at: status === 'settled' || isDisputed ? endedAt : null,
+    dispute_window_seconds: job.disputeWindowSeconds,
+    escrow_tx: known.escrow.signature,
+    escrow_slot: known.escrow.slot,
+    settlement_tx: null,
+    settlement_slot: null,
+    refund_tx: null,
+    client_hash: isDisputed ? Buffer.from(job.clientHash).toString('hex') : null,
+    dispute_tx: null,
+    disputed_at: disputedAt,
+    arbitration_ends_at:
+      disputedAt === null ? null : disputedAt + BigInt(job.arbitrationWindowSeconds),
+    resolution_tx: null,
+  };
+}

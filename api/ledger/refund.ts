@@ -1,0 +1,79 @@
+import type { TransactionInstruction } from '@solana/web3.js';
+import { jobFail, jobRefund } from '../../programs/client/instructions/index.ts';
+import {
+  FAILURE_REASONS,
+  type FailureReason,
+  isEnded,
+  JOB_STATUSES,
+  type JobStatus,
+  word,
+} from '../../programs/client/vocabulary.ts';
+import { delay } from '../../runtime/wait.ts';
+import type { JobEnd, LockedJob } from '../jobs/job.ts';
+import { actor, type LedgerContext, readJob, unlessAway } from './context.ts';
+
+/** Enough for a ledger that is slow for some seconds; after that the keeper refunds. */
+const TRIES_MAX = 5;
+const PAUSE_MS = 300;
+const NO_HASH = new Uint8Array(32);
+
+/** Ends the job without a charge. A job whose time is over is refunded instead. */
+export async function failJob(
+  context: LedgerContext,
+  job: LockedJob,
+  reason: Exclude<FailureReason, 'none'>,
+  delivered: { hash: Uint8Array; countedTokens: number } = { hash: NO_HASH, countedTokens: 0 },
+): Promise<JobEnd> {
+  if (context.clock.nowSeconds() >= job.deadlines.refundableAt) return refundJob(context, job);
+  const instruction = jobFail({
+    ...actor(context),
+    job: job.address,
+    creditAccount: job.creditAccount,
+    reason: FAILURE_REASONS.indexOf(reason),
+    deliveredHash: delivered.hash,
+    countedTokens: delivered.countedTokens,
+  });
+  return exit(context, job, { instruction, signers: [context.signer], to: 'failed' });
+}
+
+/** Gives the credits back after the job's time; anybody may, so nobody has to sign for it. */
+export async function refundJob(context: LedgerContext, job: LockedJob): Promise<JobEnd> {
+  const instruction = jobRefund({
+    programId: context.addresses.programId,
+    job: job.address,
+    creditAccount: job.creditAccount,
+  });
+  return exit(context, job, { instruction, signers: [], to: 'refunded' });
+}
+
+/** Sends until the Job is final, whoever made it so. @throws when the ledger stays undecided */
+async function exit(
+  context: LedgerContext,
+  job: LockedJob,
+  move: { instruction: TransactionInstruction; signers: LedgerContext['signer'][]; to: JobStatus },
+): Promise<JobEnd> {
+  const { exits, clock } = context;
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const sending = exits.add({
+      instructions: [move.instruction],
+      signers: move.signers,
+      key: job.wallet,
+    });
+    const outcome = await sending.catch(unlessAway);
+    if (outcome?.status === 'confirmed') return { status: move.to, signature: outcome.signature };
+    const found = outcome && (await readJob(context, job.address, outcome).catch(unlessAway));
+    if (found === undefined) {
+      await delay(PAUSE_MS);
+      continue;
+    }
+    // Only a final job can have been closed; how it ended is the mirror's to tell.
+    if (!found) return { status: move.to, signature: null };
+    const status = word(JOB_STATUSES, found.status);
+    if (isEnded(status)) return { status, signature: null };
+    if (move.to === 'failed' && clock.nowSeconds() >= job.deadlines.refundableAt) {
+      return refundJob(context, job);
+    }
+    await delay(PAUSE_MS);
+  }
+  throw new Error(`job ${job.id} could not be ${move.to}`);
+}

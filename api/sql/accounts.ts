@@ -1,0 +1,155 @@
+import type { Database } from '../../runtime/postgres.ts';
+import type { EventKind } from '../../webhooks/eventKinds.ts';
+
+export type KeyStatus = 'active' | 'suspended' | 'revoked';
+
+/** A wallet and what it may spend. The account's fields are null until the wallet has one. */
+export interface Payer {
+  wallet: string;
+  spender: string | null;
+  available_credits: bigint | null;
+  /** Of the account's change up to which this is known. */
+  sequence: bigint | null;
+}
+
+/** A key with the wallet it spends for. */
+export interface KeyAndAccount extends Payer {
+  status: KeyStatus;
+  created_at: Date;
+  last_topup_at: bigint | null;
+}
+
+/**
+ * Keys and balances in one read. Whether a key may be used is read for every request and kept
+ * nowhere, which is why revoking one works at once on every instance; a request that becomes a job
+ * may have it read with its claim instead. Each is looked up by itself: a join of whole
+ * tables, which is right for small ones, would be kept as the plan while they grow.
+ *
+ * @returns in the order of the hashes; undefined where there is no such key
+ */
+export async function selectKeysAndAccounts(
+  database: Database,
+  keySha256s: readonly string[],
+): Promise<(KeyAndAccount | undefined)[]> {
+  const { rows } = await database.query<KeyAndAccount & { key_sha256: string }>({
+    name: 'select_keys_and_accounts',
+    text: `
+      select key.key_sha256, key.wallet, key.status, key.created_at,
+             account.spender, account.available_credits, account.sequence,
+             account.last_topup_at
+      from unnest($1::text[]) as given (hash)
+      cross join lateral (
+        select * from service.api_keys where key_sha256 = given.hash offset 0
+      ) key
+      left join lateral (
+        select * from mirror.credit_accounts where wallet = key.wallet offset 0
+      ) account on true`,
+    values: [keySha256s],
+  });
+  const found = new Map(rows.map(({ key_sha256, ...row }) => [key_sha256, row]));
+  return keySha256s.map((hash) => found.get(hash));
+}
+
+/** A webhook as its owner may see it; its secret is never read here. */
+export interface WebhookRow {
+  id: string;
+  url: string;
+  events: EventKind[];
+  status: 'active' | 'failed' | 'disabled';
+  created_at: Date;
+}
+
+const columns = 'id, url, events, status, created_at';
+
+/** Newest first. */
+export async function selectWebhooks(database: Database, wallet: string): Promise<WebhookRow[]> {
+  const { rows } = await database.query<WebhookRow>(
+    `select ${columns} from service.webhooks where wallet = $1 order by created_at desc, id`,
+    [wallet],
+  );
+  return rows;
+}
+
+/** Until the transaction ends, nobody else changes which webhooks the wallet has. */
+export async function lockWebhooks(database: Database, wallet: string): Promise<void> {
+  await database.query(`select pg_advisory_xact_lock(hashtextextended('webhooks ' || $1, 0))`, [
+    wallet,
+  ]);
+}
+
+/** @param webhook.events sorted */
+export async function insertWebhook(
+  database: Database,
+  webhook: {
+    id: string;
+    wallet: string;
+    url: string;
+    events: EventKind[];
+    apiVersion: string;
+    sealedSecret: Uint8Array;
+  },
+): Promise<WebhookRow> {
+  const { rows } = await database.query<WebhookRow>(
+    `insert into service.webhooks (id, wallet, url, events, api_version, secret)
+     values ($1, $2, $3, $4, $5, $6) returning ${columns}`,
+    [
+      webhook.id,
+      webhook.wallet,
+      webhook.url,
+      webhook.events,
+      webhook.apiVersion,
+      webhook.sealedSecret,
+    ],
+  );
+  return rows[0] as WebhookRow;
+}
+
+/** Deliveries of a webhook that are deleted in one statement, so that none takes long. */
+const DELIVERIES_AT_ONCE = 1_000;
+
+/**
+ * Sends nothing to a webhook any more. Until the transaction ends, nobody else changes how its
+ * deliveries go; announcing does not wait for that.
+ *
+ * @returns whether the wallet has this webhook
+ */
+export async function disableWebhook(
+  database: Database,
+  key: { wallet: string; id: string },
+): Promise<boolean> {
+  const { rowCount } = await database.query(
+    `update service.webhooks set status = 'disabled' where wallet = $1 and id = $2`,
+    [key.wallet, key.id],
+  );
+  return rowCount === 1;
+}
+
+/**
+ * Deletes some of a webhook's deliveries with their attempts, all but those that somebody is busy
+ * with.
+ *
+ * @returns whether there may be more
+ */
+export async function deleteDeliveries(database: Database, webhookId: string): Promise<boolean> {
+  const { rowCount } = await database.query(
+    `delete from service.webhook_deliveries where id in (
+       select id from service.webhook_deliveries
+       where webhook_id = $1 order by id limit $2
+       for update skip locked
+     )`,
+    [webhookId, DELIVERIES_AT_ONCE],
+  );
+  return rowCount === DELIVERIES_AT_ONCE;
+}
+
+/** @returns whether the wallet had this webhook; what deliveries it has left go with it */
+export async function deleteWebhook(
+  database: Database,
+  key: { wallet: string; id: string },
+): Promise<boolean> {
+  const { rowCount } = await database.query(
+    'delete from service.webhooks where wallet = $1 and id = $2',
+    [key.wallet, key.id],
+  );
+  return rowCount === 1;
+}

@@ -1,0 +1,224 @@
+import type { Database } from '../../runtime/postgres.ts';
+
+/** Rows as columns, which is how arrays of parameters are given. */
+function transpose<Value>(rows: readonly (readonly Value[])[], width: number): Value[][] {
+  return Array.from({ length: width }, (_, place) => rows.map((row) => row[place] as Value));
+}
+
+/** Whose request, and which. */
+interface RequestKey {
+  wallet: string;
+  requestKey: Buffer;
+}
+
+/** What is known of an earlier request. */
+export interface IdempotentRequestRow {
+  job_id: string;
+  body_hmac: Buffer;
+  /** Null when it was never stored, or its time is over. */
+  answer: Buffer | null;
+}
+
+export async function selectRequest(
+  database: Database,
+  { wallet, requestKey }: RequestKey,
+): Promise<IdempotentRequestRow | undefined> {
+  const { rows } = await database.query<IdempotentRequestRow>({
+    name: 'select_request',
+    text: `
+      select job_id, body_hmac, case when answer_expires_at > now() then answer end as answer
+      from service.idempotent_requests
+      where wallet = $1 and request_key = $2 and expires_at > now()`,
+    values: [wallet, requestKey],
+  });
+  return rows[0];
+}
+
+/** Only while the request is still this job's. @returns whether it was */
+export async function deleteRequest(
+  database: Database,
+  { wallet, requestKey, jobId }: RequestKey & { jobId: string },
+): Promise<boolean> {
+  const { rowCount } = await database.query({
+    name: 'delete_request',
+    text: `
+      delete from service.idempotent_requests
+      where wallet = $1 and request_key = $2 and job_id = $3`,
+    values: [wallet, requestKey, jobId],
+  });
+  return rowCount === 1;
+}
+
+/** Rows in one statement, so that none takes long, and nobody waits long for a row that it has. */
+const PRUNED_AT_ONCE = 1_000;
+
+const deleteExpired = `
+  delete from service.idempotent_requests where (wallet, request_key) in (
+    select wallet, request_key from service.idempotent_requests
+    where expires_at <= now() order by expires_at limit $1 for update skip locked
+  )`;
+
+const forgetAnswers = `
+  update service.idempotent_requests set answer = null, answer_expires_at = null
+  where (wallet, request_key) in (
+    select wallet, request_key from service.idempotent_requests
+    where answer_expires_at <= now() order by answer_expires_at limit $1 for update skip locked
+  )`;
+
+/**
+ * Requests and answers whose time is over, but for those that somebody changes just now. All that
+ * there are: after a time in which nobody pruned, these may be millions.
+ *
+ * @param signal ends it after the statement it is at
+ */
+export async function pruneRequests(database: Database, signal?: AbortSignal): Promise<void> {
+  for (const statement of [deleteExpired, forgetAnswers]) {
+    let pruned: number | null = PRUNED_AT_ONCE;
+    while (pruned === PRUNED_AT_ONCE && !signal?.aborted) {
+      ({ rowCount: pruned } = await database.query(statement, [PRUNED_AT_ONCE]));
+    }
+  }
+}
+
+export interface NewRequest extends RequestKey {
+  bodyHmac: Buffer;
+  jobId: string;
+  lifetimeSeconds: number;
+}
+
+const valuesOf = ({ wallet, requestKey, bodyHmac, jobId, lifetimeSeconds }: NewRequest) => [
+  wallet,
+  requestKey,
+  bodyHmac,
+  jobId,
+  lifetimeSeconds,
+];
+
+const insertInto = `
+  insert into service.idempotent_requests (wallet, request_key, body_hmac, job_id, expires_at)`;
+
+const onConflict = `
+  on conflict (wallet, request_key) do update
+  set body_hmac = excluded.body_hmac, job_id = excluded.job_id, expires_at = excluded.expires_at,
+      answer = null, answer_expires_at = null`;
+
+const upsert = `
+  ${insertInto}
+  values ($1, $2, $3, $4, now() + make_interval(secs => $5))
+  ${onConflict}`;
+
+/** Makes it the wallet's last request of its kind: `claimRequests`, for a request without company. */
+export async function claimRequest(database: Database, request: NewRequest): Promise<void> {
+  await database.query({ name: 'claim_request', text: upsert, values: valuesOf(request) });
+}
+
+/**
+ * Makes each the wallet's last request of its kind; of two that are the same, the later one. Rows
+ * are locked in the order of their keys, as by everyone who locks several, so that nobody waits for
+ * somebody who waits for him.
+ */
+export async function claimRequests(
+  database: Database,
+  requests: readonly NewRequest[],
+): Promise<void> {
+  const last = new Map(requests.map((request) => [nameOf(request), request]));
+  await database.query({
+    name: 'claim_requests',
+    text: `
+      ${insertInto}
+      select wallet, request_key, body_hmac, job_id, now() + make_interval(secs => seconds)
+      from unnest($1::text[], $2::bytea[], $3::bytea[], $4::text[], $5::int[])
+        as given (wallet, request_key, body_hmac, job_id, seconds)
+      order by wallet, request_key
+      ${onConflict}`,
+    values: transpose<unknown>([...last.values()].map(valuesOf), 5),
+  });
+}
+
+const nameOf = ({ wallet, requestKey }: NewRequest): string =>
+  `${wallet} ${requestKey.toString('base64')}`;
+
+/** @returns whether it was stored; false when there is one that has not expired */
+export async function insertRequest(database: Database, request: NewRequest): Promise<boolean> {
+  const { rowCount } = await database.query({
+    name: 'insert_request',
+    text: `${upsert} where idempotent_requests.expires_at <= now()`,
+    values: valuesOf(request),
+  });
+  return rowCount === 1;
+}
+
+/** @returns whether it took the place of the request that became `replacedJobId` */
+export async function takeOverRequest(
+  database: Database,
+  request: NewRequest,
+  replacedJobId: string,
+): Promise<boolean> {
+  const { rowCount } = await database.query({
+    name: 'take_over_request',
+    text: `${upsert} where idempotent_requests.job_id = $6`,
+    values: [...valuesOf(request), replacedJobId],
+  });
+  return rowCount === 1;
+}
+
+/** The answer to the request that became this job. */
+export interface NewAnswer extends RequestKey {
+  jobId: string;
+  sealed: Buffer;
+  lifetimeSeconds: number;
+}
+
+const answerValuesOf = ({ wallet, requestKey, jobId, sealed, lifetimeSeconds }: NewAnswer) => [
+  wallet,
+  requestKey,
+  jobId,
+  sealed,
+  lifetimeSeconds,
+];
+
+/** What `storeAnswers` does, in a statement that costs half as much for one answer. */
+export async function storeAnswer(database: Database, answer: NewAnswer): Promise<void> {
+  await database.query({
+    name: 'store_answer',
+    text: `
+      update service.idempotent_requests
+      set answer = $4, answer_expires_at = now() + make_interval(secs => $5)
+      where wallet = $1 and request_key = $2 and job_id = $3`,
+    values: answerValuesOf(answer),
+  });
+}
+
+/**
+ * Keeps each answer, unless another request has taken the place of the one it answers. Each is
+ * looked up by itself, in the order of the keys and whatever the table's size was when the plan was
+ * made.
+ */
+export async function storeAnswers(
+  database: Database,
+  answers: readonly NewAnswer[],
+): Promise<void> {
+  const columns = answers.map(answerValuesOf);
+  await database.query({
+    name: 'store_answers',
+    text: `
+      update service.idempotent_requests request
+      set answer = given.sealed, answer_expires_at = now() + make_interval(secs => given.seconds)
+      from (
+        select held.ctid, sealed, seconds
+        from (
+          select * from unnest($1::text[], $2::bytea[], $3::text[], $4::bytea[], $5::int[])
+            as given (wallet, request_key, job_id, sealed, seconds)
+          order by wallet, request_key
+        ) given
+        cross join lateral (
+          select ctid from service.idempotent_requests
+          where wallet = given.wallet and request_key = given.request_key
+            and job_id = given.job_id
+          offset 0
+        ) held
+      ) given
+      where request.ctid = given.ctid`,
+    values: transpose<unknown>(columns, 5),
+  });
+}

@@ -1,0 +1,141 @@
+import type { Tier } from '../../programs/client/vocabulary.ts';
+import type { Database } from '../../runtime/postgres.ts';
+
+/** One model of the catalog as the ledger has it. */
+export interface ModelRow {
+  address: string;
+  id: string;
+  tier: Tier;
+  label: string;
+  originator: string;
+  context_window_tokens: number;
+  credits_per_request: number;
+  credits_per_1k_tokens: number;
+  long_completion_threshold_tokens: number;
+  created_at: bigint;
+  retires_at: bigint | null;
+}
+
+type Counts =
+  | 'context_window_tokens'
+  | 'credits_per_request'
+  | 'credits_per_1k_tokens'
+  | 'long_completion_threshold_tokens';
+
+export async function selectModels(database: Database): Promise<ModelRow[]> {
+  const { rows } = await database.query<Omit<ModelRow, Counts> & Record<Counts, bigint>>({
+    name: 'select_models',
+    text: `
+      select address, id, tier, label, originator, context_window_tokens, credits_per_request,
+             credits_per_1k_tokens, long_completion_threshold_tokens, created_at, retires_at
+      from mirror.models
+      order by created_at, id`,
+  });
+  // 32 bits on the ledger, so each fits a number.
+  return rows.map((row) => ({
+    ...row,
+    context_window_tokens: Number(row.context_window_tokens),
+    credits_per_request: Number(row.credits_per_request),
+    credits_per_1k_tokens: Number(row.credits_per_1k_tokens),
+    long_completion_threshold_tokens: Number(row.long_completion_threshold_tokens),
+  }));
+}
+
+/** A worker that the program lets us acknowledge: active, staked, not unstaking. */
+export interface WorkerRow {
+  address: string;
+  proof_key: string;
+  payout: string;
+  endpoint: string;
+  /** Addresses of the models it hosts. */
+  models: string[];
+}
+
+export async function selectEligibleWorkers(database: Database): Promise<WorkerRow[]> {
+  const { rows } = await database.query<WorkerRow>({
+    name: 'select_eligible_workers',
+    text: `
+      select worker.address, worker.proof_key, worker.payout, worker.endpoint,
+             array_agg(hosted.model order by hosted.model) as models
+      from mirror.workers worker
+      join mirror.worker_models hosted on hosted.worker = worker.address
+      cross join mirror.config config
+      where worker.status = 'active'
+        and worker.unstaking_tokens = 0
+        and worker.stake_tokens >= config.minimum_stake_tokens
+      group by worker.address`,
+  });
+  return rows;
+}
+
+/** How long a worker took to its first token with a model. */
+export interface Observation {
+  worker: string;
+  modelId: string;
+  firstTokenMs: number;
+}
+
+/**
+ * Adds observations, for every instance's median. They make room for themselves: of their models'
+ * observations that no reader looks at any more, twice as many go, so that the table shrinks to an
+ * hour's worth however many come, and at least 100, so that a quiet hour clears what a busy one left.
+ * What another instance deletes at the same time is skipped, so that none waits for another.
+ */
+export async function insertObservations(
+  database: Database,
+  observations: readonly Observation[],
+): Promise<void> {
+  await database.query({
+    name: 'insert_worker_observations',
+    text: `
+      with outdated as (
+        select ctid from service.worker_observations
+        where model_id = any($2) and observed_at < now() - interval '1 hour'
+        limit greatest(100, 2 * cardinality($2::text[]))
+        for update skip locked
+      ), deleted as (
+        delete from service.worker_observations observation
+        using outdated where observation.ctid = outdated.ctid
+      )
+      insert into service.worker_observations (worker, model_id, first_token_ms)
+      select * from unnest($1::text[], $2::text[], $3::int[])`,
+    values: [
+      observations.map(({ worker }) => worker),
+      observations.map(({ modelId }) => modelId),
+      observations.map(({ firstTokenMs }) => Math.round(firstTokenMs)),
+    ],
+  });
+}
+
+/** The p50 time to first token of each model over ten minutes, over all instances. */
+export async function selectMedianLatencies(database: Database): Promise<Map<string, number>> {
+  const { rows } = await database.query<{ model_id: string; median_ms: number }>({
+    name: 'select_median_latencies',
+    text: `
+      select model_id, percentile_disc(0.5) within group (order by first_token_ms) as median_ms
+      from service.worker_observations
+      where observed_at > now() - interval '10 minutes'
+      group by model_id`,
+  });
+  return new Map(rows.map((row) => [row.model_id, row.median_ms]));
+}
+
+/** How quick a worker was with a model of late. */
+interface FirstTokenRow {
+  worker: string;
+  /** The model's address. */
+  model: string;
+  first_token_ms: number;
+}
+
+/** The median time to first token of each worker and model over ten minutes, over all instances. */
+export async function selectFirstTokens(database: Database): Promise<FirstTokenRow[]> {
+  const { rows } = await database.query<FirstTokenRow>(`
+    select observation.worker, model.address as model,
+           percentile_disc(0.5) within group (order by first_token_ms) as first_token_ms
+    from service.worker_observations observation
+    join mirror.models model on model.id = observation.model_id
+    where observed_at > now() - interval '10 minutes'
+    group by observation.worker, model.address`);
+  return rows;
+}

@@ -1,0 +1,206 @@
+import { formatReceipt, receiptMessage, sign } from '../programs/client/proof.ts';
+import { createSender } from '../programs/client/sender/sender.ts';
+import { awaitDatabase } from '../runtime/awaitDatabase.ts';
+import { createLogger } from '../runtime/logger.ts';
+import { resolveName } from '../runtime/resolveName.ts';
+import { createSealing } from '../runtime/sealing.ts';
+import { createShutdown, type Shutdown } from '../runtime/shutdown.ts';
+import { within } from '../runtime/wait.ts';
+import { createKeyAdmission } from './account/keys.ts';
+import { createWebhooks } from './account/webhooks.ts';
+import type { ApiConfig } from './config.ts';
+import { createApp } from './http/app.ts';
+import { createBurstLimit } from './http/middleware/burstLimit.ts';
+import { createReadiness } from './http/routes/readiness.ts';
+import { listen, serve } from './http/server.ts';
+import { createCatalog } from './jobs/catalog.ts';
+import { createCompletions } from './jobs/completion.ts';
+import { createDisputes } from './jobs/dispute.ts';
+import { createIdempotency } from './jobs/idempotency.ts';
+import { createJobWatch } from './jobs/jobWatch.ts';
+import { createRequestIdentification } from './jobs/requestIdentity.ts';
+import { reachLedger } from './ledger/context.ts';
+import { createDisputeOnLedger } from './ledger/dispute.ts';
+import { createEscrow, observeEscrow } from './ledger/escrow.ts';
+import { createStatusLookup, createUnmirroredJobs } from './ledger/jobLookup.ts';
+import { openResources } from './resources.ts';
+import { selectJob } from './sql/jobs.ts';
+import { observeFeePayers, observeState, serveMetrics } from './telemetry/gauges.ts';
+import { type ApiMetrics, createMetrics, observeSender } from './telemetry/metrics.ts';
+import { createTracing } from './telemetry/tracing.ts';
+import { createWorkerDirectory } from './workers/directory.ts';
+import { createHealthProbe } from './workers/health.ts';
+import { createObservationLog } from './workers/observationLog.ts';
+
+/** How long a start waits for the node: it is there, or may be away for long. */
+const LEDGER_WAIT_MS = 6_000;
+const POOL_CONNECTIONS_MAX = 12;
+/** Each kind of statement that requests share needs two, and one listens. */
+const REQUEST_CONNECTIONS_MAX = 8;
+
+/** A running API process. */
+export interface RunningApi {
+  url: string;
+  metricsUrl: string | undefined;
+  shutdown: Shutdown;
+}
+
+/**
+ * Wires one API process together and listens.
+ *
+ * @param parts.createSender what sends its transactions: a benchmark measures the API without one
+ */
+export async function startApi(
+  config: ApiConfig,
+  parts: { createSender?: typeof createSender } = {},
+): Promise<RunningApi> {
+  const logger = createLogger({ name: 'api', level: config.LOG_LEVEL });
+  const shutdown = createShutdown({ logger, timeoutMs: config.SVC_SHUTDOWN_TIMEOUT_MS });
+  const nowMs = () => performance.now();
+  const allowLoopback = config.SVC_ALLOW_LOOPBACK;
+
+  const tracing = await createTracing({
+    collectorUrl: config.OTEL_EXPORTER_OTLP_ENDPOINT,
+    ratio: config.OTEL_TRACES_SAMPLER_ARG,
+    logger,
+  });
+  shutdown.add('traces', tracing.close);
+
+  const metrics = createMetrics();
+  const resources = await openResources({
+    ...{ config, logger, shutdown },
+    applicationName: 'svc-api',
+    poolConnectionsMax: POOL_CONNECTIONS_MAX,
+    requestConnectionsMax: REQUEST_CONNECTIONS_MAX,
+    createSender: (options) =>
+      observeSender((parts.createSender ?? createSender)(options), metrics),
+  });
+  const { pool, requestPool, connection, rpc, addresses, ledger, dispatcher, workers, tokens } =
+    resources;
+  // What the mirror tells is served without the ledger; a request that needs it is refused till then.
+  await within(LEDGER_WAIT_MS, reachLedger(ledger));
+  const escrow = observeEscrow(createEscrow(ledger), metrics);
+  const { clock } = ledger;
+
+  const catalog = createCatalog({ database: pool, logger });
+  await awaitDatabase(catalog.start, logger);
+  shutdown.add('catalog', catalog.close);
+  const watch = createJobWatch({ pool: requestPool, logger });
+  await watch.start();
+  shutdown.add('job watch', watch.close);
+
+  const probe = createHealthProbe({ dispatcher, allowLoopback });
+  const directory = createWorkerDirectory({ database: pool, logger, probe, nowMs });
+  await awaitDatabase(directory.start, logger);
+  shutdown.add('worker directory', directory.close);
+  observeState(metrics.registry, { clock, directory });
+  const feePayers = config.SVC_FEE_PAYER_KEYS.map(({ publicKey }) => publicKey);
+  const balances = observeFeePayers(metrics.registry, { rpc, feePayers });
+  shutdown.add('fee payer balances', balances.close);
+
+  const signer = config.SVC_SIGNER_KEY;
+  const { programId } = addresses;
+  const { server, url, close } = await listen(config);
+  const publicUrl = config.PUBLIC_URL ?? url;
+  const findJob = (key: { wallet: string; jobId: string }) => selectJob(pool, key);
+  const idempotency = createIdempotency({
+    database: requestPool,
+    logger,
+    findStatus: createStatusLookup({ database: pool, context: ledger }),
+    nowMs: clock.nowMs,
+  });
+  idempotency.start();
+  shutdown.add('idempotency', idempotency.close);
+  const observations = createObservationLog({ database: pool, logger });
+  shutdown.add('observations', observations.close);
+  const keys = createKeyAdmission(requestPool);
+  const gateway = config.SVC_GATEWAY.toBase58();
+  const completions = createCompletions({
+    idempotency,
+    findJob,
+    catalog,
+    directory,
+    escrow,
+    tokens,
+    watch,
+    clock,
+    logger,
+    programId,
+    publicUrl,
+    nowSeconds: clock.nowSeconds,
+    workers,
+    observeStage: (name, durationMs) => metrics.stage(name, durationMs / 1_000),
+    observeFirstToken: (observation) => {
+      metrics.stage('first_token', observation.firstTokenMs / 1_000);
+      observations.add(observation);
+    },
+    signReceipt: (job, outputHash) => {
+      const message = receiptMessage({ programId, job: job.address, outputHash });
+      return formatReceipt(signer.publicKey, sign(message, signer));
+    },
+  });
+
+  const unmirrored = createUnmirroredJobs({
+    connection,
+    addresses,
+    catalog,
+    commitment: config.SVC_COMMITMENT,
+  });
+  const disputes = createDisputes({
+    database: pool,
+    unmirrored,
+    watch,
+    ledger: createDisputeOnLedger(ledger),
+  });
+  const app = createApp({
+    database: pool,
+    logger,
+    catalog,
+    directory,
+    completions,
+    keys,
+    identify: createRequestIdentification(config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS),
+    publicUrl,
+    nowSeconds: clock.nowSeconds,
+    unmirrored,
+    disputes,
+    metrics,
+    tracer: tracing.tracer,
+    readiness: createReadiness({ database: pool, clock, directory, nowMs }),
+    webhooks: createWebhooks({
+      ...{ pool, allowLoopback, resolve: resolveName },
+      sealing: createSealing(config.SVC_SECRETS_KEY),
+    }),
+    bursts: createBurstLimit({
+      burst: config.SVC_BURST_REQUESTS,
+      refillPerSecond: config.SVC_BURST_REFILL_PER_SECOND,
+      nowMs,
+    }),
+    refusals: createBurstLimit({
+      burst: config.SVC_BURST_REFUSED_KEYS,
+      refillPerSecond: config.SVC_BURST_REFUSED_KEYS_REFILL_PER_SECOND,
+      nowMs,
+    }),
+    gateway,
+    corsOrigins: config.SVC_CORS_ORIGINS,
+    trustedProxyHops: config.SVC_TRUSTED_PROXY_HOPS,
+  });
+  const metricsUrl = await publishMetrics(config, metrics, shutdown);
+  serve(server, app, publicUrl);
+  shutdown.add('jobs under way', completions.drain);
+  shutdown.add('server', close);
+  logger.info({ msg: 'Listened', url, metrics_url: metricsUrl });
+  return { url, metricsUrl, shutdown };
+}
+
+/** Only where the operator has asked for it. @returns where metrics are served */
+async function publishMetrics(
+  { METRICS_HOST: host, METRICS_PORT: port }: ApiConfig,
+  metrics: ApiMetrics,
+  shutdown: Shutdown,
+): Promise<string | undefined> {
+  if (port === undefined) return undefined;
+  const served = await serveMetrics({ metrics, host, port });
+  shutdown.add('metrics', served.close);
+  return served.url;
+}

@@ -1,0 +1,139 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { PublicKey } from '@solana/web3.js';
+import { Gauge, type Registry } from 'prom-client';
+import { getBalance } from '../../programs/client/rpc/accounts.ts';
+import type { Rpc } from '../../programs/client/rpc/rpc.ts';
+import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
+import { hostInUrl } from '../../runtime/hostInUrl.ts';
+import { listenAt } from '../../runtime/listenAt.ts';
+import { delay } from '../../runtime/wait.ts';
+import type { WorkerDirectory } from '../workers/directory.ts';
+import type { ApiMetrics } from './metrics.ts';
+
+/** Thousands of transactions cost less than what an operator should ever let it sink to. */
+const READ_INTERVAL_MS = 60_000;
+
+/**
+ * Shows what the fee payers have left, read at once and then once a minute. While the node does not
+ * tell, there is no sample: an old one would hide that they run dry.
+ *
+ * @returns `close` ends the reading
+ */
+export function observeFeePayers(
+  registry: Registry,
+  parts: { rpc: Rpc; feePayers: readonly PublicKey[] },
+): { close(): void } {
+  const { rpc, feePayers } = parts;
+  const closing = new AbortController();
+  const gauge = new Gauge({
+    name: 'svc_api_fee_payer_lamports',
+    help: 'What each fee payer has left, in lamports',
+    labelNames: ['address'],
+    registers: [registry],
+  });
+
+  async function read(address: PublicKey): Promise<void> {
+    const labels = { address: address.toBase58() };
+    try {
+      gauge.set(labels, await getBalance(rpc, labels.address, { commitment: 'confirmed' }));
+    } catch {
+      gauge.remove(labels);
+    }
+  }
+
+  async function follow(): Promise<void> {
+    while (!closing.signal.aborted) {
+      await Promise.all(feePayers.map(read));
+      await delay(READ_INTERVAL_MS, closing.signal);
+    }
+  }
+
+  void follow();
+  // Not waited for: a node that is silent must not use up the time for ending.
+  return { close: () => closing.abort() };
+}
+
+/** Shows what others keep: it is read when somebody asks. */
+export function observeState(
+  registry: Registry,
+  parts: {
+    clock: Pick<LedgerClock, 'isRead' | 'offsetMs'>;
+    directory: Pick<WorkerDirectory, 'answering'>;
+  },
+): void {
+  const { clock, directory } = parts;
+  const registers = [registry];
+  new Gauge({
+    name: 'svc_api_ledger_clock_offset_seconds',
+    help: "The ledger's time minus this machine's; no number before it was read",
+    registers,
+    collect() {
+      this.set(clock.isRead ? clock.offsetMs / 1_000 : Number.NaN);
+    },
+  });
+  new Gauge({
+    name: 'svc_api_workers',
+    help: 'Workers that answered their last probe',
+    registers,
+    collect() {
+      this.set(directory.answering().length);
+    },
+  });
+  new Gauge({
+    name: 'svc_api_worker_slots',
+    help: 'Places at those workers',
+    registers,
+    collect() {
+      this.set(sum(directory.answering().map(({ slots }) => slots)));
+    },
+  });
+  new Gauge({
+    name: 'svc_api_worker_slots_held',
+    help: 'Places of them that this process holds',
+    registers,
+    collect() {
+      this.set(sum(directory.answering().map(({ inFlight }) => inFlight)));
+    },
+  });
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+/**
+ * Serves GET /metrics on a port of its own: how much goes through is the operator's business, and a
+ * port that is never published cannot be reached by a mistake in a proxy's rules.
+ *
+ * @param options.port 0 lets the system choose one
+ */
+export async function serveMetrics(options: {
+  metrics: ApiMetrics;
+  host: string;
+  port: number;
+}): Promise<{ url: string; close(): Promise<void> }> {
+  const { registry } = options.metrics;
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET' || request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    registry.metrics().then(
+      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  });
+  const { address, port } = await listenAt(server, {
+    ...{ host: options.host, port: options.port },
+    settings: { host: 'METRICS_HOST', port: 'METRICS_PORT' },
+  });
+  return {
+    url: `http://${hostInUrl(address)}:${port}/metrics`,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { chooseWorker } from './choice.ts';
+import { type KnownWorker, noteBusy, noteFailure, noteSuccess, smoothed } from './worker.ts';
+
+/** A reserved place at a worker. Released once, when the attempt is over. */
+export interface Slot {
+  worker: KnownWorker;
+  /** Tells how long the first token took; the pool's choice learns from it. */
+  observeFirstToken(ms: number): void;
+  /** The worker proved its answer. */
+  succeeded(): void;
+  /** The worker did not do its part. */
+  failed(): void;
+  /** @param retryAfterMs when the worker expects to have a place again, if it said so */
+  foundBusy(retryAfterMs: number | undefined): void;
+  release(): void;
+}
+
+/** For which model, and which workers were asked for the job before. */
+export interface SlotWish {
+  modelAddress: string;
+  except: ReadonlySet<string>;
+}
+
+export interface Slots {
+  /**
+   * A slot at a worker of the model, waiting up to `waitMs` for one.
+   *
+   * @returns undefined when none came free, or when `signal` aborted
+   */
+  reserve(wish: SlotWish & { waitMs: number; signal?: AbortSignal }): Promise<Slot | undefined>;
+  /** How many wait for a slot at the model's workers. */
+  waiting(modelAddress: string): number;
+  /** Lets everybody who waits look again, in the order they came. */
+  offer(): void;
+}
+
+/** Reservation of places, first come first served among those who wait. */
+export function createSlots(options: {
+  candidates: (modelAddress: string) => KnownWorker[];
+  nowMs: () => number;
+  random: () => number;
+}): Slots {
+  const { candidates, nowMs, random } = options;
+  const waiting = new Set<{ modelAddress: string; lookAgain: () => void }>();
+
+  function offer(): void {
+    for (const { lookAgain } of [...waiting]) lookAgain();
+  }
+
+  function take({ modelAddress, except }: SlotWish): Slot | undefined {
+    const others = candidates(modelAddress).filter(({ address }) => !except.has(address));
+    const worker = chooseWorker(others, { modelAddress, nowMs: nowMs(), random });
+    if (!worker) return undefined;
+    worker.inFlight += 1;
+    const takenAtMs = nowMs();
+    let isHeld = true;
+    return {
+      worker,
+      observeFirstToken(observedMs) {
+        const ms = smoothed(worker.firstTokens.get(modelAddress)?.ms, observedMs);
+        worker.firstTokens.set(modelAddress, { ms, observedAtMs: nowMs() });
+      },
+      succeeded() {
+        worker.jobMs = smoothed(worker.jobMs, nowMs() - takenAtMs);
+        noteSuccess(worker.standing);
+      },
+      failed: () => noteFailure(worker.standing, takenAtMs, nowMs()),
+      foundBusy: (retryAfterMs) => noteBusy(worker.standing, retryAfterMs, nowMs()),
+      release() {
+        if (!isHeld) return;
+        isHeld = false;
+        worker.inFlight -= 1;
+        offer();
+      },
+    };
+  }
+
+  return {
+    offer,
+    waiting: (modelAddress) =>
+      [...waiting].filter((waiter) => waiter.modelAddress === modelAddress).length,
+    reserve({ waitMs, signal, ...wish }) {
+      if (signal?.aborted) return Promise.resolve(undefined);
+      const slot = take(wish);
+      if (slot || waitMs === 0) return Promise.resolve(slot);
+      return new Promise((resolve) => {
+        const finish = (result: Slot | undefined) => {
+          waiting.delete(waiter);
+          clearTimeout(timer);
+          signal?.removeEventListener('abort', giveUp);
+          resolve(result);
+        };
+        const waiter = {
+          modelAddress: wish.modelAddress,
+          lookAgain() {
+            const found = take(wish);
+            if (found) finish(found);
+          },
+        };
+        const giveUp = () => finish(undefined);
+        const timer = setTimeout(giveUp, waitMs);
+        signal?.addEventListener('abort', giveUp, { once: true });
+        waiting.add(waiter);
+      });
+    },
+  };
+}

@@ -1,0 +1,175 @@
+import { hash } from 'node:crypto';
+import type { Keypair, PublicKey } from '@solana/web3.js';
+import { type Dispatcher, request } from 'undici';
+import { sign, workerRequestMessage } from '../../programs/client/proof.ts';
+import { publicKeyOf, spellingOf } from '../../programs/client/publicKeyOf.ts';
+import { assertUrlAllowed } from '../../runtime/addressGuard.ts';
+import {
+  headerOf,
+  readEvents,
+  readRefusal,
+  type WorkerEvent,
+  WorkerFailedError,
+} from './events.ts';
+
+/** One attempt at a job, as it is put to one worker. */
+export interface WorkerTask {
+  endpoint: string;
+  workerAddress: string;
+  jobId: string;
+  jobAddress: PublicKey;
+  attempt: number;
+  tokenLimit: number;
+  /** The chat-completions fields that matter to an engine. */
+  chat: Record<string, unknown>;
+}
+
+export interface WorkerClient {
+  /**
+   * Puts the job to the worker, at once, and yields what it answers, up to its proof: what arrives
+   * together is yielded together.
+   * @throws WorkerFailedError when it refuses, breaks off, or says what the protocol does not know
+   */
+  ask(task: WorkerTask, signal: AbortSignal): AsyncGenerator<readonly WorkerEvent[]>;
+  /** Tells the worker to stop, send what it has and prove that. */
+  stop(task: WorkerTask): Promise<void>;
+}
+
+/** A stop is answered at once; the last deltas and the proof come on the open stream. */
+const STOP_TIMEOUT_MS = 5_000;
+/** How long a body is read on for its connection's sake. */
+const END_TIMEOUT_MS = 1_000;
+
+/**
+ * Speaks the worker protocol (docs/worker-protocol.md): requests are signed by the hot signer,
+ * which the worker finds in the job's controller on the ledger.
+ */
+export function createWorkerClient(options: {
+  signer: Keypair;
+  programId: PublicKey;
+  dispatcher: Dispatcher;
+  allowLoopback: boolean;
+  nowMs: () => number;
+}): WorkerClient {
+  const { signer, programId, dispatcher, allowLoopback, nowMs } = options;
+
+  async function post(
+    kind: 'job' | 'stop',
+    task: WorkerTask,
+    path: string,
+    content: Record<string, unknown>,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
+    const url = new URL(`${task.endpoint}${path}`);
+    assertUrlAllowed(url, allowLoopback);
+    const body = JSON.stringify(content);
+    const timestampMs = nowMs();
+    const signature = sign(
+      workerRequestMessage({
+        kind,
+        worker: publicKeyOf(task.workerAddress),
+        job: task.jobAddress,
+        attempt: task.attempt,
+        timestampMs,
+        bodySha256: hash('sha256', body, 'buffer'),
+      }),
+      signer,
+    );
+    return request(url, {
+      method: 'POST',
+      body,
+      headers: {
+        'content-type': 'application/json',
+        'svc-signer': spellingOf(signer.publicKey),
+        'svc-timestamp': String(timestampMs),
+        'svc-signature': Buffer.from(signature).toString('base64'),
+      },
+      dispatcher,
+      signal,
+    });
+  }
+
+  function postJob(task: WorkerTask, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    return post(
+      'job',
+      task,
+      '/jobs',
+      {
+        job_id: task.jobId,
+        job_address: spellingOf(task.jobAddress),
+        program_id: spellingOf(programId),
+        worker_address: task.workerAddress,
+        attempt: task.attempt,
+        token_limit: task.tokenLimit,
+        chat: task.chat,
+      },
+      signal,
+    );
+  }
+
+  async function* listen(
+    asked: Promise<Dispatcher.ResponseData>,
+  ): AsyncGenerator<readonly WorkerEvent[]> {
+    const response = await asked;
+    const { headers, body } = response;
+    if (!isOk(response)) throw await readRefusal(response);
+    let isProven = false;
+    // Whoever destroys it has no use for its error.
+    body.on('error', () => undefined);
+    try {
+      yield [{ type: 'started', engine: headerOf(headers, 'x-svc-engine') }];
+      for await (const events of readEvents(body.iterator({ destroyOnReturn: false }))) {
+        isProven = events.some(({ type }) => type === 'proof');
+        yield events;
+      }
+    } finally {
+      // A proof is the last event: read to its end, the connection serves the next job.
+      if (isProven) void leaveOpen(body);
+      else body.destroy();
+    }
+  }
+
+  return {
+    ask: (task, signal) => told(listen(postJob(task, signal))),
+    async stop(task) {
+      try {
+        const response = await post(
+          'stop',
+          task,
+          `/jobs/${spellingOf(task.jobAddress)}/stop`,
+          { attempt: task.attempt },
+          AbortSignal.timeout(STOP_TIMEOUT_MS),
+        );
+        await leaveOpen(response.body);
+        if (!isOk(response)) throw new WorkerFailedError(`stop_${response.statusCode}`);
+      } catch (error) {
+        if (error instanceof WorkerFailedError) throw error;
+        throw new WorkerFailedError('stop_failed', { cause: error });
+      }
+    },
+  };
+}
+
+/** @throws WorkerFailedError for whatever it throws */
+async function* told(
+  events: AsyncGenerator<readonly WorkerEvent[]>,
+): AsyncGenerator<readonly WorkerEvent[]> {
+  try {
+    yield* events;
+  } catch (error) {
+    if (error instanceof WorkerFailedError) throw error;
+    throw new WorkerFailedError('connection_failed', { cause: error });
+  }
+}
+
+const isOk = ({ statusCode }: Dispatcher.ResponseData): boolean =>
+  statusCode >= 200 && statusCode < 300;
+
+/** Reads what is left of a body, so that its connection can be used again; or gives up on both. */
+async function leaveOpen(body: Dispatcher.ResponseData['body']): Promise<void> {
+  const timer = setTimeout(() => body.destroy(), END_TIMEOUT_MS);
+  // Its limit would count what was read before, too.
+  const limit = Number.MAX_SAFE_INTEGER;
+  await body.dump({ limit }).catch(() => body.destroy());
+  clearTimeout(timer);
+}

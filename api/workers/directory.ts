@@ -1,0 +1,179 @@
+import type { Logger } from '../../runtime/logger.ts';
+import type { Database } from '../../runtime/postgres.ts';
+import { delay } from '../../runtime/wait.ts';
+import { selectEligibleWorkers, selectFirstTokens, type WorkerRow } from '../sql/workers.ts';
+import { createSlots, type Slots } from './capacity.ts';
+import { PROBE_INTERVAL_MS, type WorkerHealth } from './health.ts';
+import { type KnownWorker, newcomer, unprobed } from './worker.ts';
+
+/** Official clients ignore a Retry-After above a minute; within half of it much can change. */
+const RETRY_AFTER_SECONDS_MAX = 30;
+/** How long a job is taken to hold its slot where none has ended yet: a short answer. */
+const JOB_MS_ASSUMED = 2_000;
+
+/**
+ * When a request that found no place has a chance of one: a slot comes free, a worker that cools
+ * down or calls itself busy is due again, or the next probe may find one that is away.
+ *
+ * @param options.workers that the ledger lets take jobs of the model
+ * @param options.waiting how many requests wait for the same slots
+ * @returns whole seconds, 1 to 30
+ */
+export function retryAfterSeconds(options: {
+  workers: readonly KnownWorker[];
+  waiting: number;
+  nowMs: number;
+}): number {
+  const { workers, waiting, nowMs } = options;
+  const reachable = workers.filter(({ isSilent, slots }) => !isSilent && slots > 0);
+  const away = workers.filter((worker) => !reachable.includes(worker));
+  const full = reachable.filter(({ inFlight, slots }) => inFlight >= slots);
+  const resting = reachable.filter((worker) => !full.includes(worker));
+  const slotsFreedPerMs = full.reduce(
+    (rate, { inFlight, jobMs }) => rate + inFlight / (jobMs || JOB_MS_ASSUMED),
+    0,
+  );
+  const waitsMs = [
+    (waiting + 1) / slotsFreedPerMs,
+    ...resting.map(({ standing: { coolUntilMs, busyUntilMs } }) =>
+      Math.max(coolUntilMs - nowMs, busyUntilMs - nowMs),
+    ),
+    ...away.map((worker) => untilBackMs(worker, nowMs)),
+  ];
+  const seconds = Math.ceil(Math.min(...waitsMs) / 1_000);
+  return Math.min(Math.max(seconds, 1), RETRY_AFTER_SECONDS_MAX);
+}
+
+/** The next probe, at the earliest; what has been away for long is expected to stay away as long. */
+function untilBackMs({ probedAtMs, answeredAtMs }: KnownWorker, nowMs: number): number {
+  if (probedAtMs === Number.NEGATIVE_INFINITY) return 0;
+  return Math.max(probedAtMs + PROBE_INTERVAL_MS - nowMs, nowMs - answeredAtMs);
+}
+
+/** The pool of workers: who may be asked, who answers, and who has a free slot. */
+export interface WorkerDirectory {
+  /** Reads workers and probes them until `close`. Resolves after the first round. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+  /** Eligible workers that answered a probe in time. */
+  answering(): KnownWorker[];
+  /** Those of them that host the model. */
+  active(modelAddress: string): KnownWorker[];
+  /** Whole seconds after which a request that found no slot may find one. */
+  retryAfterSeconds(modelAddress: string): number;
+  reserve: Slots['reserve'];
+}
+
+/** How far the pool may be behind the mirror: a worker that leaves is asked that long at most. */
+const READ_INTERVAL_MS = 1_000;
+/** A worker whose last answer is older is not offered work. */
+const ANSWER_AGE_MAX_MS = 30_000;
+
+/** @param options.random in [0, 1), for the choice among workers */
+export function createWorkerDirectory(options: {
+  database: Database;
+  logger: Logger;
+  probe: (worker: WorkerRow) => Promise<WorkerHealth | undefined>;
+  nowMs: () => number;
+  random?: () => number;
+}): WorkerDirectory {
+  const { database, logger, probe, nowMs, random = Math.random } = options;
+  const workers = new Map<string, KnownWorker>();
+  const closing = new AbortController();
+  let loop: Promise<void> | undefined;
+
+  const eligible = (): KnownWorker[] => [...workers.values()].filter((one) => one.isEligible);
+  const hosting = (pool: KnownWorker[], modelAddress: string): KnownWorker[] =>
+    pool.filter(({ models }) => models.includes(modelAddress));
+
+  function answering(): KnownWorker[] {
+    const oldest = nowMs() - ANSWER_AGE_MAX_MS;
+    return eligible().filter(({ answeredAtMs }) => answeredAtMs >= oldest);
+  }
+
+  const active = (modelAddress: string): KnownWorker[] => hosting(answering(), modelAddress);
+  const slots = createSlots({ candidates: active, nowMs, random });
+
+  async function readWorkers(): Promise<void> {
+    const rows = await selectEligibleWorkers(database);
+    const present = new Set(rows.map(({ address }) => address));
+    for (const worker of workers.values()) {
+      worker.isEligible = present.has(worker.address);
+      if (!worker.isEligible && isForgettable(worker, nowMs())) workers.delete(worker.address);
+    }
+    for (const row of rows) {
+      const known = workers.get(row.address);
+      if (!known) workers.set(row.address, newcomer(row));
+      else Object.assign(known, known.endpoint === row.endpoint ? {} : unprobed(), row);
+    }
+  }
+
+  /** What other processes, or this one before it started again, saw of the workers' speed. */
+  async function recallFirstTokens(): Promise<void> {
+    for (const { worker, model, first_token_ms } of await selectFirstTokens(database)) {
+      const observed = { ms: first_token_ms, observedAtMs: nowMs() };
+      workers.get(worker)?.firstTokens.set(model, observed);
+    }
+  }
+
+  async function probeDue(): Promise<void> {
+    const now = nowMs();
+    const due = eligible().filter(({ probedAtMs }) => now - probedAtMs >= PROBE_INTERVAL_MS);
+    await Promise.all(
+      due.map(async (worker) => {
+        const { endpoint } = worker;
+        worker.probedAtMs = now;
+        const health = await probe(worker);
+        // What its former endpoint said counts no more.
+        if (worker.endpoint !== endpoint) return;
+        worker.isSilent = health === undefined;
+        if (!health) return;
+        worker.answeredAtMs = nowMs();
+        worker.slots = health.slots;
+        worker.inFlightElsewhere = Math.max(0, health.in_flight - worker.inFlight);
+      }),
+    );
+    slots.offer();
+  }
+
+  async function run(): Promise<void> {
+    while (!closing.signal.aborted) {
+      await delay(READ_INTERVAL_MS, closing.signal);
+      try {
+        await readWorkers();
+        // Not awaited: a worker that hangs must not delay the news of the others.
+        void probeDue();
+      } catch (error) {
+        // The pool as last read goes on serving; requests themselves tell of a database that is away.
+        logger.warn({ msg: 'Failed to read the workers', err: error });
+      }
+    }
+  }
+
+  return {
+    async start() {
+      await readWorkers();
+      await recallFirstTokens();
+      await probeDue();
+      loop = run();
+    },
+    async close() {
+      closing.abort();
+      await loop;
+    },
+    answering,
+    active,
+    retryAfterSeconds: (modelAddress) =>
+      retryAfterSeconds({
+        workers: hosting(eligible(), modelAddress),
+        waiting: slots.waiting(modelAddress),
+        nowMs: nowMs(),
+      }),
+    reserve: slots.reserve,
+  };
+}
+
+/** Its jobs are counted until they end, and leaving does not shorten a cool-down. */
+function isForgettable({ inFlight, standing }: KnownWorker, nowMs: number): boolean {
+  return inFlight === 0 && standing.coolUntilMs <= nowMs;
+}

@@ -1,0 +1,192 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import type { Dispatcher } from 'undici';
+import { z } from 'zod';
+import { STATUS_OF_WORKER_ERROR } from '../../runtime/workerErrorCodes.ts';
+
+/** A refusal or a health report needs some hundred bytes. */
+const BODY_BYTES_MAX = 65_536;
+
+/**
+ * The JSON body of a worker's answer. What is longer is not received: a stranger must not be able
+ * to fill our memory.
+ *
+ * @throws SyntaxError when it is no JSON, or longer than 64 KiB
+ */
+export async function readBoundedJson(body: Readable): Promise<unknown> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  // Leaving the loop closes the connection, which is an error to the body and none to us.
+  body.on('error', () => undefined);
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > BODY_BYTES_MAX) throw new SyntaxError('the body is too long');
+    chunks.push(chunk);
+  }
+  return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+}
+
+/** A worker did not do its part. */
+export class WorkerFailedError extends Error {
+  override name = 'WorkerFailedError';
+  /** The worker's word, if it is one of the protocol's, or ours for what it left out. */
+  readonly code: string;
+  /** Set when the worker works and only had no place. */
+  readonly busy: { retryAfterMs: number | undefined } | undefined;
+
+  constructor(code: string, options: ErrorOptions & { busy?: WorkerFailedError['busy'] } = {}) {
+    super(`The worker failed: ${code}`, options);
+    this.code = code;
+    this.busy = options.busy;
+  }
+}
+
+/** Codes end up in the log, where a text must not: what is no word of the protocol is not repeated. */
+const code = z
+  .string()
+  .transform((word) => (Object.hasOwn(STATUS_OF_WORKER_ERROR, word) ? word : 'unknown_code'));
+
+/** The form of a refusal, and of an error event in the middle of an answer. */
+const errorBody = z.object({ error: z.object({ code }) });
+
+/** In seconds; the other form, a date, would depend on the worker's clock. */
+const retryAfter = z.coerce.number().int().positive();
+
+const busyCodes: ReadonlySet<string> = new Set(['no_free_slot', 'shutting_down']);
+const TOO_MANY_REQUESTS = 429;
+
+/** What a worker's answer that is no answer says: why, and whether it was merely busy. */
+export async function readRefusal(response: Dispatcher.ResponseData): Promise<WorkerFailedError> {
+  const { statusCode, headers } = response;
+  const body = errorBody.safeParse(await readBoundedJson(response.body).catch(() => undefined));
+  const code = body.success ? body.data.error.code : `status_${statusCode}`;
+  if (statusCode !== TOO_MANY_REQUESTS && !busyCodes.has(code)) {
+    return new WorkerFailedError(code);
+  }
+  const seconds = retryAfter.safeParse(headerOf(headers, 'retry-after')).data;
+  const retryAfterMs = seconds === undefined ? undefined : seconds * 1_000;
+  return new WorkerFailedError(code, { busy: { retryAfterMs } });
+}
+
+/** A header that is given once; null without it. */
+export function headerOf(headers: IncomingHttpHeaders, name: string): string | null {
+  const value = headers[name];
+  return typeof value === 'string' ? value : null;
+}
+
+const sha256Hex = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+const tokenCount = z.int().min(0).max(0xffff_ffff);
+
+/** The last event of an answer: what the worker signed. */
+const proofEvent = z.object({
+  output_hash: sha256Hex,
+  prompt_tokens: tokenCount,
+  completion_tokens: tokenCount,
+  signature: z.base64(),
+});
+
+const chunkEvent = z.object({
+  choices: z
+    .array(
+      z.object({
+        delta: z.object({ content: z.string().nullish() }).optional(),
+        finish_reason: z.string().nullish(),
+      }),
+    )
+    .default([]),
+});
+
+export interface WorkerProof {
+  outputHash: Uint8Array;
+  promptTokens: number;
+  completionTokens: number;
+  signature: Uint8Array;
+}
+
+export type WorkerEvent =
+  | { type: 'started'; engine: string | null }
+  | { type: 'content'; text: string }
+  | { type: 'finish'; reason: string }
+  | { type: 'proof'; proof: WorkerProof };
+
+/** Far above an event with the longest text that any engine sends at once. */
+const EVENT_CHARACTERS_MAX = 1_048_576;
+
+/**
+ * The events of an answer's body, those of a chunk together as it arrives: one after the other,
+ * each would wait for several turns of the promises in between.
+ *
+ * @throws WorkerFailedError as `readEvent` does, and when an event has no end
+ */
+export async function* readEvents(
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<readonly WorkerEvent[]> {
+  const decoder = new TextDecoder();
+  const messages: EventSourceMessage[] = [];
+  const parser = createParser({
+    onEvent: (message) => messages.push(message),
+    onError({ type }) {
+      if (type === 'max-buffer-size-exceeded') throw new WorkerFailedError('malformed_event');
+    },
+    maxBufferSize: EVENT_CHARACTERS_MAX,
+  });
+  for await (const chunk of body) {
+    parser.feed(decoder.decode(chunk, { stream: true }));
+    const events: WorkerEvent[] = [];
+    try {
+      for (const { event, data } of messages.splice(0)) events.push(...readEvent(event, data));
+    } catch (error) {
+      // What came before it was said all the same.
+      yield events;
+      throw error;
+    }
+    yield events;
+  }
+}
+
+/**
+ * What one server-sent event of an answer means.
+ *
+ * @throws WorkerFailedError when the worker says that it failed, or what the protocol does not know
+ */
+function readEvent(event: string | undefined, data: string): WorkerEvent[] {
+  if (data === '[DONE]') return [];
+  const json = parseJson(data);
+  if (event === 'proof') {
+    const proof = parseEvent(proofEvent, json);
+    return [
+      {
+        type: 'proof',
+        proof: {
+          outputHash: Buffer.from(proof.output_hash.slice('sha256:'.length), 'hex'),
+          promptTokens: proof.prompt_tokens,
+          completionTokens: proof.completion_tokens,
+          signature: Buffer.from(proof.signature, 'base64'),
+        },
+      },
+    ];
+  }
+  if (event === 'error') throw new WorkerFailedError(parseEvent(errorBody, json).error.code);
+  const [choice] = parseEvent(chunkEvent, json).choices;
+  const events: WorkerEvent[] = [];
+  if (choice?.delta?.content) events.push({ type: 'content', text: choice.delta.content });
+  if (choice?.finish_reason) events.push({ type: 'finish', reason: choice.finish_reason });
+  return events;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    // The cause quotes the text, which no log may hold.
+    if (cause instanceof SyntaxError) throw new WorkerFailedError('malformed_event');
+    throw cause;
+  }
+}
+
+function parseEvent<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw new WorkerFailedError('malformed_event');
+  return parsed.data;
+}

@@ -1,0 +1,48 @@
+import { type Dispatcher, request } from 'undici';
+import { z } from 'zod';
+import { assertUrlAllowed } from '../../runtime/addressGuard.ts';
+import type { WorkerRow } from '../sql/workers.ts';
+import { readBoundedJson } from './events.ts';
+
+const jobCount = z.int().min(0).max(100_000);
+
+const healthBody = z.object({
+  worker_address: z.string(),
+  slots: jobCount,
+  in_flight: jobCount.default(0),
+  engine: z.string().max(64),
+});
+
+/** What a worker says of itself. */
+export type WorkerHealth = z.infer<typeof healthBody>;
+
+/** Soon enough that a worker which hangs gets few jobs, and cheap enough for a pool of hundreds. */
+export const PROBE_INTERVAL_MS = 5_000;
+
+/** Less than the interval, so that a worker is never asked twice at a time. */
+const PROBE_TIMEOUT_MS = 3_000;
+
+/**
+ * Asks a worker whether it is there. A worker that answers for another address is treated as
+ * silent: its endpoint was taken over, or is misconfigured.
+ *
+ * @returns undefined for every kind of silence, since all mean "offer it no work"
+ */
+export function createHealthProbe(options: {
+  dispatcher: Dispatcher;
+  allowLoopback: boolean;
+}): (worker: WorkerRow) => Promise<WorkerHealth | undefined> {
+  const { dispatcher, allowLoopback } = options;
+  return async (worker) => {
+    try {
+      const url = new URL(`${worker.endpoint}/health`);
+      assertUrlAllowed(url, allowLoopback);
+      const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
+      const { body } = await request(url, { dispatcher, signal });
+      const health = healthBody.parse(await readBoundedJson(body));
+      return health.worker_address === worker.address ? health : undefined;
+    } catch {
+      return undefined;
+    }
+  };
+}
