@@ -154,7 +154,7 @@ export interface Job {
   resolvedAfterSeconds: number;
 }
 
-/** A model that jobs can be locked for */
+/** A model that jobs can be locked for, at `["model", sha256(id)]` */
 export interface Model {
   version: number;
   bump: number;

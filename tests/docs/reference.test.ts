@@ -1,13 +1,20 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { IDL } from '../../programs/client/index.ts';
+import { renderIdl } from '../../programs/scripts/idl/render.ts';
 import { readSource } from '../../programs/scripts/idl/source.ts';
-import { readSteps } from '../../programs/scripts/reference/refusals.ts';
-import { renderReference } from '../../programs/scripts/reference/render.ts';
-import { RustSource } from '../../programs/scripts/reference/rustSource.ts';
+import { readConstants } from '../../programs/tools/referenceInterface.ts';
+import { renderReference } from '../../programs/tools/referencePages.ts';
+import { isUnreachable } from '../programs/support/errorCoverage.ts';
+import {
+  invariantErrors,
+  ownErrors,
+  returnableErrors,
+  structuralErrors,
+} from '../programs/support/returnableErrors.ts';
 import { anchorsOf, checkout } from './documents.ts';
 
 const programs = join(checkout, 'programs');
@@ -17,7 +24,7 @@ const page = (name: string): string =>
 
 describe('the committed reference', () => {
   it('is what the source says', () => {
-    const script = join(programs, 'scripts/reference.ts');
+    const script = join(programs, 'tools/reference.ts');
     execFileSync(process.execPath, [script, '--check'], { stdio: 'pipe' });
   });
 
@@ -25,7 +32,7 @@ describe('the committed reference', () => {
     for (const { name, accounts, args } of IDL.instructions) {
       const text = page(`${name}.md`);
       for (const item of [...accounts, ...args]) expect(text).toContain(`| \`${item.name}\` |`);
-      expect(text).toMatch(/## Event\n\n\[`\w+`\]\(events\.md#\w+\)/);
+      expect(text).toMatch(/## Event\n\nEmits \[`\w+`\]\(events\.md#\w+\)/);
       expect(page('README.md')).toContain(`](${name}.md)`);
     }
   });
@@ -61,48 +68,44 @@ describe('the committed reference', () => {
   });
 });
 
-describe('the reading of the checks', () => {
-  /** Refusals before any handler is reached, and those that hold for every account alike. */
-  const MODELLED = [
-    'arguments.rs',
-    'roles.rs',
-    'layout.rs',
-    'text.rs',
-    'event_writer.rs',
-    'lib.rs',
-  ];
-  const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.rs'))
-    .map((file) => [file, readFileSync(join(source, file), 'utf8')] as const);
+describe('the page of an instruction', () => {
+  const returnable = [...returnableErrors()];
+  const namesIn = (text: string): string[] =>
+    [...text.matchAll(/\[`(\w+)`\]\(errors\.md/g)].map(([, name = '']) => name);
+  const errorsOf = (name: string) => {
+    const [, section = ''] = /## Errors\n(.*)## Event/s.exec(page(`${name}.md`)) ?? [];
+    const [own = '', general = ''] = section.split('General errors:');
+    return { own: namesIn(own), general: namesIn(general) };
+  };
 
-  it('overlooks no require! of the program', () => {
-    // given a program in which each of them refuses with an error of its own
-    const places: string[] = [];
-    const marked = files.map(([file, text]) => {
-      if (MODELLED.includes(file)) return [file, text] as const;
-      const changed = text.replace(/^ +require!\((?:.|\n)*?, *\n? *\w+,?\s*\);$/gm, (statement) =>
-        statement.replace(/\w+(?=,?\s*\);$)/, (error) => {
-          places.push(`${file}: ${error}`);
-          return `Place${places.length - 1}`;
-        }),
-      );
-      return [file, changed] as const;
-    });
-    const written = files.flatMap(([file, text]) =>
-      MODELLED.includes(file) ? [] : (text.match(/^ +require!\(/gm) ?? []),
-    );
-    expect(places).toHaveLength(written.length);
-
-    // when
-    const rust = new RustSource(new Map(marked));
-    const steps = readSource(source).instructions.flatMap(({ name }) =>
-      readSteps(rust, `instructions/${name}.rs`),
+  it.each(returnable)('%s: lists every error that its handler can return', (name, errors) => {
+    const { own } = errorsOf(name);
+    const missing = ownErrors(errors).filter(
+      (error) => !own.includes(error) && !isUnreachable(name, error),
     );
 
-    // then
-    const read = new Set(steps.map((step) => (step.kind === 'require' ? step.error : '')));
-    expect(places.filter((_, index) => !read.has(`Place${index}`))).toEqual([]);
-    expect(places.length).toBeGreaterThan(80);
+    expect(missing).toEqual([]);
+  });
+
+  it.each(returnable)('%s: lists no error that its handler cannot return', (name, errors) => {
+    const possible = ownErrors(errors);
+
+    expect(errorsOf(name).own.filter((error) => !possible.includes(error))).toEqual([]);
+  });
+
+  it.each(returnable)('%s: lists what its accounts and data are refused with', (name, errors) => {
+    const { own, general } = errorsOf(name);
+    const possible = [...structuralErrors(errors), ...invariantErrors(errors)];
+
+    expect([...own, ...general]).toEqual(expect.arrayContaining(possible));
+  });
+
+  it.each(returnable)('%s: names the event that its handler emits', (name) => {
+    const handler = readFileSync(join(source, `instructions/${name}.rs`), 'utf8');
+    const emitted = [...handler.matchAll(/\bemit\([^;]*?&([A-Z]\w+) \{/g)];
+
+    expect(emitted).toHaveLength(1);
+    expect(page(`${name}.md`)).toContain(`\nEmits [\`${emitted[0]?.[1]}\`](events.md#`);
   });
 });
 
@@ -111,59 +114,79 @@ describe('the reference of a changed program', () => {
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'reference-'));
-    cpSync(source, join(folder, 'escrow/src'), { recursive: true });
-    for (const file of ['escrow/compute-units.json', 'client/idl.json']) {
-      cpSync(join(programs, file), join(folder, file), { recursive: true });
-    }
+    cpSync(source, folder, { recursive: true });
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
   const change = (file: string, from: string, to: string): Map<string, string> => {
-    const path = join(folder, 'escrow/src', file);
+    const path = join(folder, file);
     const text = readFileSync(path, 'utf8');
     expect(text).toContain(from);
     writeFileSync(path, text.replace(from, to));
-    return renderReference(folder, readSource(join(folder, 'escrow/src')));
+    const idl = JSON.parse(renderIdl(readSource(folder), '0.1.0'));
+    const constants = [{ name: 'CREDITS_MAX', docs: '', value: 12_345 }];
+    return renderReference({ idl, constants, computeUnits: { credit_buy: 1_234 } });
   };
 
-  it('loses a check that the handler loses', () => {
-    const check = 'require!(!config.deposits_paused(), DepositsPaused);';
-
-    const pages = change('instructions/credit_buy.rs', check, '');
+  it('loses an error that the documentation loses', () => {
+    const pages = change('instructions/credit_buy.rs', '//! - `DepositsPaused`\n', '');
 
     expect(pages.get('credit_buy.md')).not.toContain('DepositsPaused');
     expect(pages.get('errors.md')).toMatch(/## DepositsPaused\n\n.*\n\nReturned before/);
   });
 
-  it('follows a check into the functions that the handler calls', () => {
-    const check = 'require!(credits <= self.available_credits(), InsufficientCredits);';
+  it('has the errors in the order of the documentation', () => {
+    const line = '//! - `DepositsPaused`\n';
+    const other = '//! - `ValueOutOfRange`: `credits` is out of its bounds\n';
 
-    const pages = change('state/credit_account.rs', check, '');
-
-    expect(pages.get('credit_withdraw.md')).not.toContain('InsufficientCredits');
-  });
-
-  it('has the checks in the order in which they are made', () => {
-    const line = 'require!(!config.deposits_paused(), DepositsPaused);';
-    const other = 'require!((1..=CREDITS_MAX).contains(&arguments.credits), ValueOutOfRange);';
-
-    const pages = change(
-      'instructions/credit_buy.rs',
-      `${line}\n    ${other}`,
-      `${other}\n    ${line}`,
-    );
+    const pages = change('instructions/credit_buy.rs', `${line}${other}`, `${other}${line}`);
 
     const text = pages.get('credit_buy.md') ?? '';
     expect(text.indexOf('#depositspaused')).toBeGreaterThan(text.indexOf('#valueoutofrange'));
   });
 
-  it('is not made while a call could refuse in a way that cannot be read', () => {
-    expect(() =>
-      change(
-        'instructions/spender_set.rs',
-        'credit_account.changed()?;',
-        'somewhere::else_entirely()?;',
-      ),
-    ).toThrow('instructions/spender_set.rs: what can somewhere::else_entirely in process refuse?');
+  it('says when an error is returned: in its own words, or in those of the error', () => {
+    const text =
+      change('instructions/credit_buy.rs', '`credits` is out of its bounds', 'No credits').get(
+        'credit_buy.md',
+      ) ?? '';
+
+    expect(text).toContain('| [`ValueOutOfRange`](errors.md#valueoutofrange) | No credits |');
+    expect(text).toContain('(errors.md#depositspaused) | Buying credits is paused |');
+  });
+
+  it('shows the values of constants, units and measured costs', () => {
+    const pages = change('instructions/credit_buy.rs', 'Buys credits', 'Gets credits');
+
+    const text = pages.get('credit_buy.md');
+    expect(text).toContain('| `credits` | `u64` | credits | From 1 to `CREDITS_MAX` (12,345) |');
+    expect(text).toContain('| compute units | 1,234 |');
+    expect(pages.get('README.md')).toContain('| `CREDITS_MAX` | 12,345 |');
+    expect(pages.get('README.md')).toContain(
+      '| [`credit_buy`](credit_buy.md) | Gets credits for a wallet. Anybody may pay. | `buyer` | 1,234 |',
+    );
+  });
+
+  it.each([
+    ['an error', '- `DepositsPaused`', '- `DepositPaused`', 'the interface has no "DepositPaused"'],
+    ['an event', 'Emits `CreditBought`', 'Emits `Bought`', 'the interface has no "Bought"'],
+    ['no event', 'Emits `CreditBought`', 'Is silent', 'the interface has no "Is silent."'],
+  ])('is not made while the documentation names %s that is none', (_, from, to, message) => {
+    expect(() => change('instructions/credit_buy.rs', from, to)).toThrow(message);
+  });
+});
+
+describe('the constants of the reference', () => {
+  it('are those of limits.rs, with their products computed', () => {
+    const constants = readConstants(readFileSync(join(source, 'limits.rs'), 'utf8'));
+
+    expect(constants).toContainEqual({
+      name: 'ARBITRATION_WINDOW_SECONDS',
+      docs: 'How long the arbiter has to decide.',
+      value: 86_400,
+    });
+    expect(constants.map(({ name }) => name)).toEqual(
+      readFileSync(join(source, 'limits.rs'), 'utf8').match(/(?<=^pub const )\w+/gm),
+    );
   });
 });

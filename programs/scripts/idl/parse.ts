@@ -154,7 +154,7 @@ export const parseInstruction = (name: string, path: string, text: string): Inst
   if (docs.length === 0 || args === undefined || accounts === undefined) {
     throw lines.error('an instruction has a description, arguments and accounts');
   }
-  return { name, docs: [docs.join(' ')], arguments: args, accounts };
+  return { name, docs, arguments: args, accounts };
 };
 
 /** The numbered errors of error.rs, whose documentation is their message. */

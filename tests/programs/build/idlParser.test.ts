@@ -58,6 +58,12 @@ describe('the reader of the Rust declarations', () => {
     });
   });
 
+  it('keeps the lines of an instruction’s description', () => {
+    const text = instruction([], ['a: Signer,'], ['//! Does it.', '//!', '//! # Errors']);
+
+    expect(parseInstruction('do_it', 'do_it.rs', text).docs).toEqual(['Does it.', '', '# Errors']);
+  });
+
   it.each([
     ['no layout', 'struct Thing {}', 'no #[repr(C)] struct'],
     ['another header', account('version: u8,'), 'an account begins with discriminator, version'],

@@ -1,4 +1,13 @@
 //! Makes the proposed authority the authority.
+//!
+//! The proposal is used up, and the authority of before has no rights any more.
+//!
+//! Emits `AuthorityAccepted`.
+//!
+//! # Errors
+//! - `NoPendingAuthority`
+//! - `Unauthorized`: `pending_authority` is not the proposed key
+//! - `ValueOutOfRange`: The proposed key has become the arbiter in the meantime
 
 use pinocchio::AccountView;
 
@@ -13,6 +22,7 @@ arguments! {
 
 accounts! {
     pub struct Accounts {
+        /// The proposed key
         pending_authority: Signer,
         config: Writable,
         event_authority: EventAuthority,

@@ -1,4 +1,12 @@
 //! Proposes a new authority, which has to accept; the zero key withdraws the proposal.
+//!
+//! The authority stays in office until the proposed key calls `authority_accept`.
+//!
+//! Emits `AuthorityProposed`.
+//!
+//! # Errors
+//! - `Unauthorized`: `authority` is not the configuration's authority
+//! - `ValueOutOfRange`: The proposed key is the arbiter
 
 use pinocchio::{AccountView, Address};
 
@@ -9,6 +17,7 @@ use crate::{
 
 arguments! {
     pub struct Arguments<'a> {
+        /// Any key but the arbiter
         pending_authority: &'a Address,
     }
 }

@@ -1,5 +1,17 @@
 //! Pays what a wallet is owed, a worker can claim or the treasury was not paid. Anybody may call
 //! it.
+//!
+//! A wallet receives credits, as far as the treasury vault reaches. A worker or the treasury
+//! receives all of its claim from the vault.
+//!
+//! Emits `ClaimPaid`.
+//!
+//! # Errors
+//! - `WrongAddress`: A vault is not the program's, or `payout` is not the one that the claimant is
+//!   paid at
+//! - `NothingToClaim`: The claimant has no claim, or the treasury vault holds less than a credit
+//!   for the wallet
+//! - `PayeeUnavailable`: The token account that pays or the one that is paid is closed or frozen
 
 use pinocchio::{AccountView, Address};
 

@@ -1,4 +1,22 @@
 //! Creates the configuration, the treasury's account and the three vaults, once.
+//!
+//! The program's upgrade authority signs and becomes the authority of the configuration. The mints
+//! and a job's three windows cannot be changed afterwards.
+//!
+//! Emits `ConfigInitialized`.
+//!
+//! # Errors
+//! - `WrongLoader`: Neither the upgradeable loader nor solana-bankrun's owns the program
+//! - `WrongAccountOwner`: `program_data` does not belong to the upgradeable loader
+//! - `WrongAddress`: `program_data` is not this program's, or an account to create is not at its
+//!   seeds' address
+//! - `Unauthorized`: `authority` is not the program's upgrade authority. Under solana-bankrun's
+//!   loader it has to be the public test key
+//! - `WrongMint`: A mint does not belong to the SPL Token program, or has decimals that are not
+//!   permitted
+//! - `DuplicateAccount`: Both mints are the same
+//! - `AlreadyInitialized`: The configuration exists already
+//! - `ValueOutOfRange`: An argument is out of its bounds
 
 use pinocchio::{AccountView, Address, cpi::Seed};
 use pinocchio_token::{instructions::InitializeAccount3, state::Account};
@@ -30,13 +48,22 @@ use crate::{
 
 arguments! {
     pub struct Arguments<'a> {
+        /// Decides disputes; neither the zero key nor the authority
         arbiter: &'a Address,
+        /// The treasury's part of each charge, at most `BASIS_POINTS`
         treasury_share_basis_points: u16,
+        /// At least 90,180: a job's timeout, its two windows and `UNSTAKE_MARGIN_SECONDS`. At most
+        /// `UNSTAKE_COOLDOWN_SECONDS_MAX`
         unstake_cooldown_seconds: u32,
+        /// How many open disputes a controller may bring a wallet to, at least 1
         open_disputes_max: u8,
+        /// A worker with less is given no job; from 1 to `STAKE_TOKENS_MAX`
         minimum_stake_tokens: u64,
+        /// What a verdict against a worker takes, at most `minimum_stake_tokens`
         slash_tokens: u32,
+        /// The most that one job may lock, from 1 to `CREDITS_MAX`
         job_credits_max: u64,
+        /// The most that one credit account may hold, from 1 to `CREDITS_MAX`
         credit_account_credits_max: u64,
     }
 }
@@ -51,7 +78,9 @@ accounts! {
         vault: Writable,
         treasury_vault: Writable,
         stake_vault: Writable,
+        /// The stablecoin, with `CREDIT_MINT_DECIMALS` decimals
         credit_mint: Readonly,
+        /// The token that workers stake, with at most `STAKE_DECIMALS_MAX` decimals
         stake_mint: Readonly,
         /// The program's ProgramData under the upgradeable loader, else the program itself
         program_data: Readonly,

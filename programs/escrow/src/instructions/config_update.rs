@@ -1,4 +1,12 @@
 //! Changes what the authority may decide; jobs in flight keep their terms.
+//!
+//! All values are replaced, so a caller repeats those that stay.
+//!
+//! Emits `ConfigUpdated`.
+//!
+//! # Errors
+//! - `Unauthorized`: `authority` is not the configuration's authority
+//! - `ValueOutOfRange`: An argument is out of its bounds
 
 use pinocchio::{AccountView, Address};
 
@@ -15,13 +23,22 @@ use crate::{
 
 arguments! {
     pub struct Arguments<'a> {
+        /// Decides disputes; neither the zero key nor the authority
         arbiter: &'a Address,
+        /// The treasury's part of each charge, at most `BASIS_POINTS`
         treasury_share_basis_points: u16,
+        /// At least 90,180: a job's timeout, its two windows and `UNSTAKE_MARGIN_SECONDS`. At most
+        /// `UNSTAKE_COOLDOWN_SECONDS_MAX`
         unstake_cooldown_seconds: u32,
+        /// How many open disputes a controller may bring a wallet to, at least 1
         open_disputes_max: u8,
+        /// A worker with less is given no job; from 1 to `STAKE_TOKENS_MAX`
         minimum_stake_tokens: u64,
+        /// What a verdict against a worker takes, at most `minimum_stake_tokens`
         slash_tokens: u32,
+        /// The most that one job may lock, from 1 to `CREDITS_MAX`
         job_credits_max: u64,
+        /// The most that one credit account may hold, from 1 to `CREDITS_MAX`
         credit_account_credits_max: u64,
     }
 }

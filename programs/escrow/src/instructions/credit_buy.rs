@@ -1,4 +1,18 @@
 //! Buys credits for a wallet. Anybody may pay.
+//!
+//! Each credit moves `BASE_UNITS_PER_CREDIT` base units from the buyer into the vault.
+//!
+//! Emits `CreditBought`.
+//!
+//! # Errors
+//! - `DepositsPaused`
+//! - `ValueOutOfRange`: `credits` is out of its bounds
+//! - `WrongTokenAccount`: A token account is not an SPL Token account, not initialized or frozen
+//! - `WrongMint`: A token account is not of the credit mint
+//! - `DuplicateAccount`: `buyer_token_account` is one of the program's vaults
+//! - `WrongAddress`: `vault` is not the vault
+//! - `CreditAccountFull`: The account would hold more than `credit_account_credits_max` of the
+//!   configuration
 
 use pinocchio::AccountView;
 
@@ -18,13 +32,16 @@ use crate::{
 
 arguments! {
     pub struct Arguments {
+        /// From 1 to `CREDITS_MAX`
         credits: u64,
     }
 }
 
 accounts! {
     pub struct Accounts {
+        /// Owns the tokens, or is their delegate
         buyer: Signer,
+        /// A token account of the credit mint, none of the vaults
         buyer_token_account: Writable,
         config: Readonly,
         credit_account: Writable,

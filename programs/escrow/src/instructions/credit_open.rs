@@ -1,4 +1,13 @@
 //! Opens a wallet's credit account. Anybody may pay; only the wallet's signature names a spender.
+//!
+//! The account begins without credits and without limits.
+//!
+//! Emits `CreditOpened`.
+//!
+//! # Errors
+//! - `MissingSigner`: `spender` is not the zero key, and `wallet` did not sign
+//! - `WrongAddress`: `credit_account` is not the wallet's
+//! - `AlreadyInitialized`: The wallet has a credit account already
 
 use pinocchio::{AccountView, Address};
 
@@ -16,6 +25,7 @@ use crate::{
 
 arguments! {
     pub struct Arguments<'a> {
+        /// A key or a gateway; the zero key names none
         spender: &'a Address,
     }
 }

@@ -1,4 +1,18 @@
 //! Turns available credits back into stablecoin.
+//!
+//! Each credit moves `BASE_UNITS_PER_CREDIT` base units out of the vault. A withdrawal can never be
+//! paused.
+//!
+//! Emits `CreditWithdrawn`.
+//!
+//! # Errors
+//! - `Unauthorized`: `wallet` does not own the credit account
+//! - `ValueOutOfRange`: `credits` is out of its bounds
+//! - `WrongAddress`: `vault` is not the vault
+//! - `WrongTokenAccount`: A token account is not an SPL Token account, not initialized or frozen
+//! - `WrongMint`: A token account is not of the credit mint
+//! - `DuplicateAccount`: `destination` is one of the program's vaults
+//! - `InsufficientCredits`
 
 use pinocchio::AccountView;
 
@@ -18,18 +32,20 @@ use crate::{
 
 arguments! {
     pub struct Arguments {
+        /// From 1 to `CREDITS_MAX`, at most the available credits
         credits: u64,
     }
 }
 
 accounts! {
     pub struct Accounts {
+        /// Owns the credit account
         wallet: Signer,
         config: Readonly,
         credit_account: Writable,
         vault: Writable,
         vault_authority: VaultAuthority,
-        /// A token account of the credit mint
+        /// A token account of the credit mint, none of the vaults
         destination: Writable,
         token_program: TokenProgram,
         event_authority: EventAuthority,

@@ -1,4 +1,14 @@
 //! Ends a dispute that was not decided in time. Anybody may call it.
+//!
+//! The job is settled again, and the charge stays with worker and treasury.
+//!
+//! Emits `DisputeExpired`.
+//!
+//! # Errors
+//! - `WrongAddress`: `credit_account` is not the job's
+//! - `WrongJobStatus`: The job is not disputed
+//! - `ArbitrationOpen`: No more than `ARBITRATION_WINDOW_SECONDS` have passed since the dispute was
+//!   opened
 
 use pinocchio::AccountView;
 
@@ -21,6 +31,7 @@ arguments! {
 accounts! {
     pub struct Accounts {
         job: Writable,
+        /// The job's credit account
         credit_account: Writable,
         treasury: Writable,
         event_authority: EventAuthority,

@@ -1,4 +1,20 @@
 //! Decides a dispute.
+//!
+//! A rejected dispute leaves the job settled. An upheld one makes it refunded, and the treasury
+//! owes the charge to the wallet until `claim_pay`.
+//!
+//! A verdict against the worker also takes the job's `slash_tokens` from its stake, or what is left
+//! of it.
+//!
+//! Emits `DisputeResolved`.
+//!
+//! # Errors
+//! - `Unauthorized`: `arbiter` is not the configuration's arbiter
+//! - `WrongAddress`: `credit_account` or `worker` is not the job's
+//! - `InvalidVerdict`
+//! - `WrongJobStatus`: The job is not disputed
+//! - `ArbitrationClosed`: More than `ARBITRATION_WINDOW_SECONDS` have passed since the dispute was
+//!   opened
 
 use pinocchio::AccountView;
 
@@ -29,8 +45,10 @@ accounts! {
         arbiter: Signer,
         config: Readonly,
         job: Writable,
+        /// The job's credit account
         credit_account: Writable,
         treasury: Writable,
+        /// The job's worker
         worker: Writable,
         event_authority: EventAuthority,
         program: EscrowProgram,

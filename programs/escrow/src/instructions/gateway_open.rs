@@ -1,4 +1,14 @@
 //! Opens the gateway of an operator.
+//!
+//! A wallet that names the gateway as its spender lets each of its signers lock credits.
+//!
+//! Emits `GatewayOpened`.
+//!
+//! # Errors
+//! - `WrongAddress`: `gateway` is not the operator's
+//! - `AlreadyInitialized`: The operator has a gateway already
+//! - `ValueOutOfRange`: `signers` is empty, holds more than 8 keys or the zero key
+//! - `DuplicateAccount`: A key stands in `signers` twice
 
 use pinocchio::AccountView;
 
@@ -16,6 +26,7 @@ use crate::{
 
 arguments! {
     pub struct Arguments<'a> {
+        /// The hot keys: from 1 to 8, all different
         signers: Addresses<'a>,
     }
 }
@@ -24,6 +35,7 @@ accounts! {
     pub struct Accounts {
         /// Pays the rent
         payer: WritableSigner,
+        /// The cold key that governs the gateway
         operator: Signer,
         #[pda(GATEWAY, operator)]
         gateway: Writable,

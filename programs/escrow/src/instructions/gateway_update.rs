@@ -1,5 +1,15 @@
 //! Replaces a gateway's signers and its stop flag: one transaction revokes a hot key for every
 //! wallet.
+//!
+//! A stopped gateway locks nothing more. Its signers go on to acknowledge, settle and fail the jobs
+//! in flight.
+//!
+//! Emits `GatewayUpdated`.
+//!
+//! # Errors
+//! - `Unauthorized`: `operator` is not the gateway's operator
+//! - `ValueOutOfRange`: `signers` holds more than 8 keys or the zero key
+//! - `DuplicateAccount`: A key stands in `signers` twice
 
 use pinocchio::AccountView;
 
@@ -16,7 +26,9 @@ use crate::{
 
 arguments! {
     pub struct Arguments<'a> {
+        /// The hot keys, all different: at most 8, and none at all to revoke every one
         signers: Addresses<'a>,
+        /// Whether the gateway may lock nothing
         stopped: bool,
     }
 }

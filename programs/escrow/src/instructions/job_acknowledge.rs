@@ -1,4 +1,17 @@
 //! Records which worker was given the job. The same worker and attempt again changes nothing.
+//!
+//! It moves a pending job to processing. A later attempt may give a processing job to another
+//! worker.
+//!
+//! Emits `JobAcknowledged`, but nothing for a repetition.
+//!
+//! # Errors
+//! - `Unauthorized`: `signer` does not act for the job's controller
+//! - `WrongJobStatus`: The job is neither pending nor processing
+//! - `DeadlinePassed`: More than `JOB_TIMEOUT_SECONDS` have passed since the lock
+//! - `AttemptNotNewer`
+//! - `WorkerNotEligible`
+//! - `WorkerDoesNotHostModel`
 
 use pinocchio::AccountView;
 
@@ -16,6 +29,7 @@ use crate::{
 
 arguments! {
     pub struct Arguments {
+        /// From 1; above the recorded attempt, or a repetition of it
         attempt: u8,
     }
 }
@@ -28,6 +42,7 @@ accounts! {
         gateway: Optional,
         config: Readonly,
         job: Writable,
+        /// The worker that is given the job
         worker: Readonly,
         event_authority: EventAuthority,
         program: EscrowProgram,

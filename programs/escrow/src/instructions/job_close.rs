@@ -1,4 +1,13 @@
 //! Closes a final job's account and repays its rent. Anybody may call it.
+//!
+//! A failed or refunded job is final, and a settled one after its dispute or the dispute window.
+//! `JOB_ID_CLOSE_MS_MIN` also have to pass after the id's time.
+//!
+//! Emits `JobClosed`.
+//!
+//! # Errors
+//! - `WrongRentPayer`
+//! - `JobNotClosable`
 
 use pinocchio::AccountView;
 

@@ -1,4 +1,19 @@
 //! Disputes a settled job with the hash the client received.
+//!
+//! A job can be disputed once, within `DISPUTE_WINDOW_SECONDS` of its settlement. The treasury sets
+//! the charge aside until the dispute ends.
+//!
+//! Emits `JobDisputed`.
+//!
+//! # Errors
+//! - `WrongAddress`: `credit_account` is not the job's
+//! - `Unauthorized`: `signer` is not the wallet and does not act for the job's controller
+//! - `AlreadyDisputed`
+//! - `WrongJobStatus`: The job is not settled
+//! - `DisputeWindowClosed`: More than `DISPUTE_WINDOW_SECONDS` have passed since the settlement
+//! - `HashesEqual`: `client_hash` is the proven one
+//! - `DisputeLimitReached`: The wallet has `open_disputes_max` open disputes, or twice as many if
+//!   it signs itself
 
 use pinocchio::AccountView;
 
@@ -17,6 +32,7 @@ use crate::{
 
 arguments! {
     pub struct Arguments<'a> {
+        /// The sha256 of what the client received; differs from the proven one
         client_hash: &'a [u8; 32],
     }
 }
@@ -29,6 +45,7 @@ accounts! {
         gateway: Optional,
         config: Readonly,
         job: Writable,
+        /// The job's credit account
         credit_account: Writable,
         treasury: Writable,
         event_authority: EventAuthority,

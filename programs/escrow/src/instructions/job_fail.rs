@@ -1,5 +1,16 @@
 //! Gives a job up and returns its lock. A proven job fails only if the delivered output differs or
 //! is empty.
+//!
+//! Emits `JobFailed`.
+//!
+//! # Errors
+//! - `Unauthorized`: `signer` does not act for the job's controller
+//! - `WrongAddress`: `credit_account` is not the job's
+//! - `WrongJobStatus`: The job is not pending, processing or settling
+//! - `DeadlinePassed`: More than `JOB_TIMEOUT_SECONDS` have passed since the lock
+//! - `InvalidReason`
+//! - `OutputMatches`: The job is proven, `delivered_hash` is the proven one and `counted_tokens` is
+//!   not zero
 
 use pinocchio::AccountView;
 
@@ -34,6 +45,7 @@ accounts! {
         /// Given when the controller is a gateway
         gateway: Optional,
         job: Writable,
+        /// The job's credit account
         credit_account: Writable,
         event_authority: EventAuthority,
         program: EscrowProgram,

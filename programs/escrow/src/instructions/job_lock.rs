@@ -1,4 +1,31 @@
 //! Locks the price of one job; the signer, or its gateway, becomes the job's controller.
+//!
+//! The price is that of `token_limit` tokens, and never below the model's price of a request. The
+//! job copies prices and terms, so later changes do not reach it.
+//!
+//! Limits bind the spender alone. They count what was locked, even if it was returned on the same
+//! day.
+//!
+//! Emits `JobLocked`.
+//!
+//! # Errors
+//! - `JobIdInvalid`
+//! - `JobIdTooOld`: The id's time lies more than `JOB_ID_AGE_MS_MAX` back
+//! - `JobIdInFuture`: The id's time lies more than `JOB_ID_LEAD_MS_MAX` ahead
+//! - `SpenderNotSet`: `signer` is neither the wallet nor its spender, and no gateway that is its
+//!   spender was given
+//! - `Unauthorized`: `gateway` is the spender, and `signer` is none of its signers
+//! - `GatewayStopped`
+//! - `LocksPaused`
+//! - `ModelRetired`
+//! - `TokenLimitTooLarge`
+//! - `PriceChanged`: The price is above `max_credits`
+//! - `JobLimitExceeded`: The price is above `job_credits_max` of the configuration, or above the
+//!   spender's limit for a job
+//! - `DayLimitExceeded`: The spender would lock more than its limit for the day
+//! - `InsufficientCredits`
+//! - `NonCanonicalBump`: `job` is not the address of the seeds with bump 255
+//! - `AlreadyInitialized`: The wallet has a job with this id already
 
 use pinocchio::{AccountView, Address, cpi::Seed};
 
@@ -24,8 +51,9 @@ use crate::{
 
 arguments! {
     pub struct Arguments<'a> {
+        /// A UUID of version 7 in network order, with a time close to the ledger's
         job_id: &'a [u8; 16],
-        /// The most tokens the answer may have
+        /// The most tokens the answer may have, from 1 to the model's context window
         token_limit: u32,
         /// The highest price the caller accepts
         max_credits: u64,

@@ -1,4 +1,25 @@
 //! Records the worker's signed proof. Anybody may submit it; the same proof again changes nothing.
+//!
+//! It moves a processing job to settling. Another instruction of the same transaction has the
+//! ed25519 program verify the worker's signature.
+//!
+//! The worker signs `svc-proof-v1`, the program, the job, the worker, the attempt and the three
+//! values of the output. `ed25519Instruction` and `proofMessage` of the client write the accepted
+//! form.
+//!
+//! Emits `JobProven`, but nothing for a repetition.
+//!
+//! # Errors
+//! - `WrongAddress`: `worker` is not the acknowledged one
+//! - `ProofAlreadyGiven`
+//! - `WrongJobStatus`: The job is not processing
+//! - `DeadlinePassed`: More than `JOB_TIMEOUT_SECONDS` have passed since the lock
+//! - `ProofMissing`: The instruction at the index does not exist, or is not one of the ed25519
+//!   program
+//! - `ProofMalformed`
+//! - `ProofWrongKey`
+//! - `ProofWrongMessage`: The signed message is not that of this program, job, worker, attempt and
+//!   output
 
 use pinocchio::AccountView;
 
@@ -17,10 +38,13 @@ use crate::{
 
 arguments! {
     pub struct Arguments<'a> {
-        /// Where in the transaction the worker's signature is verified
+        /// Where in the transaction the worker's signature is verified, from 0
         ed25519_instruction_index: u16,
+        /// The sha256 of the worker's output
         output_hash: &'a [u8; 32],
+        /// As the worker counted
         prompt_tokens: u32,
+        /// As the worker counted; bounds the charge
         completion_tokens: u32,
     }
 }
@@ -28,6 +52,7 @@ arguments! {
 accounts! {
     pub struct Accounts {
         job: Writable,
+        /// The acknowledged worker
         worker: Readonly,
         instructions_sysvar: InstructionsSysvar,
         event_authority: EventAuthority,

@@ -1,4 +1,11 @@
 //! Returns the lock of a job that timed out. Anybody may call it.
+//!
+//! Emits `JobRefunded`.
+//!
+//! # Errors
+//! - `WrongAddress`: `credit_account` is not the job's
+//! - `WrongJobStatus`: The job is not pending, processing or settling
+//! - `DeadlineNotReached`: No more than `JOB_TIMEOUT_SECONDS` have passed since the lock
 
 use pinocchio::AccountView;
 
@@ -20,6 +27,7 @@ arguments! {
 accounts! {
     pub struct Accounts {
         job: Writable,
+        /// The job's credit account
         credit_account: Writable,
         event_authority: EventAuthority,
         program: EscrowProgram,

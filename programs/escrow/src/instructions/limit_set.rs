@@ -1,4 +1,11 @@
 //! Sets the limits that bind the spender.
+//!
+//! The wallet's own locks have no limit but its available credits. A day is one of UTC.
+//!
+//! Emits `LimitSet`.
+//!
+//! # Errors
+//! - `Unauthorized`: `wallet` does not own the credit account
 
 use pinocchio::AccountView;
 
@@ -18,6 +25,7 @@ arguments! {
 
 accounts! {
     pub struct Accounts {
+        /// Owns the credit account
         wallet: Signer,
         credit_account: Writable,
         event_authority: EventAuthority,

@@ -1,4 +1,12 @@
 //! Announces a model's retirement at least 30 days ahead, or takes it back with zero.
+//!
+//! Nothing is locked for the model from that time on. Jobs in flight go on.
+//!
+//! Emits `ModelRetired`.
+//!
+//! # Errors
+//! - `Unauthorized`: `authority` is not the configuration's authority
+//! - `RetirementTooSoon`: `retires_at` is neither zero nor `RETIREMENT_NOTICE_SECONDS` ahead
 
 use pinocchio::AccountView;
 
@@ -15,6 +23,7 @@ use crate::{
 
 arguments! {
     pub struct Arguments {
+        /// At least `RETIREMENT_NOTICE_SECONDS` ahead; zero takes an announcement back
         retires_at: i64,
     }
 }

@@ -1,4 +1,15 @@
 //! Adds a model or changes its description and prices.
+//!
+//! The id decides which model it is. Jobs that are locked already keep their prices.
+//!
+//! Emits `ModelUpserted`.
+//!
+//! # Errors
+//! - `InvalidText`: A text is empty, too long or not printable ASCII
+//! - `Unauthorized`: `authority` is not the configuration's authority
+//! - `WrongAddress`: `model` is not the account of this id
+//! - `AlreadyInitialized`: Another program owns the account at `model`
+//! - `ValueOutOfRange`: An argument is out of its bounds
 
 use pinocchio::AccountView;
 
@@ -22,14 +33,21 @@ use crate::{
 
 arguments! {
     pub struct Arguments<'a> {
+        /// From 1 to 64 bytes of printable ASCII
         id: Text<'a>,
         /// 0 lite, 1 standard, 2 pro, 3 max
         tier: u8,
+        /// The parameter count as shown, from 1 to 16 bytes of printable ASCII
         label: Text<'a>,
+        /// Who made the model, from 1 to 32 bytes of printable ASCII
         originator: Text<'a>,
+        /// At least 1
         context_window_tokens: u32,
+        /// The price of a completion up to the threshold, at least 1
         credits_per_request: u32,
+        /// The price of 1,000 tokens of a longer completion, at least 1
         credits_per_1k_tokens: u32,
+        /// A completion of more tokens is a long one
         long_completion_threshold_tokens: u32,
     }
 }
@@ -39,6 +57,7 @@ accounts! {
         /// Pays a new model's rent
         authority: WritableSigner,
         config: Readonly,
+        /// At `["model", sha256(id)]`
         model: Writable,
         system_program: SystemProgram,
         event_authority: EventAuthority,

@@ -1,4 +1,11 @@
 //! Pauses or resumes purchases and locks. No exit can be paused.
+//!
+//! Both flags are set by every call. Jobs in flight go on, and withdrawals and claims stay open.
+//!
+//! Emits `PauseSet`.
+//!
+//! # Errors
+//! - `Unauthorized`: `authority` is not the configuration's authority
 
 use pinocchio::AccountView;
 
@@ -9,7 +16,9 @@ use crate::{
 
 arguments! {
     pub struct Arguments {
+        /// Whether `credit_buy` is refused
         deposits_paused: bool,
+        /// Whether `job_lock` is refused
         locks_paused: bool,
     }
 }

@@ -1,4 +1,11 @@
 //! Names the key or gateway that may lock the wallet's credits; the zero key names none.
+//!
+//! Jobs that the spender of before has locked go on.
+//!
+//! Emits `SpenderSet`.
+//!
+//! # Errors
+//! - `Unauthorized`: `wallet` does not own the credit account
 
 use pinocchio::{AccountView, Address};
 
@@ -9,12 +16,14 @@ use crate::{
 
 arguments! {
     pub struct Arguments<'a> {
+        /// A key or a gateway; the zero key names none
         spender: &'a Address,
     }
 }
 
 accounts! {
     pub struct Accounts {
+        /// Owns the credit account
         wallet: Signer,
         credit_account: Writable,
         event_authority: EventAuthority,

@@ -1,4 +1,16 @@
 //! Adds whole tokens to a worker's stake. Anybody may pay.
+//!
+//! The tokens count as the worker's, whoever paid.
+//!
+//! Emits `StakeDeposited`.
+//!
+//! # Errors
+//! - `ValueOutOfRange`: `tokens` is zero, or the worker would hold more than `STAKE_TOKENS_MAX`
+//! - `WrongTokenAccount`: A token account is not an SPL Token account, not initialized or frozen
+//! - `WrongMint`: A token account is not of the stake mint
+//! - `DuplicateAccount`: `depositor_token_account` is one of the program's vaults
+//! - `WrongAddress`: `stake_vault` is not the stake vault
+//! - `WrongWorkerStatus`: The worker is deregistered
 
 use pinocchio::AccountView;
 
@@ -17,13 +29,16 @@ use crate::{
 
 arguments! {
     pub struct Arguments {
+        /// At least 1; with what the worker has, at most `STAKE_TOKENS_MAX`
         tokens: u64,
     }
 }
 
 accounts! {
     pub struct Accounts {
+        /// Owns the tokens, or is their delegate
         depositor: Signer,
+        /// A token account of the stake mint, none of the vaults
         depositor_token_account: Writable,
         config: Readonly,
         worker: Writable,

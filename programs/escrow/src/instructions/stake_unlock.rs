@@ -1,4 +1,14 @@
 //! Starts the cooldown of whole tokens; while any are unstaking, the worker is given no job.
+//!
+//! Every call starts the cooldown anew for all that is unstaking. A verdict can still take these
+//! tokens.
+//!
+//! Emits `StakeUnlocked`.
+//!
+//! # Errors
+//! - `Unauthorized`: `authority` is not the worker's authority
+//! - `ValueOutOfRange`: `tokens` is zero
+//! - `InsufficientStake`: The worker has less than `tokens` at stake
 
 use pinocchio::AccountView;
 
@@ -15,6 +25,7 @@ use crate::{
 
 arguments! {
     pub struct Arguments {
+        /// At least 1, at most what is at stake
         tokens: u64,
     }
 }

@@ -1,4 +1,15 @@
 //! Pays out the unstaking tokens after their cooldown.
+//!
+//! Emits `StakeWithdrawn`.
+//!
+//! # Errors
+//! - `Unauthorized`: `authority` is not the worker's authority
+//! - `WrongAddress`: `stake_vault` is not the stake vault
+//! - `WrongTokenAccount`: A token account is not an SPL Token account, not initialized or frozen
+//! - `WrongMint`: A token account is not of the stake mint
+//! - `DuplicateAccount`: `destination` is one of the program's vaults
+//! - `NothingToClaim`: No tokens are unstaking
+//! - `CooldownNotOver`
 
 use pinocchio::AccountView;
 
@@ -26,7 +37,7 @@ accounts! {
         worker: Writable,
         stake_vault: Writable,
         vault_authority: VaultAuthority,
-        /// A token account of the stake mint
+        /// A token account of the stake mint, none of the vaults
         destination: Writable,
         token_program: TokenProgram,
         event_authority: EventAuthority,

@@ -1,4 +1,15 @@
 //! Pays out of the treasury vault, which keeps what is owed and what open disputes may cost.
+//!
+//! Emits `TreasuryWithdrawn`.
+//!
+//! # Errors
+//! - `Unauthorized`: `authority` is not the configuration's authority
+//! - `ValueOutOfRange`: `base_units` is zero
+//! - `WrongAddress`: `treasury_vault` is not the treasury vault
+//! - `WrongTokenAccount`: A token account is not an SPL Token account, not initialized or frozen
+//! - `WrongMint`: A token account is not of the credit mint
+//! - `TreasuryReserved`: Less than `base_units` lies free above what is owed and disputed
+//! - `DuplicateAccount`: `destination` is one of the program's vaults
 
 use pinocchio::AccountView;
 
@@ -17,6 +28,7 @@ use crate::{
 
 arguments! {
     pub struct Arguments {
+        /// At least 1
         base_units: u64,
     }
 }
@@ -28,7 +40,7 @@ accounts! {
         treasury: Readonly,
         treasury_vault: Writable,
         vault_authority: VaultAuthority,
-        /// A token account of the credit mint
+        /// A token account of the credit mint, none of the vaults
         destination: Writable,
         token_program: TokenProgram,
         event_authority: EventAuthority,

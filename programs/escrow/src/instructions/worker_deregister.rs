@@ -1,4 +1,12 @@
 //! Takes a worker out of service for good; its stake can be unlocked and withdrawn.
+//!
+//! Its jobs in flight go on, and it is paid for them.
+//!
+//! Emits `WorkerDeregistered`.
+//!
+//! # Errors
+//! - `Unauthorized`: `authority` is not the worker's authority
+//! - `WrongWorkerStatus`: The worker is deregistered already
 
 use pinocchio::AccountView;
 

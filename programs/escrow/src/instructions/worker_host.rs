@@ -1,4 +1,14 @@
 //! Adds a model to those the worker hosts.
+//!
+//! A suspended worker may call it, a deregistered one may not.
+//!
+//! Emits `WorkerHosted`.
+//!
+//! # Errors
+//! - `Unauthorized`: `authority` is not the worker's authority
+//! - `WrongWorkerStatus`: The worker is deregistered
+//! - `AlreadyHosted`
+//! - `TooManyModels`: The worker hosts 16 models already
 
 use pinocchio::AccountView;
 

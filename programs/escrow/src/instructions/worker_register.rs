@@ -1,4 +1,17 @@
 //! Registers a worker.
+//!
+//! It is given jobs once it hosts a model and holds the minimum stake.
+//!
+//! Emits `WorkerRegistered`.
+//!
+//! # Errors
+//! - `InvalidText`: `endpoint` is empty, too long or not printable ASCII
+//! - `WrongTokenAccount`: `payout` is not an SPL Token account, not initialized or frozen
+//! - `WrongMint`: `payout` is not of the credit mint
+//! - `DuplicateAccount`: `payout` is one of the program's vaults
+//! - `WrongAddress`: `worker` is not the authority's
+//! - `AlreadyInitialized`: The authority has a worker already
+//! - `ValueOutOfRange`: `proof_key` is the zero key
 
 use pinocchio::{AccountView, Address};
 
@@ -19,19 +32,21 @@ use crate::{
 
 arguments! {
     pub struct Arguments<'a> {
+        /// The ed25519 key that signs proofs; not the zero key
         proof_key: &'a Address,
+        /// Where jobs are posted, from 1 to 128 bytes of printable ASCII
         endpoint: Text<'a>,
     }
 }
 
 accounts! {
     pub struct Accounts {
-        /// Pays the rent
+        /// Pays the rent, and governs the worker from then on
         authority: WritableSigner,
         config: Readonly,
         #[pda(WORKER, authority)]
         worker: Writable,
-        /// A token account of the credit mint
+        /// A token account of the credit mint, none of the vaults
         payout: Readonly,
         system_program: SystemProgram,
         event_authority: EventAuthority,

@@ -1,4 +1,12 @@
 //! Keeps a worker from new jobs, or readmits it.
+//!
+//! Its jobs in flight go on.
+//!
+//! Emits `WorkerSuspended`.
+//!
+//! # Errors
+//! - `Unauthorized`: `arbiter` is not the configuration's arbiter
+//! - `WrongWorkerStatus`: The worker is not active, or not suspended if it is to be readmitted
 
 use pinocchio::AccountView;
 
@@ -15,6 +23,7 @@ use crate::{
 
 arguments! {
     pub struct Arguments {
+        /// True suspends an active worker, false readmits a suspended one
         suspended: bool,
     }
 }

@@ -1,4 +1,12 @@
 //! Removes a model from those the worker hosts.
+//!
+//! The worker keeps the jobs that it has acknowledged.
+//!
+//! Emits `WorkerUnhosted`.
+//!
+//! # Errors
+//! - `Unauthorized`: `authority` is not the worker's authority
+//! - `NotHosted`
 
 use pinocchio::AccountView;
 
@@ -15,6 +23,7 @@ accounts! {
     pub struct Accounts {
         authority: Signer,
         worker: Writable,
+        /// The model's address; the account is not read
         model: Readonly,
         event_authority: EventAuthority,
         program: EscrowProgram,

@@ -1,5 +1,18 @@
 //! Changes a worker's proof key, payout account and endpoint, even after it left: pay may still
 //! wait for it.
+//!
+//! All three are replaced, so a caller repeats those that stay. A proof has to be signed by the key
+//! of the moment it is recorded.
+//!
+//! Emits `WorkerUpdated`.
+//!
+//! # Errors
+//! - `InvalidText`: `endpoint` is empty, too long or not printable ASCII
+//! - `Unauthorized`: `authority` is not the worker's authority
+//! - `WrongTokenAccount`: `payout` is not an SPL Token account, not initialized or frozen
+//! - `WrongMint`: `payout` is not of the credit mint
+//! - `DuplicateAccount`: `payout` is one of the program's vaults
+//! - `ValueOutOfRange`: `proof_key` is the zero key
 
 use pinocchio::{AccountView, Address};
 
@@ -18,7 +31,9 @@ use crate::{
 
 arguments! {
     pub struct Arguments<'a> {
+        /// The ed25519 key that signs proofs; not the zero key
         proof_key: &'a Address,
+        /// Where jobs are posted, from 1 to 128 bytes of printable ASCII
         endpoint: Text<'a>,
     }
 }
@@ -28,7 +43,7 @@ accounts! {
         authority: Signer,
         config: Readonly,
         worker: Writable,
-        /// A token account of the credit mint
+        /// A token account of the credit mint, none of the vaults
         payout: Readonly,
         event_authority: EventAuthority,
         program: EscrowProgram,

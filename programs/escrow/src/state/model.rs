@@ -12,7 +12,7 @@ use crate::{
 /// The number of the highest tier.
 const TIER_MAX: u8 = 3;
 
-/// A model that jobs can be locked for
+/// A model that jobs can be locked for, at `["model", sha256(id)]`
 #[repr(C)]
 pub struct Model {
     discriminator: [u8; 8],

@@ -1,16 +1,21 @@
 /**
- * Writes docs/instructions: a page for every instruction, and the accounts, events and errors, from
- * the Rust source, programs/client/idl.json and the measured compute units.
+ * Writes docs/instructions: a page for every instruction, and the accounts, events and errors. All
+ * of it comes from programs/client/idl.json, the program's constants and the measured compute units.
  * With `--check` it writes nothing and fails when a committed page differs.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSource } from './idl/source.ts';
-import { renderReference } from './reference/render.ts';
+import { readConstants } from './referenceInterface.ts';
+import { renderReference } from './referencePages.ts';
 
 const programs = join(import.meta.dirname, '..');
 const folder = join(programs, '../docs/instructions');
-const pages = renderReference(programs, readSource(join(programs, 'escrow/src')));
+const read = (path: string): string => readFileSync(join(programs, path), 'utf8');
+const pages = renderReference({
+  idl: JSON.parse(read('client/idl.json')),
+  constants: readConstants(read('escrow/src/limits.rs')),
+  computeUnits: JSON.parse(read('escrow/compute-units.json')),
+});
 
 mkdirSync(folder, { recursive: true });
 const isCheck = process.argv.includes('--check');
@@ -23,6 +28,6 @@ for (const [file, content] of pages) {
   const path = join(folder, file);
   if (!isCheck) writeFileSync(path, content);
   else if (readFileSync(path, 'utf8') !== content) {
-    throw new Error(`docs/instructions/${file} is not current: run programs/scripts/reference.ts`);
+    throw new Error(`docs/instructions/${file} is not current: run npm run program:reference`);
   }
 }

@@ -1,0 +1,94 @@
+type Type = string | { array: [Type, number] } | { vec: Type };
+type Seed = { kind: 'const'; value: number[] } | { kind: 'account' | 'arg'; path: string };
+type Named = { name: string; docs?: string[] };
+type Tagged = Named & { discriminator: number[] };
+type Flags = { writable?: boolean; signer?: boolean; optional?: boolean };
+
+export type Field = Named & { type: Type };
+export type Account = Named & Flags & { address?: string; pda?: { seeds: Seed[] } };
+export type Instruction = Tagged & { accounts: Account[]; args: Field[] };
+
+/** The published interface, as far as the reference shows it. */
+export interface Interface {
+  address: string;
+  instructions: Instruction[];
+  accounts: Tagged[];
+  events: Tagged[];
+  errors: { code: number; name: string; msg: string }[];
+  types: (Named & { type: { fields: Field[] } })[];
+}
+
+/** @throws Error when no item has the name */
+export const find = <T extends { name: string }>(items: readonly T[], name: string): T => {
+  const found = items.find((item) => item.name === name);
+  if (found === undefined) throw new Error(`the interface has no "${name}"`);
+  return found;
+};
+
+/**
+ * Reads an instruction's documentation: a summary, paragraphs, at last ``Emits `Event`.``, and
+ * under `# Errors` a list of ``- `Error`: when``, in the order of the checks.
+ *
+ * @throws Error when the event or an error is none of the program's
+ */
+export const readDocumentation = (idl: Interface, { docs = [] }: Instruction) => {
+  const [prose = '', list = ''] = docs.join('\n').split('\n# Errors\n');
+  const paragraphs = prose.trim().split('\n\n');
+  const [summary = '', ...rules] = paragraphs.map((text) => text.replaceAll('\n', ' '));
+  const emits = rules.pop() ?? '';
+  const event = find(idl.events, /^Emits `(\w+)`/.exec(emits)?.[1] ?? emits).name;
+  const items = list.split(/^- /m).slice(1);
+  const errors = items.map((item) => {
+    const [, name = item, when = ''] = /^`(\w+)`(?:: (.+))?$/s.exec(item.trim()) ?? [];
+    const error = find(idl.errors, name);
+    return { ...error, when: when.replaceAll('\n', ' ') || error.msg };
+  });
+  return { summary, rules, emits, event, errors };
+};
+
+/** The public constants of limits.rs, whose values are products of numbers. */
+export const readConstants = (rust: string) =>
+  [...rust.matchAll(/^((?:\/\/\/ .*\n)*)pub const (\w+): \w+ = ([\d_ *]+);$/gm)].map(
+    ([, docs = '', name = '', value = '']) => ({
+      name,
+      docs: docs.replace(/\n?\/\/\/ /g, ' ').trim(),
+      value: value.split('*').reduce((product, n) => product * Number(n.replaceAll('_', '')), 1),
+    }),
+  );
+
+const WIDTHS = { u8: 1, bool: 1, u16: 2, u32: 4, u64: 8, i64: 8, pubkey: 32 };
+
+/** The bytes that a type takes, or NaN where that depends on the value. */
+export const widthOf = (type: Type): number => {
+  if (typeof type === 'string') return WIDTHS[type as keyof typeof WIDTHS] ?? Number.NaN;
+  return 'vec' in type ? Number.NaN : widthOf(type.array[0]) * type.array[1];
+};
+
+export const typeText = (type: Type): string => {
+  if (typeof type === 'string') return type;
+  if ('vec' in type) return `Vec<${typeText(type.vec)}>`;
+  return `[${typeText(type.array[0])}; ${type.array[1]}]`;
+};
+
+/** The seeds of an address in words; text in quotes. */
+export const seedsText = ({ pda }: Account): string =>
+  (pda?.seeds ?? [])
+    .map((seed) => (seed.kind === 'const' ? `"${Buffer.from(seed.value)}"` : seed.path))
+    .join(', ');
+
+const UNITS: [RegExp, string][] = [
+  [/_seconds$/, 'seconds'],
+  [/(?:^|_)unix_time$|_at$/, 'seconds since 1970'],
+  [/_basis_points$/, 'hundredths of a percent'],
+  [/_lamports$/, 'lamports'],
+  [/base_units$/, 'base units of the credit mint'],
+  [/^slash_tokens$|^tokens$|stake_tokens$|^(?:unstaking|slashed)_tokens$/, 'whole stake tokens'],
+  [/(?:^|_)credits(?:_max|_per_\w+)?$|^limit_per_\w+_credits$/, 'credits'],
+  [/(?:^|_)tokens$|^token_limit$/, 'tokens of text'],
+  [/_hash$/, 'sha256'],
+  [/^spent_day$/, 'days since 1970'],
+];
+
+/** The unit that a name ends with. */
+export const unitOf = (name: string): string =>
+  UNITS.find(([pattern]) => pattern.test(name))?.[1] ?? '';
