@@ -1,20 +1,19 @@
 import { z } from 'zod';
-import { addressSetting } from '../runtime/address.ts';
 import {
   booleanSetting,
   parseEnvironment,
   portSetting,
   shutdownTimeoutSetting,
-} from '../runtime/config.ts';
-import { keypairListSetting, keypairSetting } from '../runtime/keypair.ts';
-import { logLevelSetting } from '../runtime/logger.ts';
-import { hasDistinctKeys, SAME_KEYS, secretsKeySettings } from '../runtime/secretsKeys.ts';
+} from '../common/config.ts';
+import { addressSetting, keypairListSetting, keypairSetting } from '../common/ledgerSettings.ts';
+import { logLevelSetting } from '../common/logger.ts';
 import {
   databaseUrlSetting,
   fetchedUrlSetting,
   httpUrlSetting,
   websocketUrlSetting,
-} from '../runtime/urlSettings.ts';
+} from '../common/net/urls.ts';
+import { hasDistinctKeys, SAME_KEYS, secretsKeySettings } from '../common/sealing.ts';
 
 const countSetting = (fallback: number) => z.coerce.number().int().positive().default(fallback);
 

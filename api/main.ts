@@ -1,5 +1,4 @@
-import { endOnError } from '../runtime/endOnError.ts';
-import { endWithParent } from '../runtime/parent.ts';
+import { endOnError, endWithParent } from '../common/shutdown.ts';
 import { loadConfig } from './config.ts';
 import { startApi } from './start.ts';
 

@@ -1,11 +1,11 @@
+import { createLogger } from '../common/logger.ts';
+import { resolveName } from '../common/net/names.ts';
+import { createSealing } from '../common/sealing.ts';
+import { createShutdown, type Shutdown } from '../common/shutdown.ts';
+import { awaitDatabase } from '../common/transientErrors.ts';
+import { within } from '../common/wait.ts';
 import { formatReceipt, receiptMessage, sign } from '../programs/client/proof.ts';
 import { createSender } from '../programs/client/sender/sender.ts';
-import { awaitDatabase } from '../runtime/awaitDatabase.ts';
-import { createLogger } from '../runtime/logger.ts';
-import { resolveName } from '../runtime/resolveName.ts';
-import { createSealing } from '../runtime/sealing.ts';
-import { createShutdown, type Shutdown } from '../runtime/shutdown.ts';
-import { within } from '../runtime/wait.ts';
 import { createKeyAdmission } from './account/keys.ts';
 import { createWebhooks } from './account/webhooks.ts';
 import type { ApiConfig } from './config.ts';

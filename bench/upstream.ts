@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { endWithParent } from '../runtime/parent.ts';
+import { endWithParent } from '../common/shutdown.ts';
 import { costMetrics } from './costMetrics.ts';
 import { WORDS } from './words.ts';
 

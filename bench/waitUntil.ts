@@ -1,4 +1,4 @@
-import { delay } from '../runtime/wait.ts';
+import { delay } from '../common/wait.ts';
 
 const POLL_MS = 10;
 /** Nothing that is measured takes so long, on the slowest machine. */

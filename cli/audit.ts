@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { conclude } from '../programs/client/verify/check.ts';
-import { auditProgram } from '../programs/client/verify/program/auditProgram.ts';
+import { type Artifact, auditProgram } from '../programs/client/verify/program/auditProgram.ts';
 import { gatherProgram } from '../programs/client/verify/program/gatherProgram.ts';
-import type { Artifact } from '../programs/client/verify/program/rules/code.ts';
 import { CommandError } from './errors.ts';
 import { addLedgerOptions, type LedgerOptions, withLedgerNode } from './ledgerNode.ts';
 import { renderChecks, renderJson } from './renderChecks.ts';

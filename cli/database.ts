@@ -1,7 +1,6 @@
 import type pg from 'pg';
-import { isPassing } from '../runtime/passingErrors.ts';
-import { createPool, UNDEFINED_TABLE_SQLSTATE } from '../runtime/postgres.ts';
-import { reasonOf } from '../runtime/reasonOf.ts';
+import { createPool, UNDEFINED_TABLE_SQLSTATE } from '../common/postgres.ts';
+import { isPassing, reasonOf } from '../common/transientErrors.ts';
 import { readStackFile, STACK_FOLDER } from '../stack/stackFile.ts';
 import { CommandError } from './errors.ts';
 

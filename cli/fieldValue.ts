@@ -1,5 +1,5 @@
 import { PublicKey } from '@solana/web3.js';
-import type { Value } from '../programs/client/values.ts';
+import type { Value } from '../programs/client/codec.ts';
 import { CommandError } from './errors.ts';
 
 /**

@@ -1,6 +1,8 @@
 import { Connection, type PublicKey } from '@solana/web3.js';
 import { Command } from 'commander';
 import { z } from 'zod';
+import { ConfigError, parseEnvironment } from '../common/config.ts';
+import { addressSetting } from '../common/ledgerSettings.ts';
 import { FatalError, RetryableError } from '../indexer/errors.ts';
 import { rebuildMirror } from '../indexer/rebuild/rebuildMirror.ts';
 import { checkLedger } from '../indexer/reconcile/checkLedger.ts';
@@ -14,8 +16,6 @@ import type { Behind } from '../indexer/reconcile/tellBehind.ts';
 import { createRpc } from '../indexer/source/rpc.ts';
 import { createLedgerSource } from '../indexer/source/source.ts';
 import { createAddresses, PROGRAM_ID } from '../programs/client/addresses.ts';
-import { addressSetting } from '../runtime/address.ts';
-import { ConfigError, parseEnvironment } from '../runtime/config.ts';
 import { readStackFile, STACK_FOLDER } from '../stack/stackFile.ts';
 import { withDatabase } from './database.ts';
 import { CommandError } from './errors.ts';

@@ -4,9 +4,8 @@ import {
   PublicKey,
   type TransactionInstruction,
 } from '@solana/web3.js';
+import { camelCase, IDL, type Value } from '../programs/client/codec.ts';
 import * as builders from '../programs/client/instructions/index.ts';
-import { IDL } from '../programs/client/program.ts';
-import { camelCase, type Value } from '../programs/client/values.ts';
 import { CommandError } from './errors.ts';
 import { parseValue } from './fieldValue.ts';
 

@@ -1,6 +1,6 @@
 import { Keypair } from '@solana/web3.js';
 import { Command, InvalidArgumentError } from 'commander';
-import { parseKeypair } from '../runtime/keypair.ts';
+import { parseKeypair } from '../common/ledgerSettings.ts';
 import { CommandError } from './errors.ts';
 
 interface LocalnetCommandOptions {

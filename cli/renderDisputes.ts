@@ -1,5 +1,5 @@
 import Table from 'cli-table3';
-import { isoTime, sha256Text } from '../runtime/jsonForms.ts';
+import { isoTime, sha256Text } from '../common/jsonForms.ts';
 import type { DisputeRow } from './selectDisputes.ts';
 import { COMPACT } from './tableStyle.ts';
 

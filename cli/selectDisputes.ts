@@ -1,5 +1,5 @@
+import type { Database } from '../common/postgres.ts';
 import type { DisputeOutcome } from '../programs/client/vocabulary.ts';
-import type { Database } from '../runtime/postgres.ts';
 
 /** A job that was disputed, as the mirror has it. Times in seconds of the ledger, hashes in hex. */
 export interface DisputeRow {

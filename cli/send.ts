@@ -5,12 +5,12 @@ import {
   TransactionMessage,
 } from '@solana/web3.js';
 import { Command } from 'commander';
+import { parseKeypair } from '../common/ledgerSettings.ts';
+import { createLogger } from '../common/logger.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
-import { encodeBase58 } from '../programs/client/base58.ts';
+import { encodeBase58 } from '../programs/client/keys.ts';
 import { connectRpc } from '../programs/client/rpc/connectRpc.ts';
 import { createSender, LedgerUnavailableError } from '../programs/client/sender/index.ts';
-import { parseKeypair } from '../runtime/keypair.ts';
-import { createLogger } from '../runtime/logger.ts';
 import { describeRefusal } from './describeRefusal.ts';
 import { CommandError } from './errors.ts';
 import { accountNames, instructionFromWords, missingSigners } from './instructionFields.ts';

@@ -1,6 +1,16 @@
 import Table from 'cli-table3';
 import type pg from 'pg';
 import { z } from 'zod';
+import { ConfigError, parseEnvironment } from '../common/config.ts';
+import {
+  createSealing,
+  hasDistinctKeys,
+  SAME_KEYS,
+  type Sealing,
+  SealingError,
+  secretsKeySettings,
+} from '../common/sealing.ts';
+import { delay } from '../common/wait.ts';
 import { openDeliveryQueue } from '../indexer/webhooks/deliver/queue.ts';
 import { EXCHANGE_MS_MAX } from '../indexer/webhooks/deliver/schedule.ts';
 import {
@@ -14,10 +24,6 @@ import { rotateSecret } from '../indexer/webhooks/operate/rotateSecret.ts';
 import { selectOutcome } from '../indexer/webhooks/operate/selectOutcome.ts';
 import { sendTestEvent } from '../indexer/webhooks/operate/sendTest.ts';
 import { assertWebhook, listWebhooks } from '../indexer/webhooks/operate/webhooks.ts';
-import { ConfigError, parseEnvironment } from '../runtime/config.ts';
-import { createSealing, type Sealing, SealingError } from '../runtime/sealing.ts';
-import { hasDistinctKeys, SAME_KEYS, secretsKeySettings } from '../runtime/secretsKeys.ts';
-import { delay } from '../runtime/wait.ts';
 import { CommandError } from './errors.ts';
 import { PLAIN } from './tableStyle.ts';
 

@@ -1,15 +1,10 @@
 import { z } from 'zod';
+import { booleanSetting, parseEnvironment, portSetting } from '../common/config.ts';
+import { addressSetting, keypairSetting } from '../common/ledgerSettings.ts';
+import { logLevelSetting } from '../common/logger.ts';
+import { databaseUrlSetting, fetchedUrlSetting, websocketUrlSetting } from '../common/net/urls.ts';
+import { hasDistinctKeys, SAME_KEYS, secretsKeySettings } from '../common/sealing.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
-import { addressSetting } from '../runtime/address.ts';
-import { booleanSetting, parseEnvironment, portSetting } from '../runtime/config.ts';
-import { keypairSetting } from '../runtime/keypair.ts';
-import { logLevelSetting } from '../runtime/logger.ts';
-import { hasDistinctKeys, SAME_KEYS, secretsKeySettings } from '../runtime/secretsKeys.ts';
-import {
-  databaseUrlSetting,
-  fetchedUrlSetting,
-  websocketUrlSetting,
-} from '../runtime/urlSettings.ts';
 
 /** How many offences a wallet may have; 0 for any number. */
 const offencesSetting = (fallback: number) => z.coerce.number().int().min(0).default(fallback);

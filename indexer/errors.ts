@@ -1,6 +1,5 @@
+import { isPassing, reasonOf } from '../common/transientErrors.ts';
 import { LedgerUnavailableError } from '../programs/client/sender/outcome.ts';
-import { isPassing } from '../runtime/passingErrors.ts';
-import { reasonOf } from '../runtime/reasonOf.ts';
 
 /** The cause lies outside and may pass: the same may be tried again after a while. */
 export class RetryableError extends Error {

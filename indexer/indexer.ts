@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { PublicKey } from '@solana/web3.js';
 import type pg from 'pg';
+import type { Logger } from '../common/logger.ts';
+import { delay } from '../common/wait.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
-import type { Logger } from '../runtime/logger.ts';
-import { delay } from '../runtime/wait.ts';
 import { classify, FatalError } from './errors.ts';
 import { listenForHints } from './helius/hintChannel.ts';
 import type { HeliusWebhook } from './helius/webhook.ts';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { Database } from '../runtime/postgres.ts';
-import { delay } from '../runtime/wait.ts';
+import type { Database } from '../common/postgres.ts';
+import { delay } from '../common/wait.ts';
 import { RetryableError } from './errors.ts';
 
 /** Any number that nothing else in this database locks. */

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { inTransaction } from '../runtime/postgres.ts';
+import { inTransaction } from '../common/postgres.ts';
 import { listMigrations } from './migrations.ts';
 import { MIRROR_SCHEMA } from './mirrorSchema.ts';
 

@@ -1,4 +1,4 @@
-import type { Database } from '../runtime/postgres.ts';
+import type { Database } from '../common/postgres.ts';
 import { listMigrations } from './migrations.ts';
 
 /** Where readers find the mirror. */

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { booleanSetting, parseEnvironment, portSetting } from '../runtime/config.ts';
-import { keypairSetting } from '../runtime/keypair.ts';
+import { booleanSetting, parseEnvironment, portSetting } from '../common/config.ts';
+import { keypairSetting } from '../common/ledgerSettings.ts';
 import { SLOT_MS } from './start.ts';
 
 const environmentSchema = z.object({

@@ -1,7 +1,5 @@
-import { endOnError } from '../runtime/endOnError.ts';
-import { createLogger } from '../runtime/logger.ts';
-import { endWithParent } from '../runtime/parent.ts';
-import { createShutdown } from '../runtime/shutdown.ts';
+import { createLogger } from '../common/logger.ts';
+import { createShutdown, endOnError, endWithParent } from '../common/shutdown.ts';
 import { loadConfig } from './config.ts';
 import { withEscrow } from './escrow.ts';
 import { startLocalnet } from './start.ts';

@@ -1,5 +1,5 @@
-import { createPool } from '../runtime/postgres.ts';
-import { reasonOf } from '../runtime/reasonOf.ts';
+import { createPool } from '../common/postgres.ts';
+import { reasonOf } from '../common/transientErrors.ts';
 import { StackError } from './errors.ts';
 
 /**

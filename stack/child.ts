@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { delay } from '../runtime/wait.ts';
+import { delay } from '../common/wait.ts';
 import { StackError } from './errors.ts';
 
 /** A process of the service. */

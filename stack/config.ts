@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { booleanSetting, parseEnvironment, portSetting } from '../common/config.ts';
+import { addressSetting, keypairSetting } from '../common/ledgerSettings.ts';
+import { databaseUrlSetting, httpUrlSetting, websocketUrlSetting } from '../common/net/urls.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
-import { addressSetting } from '../runtime/address.ts';
-import { booleanSetting, parseEnvironment, portSetting } from '../runtime/config.ts';
-import { keypairSetting } from '../runtime/keypair.ts';
-import { databaseUrlSetting, httpUrlSetting, websocketUrlSetting } from '../runtime/urlSettings.ts';
 
 const environmentSchema = z.object({
   HOST: z.string().default('127.0.0.1'),

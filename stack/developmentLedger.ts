@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Keypair, LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { fetchWorker } from '../programs/client/accounts.ts';
+import { fetchWorker, workerEndpoint } from '../programs/client/accounts.ts';
 import { workerUpdate } from '../programs/client/instructions/index.ts';
-import { workerEndpoint } from '../programs/client/views.ts';
 import { addModel, initializeConfig, openGateway } from './bootstrap.ts';
 import { LAUNCH_CATALOG } from './catalog.ts';
 import type { DeployedWorker, Deployment } from './deployment.ts';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import type pg from 'pg';
 import { createKey, hashKey, KeyExistsError, regenerateKey } from '../api/account/keys.ts';
 import { selectKeysAndAccounts } from '../api/sql/accounts.ts';
-import { createPool } from '../runtime/postgres.ts';
+import { createPool } from '../common/postgres.ts';
 import { StackError } from './errors.ts';
 import { keepSecret } from './keepSecret.ts';
 

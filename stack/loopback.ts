@@ -1,4 +1,4 @@
-import { isLoopbackAddress, isLoopbackName } from '../runtime/publicAddress.ts';
+import { isLoopbackAddress, isLoopbackName } from '../common/net/names.ts';
 import type { StackConfig } from './config.ts';
 
 /**

@@ -1,7 +1,6 @@
-import { ConfigError } from '../runtime/config.ts';
-import { createLogger } from '../runtime/logger.ts';
-import { endWithParent } from '../runtime/parent.ts';
-import { createShutdown } from '../runtime/shutdown.ts';
+import { ConfigError } from '../common/config.ts';
+import { createLogger } from '../common/logger.ts';
+import { createShutdown, endWithParent } from '../common/shutdown.ts';
 import { loadConfig } from './config.ts';
 import { StackError } from './errors.ts';
 import { createProgress, describeRunning } from './progress.ts';

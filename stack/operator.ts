@@ -6,7 +6,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
-import { delay } from '../runtime/wait.ts';
+import { delay } from '../common/wait.ts';
 
 const POLL_INTERVAL_MS = 20;
 

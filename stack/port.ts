@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { delay } from '../runtime/wait.ts';
+import { delay } from '../common/wait.ts';
 import { StackError } from './errors.ts';
 
 const POLL_MS = 100;

@@ -1,5 +1,5 @@
 import { Connection } from '@solana/web3.js';
-import type { Shutdown } from '../runtime/shutdown.ts';
+import type { Shutdown } from '../common/shutdown.ts';
 import { checkDatabase } from './checkDatabase.ts';
 import { startChild } from './child.ts';
 import type { StackConfig } from './config.ts';

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Shutdown } from '../runtime/shutdown.ts';
+import type { Shutdown } from '../common/shutdown.ts';
 import { claimFolder } from './claim.ts';
 import { removeLeftoverDatabase } from './leftovers.ts';
 import { expectFreePort } from './port.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Keypair, PublicKey, SystemProgram, VersionedTransaction } from '@solana/web3.js';
 import type { AddedAccount, ProgramTestContext } from 'solana-bankrun';
 import { PROGRAM_ID } from '../programs/client/index.ts';
-import { signTransaction } from '../programs/client/sender/signedTransaction.ts';
+import { signTransaction } from '../programs/client/sender/transaction.ts';
 import { createAccountWriters, LAMPORTS_PER_SIGNER } from './accountWriters.ts';
 import { startLoaded } from './bankrunStart.ts';
 import { type Chain, FIRST_SECOND, nameFailure, Refusal } from './chain.ts';

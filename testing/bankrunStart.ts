@@ -2,7 +2,7 @@ import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { type PublicKey, TransactionInstruction, VersionedTransaction } from '@solana/web3.js';
 import type { AddedAccount, ProgramTestContext, start as startChain } from 'solana-bankrun';
 import { PROGRAM_ID } from '../programs/client/index.ts';
-import { signTransaction } from '../programs/client/sender/signedTransaction.ts';
+import { signTransaction } from '../programs/client/sender/transaction.ts';
 
 type Start = typeof startChain;
 

@@ -1,5 +1,5 @@
 import { type Connection, type PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
-import { unixSecondsOf } from '../programs/client/clockAccount.ts';
+import { unixSecondsOf } from '../programs/client/accounts.ts';
 
 /**
  * Asks a ledger's node.

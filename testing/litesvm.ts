@@ -5,7 +5,7 @@ import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js';
 import { deployProgram, UPGRADEABLE_LOADER } from '../localnet/runtime/deployment.ts';
 import { createRuntime, RENT_EPOCH_NEVER, type Runtime } from '../localnet/runtime/runtime.ts';
 import { type DecodedEvent, PROGRAM_ID } from '../programs/client/index.ts';
-import { signTransaction } from '../programs/client/sender/signedTransaction.ts';
+import { signTransaction } from '../programs/client/sender/transaction.ts';
 import { createAccountWriters } from './accountWriters.ts';
 import { type Chain, FIRST_SECOND, nameFailure, Refusal } from './chain.ts';
 import { executedEvents } from './executedEvents.ts';

@@ -1,4 +1,21 @@
-import type { EventKind } from './eventKinds.ts';
+/** The form of event envelopes: the date of the release that last changed it. */
+export const API_VERSION = '2026-11-21';
+
+/** Everything that a webhook can subscribe to. */
+export const EVENT_KINDS = [
+  'job.submitted',
+  'job.processing',
+  'job.completed',
+  'job.failed',
+  'job.timeout',
+  'job.disputed',
+  'credit.low',
+  'credit.topup',
+  'worker.registered',
+  'worker.slashed',
+] as const;
+
+export type EventKind = (typeof EVENT_KINDS)[number];
 
 type Tier = 'lite' | 'standard' | 'pro' | 'max';
 

@@ -1,6 +1,7 @@
 /** For those who receive webhooks: proves that a delivery is genuine, and types what it says. */
-export { EVENT_KINDS, type EventKind } from './eventKinds.ts';
+
 export type { EventData, EventEnvelope, WebhookEvent } from './events.ts';
+export { EVENT_KINDS, type EventKind } from './events.ts';
 export {
   type DeliveryHeaders,
   type VerificationFailure,

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 
 /** A webhook's secrets; while a rotation overlaps, the previous one signs too. */
 export interface SigningSecrets {
@@ -62,4 +62,11 @@ function standardKey(secret: string): Buffer {
   return encoded === undefined || encoded.length % 4 !== 0
     ? Buffer.from(secret, 'utf8')
     : Buffer.from(encoded, 'base64');
+}
+
+const SECRET_BYTES = 32;
+
+/** A new signing secret, in the form that Standard Webhooks verifiers expect. */
+export function generateSecret(): string {
+  return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 }

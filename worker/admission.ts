@@ -1,9 +1,9 @@
 import type { PublicKey } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
+import { gatewaySigners, workerModels } from '../programs/client/accounts.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
 import { formatJobId } from '../programs/client/jobId.ts';
 import type { Gateway, Job, Worker } from '../programs/client/types.ts';
-import { gatewaySigners, workerModels } from '../programs/client/views.ts';
 import { JOB_STATUSES, word } from '../programs/client/vocabulary.ts';
 import type { JobLife } from './attempts.ts';
 import type { JobRequest } from './contracts.ts';

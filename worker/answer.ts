@@ -1,4 +1,4 @@
-import { estimatePromptTokens } from '../runtime/tokens.ts';
+import { estimatePromptTokens } from '../common/tokenizers/tokenCounts.ts';
 import type { Admitted } from './admission.ts';
 import { createChunks } from './chunks.ts';
 import type { JobRequest } from './contracts.ts';

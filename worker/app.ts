@@ -1,8 +1,9 @@
 import type { Keypair, PublicKey } from '@solana/web3.js';
-import express, { type Express } from 'express';
+import type { Express } from 'express';
+import express from 'express';
+import type { Logger } from '../common/logger.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
 import type { Rpc } from '../programs/client/rpc/rpc.ts';
-import type { Logger } from '../runtime/logger.ts';
 import { createAdmission } from './admission.ts';
 import { createAttempts } from './attempts.ts';
 import { createAuthentication } from './authentication.ts';

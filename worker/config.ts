@@ -1,10 +1,9 @@
 import { z } from 'zod';
+import { parseEnvironment, portSetting, shutdownTimeoutSetting } from '../common/config.ts';
+import { addressSetting, keypairSetting } from '../common/ledgerSettings.ts';
+import { logLevelSetting } from '../common/logger.ts';
+import { fetchedUrlSetting } from '../common/net/urls.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
-import { addressSetting } from '../runtime/address.ts';
-import { parseEnvironment, portSetting, shutdownTimeoutSetting } from '../runtime/config.ts';
-import { keypairSetting } from '../runtime/keypair.ts';
-import { logLevelSetting } from '../runtime/logger.ts';
-import { fetchedUrlSetting } from '../runtime/urlSettings.ts';
 
 /** What `fetch` would not send, it would quote in its refusal of every job. */
 const bearerKeySetting = z.string().refine((key) => {

@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
-import type { Logger } from '../runtime/logger.ts';
+import type { Logger } from '../common/logger.ts';
 import { asWorkerError, WorkerError } from './errors.ts';
 
 export const routeNotFound: RequestHandler = () => {

@@ -1,4 +1,4 @@
-import { STATUS_OF_WORKER_ERROR, type WorkerErrorCode } from '../runtime/workerErrorCodes.ts';
+import { STATUS_OF_WORKER_ERROR, type WorkerErrorCode } from '../common/workerErrorCodes.ts';
 
 export type { WorkerErrorCode };
 

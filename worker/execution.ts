@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Logger } from '../runtime/logger.ts';
+import type { Logger } from '../common/logger.ts';
 import type { Admitted } from './admission.ts';
 import { answer } from './answer.ts';
 import type { JobRequest } from './contracts.ts';

@@ -1,5 +1,5 @@
 import type { PublicKey } from '@solana/web3.js';
-import type { Logger } from '../runtime/logger.ts';
+import type { Logger } from '../common/logger.ts';
 import { obstacleOf, requireEligible } from './eligibility.ts';
 import type { Hosting, WorkerLedger } from './ledger.ts';
 

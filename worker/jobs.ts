@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { PublicKey } from '@solana/web3.js';
-import type { Logger } from '../runtime/logger.ts';
-import { delay } from '../runtime/wait.ts';
+import type { Logger } from '../common/logger.ts';
+import { delay } from '../common/wait.ts';
 import type { Admission, Admitted } from './admission.ts';
 import type { Attempts } from './attempts.ts';
 import type { JobRequest } from './contracts.ts';

@@ -1,18 +1,19 @@
 import { type PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import { delay } from '../common/wait.ts';
 import {
   type AccountName,
   type Accounts,
   accountKind,
   decodeAccount,
+  modelText,
+  unixSecondsOf,
+  workerModels,
 } from '../programs/client/accounts.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
-import { unixSecondsOf } from '../programs/client/clockAccount.ts';
-import { coder, IDL } from '../programs/client/program.ts';
-import { spellingOf } from '../programs/client/publicKeyOf.ts';
-import { type Account, getMultipleAccounts } from '../programs/client/rpc/accounts.ts';
+import { coder, IDL } from '../programs/client/codec.ts';
+import { spellingOf } from '../programs/client/keyCache.ts';
 import type { Rpc } from '../programs/client/rpc/rpc.ts';
-import { modelText, workerModels } from '../programs/client/views.ts';
-import { delay } from '../runtime/wait.ts';
+import { type Account, getMultipleAccounts } from '../programs/client/rpc/state.ts';
 import { WorkerError } from './errors.ts';
 
 /** One consistent look at this worker's own account. */

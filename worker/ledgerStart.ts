@@ -1,4 +1,4 @@
-import { delay } from '../runtime/wait.ts';
+import { delay } from '../common/wait.ts';
 import { WorkerError } from './errors.ts';
 import type { WorkerLedger } from './ledger.ts';
 

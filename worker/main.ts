@@ -1,11 +1,8 @@
 import { createServer } from 'node:http';
+import { createLogger } from '../common/logger.ts';
+import { hostInUrl, listenAt } from '../common/net/urls.ts';
+import { createShutdown, endOnError, endWithParent } from '../common/shutdown.ts';
 import { connectRpc } from '../programs/client/rpc/connectRpc.ts';
-import { endOnError } from '../runtime/endOnError.ts';
-import { hostInUrl } from '../runtime/hostInUrl.ts';
-import { listenAt } from '../runtime/listenAt.ts';
-import { createLogger } from '../runtime/logger.ts';
-import { endWithParent } from '../runtime/parent.ts';
-import { createShutdown } from '../runtime/shutdown.ts';
 import { createWorker } from './app.ts';
 import { loadConfig } from './config.ts';
 import { createBuiltinEngine } from './engine/builtin.ts';

@@ -1,7 +1,7 @@
 import { hash, randomInt } from 'node:crypto';
 import type pg from 'pg';
-import { gather } from '../../runtime/gather.ts';
-import { type Database, inTransaction } from '../../runtime/postgres.ts';
+import { gather } from '../../common/batchCalls.ts';
+import { type Database, inTransaction } from '../../common/postgres.ts';
 import { ApiError } from '../http/contracts/errors.ts';
 import { type KeyAndAccount, type KeyStatus, selectKeysAndAccounts } from '../sql/accounts.ts';
 

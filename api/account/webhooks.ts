@@ -4,12 +4,12 @@ import {
   AddressRefusedError,
   assertNameAllowed,
   assertUrlAllowed,
-} from '../../runtime/addressGuard.ts';
-import { inTransaction } from '../../runtime/postgres.ts';
-import type { ResolveName } from '../../runtime/resolveName.ts';
-import type { Sealing } from '../../runtime/sealing.ts';
-import { API_VERSION } from '../../webhooks/apiVersion.ts';
-import { generateSecret } from '../../webhooks/secret.ts';
+} from '../../common/net/addressGuard.ts';
+import type { ResolveName } from '../../common/net/names.ts';
+import { inTransaction } from '../../common/postgres.ts';
+import type { Sealing } from '../../common/sealing.ts';
+import { API_VERSION } from '../../webhooks/events.ts';
+import { generateSecret } from '../../webhooks/signature.ts';
 import type { WebhookRequest } from '../http/contracts/account.ts';
 import { ApiError } from '../http/contracts/errors.ts';
 import {

@@ -1,4 +1,4 @@
-import { createRandom } from '../../runtime/seededRandom.ts';
+import { createRandom } from '../../common/seededRandom.ts';
 import {
   type ChatCompletionRequest,
   chatCompletionRequest,

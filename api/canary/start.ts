@@ -1,9 +1,8 @@
+import { createLogger } from '../../common/logger.ts';
+import type { Database } from '../../common/postgres.ts';
+import { createShutdown } from '../../common/shutdown.ts';
+import { createBackground, within } from '../../common/wait.ts';
 import { createSender } from '../../programs/client/sender/sender.ts';
-import { createBackground } from '../../runtime/background.ts';
-import { createLogger } from '../../runtime/logger.ts';
-import type { Database } from '../../runtime/postgres.ts';
-import { createShutdown } from '../../runtime/shutdown.ts';
-import { within } from '../../runtime/wait.ts';
 import type { ApiConfig } from '../config.ts';
 import { createJobWatch, createJobWork } from '../jobs/jobWatch.ts';
 import { createRefunds } from '../jobs/refund.ts';

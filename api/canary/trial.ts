@@ -1,6 +1,6 @@
 import type { PublicKey } from '@solana/web3.js';
+import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { chargeCredits } from '../../programs/client/pricing.ts';
-import type { TokenCounts } from '../../runtime/tokenizers/tokenCounts.ts';
 import { chatForWorker, priceOf, quote } from '../jobs/admission.ts';
 import { type AttemptEnd, type AttemptOptions, runAttempt } from '../jobs/attempt.ts';
 import type { Escrow, LockedJob } from '../jobs/job.ts';

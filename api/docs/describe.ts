@@ -1,4 +1,4 @@
-import { EVENT_KINDS, type EventKind } from '../../webhooks/eventKinds.ts';
+import { EVENT_KINDS, type EventKind } from '../../webhooks/events.ts';
 import { ApiError, type ErrorCode, errorBody, errorTable } from '../http/contracts/errors.ts';
 import { jobListQuery } from '../http/contracts/job.ts';
 import { lockHeaders, type ResponseHeader } from '../http/contracts/values.ts';

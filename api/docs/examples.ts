@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { API_VERSION } from '../../webhooks/apiVersion.ts';
-import type { EventKind } from '../../webhooks/eventKinds.ts';
-import type { EventData } from '../../webhooks/events.ts';
+import { API_VERSION, type EventData, type EventKind } from '../../webhooks/events.ts';
 import type {
   AccountObject,
   CreatedWebhook,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EVENT_KINDS, type EventKind } from '../../webhooks/eventKinds.ts';
+import { EVENT_KINDS, type EventKind } from '../../webhooks/events.ts';
 import {
   accountObject,
   createdWebhook,

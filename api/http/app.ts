@@ -1,8 +1,8 @@
 import type { Tracer } from '@opentelemetry/api';
 import type { Express } from 'express';
 import express from 'express';
-import type { Logger } from '../../runtime/logger.ts';
-import type { Database } from '../../runtime/postgres.ts';
+import type { Logger } from '../../common/logger.ts';
+import type { Database } from '../../common/postgres.ts';
 import type { KeyAdmission } from '../account/keys.ts';
 import type { Webhooks } from '../account/webhooks.ts';
 import type { Catalog } from '../jobs/catalog.ts';

@@ -3,9 +3,8 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import type { Express } from 'express';
-import { ConfigError } from '../../runtime/config.ts';
-import { hostInUrl } from '../../runtime/hostInUrl.ts';
-import { listenAt } from '../../runtime/listenAt.ts';
+import { ConfigError } from '../../common/config.ts';
+import { hostInUrl, listenAt } from '../../common/net/urls.ts';
 import { refuseMalformed } from './middleware/malformedHttp.ts';
 
 const IDLE_CHECK_INTERVAL_MS = 100;

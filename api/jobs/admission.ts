@@ -1,11 +1,11 @@
+import { creditsNumber } from '../../common/jsonForms.ts';
+import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import {
   affordableTokens,
   freeTokenLimit,
   lockCredits,
   type Price,
 } from '../../programs/client/pricing.ts';
-import { creditsNumber } from '../../runtime/jsonForms.ts';
-import type { TokenCounts } from '../../runtime/tokenizers/tokenCounts.ts';
 import { type ChatCompletionRequest, wantedTokens } from '../http/contracts/chatCompletion.ts';
 import { ApiError, ClientLeftError, serviceUnavailable } from '../http/contracts/errors.ts';
 import type { Payer } from '../sql/accounts.ts';

@@ -1,6 +1,6 @@
-import type { Logger } from '../../runtime/logger.ts';
-import type { Database } from '../../runtime/postgres.ts';
-import { delay } from '../../runtime/wait.ts';
+import type { Logger } from '../../common/logger.ts';
+import type { Database } from '../../common/postgres.ts';
+import { delay } from '../../common/wait.ts';
 import { type ModelRow, selectMedianLatencies, selectModels } from '../sql/workers.ts';
 
 /** The models and their prices, kept at most a second behind the mirror, and how quick they are. */

@@ -1,9 +1,9 @@
 import type { PublicKey } from '@solana/web3.js';
 import type { Response } from 'express';
+import { creditsNumber } from '../../common/jsonForms.ts';
+import { createBackground } from '../../common/wait.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
 import { isEnded } from '../../programs/client/vocabulary.ts';
-import { createBackground } from '../../runtime/background.ts';
-import { creditsNumber } from '../../runtime/jsonForms.ts';
 import type { ChatCompletionRequest } from '../http/contracts/chatCompletion.ts';
 import { ApiError, ClientLeftError, toApiError } from '../http/contracts/errors.ts';
 import { createDelivery, type Delivery } from '../http/response/delivery.ts';

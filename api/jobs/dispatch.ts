@@ -1,5 +1,5 @@
+import type { Logger } from '../../common/logger.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
-import type { Logger } from '../../runtime/logger.ts';
 import type { Slot } from '../workers/capacity.ts';
 import type { WorkerClient } from '../workers/client.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';

@@ -1,9 +1,9 @@
+import { gather } from '../../common/batchCalls.ts';
+import type { Logger } from '../../common/logger.ts';
+import type { Database } from '../../common/postgres.ts';
+import { createSealing } from '../../common/sealing.ts';
+import { delay } from '../../common/wait.ts';
 import { jobIdTimeMs, parseJobId } from '../../programs/client/jobId.ts';
-import { gather } from '../../runtime/gather.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import type { Database } from '../../runtime/postgres.ts';
-import { createSealing } from '../../runtime/sealing.ts';
-import { delay } from '../../runtime/wait.ts';
 import { ApiError } from '../http/contracts/errors.ts';
 import {
   claimRequest,

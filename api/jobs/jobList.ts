@@ -1,4 +1,4 @@
-import type { Database } from '../../runtime/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 import { ApiError } from '../http/contracts/errors.ts';
 import type { JobList, JobListQuery } from '../http/contracts/job.ts';
 import { jobView } from '../http/contracts/views.ts';

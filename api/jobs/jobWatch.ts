@@ -1,11 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
-import { spellingOf } from '../../programs/client/publicKeyOf.ts';
+import { gather } from '../../common/batchCalls.ts';
+import type { Logger } from '../../common/logger.ts';
+import { type Background, delay } from '../../common/wait.ts';
+import { spellingOf } from '../../programs/client/keyCache.ts';
 import { isEnded } from '../../programs/client/vocabulary.ts';
-import type { Background } from '../../runtime/background.ts';
-import { gather } from '../../runtime/gather.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import { delay } from '../../runtime/wait.ts';
 import { type JobProgress, selectJobsProgress } from '../sql/jobs.ts';
 import type { JobEnd, LockedJob } from './job.ts';
 

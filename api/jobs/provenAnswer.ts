@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { PublicKey } from '@solana/web3.js';
+import { publicKeyOf } from '../../programs/client/keyCache.ts';
 import { proofMessage, verifySignature } from '../../programs/client/proof.ts';
-import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
 import type { FinishReason } from '../http/response/delivery.ts';
 import type { Slot } from '../workers/capacity.ts';
 import type { WorkerProof } from '../workers/events.ts';

@@ -1,6 +1,6 @@
+import { creditsNumber } from '../../common/jsonForms.ts';
+import { within } from '../../common/wait.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
-import { creditsNumber } from '../../runtime/jsonForms.ts';
-import { within } from '../../runtime/wait.ts';
 import { ApiError } from '../http/contracts/errors.ts';
 import type { JobProgress } from '../sql/jobs.ts';
 import type { UnprovenEnd } from './attempt.ts';

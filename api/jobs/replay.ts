@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { type Sealing, SealingError } from '../../runtime/sealing.ts';
+import { type Sealing, SealingError } from '../../common/sealing.ts';
 import { createDelivery, type FinishReason, type Usage } from '../http/response/delivery.ts';
 
 /** All that a repeated request needs to be answered like the first. */

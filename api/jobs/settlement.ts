@@ -1,7 +1,7 @@
-import { creditsNumber, sha256Text } from '../../runtime/jsonForms.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import type { TokenCounts } from '../../runtime/tokenizers/tokenCounts.ts';
-import { within } from '../../runtime/wait.ts';
+import { creditsNumber, sha256Text } from '../../common/jsonForms.ts';
+import type { Logger } from '../../common/logger.ts';
+import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
+import { within } from '../../common/wait.ts';
 import type { Settlement, Usage } from '../http/response/delivery.ts';
 import type { JobProgress } from '../sql/jobs.ts';
 import type { Stages } from '../telemetry/tracing.ts';

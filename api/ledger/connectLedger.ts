@@ -1,12 +1,12 @@
 import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
+import type { Logger } from '../../common/logger.ts';
+import { createBackground } from '../../common/wait.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { createBatcher } from '../../programs/client/sender/batcher.ts';
 import { createLedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { createPriorityFee } from '../../programs/client/sender/priorityFee.ts';
 import type { createSender } from '../../programs/client/sender/sender.ts';
-import { createBackground } from '../../runtime/background.ts';
-import type { Logger } from '../../runtime/logger.ts';
 import {
   ACKNOWLEDGE_COMPUTE_UNITS_MAX,
   EXIT_COMPUTE_UNITS_MAX,

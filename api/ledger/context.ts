@@ -1,4 +1,6 @@
 import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
+import type { Logger } from '../../common/logger.ts';
+import { type Background, delay, within } from '../../common/wait.ts';
 import { fetchGateway, fetchJob } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import type { Batcher } from '../../programs/client/sender/batcher.ts';
@@ -6,9 +8,6 @@ import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
 import type { Sender } from '../../programs/client/sender/sender.ts';
 import type { Job } from '../../programs/client/types.ts';
-import type { Background } from '../../runtime/background.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import { delay, within } from '../../runtime/wait.ts';
 
 /** A node that is away, or behind its neighbours, is usually not for long. */
 const ASKING_MS_MAX = 5_000;

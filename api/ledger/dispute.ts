@@ -1,9 +1,9 @@
 import { PublicKey } from '@solana/web3.js';
+import { delay } from '../../common/wait.ts';
 import { jobDispute } from '../../programs/client/instructions/index.ts';
-import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
+import { publicKeyOf } from '../../programs/client/keyCache.ts';
 import type { Outcome } from '../../programs/client/sender/outcome.ts';
 import { JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
-import { delay } from '../../runtime/wait.ts';
 import { serviceUnavailable } from '../http/contracts/errors.ts';
 import type { DisputeEnd, DisputeOnLedger } from '../jobs/job.ts';
 import { actor, askNode, type LedgerContext, readJob } from './context.ts';

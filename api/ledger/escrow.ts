@@ -1,7 +1,7 @@
 import type { TransactionInstruction } from '@solana/web3.js';
 import { jobAcknowledge } from '../../programs/client/instructions/index.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
-import { publicKeyOf, spellingOf } from '../../programs/client/publicKeyOf.ts';
+import { publicKeyOf, spellingOf } from '../../programs/client/keyCache.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
 import type { Escrow, JobDraft, LockedJob } from '../jobs/job.ts';
 import type { ApiMetrics, JobEnding } from '../telemetry/metrics.ts';

@@ -1,8 +1,9 @@
 import { type ConfirmedSignatureInfo, type Connection, PublicKey } from '@solana/web3.js';
+import type { Database } from '../../common/postgres.ts';
 import { fetchJob } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import { parseJobId } from '../../programs/client/jobId.ts';
-import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
+import { publicKeyOf } from '../../programs/client/keyCache.ts';
 import type { Job } from '../../programs/client/types.ts';
 import {
   DISPUTE_OUTCOMES,
@@ -12,7 +13,6 @@ import {
   TIERS,
   word,
 } from '../../programs/client/vocabulary.ts';
-import type { Database } from '../../runtime/postgres.ts';
 import type { Catalog } from '../jobs/catalog.ts';
 import type { JobStanding, UnmirroredJobs } from '../jobs/job.ts';
 import { type JobRow, selectJob } from '../sql/jobs.ts';

@@ -1,4 +1,5 @@
 import type { TransactionInstruction } from '@solana/web3.js';
+import { delay } from '../../common/wait.ts';
 import { jobFail, jobRefund } from '../../programs/client/instructions/index.ts';
 import {
   FAILURE_REASONS,
@@ -8,7 +9,6 @@ import {
   type JobStatus,
   word,
 } from '../../programs/client/vocabulary.ts';
-import { delay } from '../../runtime/wait.ts';
 import type { JobEnd, LockedJob } from '../jobs/job.ts';
 import { actor, type LedgerContext, readJob, unlessAway } from './context.ts';
 

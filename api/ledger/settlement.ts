@@ -1,11 +1,11 @@
 import type { PublicKey } from '@solana/web3.js';
+import { delay } from '../../common/wait.ts';
 import { fetchWorker } from '../../programs/client/accounts.ts';
 import { jobProve, jobSettle } from '../../programs/client/instructions/index.ts';
+import { publicKeyOf } from '../../programs/client/keyCache.ts';
 import { ed25519Instruction, proofMessage } from '../../programs/client/proof.ts';
-import { publicKeyOf } from '../../programs/client/publicKeyOf.ts';
 import { mayPass, type Outcome, WithdrawnError } from '../../programs/client/sender/outcome.ts';
 import { isEnded, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
-import { delay } from '../../runtime/wait.ts';
 import type { JobEnd, LockedJob, SettleEnd } from '../jobs/job.ts';
 import type { ProvenAnswer } from '../jobs/provenAnswer.ts';
 import {

@@ -1,5 +1,5 @@
-import type { Database } from '../../runtime/postgres.ts';
-import type { EventKind } from '../../webhooks/eventKinds.ts';
+import type { Database } from '../../common/postgres.ts';
+import type { EventKind } from '../../webhooks/events.ts';
 
 export type KeyStatus = 'active' | 'suspended' | 'revoked';
 

@@ -1,5 +1,5 @@
+import type { Database } from '../../common/postgres.ts';
 import type { DisputeOutcome, JobStatus, Tier } from '../../programs/client/vocabulary.ts';
-import type { Database } from '../../runtime/postgres.ts';
 
 /** A job as the mirror holds it; times are ledger seconds. */
 export interface JobRow {

@@ -1,4 +1,4 @@
-import type { Database } from '../../runtime/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 
 /** Rows as columns, which is how arrays of parameters are given. */
 function transpose<Value>(rows: readonly (readonly Value[])[], width: number): Value[][] {

@@ -2,12 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { PublicKey } from '@solana/web3.js';
 import { Gauge, type Registry } from 'prom-client';
-import { getBalance } from '../../programs/client/rpc/accounts.ts';
+import { hostInUrl, listenAt } from '../../common/net/urls.ts';
+import { delay } from '../../common/wait.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
+import { getBalance } from '../../programs/client/rpc/state.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
-import { hostInUrl } from '../../runtime/hostInUrl.ts';
-import { listenAt } from '../../runtime/listenAt.ts';
-import { delay } from '../../runtime/wait.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';
 import type { ApiMetrics } from './metrics.ts';
 

@@ -10,7 +10,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { Response } from 'express';
-import type { Logger } from '../../runtime/logger.ts';
+import type { Logger } from '../../common/logger.ts';
 
 /** Where the spans of requests go. */
 interface Tracing {

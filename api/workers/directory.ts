@@ -1,6 +1,6 @@
-import type { Logger } from '../../runtime/logger.ts';
-import type { Database } from '../../runtime/postgres.ts';
-import { delay } from '../../runtime/wait.ts';
+import type { Logger } from '../../common/logger.ts';
+import type { Database } from '../../common/postgres.ts';
+import { delay } from '../../common/wait.ts';
 import { selectEligibleWorkers, selectFirstTokens, type WorkerRow } from '../sql/workers.ts';
 import { createSlots, type Slots } from './capacity.ts';
 import { PROBE_INTERVAL_MS, type WorkerHealth } from './health.ts';

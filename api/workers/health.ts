@@ -1,6 +1,6 @@
 import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
-import { assertUrlAllowed } from '../../runtime/addressGuard.ts';
+import { assertUrlAllowed } from '../../common/net/addressGuard.ts';
 import type { WorkerRow } from '../sql/workers.ts';
 import { readBoundedJson } from './events.ts';
 

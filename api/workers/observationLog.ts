@@ -1,5 +1,5 @@
-import type { Logger } from '../../runtime/logger.ts';
-import type { Database } from '../../runtime/postgres.ts';
+import type { Logger } from '../../common/logger.ts';
+import type { Database } from '../../common/postgres.ts';
 import { insertObservations, type Observation } from '../sql/workers.ts';
 
 /** Writes down what was observed, together with what else is observed at the time. */

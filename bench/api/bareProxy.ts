@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
-import { endWithParent } from '../../runtime/parent.ts';
+import { endWithParent } from '../../common/shutdown.ts';
 import { costMetrics } from '../costMetrics.ts';
 
 // What passing a request on takes on this machine: a server of Node's own that forwards every byte

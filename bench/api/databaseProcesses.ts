@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { createPool } from '../../runtime/postgres.ts';
+import { createPool } from '../../common/postgres.ts';
 
 /** What the doubled indexer's connections are named. */
 export const MIRRORING = 'bench-mirror';

@@ -1,6 +1,6 @@
 import { loadConfig } from '../../api/config.ts';
 import { startApi } from '../../api/start.ts';
-import { endWithParent } from '../../runtime/parent.ts';
+import { endWithParent } from '../../common/shutdown.ts';
 import { createDoubledSender } from './doubledSender.ts';
 
 // The API as it is, but for the ledger: everything it sends counts as confirmed at once.

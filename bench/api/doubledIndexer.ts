@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { gather } from '../../runtime/gather.ts';
-import { endWithParent } from '../../runtime/parent.ts';
+import { gather } from '../../common/batchCalls.ts';
+import { endWithParent } from '../../common/shutdown.ts';
 import { MIRRORING } from './databaseProcesses.ts';
 import { settledJob } from './doubledSender.ts';
 

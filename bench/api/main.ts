@@ -1,7 +1,7 @@
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { createLogger } from '../../runtime/logger.ts';
-import { createShutdown } from '../../runtime/shutdown.ts';
+import { createLogger } from '../../common/logger.ts';
+import { createShutdown } from '../../common/shutdown.ts';
 import { startProcess } from '../../tests/support/childProcess.ts';
 import { type Load, putUnderLoad } from '../load.ts';
 import { findDatabase } from './databaseProcesses.ts';

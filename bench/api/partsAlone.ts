@@ -8,10 +8,10 @@ import { Agent, request as ask } from 'undici';
 import { hashKey } from '../../api/account/keys.ts';
 import { selectKeysAndAccounts } from '../../api/sql/accounts.ts';
 import { claimRequest, storeAnswer } from '../../api/sql/requests.ts';
+import { createPool } from '../../common/postgres.ts';
+import { endWithParent } from '../../common/shutdown.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { sign, verifySignature } from '../../programs/client/proof.ts';
-import { endWithParent } from '../../runtime/parent.ts';
-import { createPool } from '../../runtime/postgres.ts';
 import { costMetrics } from '../costMetrics.ts';
 
 // The least that a paid and proven answer takes besides the ledger, and nothing else: a job's id

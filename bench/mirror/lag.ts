@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { delay } from '../../runtime/wait.ts';
+import { delay } from '../../common/wait.ts';
 import { startIndexer } from '../../tests/indexer/indexerProcess.ts';
 import type { Service, TestLedger } from '../../tests/support/ledger.ts';
 import type { Random } from '../../tests/support/random.ts';

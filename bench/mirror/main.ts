@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { createLogger } from '../../runtime/logger.ts';
-import { createPool } from '../../runtime/postgres.ts';
-import { createShutdown } from '../../runtime/shutdown.ts';
+import { createLogger } from '../../common/logger.ts';
+import { createPool } from '../../common/postgres.ts';
+import { createShutdown } from '../../common/shutdown.ts';
 import { createSyntheticSource } from '../../tests/indexer/syntheticSource.ts';
 import { openService, startLedger } from '../../tests/support/ledger.ts';
 import { createRandom } from '../../tests/support/random.ts';

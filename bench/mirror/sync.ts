@@ -1,3 +1,4 @@
+import { createPool } from '../../common/postgres.ts';
 import { migrate } from '../../indexer/migrate.ts';
 import { bindLedger } from '../../indexer/mirror/bindLedger.ts';
 import type { MirrorContext } from '../../indexer/mirror/context.ts';
@@ -8,7 +9,6 @@ import { compareJournal } from '../../indexer/reconcile/compareJournal.ts';
 import { createRpc } from '../../indexer/source/rpc.ts';
 import { createLedgerSource, type LedgerSource } from '../../indexer/source/source.ts';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { createPool } from '../../runtime/postgres.ts';
 import {
   createSyntheticSource,
   EVENTS_PER_TRANSACTION,

@@ -1,6 +1,6 @@
 import type { Connection } from '@solana/web3.js';
+import { delay } from '../../common/wait.ts';
 import { fetchAllJobs } from '../../programs/client/accounts.ts';
-import { delay } from '../../runtime/wait.ts';
 import { readClockSeconds, setClockSeconds } from '../../testing/ledgerCall.ts';
 
 /** Past the timeout of two minutes and the dispute window of one. */

@@ -1,6 +1,6 @@
 import { request } from 'undici';
+import { delay } from '../../common/wait.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { delay } from '../../runtime/wait.ts';
 import { startIndexer } from '../../tests/indexer/indexerProcess.ts';
 import { createWebhookScene } from '../../tests/indexer/webhooks/webhookScene.ts';
 import type { Service, TestLedger } from '../../tests/support/ledger.ts';

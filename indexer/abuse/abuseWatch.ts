@@ -1,8 +1,8 @@
 import { once } from 'node:events';
+import type { Logger } from '../../common/logger.ts';
+import type { Database } from '../../common/postgres.ts';
+import { delay } from '../../common/wait.ts';
 import type { LedgerClock } from '../../programs/client/sender/index.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import type { Database } from '../../runtime/postgres.ts';
-import { delay } from '../../runtime/wait.ts';
 import type { Keeper } from '../keeper/keeper.ts';
 import type { IndexerMetrics } from '../metrics.ts';
 import type { Offence } from './offences.ts';

@@ -1,4 +1,4 @@
-import type { Database } from '../../runtime/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 import type { Offence } from './offences.ts';
 
 /** A wallet whose key was suspended just now. */

@@ -1,5 +1,5 @@
+import type { Database } from '../../common/postgres.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
-import type { Database } from '../../runtime/postgres.ts';
 import type { LedgerEvent, LedgerTransaction } from '../decode.ts';
 import { insertTransactions } from '../statements/insertTransactions.ts';
 import { notifyJobs } from '../statements/notifyJobs.ts';

@@ -1,4 +1,4 @@
-import type { Database } from '../../runtime/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 
 /**
  * Runs `work` in one database transaction on a connection that the caller owns. When even the

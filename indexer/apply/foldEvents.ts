@@ -1,5 +1,5 @@
+import type { Database } from '../../common/postgres.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
-import type { Database } from '../../runtime/postgres.ts';
 import type { LedgerEvent } from '../decode.ts';
 import { insertEvents } from '../statements/insertEvents.ts';
 import { markFolded } from '../statements/markFolded.ts';

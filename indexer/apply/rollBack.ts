@@ -1,5 +1,5 @@
+import type { Database } from '../../common/postgres.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
-import type { Database } from '../../runtime/postgres.ts';
 import { deleteTransaction } from '../statements/deleteTransaction.ts';
 import { selectAccountEvents } from '../statements/selectAccountEvents.ts';
 import { selectSequences } from '../statements/selectSequences.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { QueryConfig } from 'pg';
-import type { Database } from '../../runtime/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 import { FatalError } from '../errors.ts';
 import type { Change } from './change.ts';
 import { type MergedChange, mergeChanges } from './mergeChanges.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Database } from '../../runtime/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 
 const CHANNEL = 'helius_hint';
 

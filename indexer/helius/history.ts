@@ -2,7 +2,7 @@ import type {
   GetTransactionsForAddressConfigSignatures,
   GetTransactionsForAddressResultSignatures,
 } from 'helius-sdk/types/types';
-import type { Logger } from '../../runtime/logger.ts';
+import type { Logger } from '../../common/logger.ts';
 import { FatalError, RetryableError } from '../errors.ts';
 import { listPages, OVERLAP_SLOTS } from '../source/listPages.ts';
 import type { Rpc } from '../source/rpc.ts';

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Registry } from 'prom-client';
-import { listenAt } from '../../runtime/listenAt.ts';
-import type { Logger } from '../../runtime/logger.ts';
+import type { Logger } from '../../common/logger.ts';
+import { listenAt } from '../../common/net/urls.ts';
 import type { Rpc } from '../source/rpc.ts';
 import type { LedgerSource } from '../source/source.ts';
 import { passHint } from './hintChannel.ts';

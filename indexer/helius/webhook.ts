@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { makeWebhookClient } from 'helius-sdk/webhooks/client';
-import type { Logger } from '../../runtime/logger.ts';
+import type { Logger } from '../../common/logger.ts';
 import { createSilence } from '../source/silence.ts';
 import { createWakeUp } from '../source/wakeUp.ts';
 import { ensureWebhook, type WantedWebhook, type WebhookCheck } from './ensureWebhook.ts';

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { Logger } from '../../runtime/logger.ts';
+import type { Logger } from '../../common/logger.ts';
 import type { HeliusMetrics } from './metrics.ts';
 
 /** A transaction with its logs is far smaller, and Helius sends few at a time. */

@@ -1,12 +1,12 @@
 import type { PublicKey } from '@solana/web3.js';
+import type { Logger } from '../../common/logger.ts';
+import type { Database } from '../../common/postgres.ts';
 import {
   type Batcher,
   createBatcher,
   type LedgerClock,
   type Sender,
 } from '../../programs/client/sender/index.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import type { Database } from '../../runtime/postgres.ts';
 import type { IndexerMetrics } from '../metrics.ts';
 import { closeJobs } from './closeJobs.ts';
 import { expireDisputes } from './expireDisputes.ts';

@@ -1,5 +1,5 @@
 import type { TransactionInstruction } from '@solana/web3.js';
-import type { Database } from '../../runtime/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 
 /** One thing to do on the ledger that anybody may do. */
 export interface Task {

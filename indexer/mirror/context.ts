@@ -1,5 +1,5 @@
+import type { Database } from '../../common/postgres.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
-import type { Database } from '../../runtime/postgres.ts';
 import type { LedgerEvent } from '../decode.ts';
 import type { Commitment, LedgerSource } from '../source/source.ts';
 import type { Announcer } from '../webhooks/announce/announcer.ts';

@@ -1,4 +1,4 @@
-import { delay } from '../../runtime/wait.ts';
+import { delay } from '../../common/wait.ts';
 import type { Commitment, LedgerSource } from '../source/source.ts';
 import type { Progress } from './progress.ts';
 

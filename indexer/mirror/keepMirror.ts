@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Logger } from '../../runtime/logger.ts';
+import type { Logger } from '../../common/logger.ts';
 import { RetryableError } from '../errors.ts';
 import type { IndexerMetrics } from '../metrics.ts';
 import type { Announcements } from '../source/announcements.ts';

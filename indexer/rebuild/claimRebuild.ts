@@ -1,4 +1,4 @@
-import type { Database } from '../../runtime/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 import { FatalError } from '../errors.ts';
 
 /** Any number that nothing else in this database locks. */

@@ -1,4 +1,4 @@
-import type { Database } from '../../runtime/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 import { MIRROR_SCHEMA } from '../mirrorSchema.ts';
 
 /** How far the mirror has come that readers see; 0 before its first sweep. */

@@ -1,6 +1,6 @@
 import type pg from 'pg';
+import type { Database } from '../../common/postgres.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
-import type { Database } from '../../runtime/postgres.ts';
 import { RetryableError } from '../errors.ts';
 import { selectUnexplained } from '../statements/selectUnexplained.ts';
 import { compareRows, type Difference } from './difference.ts';

@@ -1,9 +1,8 @@
 import type { Connection } from '@solana/web3.js';
 import type pg from 'pg';
-import type { DecodedAccount } from '../../programs/client/accounts.ts';
-import { workerModels } from '../../programs/client/views.ts';
-import type { Database } from '../../runtime/postgres.ts';
-import { delay } from '../../runtime/wait.ts';
+import type { Database } from '../../common/postgres.ts';
+import { delay } from '../../common/wait.ts';
+import { type DecodedAccount, workerModels } from '../../programs/client/accounts.ts';
 import { RetryableError } from '../errors.ts';
 import type { ListedTransaction } from '../source/source.ts';
 import { type ComparedRow, compareRows, type Difference } from './difference.ts';

@@ -1,6 +1,10 @@
-import type { DecodedAccount } from '../../programs/client/accounts.ts';
+import {
+  type DecodedAccount,
+  gatewaySigners,
+  modelText,
+  workerEndpoint,
+} from '../../programs/client/accounts.ts';
 import type { Job, Worker } from '../../programs/client/types.ts';
-import { gatewaySigners, modelText, workerEndpoint } from '../../programs/client/views.ts';
 import {
   DISPUTE_OUTCOMES,
   FAILURE_REASONS,

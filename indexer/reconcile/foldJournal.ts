@@ -1,5 +1,5 @@
+import type { Database } from '../../common/postgres.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
-import type { Database } from '../../runtime/postgres.ts';
 import type { Change } from '../apply/change.ts';
 import { changesOf } from '../apply/folds/index.ts';
 import { type FoldedEvent, selectFoldedEvents } from '../statements/selectFoldedEvents.ts';

@@ -1,10 +1,14 @@
 import { AccountLayout } from '@solana/spl-token';
 import { type AccountInfo, type Connection, PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
-import { type DecodedAccount, decodeAccount, isBlank } from '../../programs/client/accounts.ts';
+import { delay } from '../../common/wait.ts';
+import {
+  type DecodedAccount,
+  decodeAccount,
+  isBlank,
+  unixSecondsOf,
+} from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
-import { unixSecondsOf } from '../../programs/client/clockAccount.ts';
-import { isBoughtSince } from '../../programs/client/verify/conservation.ts';
-import { delay } from '../../runtime/wait.ts';
+import { isBoughtSince } from '../../programs/client/verify/ledgerState.ts';
 import { RetryableError } from '../errors.ts';
 import type { ListedTransaction } from '../source/source.ts';
 

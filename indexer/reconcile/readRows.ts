@@ -1,4 +1,4 @@
-import type { Database } from '../../runtime/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 import type { TableName } from '../apply/tables.ts';
 import type { ComparedRow } from './difference.ts';
 

@@ -4,7 +4,7 @@ import type { Addresses } from '../../programs/client/addresses.ts';
 import {
   type Conservation,
   computeConservation,
-} from '../../programs/client/verify/conservation.ts';
+} from '../../programs/client/verify/ledgerState.ts';
 import { compareJournal } from './compareJournal.ts';
 import { compareLedger } from './compareLedger.ts';
 import type { Difference } from './difference.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import type { Logger } from '../../runtime/logger.ts';
-import type { delay } from '../../runtime/wait.ts';
+import type { Logger } from '../../common/logger.ts';
+import type { delay } from '../../common/wait.ts';
 import { classify, FatalError } from '../errors.ts';
 import type { IndexerMetrics, ReconcileResult } from '../metrics.ts';
 import { holdsTooLittle, isBreach, type Reconciliation } from './reconcile.ts';

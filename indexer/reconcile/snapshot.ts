@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type Database, inTransaction } from '../../runtime/postgres.ts';
+import { type Database, inTransaction } from '../../common/postgres.ts';
 import { MIRROR_SCHEMA } from '../mirrorSchema.ts';
 
 /** Lets `work` read the mirror as it is at one moment, however long it takes. */

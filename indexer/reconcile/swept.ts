@@ -1,4 +1,4 @@
-import type { Database } from '../../runtime/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 import type { ListedTransaction } from '../source/source.ts';
 import { selectCursor } from '../statements/cursors.ts';
 import { selectStored } from '../statements/selectStored.ts';

@@ -1,5 +1,5 @@
 import type { PublicKey } from '@solana/web3.js';
-import type { Logger } from '../../runtime/logger.ts';
+import type { Logger } from '../../common/logger.ts';
 import { createSilence } from './silence.ts';
 import type { Commitment, ListedTransaction } from './source.ts';
 

@@ -1,4 +1,4 @@
-import type { delay } from '../../runtime/wait.ts';
+import type { delay } from '../../common/wait.ts';
 import { NodeBehindError } from '../errors.ts';
 
 /** About a slot: nodes of one provider are seldom further apart. The waits add up to 2 s. */

@@ -1,5 +1,5 @@
+import { RpcError } from '../../programs/client/rpc/answers.ts';
 import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
-import { RpcError } from '../../programs/client/rpc/errors.ts';
 import { FatalError, NodeBehindError, RetryableError } from '../errors.ts';
 
 /** Asks a ledger's node one question over JSON-RPC. */

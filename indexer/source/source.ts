@@ -1,6 +1,6 @@
 import type { PublicKey } from '@solana/web3.js';
+import { delay } from '../../common/wait.ts';
 import type { ExecutedTransaction } from '../../programs/client/events.ts';
-import { delay } from '../../runtime/wait.ts';
 import { decodeTransaction, type LedgerTransaction } from '../decode.ts';
 import { RetryableError } from '../errors.ts';
 import { checkNodeSlot, untilReached } from './nodeSlot.ts';

@@ -1,4 +1,4 @@
-import { delay } from '../../runtime/wait.ts';
+import { delay } from '../../common/wait.ts';
 
 /** Hints that come while nobody waits are kept as one. */
 export interface WakeUp {

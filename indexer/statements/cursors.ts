@@ -1,4 +1,4 @@
-import type { Database } from '../../runtime/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 import type { Commitment } from '../source/source.ts';
 
 /** The slot before which a sweep has stored everything; 0 before the first one. */

@@ -1,4 +1,4 @@
-import type { Database } from '../../runtime/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 
 /** Forgets a transaction and its events. */
 export async function deleteTransaction(database: Database, signature: string): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Database } from '../../runtime/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 
 /** Notes which transactions the ledger will never take back. */
 export async function markFinalized(

@@ -1,4 +1,4 @@
-import type { Database } from '../../runtime/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 import type { Change } from '../apply/change.ts';
 import type { LedgerEvent } from '../decode.ts';
 

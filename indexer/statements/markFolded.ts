@@ -1,4 +1,4 @@
-import type { Database } from '../../runtime/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 import type { EventPlace } from '../decode.ts';
 
 /** Notes that a held event has been folded after all. */

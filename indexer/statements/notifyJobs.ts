@@ -1,4 +1,4 @@
-import type { Database } from '../../runtime/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 
 /** 100 addresses take at most 4,500 bytes of the 8,000 that a notification may have. */
 const ADDRESSES_MAX = 100;

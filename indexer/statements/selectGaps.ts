@@ -1,4 +1,4 @@
-import type { Database } from '../../runtime/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 
 /** An account with an event that waits for a change which is not in the journal. */
 export interface Gap {

@@ -1,4 +1,4 @@
-import type { Database } from '../../runtime/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 
 /** The newest transaction that is final, of those before a slot where one is given. */
 export async function selectNewestFinal(

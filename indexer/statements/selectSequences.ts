@@ -1,4 +1,4 @@
-import type { Database } from '../../runtime/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 
 /** How many changes of each account the tables hold; accounts that they lack are not in the map. */
 export async function selectSequences(

@@ -1,4 +1,4 @@
-import type { Database } from '../../runtime/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 
 /** The slots of those transactions that are stored, by signature. */
 export async function selectStored(

@@ -1,4 +1,4 @@
-import type { Database } from '../../runtime/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 
 /** Accounts in the tables that no event of the journal is about. */
 export async function selectUnexplained(database: Database): Promise<string[]> {

@@ -1,5 +1,5 @@
+import type { Database } from '../../common/postgres.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
-import type { Database } from '../../runtime/postgres.ts';
 import { changesOf } from '../apply/folds/index.ts';
 import type { LedgerEvent } from '../decode.ts';
 import { eventOf, type JournalRow, journalColumns } from './journalRow.ts';

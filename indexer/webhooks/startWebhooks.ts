@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import type { Registry } from 'prom-client';
-import { createGuardedDispatcher } from '../../runtime/addressGuard.ts';
-import { awaitDatabase } from '../../runtime/awaitDatabase.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import type { Sealing } from '../../runtime/sealing.ts';
+import type { Logger } from '../../common/logger.ts';
+import { createGuardedDispatcher } from '../../common/net/addressGuard.ts';
+import type { Sealing } from '../../common/sealing.ts';
+import { awaitDatabase } from '../../common/transientErrors.ts';
 import type { FatalError } from '../errors.ts';
 import { createMakeAttempt } from './deliver/attempt.ts';
 import { openAttemptJobs } from './deliver/attemptJobs.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { tryDecodeBase58 } from '../../programs/client/base58.ts';
+import { tryDecodeBase58 } from '../../programs/client/keys.ts';
 import { ADDRESS_BYTES } from '../runtime/runtime.ts';
 import { SIGNATURE_BYTES } from '../wire/transaction.ts';
 

@@ -1,8 +1,8 @@
 import type { Commitment, Connection, PublicKey } from '@solana/web3.js';
 import { PROGRAM_ID } from './addresses.ts';
-import { coder, IDL } from './program.ts';
+import { coder, fromCoder, IDL } from './codec.ts';
 import type * as types from './types.ts';
-import { fromCoder } from './values.ts';
+import type { Gateway, Model, Worker } from './types.ts';
 
 /** The program's kinds of account, by their names in the IDL. */
 export interface Accounts {
@@ -123,3 +123,40 @@ export const fetchAllModels = fetchAll('Model');
 export const fetchAllWorkers = fetchAll('Worker');
 /** Every job that is not closed, in no particular order. */
 export const fetchAllJobs = fetchAll('Job');
+
+/** The printable parts of a Model, which the account keeps in zero-padded fields. */
+export function modelText(model: Model): { id: string; label: string; originator: string } {
+  return {
+    id: text(model.id, model.idLen),
+    label: text(model.label, model.labelLen),
+    originator: text(model.originator, model.originatorLen),
+  };
+}
+
+/** The address at which a worker takes jobs. */
+export function workerEndpoint(worker: Worker): string {
+  return text(worker.endpoint, worker.endpointLen);
+}
+
+/** The Model addresses that a worker declares to host. */
+export function workerModels(worker: Worker): PublicKey[] {
+  return worker.models.slice(0, worker.modelsLen);
+}
+
+/** The keys that may act for a Gateway now. */
+export function gatewaySigners(gateway: Gateway): PublicKey[] {
+  return gateway.signers.slice(0, gateway.signersLen);
+}
+
+/** The program stores printable ASCII only. */
+function text(bytes: Uint8Array, length: number): string {
+  return Buffer.from(bytes.subarray(0, length)).toString('ascii');
+}
+
+/** Behind slot, start of the epoch, epoch and the epoch of the next leaders' schedule. */
+const UNIX_TIMESTAMP_OFFSET = 32;
+
+/** The ledger's time in Unix seconds, as the account of its Clock (`SYSVAR_CLOCK_PUBKEY`) holds it. */
+export function unixSecondsOf({ data }: { readonly data: Buffer }): bigint {
+  return data.readBigInt64LE(UNIX_TIMESTAMP_OFFSET);
+}

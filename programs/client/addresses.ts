@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
-import { lookUp } from './lookUp.ts';
-import { isOnCurve } from './onCurve.ts';
-import { IDL } from './program.ts';
+import { IDL } from './codec.ts';
+import { lookUp } from './keyCache.ts';
+import { isOnCurve } from './keys.ts';
 
 /** Where the program lives unless a caller names another deployment. */
 export const PROGRAM_ID = new PublicKey(IDL.address);

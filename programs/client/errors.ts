@@ -1,5 +1,5 @@
 import { SendTransactionError, type TransactionError } from '@solana/web3.js';
-import { IDL } from './program.ts';
+import { IDL } from './codec.ts';
 import type { EscrowErrorName } from './types.ts';
 
 /** A refusal by the escrow program. */

@@ -1,9 +1,8 @@
 import type { PublicKey } from '@solana/web3.js';
 import { createAddresses } from './addresses.ts';
-import { decodeBase58 } from './base58.ts';
-import { coder } from './program.ts';
+import { coder, fromCoder } from './codec.ts';
+import { decodeBase58 } from './keys.ts';
 import type { EscrowEvent } from './types.ts';
-import { fromCoder } from './values.ts';
 
 export type EventName = EscrowEvent['name'];
 

@@ -25,9 +25,14 @@ export {
   fetchModel,
   fetchTreasury,
   fetchWorker,
+  gatewaySigners,
+  modelText,
   type ReadOptions,
+  workerEndpoint,
+  workerModels,
 } from './accounts.ts';
 export { type Addresses, createAddresses, PROGRAM_ID } from './addresses.ts';
+export { IDL } from './codec.ts';
 export { type EscrowError, EscrowErrorCode, escrowErrorOf } from './errors.ts';
 export {
   type DecodedEvent,
@@ -47,7 +52,6 @@ export {
   lockCredits,
   type Price,
 } from './pricing.ts';
-export { IDL } from './program.ts';
 export {
   ed25519Instruction,
   formatReceipt,
@@ -69,7 +73,6 @@ export { JobNotLocatedError, locateJob } from './verify/job/locateJob.ts';
 export { type JobSummary, verifyJob } from './verify/job/verifyJob.ts';
 export { auditProgram } from './verify/program/auditProgram.ts';
 export { gatherProgram } from './verify/program/gatherProgram.ts';
-export { gatewaySigners, modelText, workerEndpoint, workerModels } from './views.ts';
 export {
   CLAIMANT_KINDS,
   type ClaimantKind,

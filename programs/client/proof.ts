@@ -11,9 +11,8 @@ import {
   PublicKey,
   type TransactionInstruction,
 } from '@solana/web3.js';
-import { tryDecodeBase58 } from './base58.ts';
-import { lookUp } from './lookUp.ts';
-import { spellingOf } from './publicKeyOf.ts';
+import { lookUp, spellingOf } from './keyCache.ts';
+import { tryDecodeBase58 } from './keys.ts';
 
 const HASH_BYTES = 32;
 const SEED_BYTES = 32;

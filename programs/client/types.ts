@@ -1,4 +1,4 @@
-// Generated from the Rust source by programs/scripts/idl.ts: do not edit.
+// Generated from the Rust source by programs/tools/idl.ts: do not edit.
 
 import type { PublicKey } from '@solana/web3.js';
 

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Keypair } from '@solana/web3.js';
 import { type CompletionServices, createCompletions } from '../../api/jobs/completion.ts';
 import type { Escrow, JobEnd } from '../../api/jobs/job.ts';
+import { createLogger } from '../../common/logger.ts';
+import { delay } from '../../common/wait.ts';
 import { proofMessage, sign } from '../../programs/client/proof.ts';
-import { createLogger } from '../../runtime/logger.ts';
-import { delay } from '../../runtime/wait.ts';
 
 // What a whole service cannot be made to do at will: the ledger's word in time, the mirror's not.
 

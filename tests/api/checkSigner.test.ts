@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { checkSigner, type LedgerContext } from '../../api/ledger/context.ts';
+import { createLogger } from '../../common/logger.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
-import { coder } from '../../programs/client/program.ts';
-import { createLogger } from '../../runtime/logger.ts';
+import { coder } from '../../programs/client/codec.ts';
 import { randomStruct } from '../client/randomValue.ts';
 import { createRandom } from '../support/random.ts';
 

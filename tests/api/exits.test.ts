@@ -4,7 +4,7 @@ import type { LockedJob } from '../../api/jobs/job.ts';
 import type { LedgerContext } from '../../api/ledger/context.ts';
 import { failJob, refundJob } from '../../api/ledger/refund.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
-import { coder, IDL } from '../../programs/client/program.ts';
+import { coder, IDL } from '../../programs/client/codec.ts';
 import { LedgerUnavailableError, type Outcome } from '../../programs/client/sender/outcome.ts';
 import { JOB_STATUSES, type JobStatus } from '../../programs/client/vocabulary.ts';
 import { randomStruct } from '../client/randomValue.ts';

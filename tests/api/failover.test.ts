@@ -4,7 +4,7 @@ import { type Dispatchable, type DispatchServices, dispatch } from '../../api/jo
 import { SILENCE_SECONDS } from '../../api/jobs/job.ts';
 import type { WorkerTask } from '../../api/workers/client.ts';
 import { type WorkerEvent, WorkerFailedError } from '../../api/workers/events.ts';
-import { createLogger } from '../../runtime/logger.ts';
+import { createLogger } from '../../common/logger.ts';
 
 // What a whole service cannot be made to do at will: what each worker of a job says in its turn.
 

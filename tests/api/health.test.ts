@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createReadiness } from '../../api/http/routes/readiness.ts';
-import { createPool } from '../../runtime/postgres.ts';
+import { createPool } from '../../common/postgres.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { serveApp } from './serveApp.ts';
 

@@ -6,9 +6,9 @@ import { createIdempotency, type Idempotency } from '../../api/jobs/idempotency.
 import type { JobStanding } from '../../api/jobs/job.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { pruneRequests } from '../../api/sql/requests.ts';
+import { createLogger } from '../../common/logger.ts';
+import { createPool } from '../../common/postgres.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
-import { createLogger } from '../../runtime/logger.ts';
-import { createPool } from '../../runtime/postgres.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { KEPT_COPY } from './keptCopy.ts';
 

@@ -12,7 +12,7 @@ import {
   storeAnswer,
   storeAnswers,
 } from '../../api/sql/requests.ts';
-import { inTransaction } from '../../runtime/postgres.ts';
+import { inTransaction } from '../../common/postgres.ts';
 import { createRandom } from '../support/random.ts';
 import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type pg from 'pg';
 import { listJobs } from '../../api/jobs/jobList.ts';
-import { createPool, type Database } from '../../runtime/postgres.ts';
+import { createPool, type Database } from '../../common/postgres.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type JobListing, jobsOf, listingsOf } from '../support/jobListings.ts';
 import { insertMirroredJobs } from '../support/mirroredJobs.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createJobWatch, type JobWatch } from '../../api/jobs/jobWatch.ts';
 import type { JobProgress } from '../../api/sql/jobs.ts';
-import { createLogger } from '../../runtime/logger.ts';
+import { createLogger } from '../../common/logger.ts';
 import { until } from '../indexer/until.ts';
 import { insertMirroredJobs } from '../support/mirroredJobs.ts';
 import { insertAccount, type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { createKey } from '../../api/account/keys.ts';
-import { createPool } from '../../runtime/postgres.ts';
+import { createPool } from '../../common/postgres.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 /** A migrated database with one wallet's key in it, and nothing that a ledger would tell. */

@@ -11,7 +11,7 @@ import {
   suspendKey,
 } from '../../api/account/keys.ts';
 import { selectKeysAndAccounts } from '../../api/sql/accounts.ts';
-import { createPool } from '../../runtime/postgres.ts';
+import { createPool } from '../../common/postgres.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const wallet = 'a wallet';

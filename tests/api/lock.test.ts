@@ -6,12 +6,11 @@ import { LockUndecidedError } from '../../api/jobs/job.ts';
 import type { LedgerContext } from '../../api/ledger/context.ts';
 import { draftJob } from '../../api/ledger/escrow.ts';
 import { lockJob } from '../../api/ledger/lock.ts';
+import { createLogger } from '../../common/logger.ts';
+import { createBackground } from '../../common/wait.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
-import { coder } from '../../programs/client/program.ts';
+import { coder, toCoder } from '../../programs/client/codec.ts';
 import { LedgerUnavailableError, type Outcome } from '../../programs/client/sender/outcome.ts';
-import { toCoder } from '../../programs/client/values.ts';
-import { createBackground } from '../../runtime/background.ts';
-import { createLogger } from '../../runtime/logger.ts';
 import { randomStruct } from '../client/randomValue.ts';
 import { createRandom } from '../support/random.ts';
 

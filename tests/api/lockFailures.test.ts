@@ -3,8 +3,8 @@ import type { Response } from 'express';
 import { ApiError } from '../../api/http/contracts/errors.ts';
 import { type CompletionServices, createCompletions } from '../../api/jobs/completion.ts';
 import { LockUndecidedError } from '../../api/jobs/job.ts';
+import { createLogger } from '../../common/logger.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
-import { createLogger } from '../../runtime/logger.ts';
 
 // What a whole service cannot be made to do at will: how a lock fails.
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Catalog, createCatalog } from '../../api/jobs/catalog.ts';
 import { insertObservations } from '../../api/sql/workers.ts';
-import { createLogger } from '../../runtime/logger.ts';
-import type { Database } from '../../runtime/postgres.ts';
+import { createLogger } from '../../common/logger.ts';
+import type { Database } from '../../common/postgres.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../indexer/mirrorDatabase.ts';
 
 const modelId = 'svc-model';

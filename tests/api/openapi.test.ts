@@ -4,7 +4,7 @@ import type { Express } from 'express';
 import { buildDocument, type OpenApiDocument, type Operation } from '../../api/docs/openApi.ts';
 import { type AppServices, createApp } from '../../api/http/app.ts';
 import { type ErrorCode, errorTable } from '../../api/http/contracts/errors.ts';
-import { EVENT_KINDS } from '../../webhooks/eventKinds.ts';
+import { EVENT_KINDS } from '../../webhooks/events.ts';
 import { createDocumentValidator } from './documentValidator.ts';
 
 const document: OpenApiDocument = buildDocument('https://api.example.com');

@@ -3,7 +3,7 @@ import type { ChatCompletionRequest } from '../../api/http/contracts/chatComplet
 import { ApiError } from '../../api/http/contracts/errors.ts';
 import { assertAffordable, type Quote, quote } from '../../api/jobs/admission.ts';
 import type { ModelRow } from '../../api/sql/workers.ts';
-import { countWith, type TokenCounts } from '../../runtime/tokenizers/tokenCounts.ts';
+import { countWith, type TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 
 const standard: ModelRow = {
   address: 'unused',

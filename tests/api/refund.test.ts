@@ -3,8 +3,8 @@ import type { UnprovenEnd } from '../../api/jobs/attempt.ts';
 import type { Escrow, JobEnd, LockedJob } from '../../api/jobs/job.ts';
 import type { JobWork } from '../../api/jobs/jobWatch.ts';
 import { createRefunds } from '../../api/jobs/refund.ts';
+import { delay } from '../../common/wait.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
-import { delay } from '../../runtime/wait.ts';
 
 const FAILURE: JobEnd = { status: 'failed', signature: 'the failure' };
 const REFUND: JobEnd = { status: 'refunded', signature: 'the refund' };

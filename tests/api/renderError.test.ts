@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Response } from 'express';
 import { ApiError, ClientLeftError } from '../../api/http/contracts/errors.ts';
 import { renderError } from '../../api/http/middleware/renderError.ts';
-import { createLogger } from '../../runtime/logger.ts';
+import { createLogger } from '../../common/logger.ts';
 
 /** What the log says of an error whose client has left. */
 function logOf(error: Error): unknown[] {

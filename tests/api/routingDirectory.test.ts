@@ -11,7 +11,7 @@ import {
 import { insertObservations } from '../../api/sql/workers.ts';
 import { createWorkerDirectory, type WorkerDirectory } from '../../api/workers/directory.ts';
 import type { WorkerHealth } from '../../api/workers/health.ts';
-import { createLogger } from '../../runtime/logger.ts';
+import { createLogger } from '../../common/logger.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../indexer/mirrorDatabase.ts';
 import { until } from '../indexer/until.ts';
 import { MODEL } from './routingWorker.ts';

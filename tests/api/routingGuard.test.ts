@@ -6,9 +6,9 @@ import { Keypair } from '@solana/web3.js';
 import type { Dispatcher } from 'undici';
 import { createWorkerClient, type WorkerTask } from '../../api/workers/client.ts';
 import { createHealthProbe } from '../../api/workers/health.ts';
+import { AddressRefusedError, createGuardedDispatcher } from '../../common/net/addressGuard.ts';
+import type { ResolveName } from '../../common/net/names.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { AddressRefusedError, createGuardedDispatcher } from '../../runtime/addressGuard.ts';
-import type { ResolveName } from '../../runtime/resolveName.ts';
 
 const worker = Keypair.generate().publicKey.toBase58();
 const health = { worker_address: worker, slots: 4, in_flight: 1, engine: 'upstream' };

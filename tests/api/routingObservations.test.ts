@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { insertObservations, selectMedianLatencies } from '../../api/sql/workers.ts';
-import { createPool } from '../../runtime/postgres.ts';
+import { createPool } from '../../common/postgres.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../indexer/mirrorDatabase.ts';
 import { createRandom } from '../support/random.ts';
 

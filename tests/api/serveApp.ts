@@ -7,7 +7,7 @@ import { type AppServices, createApp } from '../../api/http/app.ts';
 import { createBurstLimit } from '../../api/http/middleware/burstLimit.ts';
 import { serve } from '../../api/http/server.ts';
 import { createMetrics } from '../../api/telemetry/metrics.ts';
-import { createLogger } from '../../runtime/logger.ts';
+import { createLogger } from '../../common/logger.ts';
 
 export interface ServedApp {
   url: string;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { selectKeysAndAccounts } from '../../api/sql/accounts.ts';
 import { selectJobsProgress } from '../../api/sql/jobs.ts';
 import { claimRequest, claimRequests, storeAnswer, storeAnswers } from '../../api/sql/requests.ts';
-import { createPool, type Database } from '../../runtime/postgres.ts';
+import { createPool, type Database } from '../../common/postgres.ts';
 import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 
 const request = {

@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import type { LedgerContext } from '../../api/ledger/context.ts';
 import { createStatusLookup } from '../../api/ledger/jobLookup.ts';
+import type { Database } from '../../common/postgres.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
-import type { Database } from '../../runtime/postgres.ts';
 
 // What the ledger's own tests cannot bring about at will: what is left of a job that is not there.
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { createLogger } from '../../runtime/logger.ts';
-import { createTokenCounts } from '../../runtime/tokenizers/tokenCounts.ts';
+import { createLogger } from '../../common/logger.ts';
+import { createTokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { createRandom } from '../support/random.ts';
 import { smallTokenizer } from './smallTokenizer.ts';
 

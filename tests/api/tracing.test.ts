@@ -6,7 +6,7 @@ import { json } from 'node:stream/consumers';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { pino } from 'pino';
 import { createTracing, startRequestTrace } from '../../api/telemetry/tracing.ts';
-import { createLogger } from '../../runtime/logger.ts';
+import { createLogger } from '../../common/logger.ts';
 import { startRunningService } from '../support/runningService.ts';
 
 jest.setTimeout(180_000);

@@ -3,7 +3,7 @@ import { Keypair } from '@solana/web3.js';
 import type { KeyAdmission } from '../../api/account/keys.ts';
 import { type CompletionServices, createCompletions } from '../../api/jobs/completion.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
-import { createLogger } from '../../runtime/logger.ts';
+import { createLogger } from '../../common/logger.ts';
 import { serveApp } from './serveApp.ts';
 
 // What a whole service cannot be made to do at will: an error that nobody thought of.

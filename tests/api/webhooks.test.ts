@@ -3,10 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import type pg from 'pg';
 import { createKey } from '../../api/account/keys.ts';
 import { createWebhooks } from '../../api/account/webhooks.ts';
-import { createPool } from '../../runtime/postgres.ts';
-import { createSealing } from '../../runtime/sealing.ts';
-import { API_VERSION } from '../../webhooks/apiVersion.ts';
-import { EVENT_KINDS } from '../../webhooks/eventKinds.ts';
+import { createPool } from '../../common/postgres.ts';
+import { createSealing } from '../../common/sealing.ts';
+import { API_VERSION, EVENT_KINDS } from '../../webhooks/events.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type ServedApp, serveApp } from './serveApp.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { withDatabase } from '../../cli/database.ts';
 import { CommandError } from '../../cli/errors.ts';
-import { delay } from '../../runtime/wait.ts';
+import { delay } from '../../common/wait.ts';
 import { createTestDatabase, execute, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

@@ -137,7 +137,7 @@ describe('svc', () => {
   it('loads for a verb only what the verb needs', async () => {
     expect(await foldersLoadedBy('verify', '--help')).toEqual(['cli', 'programs']);
     expect(await foldersLoadedBy('audit', '--help')).toEqual(['cli', 'programs']);
-    expect(await foldersLoadedBy('keys', '--help')).toEqual(['api', 'cli', 'runtime', 'stack']);
+    expect(await foldersLoadedBy('keys', '--help')).toEqual(['api', 'cli', 'common', 'stack']);
     expect(await foldersLoadedBy('--help')).toContain('indexer');
   });
 });

@@ -1,15 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { decodeAccount } from '../../programs/client/accounts.ts';
-import idl from '../../programs/client/idl.json' with { type: 'json' };
-import { coder } from '../../programs/client/program.ts';
-import type { Gateway, Model, Worker } from '../../programs/client/types.ts';
-import type { Value } from '../../programs/client/values.ts';
 import {
+  decodeAccount,
   gatewaySigners,
   modelText,
   workerEndpoint,
   workerModels,
-} from '../../programs/client/views.ts';
+} from '../../programs/client/accounts.ts';
+import { coder, type Value } from '../../programs/client/codec.ts';
+import idl from '../../programs/client/idl.json' with { type: 'json' };
+import type { Gateway, Model, Worker } from '../../programs/client/types.ts';
 import { createRandom } from '../support/random.ts';
 import { randomStruct } from './randomValue.ts';
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
+import { createLogger } from '../../common/logger.ts';
 import {
   type Batcher,
   createBatcher,
@@ -8,7 +9,6 @@ import {
   type Sender,
   WithdrawnError,
 } from '../../programs/client/sender/index.ts';
-import { createLogger } from '../../runtime/logger.ts';
 import { startLedger, type TestLedger } from '../support/ledger.ts';
 
 const NEVER_MS = 3_600_000;

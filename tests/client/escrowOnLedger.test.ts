@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, type PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import { createLogger } from '../../common/logger.ts';
 import {
   createAddresses,
   createJobId,
@@ -31,7 +32,6 @@ import {
   type Outcome,
   type Sender,
 } from '../../programs/client/sender/index.ts';
-import { createLogger } from '../../runtime/logger.ts';
 import {
   advanceSeconds,
   openService,

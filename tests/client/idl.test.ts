@@ -1,10 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { camelCase, coder, fromCoder } from '../../programs/client/codec.ts';
 import idl from '../../programs/client/idl.json' with { type: 'json' };
 import * as builders from '../../programs/client/instructions/index.ts';
-import { coder } from '../../programs/client/program.ts';
-import { camelCase, fromCoder } from '../../programs/client/values.ts';
 import {
   CLAIMANT_KINDS,
   DISPUTE_OUTCOMES,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { Keypair, PublicKey, TransactionInstruction, TransactionMessage } from '@solana/web3.js';
-import { compileLegacyMessage } from '../../programs/client/sender/legacyMessage.ts';
 import {
+  compileLegacyMessage,
   signTransaction,
   TransactionTooLargeError,
-} from '../../programs/client/sender/signedTransaction.ts';
+} from '../../programs/client/sender/transaction.ts';
 import { createRandom } from '../support/random.ts';
 
 const random = createRandom();

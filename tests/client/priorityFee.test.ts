@@ -3,9 +3,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
+import { createLogger } from '../../common/logger.ts';
 import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
 import { createPriorityFee } from '../../programs/client/sender/priorityFee.ts';
-import { createLogger } from '../../runtime/logger.ts';
 
 const servers: Server[] = [];
 

@@ -1,6 +1,6 @@
 import { PublicKey } from '@solana/web3.js';
+import { camelCase, toCoder, type Value } from '../../programs/client/codec.ts';
 import idl from '../../programs/client/idl.json' with { type: 'json' };
-import { camelCase, toCoder, type Value } from '../../programs/client/values.ts';
 import type { Random } from '../support/random.ts';
 
 /** A type as the program's IDL spells it. */

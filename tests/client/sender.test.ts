@@ -6,6 +6,7 @@ import {
   SystemProgram,
   type TransactionInstruction,
 } from '@solana/web3.js';
+import { createLogger } from '../../common/logger.ts';
 import { createRpc, type Rpc } from '../../programs/client/rpc/rpc.ts';
 import {
   createSender,
@@ -15,7 +16,6 @@ import {
   WithdrawnError,
 } from '../../programs/client/sender/index.ts';
 import { createLedger } from '../../programs/client/sender/ledger.ts';
-import { createLogger } from '../../runtime/logger.ts';
 import { advanceSeconds, startLedger, type TestLedger } from '../support/ledger.ts';
 import { accepted } from './interceptedConnection.ts';
 import { interceptedRpc } from './interceptedRpc.ts';

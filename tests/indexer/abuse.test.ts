@@ -8,6 +8,7 @@ import {
   revokeKey,
   suspendKey,
 } from '../../api/account/keys.ts';
+import { createLogger } from '../../common/logger.ts';
 import { createAbuseWatch } from '../../indexer/abuse/abuseWatch.ts';
 import { type Offence, rejectedDisputes, unpaidEndings } from '../../indexer/abuse/offences.ts';
 import { suspendOffenders } from '../../indexer/abuse/suspendOffenders.ts';
@@ -16,7 +17,6 @@ import { rebuildMirror } from '../../indexer/rebuild/rebuildMirror.ts';
 import { createJobId, disputeExpire, jobFail, jobLock } from '../../programs/client/index.ts';
 import { createLedgerClock } from '../../programs/client/sender/index.ts';
 import { FAILURE_REASONS, type FailureReason } from '../../programs/client/vocabulary.ts';
-import { createLogger } from '../../runtime/logger.ts';
 import { readClockSeconds } from '../support/ledger.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { addresses, createScene, type Scene } from './scene.ts';

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type pg from 'pg';
+import { createLogger } from '../../common/logger.ts';
 import { clearMirror } from '../../indexer/clearMirror.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../indexer/decode.ts';
 import { applyMissing } from '../../indexer/mirror/applyMissing.ts';
@@ -13,7 +14,6 @@ import { selectCursor } from '../../indexer/statements/cursors.ts';
 import { type Announcing, createAnnouncer } from '../../indexer/webhooks/announce/announcer.ts';
 import { openAttemptJobs } from '../../indexer/webhooks/deliver/attemptJobs.ts';
 import { createDeliveryQueue, type DeliveryQueue } from '../../indexer/webhooks/deliver/queue.ts';
-import { createLogger } from '../../runtime/logger.ts';
 import { createRandom } from '../support/random.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { addresses } from './scene.ts';

@@ -1,4 +1,4 @@
-import type { Database } from '../../runtime/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 
 /** Every column, index and constraint of the mirror that is served, by kind and name. */
 export async function describeMirror(database: Database): Promise<unknown[]> {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { inTransaction } from '../../common/postgres.ts';
 import { changesOf } from '../../indexer/apply/folds/index.ts';
 import { rollBack } from '../../indexer/apply/rollBack.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../indexer/decode.ts';
@@ -6,7 +7,6 @@ import { digestTables } from '../../indexer/digest.ts';
 import { reconcile } from '../../indexer/reconcile/reconcile.ts';
 import { selectGaps } from '../../indexer/statements/selectGaps.ts';
 import { IDL } from '../../programs/client/index.ts';
-import { inTransaction } from '../../runtime/postgres.ts';
 import { createRandom } from '../support/random.ts';
 import { liveThrough } from './life.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';

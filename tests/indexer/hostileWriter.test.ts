@@ -10,9 +10,12 @@ import {
 import bs58 from 'bs58';
 import { createWebhooks } from '../../api/account/webhooks.ts';
 import { eventEnvelope } from '../../api/http/contracts/events.ts';
+import { resolveName } from '../../common/net/names.ts';
+import { createSealing } from '../../common/sealing.ts';
 import { rebuildMirror } from '../../indexer/rebuild/rebuildMirror.ts';
 import { readLedger } from '../../indexer/reconcile/readLedger.ts';
 import { isClean, reconcile } from '../../indexer/reconcile/reconcile.ts';
+import { IDL } from '../../programs/client/codec.ts';
 import {
   createJobId,
   creditBuy,
@@ -23,10 +26,7 @@ import {
   jobLock,
   PROGRAM_ID,
 } from '../../programs/client/index.ts';
-import { IDL } from '../../programs/client/program.ts';
-import { resolveName } from '../../runtime/resolveName.ts';
-import { createSealing } from '../../runtime/sealing.ts';
-import { EVENT_KINDS, type EventKind } from '../../webhooks/eventKinds.ts';
+import { EVENT_KINDS, type EventKind } from '../../webhooks/events.ts';
 import {
   callThrough,
   deployHostileProgram,

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { AccountLayout, AccountState } from '@solana/spl-token';
 import { Keypair, type PublicKey } from '@solana/web3.js';
+import { createLogger } from '../../common/logger.ts';
+import { delay } from '../../common/wait.ts';
 import { createKeepers } from '../../indexer/keeper/createKeepers.ts';
 import type { TaskResult } from '../../indexer/keeper/duty.ts';
 import { sweep } from '../../indexer/mirror/sweep.ts';
 import { PROGRAM_ID } from '../../programs/client/index.ts';
 import { createLedgerClock, createSender } from '../../programs/client/sender/index.ts';
-import { createLogger } from '../../runtime/logger.ts';
-import { delay } from '../../runtime/wait.ts';
 import { writeAccount } from '../../testing/ledgerCall.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { addresses, createScene, type Scene } from './scene.ts';

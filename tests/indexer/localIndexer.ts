@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { createLogger } from '../../common/logger.ts';
 import type { FatalError } from '../../indexer/errors.ts';
 import { createIndexer, type Indexer } from '../../indexer/indexer.ts';
 import type { Keeper } from '../../indexer/keeper/keeper.ts';
@@ -6,7 +7,6 @@ import { createMetrics } from '../../indexer/metrics.ts';
 import { createProgress } from '../../indexer/mirror/progress.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
 import type { DeliveryQueue } from '../../indexer/webhooks/deliver/queue.ts';
-import { createLogger } from '../../runtime/logger.ts';
 import { addresses } from './scene.ts';
 
 /** An indexer in the test's own process, by a clock that the test moves. */

@@ -1,8 +1,8 @@
 import type pg from 'pg';
+import { createPool, inTransaction } from '../../common/postgres.ts';
 import { applyTransaction } from '../../indexer/apply/applyTransaction.ts';
 import type { LedgerTransaction } from '../../indexer/decode.ts';
 import { MIRROR_SCHEMA, PLAN_SETTINGS } from '../../indexer/mirrorSchema.ts';
-import { createPool, inTransaction } from '../../runtime/postgres.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { addresses } from './scene.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Connection } from '@solana/web3.js';
-import * as wait from '../../runtime/wait.ts';
+import * as wait from '../../common/wait.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { addresses, createScene, type Scene } from './scene.ts';
 
@@ -9,7 +9,7 @@ const AMOUNT_OFFSET = 64;
 
 const pausesMs: number[] = [];
 // What waits for the ledger to rest need not wait here: it never does.
-jest.unstable_mockModule('../../runtime/wait.ts', () => ({
+jest.unstable_mockModule('../../common/wait.ts', () => ({
   ...wait,
   delay: async (ms: number) => void pausesMs.push(ms),
 }));

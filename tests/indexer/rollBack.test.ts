@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { QueryResult } from 'pg';
+import { type Database, inTransaction } from '../../common/postgres.ts';
 import { rollBack } from '../../indexer/apply/rollBack.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../indexer/decode.ts';
 import { digestTables } from '../../indexer/digest.ts';
 import { createAnnouncer } from '../../indexer/webhooks/announce/announcer.ts';
-import { type Database, inTransaction } from '../../runtime/postgres.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { addresses } from './scene.ts';
 

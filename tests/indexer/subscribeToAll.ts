@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Database } from '../../runtime/postgres.ts';
-import { API_VERSION } from '../../webhooks/apiVersion.ts';
-import { EVENT_KINDS } from '../../webhooks/eventKinds.ts';
+import type { Database } from '../../common/postgres.ts';
+import { API_VERSION, EVENT_KINDS } from '../../webhooks/events.ts';
 
 /** Leaves each of the wallets with one webhook, which hears of everything. */
 export async function subscribeToAll(database: Database, wallets: readonly string[]) {

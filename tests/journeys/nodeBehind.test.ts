@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { TransactionInstruction } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { coder } from '../../programs/client/codec.ts';
 import { EscrowErrorCode } from '../../programs/client/errors.ts';
-import { coder } from '../../programs/client/program.ts';
 import { askCompletion } from '../support/askCompletion.ts';
 import type { StartedProcess } from '../support/childProcess.ts';
 import { type GatedService, startGatedService } from '../support/gatedService.ts';

@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createAssociatedTokenAccountIdempotent, getAccount } from '@solana/spl-token';
 import { Keypair, PublicKey } from '@solana/web3.js';
-import { fetchWorker } from '../../programs/client/accounts.ts';
+import { fetchWorker, workerEndpoint } from '../../programs/client/accounts.ts';
 import { workerUpdate } from '../../programs/client/instructions/index.ts';
-import { workerEndpoint } from '../../programs/client/views.ts';
 import { submit } from '../../stack/operator.ts';
 import { FORMS, openCompletion, readAnswer } from '../support/askCompletion.ts';
 import { type GatedService, startGatedService } from '../support/gatedService.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { TransactionInstruction } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { coder } from '../../programs/client/program.ts';
+import { coder } from '../../programs/client/codec.ts';
 import { landUnchecked } from '../indexer/landUnchecked.ts';
 import { askCompletion, openCompletion, readAnswer } from '../support/askCompletion.ts';
 import { type GatedService, startGatedService } from '../support/gatedService.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { APIError } from 'openai';
-import { delay, within } from '../../runtime/wait.ts';
+import { delay, within } from '../../common/wait.ts';
 import { accepted } from '../client/interceptedConnection.ts';
 import { until } from '../indexer/until.ts';
 import {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { delay } from '../../common/wait.ts';
 import { modelUpsert } from '../../programs/client/instructions/index.ts';
 import { TIERS } from '../../programs/client/vocabulary.ts';
-import { delay } from '../../runtime/wait.ts';
 import { submit } from '../../stack/operator.ts';
 import { until } from '../indexer/until.ts';
 import { type Answer, askCompletion, FORMS, type Form } from '../support/askCompletion.ts';

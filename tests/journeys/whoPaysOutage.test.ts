@@ -10,8 +10,8 @@ import {
 } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { coder } from '../../programs/client/codec.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
-import { coder } from '../../programs/client/program.ts';
 import { submit } from '../../stack/operator.ts';
 import { accepted } from '../client/interceptedConnection.ts';
 import { until } from '../indexer/until.ts';

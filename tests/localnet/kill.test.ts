@@ -8,8 +8,8 @@ import {
   SystemProgram,
   Transaction,
 } from '@solana/web3.js';
+import { delay } from '../../common/wait.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../../localnet/bank/fees.ts';
-import { delay } from '../../runtime/wait.ts';
 import { callLedger } from '../../testing/ledgerCall.ts';
 import { createRandom } from '../support/random.ts';
 import { type LedgerProcess, startLedgerProcess } from './ledgerProcess.ts';

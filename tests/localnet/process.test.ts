@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Connection, Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { delay } from '../../runtime/wait.ts';
+import { delay } from '../../common/wait.ts';
 import { callLedger } from '../../testing/ledgerCall.ts';
 
 const MAIN = fileURLToPath(new URL('../../localnet/main.ts', import.meta.url));

@@ -1,6 +1,7 @@
 import anchor from '@coral-xyz/anchor';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import { camelCase, fromCoder, toCoder, type Value } from '../../programs/client/codec.ts';
 import idl from '../../programs/client/idl.json' with { type: 'json' };
 import {
   createAddresses,
@@ -9,7 +10,6 @@ import {
   PROGRAM_ID,
 } from '../../programs/client/index.ts';
 import * as builders from '../../programs/client/instructions/index.ts';
-import { camelCase, fromCoder, toCoder, type Value } from '../../programs/client/values.ts';
 import { type IdlField, randomValue } from '../client/randomValue.ts';
 import { openService, type Service, startLedger, type TestLedger } from '../support/ledger.ts';
 import { createRandom } from '../support/random.ts';

@@ -8,7 +8,7 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import { configInitialize, PROGRAM_ID } from '../../programs/client/index.ts';
-import { artifactPath } from '../../programs/scripts/build/artifacts.ts';
+import { artifactPath } from '../../programs/tools/artifacts.ts';
 import { LOCAL_AUTHORITY } from '../../testing/bankrun.ts';
 import { AUTHORITY, startChain } from '../support/chain.ts';
 import { expectEvent } from './support/emission.ts';

@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 describe('the published interface', () => {
   it('is what the Rust source says', () => {
-    const script = join(import.meta.dirname, '../../programs/scripts/idl.ts');
+    const script = join(import.meta.dirname, '../../programs/tools/idl.ts');
     execFileSync(process.execPath, [script, '--check'], { stdio: 'pipe' });
   });
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { TransactionInstruction } from '@solana/web3.js';
-import { feeLamports, largestBatch } from '../../programs/scripts/costs/fees.ts';
-import { jobFees } from '../../programs/scripts/costs/jobFees.ts';
+import { feeLamports, jobFees, largestBatch } from '../../programs/tools/jobFees.ts';
 import { acknowledge, composeLock, lockJob, prove, refund, settle } from './support/jobs.ts';
 import { createWorld } from './support/world.ts';
 

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/index.ts';
-import { artifactPath, checkout } from '../../programs/scripts/build/artifacts.ts';
-import { drawProgramKey, requireUsableProgramId } from '../../programs/scripts/build/programId.ts';
-import { tryOut } from '../../programs/scripts/build/tryOut.ts';
+import { artifactPath, checkout } from '../../programs/tools/artifacts.ts';
+import { drawProgramKey, requireUsableProgramId } from '../../programs/tools/programId.ts';
+import { tryOut } from '../../programs/tools/tryOut.ts';
 import { createRandom } from '../support/random.ts';
 
 // That a build for another id runs there is shown by `npm run program:verify`, which has a compiler.
 
-const script = (name: string): string => join(checkout, 'programs/scripts', name);
+const script = (name: string): string => join(checkout, 'programs/tools', name);
 const random = createRandom();
 const draw = (): Keypair => Keypair.fromSeed(random.bytes(32));
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { architectures, artifactPath, checkout } from '../../programs/scripts/build/artifacts.ts';
+import { architectures, artifactPath, checkout } from '../../programs/tools/artifacts.ts';
 
 const BEGIN = '=======BEGIN SECURITY.TXT V1=======\0';
 const END = '=======END SECURITY.TXT V1=======\0';

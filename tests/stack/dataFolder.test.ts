@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { createPool } from '../../runtime/postgres.ts';
+import { createPool } from '../../common/postgres.ts';
 import type { StackDescription } from '../../stack/stackFile.ts';
 import { createWorkplace, type StartedStack, type Workplace } from './startedStack.ts';
 

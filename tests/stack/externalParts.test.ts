@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import bs58 from 'bs58';
-import { createPool } from '../../runtime/postgres.ts';
+import { createPool } from '../../common/postgres.ts';
 import type { StackDescription } from '../../stack/stackFile.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { startLedger } from '../support/ledger.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { secretsKeySettings } from '../../runtime/secretsKeys.ts';
+import { secretsKeySettings } from '../../common/sealing.ts';
 
 /** All variables that a process parses. */
 export function settingsIn(path: string): string[] {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { delay } from '../../runtime/wait.ts';
+import { delay } from '../../common/wait.ts';
 import { findFreePort } from '../../stack/freePort.ts';
 import { readStackFile, type StackDescription } from '../../stack/stackFile.ts';
 

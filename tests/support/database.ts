@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { delay } from '../../runtime/wait.ts';
+import { delay } from '../../common/wait.ts';
 import { createPrefix } from './databaseServer/offerServer.ts';
 import {
   type DatabaseServer,

@@ -8,7 +8,7 @@ import {
   PublicKey,
   TransactionInstruction,
 } from '@solana/web3.js';
-import { artifactPath } from '../../programs/scripts/build/artifacts.ts';
+import { artifactPath } from '../../programs/tools/artifacts.ts';
 import { writeAccount } from '../../testing/ledgerCall.ts';
 
 /** Where tests put the hostile program of programs/hostile. */

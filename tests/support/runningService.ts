@@ -8,6 +8,8 @@ import type pg from 'pg';
 import { createKey } from '../../api/account/keys.ts';
 import { loadConfig } from '../../api/config.ts';
 import { startApi } from '../../api/start.ts';
+import { createPool } from '../../common/postgres.ts';
+import { delay } from '../../common/wait.ts';
 import {
   fetchAllCreditAccounts,
   fetchAllJobs,
@@ -19,8 +21,6 @@ import { createAddresses } from '../../programs/client/addresses.ts';
 import { BASE_UNITS_PER_CREDIT } from '../../programs/client/pricing.ts';
 import type { CreditAccount, Job } from '../../programs/client/types.ts';
 import { JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
-import { createPool } from '../../runtime/postgres.ts';
-import { delay } from '../../runtime/wait.ts';
 import type { CatalogModel } from '../../stack/catalog.ts';
 import type { Operator } from '../../stack/operator.ts';
 import { openCreditAccount } from '../../stack/participants.ts';

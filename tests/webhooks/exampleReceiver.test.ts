@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { generateSecret } from '../../webhooks/secret.ts';
-import { webhookHeaders } from '../../webhooks/signature.ts';
+import { generateSecret, webhookHeaders } from '../../webhooks/signature.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const secret = generateSecret();

@@ -2,10 +2,9 @@ import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
-import { API_VERSION } from '../../webhooks/apiVersion.ts';
+import { API_VERSION } from '../../webhooks/events.ts';
 import { verifyWebhook, type WebhookEvent } from '../../webhooks/index.ts';
-import { generateSecret } from '../../webhooks/secret.ts';
-import { type SigningSecrets, webhookHeaders } from '../../webhooks/signature.ts';
+import { generateSecret, type SigningSecrets, webhookHeaders } from '../../webhooks/signature.ts';
 
 const secret = generateSecret();
 const nowMs = 1_800_000_000_999;

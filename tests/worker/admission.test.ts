@@ -1,9 +1,9 @@
 import anchor from '@coral-xyz/anchor';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
+import { delay } from '../../common/wait.ts';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
-import { delay } from '../../runtime/wait.ts';
 import { createAdmission } from '../../worker/admission.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import { createWorkerLedger } from '../../worker/ledger.ts';

@@ -1,7 +1,7 @@
 import anchor from '@coral-xyz/anchor';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { SystemProgram } from '@solana/web3.js';
-import { createLogger } from '../../runtime/logger.ts';
+import { createLogger } from '../../common/logger.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import { readAnswer } from './events.ts';
 import { codeOf, freshAddress, openScene, type Scene } from './scene.ts';

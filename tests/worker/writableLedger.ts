@@ -2,7 +2,7 @@ import anchor from '@coral-xyz/anchor';
 import { type Connection, PublicKey } from '@solana/web3.js';
 import type { AccountName } from '../../programs/client/accounts.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { coder, IDL } from '../../programs/client/program.ts';
+import { coder, IDL } from '../../programs/client/codec.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { writeAccount } from '../../testing/ledgerCall.ts';
 import { startLedger } from '../support/ledger.ts';

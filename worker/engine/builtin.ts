@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { createRandom } from '../../runtime/seededRandom.ts';
-import { estimatePromptTokens } from '../../runtime/tokens.ts';
-import { delay } from '../../runtime/wait.ts';
+import { createRandom } from '../../common/seededRandom.ts';
+import { estimatePromptTokens } from '../../common/tokenizers/tokenCounts.ts';
+import { delay } from '../../common/wait.ts';
 import { compose } from './composition.ts';
 import type { Engine, FinishReason } from './engine.ts';
 import { createStopScanner } from './stopSequences.ts';

@@ -1,4 +1,4 @@
-import type { Random } from '../../runtime/seededRandom.ts';
+import type { Random } from '../../common/seededRandom.ts';
 import type { ChatRequest } from '../contracts.ts';
 
 const OPENING = 'This is the built-in engine, not a language model; it strings words together:';

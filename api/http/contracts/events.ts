@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { FAILURE_REASONS, TIERS } from '../../../programs/client/vocabulary.ts';
-import type { EventKind } from '../../../webhooks/eventKinds.ts';
-import type { EventData } from '../../../webhooks/events.ts';
+import type { EventData, EventKind } from '../../../webhooks/events.ts';
 import {
   credits,
   jobId,

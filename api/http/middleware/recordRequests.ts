@@ -1,6 +1,6 @@
 import type { Tracer } from '@opentelemetry/api';
 import type { Request, RequestHandler, Response } from 'express';
-import type { Logger } from '../../../runtime/logger.ts';
+import type { Logger } from '../../../common/logger.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import { startRequestTrace } from '../../telemetry/tracing.ts';
 import { errorCodeOf, wasAnswered } from '../response/response.ts';

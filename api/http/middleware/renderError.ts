@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
-import type { Logger } from '../../../runtime/logger.ts';
+import type { Logger } from '../../../common/logger.ts';
 import { ApiError, ClientLeftError, toApiError } from '../contracts/errors.ts';
 import { sendError } from '../response/response.ts';
 import { requestIdOf } from './headers.ts';

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { creditsNumber, isoTime, usdcValue } from '../../../runtime/jsonForms.ts';
+import { creditsNumber, isoTime, usdcValue } from '../../../common/jsonForms.ts';
 import type { Webhooks } from '../../account/webhooks.ts';
 import {
   type AccountObject,

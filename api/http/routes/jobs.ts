@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import type { Database } from '../../../runtime/postgres.ts';
+import type { Database } from '../../../common/postgres.ts';
 import type { Completions } from '../../jobs/completion.ts';
 import type { Disputes } from '../../jobs/dispute.ts';
 import type { UnmirroredJobs } from '../../jobs/job.ts';

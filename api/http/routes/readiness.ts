@@ -1,6 +1,6 @@
+import type { Database } from '../../../common/postgres.ts';
+import { delay } from '../../../common/wait.ts';
 import type { LedgerClock } from '../../../programs/client/sender/ledgerClock.ts';
-import type { Database } from '../../../runtime/postgres.ts';
-import { delay } from '../../../runtime/wait.ts';
 import type { WorkerDirectory } from '../../workers/directory.ts';
 
 type State = 'ok' | 'away';

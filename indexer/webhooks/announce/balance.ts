@@ -1,5 +1,5 @@
+import type { Database } from '../../../common/postgres.ts';
 import { CLAIMANT_KINDS, word } from '../../../programs/client/vocabulary.ts';
-import type { Database } from '../../../runtime/postgres.ts';
 import type { EventOf } from '../../apply/change.ts';
 import type { LedgerEvent } from '../../decode.ts';
 

@@ -1,4 +1,4 @@
-import type { Database } from '../../../runtime/postgres.ts';
+import type { Database } from '../../../common/postgres.ts';
 import { selectAccountEvents } from '../../statements/selectAccountEvents.ts';
 import { type Balance, balanceAfter } from './balance.ts';
 

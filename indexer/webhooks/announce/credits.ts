@@ -1,4 +1,4 @@
-import { creditsNumber, usdcValue } from '../../../runtime/jsonForms.ts';
+import { creditsNumber, usdcValue } from '../../../common/jsonForms.ts';
 import type { LedgerEvent } from '../../decode.ts';
 import type { Balance } from './balance.ts';
 import type { Describe, Occurrence } from './occurrence.ts';

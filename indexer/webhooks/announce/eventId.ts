@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { EventKind } from '../../../webhooks/eventKinds.ts';
+import type { EventKind } from '../../../webhooks/events.ts';
 import type { EventPlace } from '../../decode.ts';
 
 /**

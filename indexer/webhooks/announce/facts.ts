@@ -1,5 +1,5 @@
+import type { Database } from '../../../common/postgres.ts';
 import type { Tier } from '../../../programs/client/vocabulary.ts';
-import type { Database } from '../../../runtime/postgres.ts';
 import type { LedgerEvent } from '../../decode.ts';
 import type { Facts } from './occurrence.ts';
 import { isAnnounced } from './occurrences.ts';

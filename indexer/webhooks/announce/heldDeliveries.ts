@@ -1,5 +1,5 @@
-import type { Database } from '../../../runtime/postgres.ts';
-import { EVENT_KINDS } from '../../../webhooks/eventKinds.ts';
+import type { Database } from '../../../common/postgres.ts';
+import { EVENT_KINDS } from '../../../webhooks/events.ts';
 import type { EventPlace } from '../../decode.ts';
 import type { DueDelivery } from '../deliver/queue.ts';
 import { eventIdOf } from './eventId.ts';

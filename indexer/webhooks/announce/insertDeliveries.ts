@@ -1,4 +1,4 @@
-import type { Database } from '../../../runtime/postgres.ts';
+import type { Database } from '../../../common/postgres.ts';
 import type { DueDelivery } from '../deliver/queue.ts';
 
 /** An event for one webhook. */

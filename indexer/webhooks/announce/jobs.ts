@@ -1,5 +1,5 @@
+import { creditsNumber, isoTime, sha256Text, usdcValue } from '../../../common/jsonForms.ts';
 import { FAILURE_REASONS, TIERS, word } from '../../../programs/client/vocabulary.ts';
-import { creditsNumber, isoTime, sha256Text, usdcValue } from '../../../runtime/jsonForms.ts';
 import type { EventData } from '../../../webhooks/events.ts';
 import type { EventOf } from '../../apply/change.ts';
 import { FatalError } from '../../errors.ts';

@@ -1,6 +1,5 @@
 import type { Tier } from '../../../programs/client/vocabulary.ts';
-import type { EventKind } from '../../../webhooks/eventKinds.ts';
-import type { EventData } from '../../../webhooks/events.ts';
+import type { EventData, EventKind } from '../../../webhooks/events.ts';
 import type { EventOf } from '../../apply/change.ts';
 import type { LedgerEvent } from '../../decode.ts';
 

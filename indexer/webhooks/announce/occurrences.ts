@@ -1,5 +1,5 @@
+import type { Database } from '../../../common/postgres.ts';
 import type { EventName } from '../../../programs/client/events.ts';
-import type { Database } from '../../../runtime/postgres.ts';
 import type { LedgerEvent } from '../../decode.ts';
 import { balanceAfter } from './balance.ts';
 import { moveCreditAlert } from './creditAlerts.ts';

@@ -1,4 +1,4 @@
-import { isoTime } from '../../../runtime/jsonForms.ts';
+import { isoTime } from '../../../common/jsonForms.ts';
 import { renderEnvelope } from './envelope.ts';
 import { eventIdOf } from './eventId.ts';
 import type { NewDelivery } from './insertDeliveries.ts';

@@ -1,4 +1,4 @@
-import type { Database } from '../../../runtime/postgres.ts';
+import type { Database } from '../../../common/postgres.ts';
 import { atomically } from '../../apply/atomically.ts';
 import { type Announcer, type Announcing, createAnnouncer } from './announcer.ts';
 import { selectFinalHeld } from './heldDeliveries.ts';

@@ -1,4 +1,4 @@
-import type { Database } from '../../../runtime/postgres.ts';
+import type { Database } from '../../../common/postgres.ts';
 import type { Occurrence } from './occurrence.ts';
 
 /** A webhook that is told of some of what occurred. */

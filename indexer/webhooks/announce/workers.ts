@@ -1,4 +1,4 @@
-import { creditsNumber } from '../../../runtime/jsonForms.ts';
+import { creditsNumber } from '../../../common/jsonForms.ts';
 import type { EventOf } from '../../apply/change.ts';
 import { jobIdOf } from './jobs.ts';
 import type { Describe, Facts } from './occurrence.ts';

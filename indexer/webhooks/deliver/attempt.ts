@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { Dispatcher } from 'undici';
-import type { Logger } from '../../../runtime/logger.ts';
-import { inTransaction } from '../../../runtime/postgres.ts';
-import { type Sealing, SealingError } from '../../../runtime/sealing.ts';
+import type { Logger } from '../../../common/logger.ts';
+import { inTransaction } from '../../../common/postgres.ts';
+import { type Sealing, SealingError } from '../../../common/sealing.ts';
 import { type SigningSecrets, webhookHeaders } from '../../../webhooks/signature.ts';
 import { type ClaimedAttempt, claimAttempt } from './claimAttempt.ts';
 import { concludeAttempt } from './concludeAttempt.ts';

@@ -1,5 +1,5 @@
 import { PgBoss } from 'pg-boss';
-import type { Logger } from '../../../runtime/logger.ts';
+import type { Logger } from '../../../common/logger.ts';
 import { type AttemptJob, DUE_CHANNEL, QUEUE_NAME, type TakenAttempt } from './queue.ts';
 import { selectWallets, selectWebhooksOf } from './wallets.ts';
 

@@ -1,4 +1,4 @@
-import type { Database } from '../../../runtime/postgres.ts';
+import type { Database } from '../../../common/postgres.ts';
 import { TEST_EVENT } from '../testEvent.ts';
 import { lockWebhook } from './lockWebhook.ts';
 import type { Outcome } from './outcome.ts';

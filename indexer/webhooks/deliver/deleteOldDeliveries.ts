@@ -1,4 +1,4 @@
-import type { Database } from '../../../runtime/postgres.ts';
+import type { Database } from '../../../common/postgres.ts';
 
 /** How long deliveries can be looked up and replayed, whatever became of them. */
 const KEPT_DAYS = 30;

@@ -1,5 +1,5 @@
-import type { Logger } from '../../../runtime/logger.ts';
-import { delay } from '../../../runtime/wait.ts';
+import type { Logger } from '../../../common/logger.ts';
+import { delay } from '../../../common/wait.ts';
 import { classify, FatalError } from '../../errors.ts';
 import { createWakeUp } from '../../source/wakeUp.ts';
 import type { MakeAttempt } from './attempt.ts';

@@ -1,5 +1,5 @@
 import { type Dispatcher, request } from 'undici';
-import { AddressRefusedError } from '../../../runtime/addressGuard.ts';
+import { AddressRefusedError } from '../../../common/net/addressGuard.ts';
 import type { AttemptError, Outcome } from './outcome.ts';
 import { EXCHANGE_MS_MAX } from './schedule.ts';
 

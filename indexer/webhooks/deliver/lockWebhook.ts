@@ -1,4 +1,4 @@
-import type { Database } from '../../../runtime/postgres.ts';
+import type { Database } from '../../../common/postgres.ts';
 
 /**
  * Locks the webhook of a delivery. Whoever changes deliveries does so first, and looks after the

@@ -1,4 +1,4 @@
-import type { Database } from '../../../runtime/postgres.ts';
+import type { Database } from '../../../common/postgres.ts';
 
 /** What is still to be delivered. */
 export interface Backlog {

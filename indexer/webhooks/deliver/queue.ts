@@ -1,5 +1,5 @@
 import { PgBoss } from 'pg-boss';
-import type { Database } from '../../../runtime/postgres.ts';
+import type { Database } from '../../../common/postgres.ts';
 
 /** An attempt that is to be made. */
 export interface DueDelivery {

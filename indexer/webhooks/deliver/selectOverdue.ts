@@ -1,4 +1,4 @@
-import type { Database } from '../../../runtime/postgres.ts';
+import type { Database } from '../../../common/postgres.ts';
 import type { DueDelivery } from './queue.ts';
 
 /** Long enough for an attempt that is under way to be concluded. */

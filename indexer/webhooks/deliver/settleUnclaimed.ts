@@ -1,4 +1,4 @@
-import type { Database } from '../../../runtime/postgres.ts';
+import type { Database } from '../../../common/postgres.ts';
 import { concludeAttempt } from './concludeAttempt.ts';
 import { lockWebhook } from './lockWebhook.ts';
 import type { Outcome } from './outcome.ts';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { Logger } from '../../../runtime/logger.ts';
-import { delay } from '../../../runtime/wait.ts';
+import type { Logger } from '../../../common/logger.ts';
+import { delay } from '../../../common/wait.ts';
 import { classify, FatalError } from '../../errors.ts';
 import type { WebhookMetrics } from '../metrics.ts';
 import { deleteOldDeliveries } from './deleteOldDeliveries.ts';

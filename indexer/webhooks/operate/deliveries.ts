@@ -1,4 +1,4 @@
-import type { Database } from '../../../runtime/postgres.ts';
+import type { Database } from '../../../common/postgres.ts';
 
 /** Undelivered: its webhook was not active, so nobody sends it unless it is replayed. */
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'undelivered'] as const;

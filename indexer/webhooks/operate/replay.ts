@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { inTransaction } from '../../../runtime/postgres.ts';
+import { inTransaction } from '../../../common/postgres.ts';
 import type { DeliveryQueue, DueDelivery } from '../deliver/queue.ts';
 import { TEST_EVENT } from '../testEvent.ts';
 import { type DeliveryFilter, MATCHES, parametersOf } from './deliveries.ts';

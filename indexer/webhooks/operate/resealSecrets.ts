@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { type Database, inTransaction } from '../../../runtime/postgres.ts';
-import { type Sealing, SealingError } from '../../../runtime/sealing.ts';
+import { type Database, inTransaction } from '../../../common/postgres.ts';
+import { type Sealing, SealingError } from '../../../common/sealing.ts';
 
 /** How secrets are found and left; one that no key opens stays as it is. */
 export interface ResealedSecrets {

@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { inTransaction } from '../../../runtime/postgres.ts';
-import type { Sealing } from '../../../runtime/sealing.ts';
-import { generateSecret } from '../../../webhooks/secret.ts';
+import { inTransaction } from '../../../common/postgres.ts';
+import type { Sealing } from '../../../common/sealing.ts';
+import { generateSecret } from '../../../webhooks/signature.ts';
 import { notFound } from './errors.ts';
 
 /** Time for the receiver to learn the new secret. */

@@ -1,4 +1,4 @@
-import type { Database } from '../../../runtime/postgres.ts';
+import type { Database } from '../../../common/postgres.ts';
 
 /** How a delivery's last attempt went. */
 export interface LastOutcome {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { inTransaction } from '../../../runtime/postgres.ts';
+import { inTransaction } from '../../../common/postgres.ts';
 import { renderEnvelope } from '../announce/envelope.ts';
 import type { DeliveryQueue } from '../deliver/queue.ts';
 import { TEST_EVENT } from '../testEvent.ts';

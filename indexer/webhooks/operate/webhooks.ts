@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type Database, inTransaction } from '../../../runtime/postgres.ts';
+import { type Database, inTransaction } from '../../../common/postgres.ts';
 import { setAside } from '../deliver/setAside.ts';
 import { notFound, WebhookDisabledError } from './errors.ts';
 

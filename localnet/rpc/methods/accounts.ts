@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { tryDecodeBase58 } from '../../../programs/client/base58.ts';
+import { tryDecodeBase58 } from '../../../programs/client/keys.ts';
 import { tokenHolding } from '../../bank/tokenBalances.ts';
 import type { Account } from '../../runtime/runtime.ts';
 import { addressText } from '../../wire/addressText.ts';

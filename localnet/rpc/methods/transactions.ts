@@ -1,6 +1,6 @@
 import { base58 } from '@scure/base';
 import { z } from 'zod';
-import { tryDecodeBase58 } from '../../../programs/client/base58.ts';
+import { tryDecodeBase58 } from '../../../programs/client/keys.ts';
 import type { Refused } from '../../bank/execute.ts';
 import { innerInstructionsOf, returnDataOf } from '../../bank/meta.ts';
 import { describeError } from '../../runtime/errorWords.ts';

@@ -8,9 +8,8 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js';
 import { type Addresses, createAddresses, PROGRAM_ID } from '../addresses.ts';
-import { lookUp } from '../lookUp.ts';
-import { coder, IDL } from '../program.ts';
-import { camelCase, toCoder, type Value } from '../values.ts';
+import { camelCase, coder, IDL, toCoder, type Value } from '../codec.ts';
+import { lookUp } from '../keyCache.ts';
 import { boundsOf } from './argument.ts';
 
 /** What every builder accepts besides its own: another deployment than this package's own. */

@@ -1,4 +1,63 @@
-import { NoAnswerError, RpcError } from './errors.ts';
+/** A node answered a question with a refusal. */
+export class RpcError extends Error {
+  override name = 'RpcError';
+  /** JSON-RPC's or the provider's number; undefined where the node gave none. */
+  readonly code: number | undefined;
+  /** What the node added, such as why a transaction was refused. */
+  readonly data: unknown;
+
+  constructor(message: string, options: { code: number | undefined; data: unknown }) {
+    super(message);
+    this.code = options.code;
+    this.data = options.data;
+  }
+}
+
+/** No answer came in time, or what came is none: a page of HTML, another form, an HTTP status. */
+export class NoAnswerError extends Error {
+  override name = 'NoAnswerError';
+}
+
+/** What a node's answer looks like, checked as far as it is used: a wrong form throws TypeError. */
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function fieldsOf(value: unknown): Fields {
+  if (typeof value === 'object' && value !== null) return value as Fields;
+  throw new TypeError('No object');
+}
+
+export function listOf<Item>(value: unknown, read: (item: unknown) => Item): Item[] {
+  if (Array.isArray(value)) return value.map(read);
+  throw new TypeError('No list');
+}
+
+export function numberOf(value: unknown): number {
+  if (typeof value === 'number') return value;
+  throw new TypeError('No number');
+}
+
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  throw new TypeError('No text');
+}
+
+/** An answer with the slot of the state that it speaks of. */
+export interface AtSlot<Value> {
+  readonly slot: number;
+  readonly value: Value;
+}
+
+export function atSlot<Value>(read: (value: unknown) => Value) {
+  return (result: unknown): AtSlot<Value> => {
+    const { context, value } = fieldsOf(result);
+    return { slot: numberOf(fieldsOf(context).slot), value: read(value) };
+  };
+}
+
+export function orNull<Value>(read: (value: unknown) => Value) {
+  return (value: unknown): Value | null => (value === null ? null : read(value));
+}
 
 /** What came back over HTTP. */
 export interface Reply {

@@ -1,5 +1,4 @@
-import { byId, parse, type Reply, refusesBatches, resultOf } from './answers.ts';
-import { NoAnswerError } from './errors.ts';
+import { byId, NoAnswerError, parse, type Reply, refusesBatches, resultOf } from './answers.ts';
 
 /** Carries one request to a node. Rejects when no answer comes, or when the signal aborts. */
 export type Post = (body: string, signal: AbortSignal) => Promise<Reply>;

@@ -1,7 +1,15 @@
-import type { Commitment } from './accounts.ts';
-import type { RpcError } from './errors.ts';
+import {
+  type AtSlot,
+  atSlot,
+  fieldsOf,
+  listOf,
+  numberOf,
+  orNull,
+  type RpcError,
+  textOf,
+} from './answers.ts';
 import type { Rpc } from './rpc.ts';
-import { type AtSlot, atSlot, fieldsOf, listOf, numberOf, orNull, textOf } from './shapes.ts';
+import type { Commitment } from './state.ts';
 
 /** The ledger's word for why a transaction failed, as a status, a receipt or a refusal states it. */
 export type TransactionError = object | string;

@@ -14,4 +14,4 @@ export {
   type SenderLog,
   type Sending,
 } from './sender.ts';
-export { TransactionTooLargeError } from './signedTransaction.ts';
+export { TransactionTooLargeError } from './transaction.ts';

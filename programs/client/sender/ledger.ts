@@ -1,6 +1,7 @@
-import { getBlockHeight } from '../rpc/cluster.ts';
-import { RpcError } from '../rpc/errors.ts';
+import { delay } from '../../../common/wait.ts';
+import { RpcError } from '../rpc/answers.ts';
 import type { Rpc } from '../rpc/rpc.ts';
+import { getBlockHeight } from '../rpc/state.ts';
 import {
   getLatestBlockhash,
   getSignatureStatuses,
@@ -9,6 +10,7 @@ import {
   sendTransaction,
   type TransactionError,
 } from '../rpc/transactions.ts';
+import { LedgerUnavailableError } from './outcome.ts';
 
 export interface Blockhash {
   readonly blockhash: string;
@@ -38,7 +40,7 @@ export interface Ledger {
  */
 export type Submission = 'in flight' | { readonly error: TransactionError; readonly slot: number };
 
-export interface Statuses {
+interface Statuses {
   readonly slot: number;
   readonly values: (SignatureStatus | null)[];
 }
@@ -87,4 +89,53 @@ export function createLedger(rpc: Rpc): Ledger {
 
     blockHeight: () => getBlockHeight(rpc, { commitment: COMMITMENT }),
   };
+}
+
+/** Young blockhashes, fetched only while transactions are sent. */
+interface Blockhashes {
+  /** @throws LedgerUnavailableError when no node tells one */
+  current(): Promise<Blockhash>;
+  /** Says that the ledger does not know this blockhash (any more). */
+  forget(refused: Blockhash): void;
+}
+
+/** On the fastest ledger a blockhash lives for 3 s, and a transaction needs most of that. */
+const FRESH_MS = 1_000;
+const RETRY_DELAYS_MS = [100, 400];
+
+export function createBlockhashes(ledger: Ledger): Blockhashes {
+  let young: { value: Blockhash; untilMs: number } | undefined;
+  let fetching: Promise<Blockhash> | undefined;
+
+  async function fetch(): Promise<Blockhash> {
+    const value = await withRetries(() => ledger.latestBlockhash());
+    young = { value, untilMs: performance.now() + FRESH_MS };
+    return value;
+  }
+
+  return {
+    async current() {
+      if (young !== undefined && performance.now() < young.untilMs) return young.value;
+      fetching ??= fetch().finally(() => {
+        fetching = undefined;
+      });
+      return fetching;
+    },
+    forget(refused) {
+      if (young?.value.blockhash === refused.blockhash) young = undefined;
+    },
+  };
+}
+
+async function withRetries(ask: () => Promise<Blockhash>): Promise<Blockhash> {
+  for (const delayMs of RETRY_DELAYS_MS) {
+    try {
+      return await ask();
+    } catch {
+      await delay(delayMs);
+    }
+  }
+  return ask().catch((cause: unknown) => {
+    throw new LedgerUnavailableError('No node tells a blockhash', { signature: null, cause });
+  });
 }

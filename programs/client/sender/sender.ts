@@ -5,11 +5,8 @@ import type {
   TransactionInstruction,
 } from '@solana/web3.js';
 import type { Rpc } from '../rpc/rpc.ts';
-import { createBlockhashes } from './blockhashes.ts';
-import { computeBudget, LOADED_BYTES_MAX, LOADED_BYTES_USUAL } from './computeBudget.ts';
 import { createConfirmer, type SenderCommitment } from './confirmer.ts';
-import { createFeePayers } from './feePayers.ts';
-import { type Blockhash, createLedger, type Submission } from './ledger.ts';
+import { type Blockhash, createBlockhashes, createLedger, type Submission } from './ledger.ts';
 import {
   isTooLarge,
   isUnableToPay,
@@ -18,8 +15,14 @@ import {
   refusalOf,
   WithdrawnError,
 } from './outcome.ts';
-import { type SignedTransaction, signTransaction } from './signedTransaction.ts';
-import { createTurns } from './turns.ts';
+import { createFeePayers, createTurns } from './scheduling.ts';
+import {
+  computeBudget,
+  LOADED_BYTES_MAX,
+  LOADED_BYTES_USUAL,
+  type SignedTransaction,
+  signTransaction,
+} from './transaction.ts';
 
 /** Instructions as they are, or made for the fee payer that will sign, who may pay rent as well. */
 export type Instructions =

@@ -1,4 +1,4 @@
-import { fieldsOf, numberOf } from '../rpc/shapes.ts';
+import { fieldsOf, numberOf } from '../rpc/answers.ts';
 import { errorOf, type TransactionError } from '../rpc/transactions.ts';
 
 /** How a transaction ended, as of a slot: it landed there or before. */

@@ -1,3 +1,5 @@
+import type { Value } from '../codec.ts';
+
 /**
  * What became of one check. `fails` means that the evidence contradicts the rule; `not_checkable`
  * that evidence is missing, which must never pass for success.
@@ -33,3 +35,30 @@ export function conclude(checks: readonly Finding[]): Exclude<Verdict, 'not_appl
   if (found.has('fails')) return 'fails';
   return found.has('not_checkable') || !found.has('holds') ? 'not_checkable' : 'holds';
 }
+
+/** A value as people write it: bytes in hex, keys in base58. */
+export function show(value: Value): string {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value);
+}
+
+/**
+ * Compares values pairwise.
+ *
+ * @param pairs what was found and what it must be, by the name to call it in a failure
+ * @param agreement the finding's detail when all of them are equal
+ */
+export function compare(
+  pairs: Readonly<Record<string, readonly [found: Value, expected: Value]>>,
+  agreement: string,
+): Finding {
+  const differences = Object.entries(pairs)
+    .filter(([, [found, expected]]) => show(found) !== show(expected))
+    .map(([name, [found, expected]]) => `${name} is ${show(found)}, not ${show(expected)}`);
+  return differences.length === 0 ? holds(agreement) : fails(`${differences.join('; ')}.`);
+}
+
+/**
+ * How long something overdue may stay undone, in seconds: anybody can refund a job or expire a
+ * dispute after its deadline, but somebody has to do it.
+ */
+export const GRACE_SECONDS = 60n;

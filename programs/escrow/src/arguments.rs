@@ -94,7 +94,7 @@ impl<'a> Argument<'a> for Addresses<'a> {
     }
 }
 
-/// Declares an instruction's arguments and how they are decoded. Read by programs/scripts/idl.ts.
+/// Declares an instruction's arguments and how they are decoded. Read by programs/tools/idl.ts.
 macro_rules! arguments {
     (pub struct Arguments<'a> { $($(#[$doc:meta])* $field:ident: $type:ty,)+ }) => {
         pub struct Arguments<'a> {

@@ -193,7 +193,7 @@ pub unsafe fn is_own_call(input: *const u8) -> bool {
     }
 }
 
-/// Declares an event. Read by programs/scripts/idl.ts.
+/// Declares an event. Read by programs/tools/idl.ts.
 macro_rules! event {
     (
         $(#[$doc:meta])*

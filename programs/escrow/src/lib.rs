@@ -33,7 +33,7 @@ mod text;
 mod token;
 
 /// The program's address. Chosen, not random: see seeds.rs. A build for a cluster of one's own names
-/// another one (programs/scripts/build.ts), so that no signature of one cluster counts on another.
+/// another one (programs/tools/build.ts), so that no signature of one cluster counts on another.
 pub const ID: Address = Address::from_str_const(match option_env!("ESCROW_PROGRAM_ID") {
     Some(id) => id,
     None => "8XLFurbAHp1Zg8Tyg23WoYhyy3XaYf6N17EAv4mKc2ok",

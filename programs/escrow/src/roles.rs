@@ -103,7 +103,7 @@ pub fn require_address(account: &AccountView, address: &Address) -> Result {
     Ok(())
 }
 
-/// Declares an instruction's accounts and their roles. Read by programs/scripts/idl.ts, which also
+/// Declares an instruction's accounts and their roles. Read by programs/tools/idl.ts, which also
 /// understands `#[pda(seeds)]`; accounts beyond the declared ones are ignored.
 macro_rules! accounts {
     (pub struct Accounts { $($(#[$meta:meta])* $field:ident: $role:ident,)+ }) => {

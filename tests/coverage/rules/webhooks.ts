@@ -16,8 +16,8 @@ export const webhookRules: readonly Rule[] = [
     rule: 'Only public https endpoints are taken, and the address is checked again at each connection.',
     shown: [
       'api/webhooks › refuses %s and names the field',
-      'runtime/addressGuard › is not made to a name that has moved inside since it was checked',
-      'runtime/addressGuard › is checked again for each target of a redirect',
+      'common/addressGuard › is not made to a name that has moved inside since it was checked',
+      'common/addressGuard › is checked again for each target of a redirect',
     ],
   },
   {

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { Registry } from 'prom-client';
+import { createLogger } from '../../../common/logger.ts';
 import { clearMirror } from '../../../indexer/clearMirror.ts';
 import { digestTables } from '../../../indexer/digest.ts';
 import { createHistorySource } from '../../../indexer/helius/history.ts';
@@ -12,7 +13,6 @@ import { storeFinal } from '../../../indexer/mirror/storeFinal.ts';
 import { createRpc } from '../../../indexer/source/rpc.ts';
 import type { LedgerSource } from '../../../indexer/source/source.ts';
 import { PROGRAM_ID } from '../../../programs/client/index.ts';
-import { createLogger } from '../../../runtime/logger.ts';
 import { liveThrough } from '../life.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../mirrorDatabase.ts';
 import { addresses, createScene, type Scene } from '../scene.ts';

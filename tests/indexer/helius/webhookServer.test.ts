@@ -3,9 +3,9 @@ import { request, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
+import { createLogger } from '../../../common/logger.ts';
 import { createHeliusMetrics } from '../../../indexer/helius/metrics.ts';
 import { createWebhookServer } from '../../../indexer/helius/webhookServer.ts';
-import { createLogger } from '../../../runtime/logger.ts';
 
 const SECRET = 'a secret that only Helius and we know';
 const BODY_BYTES_MAX = 1_048_576;

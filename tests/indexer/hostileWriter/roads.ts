@@ -11,8 +11,8 @@ import {
   VersionedTransaction,
   type VersionedTransactionResponse,
 } from '@solana/web3.js';
+import { delay } from '../../../common/wait.ts';
 import { PROGRAM_ID } from '../../../programs/client/index.ts';
-import { delay } from '../../../runtime/wait.ts';
 import { callThrough, HOSTILE_PROGRAM_ID, HOSTILE_SIGNER } from '../../support/hostileCaller.ts';
 import type { TestLedger } from '../../support/ledger.ts';
 import { addresses, type Scene } from '../scene.ts';

@@ -1,10 +1,10 @@
+import { createLogger } from '../../../common/logger.ts';
 import type { FatalError } from '../../../indexer/errors.ts';
 import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
 import { createMetrics } from '../../../indexer/metrics.ts';
 import { createProgress } from '../../../indexer/mirror/progress.ts';
 import type { LedgerSource } from '../../../indexer/source/source.ts';
 import type { Announcing } from '../../../indexer/webhooks/announce/announcer.ts';
-import { createLogger } from '../../../runtime/logger.ts';
 import { addresses } from '../scene.ts';
 import type { Fate, UnreliablePool } from './unreliablePool.ts';
 

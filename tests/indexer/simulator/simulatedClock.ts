@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 /** Time that passes only when the simulation lets it, and counts what is under way meanwhile. */
 export interface SimulatedClock {
   nowMs(): number;
-  /** In the place of `runtime/wait.ts`. */
+  /** In the place of `common/wait.ts`. */
   delay(ms: number, signal?: AbortSignal): Promise<void>;
   /** To be used for all that takes time of the machine: the clock stands still meanwhile. */
   during<Result>(work: () => Promise<Result>): Promise<Result>;

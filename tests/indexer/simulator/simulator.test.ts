@@ -8,11 +8,11 @@ import {
   it,
   jest,
 } from '@jest/globals';
+import { createLogger } from '../../../common/logger.ts';
+import * as wait from '../../../common/wait.ts';
 import { clearMirror } from '../../../indexer/clearMirror.ts';
 import { openAttemptJobs } from '../../../indexer/webhooks/deliver/attemptJobs.ts';
 import { createDeliveryQueue } from '../../../indexer/webhooks/deliver/queue.ts';
-import { createLogger } from '../../../runtime/logger.ts';
-import * as wait from '../../../runtime/wait.ts';
 import { createRandom } from '../../support/random.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../mirrorDatabase.ts';
 import { subscribeToAll } from '../subscribeToAll.ts';
@@ -40,7 +40,7 @@ const seeds = process.env.SEED === undefined ? [...NOTABLE_SEEDS, ...fresh] : fr
 
 const clock = createClock();
 // Everything that is imported from here on takes its time from the simulation.
-jest.unstable_mockModule('../../../runtime/wait.ts', () => ({ ...wait, delay: clock.delay }));
+jest.unstable_mockModule('../../../common/wait.ts', () => ({ ...wait, delay: clock.delay }));
 const { simulate } = await import('./simulate.ts');
 
 let mirror: MirrorDatabase;

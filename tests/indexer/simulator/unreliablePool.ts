@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { createPool } from '../../../runtime/postgres.ts';
+import { createPool } from '../../../common/postgres.ts';
 import type { Chance } from './chance.ts';
 import type { FaultRates } from './faultRates.ts';
 import type { SimulatedClock } from './simulatedClock.ts';

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { inTransaction } from '../../../common/postgres.ts';
 import { rollBack } from '../../../indexer/apply/rollBack.ts';
 import { clearMirror } from '../../../indexer/clearMirror.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../../indexer/decode.ts';
@@ -6,7 +7,6 @@ import { createAnnouncer } from '../../../indexer/webhooks/announce/announcer.ts
 import { movePosition } from '../../../indexer/webhooks/announce/position.ts';
 import { resumeAnnouncing } from '../../../indexer/webhooks/announce/resume.ts';
 import { createAddresses } from '../../../programs/client/addresses.ts';
-import { inTransaction } from '../../../runtime/postgres.ts';
 import { emptyState, opening as firstInstructions } from '../simulator/ledger/programState.ts';
 import { bought, withdrawn } from './creditEvents.ts';
 import { createWebhookScene, WALLET, type WebhookScene } from './webhookScene.ts';

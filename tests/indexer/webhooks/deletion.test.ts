@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createWebhooks } from '../../../api/account/webhooks.ts';
-import { inTransaction } from '../../../runtime/postgres.ts';
-import { createSealing } from '../../../runtime/sealing.ts';
+import { inTransaction } from '../../../common/postgres.ts';
+import { createSealing } from '../../../common/sealing.ts';
 import { SECRETS_KEY } from '../indexerProcess.ts';
 import { until } from '../until.ts';
 import { bought } from './creditEvents.ts';

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { inTransaction } from '../../../common/postgres.ts';
 import { concludeAttempt } from '../../../indexer/webhooks/deliver/concludeAttempt.ts';
 import { selectOverdue } from '../../../indexer/webhooks/deliver/selectOverdue.ts';
 import { disableWebhook } from '../../../indexer/webhooks/operate/webhooks.ts';
-import { inTransaction } from '../../../runtime/postgres.ts';
 import { bought } from './creditEvents.ts';
 import { type Receiver, refuse, startReceiver } from './receiver.ts';
 import { createWebhookScene, type DeliveryRow, SECRET, type WebhookScene } from './webhookScene.ts';

@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { inTransaction } from '../../../common/postgres.ts';
+import { createSealing, SealingError } from '../../../common/sealing.ts';
 import { deleteOldDeliveries } from '../../../indexer/webhooks/deliver/deleteOldDeliveries.ts';
 import { openDeliveryQueue } from '../../../indexer/webhooks/deliver/queue.ts';
 import { setAside } from '../../../indexer/webhooks/deliver/setAside.ts';
@@ -15,8 +17,6 @@ import {
   enableWebhook,
   listWebhooks,
 } from '../../../indexer/webhooks/operate/webhooks.ts';
-import { inTransaction } from '../../../runtime/postgres.ts';
-import { createSealing, SealingError } from '../../../runtime/sealing.ts';
 import { contractDigest } from '../../../webhooks/signature.ts';
 import { SECRETS_KEY } from '../indexerProcess.ts';
 import { bought } from './creditEvents.ts';

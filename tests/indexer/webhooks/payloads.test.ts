@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventData } from '../../../api/http/contracts/events.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../../indexer/decode.ts';
-import { API_VERSION } from '../../../webhooks/apiVersion.ts';
-import { EVENT_KINDS, type EventKind } from '../../../webhooks/eventKinds.ts';
+import { API_VERSION, EVENT_KINDS, type EventKind } from '../../../webhooks/events.ts';
 import { readDocuments } from '../../docs/documents.ts';
 import { liveThrough } from '../life.ts';
 import { createScene, type Scene } from '../scene.ts';

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createSealing } from '../../../common/sealing.ts';
 import { resealSecrets } from '../../../indexer/webhooks/operate/resealSecrets.ts';
 import { rotateSecret } from '../../../indexer/webhooks/operate/rotateSecret.ts';
-import { createSealing } from '../../../runtime/sealing.ts';
-import { generateSecret } from '../../../webhooks/secret.ts';
+import { generateSecret } from '../../../webhooks/signature.ts';
 import { SECRETS_KEY } from '../indexerProcess.ts';
 import { until } from '../until.ts';
 import { createWebhookScene, SECRET, type WebhookScene } from './webhookScene.ts';

@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Registry } from 'prom-client';
 import type { Dispatcher } from 'undici';
+import { createLogger } from '../../../common/logger.ts';
+import { createGuardedDispatcher } from '../../../common/net/addressGuard.ts';
+import { inTransaction } from '../../../common/postgres.ts';
+import { createSealing } from '../../../common/sealing.ts';
 import { applyTransaction } from '../../../indexer/apply/applyTransaction.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../../indexer/decode.ts';
 import { type Announcer, createAnnouncer } from '../../../indexer/webhooks/announce/announcer.ts';
@@ -13,12 +17,7 @@ import {
 } from '../../../indexer/webhooks/deliver/queue.ts';
 import { startWebhooks, type Webhooks } from '../../../indexer/webhooks/startWebhooks.ts';
 import { createAddresses } from '../../../programs/client/addresses.ts';
-import { createGuardedDispatcher } from '../../../runtime/addressGuard.ts';
-import { createLogger } from '../../../runtime/logger.ts';
-import { inTransaction } from '../../../runtime/postgres.ts';
-import { createSealing } from '../../../runtime/sealing.ts';
-import { API_VERSION } from '../../../webhooks/apiVersion.ts';
-import type { EventKind } from '../../../webhooks/eventKinds.ts';
+import { API_VERSION, type EventKind } from '../../../webhooks/events.ts';
 import { SECRETS_KEY } from '../indexerProcess.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../mirrorDatabase.ts';
 

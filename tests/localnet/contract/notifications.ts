@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { SystemProgram } from '@solana/web3.js';
 import bs58 from 'bs58';
 import WebSocket from 'ws';
-import { within } from '../../../runtime/wait.ts';
+import { within } from '../../../common/wait.ts';
 import type { ContractScene } from './scene.ts';
 import type { Target } from './target.ts';
 

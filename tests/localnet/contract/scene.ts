@@ -15,7 +15,7 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { delay } from '../../../runtime/wait.ts';
+import { delay } from '../../../common/wait.ts';
 import type { Target } from './target.ts';
 
 /** A node's answer, as it came. */

@@ -4,8 +4,8 @@ import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Keypair } from '@solana/web3.js';
+import { within } from '../../../common/wait.ts';
 import { startLocalnet } from '../../../localnet/start.ts';
-import { within } from '../../../runtime/wait.ts';
 
 /** A ledger's node that is asked. */
 export interface Target {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { findCodegenErrors } from '../../../programs/scripts/build/diagnostics.ts';
+import { findCodegenErrors } from '../../../programs/tools/compile.ts';
 
 const PREFIX = 'ERROR llvm: <unknown>:0:0: in function';
 

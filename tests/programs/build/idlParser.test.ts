@@ -6,8 +6,8 @@ import {
   parseInstruction,
   parseProgram,
   parseSeeds,
-} from '../../../programs/scripts/idl/parse.ts';
-import { typeForms } from '../../../programs/scripts/idl/rustTypes.ts';
+} from '../../../programs/tools/idl/parse.ts';
+import { typeForms } from '../../../programs/tools/idl/rustTypes.ts';
 
 const HEADER = ['discriminator: [u8; 8],', 'version: u8,', 'bump: u8,'];
 const account = (...fields: string[]): string =>

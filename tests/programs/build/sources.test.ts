@@ -2,8 +2,7 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { checkout } from '../../../programs/scripts/build/artifacts.ts';
-import { changedSources } from '../../../programs/scripts/build/sources.ts';
+import { changedSources, checkout } from '../../../programs/tools/artifacts.ts';
 
 describe('the sources of the committed artifacts', () => {
   let copy: string;

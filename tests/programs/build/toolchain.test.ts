@@ -2,8 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { compile } from '../../../programs/scripts/build/compile.ts';
-import { findLockedToolchain } from '../../../programs/scripts/build/toolchain.ts';
+import { compile, findLockedToolchain } from '../../../programs/tools/compile.ts';
 
 const LOCK = ['rustc 1.96.0', 'cargo 1.96.0', 'sbpf-linker 0.2.6', 'libLLVM 22.1'];
 

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { checkout } from '../../../programs/scripts/build/artifacts.ts';
+import { checkout } from '../../../programs/tools/artifacts.ts';
 
-const SCRIPT = join(checkout, 'programs/scripts/verify.ts');
+const SCRIPT = join(checkout, 'programs/tools/verify.ts');
 /** Nothing is there. */
 const NOWHERE = '/nowhere/rustc';
 

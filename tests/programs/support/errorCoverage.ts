@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { camelCase } from '../../../programs/client/values.ts';
+import { camelCase } from '../../../programs/client/codec.ts';
 
 const FRESH = 'it has just been written by the handler itself';
 const RENT = 'only a Rent of over 4,294,967,295 lamports a byte and year would overflow';

@@ -1,4 +1,4 @@
-import { readSource } from '../../../programs/scripts/idl/source.ts';
+import { readSource } from '../../../programs/tools/idl/source.ts';
 import {
   enclosed,
   RUST_SOURCE,

@@ -1,6 +1,5 @@
-import { createLogger } from '../../../runtime/logger.ts';
-import { endWithParent } from '../../../runtime/parent.ts';
-import { createShutdown } from '../../../runtime/shutdown.ts';
+import { createLogger } from '../../../common/logger.ts';
+import { createShutdown, endWithParent } from '../../../common/shutdown.ts';
 import { startServer } from './startServer.ts';
 
 /**

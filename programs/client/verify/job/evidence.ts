@@ -1,8 +1,112 @@
-import type { PublicKey } from '@solana/web3.js';
+import { TOKEN_PROGRAM_ID, TokenInstruction } from '@solana/spl-token';
+import type { PublicKey, VersionedTransactionResponse } from '@solana/web3.js';
 import type { Addresses } from '../../addresses.ts';
-import type { EventName, Events } from '../../events.ts';
+import { type DecodedEvent, decodeEvents, type EventName, type Events } from '../../events.ts';
+import { decodeBase58 } from '../../keys.ts';
 import type { Job, Worker } from '../../types.ts';
-import type { LedgerTransaction } from './transaction.ts';
+import type { Place } from '../check.ts';
+
+interface Instruction {
+  readonly programId: string;
+  readonly accounts: readonly string[];
+  readonly data: Uint8Array;
+}
+
+interface OuterInstruction extends Instruction {
+  /** What it called, and what those called, in the order of execution. */
+  readonly inner: readonly Instruction[];
+}
+
+/** An account's lamports or tokens (base units) around a transaction. */
+interface Change {
+  readonly before: bigint;
+  readonly after: bigint;
+}
+
+/** A successful transaction with everything that the ledger keeps of it. */
+export interface LedgerTransaction extends Place {
+  /** The bytes that were signed. */
+  readonly message: Uint8Array;
+  readonly signers: readonly PublicKey[];
+  /** In the order of `signers`; the first one names the transaction. */
+  readonly signatures: readonly Uint8Array[];
+  readonly instructions: readonly OuterInstruction[];
+  /** By address; of token accounts only in `tokens`. */
+  readonly lamports: ReadonlyMap<string, Change>;
+  readonly tokens: ReadonlyMap<string, Change>;
+  readonly feeLamports: bigint;
+  readonly events: readonly DecodedEvent[];
+}
+
+/**
+ * Brings a node's answer into one form for all versions of transactions.
+ *
+ * @throws Error when the program emitted an event that this client cannot read
+ */
+export function readTransaction(
+  signature: string,
+  response: VersionedTransactionResponse,
+  programId: PublicKey,
+): LedgerTransaction {
+  const { message, signatures } = response.transaction;
+  const meta = response.meta;
+  if (!meta) throw new Error('The ledger did not keep what this transaction did');
+  const keys = message
+    .getAccountKeys({ accountKeysFromLookups: meta.loadedAddresses ?? null })
+    .keySegments()
+    .flat();
+  const addresses = keys.map(String);
+  const address = (index: number) => addresses[index] ?? '';
+  const inner = new Map(meta.innerInstructions?.map((item) => [item.index, item.instructions]));
+  return {
+    signature,
+    slot: BigInt(response.slot),
+    message: message.serialize(),
+    signers: keys.slice(0, message.header.numRequiredSignatures),
+    signatures: signatures.map((text) => decodeBase58(text)),
+    instructions: message.compiledInstructions.map(
+      ({ programIdIndex, accountKeyIndexes, data }, index) => ({
+        programId: address(programIdIndex),
+        accounts: accountKeyIndexes.map(address),
+        data,
+        inner: (inner.get(index) ?? []).map((called) => ({
+          programId: address(called.programIdIndex),
+          accounts: called.accounts.map(address),
+          data: decodeBase58(called.data),
+        })),
+      }),
+    ),
+    lamports: new Map(
+      addresses.map((key, index) => [
+        key,
+        {
+          before: BigInt(meta.preBalances[index] ?? 0),
+          after: BigInt(meta.postBalances[index] ?? 0),
+        },
+      ]),
+    ),
+    tokens: readTokens(meta, address),
+    feeLamports: BigInt(meta.fee),
+    events: decodeEvents(response, programId),
+  };
+}
+
+/** A token account that a transaction opens or closes is listed on one side only. */
+function readTokens(
+  meta: NonNullable<VersionedTransactionResponse['meta']>,
+  address: (index: number) => string,
+): Map<string, Change> {
+  const amounts = (side: typeof meta.preTokenBalances) =>
+    new Map(side?.map((held) => [address(held.accountIndex), BigInt(held.uiTokenAmount.amount)]));
+  const before = amounts(meta.preTokenBalances);
+  const after = amounts(meta.postTokenBalances);
+  return new Map(
+    [...before.keys(), ...after.keys()].map((key) => [
+      key,
+      { before: before.get(key) ?? 0n, after: after.get(key) ?? 0n },
+    ]),
+  );
+}
 
 /** An event with the transaction in which the program emitted it. */
 export type PlacedEvent<Name extends EventName = EventName> = {
@@ -69,4 +173,58 @@ export interface ClientEvidence {
 
 export function placeEvents(transaction: LedgerTransaction): PlacedEvent[] {
   return transaction.events.map((event) => ({ ...event, transaction }) as PlacedEvent);
+}
+
+/**
+ * How the ledger recorded a worker's keys during a slot: the last record before it, and those made
+ * in it, since the order within one slot is not looked at.
+ *
+ * @returns nothing when no record from before the slot is known
+ */
+export function workersInForce(
+  { worker: { records }, addresses }: Evidence,
+  { worker, slot }: { worker: PublicKey; slot: bigint },
+): PlacedEvent<'WorkerRegistered' | 'WorkerUpdated'>[] {
+  const own = records.filter(
+    ({ data }) => data.worker.equals(worker) && addresses.worker(data.authority).equals(worker),
+  );
+  const before = own.findLast(({ transaction }) => transaction.slot < slot);
+  const during = own.filter(({ transaction }) => transaction.slot === slot);
+  if (before) return [before, ...during];
+  return during.some(({ name }) => name === 'WorkerRegistered') ? during : [];
+}
+
+/** Tokens that the SPL Token program moved. */
+export interface Transfer {
+  readonly from: string;
+  readonly to: string;
+  readonly baseUnits: bigint;
+}
+
+/** Transfers made by the instruction that emitted an event, before it emitted it. */
+export function transfersOf({
+  transaction,
+  instructionIndex,
+  innerIndex,
+}: PlacedEvent): Transfer[] {
+  const previous = transaction.events.findLast(
+    (other) => other.instructionIndex === instructionIndex && other.innerIndex < innerIndex,
+  );
+  const calls = transaction.instructions[instructionIndex]?.inner ?? [];
+  return readTransfers(calls.slice((previous?.innerIndex ?? -1) + 1, innerIndex));
+}
+
+/** Every transfer in a transaction, whoever made it. */
+export function allTransfers({ instructions }: LedgerTransaction): Transfer[] {
+  return instructions.flatMap((outer) => readTransfers([outer, ...outer.inner]));
+}
+
+function readTransfers(instructions: readonly Instruction[]): Transfer[] {
+  return instructions.flatMap(({ programId, accounts, data }) => {
+    if (programId !== TOKEN_PROGRAM_ID.toBase58()) return [];
+    const isChecked = data[0] === TokenInstruction.TransferChecked;
+    if (!isChecked && data[0] !== TokenInstruction.Transfer) return [];
+    const [from = '', to = ''] = isChecked ? [accounts[0], accounts[2]] : accounts;
+    return [{ from, to, baseUnits: Buffer.from(data).readBigUInt64LE(1) }];
+  });
 }

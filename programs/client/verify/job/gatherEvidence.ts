@@ -1,16 +1,129 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Connection, PublicKey } from '@solana/web3.js';
+import { fetchWorker } from '../../accounts.ts';
 import type { Addresses } from '../../addresses.ts';
-import { readClock } from '../ledgerState.ts';
-import { type Evidence, type JobAccount, placeEvents, type Unread } from './evidence.ts';
-import { gatherCreditEvents } from './gatherCreditEvents.ts';
-import { gatherWorkerRecords } from './gatherWorkerRecords.ts';
-import { createLedgerReader, type LedgerReader } from './ledgerReader.ts';
-import { findLookalikes } from './lookalikes.ts';
-import { readHistory } from './readHistory.ts';
-import { readJobAccount } from './readJobAccount.ts';
-import { type JobEvent, jobEvents } from './record.ts';
-import type { LedgerTransaction } from './transaction.ts';
+import { COMMITMENT, readClock } from '../ledgerState.ts';
+import {
+  type Evidence,
+  type JobAccount,
+  type LedgerTransaction,
+  type PlacedEvent,
+  placeEvents,
+  type Unread,
+  type WorkerEvidence,
+} from './evidence.ts';
+import {
+  createLedgerReader,
+  type LedgerReader,
+  readHistory,
+  readJobAccount,
+} from './ledgerReader.ts';
+import {
+  balancesBefore,
+  creditSequence,
+  findLookalikes,
+  type JobEvent,
+  jobEvents,
+} from './record.ts';
+
+/**
+ * The events of the job's credit account, with those that came right before each change of its
+ * balances, so that every change can be compared with what was there. Anybody can mention the
+ * account: only what changed it is kept and counts.
+ *
+ * @param options.events all events of the job's transactions
+ * @param options.historyMax how many changes before each of the job's are looked at
+ */
+async function gatherCreditEvents(options: {
+  reader: LedgerReader;
+  job: PublicKey;
+  events: readonly PlacedEvent[];
+  historyMax: number;
+}): Promise<PlacedEvent[]> {
+  const { reader, job, events, historyMax } = options;
+  const creditAccount = events.flatMap(({ name, data }) =>
+    name === 'JobLocked' && data.job.equals(job) ? [data.creditAccount] : [],
+  )[0];
+  if (!creditAccount) return [];
+  const known = [...events];
+  for (const { data, transaction } of events) {
+    if (!('accountLockedCredits' in data) || !data.job.equals(job)) continue;
+    let changes = 0;
+    const isKnown = () => balancesBefore(known, creditAccount, data.creditSequence) !== undefined;
+    if (isKnown()) continue;
+    const range = { before: transaction.signature };
+    for await (const earlier of readHistory(reader, creditAccount, range)) {
+      if (!('transaction' in earlier)) continue;
+      const made = placeEvents(earlier.transaction);
+      if (made.every((event) => creditSequence(event, creditAccount) === undefined)) continue;
+      known.push(...made);
+      changes += 1;
+      if (isKnown() || changes === historyMax) break;
+    }
+  }
+  return known;
+}
+
+type WorkerRecord = PlacedEvent<'WorkerRegistered' | 'WorkerUpdated'>;
+
+/**
+ * How the ledger recorded the keys of the job's last worker: everything from the last record before
+ * the first proof or settlement to the last. Read from the transactions of the worker's authority,
+ * who alone can change them; those of the worker itself would be all jobs that it ever did. Anybody
+ * can mention the authority: what it did not sign, and what came after the job, does not count.
+ * An authority that is a program's address, such as a multisig's vault, signs by its program alone.
+ *
+ * @param options.historyMax how many transactions that the authority signed are looked at
+ * @returns nothing when the job was never proven
+ */
+async function gatherWorkerRecords(options: {
+  connection: Connection;
+  addresses: Addresses;
+  reader: LedgerReader;
+  job: PublicKey;
+  events: readonly PlacedEvent[];
+  historyMax: number;
+}): Promise<WorkerEvidence> {
+  const { connection, addresses, reader, job, events, historyMax } = options;
+  const proofs = events.filter(
+    (event): event is PlacedEvent<'JobProven' | 'JobSettled'> =>
+      (event.name === 'JobProven' || event.name === 'JobSettled') && event.data.job.equals(job),
+  );
+  const [proof] = proofs;
+  const nothing = { records: [], hasGaps: false, account: undefined };
+  if (!proof) return nothing;
+  const slotMax = proofs.at(-1)?.transaction.slot ?? proof.transaction.slot;
+  const { programId } = addresses;
+  const worker = proof.data.worker;
+  const account = await fetchWorker(connection, worker, { commitment: COMMITMENT, programId });
+  if (!account) return nothing;
+  const records: WorkerRecord[] = [];
+  let hasGaps = false;
+  let signed = 0;
+  for await (const found of readHistory(reader, account.authority, { slotMax })) {
+    if ('unread' in found) {
+      hasGaps = true;
+      continue;
+    }
+    const { transaction } = found;
+    const made = recordsIn(placeEvents(transaction), worker);
+    const isSigned = transaction.signers.some((signer) => signer.equals(account.authority));
+    if (!isSigned && made.length === 0) continue;
+    signed += 1;
+    records.unshift(...made);
+    const isReached = records.some(({ transaction }) => transaction.slot < proof.transaction.slot);
+    if (isReached || signed === historyMax) break;
+  }
+  return { records, hasGaps, account };
+}
+
+function recordsIn(events: readonly PlacedEvent[], worker: PublicKey): WorkerRecord[] {
+  return events.filter(
+    (event): event is WorkerRecord =>
+      (event.name === 'WorkerRegistered' || event.name === 'WorkerUpdated') &&
+      event.data.worker.equals(worker),
+  );
+}
 
 /** A job that changes while it is read is read again, this often at most. */
 const ROUNDS_MAX = 5;

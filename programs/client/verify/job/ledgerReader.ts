@@ -3,18 +3,25 @@ import {
   type PublicKey,
   SolanaJSONRPCError,
   SolanaJSONRPCErrorCode,
+  SystemProgram,
 } from '@solana/web3.js';
+import { decodeAccount } from '../../accounts.ts';
+import type { Addresses } from '../../addresses.ts';
 import { COMMITMENT } from '../ledgerState.ts';
-import type { Unread } from './evidence.ts';
-import { type LedgerTransaction, readTransaction } from './transaction.ts';
+import {
+  type JobAccount,
+  type LedgerTransaction,
+  readTransaction,
+  type Unread,
+} from './evidence.ts';
 
 /** The most that a node lists at once. */
 const PAGE = 1_000;
 
-export type ReadResult = { readonly transaction: LedgerTransaction } | { readonly unread: Unread };
+type ReadResult = { readonly transaction: LedgerTransaction } | { readonly unread: Unread };
 
 /** A successful transaction, as a node lists it. */
-export interface Listed {
+interface Listed {
   readonly signature: string;
   readonly slot: bigint;
 }
@@ -78,5 +85,63 @@ async function readOne(
       throw error;
     }
     return unread('A transaction is of a version that this client does not read');
+  }
+}
+
+/** So many are read at once, and held, when the first few did not tell. */
+const BATCH_MAX = 8;
+
+/**
+ * Reads what mentioned an address, newest first, for as long as the caller asks on. Anybody can
+ * mention an address, any number of times, so that nothing that was read is kept here.
+ *
+ * @param range.before begins behind this transaction
+ * @param range.slotMax passes over what came after this slot, without reading it
+ */
+export async function* readHistory(
+  reader: LedgerReader,
+  address: PublicKey,
+  range: { before?: string; slotMax?: bigint } = {},
+): AsyncGenerator<ReadResult> {
+  // Almost always the very next one tells, so that reading ahead begins with nothing.
+  let batchSize = 1;
+  let batch: string[] = [];
+  for await (const { signature, slot } of reader.list(address, range.before)) {
+    if (range.slotMax !== undefined && slot > range.slotMax) continue;
+    batch.push(signature);
+    if (batch.length < batchSize) continue;
+    yield* await Promise.all(batch.map(reader.read));
+    batchSize = Math.min(2 * batchSize, BATCH_MAX);
+    batch = [];
+  }
+  yield* await Promise.all(batch.map(reader.read));
+}
+
+/** What lies at a job's address, and the slot as of which the node says so. */
+export async function readJobAccount(options: {
+  connection: Connection;
+  addresses: Addresses;
+  job: PublicKey;
+}): Promise<{ account: JobAccount; slot: bigint }> {
+  const { connection, addresses, job } = options;
+  const { context, value } = await connection.getAccountInfoAndContext(job, COMMITMENT);
+  return { account: judge(value, addresses.programId), slot: BigInt(context.slot) };
+}
+
+function judge(
+  found: { owner: PublicKey; data: Uint8Array } | null,
+  programId: PublicKey,
+): JobAccount {
+  // After the closing anybody can send lamports there.
+  if (!found || (found.owner.equals(SystemProgram.programId) && found.data.length === 0)) {
+    return { kind: 'none' };
+  }
+  if (!found.owner.equals(programId)) return { kind: 'foreign', owner: found.owner };
+  try {
+    const { name, data } = decodeAccount(found.data);
+    if (name === 'Job') return { kind: 'job', data };
+    return { kind: 'unreadable', reason: `The account is a ${name}, not a job.` };
+  } catch (error) {
+    return { kind: 'unreadable', reason: `${(error as Error).message}.` };
   }
 }

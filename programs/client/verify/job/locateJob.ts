@@ -1,13 +1,11 @@
 import { type Connection, PublicKey } from '@solana/web3.js';
 import type { Addresses } from '../../addresses.ts';
-import { encodeBase58, tryDecodeBase58 } from '../../base58.ts';
+import { coder } from '../../codec.ts';
 import { parseJobId } from '../../jobId.ts';
-import { isOnCurve } from '../../onCurve.ts';
-import { coder } from '../../program.ts';
+import { encodeBase58, isOnCurve, tryDecodeBase58 } from '../../keys.ts';
 import { COMMITMENT } from '../ledgerState.ts';
 import { placeEvents } from './evidence.ts';
-import { createLedgerReader } from './ledgerReader.ts';
-import { readJobAccount } from './readJobAccount.ts';
+import { createLedgerReader, readJobAccount } from './ledgerReader.ts';
 
 /** The job that somebody means cannot be told; the message says what would tell it. */
 export class JobNotLocatedError extends Error {

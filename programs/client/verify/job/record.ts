@@ -1,7 +1,13 @@
 import type { PublicKey } from '@solana/web3.js';
-import type { EventName, Events } from '../../events.ts';
-import { type ClientEvidence, type Evidence, type PlacedEvent, placeEvents } from './evidence.ts';
-import type { LedgerTransaction } from './transaction.ts';
+import { decodeEventData, type EventName, type Events } from '../../events.ts';
+import { DISPUTE_OUTCOMES, type JobStatus, word } from '../../vocabulary.ts';
+import {
+  type ClientEvidence,
+  type Evidence,
+  type LedgerTransaction,
+  type PlacedEvent,
+  placeEvents,
+} from './evidence.ts';
 
 /** The events that are part of a job's own sequence. */
 export type JobEventName = {
@@ -57,4 +63,150 @@ function isComplete(events: readonly JobEvent[], { account }: Evidence): boolean
 /** The transactions that changed the job, as the evidence of rules about its whole history. */
 export function changingTransactions({ events }: JobRecord): LedgerTransaction[] {
   return [...new Set(events.map(({ transaction }) => transaction))];
+}
+
+const RUNNING: readonly JobStatus[] = ['pending', 'processing', 'settling'];
+
+/** In which states each thing can happen to a job: the table of ARCHITECTURE.md. */
+const POSSIBLE_IN: Readonly<Record<Exclude<JobEventName, 'JobLocked'>, readonly JobStatus[]>> = {
+  JobAcknowledged: ['pending', 'processing'],
+  JobProven: ['processing'],
+  JobSettled: ['settling'],
+  JobFailed: RUNNING,
+  JobRefunded: RUNNING,
+  JobDisputed: ['settled'],
+  DisputeResolved: ['disputed'],
+  DisputeExpired: ['disputed'],
+  JobClosed: ['settled', 'failed', 'refunded'],
+};
+
+/** @param status undefined before the lock */
+export function isPossible(name: JobEventName, status: JobStatus | undefined): boolean {
+  if (name === 'JobLocked') return status === undefined;
+  return status !== undefined && POSSIBLE_IN[name].includes(status);
+}
+
+/**
+ * The state after an event; a closed job keeps its last one.
+ *
+ * @param status the state before it
+ */
+export function statusAfter(event: JobEvent, status: JobStatus = 'pending'): JobStatus {
+  switch (event.name) {
+    case 'JobLocked':
+      return 'pending';
+    case 'JobAcknowledged':
+      return 'processing';
+    case 'JobProven':
+      return 'settling';
+    case 'JobSettled':
+    case 'DisputeExpired':
+      return 'settled';
+    case 'JobFailed':
+      return 'failed';
+    case 'JobRefunded':
+      return 'refunded';
+    case 'JobDisputed':
+      return 'disputed';
+    case 'DisputeResolved':
+      return word(DISPUTE_OUTCOMES, event.data.verdict) === 'rejected' ? 'settled' : 'refunded';
+    case 'JobClosed':
+      return status;
+  }
+}
+
+/** The state that a job's events, in their order, leave behind. */
+export function statusOf(events: readonly JobEvent[]): JobStatus {
+  let status: JobStatus | undefined;
+  for (const event of events) status = statusAfter(event, status);
+  return status ?? 'pending';
+}
+
+/** What a wallet's credit account held at some point of its history. */
+export interface Balances {
+  readonly availableCredits: bigint;
+  readonly lockedCredits: bigint;
+}
+
+/** The credit account's sequence after an event; undefined when the event is not about it. */
+export function creditSequence(
+  { data }: PlacedEvent,
+  creditAccount: PublicKey,
+): bigint | undefined {
+  if ('creditAccount' in data && data.creditAccount.equals(creditAccount)) {
+    return data.creditSequence;
+  }
+  return 'claimant' in data && data.claimant.equals(creditAccount)
+    ? data.claimantSequence
+    : undefined;
+}
+
+/**
+ * The balances with which a credit account went into the change that made its sequence `sequence`:
+ * not every event tells them, so the history is walked back, without a gap, until both are known.
+ *
+ * @returns undefined when the events do not reach back far enough
+ */
+export function balancesBefore(
+  events: readonly PlacedEvent[],
+  creditAccount: PublicKey,
+  sequence: bigint,
+): Balances | undefined {
+  const bySequence = new Map(
+    events.map((event) => [creditSequence(event, creditAccount), event] as const),
+  );
+  let known: Partial<Balances> = {};
+  for (let at = sequence - 1n; at > 0n; at -= 1n) {
+    const event = bySequence.get(at);
+    if (event === undefined) return undefined;
+    known = { ...told(event), ...known };
+    const { availableCredits, lockedCredits } = known;
+    if (availableCredits !== undefined && lockedCredits !== undefined) {
+      return { availableCredits, lockedCredits };
+    }
+  }
+  return undefined;
+}
+
+function told({ name, data }: PlacedEvent): Partial<Balances> {
+  if (name === 'CreditOpened') return { availableCredits: 0n, lockedCredits: 0n };
+  if (name === 'ClaimPaid') return { availableCredits: data.availableCredits };
+  if ('accountLockedCredits' in data) {
+    return { availableCredits: data.availableCredits, lockedCredits: data.accountLockedCredits };
+  }
+  if ('availableCredits' in data) {
+    return { availableCredits: data.availableCredits, lockedCredits: data.lockedCredits };
+  }
+  return {};
+}
+
+/** What reads like an event of the job and is none: any program may write such bytes. */
+interface Lookalike {
+  readonly name: JobEventName;
+  readonly sequence: number;
+  /** The program whose instruction it is. */
+  readonly writer: string;
+}
+
+export function findLookalikes(transaction: LedgerTransaction, job: PublicKey): Lookalike[] {
+  return transaction.instructions.flatMap((outer, instructionIndex) =>
+    [outer, ...outer.inner].flatMap(({ data, programId }, index) => {
+      const isEvent = transaction.events.some(
+        (event) => event.instructionIndex === instructionIndex && event.innerIndex === index - 1,
+      );
+      if (isEvent || !Buffer.from(data).includes(job.toBuffer())) return [];
+      return read(data, programId, job);
+    }),
+  );
+}
+
+function read(bytes: Uint8Array, writer: string, job: PublicKey): Lookalike[] {
+  try {
+    const { name, data } = decodeEventData(bytes);
+    if (!('job' in data) || !data.job.equals(job)) return [];
+    return [{ name: name as JobEventName, sequence: data.jobSequence, writer }];
+  } catch {
+    // An ordinary instruction that names the job.
+    return [];
+  }
 }

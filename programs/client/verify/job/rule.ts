@@ -1,6 +1,20 @@
-import { type Check, type Finding, notApplicable, notCheckable, type Place } from '../check.ts';
+import {
+  type Check,
+  compare,
+  type Finding,
+  notApplicable,
+  notCheckable,
+  type Place,
+} from '../check.ts';
 import type { PlacedEvent } from './evidence.ts';
-import { changingTransactions, eventsNamed, type JobEventName, type JobRecord } from './record.ts';
+import {
+  type Balances,
+  balancesBefore,
+  changingTransactions,
+  eventsNamed,
+  type JobEventName,
+  type JobRecord,
+} from './record.ts';
 
 /** Judges one thing about a job. */
 export type Rule = (record: JobRecord) => Check;
@@ -52,4 +66,25 @@ function judgeAbsence(missing: JobEventName, { events, isComplete }: JobRecord):
 function places(transactions: readonly Place[]): Place[] {
   const bySignature = new Map(transactions.map((one) => [one.signature, one]));
   return [...bySignature.values()].map(({ signature, slot }) => ({ signature, slot }));
+}
+
+/** Compares a credit account after an event with what it held before, to which `change` is added. */
+export function judgeBalances(
+  { creditEvents }: JobRecord,
+  { data }: PlacedEvent<'JobLocked' | 'JobSettled' | 'JobFailed' | 'JobRefunded'>,
+  change: Balances,
+): Finding {
+  const before = balancesBefore(creditEvents, data.creditAccount, data.creditSequence);
+  if (before === undefined) {
+    return notCheckable('The node does not show what the credit account held before.');
+  }
+  const { availableCredits, accountLockedCredits } = data;
+  return compare(
+    {
+      'what is available': [availableCredits, before.availableCredits + change.availableCredits],
+      'what is locked': [accountLockedCredits, before.lockedCredits + change.lockedCredits],
+    },
+    `Available ${before.availableCredits} → ${availableCredits}, ` +
+      `locked ${before.lockedCredits} → ${accountLockedCredits} credits.`,
+  );
 }

@@ -1,24 +1,19 @@
 import { formatJobId } from '../../jobId.ts';
 import { TIERS, word } from '../../vocabulary.ts';
 import type { Check } from '../check.ts';
+import * as account from './accountRules.ts';
+import * as dispute from './endingRules.ts';
+import { deadlines, returns } from './endingRules.ts';
 import type { ClientEvidence, Evidence } from './evidence.ts';
-import { createRecord, eventsNamed, type JobRecord } from './record.ts';
+import { authenticity, sequence, signatures, states } from './historyRules.ts';
+import { createRecord, eventsNamed, type JobRecord, statusOf } from './record.ts';
 import type { Rule } from './rule.ts';
-import * as account from './rules/account.ts';
-import { authenticity } from './rules/authenticity.ts';
-import { deadlines } from './rules/deadlines.ts';
-import * as delivery from './rules/delivery.ts';
-import * as dispute from './rules/dispute.ts';
-import * as lock from './rules/lock.ts';
-import * as payments from './rules/payments.ts';
-import * as proof from './rules/proof.ts';
-import { returns } from './rules/returns.ts';
-import { sequence } from './rules/sequence.ts';
-import * as settlement from './rules/settlement.ts';
-import { signatures } from './rules/signatures.ts';
-import { states } from './rules/states.ts';
-import * as work from './rules/work.ts';
-import { statusOf } from './status.ts';
+import * as payments from './settlementRules.ts';
+import * as settlement from './settlementRules.ts';
+import * as delivery from './workRules.ts';
+import * as lock from './workRules.ts';
+import * as proof from './workRules.ts';
+import * as work from './workRules.ts';
 
 /** In the order of a job's life. */
 const RULES: readonly Rule[] = [

@@ -1,13 +1,40 @@
-import type { Check } from '../check.ts';
-import type { ProgramEvidence } from './evidence.ts';
-import type { ProgramRule } from './rule.ts';
-import * as accounts from './rules/accounts.ts';
-import { type Artifact, judgeCode } from './rules/code.ts';
-import { config } from './rules/config.ts';
-import * as jobs from './rules/jobs.ts';
-import { treasury } from './rules/treasury.ts';
-import * as vaults from './rules/vaults.ts';
-import { readState } from './state.ts';
+import { createHash } from 'node:crypto';
+import { type Check, type Finding, fails, holds, notCheckable } from '../check.ts';
+import * as accounts from './accountRules.ts';
+import { config } from './accountRules.ts';
+import * as jobs from './jobRules.ts';
+import { type Executable, type ProgramEvidence, type ProgramRule, readState } from './state.ts';
+import * as vaults from './vaultRules.ts';
+import { treasury } from './vaultRules.ts';
+
+/** The program as it was built from its source. */
+export interface Artifact {
+  readonly code: Uint8Array;
+  /** Where a hash of it was written down; undefined when the auditor names a file of their own. */
+  readonly recordedSha256?: string | undefined;
+}
+
+/** What runs on the ledger is, byte for byte, what was built from the source. */
+function judgeCode(executable: Executable | { reason: string }, artifact: Artifact): Finding {
+  if ('reason' in executable) return notCheckable(executable.reason);
+  const built = sha256(artifact.code);
+  const { recordedSha256 = built } = artifact;
+  if (built !== recordedSha256) {
+    return notCheckable(`The artifact here has sha256 ${built}; recorded is ${recordedSha256}.`);
+  }
+  const { length } = artifact.code;
+  const isPaddedWithZeros = executable.code.subarray(length).every((byte) => byte === 0);
+  const deployed = sha256(
+    isPaddedWithZeros ? executable.code.subarray(0, length) : executable.code,
+  );
+  return deployed === built
+    ? holds(`sha256 ${built}, ${length} bytes.`)
+    : fails(`Deployed is sha256 ${deployed}; built is ${built}.`);
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
 
 const RULES: readonly ProgramRule[] = [
   ...[accounts.readable, accounts.addresses, config],

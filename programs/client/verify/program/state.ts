@@ -1,4 +1,4 @@
-import type { PublicKey } from '@solana/web3.js';
+import type { AccountInfo, PublicKey } from '@solana/web3.js';
 import {
   type AccountName,
   type Accounts,
@@ -6,10 +6,42 @@ import {
   decodeAccount,
   isBlank,
 } from '../../accounts.ts';
+import type { Addresses } from '../../addresses.ts';
 import { JOB_STATUSES, word } from '../../vocabulary.ts';
-import type { ProgramEvidence } from './evidence.ts';
+import { type Check, type Finding, fails, holds } from '../check.ts';
 
-export interface Located<Name extends AccountName> {
+/** An account that belongs to the program, as its bytes. */
+interface OwnedAccount {
+  readonly address: PublicKey;
+  readonly data: Uint8Array;
+}
+
+/** The program's code as the ledger keeps it. */
+export interface Executable {
+  /** Behind the loader's header; the loader may have padded it with zeros. */
+  readonly code: Uint8Array;
+  /** Who can replace the code; null when nobody can any more. */
+  readonly upgradeAuthority: PublicKey | null;
+}
+
+export type TokenAccountName = 'vault' | 'treasuryVault' | 'stakeVault';
+
+/** Everything that was asked of the ledger about the whole program. Nothing of it is judged yet. */
+export interface ProgramEvidence {
+  readonly addresses: Addresses;
+  /** What is here was the ledger's state at some slot between these. */
+  readonly slots: { readonly first: number; readonly last: number };
+  /** Whether no token moved between those slots: then accounts and vaults can be compared. */
+  readonly isAtRest: boolean;
+  /** The ledger's Clock before the accounts were read, in Unix seconds. */
+  readonly now: bigint;
+  readonly accounts: readonly OwnedAccount[];
+  readonly tokenAccounts: Readonly<Record<TokenAccountName, AccountInfo<Uint8Array> | null>>;
+  /** Or why the code cannot be read. */
+  readonly executable: Executable | { readonly reason: string };
+}
+
+interface Located<Name extends AccountName> {
   readonly address: PublicKey;
   readonly data: Accounts[Name];
 }
@@ -51,4 +83,30 @@ export function accountsNamed<Name extends AccountName>(
     const found = decoded.get(address.toBase58());
     return found?.name === name ? [{ address, data: found.data as Accounts[Name] }] : [];
   });
+}
+
+/** Judges one thing about the whole program. */
+export type ProgramRule = (state: ProgramState) => Check;
+
+/** More than these are counted, not named. */
+const NAMED_MAX = 5;
+
+export function programRule(name: string, judge: (state: ProgramState) => Finding): ProgramRule {
+  return (state) => ({ name, ...judge(state), evidence: [] });
+}
+
+/**
+ * @param problems one sentence for each thing that is wrong, without its full stop
+ * @param agreement the finding's detail when there is none
+ */
+export function judgeProblems(problems: readonly string[], agreement: string): Finding {
+  if (problems.length === 0) return holds(agreement);
+  const named = problems.slice(0, NAMED_MAX).join('; ');
+  const rest = problems.length - NAMED_MAX;
+  return fails(rest > 0 ? `${named}; and ${rest} more.` : `${named}.`);
+}
+
+/** The problems that there are, of all that there could be. */
+export function namesOfTrue(problems: Readonly<Record<string, boolean>>): string[] {
+  return Object.keys(problems).filter((problem) => problems[problem]);
 }

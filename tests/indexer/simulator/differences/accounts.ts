@@ -1,4 +1,4 @@
-import type { Database } from '../../../../runtime/postgres.ts';
+import type { Database } from '../../../../common/postgres.ts';
 import { addresses } from '../../scene.ts';
 import type { ProgramState } from '../ledger/programState.ts';
 import { describeDifferences } from './describeDifferences.ts';

@@ -1,4 +1,4 @@
-import type { Database } from '../../../../runtime/postgres.ts';
+import type { Database } from '../../../../common/postgres.ts';
 
 /** An event for one webhook. */
 export interface Delivery {

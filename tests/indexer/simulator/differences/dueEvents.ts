@@ -1,5 +1,5 @@
 import type { LedgerEventData } from '../../../../indexer/decode.ts';
-import type { EventKind } from '../../../../webhooks/eventKinds.ts';
+import type { EventKind } from '../../../../webhooks/events.ts';
 import { WALLETS } from '../ledger/drawInstructions.ts';
 import type { SimulatedLedger } from '../ledger/simulatedLedger.ts';
 import type { Delivery } from './announcements.ts';

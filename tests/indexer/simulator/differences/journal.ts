@@ -1,4 +1,4 @@
-import type { Database } from '../../../../runtime/postgres.ts';
+import type { Database } from '../../../../common/postgres.ts';
 import type { SimulatedLedger } from '../ledger/simulatedLedger.ts';
 import { describeDifferences } from './describeDifferences.ts';
 

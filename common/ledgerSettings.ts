@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { Keypair, PublicKey } from '@solana/web3.js';
+import { z } from 'zod';
+import { decodeBase58 } from '../programs/client/keys.ts';
+
+/** An address on the ledger, in base58. */
+export const addressSetting = z.string().transform((text, context) => {
+  try {
+    return new PublicKey(text);
+  } catch {
+    context.addIssue({ code: 'custom', message: 'not a ledger address' });
+    return z.NEVER;
+  }
+});
+
+/**
+ * Reads a secret key as operators keep them: base58 text, a JSON array of 64 bytes, or the path of
+ * a file holding such an array (the format of `solana-keygen`).
+ *
+ * @throws Error without any part of the key in its message
+ */
+export function parseKeypair(text: string): Keypair {
+  const source = text.trim();
+  try {
+    if (/^[1-9A-HJ-NP-Za-km-z]{80,90}$/.test(source))
+      return Keypair.fromSecretKey(decodeBase58(source));
+    const json = source.startsWith('[') ? source : readFileSync(source, 'utf8');
+    return Keypair.fromSecretKey(
+      Uint8Array.from(z.array(z.number()).length(64).parse(JSON.parse(json))),
+    );
+  } catch {
+    // The cause may quote the key, so it is not attached.
+    throw new Error('not a secret key: expected base58, a JSON array of 64 bytes, or such a file');
+  }
+}
+
+/** One secret key in the environment. */
+export const keypairSetting = z.string().transform((text, context) => {
+  try {
+    return parseKeypair(text);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: (error as Error).message });
+    return z.NEVER;
+  }
+});
+
+/** Several base58 keys or paths, separated by commas. */
+export const keypairListSetting = z
+  .string()
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .pipe(z.array(keypairSetting).min(1));

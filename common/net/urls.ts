@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import type { AddressInfo, Server } from 'node:net';
+import { z } from 'zod';
+import { ConfigError } from '../config.ts';
+
+// Addresses in the environment, each bound to the protocols that whoever connects to it can speak.
+// A wrong one is refused with the variable's name at the start, not with a riddle later.
+
+export const databaseUrlSetting = z.url({
+  protocol: /^postgres(ql)?$/,
+  error: 'must be a URL that begins with postgres:// (special characters of a password as %23)',
+});
+export const httpUrlSetting = z.url({
+  protocol: /^https?$/,
+  error: 'must be a URL that begins with http:// or https://',
+});
+export const websocketUrlSetting = z.url({
+  protocol: /^wss?$/,
+  error: 'must be a URL that begins with ws:// or wss://',
+});
+
+/**
+ * An address that `fetch` is given, which refuses every request to one with a user or a password in
+ * it.
+ *
+ * @param hint where they belong instead
+ */
+export function fetchedUrlSetting(hint = '') {
+  return httpUrlSetting.refine((text) => {
+    const url = URL.parse(text);
+    return !url?.username && !url?.password;
+  }, `must not carry credentials${hint}`);
+}
+
+/** A host as a URL spells it: an IPv6 address, whose colons would be taken for a port's, in brackets. */
+export function hostInUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/**
+ * Opens a server's port; 0 lets the system choose one.
+ *
+ * @param at.settings what host and port are called in the environment
+ * @returns the address and port that were opened
+ * @throws ConfigError naming the setting to change: the system's own words name none, and quote its
+ *   value
+ */
+export async function listenAt(
+  server: Server,
+  at: { host: string; port: number; settings: { host: string; port: string } },
+): Promise<AddressInfo> {
+  server.listen(at.port, at.host);
+  await once(server, 'listening').catch(({ code }: NodeJS.ErrnoException) => {
+    const isPort = code === 'EADDRINUSE' || code === 'EACCES';
+    const name = isPort ? at.settings.port : at.settings.host;
+    throw new ConfigError(
+      `The environment is not usable. ${name}: cannot be listened on (${code})`,
+    );
+  });
+  return server.address() as AddressInfo;
+}

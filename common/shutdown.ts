@@ -1,0 +1,104 @@
+import { createLogger, type Logger } from './logger.ts';
+import { delay } from './wait.ts';
+
+/** Closes what a process opened, last opened first, within a bound. */
+export interface Shutdown {
+  /** Registers a resource; `close` is called once. */
+  add(name: string, close: () => Promise<void> | void): void;
+  /**
+   * Closes everything. Safe to call again: every caller gets the same run.
+   *
+   * @returns whether all was closed, in time and without an error
+   */
+  run(): Promise<boolean>;
+  /** Ends the process on SIGINT and SIGTERM: 0 when all was closed in time, 1 otherwise. */
+  onSignals(): void;
+}
+
+/**
+ * @param timeoutMs the time all resources together may take; what hangs longer is named in the log
+ */
+export function createShutdown(options: { logger: Logger; timeoutMs: number }): Shutdown {
+  const { logger, timeoutMs } = options;
+  const resources: { name: string; close: () => Promise<void> | void }[] = [];
+  let running: Promise<boolean> | undefined;
+  let closing = '';
+
+  async function closeAll(): Promise<boolean> {
+    let clean = true;
+    for (let resource = resources.pop(); resource; resource = resources.pop()) {
+      closing = resource.name;
+      try {
+        await resource.close();
+      } catch (error) {
+        clean = false;
+        logger.error({ msg: 'Failed to close a resource', resource: resource.name, err: error });
+      }
+    }
+    return clean;
+  }
+
+  async function closeInTime(): Promise<boolean> {
+    const timer = new AbortController();
+    const late = delay(timeoutMs, timer.signal).then(() => {
+      if (timer.signal.aborted) return false;
+      logger.error({ msg: 'Gave up waiting for a resource to close', resource: closing });
+      return false;
+    });
+    const clean = await Promise.race([closeAll(), late]);
+    timer.abort();
+    return clean;
+  }
+
+  function start(): Promise<boolean> {
+    running ??= closeInTime();
+    return running;
+  }
+
+  return {
+    add: (name, close) => void resources.push({ name, close }),
+    run: start,
+    onSignals() {
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+        // Not once: a second signal must not kill what is just being closed.
+        process.on(signal, () => {
+          logger.info({ msg: 'Received a signal to end', signal });
+          void start().then((clean) => process.exit(clean ? 0 : 1));
+        });
+      }
+    },
+  };
+}
+
+const CHECK_INTERVAL_MS = 500;
+
+/**
+ * Ends this process the way SIGTERM does once the process that started it is gone, however that
+ * one died. Does nothing unless SVC_PARENT_PID names the parent.
+ *
+ * Asked is who the parent is now, not whether the named process lives: its id may have been given
+ * to another process by then, while an orphan is always adopted by somebody else.
+ */
+export function endWithParent(environment: NodeJS.ProcessEnv = process.env): void {
+  if (!environment.SVC_PARENT_PID) return;
+  const parentId = Number(environment.SVC_PARENT_PID);
+  const timer = setInterval(() => {
+    if (process.ppid === parentId) return;
+    clearInterval(timer);
+    process.kill(process.pid, 'SIGTERM');
+  }, CHECK_INTERVAL_MS);
+  timer.unref();
+}
+
+/**
+ * Lets a process that ends by an error say so in its log, as a JSON line like all others, whether it
+ * was at its start or later. It ends with exit code 1, as it would anyway.
+ *
+ * @param name the process's, as in its other lines
+ */
+export function endOnError(name: string): void {
+  process.on('uncaughtException', (error) => {
+    createLogger({ name, level: 'fatal' }).fatal({ msg: 'Ended by an error', err: error });
+    process.exit(1);
+  });
+}

@@ -1,0 +1,90 @@
+import { types } from 'node:util';
+import pg from 'pg';
+import type { Logger } from './logger.ts';
+import { READ_ONLY_SQLSTATE, UNDEFINED_TABLE_SQLSTATE } from './postgres.ts';
+import { delay } from './wait.ts';
+
+/**
+ * How SQLSTATEs begin: connection, a database that only reads, as after a change of roles,
+ * serialization and deadlock, resources such as a full disk, operator's intervention, the system's
+ * errors such as a failing disk.
+ */
+const PASSING_SQLSTATES = ['08', READ_ONLY_SQLSTATE, '40', '53', '57', '58'];
+
+/** How the system says that a host cannot be reached for now. */
+const PASSING_SYSTEM_ERRORS = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+
+/** What the database's driver says of its own time-outs, and of a lost connection, without a code. */
+const CONNECTION_GONE =
+  /^Connection terminated|timeout exceeded when trying to connect|^Query read timeout|not queryable/;
+
+/**
+ * Whether the database or another host is only away for now: the cause lies outside, and the same
+ * may succeed after a while. Whether it was done meanwhile is another question, which a connection
+ * lost in the middle of a commit leaves open.
+ */
+export function isPassing(error: unknown): boolean {
+  if (!types.isNativeError(error)) return false;
+  const code = 'code' in error ? String(error.code) : '';
+  if (error instanceof pg.DatabaseError) {
+    return PASSING_SQLSTATES.some((beginning) => code.startsWith(beginning));
+  }
+  return PASSING_SYSTEM_ERRORS.has(code) || CONNECTION_GONE.test(error.message);
+}
+
+/**
+ * What an error says went wrong. Of a host with several addresses, as `localhost` has where there is
+ * IPv6, Node tells one error for each of them and no word of its own.
+ */
+export function reasonOf(error: unknown): string {
+  const { message = '', errors } = (error ?? {}) as { message?: string; errors?: unknown[] };
+  if (message === '' && errors) return errors.map(reasonOf).join('; ');
+  return message || String(error);
+}
+
+const PAUSE_MS = 1_000;
+/** Between two words about a database that stays away. */
+const SILENCE_MS = 5_000;
+
+/**
+ * Does what a process begins with. While the database is away, or the indexer has not made its
+ * tables yet, it is done again every second, but not in silence: processes that a machine starts
+ * together need no order.
+ *
+ * @throws what passes by no waiting, such as a wrong password
+ */
+export async function awaitDatabase<Result>(
+  begin: () => Promise<Result>,
+  logger: Logger,
+): Promise<Result> {
+  let saidAtMs = Number.NEGATIVE_INFINITY;
+  for (;;) {
+    try {
+      return await begin();
+    } catch (error) {
+      const waitsFor = lackAt(error);
+      if (!waitsFor) throw error;
+      if (performance.now() - saidAtMs >= SILENCE_MS) {
+        saidAtMs = performance.now();
+        logger.warn({ msg: `Waiting for ${waitsFor}`, reason: reasonOf(error) });
+      }
+    }
+    await delay(PAUSE_MS);
+  }
+}
+
+function lackAt(error: unknown): string | undefined {
+  if (isPassing(error)) return 'the database at DATABASE_URL';
+  const isTableMissing =
+    error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE_SQLSTATE;
+  return isTableMissing ? 'the indexer, which makes the tables' : undefined;
+}

@@ -1,0 +1,51 @@
+/**
+ * Waits `ms` milliseconds, or less when `signal` aborts: then it returns at once, without an error,
+ * because every caller looks at its own state again afterwards.
+ */
+export function delay(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end, { once: true });
+  });
+}
+
+/** What `work` comes to, or undefined once `ms` milliseconds have passed; the work itself goes on. */
+export async function within<Result>(
+  ms: number,
+  work: Promise<Result>,
+): Promise<Result | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), ms);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Work that its starter does not wait for, but that a process finishes before it ends. */
+export interface Background {
+  /** @param work must not reject: whoever starts it handles its errors */
+  add(work: Promise<unknown>): void;
+  /** Resolves when nothing runs any more, what is added meanwhile included. */
+  drain(): Promise<void>;
+}
+
+export function createBackground(): Background {
+  const running = new Set<Promise<unknown>>();
+  return {
+    add(work) {
+      running.add(work);
+      void work.finally(() => running.delete(work));
+    },
+    async drain() {
+      while (running.size > 0) await Promise.all(running);
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { PublicKey } from '@solana/web3.js';
+import { LRUCache } from 'lru-cache';
+
+interface Cache<Key, Value> {
+  get(key: Key): Value | undefined;
+  set(key: Key, value: NoInfer<Value>): unknown;
+}
+
+/** What the cache has under the key, else what is made of it; that is kept unless it is undefined. */
+export function lookUp<Key, Value, Made extends Value | undefined>(
+  cache: Cache<Key, Value>,
+  key: Key,
+  make: () => Made,
+): Value | Made {
+  const found = cache.get(key);
+  if (found !== undefined) return found;
+  const made = make();
+  if (made !== undefined) cache.set(key, made);
+  return made;
+}
+
+/** Wallets and workers in use: each is asked for with every job. */
+const KEYS_KEPT_MAX = 10_000;
+const kept = new LRUCache<string, PublicKey>({ max: KEYS_KEPT_MAX });
+
+const spellings = new WeakMap<PublicKey, string>();
+
+/**
+ * The key that is spelled so. Reading base58 costs more than it seems, and so does spelling it: the
+ * same object each time lets what is found for a key be kept with it.
+ *
+ * @throws Error when it is not the spelling of 32 bytes
+ */
+export function publicKeyOf(text: string): PublicKey {
+  return lookUp(kept, text, () => new PublicKey(text));
+}
+
+/** How a key is spelled, which is found once for each object. */
+export function spellingOf(key: PublicKey): string {
+  return lookUp(spellings, key, () => key.toBase58());
+}

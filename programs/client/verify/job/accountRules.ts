@@ -1,0 +1,162 @@
+import { PublicKey } from '@solana/web3.js';
+import type { Value } from '../../codec.ts';
+import { isOnCurve } from '../../keys.ts';
+import type { Job, JobLocked } from '../../types.ts';
+import { DISPUTE_OUTCOMES, JOB_STATUSES } from '../../vocabulary.ts';
+import { compare, fails, notApplicable, notCheckable } from '../check.ts';
+import { eventsNamed, type JobEvent, statusOf } from './record.ts';
+import { historyRule, rule } from './rule.ts';
+
+const NO_HASH = new Uint8Array(32);
+/** The program measures what the timeout bounds in 16 bits. */
+const SECONDS_MAX = 0xffff;
+/** The only bump that the program accepts for a job's address. */
+const BUMP = 255;
+const VERSION = 1;
+
+/** The account that a job's events, in their order, leave behind. */
+export function expectedAccount([locked, ...later]: readonly [
+  JobEvent & { name: 'JobLocked' },
+  ...JobEvent[],
+]): Job {
+  const events = [locked, ...later];
+  const job = open(locked.data);
+  for (const event of later) Object.assign(job, change(event, job));
+  const status = statusOf(events);
+  return { ...job, sequence: events.length, status: status ? JOB_STATUSES.indexOf(status) : -1 };
+}
+
+function open(lock: JobLocked): Job {
+  const { tier, jobId, creditAccount, controller, model, rentPayer, lockedCredits } = lock;
+  const { creditsPerRequest, creditsPer1kTokens, longCompletionThresholdTokens } = lock;
+  const { tokenLimit, treasuryShareBasisPoints, slashTokens } = lock;
+  const { jobTimeoutSeconds, disputeWindowSeconds, arbitrationWindowSeconds } = lock;
+  return {
+    ...{ version: VERSION, bump: BUMP, sequence: 1, status: 0 },
+    ...{ tier, jobId, creditAccount, controller, model, rentPayer, lockedCredits },
+    ...{ creditsPerRequest, creditsPer1kTokens, longCompletionThresholdTokens },
+    ...{ tokenLimit, treasuryShareBasisPoints, slashTokens },
+    ...{ jobTimeoutSeconds, disputeWindowSeconds, arbitrationWindowSeconds },
+    ...{ attempt: 0, outcome: 0, failureReason: 0, worker: PublicKey.default },
+    ...{ outputHash: NO_HASH, clientHash: NO_HASH, lockedAt: lock.unixTime, chargedCredits: 0n },
+    ...{ promptTokens: 0, completionTokens: 0, countedTokens: 0 },
+    ...{ acknowledgedAfterSeconds: 0, provenAfterSeconds: 0, endedAfterSeconds: 0 },
+    ...{ disputedAfterSeconds: 0, resolvedAfterSeconds: 0 },
+  };
+}
+
+function change({ name, data }: JobEvent, { lockedAt }: Job): Partial<Job> {
+  // The ledger's clock may be set back a little: then no time has passed.
+  const seconds = Number(data.unixTime > lockedAt ? data.unixTime - lockedAt : 0n);
+  const secondsInTime = Math.min(seconds, SECONDS_MAX);
+  switch (name) {
+    case 'JobAcknowledged': {
+      const { worker, attempt } = data;
+      return { worker, attempt, acknowledgedAfterSeconds: secondsInTime };
+    }
+    case 'JobProven': {
+      const { outputHash, promptTokens, completionTokens } = data;
+      return { outputHash, promptTokens, completionTokens, provenAfterSeconds: secondsInTime };
+    }
+    case 'JobSettled': {
+      const { chargedCredits, countedTokens } = data;
+      return { chargedCredits, countedTokens, endedAfterSeconds: seconds };
+    }
+    case 'JobFailed':
+      return { failureReason: data.reason, endedAfterSeconds: seconds };
+    case 'JobRefunded':
+      return { endedAfterSeconds: seconds };
+    case 'JobDisputed':
+      return { clientHash: data.clientHash, disputedAfterSeconds: seconds };
+    case 'DisputeResolved': {
+      const isUpheld = DISPUTE_OUTCOMES[data.verdict] !== 'rejected';
+      const repaid = isUpheld ? { chargedCredits: 0n } : {};
+      return { outcome: data.verdict, resolvedAfterSeconds: seconds, ...repaid };
+    }
+    case 'DisputeExpired':
+      return { outcome: DISPUTE_OUTCOMES.indexOf('expired'), resolvedAfterSeconds: seconds };
+    case 'JobLocked':
+    case 'JobClosed':
+      return {};
+  }
+}
+
+/** The account says, field by field, what the events say. */
+export const state = historyRule('account.state', (record) => {
+  const { account, events } = record;
+  if (account.kind === 'foreign') return fails(`The account belongs to ${account.owner}.`);
+  if (account.kind === 'unreadable') return fails(account.reason);
+  if (account.kind === 'none') {
+    return eventsNamed(record, 'JobClosed').length > 0
+      ? notApplicable('The account is closed.')
+      : notCheckable('The node shows neither the account nor what closed it.');
+  }
+  const [first, ...later] = events;
+  const newest = events.at(-1);
+  if (newest && isOlder(account.data, newest)) return notCheckable(OLDER_ACCOUNT);
+  const isWhole =
+    account.data.sequence <= events.length &&
+    events.every(({ data }, index) => data.jobSequence === index + 1);
+  if (!isWhole || first?.name !== 'JobLocked') {
+    return notCheckable('Without every event it is not known what the account should say.');
+  }
+  const expected = expectedAccount([first, ...later] as [typeof first, ...JobEvent[]]);
+  const pairs = Object.entries(expected).map(
+    ([field, value]) => [field, [found(account.data, field), value as Value]] as const,
+  );
+  return compare(
+    Object.fromEntries(pairs),
+    `All ${pairs.length} fields of the account are as the events left them.`,
+  );
+});
+
+/** A closed job gave its rent back to who paid it, and lives no more. */
+export const closed = rule(
+  'account.closed',
+  ['JobLocked', 'JobClosed'],
+  ({ JobLocked, JobClosed }, { account, job }) => {
+    if (account.kind === 'job' && isOlder(account.data, JobClosed)) {
+      return notCheckable(OLDER_ACCOUNT);
+    }
+    if (account.kind !== 'none') return fails('There is an account at the address again.');
+    const { rentPayer, rentLamports } = JobClosed.data;
+    const { lamports, events, feeLamports, signers } = JobClosed.transaction;
+    const returned = events.reduce(
+      (sum, { name, data }) =>
+        name === 'JobClosed' && data.rentPayer.equals(rentPayer) ? sum + data.rentLamports : sum,
+      0n,
+    );
+    const fee = signers[0]?.equals(rentPayer) ? feeLamports : 0n;
+    const payer = lamports.get(rentPayer.toBase58()) ?? { before: 0n, after: 0n };
+    const left = lamports.get(job.toBase58()) ?? { before: 0n, after: 0n };
+    // Whoever sends the transaction can give lamports to both; nobody can take them from either.
+    if (left.before > rentLamports) {
+      return fails(`The account had ${left.before} lamports, and ${rentLamports} came back.`);
+    }
+    const gained = payer.after - payer.before;
+    if (gained < returned - fee) {
+      const found = `The payer's lamports changed by ${gained}, not by ${returned - fee}`;
+      // For a program's address its program signs, in a call that no list of signers shows.
+      const maySpend =
+        signers.some((signer) => signer.equals(rentPayer)) || !isOnCurve(rentPayer.toBytes());
+      return maySpend
+        ? notCheckable(`${found}: it may have signed for some that it spent.`)
+        : fails(`${found}.`);
+    }
+    return compare(
+      { 'the rent payer': [rentPayer, JobLocked.data.rentPayer] },
+      `${rentLamports} lamports of rent went back to ${rentPayer.toBase58()}.`,
+    );
+  },
+);
+
+/** Of a node that is behind, or of several behind one address. */
+const OLDER_ACCOUNT = 'The node shows the account as it was before the last change that it lists.';
+
+function isOlder({ sequence }: Job, { data }: JobEvent): boolean {
+  return sequence < data.jobSequence;
+}
+
+function found(account: object, field: string): Value {
+  return (account as Record<string, Value>)[field] as Value;
+}

@@ -1,0 +1,221 @@
+import { BASE_UNITS_PER_CREDIT } from '../../pricing.ts';
+import { DISPUTE_OUTCOMES, isEnded, word } from '../../vocabulary.ts';
+import {
+  compare,
+  type Finding,
+  fails,
+  GRACE_SECONDS,
+  holds,
+  notApplicable,
+  notCheckable,
+  show,
+} from '../check.ts';
+import { type PlacedEvent, transfersOf } from './evidence.ts';
+import { eventsNamed, type JobRecord, statusOf } from './record.ts';
+import { historyRule, judgeBalances, type Rule, rule } from './rule.ts';
+
+/** A job that failed or was refunded costs nothing: all of its lock comes back, nobody is paid. */
+export const returns: readonly Rule[] = [
+  rule('failure.returned', ['JobLocked', 'JobFailed'], ({ JobLocked, JobFailed }, record) =>
+    judgeReturn(JobLocked, JobFailed, record),
+  ),
+  rule('failure.balances', ['JobLocked', 'JobFailed'], ({ JobLocked, JobFailed }, record) =>
+    judgeUnlock(JobLocked, JobFailed, record),
+  ),
+  rule('refund.returned', ['JobLocked', 'JobRefunded'], ({ JobLocked, JobRefunded }, record) =>
+    judgeReturn(JobLocked, JobRefunded, record),
+  ),
+  rule('refund.balances', ['JobLocked', 'JobRefunded'], ({ JobLocked, JobRefunded }, record) =>
+    judgeUnlock(JobLocked, JobRefunded, record),
+  ),
+];
+
+type Return = PlacedEvent<'JobFailed' | 'JobRefunded'>;
+
+function judgeReturn(
+  { data: { lockedCredits } }: PlacedEvent<'JobLocked'>,
+  end: Return,
+  { addresses }: JobRecord,
+): Finding {
+  // Whoever sends a refund can move tokens of his own beside it.
+  const vault = addresses.vault.toBase58();
+  const transfer = transfersOf(end).find(({ from }) => from === vault);
+  if (transfer) return fails(`${transfer.baseUnits} base units were paid to ${transfer.to}.`);
+  return compare(
+    { 'what was returned': [end.data.returnedCredits, lockedCredits] },
+    `All ${lockedCredits} locked credits, and nobody was paid.`,
+  );
+}
+
+function judgeUnlock(
+  { data: { lockedCredits } }: PlacedEvent<'JobLocked'>,
+  end: Return,
+  record: JobRecord,
+): Finding {
+  return judgeBalances(record, end, {
+    availableCredits: lockedCredits,
+    lockedCredits: -lockedCredits,
+  });
+}
+
+/** What the ledger's Clock said, against the deadlines that the lock fixed. */
+export const deadlines: readonly Rule[] = [
+  rule(
+    'deadline.acknowledged',
+    ['JobLocked', 'JobAcknowledged'],
+    ({ JobLocked, JobAcknowledged }, record) => {
+      const deadline = workDeadline(JobLocked);
+      const late = eventsNamed(record, 'JobAcknowledged').find(
+        ({ data }) => data.unixTime > deadline,
+      );
+      return until((late ?? JobAcknowledged).data.unixTime, deadline);
+    },
+  ),
+  rule('deadline.proven', ['JobLocked', 'JobProven'], ({ JobLocked, JobProven }) =>
+    until(JobProven.data.unixTime, workDeadline(JobLocked)),
+  ),
+  rule('deadline.settled', ['JobLocked', 'JobSettled'], ({ JobLocked, JobSettled }) =>
+    until(JobSettled.data.unixTime, workDeadline(JobLocked)),
+  ),
+  rule('deadline.failed', ['JobLocked', 'JobFailed'], ({ JobLocked, JobFailed }) =>
+    until(JobFailed.data.unixTime, workDeadline(JobLocked)),
+  ),
+  rule('deadline.refunded', ['JobLocked', 'JobRefunded'], ({ JobLocked, JobRefunded }) =>
+    after(JobRefunded.data.unixTime, workDeadline(JobLocked)),
+  ),
+  rule(
+    'deadline.disputed',
+    ['JobLocked', 'JobSettled', 'JobDisputed'],
+    ({ JobLocked, JobSettled, JobDisputed }) =>
+      until(
+        JobDisputed.data.unixTime,
+        JobSettled.data.unixTime + BigInt(JobLocked.data.disputeWindowSeconds),
+      ),
+  ),
+  rule(
+    'deadline.resolved',
+    ['JobLocked', 'JobDisputed', 'DisputeResolved'],
+    ({ JobLocked, JobDisputed, DisputeResolved }) =>
+      until(DisputeResolved.data.unixTime, arbitrationDeadline(JobLocked, JobDisputed)),
+  ),
+  rule(
+    'deadline.expired',
+    ['JobLocked', 'JobDisputed', 'DisputeExpired'],
+    ({ JobLocked, JobDisputed, DisputeExpired }) =>
+      after(DisputeExpired.data.unixTime, arbitrationDeadline(JobLocked, JobDisputed)),
+  ),
+  historyRule('deadline.open', (record) => {
+    const [locked] = eventsNamed(record, 'JobLocked');
+    const [disputed] = eventsNamed(record, 'JobDisputed');
+    const status = statusOf(record.events);
+    if (isEnded(status) && status !== 'disputed') return notApplicable(`The job is ${status}.`);
+    if (!locked || !record.isComplete) return notCheckable('What the job waits for is not known.');
+    const deadline =
+      status === 'disputed' && disputed
+        ? arbitrationDeadline(locked, disputed)
+        : workDeadline(locked);
+    return record.now <= deadline + GRACE_SECONDS
+      ? holds(`The job is ${status}; its deadline is at ${deadline}, and now is ${record.now}.`)
+      : fails(`The job is ${status}, and ${record.now - deadline} s overdue.`);
+  }),
+];
+
+function workDeadline({ data }: PlacedEvent<'JobLocked'>): bigint {
+  return data.unixTime + BigInt(data.jobTimeoutSeconds);
+}
+
+function arbitrationDeadline(
+  { data: terms }: PlacedEvent<'JobLocked'>,
+  { data }: PlacedEvent<'JobDisputed'>,
+): bigint {
+  return data.unixTime + BigInt(terms.arbitrationWindowSeconds);
+}
+
+function until(time: bigint, deadline: bigint): Finding {
+  return time <= deadline
+    ? holds(`${deadline - time} s before the deadline.`)
+    : fails(`${time - deadline} s after the deadline.`);
+}
+
+function after(time: bigint, deadline: bigint): Finding {
+  return time > deadline
+    ? holds(`${time - deadline} s after the deadline.`)
+    : fails(`${deadline - time} s before the deadline.`);
+}
+
+/** The dispute is over this charge, and the treasury counts it among what it may have to repay. */
+export const opened = rule(
+  'dispute.opened',
+  ['JobLocked', 'JobSettled', 'JobDisputed'],
+  ({ JobLocked, JobSettled, JobDisputed }) => {
+    const { outputHash, clientHash, chargedCredits, unixTime, worker } = JobDisputed.data;
+    const { disputedExposureBaseUnits, arbitrationEndsAt } = JobDisputed.data;
+    if (show(outputHash) === show(clientHash)) return fails("The client's hash is the proven one.");
+    const charge = chargedCredits * BASE_UNITS_PER_CREDIT;
+    if (disputedExposureBaseUnits < charge) {
+      return fails(
+        `The exposure, ${disputedExposureBaseUnits}, does not cover ${charge} base units.`,
+      );
+    }
+    const window = BigInt(JobLocked.data.arbitrationWindowSeconds);
+    return compare(
+      {
+        'the disputed charge': [chargedCredits, JobSettled.data.chargedCredits],
+        'the disputed hash': [outputHash, JobSettled.data.outputHash],
+        'the disputed worker': [worker, JobSettled.data.worker],
+        'the end of arbitration': [arbitrationEndsAt, unixTime + window],
+      },
+      `${chargedCredits} credits; the client says that it received sha256:${show(clientHash)}.`,
+    );
+  },
+);
+
+/** A verdict repays the charge or nothing, and slashes no more than was agreed at the lock. */
+export const resolved = rule(
+  'dispute.resolved',
+  ['JobLocked', 'JobDisputed', 'DisputeResolved'],
+  ({ JobLocked, JobDisputed, DisputeResolved }) => {
+    const { verdict, repaidCredits, owedCredits, slashedTokens, evidenceHash } =
+      DisputeResolved.data;
+    const { slashTokens } = JobLocked.data;
+    const outcome = word(DISPUTE_OUTCOMES, verdict);
+    const isUpheld = outcome !== 'rejected';
+    const slashMax = outcome === 'upheld_worker' ? BigInt(slashTokens) : 0n;
+    if (slashedTokens > slashMax) {
+      return fails(`${slashedTokens} tokens were slashed, and ${slashMax} may be.`);
+    }
+    if (owedCredits < repaidCredits) {
+      return fails(`Of ${repaidCredits} repaid credits the treasury owes ${owedCredits}.`);
+    }
+    return compare(
+      {
+        'the repayment': [repaidCredits, isUpheld ? JobDisputed.data.chargedCredits : 0n],
+        ...exposure(JobDisputed, DisputeResolved),
+      },
+      `${outcome}: ${repaidCredits} credits to repay, ${slashedTokens} of ${slashTokens} tokens ` +
+        `slashed, on the evidence sha256:${show(evidenceHash)}.`,
+    );
+  },
+);
+
+/** An undecided dispute leaves the charge as it was. */
+export const expired = rule(
+  'dispute.expired',
+  ['JobDisputed', 'DisputeExpired'],
+  ({ JobDisputed, DisputeExpired }) =>
+    compare(exposure(JobDisputed, DisputeExpired), 'Expired undecided: the charge stands.'),
+);
+
+/**
+ * What a dispute exposed the treasury to is taken off again when it ends. The sum is over all
+ * disputes, so it is compared only where no other change of the treasury came in between.
+ */
+function exposure(
+  { data: opening }: PlacedEvent<'JobDisputed'>,
+  { data: end }: PlacedEvent<'DisputeResolved' | 'DisputeExpired'>,
+) {
+  if (end.treasurySequence !== opening.treasurySequence + 1n) return {};
+  const charge = opening.chargedCredits * BASE_UNITS_PER_CREDIT;
+  const due = opening.disputedExposureBaseUnits - charge;
+  return { 'the exposure left': [end.disputedExposureBaseUnits, due] } as const;
+}

@@ -1,0 +1,189 @@
+import { isOnCurve } from '../../keys.ts';
+import { BASE_UNITS_PER_CREDIT, chargeCredits } from '../../pricing.ts';
+import { compare, type Finding, fails, holds, notCheckable } from '../check.ts';
+import {
+  allTransfers,
+  type PlacedEvent,
+  type Transfer,
+  transfersOf,
+  workersInForce,
+} from './evidence.ts';
+import type { JobRecord } from './record.ts';
+import { judgeBalances, rule } from './rule.ts';
+
+const BASIS_POINTS = 10_000n;
+
+/**
+ * The key that the settlement names, and that delivery receipts bear, did sign it. No key signs for
+ * a program's address, such as a multisig's vault: its program does, in a call of its own.
+ */
+export const signer = rule('settlement.signer', ['JobSettled'], ({ JobSettled }, { addresses }) => {
+  const { data, transaction, instructionIndex } = JobSettled;
+  const { settledBy } = data;
+  if (transaction.signers.some((one) => one.equals(settledBy))) {
+    return holds(`Settled by ${settledBy.toBase58()}.`);
+  }
+  const outer = transaction.instructions[instructionIndex];
+  const isOfProgram =
+    !isOnCurve(settledBy.toBytes()) &&
+    outer?.programId !== addresses.programId.toBase58() &&
+    outer?.accounts.includes(settledBy.toBase58());
+  return isOfProgram
+    ? holds(`Settled by ${settledBy.toBase58()}, a program's address, through ${outer?.programId}.`)
+    : fails(`${settledBy.toBase58()} did not sign the settlement.`);
+});
+
+/** The published rule, applied to the lower of two counts, and never more than was locked. */
+export const charge = rule(
+  'settlement.charge',
+  ['JobLocked', 'JobSettled'],
+  ({ JobLocked, JobSettled }) => {
+    const { lockedCredits } = JobLocked.data;
+    const { completionTokens, countedTokens, chargedCredits, returnedCredits } = JobSettled.data;
+    const tokens = Math.min(completionTokens, countedTokens);
+    const due = chargeCredits(JobLocked.data, tokens, lockedCredits);
+    return compare(
+      {
+        'the charge': [chargedCredits, due],
+        'what was returned': [returnedCredits, lockedCredits - due],
+      },
+      `${due} of ${lockedCredits} locked credits for ${tokens} tokens ` +
+        `(${completionTokens} proven, ${countedTokens} counted).`,
+    );
+  },
+);
+
+/** Worker and treasury share the charge as was agreed at the lock, to the base unit. */
+export const share = rule(
+  'settlement.share',
+  ['JobLocked', 'JobSettled'],
+  ({ JobLocked, JobSettled }) => {
+    const { treasuryShareBasisPoints } = JobLocked.data;
+    const { chargedCredits, workerBaseUnits, treasuryBaseUnits } = JobSettled.data;
+    const total = chargedCredits * BASE_UNITS_PER_CREDIT;
+    const due = (total * BigInt(treasuryShareBasisPoints)) / BASIS_POINTS;
+    return compare(
+      {
+        "the treasury's share": [treasuryBaseUnits, due],
+        "the worker's share": [workerBaseUnits, total - due],
+      },
+      `Of ${total} base units ${due} (${treasuryShareBasisPoints} basis points) to the treasury.`,
+    );
+  },
+);
+
+/** What was not charged is the wallet's again. */
+export const balances = rule(
+  'settlement.balances',
+  ['JobLocked', 'JobSettled'],
+  ({ JobLocked, JobSettled }, record) => {
+    const { lockedCredits } = JobLocked.data;
+    return judgeBalances(record, JobSettled, {
+      availableCredits: lockedCredits - JobSettled.data.chargedCredits,
+      lockedCredits: -lockedCredits,
+    });
+  },
+);
+
+/** The worker got its share in this very transaction, or can claim it. */
+export const worker = rule(
+  'settlement.worker_payment',
+  ['JobSettled'],
+  ({ JobSettled: settled }, record) => {
+    const { data, transaction } = settled;
+    const at = { worker: data.worker, slot: transaction.slot };
+    const payouts = workersInForce(record, at).map((known) => known.data.payout.toBase58());
+    if (payouts.length === 0) {
+      return notCheckable("The node does not show the worker's payout account.");
+    }
+    const { toOthers } = paidByVault(settled, record);
+    const stray = toOthers.find(({ to }) => !payouts.includes(to));
+    if (stray) {
+      const { hasGaps, account } = record.worker;
+      if (hasGaps || account?.payout.toBase58() === stray.to) {
+        return notCheckable(
+          'The node does not show every change of the worker that may have set its payout account.',
+        );
+      }
+      return fails(`${stray.baseUnits} base units went to ${stray.to}, not to ${payouts}.`);
+    }
+    return judgePayment(toOthers, {
+      dueBaseUnits: data.workerBaseUnits,
+      isPaid: data.workerPaid,
+      owedBaseUnits: data.workerClaimableBaseUnits,
+      owedAs: 'claimable by the worker',
+    });
+  },
+);
+
+/** The treasury got its share in this very transaction, or it is recorded as unpaid. */
+export const treasury = rule(
+  'settlement.treasury_payment',
+  ['JobSettled'],
+  ({ JobSettled: settled }, record) =>
+    judgePayment(paidByVault(settled, record).toTreasury, {
+      dueBaseUnits: settled.data.treasuryBaseUnits,
+      isPaid: settled.data.treasuryPaid,
+      owedBaseUnits: settled.data.treasuryUnpaidBaseUnits,
+      owedAs: 'unpaid to the treasury',
+    }),
+);
+
+/** The ledger's own balances around the transaction say the same as its transfers. */
+export const tokenBalances = rule('settlement.tokens', ['JobSettled'], ({ JobSettled }, record) => {
+  const { transaction } = JobSettled;
+  const transfers = allTransfers(transaction);
+  const { toOthers, toTreasury } = paidByVault(JobSettled, record);
+  const touched = new Set([...toOthers, ...toTreasury].flatMap(({ from, to }) => [from, to]));
+  if (touched.size === 0) return holds('No token was moved.');
+  const changes = [...touched].map((account) => {
+    const { before, after } = transaction.tokens.get(account) ?? { before: 0n, after: 0n };
+    return { account, before, after, moved: netOf(transfers, account) };
+  });
+  return compare(
+    Object.fromEntries(
+      changes.map(({ account, before, after, moved }) => [
+        `the change of ${account}`,
+        [after - before, moved] as const,
+      ]),
+    ),
+    changes.map(({ account, before, after }) => `${account}: ${before} → ${after}`).join(', '),
+  );
+});
+
+function judgePayment(
+  transfers: readonly Transfer[],
+  payment: { dueBaseUnits: bigint; isPaid: boolean; owedBaseUnits: bigint; owedAs: string },
+): Finding {
+  const { dueBaseUnits, isPaid, owedBaseUnits, owedAs } = payment;
+  const paid = transfers.reduce((sum, { baseUnits }) => sum + baseUnits, 0n);
+  if (isPaid) {
+    return compare(
+      { 'the payment': [paid, dueBaseUnits] },
+      transfers[0] ? `${paid} base units to ${transfers[0].to}.` : 'Nothing was due.',
+    );
+  }
+  if (paid > 0n) return fails(`${paid} base units were paid and recorded as ${owedAs}.`);
+  return owedBaseUnits >= dueBaseUnits
+    ? holds(`Not payable then: ${dueBaseUnits} base units, of ${owedBaseUnits} ${owedAs}.`)
+    : fails(`Neither paid nor ${owedAs}: ${dueBaseUnits} base units.`);
+}
+
+/** What the settlement moved out of the vault. */
+function paidByVault(settled: PlacedEvent<'JobSettled'>, { addresses }: JobRecord) {
+  const vault = addresses.vault.toBase58();
+  const treasuryVault = addresses.treasuryVault.toBase58();
+  const transfers = transfersOf(settled).filter(({ from }) => from === vault);
+  return {
+    toTreasury: transfers.filter(({ to }) => to === treasuryVault),
+    toOthers: transfers.filter(({ to }) => to !== treasuryVault),
+  };
+}
+
+function netOf(transfers: readonly Transfer[], account: string): bigint {
+  return transfers.reduce(
+    (sum, { from, to, baseUnits }) =>
+      sum + (to === account ? baseUnits : 0n) - (from === account ? baseUnits : 0n),
+    0n,
+  );
+}

@@ -1,0 +1,205 @@
+import { createHash } from 'node:crypto';
+import { Ed25519Program, PublicKey } from '@solana/web3.js';
+import { lockCredits } from '../../pricing.ts';
+import {
+  ed25519Instruction,
+  parseReceipt,
+  proofMessage,
+  receiptMessage,
+  verifySignature,
+} from '../../proof.ts';
+import { TIERS, word } from '../../vocabulary.ts';
+import { compare, fails, holds, notApplicable, notCheckable, show } from '../check.ts';
+import { type ClientEvidence, type PlacedEvent, workersInForce } from './evidence.ts';
+import { eventsNamed, type JobRecord } from './record.ts';
+import { judgeBalances, type Rule, rule } from './rule.ts';
+
+/** The job is where only this wallet's job of this id can be. */
+export const address = rule('lock.address', ['JobLocked'], ({ JobLocked }, { addresses, job }) => {
+  const { creditAccount, wallet, jobId, model, modelId } = JobLocked.data;
+  return compare(
+    {
+      'the job': [job, addresses.job(creditAccount, jobId)],
+      'the credit account': [creditAccount, addresses.creditAccount(wallet)],
+      'the model': [model, addresses.model(modelId)],
+    },
+    `Job, credit account and model are where id, wallet ${wallet.toBase58()} and ${modelId} put them.`,
+  );
+});
+
+/** The price was set by the published rule before any work was done. */
+export const price = rule('lock.price', ['JobLocked'], ({ JobLocked }) => {
+  const { modelId, tier, tokenLimit, lockedCredits } = JobLocked.data;
+  const due = lockCredits(JobLocked.data, tokenLimit);
+  const { creditsPerRequest, creditsPer1kTokens, longCompletionThresholdTokens } = JobLocked.data;
+  return compare(
+    { 'the lock': [lockedCredits, due] },
+    `${modelId} (${word(TIERS, tier)}), at most ${tokenLimit} tokens: ${due} credits locked, from ` +
+      `${creditsPerRequest} per request, ${creditsPer1kTokens} per 1,000 tokens beyond ` +
+      `${longCompletionThresholdTokens}.`,
+  );
+});
+
+/** The wallet's credits moved from available to locked. */
+export const balances = rule('lock.balances', ['JobLocked'], ({ JobLocked }, record) => {
+  const { lockedCredits } = JobLocked.data;
+  return judgeBalances(record, JobLocked, {
+    availableCredits: -lockedCredits,
+    lockedCredits,
+  });
+});
+
+/** Attempts grow, so that a late acknowledgement of an earlier worker changes nothing. */
+export const attempts = rule('work.attempts', ['JobAcknowledged'], (_events, record) => {
+  const given = eventsNamed(record, 'JobAcknowledged').map(({ data }) => data);
+  const isGrowing = given.every(({ attempt }, index) => attempt > (given[index - 1]?.attempt ?? 0));
+  const named = given.map(({ attempt, worker }) => `${attempt}: ${worker.toBase58()}`).join(', ');
+  return isGrowing ? holds(`Attempt ${named}.`) : fails(`The attempts do not grow: ${named}.`);
+});
+
+/** The worker that was given the job last is the one that did it. */
+export const assignment = rule(
+  'work.assignment',
+  ['JobAcknowledged', 'JobProven'],
+  ({ JobAcknowledged, JobProven }) => {
+    const given = JobAcknowledged.data;
+    const { worker, attempt, jobSequence } = JobProven.data;
+    if (given.jobSequence !== jobSequence - 1) {
+      return notCheckable('The node does not show what came right before the proof.');
+    }
+    return compare(
+      { 'the worker': [worker, given.worker], 'the attempt': [attempt, given.attempt] },
+      `Proven by the worker of the last attempt, ${worker.toBase58()}.`,
+    );
+  },
+);
+
+/** Where the one form that the program accepts keeps the key, the signature and the message. */
+const KEY_AT = 16;
+const SIGNATURE_AT = 48;
+const MESSAGE_AT = 112;
+
+/** The precompile verified the worker's signature, and so does this check, of exactly this proof. */
+export const signature = rule('proof.signature', ['JobProven'], ({ JobProven }, record) => {
+  const signed = findSigned(JobProven, record);
+  if (!signed) return fails('No ed25519 instruction of the transaction verifies this proof.');
+  const key = signed.publicKey.toBase58();
+  return verifySignature(signed)
+    ? holds(`${key} signed the ${signed.message.length} bytes of the proof.`)
+    : fails(`The signature is not ${key}'s.`);
+});
+
+/** The key is the one that the ledger recorded for the worker when it proved. */
+export const key = rule('proof.key', ['JobProven'], ({ JobProven }, record) => {
+  const signed = findSigned(JobProven, record);
+  if (!signed) return notCheckable('No ed25519 instruction of the transaction names a key.');
+  const { worker } = JobProven.data;
+  const { slot } = JobProven.transaction;
+  const recorded = workersInForce(record, { worker, slot }).map(({ data }) => data.proofKey);
+  if (recorded.length === 0) {
+    return notCheckable('The node does not show how the worker registered.');
+  }
+  if (recorded.some((one) => one.equals(signed.publicKey))) {
+    return holds(`${signed.publicKey} was the worker's proof key.`);
+  }
+  const { hasGaps, account } = record.worker;
+  return hasGaps || account?.proofKey.equals(signed.publicKey)
+    ? notCheckable('The node does not show every change of the worker that may have set its key.')
+    : fails(`The worker's proof key was ${recorded.join(' or ')}, not ${signed.publicKey}.`);
+});
+
+/** What was proven is what was settled. */
+export const hash = rule('proof.hash', ['JobProven', 'JobSettled'], ({ JobProven, JobSettled }) => {
+  const proven = JobProven.data;
+  const settled = JobSettled.data;
+  return compare(
+    {
+      'the settled hash': [settled.outputHash, proven.outputHash],
+      'the settled worker': [settled.worker, proven.worker],
+      'the settled prompt count': [settled.promptTokens, proven.promptTokens],
+      'the settled completion count': [settled.completionTokens, proven.completionTokens],
+    },
+    `sha256:${show(proven.outputHash)}`,
+  );
+});
+
+/** Finds the precompile's instruction by the message that only this proof has. */
+function findSigned({ data, transaction }: PlacedEvent<'JobProven'>, record: JobRecord) {
+  const { programId } = record.addresses;
+  const message = proofMessage({ ...data, programId });
+  for (const instruction of transaction.instructions) {
+    if (instruction.programId !== Ed25519Program.programId.toBase58()) continue;
+    const bytes = Buffer.from(instruction.data);
+    if (!bytes.subarray(MESSAGE_AT).equals(message)) continue;
+    const publicKey = new PublicKey(bytes.subarray(KEY_AT, SIGNATURE_AT));
+    const signed = { publicKey, message, signature: bytes.subarray(SIGNATURE_AT, MESSAGE_AT) };
+    if (bytes.equals(ed25519Instruction(signed).data)) return signed;
+  }
+  return undefined;
+}
+
+const NEWLINE = 0x0a;
+
+/** The text that the client holds is the one that the worker proved. */
+export const output = whenGiven(
+  'output',
+  rule('delivery.output', ['JobProven'], ({ JobProven }, { output: text = new Uint8Array() }) => {
+    const { outputHash } = JobProven.data;
+    const withoutNewline = text.at(-1) === NEWLINE && sha256(text.subarray(0, -1));
+    if (withoutNewline && show(withoutNewline) === show(outputHash)) {
+      return fails(
+        'The text matches only without its last newline, which the answer does not have.',
+      );
+    }
+    return compare(
+      { "the text's sha256": [sha256(text), outputHash] },
+      `The ${text.length} bytes of text have the proven sha256.`,
+    );
+  }),
+);
+
+/**
+ * The key that settled signed that it delivered what the worker proved. One that signed for the
+ * client's text instead, when that is another, convicts whoever settled.
+ */
+export const receipt = whenGiven(
+  'receipt',
+  rule('delivery.receipt', ['JobSettled'], ({ JobSettled }, record) => {
+    const parts = parseReceipt(record.receipt ?? '');
+    if (!parts) return fails('It is not spelled as a delivery receipt.');
+    const { settledBy, outputHash, job } = JobSettled.data;
+    const { programId } = record.addresses;
+    const signer = parts.signer.toBase58();
+    const isFor = (hash: Uint8Array) =>
+      verifySignature({
+        publicKey: parts.signer,
+        message: receiptMessage({ programId, job, outputHash: hash }),
+        signature: parts.signature,
+      });
+    // Anybody can sign anything with a key of his own.
+    if (!parts.signer.equals(settledBy)) {
+      return fails(`It is signed by ${signer}, who did not settle this job: it convicts nobody.`);
+    }
+    if (isFor(outputHash)) {
+      return holds(`${signer}, who settled, signed that the proven text was delivered.`);
+    }
+    return record.output && isFor(sha256(record.output))
+      ? fails(`${signer} signed that the given text was delivered, and not the proven one.`)
+      : fails(`${signer} did not sign that the proven text was delivered for this job.`);
+  }),
+);
+
+/** What the client gave to compare must be compared: that the job has nothing like it is no excuse. */
+function whenGiven(field: keyof ClientEvidence, check: Rule): Rule {
+  return (record) => {
+    const found = check(record);
+    if (record[field] === undefined) {
+      return { ...found, ...notApplicable(`No ${field} was given.`), evidence: [] };
+    }
+    return found.verdict === 'not_applicable' ? { ...found, ...notCheckable(found.detail) } : found;
+  };
+}
+
+function sha256(bytes: Uint8Array): Uint8Array {
+  return createHash('sha256').update(bytes).digest();
+}

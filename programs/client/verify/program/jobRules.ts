@@ -1,0 +1,111 @@
+import { chargeCredits, lockCredits } from '../../pricing.ts';
+import type { Job } from '../../types.ts';
+import { isEnded, JOB_STATUSES, word } from '../../vocabulary.ts';
+import { GRACE_SECONDS } from '../check.ts';
+import { accountsNamed, judgeProblems, type ProgramState, programRule } from './state.ts';
+
+/** Nothing waits any longer than it may. */
+export const deadlines = programRule('jobs.deadlines', (state) => {
+  const waiting = accountsNamed(state, 'Job').flatMap(({ address, data }) => {
+    const deadline = deadlineOf(data);
+    return deadline === undefined ? [] : [{ address, late: state.now - deadline }];
+  });
+  return judgeProblems(
+    waiting
+      .filter(({ late }) => late > GRACE_SECONDS)
+      .map(({ address, late }) => `${address} is ${late} s overdue`),
+    `Open jobs and disputes: ${waiting.length}, none more than ${GRACE_SECONDS} s overdue.`,
+  );
+});
+
+/** What jobs locked and were charged follows from the prices that they were locked at. */
+export const prices = programRule('jobs.prices', (state) => {
+  const jobs = accountsNamed(state, 'Job');
+  return judgeProblems(
+    jobs.flatMap(({ address, data }) => {
+      const locked = lockCredits(data, data.tokenLimit);
+      const charged = chargeOf(data);
+      return [
+        ...(data.lockedCredits === locked
+          ? []
+          : [`${address} locked ${data.lockedCredits}, not ${locked}`]),
+        ...(data.chargedCredits === charged
+          ? []
+          : [`${address} charged ${data.chargedCredits}, not ${charged}`]),
+      ];
+    }),
+    `Jobs that are priced by the published rule: ${jobs.length}.`,
+  );
+});
+
+/** A wallet's locked credits are those of its jobs that have not ended. */
+export const locks = programRule('credits.locked', (state) => {
+  const open = accountsNamed(state, 'Job').filter(({ data }) => !isEnded(statusOf(data)));
+  const sums = sumByAccount(open, ({ data }) => data.lockedCredits);
+  return judgeProblems(
+    compareSums(state, sums, ({ lockedCredits }) => lockedCredits, 'locked credits'),
+    `Jobs that hold all locks: ${open.length}.`,
+  );
+});
+
+/** A wallet's open disputes are its jobs that are disputed. */
+export const disputes = programRule('credits.disputes', (state) => {
+  const open = accountsNamed(state, 'Job').filter(({ data }) => statusOf(data) === 'disputed');
+  const sums = sumByAccount(open, () => 1n);
+  return judgeProblems(
+    compareSums(state, sums, ({ openDisputes }) => BigInt(openDisputes), 'open disputes'),
+    `Open disputes: ${open.length}.`,
+  );
+});
+
+function statusOf({ status }: Job) {
+  return word(JOB_STATUSES, status);
+}
+
+/** In Unix seconds; undefined when the job waits for nothing. */
+function deadlineOf(job: Job): bigint | undefined {
+  const status = statusOf(job);
+  if (!isEnded(status)) return job.lockedAt + BigInt(job.jobTimeoutSeconds);
+  if (status !== 'disputed') return undefined;
+  return job.lockedAt + BigInt(job.disputedAfterSeconds + job.arbitrationWindowSeconds);
+}
+
+function chargeOf(job: Job): bigint {
+  const status = statusOf(job);
+  if (status !== 'settled' && status !== 'disputed') return 0n;
+  return chargeCredits(job, Math.min(job.completionTokens, job.countedTokens), job.lockedCredits);
+}
+
+type LocatedJob = ReturnType<typeof accountsNamed<'Job'>>[number];
+type CreditAccount = ReturnType<typeof accountsNamed<'CreditAccount'>>[number]['data'];
+
+function sumByAccount(jobs: readonly LocatedJob[], amount: (job: LocatedJob) => bigint) {
+  const sums = new Map<string, bigint>();
+  for (const job of jobs) {
+    const key = job.data.creditAccount.toBase58();
+    sums.set(key, (sums.get(key) ?? 0n) + amount(job));
+  }
+  return sums;
+}
+
+function compareSums(
+  state: ProgramState,
+  sums: ReadonlyMap<string, bigint>,
+  recorded: (account: CreditAccount) => bigint,
+  what: string,
+): string[] {
+  const amounts = new Map(
+    accountsNamed(state, 'CreditAccount').map(({ address, data }) => [
+      address.toBase58(),
+      recorded(data),
+    ]),
+  );
+  return [...new Set([...amounts.keys(), ...sums.keys()])].flatMap((address) => {
+    const due = sums.get(address) ?? 0n;
+    const found = amounts.get(address);
+    if (found === due) return [];
+    return found === undefined
+      ? [`${address}, with ${due} ${what}, does not exist`]
+      : [`${address} has ${found} ${what}, its jobs ${due}`];
+  });
+}

@@ -1,0 +1,113 @@
+import { ACCOUNT_SIZE, AccountLayout, AccountState, TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import type { AccountInfo, PublicKey } from '@solana/web3.js';
+import { BASE_UNITS_PER_CREDIT } from '../../pricing.ts';
+import { JOB_STATUSES } from '../../vocabulary.ts';
+import { compare, type Finding, fails, holds, notCheckable } from '../check.ts';
+import { type Conservation, computeConservation } from '../ledgerState.ts';
+import {
+  accountsNamed,
+  judgeProblems,
+  namesOfTrue,
+  type ProgramState,
+  programRule,
+  type TokenAccountName,
+} from './state.ts';
+
+const NAMES: readonly TokenAccountName[] = ['vault', 'treasuryVault', 'stakeVault'];
+
+/** Nobody but the program can move or block what is in its token accounts. */
+export const custody = programRule('vaults.custody', (state) => {
+  const [config] = accountsNamed(state, 'Config');
+  if (!config) return notCheckable('The program is not initialized.');
+  const { creditMint, stakeMint } = config.data;
+  const problems = NAMES.flatMap((name) => {
+    const mint = name === 'stakeVault' ? stakeMint : creditMint;
+    return findProblems(state.tokenAccounts[name], mint, state.addresses.vaultAuthority).map(
+      (problem) => `${state.addresses[name]} (${name}) ${problem}`,
+    );
+  });
+  return judgeProblems(
+    problems,
+    `All three belong to ${state.addresses.vaultAuthority}. Credits are backed by the token ` +
+      `${creditMint}, stakes are in ${stakeMint}.`,
+  );
+});
+
+/** The vault holds all that anybody has a claim to. */
+export const vault = programRule('vaults.credits', (state) => judgeConservation(state, 'vault'));
+
+/** The stake vault holds all that is staked, unstaking or slashed. */
+export const stakeVault = programRule('vaults.stakes', (state) =>
+  judgeConservation(state, 'stake_vault'),
+);
+
+function judgeConservation(state: ProgramState, name: Conservation['vault']): Finding {
+  if (!state.isAtRest) {
+    return notCheckable(
+      'Tokens moved during every reading: ask a quicker node, or a quieter hour.',
+    );
+  }
+  const { heldBaseUnits, dueBaseUnits } = computeConservation({
+    accounts: state.decoded,
+    vaultBaseUnits: holding(state.tokenAccounts.vault),
+    stakeVaultBaseUnits: holding(state.tokenAccounts.stakeVault),
+  }).find((one) => one.vault === name) as Conservation;
+  const surplus = heldBaseUnits - dueBaseUnits;
+  if (surplus < 0n) {
+    return fails(`${-surplus} base units are missing: ${heldBaseUnits} held, ${dueBaseUnits} due.`);
+  }
+  const more =
+    surplus > 0n
+      ? `, and ${surplus} more: sent unasked, or due to accounts that the node left out`
+      : '';
+  return holds(`${dueBaseUnits} base units, as due${more}.`);
+}
+
+/** What a token account holds, in base units; nothing if it is none. */
+export function holding(account: AccountInfo<Uint8Array> | null): bigint {
+  return isTokenAccount(account) ? AccountLayout.decode(account.data).amount : 0n;
+}
+
+function isTokenAccount(
+  account: AccountInfo<Uint8Array> | null,
+): account is AccountInfo<Uint8Array> {
+  return account?.owner.equals(TOKEN_PROGRAM_ID) === true && account.data.length === ACCOUNT_SIZE;
+}
+
+function findProblems(
+  account: AccountInfo<Uint8Array> | null,
+  mint: PublicKey,
+  owner: PublicKey,
+): string[] {
+  if (!isTokenAccount(account)) return ['is no token account'];
+  const held = AccountLayout.decode(account.data);
+  return namesOfTrue({
+    'belongs to somebody else': !held.owner.equals(owner),
+    'is of another mint': !held.mint.equals(mint),
+    'is frozen': held.state !== AccountState.Initialized,
+    'has a delegate': held.delegateOption !== 0,
+    'can be closed by somebody else': held.closeAuthorityOption !== 0,
+  });
+}
+
+/** The treasury's obligations are those to wallets with owed credits and to open disputes. */
+export const treasury = programRule('treasury.obligations', (state) => {
+  const [found] = accountsNamed(state, 'Treasury');
+  if (!found) return notCheckable('The program is not initialized.');
+  const owed = accountsNamed(state, 'CreditAccount').reduce(
+    (sum, { data }) => sum + data.owedCredits,
+    0n,
+  );
+  const disputed = accountsNamed(state, 'Job')
+    .filter(({ data }) => JOB_STATUSES[data.status] === 'disputed')
+    .reduce((sum, { data }) => sum + data.chargedCredits, 0n);
+  const { owedBaseUnits, disputedExposureBaseUnits } = found.data;
+  return compare(
+    {
+      'what it owes': [owedBaseUnits, owed * BASE_UNITS_PER_CREDIT],
+      'its exposure': [disputedExposureBaseUnits, disputed * BASE_UNITS_PER_CREDIT],
+    },
+    `Owes ${owedBaseUnits}, at most ${disputedExposureBaseUnits} more by open disputes, ` +
+      `and holds ${holding(state.tokenAccounts.treasuryVault)} base units.`,
+  );
+});

@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto';
+import type { AccountField, Field, Instruction, Struct } from './parse.ts';
+import { typeForms } from './rustTypes.ts';
+import type { Source } from './source.ts';
+
+/** Anchor's discriminator: the first 8 bytes of the sha256 of `<namespace>:<name>`. */
+const discriminator = (namespace: string, name: string): number[] => [
+  ...createHash('sha256').update(`${namespace}:${name}`).digest().subarray(0, 8),
+];
+
+/** Roles whose account can only be one. */
+const knownAddresses: Record<string, string> = {
+  SystemProgram: '11111111111111111111111111111111',
+  TokenProgram: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+  InstructionsSysvar: 'Sysvar1nstructions1111111111111111111111111',
+};
+
+const roleFlags: Record<string, object> = {
+  Readonly: {},
+  Writable: { writable: true },
+  Signer: { signer: true },
+  WritableSigner: { writable: true, signer: true },
+  Optional: { optional: true },
+  VaultAuthority: {},
+  EventAuthority: {},
+  EscrowProgram: {},
+  SystemProgram: {},
+  TokenProgram: {},
+  InstructionsSysvar: {},
+};
+
+const withDocs = (docs: string[]): object => (docs.length === 0 ? {} : { docs });
+
+/** Slot and time stand at the head of every event and are written by the emitter. */
+const eventHead: Field[] = [
+  { name: 'slot', rustType: 'u64', docs: [] },
+  { name: 'unix_time', rustType: 'i64', docs: ['Seconds since 1970, of the ledger'] },
+];
+
+/** Every event with the fields that all events begin with. */
+export const completeEvents = (events: Struct[]): Struct[] =>
+  events.map((event) => ({ ...event, fields: [...eventHead, ...event.fields] }));
+
+const idlField = ({ name, rustType, docs }: Field): object => ({
+  name,
+  ...withDocs(docs),
+  type: typeForms(rustType).idl,
+});
+
+const idlType = ({ name, docs, fields }: Struct): object => ({
+  name,
+  ...withDocs(docs),
+  type: { kind: 'struct', fields: fields.map(idlField) },
+});
+
+const idlPda = (source: Source, instruction: Instruction, account: AccountField) => {
+  const own = account.name.toUpperCase();
+  const names = source.seeds.fixed.has(account.name) ? [own] : account.seeds;
+  if (names === undefined) return {};
+  const seeds = names.map((name) => {
+    const text = source.seeds.text.get(name);
+    if (text !== undefined) return { kind: 'const', value: [...Buffer.from(text)] };
+    if (instruction.accounts.some((other) => other.name === name)) {
+      return { kind: 'account', path: name };
+    }
+    if (instruction.arguments.some((argument) => argument.name === name)) {
+      return { kind: 'arg', path: name };
+    }
+    throw new Error(`${instruction.name}: unknown seed ${name}`);
+  });
+  return { pda: { seeds } };
+};
+
+const idlAccount = (source: Source, instruction: Instruction, account: AccountField): object => {
+  const flags = roleFlags[account.rustType];
+  if (flags === undefined) throw new Error(`${instruction.name}: role ${account.rustType}`);
+  const address =
+    account.rustType === 'EscrowProgram' ? source.address : knownAddresses[account.rustType];
+  return {
+    name: account.name,
+    ...withDocs(account.docs),
+    ...flags,
+    ...(address === undefined ? idlPda(source, instruction, account) : { address }),
+  };
+};
+
+/** The IDL, by Anchor's specification 0.1.0. */
+export const renderIdl = (source: Source, version: string): string => {
+  const events = completeEvents(source.events);
+  const idl = {
+    address: source.address,
+    metadata: {
+      name: 'escrow',
+      version,
+      spec: '0.1.0',
+      description: 'Holds prepaid credits and the state of every inference job',
+    },
+    instructions: source.instructions.map((instruction) => ({
+      name: instruction.name,
+      docs: instruction.docs,
+      discriminator: discriminator('global', instruction.name),
+      accounts: instruction.accounts.map((account) => idlAccount(source, instruction, account)),
+      args: instruction.arguments.map(idlField),
+    })),
+    accounts: source.accounts.map(({ name }) => ({
+      name,
+      discriminator: discriminator('account', name),
+    })),
+    events: events.map(({ name }) => ({ name, discriminator: discriminator('event', name) })),
+    errors: source.errors.map(({ code, name, message }) => ({ code, name, msg: message })),
+    types: [...source.accounts, ...events].map(idlType),
+  };
+  return `${JSON.stringify(idl, null, 2)}\n`;
+};
+
+const camelCase = (name: string): string =>
+  name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+const renderDocs = (docs: string[], indent: string): string =>
+  docs.length === 0 ? '' : `${indent}/** ${docs.join(' ')} */\n`;
+
+const renderInterface = ({ name, docs, fields }: Struct): string => {
+  const lines = fields.map(
+    (field) =>
+      `${renderDocs(field.docs, '  ')}  ${camelCase(field.name)}: ${typeForms(field.rustType).typescript};\n`,
+  );
+  return `${renderDocs(docs, '')}export interface ${name} {\n${lines.join('')}}\n`;
+};
+
+/** TypeScript interfaces of every account and event. */
+export const renderTypes = (source: Source): string => {
+  const events = completeEvents(source.events);
+  const union = (names: string[], render: (name: string) => string): string =>
+    names.map((name) => `\n  | ${render(name)}`).join('');
+  return [
+    '// Generated from the Rust source by programs/tools/idl.ts: do not edit.\n',
+    "import type { PublicKey } from '@solana/web3.js';\n",
+    ...source.accounts.map(renderInterface),
+    ...events.map(renderInterface),
+    `/** Every event, told apart by its name. */\nexport type EscrowEvent =${union(
+      events.map(({ name }) => name),
+      (name) => `{ name: '${name}'; data: ${name} }`,
+    )};\n`,
+    `export type EscrowErrorName =${union(
+      source.errors.map(({ name }) => name),
+      (name) => `'${name}'`,
+    )};\n`,
+  ].join('\n');
+};

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import {
+  architectures,
+  artifactName,
+  artifactPath,
+  changedSources,
+  checkout,
+  hashArtifacts,
+  hashesPath,
+  lockPath,
+  programs,
+} from './artifacts.ts';
+import { compile, findLockedToolchain, type Toolchain } from './compile.ts';
+import { drawProgramKey } from './programId.ts';
+import { tryOut } from './tryOut.ts';
+
+/**
+ * Proves that the committed artifacts are what the source builds: rebuilds them and compares byte
+ * for byte, then builds the escrow for another address and runs that build. Without the locked
+ * toolchain it cannot, says what is missing, and ends with exit code 2.
+ *
+ * With `--hashes-only` it rebuilds nothing and only compares the artifacts, and the sources that they
+ * were built from, with the hashes that the build has recorded.
+ */
+
+const CANNOT_REBUILD = 2;
+
+const { values } = parseArgs({ options: { 'hashes-only': { type: 'boolean' } } });
+
+for (const program of programs) {
+  if (readFileSync(hashesPath(program), 'utf8') === hashArtifacts(program)) continue;
+  throw new Error(`The artifacts of ${program} are not the ones that its sha256.txt records`);
+}
+
+const changed = changedSources(checkout);
+if (changed.length > 0) {
+  throw new Error(`Not what the artifacts were built from: ${changed.join(', ')}`);
+}
+
+if (values['hashes-only']) {
+  console.log('The artifacts and their sources have the recorded hashes; nothing was rebuilt');
+} else {
+  const toolchain = findLockedToolchain(lockPath, process.env);
+  if ('missing' in toolchain) {
+    console.error(`Cannot rebuild the artifacts, so nothing is verified: ${toolchain.missing}`);
+    process.exit(CANNOT_REBUILD);
+  }
+  rebuild(toolchain);
+  await buildElsewhere(toolchain);
+}
+
+function rebuild(toolchain: Toolchain): void {
+  for (const architecture of architectures) {
+    const options = { checkout, architecture, programs, environment: process.env };
+    for (const [program, rebuilt] of compile(toolchain, options)) {
+      if (readFileSync(artifactPath(program, architecture)).equals(rebuilt)) continue;
+      throw new Error(`${artifactName(program, architecture)} is not what the source builds`);
+    }
+  }
+  console.log('Rebuilt all artifacts: byte for byte the committed ones');
+}
+
+async function buildElsewhere(toolchain: Toolchain): Promise<void> {
+  const programId = drawProgramKey().publicKey;
+  const built = compile(toolchain, {
+    checkout,
+    architecture: 'v3',
+    programs: ['escrow'],
+    programId: programId.toBase58(),
+    environment: process.env,
+  });
+  await tryOut(built.get('escrow') ?? new Uint8Array(), programId);
+  console.log(`Built the escrow for ${programId}, and it runs there`);
+}

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { createLogger } from '../../common/logger.ts';
+import { createPool } from '../../common/postgres.ts';
+import { awaitDatabase } from '../../common/transientErrors.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type DatabaseGate, startDatabaseGate } from '../support/databaseGate.ts';
+
+let database: TestDatabase;
+let gate: DatabaseGate;
+let pool: pg.Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  gate = await startDatabaseGate(database.databaseUrl);
+  pool = createPool({ databaseUrl: gate.databaseUrl, applicationName: 'test' });
+});
+
+afterAll(async () => {
+  await pool.end();
+  await gate.close();
+  await database.close();
+});
+
+/** Begins with a query, and calls back with the first word of the log. */
+function begin(sql: string, onWaiting: (said: string) => void) {
+  const into = { write: (line: string) => onWaiting(JSON.parse(line).msg) };
+  const logger = createLogger({ name: 'test', level: 'warn', into });
+  return awaitDatabase(() => pool.query(sql), logger);
+}
+
+describe('a process that begins with the database', () => {
+  it('waits while that is away, and says so', async () => {
+    await gate.shut();
+    const said: string[] = [];
+    const { rows } = await begin('select 1 as one', (word) => {
+      said.push(word);
+      void gate.open();
+    });
+    expect(rows).toEqual([{ one: 1 }]);
+    expect(said).toEqual(['Waiting for the database at DATABASE_URL']);
+  });
+
+  it('waits for the indexer, which makes the tables', async () => {
+    const said: string[] = [];
+    const { rows } = await begin('select * from late_table', (word) => {
+      said.push(word);
+      void pool.query('create table late_table (id integer)');
+    });
+    expect(rows).toEqual([]);
+    expect(said).toEqual(['Waiting for the indexer, which makes the tables']);
+  });
+
+  it('does not wait for what never passes', async () => {
+    const said: string[] = [];
+    await expect(begin('select nonsense', (word) => said.push(word))).rejects.toThrow('nonsense');
+    expect(said).toEqual([]);
+  });
+});

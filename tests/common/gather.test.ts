@@ -1,0 +1,85 @@
+import { describe, expect, it } from '@jest/globals';
+import { gather } from '../../common/batchCalls.ts';
+
+/** Calls that end when the test says so. */
+function createCalls(options: { itemsMax: number; callsMax: number }) {
+  const calls: { items: readonly string[]; end: PromiseWithResolvers<readonly string[]> }[] = [];
+  const ask = gather<string, string>({
+    ...options,
+    call(items) {
+      const end = Promise.withResolvers<readonly string[]>();
+      calls.push({ items, end });
+      return end.promise;
+    },
+  });
+  const itemsOf = () => calls.map(({ items }) => items);
+  const end = (place: number, results?: string[]) =>
+    calls[place]?.end.resolve(results ?? calls[place].items.map((item) => item.toUpperCase()));
+  return { ask, calls, itemsOf, end };
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+describe('a shared call', () => {
+  it('takes along who asks in the same turn, and gives everybody his own', async () => {
+    const { ask, itemsOf, end } = createCalls({ itemsMax: 10, callsMax: 1 });
+    const answers = Promise.all([ask('a'), ask('b'), ask('a')]);
+    await turn();
+    expect(itemsOf()).toEqual([['a', 'b', 'a']]);
+    end(0);
+    expect(await answers).toEqual(['A', 'B', 'A']);
+  });
+
+  it('goes with the next when so many are under way', async () => {
+    const { ask, itemsOf, end } = createCalls({ itemsMax: 10, callsMax: 2 });
+    const first = ask('a');
+    await turn();
+    const second = ask('b');
+    await turn();
+    const later = [ask('c'), ask('d')];
+    await turn();
+    expect(itemsOf()).toEqual([['a'], ['b']]);
+    end(0);
+    expect(await first).toBe('A');
+    await turn();
+    expect(itemsOf()).toEqual([['a'], ['b'], ['c', 'd']]);
+    end(1);
+    end(2);
+    expect(await Promise.all([second, ...later])).toEqual(['B', 'C', 'D']);
+  });
+
+  it('carries no more than it may', async () => {
+    const { ask, itemsOf, end } = createCalls({ itemsMax: 2, callsMax: 1 });
+    const answers = Promise.all(['a', 'b', 'c'].map(ask));
+    await turn();
+    expect(itemsOf()).toEqual([['a', 'b']]);
+    end(0);
+    await turn();
+    expect(itemsOf()).toEqual([['a', 'b'], ['c']]);
+    end(1);
+    expect(await answers).toEqual(['A', 'B', 'C']);
+  });
+
+  it('serves a lone item by itself where that is said to cost less', async () => {
+    const ask = gather<string, string>({
+      ...{ itemsMax: 10, callsMax: 1 },
+      callOne: async (item) => `${item} alone`,
+      call: async (items) => items.map((item) => `${item} of ${items.length}`),
+    });
+    expect(await ask('a')).toBe('a alone');
+    expect(await Promise.all([ask('a'), ask('b')])).toEqual(['a of 2', 'b of 2']);
+  });
+
+  it('gives its error to everybody whose item it had, and goes on', async () => {
+    const { ask, calls, itemsOf, end } = createCalls({ itemsMax: 10, callsMax: 1 });
+    const failed = Promise.allSettled([ask('a'), ask('b')]);
+    await turn();
+    calls[0]?.end.reject(new Error('away'));
+    for (const { status } of await failed) expect(status).toBe('rejected');
+    const next = ask('c');
+    await turn();
+    expect(itemsOf()).toEqual([['a', 'b'], ['c']]);
+    end(1);
+    expect(await next).toBe('C');
+  });
+});

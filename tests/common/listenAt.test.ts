@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { ConfigError } from '../../common/config.ts';
+import { listenAt } from '../../common/net/urls.ts';
+
+const settings = { host: 'PART_HOST', port: 'PART_PORT' };
+const servers: Server[] = [];
+
+function open(at: { host?: string; port?: number }) {
+  const server = createServer();
+  servers.push(server);
+  return listenAt(server, { host: '127.0.0.1', port: 0, settings, ...at });
+}
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    if (!server.listening) continue;
+    server.close();
+    await once(server, 'close');
+  }
+});
+
+describe('a port that a process listens on', () => {
+  it('is the one that the system chose where 0 was asked for', async () => {
+    const { address, port } = await open({ port: 0 });
+
+    expect(address).toBe('127.0.0.1');
+    expect(port).toBeGreaterThan(0);
+  });
+
+  it('is named by its setting, without its value, where another process has it', async () => {
+    const { port } = await open({ port: 0 });
+
+    const refused = await open({ port }).catch((error: unknown) => error);
+
+    expect(refused).toBeInstanceOf(ConfigError);
+    expect(refused).toHaveProperty(
+      'message',
+      'The environment is not usable. PART_PORT: cannot be listened on (EADDRINUSE)',
+    );
+    expect(refused).not.toHaveProperty('cause');
+  });
+
+  it('has the setting of its host named where that is not of this machine', async () => {
+    await expect(open({ host: '203.0.113.1' })).rejects.toThrow(
+      'The environment is not usable. PART_HOST: cannot be listened on (EADDRNOTAVAIL)',
+    );
+  });
+});

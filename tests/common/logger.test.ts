@@ -1,0 +1,48 @@
+import { describe, expect, it } from '@jest/globals';
+import { createLogger } from '../../common/logger.ts';
+
+function createLog() {
+  const lines: Record<string, unknown>[] = [];
+  const into = { write: (line: string) => void lines.push(JSON.parse(line)) };
+  return { lines, logger: createLogger({ name: 'test', level: 'info', into }) };
+}
+
+describe('a log line', () => {
+  it('tells an error with its stack and its causes', () => {
+    const { lines, logger } = createLog();
+    logger.warn({ msg: 'Failed', err: new TypeError('outer', { cause: new Error('inner') }) });
+
+    expect(lines).toMatchObject([
+      { level: 40, msg: 'Failed', err: { type: 'TypeError', message: 'outer: inner' } },
+    ]);
+    expect(JSON.stringify(lines)).toContain('logger.test');
+  });
+
+  it.each([
+    ['an error that was frozen', Object.freeze(new RangeError('frozen'))],
+    ['no error at all', 'text'],
+    ['nothing', undefined],
+  ])('is written whatever was thrown: %s', (_case, err) => {
+    const { lines, logger } = createLog();
+    logger.error({ msg: 'Failed', err });
+
+    expect(lines).toMatchObject([{ msg: 'Failed' }]);
+  });
+
+  it('tells what a frozen error says', () => {
+    const { lines, logger } = createLog();
+    logger.error({ msg: 'Failed', err: Object.freeze(new RangeError('frozen')) });
+
+    expect(lines).toMatchObject([{ err: { type: 'RangeError', message: 'frozen' } }]);
+  });
+
+  it.each(['authorization', 'api_key', 'secret', 'prompt', 'messages', 'content', 'text'])(
+    'never holds a %s that was passed to it by mistake',
+    (field) => {
+      const { lines, logger } = createLog();
+      logger.info({ [field]: 'private', deep: { [field]: 'private' } });
+
+      expect(JSON.stringify(lines)).not.toContain('private');
+    },
+  );
+});
