@@ -6,7 +6,7 @@ import { awaitDatabase } from '../common/transientErrors.ts';
 import { within } from '../common/wait.ts';
 import { formatReceipt, receiptMessage, sign } from '../programs/client/proof.ts';
 import { createSender } from '../programs/client/sender/sender.ts';
-import { createKeyAdmission } from './account/keys.ts';
+import { createKeyAdmission } from './account/keyAdmission.ts';
 import { createWebhooks } from './account/webhooks.ts';
 import type { ApiConfig } from './config.ts';
 import { createApp } from './http/app.ts';

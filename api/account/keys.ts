@@ -1,9 +1,7 @@
 import { hash, randomInt } from 'node:crypto';
 import type pg from 'pg';
-import { gather } from '../../common/batchCalls.ts';
-import { type Database, inTransaction } from '../../common/postgres.ts';
-import { ApiError } from '../http/contracts/errors.ts';
-import { type KeyAndAccount, type KeyStatus, selectKeysAndAccounts } from '../sql/accounts.ts';
+import { inTransaction } from '../../common/postgres.ts';
+import type { KeyStatus } from '../sql/accounts.ts';
 
 const PREFIX = 'svc_live_';
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
@@ -161,35 +159,4 @@ async function endKey(database: Queryable, wallet: string, from: KeyStatus[]): P
 
 function notFound(wallet: string, wanted: KeyStatus[]): KeyNotFoundError {
   return new KeyNotFoundError(`The wallet ${wallet} has no ${wanted.join(' or ')} key.`);
-}
-
-/** Tells whose a key is, and whether it may still be used. */
-export interface KeyAdmission {
-  /** @throws ApiError invalid_api_key or key_suspended */
-  admit(keySha256: string): Promise<KeyAndAccount>;
-}
-
-/** Statements that several requests share. */
-const SHARED = { itemsMax: 256, callsMax: 2 };
-
-export function createKeyAdmission(database: Database): KeyAdmission {
-  const find = gather<string, KeyAndAccount | undefined>({
-    ...SHARED,
-    call: (hashes) => selectKeysAndAccounts(database, hashes),
-  });
-  return {
-    async admit(keySha256) {
-      const key = await find(keySha256);
-      if (!key || key.status === 'revoked') throw unknownKey();
-      if (key.status === 'suspended') {
-        throw new ApiError('key_suspended', 'The API key is suspended.');
-      }
-      return key;
-    },
-  };
-}
-
-/** Of a key that nobody has, now or ever. */
-export function unknownKey(): ApiError {
-  return new ApiError('invalid_api_key', 'The API key does not exist or was revoked.');
 }

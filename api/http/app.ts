@@ -3,7 +3,7 @@ import type { Express } from 'express';
 import express from 'express';
 import type { Logger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
-import type { KeyAdmission } from '../account/keys.ts';
+import type { KeyAdmission } from '../account/keyAdmission.ts';
 import type { Webhooks } from '../account/webhooks.ts';
 import type { Catalog } from '../jobs/catalog.ts';
 import type { Completions } from '../jobs/completion.ts';

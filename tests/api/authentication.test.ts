@@ -1,12 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import {
-  createKey,
-  createKeyAdmission,
-  reinstateKey,
-  revokeKey,
-  suspendKey,
-} from '../../api/account/keys.ts';
+import { createKeyAdmission } from '../../api/account/keyAdmission.ts';
+import { createKey, reinstateKey, revokeKey, suspendKey } from '../../api/account/keys.ts';
 import { createIdempotency } from '../../api/jobs/idempotency.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { createLogger } from '../../common/logger.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { trace } from '@opentelemetry/api';
-import { createKeyAdmission } from '../../api/account/keys.ts';
+import { createKeyAdmission } from '../../api/account/keyAdmission.ts';
 import { type AppServices, createApp } from '../../api/http/app.ts';
 import { createBurstLimit } from '../../api/http/middleware/burstLimit.ts';
 import { serve } from '../../api/http/server.ts';

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { hashKey, type KeyAdmission, unknownKey } from '../../account/keys.ts';
+import { type KeyAdmission, unknownKey } from '../../account/keyAdmission.ts';
+import { hashKey } from '../../account/keys.ts';
 import type { KeyAndAccount, Payer } from '../../sql/accounts.ts';
 import { ApiError } from '../contracts/errors.ts';
 import type { BurstLimit } from './burstLimit.ts';
