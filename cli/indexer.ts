@@ -3,16 +3,16 @@ import { Command } from 'commander';
 import { z } from 'zod';
 import { ConfigError, parseEnvironment } from '../common/config.ts';
 import { addressSetting } from '../common/ledgerSettings.ts';
-import { FatalError, RetryableError } from '../indexer/errors.ts';
-import { rebuildMirror } from '../indexer/rebuild/rebuildMirror.ts';
-import { checkLedger } from '../indexer/reconcile/checkLedger.ts';
+import { rebuildMirror } from '../indexer/mirror/rebuild.ts';
 import {
+  type Behind,
+  checkLedger,
   isBreach,
   isClean,
   type Reconciliation,
   reconcile,
 } from '../indexer/reconcile/reconcile.ts';
-import type { Behind } from '../indexer/reconcile/tellBehind.ts';
+import { FatalError, RetryableError } from '../indexer/source/errors.ts';
 import { createRpc } from '../indexer/source/rpc.ts';
 import { createLedgerSource } from '../indexer/source/source.ts';
 import { createAddresses, PROGRAM_ID } from '../programs/client/addresses.ts';

@@ -11,19 +11,22 @@ import {
   secretsKeySettings,
 } from '../common/sealing.ts';
 import { delay } from '../common/wait.ts';
+import { EXCHANGE_MS_MAX } from '../indexer/webhooks/deliver/exchange.ts';
 import { openDeliveryQueue } from '../indexer/webhooks/deliver/queue.ts';
-import { EXCHANGE_MS_MAX } from '../indexer/webhooks/deliver/schedule.ts';
 import {
   DELIVERY_STATUSES,
   type DeliveryStatus,
   listDeliveries,
+  replayDeliveries,
+  replayDelivery,
 } from '../indexer/webhooks/operate/deliveries.ts';
-import { replayDeliveries, replayDelivery } from '../indexer/webhooks/operate/replay.ts';
-import { resealSecrets } from '../indexer/webhooks/operate/resealSecrets.ts';
-import { rotateSecret } from '../indexer/webhooks/operate/rotateSecret.ts';
-import { selectOutcome } from '../indexer/webhooks/operate/selectOutcome.ts';
+import { resealSecrets, rotateSecret } from '../indexer/webhooks/operate/secrets.ts';
 import { sendTestEvent } from '../indexer/webhooks/operate/sendTest.ts';
-import { assertWebhook, listWebhooks } from '../indexer/webhooks/operate/webhooks.ts';
+import {
+  assertWebhook,
+  listWebhooks,
+  selectOutcome,
+} from '../indexer/webhooks/operate/webhooks.ts';
 import { CommandError } from './errors.ts';
 import { PLAIN } from './tableStyle.ts';
 

@@ -1,8 +1,12 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type pg from 'pg';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../indexer/webhooks/operate/deliveries.ts';
-import { WebhookDisabledError, WebhookNotFoundError } from '../indexer/webhooks/operate/errors.ts';
-import { disableWebhook, enableWebhook } from '../indexer/webhooks/operate/webhooks.ts';
+import {
+  disableWebhook,
+  enableWebhook,
+  WebhookDisabledError,
+  WebhookNotFoundError,
+} from '../indexer/webhooks/operate/webhooks.ts';
 import { withDatabase } from './database.ts';
 import { CommandError } from './errors.ts';
 import { parseAddress } from './ledgerNode.ts';

@@ -4,21 +4,19 @@ import type pg from 'pg';
 import type { Logger } from '../common/logger.ts';
 import { delay } from '../common/wait.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
-import { classify, FatalError } from './errors.ts';
-import { listenForHints } from './helius/hintChannel.ts';
 import type { HeliusWebhook } from './helius/webhook.ts';
 import type { Keeper } from './keeper/keeper.ts';
-import { lead } from './leadership.ts';
-import type { IndexerMetrics } from './metrics.ts';
-import { followHead } from './mirror/followHead.ts';
 import { keepMirror } from './mirror/keepMirror.ts';
+import { lead } from './mirror/leadership.ts';
 import type { Lag, Progress } from './mirror/progress.ts';
-import { MIRROR_SCHEMA, useSchema } from './mirrorSchema.ts';
+import { followHead } from './mirror/sweep.ts';
 import type { ReconcileWatch } from './reconcile/reconcileWatch.ts';
-import type { Role } from './role.ts';
-import { createAnnouncements } from './source/announcements.ts';
-import { createLogHints, type LogHints } from './source/logHints.ts';
+import { classify, FatalError } from './source/errors.ts';
+import { createAnnouncements, createLogHints, type LogHints } from './source/hints.ts';
 import type { Commitment, LedgerSource } from './source/source.ts';
+import { listenForHints } from './sql/notifications.ts';
+import { MIRROR_SCHEMA, useSchema } from './sql/schema.ts';
+import type { IndexerMetrics, Role } from './telemetry/metrics.ts';
 import type { Announcing } from './webhooks/announce/announcer.ts';
 
 /** What `/health` and `/ready` tell. */

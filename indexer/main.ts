@@ -1,7 +1,7 @@
 import { createLogger } from '../common/logger.ts';
 import { createShutdown, endOnError, endWithParent } from '../common/shutdown.ts';
 import { loadConfig } from './config.ts';
-import { startIndexer } from './startIndexer.ts';
+import { startIndexer } from './start.ts';
 
 const SHUTDOWN_TIMEOUT_MS = 10_000;
 

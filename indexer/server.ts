@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { Indexer } from './indexer.ts';
-import type { IndexerMetrics } from './metrics.ts';
+import type { IndexerMetrics } from './telemetry/metrics.ts';
 
 /**
  * `/health`: the process is up. `/ready`: 200 while the mirror is current and agrees with the

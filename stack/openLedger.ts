@@ -1,6 +1,6 @@
 import { Connection, Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { websocketUrlOf } from '../indexer/source/websocketUrl.ts';
+import { websocketUrlOf } from '../indexer/source/hints.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
 import { describeCluster } from './cluster.ts';
 import type { StackConfig } from './config.ts';

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { createPool, inTransaction } from '../common/postgres.ts';
-import { clearMirror } from '../indexer/clearMirror.ts';
-import { migrate } from '../indexer/migrate.ts';
+import { clearMirror } from '../indexer/sql/digest.ts';
+import { migrate } from '../indexer/sql/migrate.ts';
 import { StackError } from './errors.ts';
 
 /**

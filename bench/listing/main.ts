@@ -1,7 +1,7 @@
 import Table from 'cli-table3';
 import { listJobs } from '../../api/jobs/jobList.ts';
 import { createPool } from '../../common/postgres.ts';
-import { migrate } from '../../indexer/migrate.ts';
+import { migrate } from '../../indexer/sql/migrate.ts';
 import { type JobListing, jobsOf, listingsOf } from '../../tests/support/jobListings.ts';
 import { insertMirroredJobs } from '../../tests/support/mirroredJobs.ts';
 import { startDatabases } from '../databases.ts';

@@ -1,13 +1,13 @@
 import { createPool } from '../../common/postgres.ts';
-import { migrate } from '../../indexer/migrate.ts';
 import { bindLedger } from '../../indexer/mirror/bindLedger.ts';
-import type { MirrorContext } from '../../indexer/mirror/context.ts';
 import { finalize } from '../../indexer/mirror/finalize.ts';
+import type { MirrorContext } from '../../indexer/mirror/progress.ts';
 import { sweep } from '../../indexer/mirror/sweep.ts';
-import { MIRROR_SCHEMA, useSchema } from '../../indexer/mirrorSchema.ts';
-import { compareJournal } from '../../indexer/reconcile/compareJournal.ts';
+import { compareJournal } from '../../indexer/reconcile/journal.ts';
 import { createRpc } from '../../indexer/source/rpc.ts';
 import { createLedgerSource, type LedgerSource } from '../../indexer/source/source.ts';
+import { migrate } from '../../indexer/sql/migrate.ts';
+import { MIRROR_SCHEMA, useSchema } from '../../indexer/sql/schema.ts';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
 import {
   createSyntheticSource,

@@ -4,12 +4,97 @@ import type { Database } from '../../common/postgres.ts';
 import { delay } from '../../common/wait.ts';
 import type { LedgerClock } from '../../programs/client/sender/index.ts';
 import type { Keeper } from '../keeper/keeper.ts';
-import type { IndexerMetrics } from '../metrics.ts';
-import type { Offence } from './offences.ts';
-import { suspendOffenders } from './suspendOffenders.ts';
+import type { IndexerMetrics } from '../telemetry/metrics.ts';
+
+/** Something that a wallet may do a few times and not without end. */
+export interface Offence {
+  /** As in the journal of suspensions, in logs and in metrics. */
+  readonly reason: 'unpaid_endings' | 'rejected_disputes';
+  /** Those that ended within so many seconds of the ledger's time are counted. */
+  readonly windowSeconds: bigint;
+  /** The column of `mirror.jobs` that says when. */
+  readonly endedAt: 'ended_at' | 'resolved_at';
+  /** Which rows of `mirror.jobs` are one. */
+  readonly condition: string;
+}
+
+const HOUR_SECONDS = 3_600n;
+
+/**
+ * Work that a worker did and nobody paid. A client that left counts. An empty answer may be its
+ * worker's fault: it counts only where it was the third worker's in turn, so that neither one bad
+ * worker nor a pool too small to tell can get anybody suspended.
+ */
+export const unpaidEndings: Offence = {
+  reason: 'unpaid_endings',
+  windowSeconds: HOUR_SECONDS,
+  endedAt: 'ended_at',
+  condition: `failure_reason in ('client_gone', 'empty_output')
+    and (failure_reason = 'client_gone' or attempt >= 3)`,
+};
+
+/** Disputes that brought no evidence: each binds the operator's rent and the treasury's share. */
+export const rejectedDisputes: Offence = {
+  reason: 'rejected_disputes',
+  windowSeconds: 30n * 24n * HOUR_SECONDS,
+  endedAt: 'resolved_at',
+  condition: `outcome in ('rejected', 'expired')`,
+};
+
+/** A wallet whose key was suspended just now. */
+interface Suspended {
+  readonly wallet: string;
+  /** How many offences it had in the window. */
+  readonly offences: bigint;
+}
+
+/**
+ * Suspends the live key of every wallet with more than `offencesMax` offences, and journals it, in
+ * one statement. Counted is what the mirror holds, which a rebuild makes again as it was; what was
+ * locked before a suspension was lifted is forgiven. A job whose controller is its own wallet is
+ * none of this service's: its failure reason is what that wallet wrote.
+ *
+ * @param options.nowSeconds the ledger's time
+ */
+export async function suspendOffenders(
+  database: Database,
+  options: { offence: Offence; offencesMax: number; nowSeconds: bigint },
+): Promise<Suspended[]> {
+  const { offence, offencesMax, nowSeconds } = options;
+  const { rows } = await database.query<Suspended>({
+    name: `suspend_for_${offence.reason}`,
+    text: `
+      with offenders as (
+        select job.wallet, count(*) as offences
+        from mirror.jobs job
+        join service.api_keys key on key.wallet = job.wallet and key.status = 'active'
+        where ${offence.condition}
+          and ${offence.endedAt} > $1
+          and job.controller <> job.wallet
+          and job.locked_at > (
+            select coalesce(max(forgiven_until), -1) from service.key_suspensions lifted
+            where lifted.wallet = job.wallet
+          )
+        group by job.wallet
+        having count(*) > $2
+      ), suspended as (
+        update service.api_keys key set status = 'suspended'
+        from offenders
+        where key.wallet = offenders.wallet and key.status = 'active'
+        returning key.key_sha256, key.wallet, offenders.offences
+      ), journaled as (
+        insert into service.key_suspensions (key_sha256, wallet, suspended_by, reason, judged_at)
+        select key_sha256, wallet, 'indexer', $3::text || ' (' || offences || ')', $4::bigint
+        from suspended
+      )
+      select wallet, offences from suspended`,
+    values: [nowSeconds - offence.windowSeconds, offencesMax, offence.reason, nowSeconds],
+  });
+  return rows;
+}
 
 /** An offence, and how many of it a wallet may have; 0 for any number. */
-export interface AbuseLimit {
+interface AbuseLimit {
   readonly offence: Offence;
   readonly offencesMax: number;
 }

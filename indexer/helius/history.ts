@@ -3,7 +3,7 @@ import type {
   GetTransactionsForAddressResultSignatures,
 } from 'helius-sdk/types/types';
 import type { Logger } from '../../common/logger.ts';
-import { FatalError, RetryableError } from '../errors.ts';
+import { FatalError, RetryableError } from '../source/errors.ts';
 import { listPages, OVERLAP_SLOTS } from '../source/listPages.ts';
 import type { Rpc } from '../source/rpc.ts';
 import type { LedgerSource, ListedTransaction, SlotRange } from '../source/source.ts';

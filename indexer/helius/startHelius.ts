@@ -4,7 +4,7 @@ import type { Logger } from '../../common/logger.ts';
 import { listenAt } from '../../common/net/urls.ts';
 import type { Rpc } from '../source/rpc.ts';
 import type { LedgerSource } from '../source/source.ts';
-import { passHint } from './hintChannel.ts';
+import { passHint } from '../sql/notifications.ts';
 import { createHistorySource } from './history.ts';
 import { createHeliusMetrics } from './metrics.ts';
 import { createHeliusWebhook, type HeliusWebhook } from './webhook.ts';

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { makeWebhookClient } from 'helius-sdk/webhooks/client';
 import type { Logger } from '../../common/logger.ts';
-import { createSilence } from '../source/silence.ts';
-import { createWakeUp } from '../source/wakeUp.ts';
+import { createSilence, createWakeUp } from '../source/hints.ts';
 import { ensureWebhook, type WantedWebhook, type WebhookCheck } from './ensureWebhook.ts';
 import type { HeliusMetrics } from './metrics.ts';
 

@@ -1,11 +1,61 @@
 import { once } from 'node:events';
+import type { TransactionInstruction } from '@solana/web3.js';
 import type { Logger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
 import { delay } from '../../common/wait.ts';
 import type { Batcher, LedgerClock, Outcome } from '../../programs/client/sender/index.ts';
-import type { IndexerMetrics } from '../metrics.ts';
-import type { Duty, Task, TaskResult } from './duty.ts';
-import { createRests } from './rests.ts';
+import type { IndexerMetrics, TaskResult } from '../telemetry/metrics.ts';
+
+/** One thing to do on the ledger that anybody may do. */
+interface Task {
+  /** The account it is about. */
+  readonly address: string;
+  readonly instruction: TransactionInstruction;
+}
+
+/** A kind of thing that the keeper does. */
+export interface Duty {
+  /** As in logs and metrics. */
+  readonly name: string;
+  /** How many share one transaction. */
+  readonly tasksPerTransaction: number;
+  readonly computeUnitLimitEach: number;
+  /** What the program answers when somebody else has been there before. */
+  readonly supersededBy: readonly string[];
+  /** When to try again what was refused for any other reason. */
+  readonly retryMs: number;
+  /** What is due: at most `TASKS_MAX`, the longest due first. */
+  find(database: Database, query: DueQuery): Promise<Task[]>;
+}
+
+interface DueQuery {
+  /** The ledger's time. */
+  readonly nowSeconds: bigint;
+  /** Left out: otherwise the same ones, refused again and again, would hide all others. */
+  readonly exceptAddresses: readonly string[];
+}
+
+/** So many tasks of a kind are looked at in one round. */
+export const TASKS_MAX = 200;
+
+/** Remembers what to leave alone for a while. */
+interface Rests {
+  start(key: string, durationMs: number): void;
+  /** What rests now. */
+  keys(): string[];
+}
+
+function createRests(nowMs: () => number): Rests {
+  const untilMs = new Map<string, number>();
+  return {
+    start: (key, durationMs) => void untilMs.set(key, nowMs() + durationMs),
+    keys() {
+      const now = nowMs();
+      for (const [key, until] of untilMs) if (until <= now) untilMs.delete(key);
+      return [...untilMs.keys()];
+    },
+  };
+}
 
 /** Does one of the duties that the program leaves to anybody, so that it gets done. */
 export interface Keeper {

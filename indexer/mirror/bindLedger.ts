@@ -1,6 +1,6 @@
-import { FatalError } from '../errors.ts';
-import { type BoundLedger, insertLedger, selectLedger } from '../statements/ledger.ts';
-import type { MirrorContext } from './context.ts';
+import { FatalError } from '../source/errors.ts';
+import { type BoundLedger, insertLedger, selectLedger } from '../sql/progress.ts';
+import type { MirrorContext } from './progress.ts';
 
 /**
  * Makes the mirror this ledger's own for good. Cursors of one ledger mean nothing on another, so

@@ -1,20 +1,15 @@
 import type pg from 'pg';
 import type { Logger } from '../../common/logger.ts';
-import { RetryableError } from '../errors.ts';
-import type { IndexerMetrics } from '../metrics.ts';
-import type { Announcements } from '../source/announcements.ts';
-import type { LogHints } from '../source/logHints.ts';
-import { selectCursor } from '../statements/cursors.ts';
-import type { Announcing } from '../webhooks/announce/announcer.ts';
-import { movePosition } from '../webhooks/announce/position.ts';
-import { resumeAnnouncing } from '../webhooks/announce/resume.ts';
-import { applyNew } from './applyMissing.ts';
+import { RetryableError } from '../source/errors.ts';
+import type { Announcements, LogHints } from '../source/hints.ts';
+import { selectCursor } from '../sql/progress.ts';
+import type { IndexerMetrics } from '../telemetry/metrics.ts';
+import { type Announcing, resumeAnnouncing } from '../webhooks/announce/announcer.ts';
+import { movePosition } from '../webhooks/announce/occurrence.ts';
 import { bindLedger } from './bindLedger.ts';
-import type { MirrorContext } from './context.ts';
-import { fillGaps } from './fillGaps.ts';
 import { finalize } from './finalize.ts';
-import type { Progress } from './progress.ts';
-import { sweep } from './sweep.ts';
+import type { MirrorContext, Progress } from './progress.ts';
+import { applyNew, fillGaps, sweep } from './sweep.ts';
 
 /** Without any hint, the mirror is this far behind at most, and a sweep. */
 const SWEEP_INTERVAL_MS = 1_000;

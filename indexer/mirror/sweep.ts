@@ -1,8 +1,125 @@
+import { delay } from '../../common/wait.ts';
+import type { LedgerEvent, LedgerTransaction } from '../fold/event.ts';
+import { classify, RetryableError } from '../source/errors.ts';
 import { listPages, OVERLAP_SLOTS } from '../source/listPages.ts';
-import { moveCursors, selectCursor } from '../statements/cursors.ts';
-import { applyMissing } from './applyMissing.ts';
-import type { MirrorContext } from './context.ts';
-import { isKnown } from './isKnown.ts';
+import { readAhead } from '../source/readAhead.ts';
+import type { Commitment, LedgerSource, ListedTransaction } from '../source/source.ts';
+import {
+  moveCursors,
+  selectCursor,
+  selectGaps,
+  selectNewestFinal,
+  selectStored,
+} from '../sql/progress.ts';
+import { atomically } from '../sql/writeChanges.ts';
+import { applyBatch, applyTransaction } from './apply.ts';
+import { type MirrorContext, type Progress, tellOf } from './progress.ts';
+
+/**
+ * Whether the ledger knows a transaction before a slot (undefined: any) that is stored as final, so
+ * that a list cannot end there. A node that keeps only the newest slots may have forgotten all of
+ * them, and its list ends rightly.
+ */
+export async function isKnown(
+  { database, source }: Pick<MirrorContext, 'database' | 'source'>,
+  before: bigint | undefined,
+): Promise<boolean> {
+  const newest = await selectNewestFinal(database, before);
+  return newest !== undefined && (await source.locate([newest.signature], newest.slot)).size > 0;
+}
+
+type AlsoApply = (transaction: { slot: bigint }) => Promise<void>;
+
+/**
+ * Applies those of the listed transactions that are not stored yet, in the given order.
+ *
+ * @param alsoApply what else belongs into the database transaction that ends with this transaction
+ * @returns how many were applied
+ * @throws RetryableError when the signal aborts; what is left is found again
+ */
+export async function applyMissing(
+  context: MirrorContext,
+  listed: readonly ListedTransaction[],
+  alsoApply?: AlsoApply,
+): Promise<number> {
+  const succeeded = listed.filter(({ failed }) => !failed);
+  const stored = await selectStored(
+    context.database,
+    succeeded.map(({ signature }) => signature),
+  );
+  const missing = succeeded.filter(({ signature }) => !stored.has(signature));
+  await applyNew(context, missing, alsoApply);
+  return missing.length;
+}
+
+/**
+ * Applies successful transactions that are hardly stored yet, in the given order; one that is, is
+ * left as it is. Those that have been read by the time that the ones before are applied share a
+ * database transaction; where one of them cannot, each has its own.
+ *
+ * @throws RetryableError as `applyMissing` does
+ */
+export async function applyNew(
+  context: MirrorContext,
+  missing: readonly ListedTransaction[],
+  alsoApply: AlsoApply = async () => {},
+): Promise<void> {
+  const { database, source, addresses, onFolded, signal } = context;
+  const tell = tellOf(context);
+
+  async function store(
+    last: LedgerTransaction,
+    apply: () => Promise<LedgerEvent[]>,
+  ): Promise<LedgerEvent[]> {
+    if (signal.aborted) throw new RetryableError('Stopped before everything was applied');
+    return atomically(database, async () => {
+      await alsoApply(last);
+      return apply();
+    });
+  }
+
+  /** @returns null where one of them stands in the way, which shows when each is stored alone */
+  async function storeTogether(batch: readonly LedgerTransaction[]): Promise<LedgerEvent[] | null> {
+    const last = batch.at(-1);
+    if (!last || batch.length === 1) return null;
+    try {
+      return await store(last, () => applyBatch(database, batch, addresses, tell));
+    } catch (error) {
+      if (classify(error) instanceof RetryableError) throw error;
+      return null;
+    }
+  }
+
+  for await (const batch of readAhead(source, missing)) {
+    const folded = await storeTogether(batch);
+    if (folded) {
+      onFolded(folded);
+      continue;
+    }
+    for (const transaction of batch) {
+      onFolded(
+        await store(transaction, () => applyTransaction(database, transaction, addresses, tell)),
+      );
+    }
+  }
+}
+
+/**
+ * Looks for what held events wait for in the history of the very account that lacks a change: a
+ * sweep that was given an incomplete list may have passed it long ago.
+ *
+ * @returns the accounts that lack a change
+ */
+export async function fillGaps(context: MirrorContext): Promise<string[]> {
+  const { database, source, commitment } = context;
+  const gaps = await selectGaps(database);
+  for (const { address, slot } of gaps) {
+    for await (const page of listPages(source, { commitment, slot, address })) {
+      await applyMissing(context, page);
+    }
+  }
+  return gaps.map(({ address }) => address);
+}
 
 /**
  * Applies everything that the ledger has and the mirror lacks, oldest first. The cursor moves in
@@ -28,4 +145,23 @@ export async function sweep(context: MirrorContext): Promise<number> {
     if (newest && newest.slot > cursor) await moveCursors(database, ['confirmed'], newest.slot);
   }
   return applied;
+}
+
+const INTERVAL_MS = 1_000;
+
+/**
+ * Asks for the ledger's newest slot once a second until `signal` aborts, whatever the sweeps do:
+ * one that takes long must show as lag.
+ */
+export async function followHead(options: {
+  source: LedgerSource;
+  commitment: Commitment;
+  progress: Progress;
+  signal: AbortSignal;
+}): Promise<void> {
+  const { source, commitment, progress, signal } = options;
+  while (!signal.aborted) {
+    progress.sawHead(await source.slot(commitment));
+    await delay(INTERVAL_MS, signal);
+  }
 }

@@ -1,3 +1,19 @@
+import type pg from 'pg';
+import { type Database, inTransaction } from '../../common/postgres.ts';
+import { MIRROR_SCHEMA } from '../sql/schema.ts';
+
+/** Lets `work` read the mirror as it is at one moment, however long it takes. */
+export function inSnapshot<Result>(
+  pool: pg.Pool,
+  work: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  return inTransaction(pool, async (client) => {
+    await client.query('set transaction isolation level repeatable read, read only');
+    await client.query(`set local search_path = ${MIRROR_SCHEMA}`);
+    return work(client);
+  });
+}
+
 /** One thing that a table tells otherwise than it should; null where one of them tells nothing. */
 export interface Difference {
   /** What the tables were compared with: the program's accounts, or a fold of the journal. */

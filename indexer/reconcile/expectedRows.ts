@@ -13,8 +13,8 @@ import {
   WORKER_STATUSES,
   word,
 } from '../../programs/client/vocabulary.ts';
-import { keyOrNull, timeOrNull } from '../apply/absent.ts';
-import type { TableName, Tables } from '../apply/tables.ts';
+import { keyOrNull, timeOrNull } from '../fold/change.ts';
+import type { TableName, Tables } from '../fold/tables.ts';
 
 /** The row that an account of the ledger should have in the mirror, as far as the account tells. */
 export interface ExpectedRow {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { Logger } from '../../common/logger.ts';
 import type { delay } from '../../common/wait.ts';
-import { classify, FatalError } from '../errors.ts';
-import type { IndexerMetrics, ReconcileResult } from '../metrics.ts';
+import { classify, FatalError } from '../source/errors.ts';
+import type { IndexerMetrics, ReconcileResult } from '../telemetry/metrics.ts';
 import { holdsTooLittle, isBreach, type Reconciliation } from './reconcile.ts';
 
 /** Reconciles again and again, and knows how it went. */

@@ -1,4 +1,4 @@
-import { RetryableError } from '../errors.ts';
+import { RetryableError } from './errors.ts';
 import type { Commitment, LedgerSource, ListedTransaction, SlotRange } from './source.ts';
 
 /** Enough for what happens between two sweeps. */

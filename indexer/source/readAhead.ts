@@ -1,4 +1,4 @@
-import type { LedgerTransaction } from '../decode.ts';
+import type { LedgerTransaction } from '../fold/event.ts';
 import type { LedgerSource, ListedTransaction } from './source.ts';
 
 /** A node's answer takes longer than applying it, so this many are asked for at a time. */

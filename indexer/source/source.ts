@@ -1,10 +1,9 @@
 import type { PublicKey } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
 import type { ExecutedTransaction } from '../../programs/client/events.ts';
-import { decodeTransaction, type LedgerTransaction } from '../decode.ts';
-import { RetryableError } from '../errors.ts';
-import { checkNodeSlot, untilReached } from './nodeSlot.ts';
-import type { Rpc } from './rpc.ts';
+import { decodeTransaction, type LedgerTransaction } from '../fold/event.ts';
+import { RetryableError } from './errors.ts';
+import { checkNodeSlot, type Rpc, untilReached } from './rpc.ts';
 
 /** How sure the ledger is of what it tells. */
 export type Commitment = 'confirmed' | 'finalized';

@@ -9,11 +9,15 @@ import {
   suspendKey,
 } from '../../api/account/keys.ts';
 import { createLogger } from '../../common/logger.ts';
-import { createAbuseWatch } from '../../indexer/abuse/abuseWatch.ts';
-import { type Offence, rejectedDisputes, unpaidEndings } from '../../indexer/abuse/offences.ts';
-import { suspendOffenders } from '../../indexer/abuse/suspendOffenders.ts';
+import {
+  createAbuseWatch,
+  type Offence,
+  rejectedDisputes,
+  suspendOffenders,
+  unpaidEndings,
+} from '../../indexer/abuse/abuseWatch.ts';
+import { rebuildMirror } from '../../indexer/mirror/rebuild.ts';
 import { sweep } from '../../indexer/mirror/sweep.ts';
-import { rebuildMirror } from '../../indexer/rebuild/rebuildMirror.ts';
 import { createJobId, disputeExpire, jobFail, jobLock } from '../../programs/client/index.ts';
 import { createLedgerClock } from '../../programs/client/sender/index.ts';
 import { FAILURE_REASONS, type FailureReason } from '../../programs/client/vocabulary.ts';

@@ -2,18 +2,20 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type pg from 'pg';
 import { createLogger } from '../../common/logger.ts';
-import { clearMirror } from '../../indexer/clearMirror.ts';
-import type { LedgerEvent, LedgerTransaction } from '../../indexer/decode.ts';
-import { applyMissing } from '../../indexer/mirror/applyMissing.ts';
-import type { MirrorContext } from '../../indexer/mirror/context.ts';
+import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
 import { finalize } from '../../indexer/mirror/finalize.ts';
-import { sweep } from '../../indexer/mirror/sweep.ts';
-import { MIRROR_SCHEMA, useSchema } from '../../indexer/mirrorSchema.ts';
+import type { MirrorContext } from '../../indexer/mirror/progress.ts';
+import { applyMissing, sweep } from '../../indexer/mirror/sweep.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
-import { selectCursor } from '../../indexer/statements/cursors.ts';
+import { clearMirror } from '../../indexer/sql/digest.ts';
+import { selectCursor } from '../../indexer/sql/progress.ts';
+import { MIRROR_SCHEMA, useSchema } from '../../indexer/sql/schema.ts';
 import { type Announcing, createAnnouncer } from '../../indexer/webhooks/announce/announcer.ts';
-import { openAttemptJobs } from '../../indexer/webhooks/deliver/attemptJobs.ts';
-import { createDeliveryQueue, type DeliveryQueue } from '../../indexer/webhooks/deliver/queue.ts';
+import {
+  createDeliveryQueue,
+  type DeliveryQueue,
+  openAttemptJobs,
+} from '../../indexer/webhooks/deliver/queue.ts';
 import { createRandom } from '../support/random.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { addresses } from './scene.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { classify, FatalError, RetryableError } from '../../indexer/errors.ts';
+import { classify, FatalError, RetryableError } from '../../indexer/source/errors.ts';
 
 function databaseError(code: string): pg.DatabaseError {
   const error = new pg.DatabaseError('of the database', 0, 'error');

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { RetryableError } from '../../indexer/errors.ts';
-import type { MirrorContext } from '../../indexer/mirror/context.ts';
 import { finalize } from '../../indexer/mirror/finalize.ts';
+import type { MirrorContext } from '../../indexer/mirror/progress.ts';
 import { sweep } from '../../indexer/mirror/sweep.ts';
-import { compareJournal } from '../../indexer/reconcile/compareJournal.ts';
-import { selectCursor } from '../../indexer/statements/cursors.ts';
+import { compareJournal } from '../../indexer/reconcile/journal.ts';
+import { RetryableError } from '../../indexer/source/errors.ts';
+import { selectCursor } from '../../indexer/sql/progress.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { addresses } from './scene.ts';
 import { createSyntheticSource } from './syntheticSource.ts';

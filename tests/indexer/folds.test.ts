@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { inTransaction } from '../../common/postgres.ts';
-import { changesOf } from '../../indexer/apply/folds/index.ts';
-import { rollBack } from '../../indexer/apply/rollBack.ts';
-import type { LedgerEvent, LedgerTransaction } from '../../indexer/decode.ts';
-import { digestTables } from '../../indexer/digest.ts';
+import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
+import { changesOf } from '../../indexer/fold/folds.ts';
+import { rollBack } from '../../indexer/mirror/rollBack.ts';
 import { reconcile } from '../../indexer/reconcile/reconcile.ts';
-import { selectGaps } from '../../indexer/statements/selectGaps.ts';
+import { digestTables } from '../../indexer/sql/digest.ts';
+import { selectGaps } from '../../indexer/sql/progress.ts';
 import { IDL } from '../../programs/client/index.ts';
 import { createRandom } from '../support/random.ts';
 import { liveThrough } from './life.ts';

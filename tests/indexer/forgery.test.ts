@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { decodeTransaction } from '../../indexer/decode.ts';
+import { decodeTransaction } from '../../indexer/fold/event.ts';
 import { createRpc } from '../../indexer/source/rpc.ts';
 import { type ExecutedTransaction, PROGRAM_ID } from '../../programs/client/index.ts';
 import { landUnchecked } from './landUnchecked.ts';

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { clearMirror } from '../../indexer/clearMirror.ts';
-import type { LedgerTransaction } from '../../indexer/decode.ts';
-import { digestTables } from '../../indexer/digest.ts';
-import { RetryableError } from '../../indexer/errors.ts';
-import type { MirrorContext } from '../../indexer/mirror/context.ts';
+import type { LedgerTransaction } from '../../indexer/fold/event.ts';
 import { finalize } from '../../indexer/mirror/finalize.ts';
+import type { MirrorContext } from '../../indexer/mirror/progress.ts';
 import { sweep } from '../../indexer/mirror/sweep.ts';
+import { RetryableError } from '../../indexer/source/errors.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
+import { clearMirror, digestTables } from '../../indexer/sql/digest.ts';
 import { jobRefund } from '../../programs/client/index.ts';
 import { landUnchecked } from './landUnchecked.ts';
 import { contextOf } from './mirrorContext.ts';

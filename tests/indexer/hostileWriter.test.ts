@@ -12,8 +12,8 @@ import { createWebhooks } from '../../api/account/webhooks.ts';
 import { eventEnvelope } from '../../api/http/contracts/events.ts';
 import { resolveName } from '../../common/net/names.ts';
 import { createSealing } from '../../common/sealing.ts';
-import { rebuildMirror } from '../../indexer/rebuild/rebuildMirror.ts';
-import { readLedger } from '../../indexer/reconcile/readLedger.ts';
+import { rebuildMirror } from '../../indexer/mirror/rebuild.ts';
+import { readLedger } from '../../indexer/reconcile/ledger.ts';
 import { isClean, reconcile } from '../../indexer/reconcile/reconcile.ts';
 import { IDL } from '../../programs/client/codec.ts';
 import {

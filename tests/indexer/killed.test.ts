@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { delay } from '../../common/wait.ts';
-import { digestTables } from '../../indexer/digest.ts';
 import { reconcile } from '../../indexer/reconcile/reconcile.ts';
+import { digestTables } from '../../indexer/sql/digest.ts';
 import type { StartedProcess } from '../support/childProcess.ts';
 import { createRandom } from '../support/random.ts';
 import { startIndexer } from './indexerProcess.ts';

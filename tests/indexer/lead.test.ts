@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { clearMirror } from '../../indexer/clearMirror.ts';
-import { RetryableError } from '../../indexer/errors.ts';
 import type { Keeper } from '../../indexer/keeper/keeper.ts';
+import { RetryableError } from '../../indexer/source/errors.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
+import { clearMirror } from '../../indexer/sql/digest.ts';
 import { execute } from '../support/database.ts';
 import { createLocalIndexer, type LocalIndexer } from './localIndexer.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
-import { RetryableError } from '../../indexer/errors.ts';
+import { RetryableError } from '../../indexer/source/errors.ts';
 import { listPages } from '../../indexer/source/listPages.ts';
 import type { LedgerSource, ListedTransaction } from '../../indexer/source/source.ts';
 import { createSyntheticSource } from './syntheticSource.ts';

@@ -1,11 +1,11 @@
 import type pg from 'pg';
 import { createLogger } from '../../common/logger.ts';
-import type { FatalError } from '../../indexer/errors.ts';
 import { createIndexer, type Indexer } from '../../indexer/indexer.ts';
 import type { Keeper } from '../../indexer/keeper/keeper.ts';
-import { createMetrics } from '../../indexer/metrics.ts';
 import { createProgress } from '../../indexer/mirror/progress.ts';
+import type { FatalError } from '../../indexer/source/errors.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
+import { createMetrics } from '../../indexer/telemetry/metrics.ts';
 import type { DeliveryQueue } from '../../indexer/webhooks/deliver/queue.ts';
 import { addresses } from './scene.ts';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createLogger } from '../../common/logger.ts';
-import { createLogHints, type LogHints } from '../../indexer/source/logHints.ts';
+import { createLogHints, type LogHints } from '../../indexer/source/hints.ts';
 import { PROGRAM_ID } from '../../programs/client/index.ts';
 import { createScene, type Scene } from './scene.ts';
 import { until } from './until.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createMetrics } from '../../indexer/metrics.ts';
 import { createProgress } from '../../indexer/mirror/progress.ts';
+import { createMetrics } from '../../indexer/telemetry/metrics.ts';
 
 const FOUND =
   /^(svc_indexer_gaps|svc_indexer_reconcile_differences|svc_keeper_due_tasks\{.*) (\d+)$/;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { createPool } from '../../common/postgres.ts';
-import { digestTables } from '../../indexer/digest.ts';
-import { DatabaseTooNewError, migrate } from '../../indexer/migrate.ts';
-import { listMigrations } from '../../indexer/migrations.ts';
+import { digestTables } from '../../indexer/sql/digest.ts';
+import { DatabaseTooNewError, migrate } from '../../indexer/sql/migrate.ts';
+import { listMigrations } from '../../indexer/sql/schema.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { describeMirror } from './describeMirror.ts';
 import { liveThrough } from './life.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { MirrorContext } from '../../indexer/mirror/context.ts';
+import type { MirrorContext } from '../../indexer/mirror/progress.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
 import { addresses } from './scene.ts';
 

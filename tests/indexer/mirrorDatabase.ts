@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { createPool, inTransaction } from '../../common/postgres.ts';
-import { applyTransaction } from '../../indexer/apply/applyTransaction.ts';
-import type { LedgerTransaction } from '../../indexer/decode.ts';
-import { MIRROR_SCHEMA, PLAN_SETTINGS } from '../../indexer/mirrorSchema.ts';
+import type { LedgerTransaction } from '../../indexer/fold/event.ts';
+import { applyTransaction } from '../../indexer/mirror/apply.ts';
+import { MIRROR_SCHEMA, PLAN_SETTINGS } from '../../indexer/sql/schema.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { addresses } from './scene.ts';
 

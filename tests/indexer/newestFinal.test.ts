@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { selectNewestFinal } from '../../indexer/statements/selectNewestFinal.ts';
+import { selectNewestFinal } from '../../indexer/sql/progress.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 
 const FINAL = 20_000;

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { listMigrations, type Migration } from '../../indexer/migrations.ts';
+import { listMigrations, type Migration } from '../../indexer/sql/schema.ts';
 
 /** Makes of an empty database what a release left that knew the migrations before this one. */
 export async function migrateUntil(pool: pg.Pool, { id: next }: Migration): Promise<void> {

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import type { LedgerEvent, LedgerTransaction } from '../../indexer/decode.ts';
+import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
 import { readAhead } from '../../indexer/source/readAhead.ts';
 import type { LedgerSource, ListedTransaction } from '../../indexer/source/source.ts';
 import { createSyntheticSource } from './syntheticSource.ts';

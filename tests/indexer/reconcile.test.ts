@@ -3,8 +3,13 @@ import { type PublicKey, SystemProgram } from '@solana/web3.js';
 import type pg from 'pg';
 import { bindLedger } from '../../indexer/mirror/bindLedger.ts';
 import { sweep } from '../../indexer/mirror/sweep.ts';
-import { checkLedger } from '../../indexer/reconcile/checkLedger.ts';
-import { holdsTooLittle, isBreach, isClean, reconcile } from '../../indexer/reconcile/reconcile.ts';
+import {
+  checkLedger,
+  holdsTooLittle,
+  isBreach,
+  isClean,
+  reconcile,
+} from '../../indexer/reconcile/reconcile.ts';
 import { createAddresses, creditBuy, creditWithdraw } from '../../programs/client/index.ts';
 import { mintTo } from '../../stack/tokens.ts';
 import { interceptedConnection } from '../client/interceptedConnection.ts';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLogger } from '../../common/logger.ts';
-import { FatalError, RetryableError } from '../../indexer/errors.ts';
 import type { Reconciliation } from '../../indexer/reconcile/reconcile.ts';
 import { createReconcileWatch } from '../../indexer/reconcile/reconcileWatch.ts';
+import { FatalError, RetryableError } from '../../indexer/source/errors.ts';
 
 const INTERVAL_MS = 60_000;
 /** As log lines number their levels. */

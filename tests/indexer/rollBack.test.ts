@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { QueryResult } from 'pg';
 import { type Database, inTransaction } from '../../common/postgres.ts';
-import { rollBack } from '../../indexer/apply/rollBack.ts';
-import type { LedgerEvent, LedgerTransaction } from '../../indexer/decode.ts';
-import { digestTables } from '../../indexer/digest.ts';
+import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
+import { rollBack } from '../../indexer/mirror/rollBack.ts';
+import { digestTables } from '../../indexer/sql/digest.ts';
 import { createAnnouncer } from '../../indexer/webhooks/announce/announcer.ts';
 import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { addresses } from './scene.ts';

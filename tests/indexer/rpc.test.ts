@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { FatalError, NodeBehindError, RetryableError } from '../../indexer/errors.ts';
+import { FatalError, NodeBehindError, RetryableError } from '../../indexer/source/errors.ts';
 import { createRpc } from '../../indexer/source/rpc.ts';
 
 /** What the node does with a request. */

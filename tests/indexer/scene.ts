@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { getAssociatedTokenAddressSync } from '@solana/spl-token';
 import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
-import type { LedgerTransaction } from '../../indexer/decode.ts';
+import type { LedgerTransaction } from '../../indexer/fold/event.ts';
 import { listPages } from '../../indexer/source/listPages.ts';
 import { createRpc } from '../../indexer/source/rpc.ts';
 import { createLedgerSource, type LedgerSource } from '../../indexer/source/source.ts';

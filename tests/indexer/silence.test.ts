@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { createSilence, type Silence } from '../../indexer/source/silence.ts';
+import { createSilence, type Silence } from '../../indexer/source/hints.ts';
 
 let nowMs = 0;
 let silence: Silence;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { NodeBehindError, RetryableError } from '../../indexer/errors.ts';
+import { NodeBehindError, RetryableError } from '../../indexer/source/errors.ts';
 import type { Rpc } from '../../indexer/source/rpc.ts';
 import { createLedgerSource, type LedgerSource } from '../../indexer/source/source.ts';
 import { PROGRAM_ID } from '../../programs/client/index.ts';

@@ -1,4 +1,4 @@
-import type { LedgerEvent, LedgerEventData, LedgerTransaction } from '../../indexer/decode.ts';
+import type { LedgerEvent, LedgerEventData, LedgerTransaction } from '../../indexer/fold/event.ts';
 import type { LedgerSource, ListedTransaction } from '../../indexer/source/source.ts';
 
 /** A history of any length that is computed when it is read, and so takes no memory itself. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { insertLedger } from '../../indexer/statements/ledger.ts';
+import { insertLedger } from '../../indexer/sql/progress.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { prepareThrowawayMirror } from '../../stack/throwawayMirror.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../indexer/mirrorDatabase.ts';

@@ -1,7 +1,7 @@
 import { createLogger } from '../../common/logger.ts';
 import { createShutdown } from '../../common/shutdown.ts';
 import { loadConfig } from '../../indexer/config.ts';
-import { startIndexer } from '../../indexer/startIndexer.ts';
+import { startIndexer } from '../../indexer/start.ts';
 import type { StartedProcess } from './childProcess.ts';
 
 /** What tests ask of an indexer, whether it is a process or runs inside the test's own. */

@@ -1,15 +1,124 @@
 import type { Database } from '../../../common/postgres.ts';
-import type { LedgerEvent } from '../../decode.ts';
-import type { DeliveryQueue } from '../deliver/queue.ts';
-import { restoreCreditAlert } from './creditAlerts.ts';
-import { readCreditHolders } from './creditHolders.ts';
-import { readFacts } from './facts.ts';
-import { deleteUnsent, releaseDeliveries } from './heldDeliveries.ts';
-import { insertDeliveries } from './insertDeliveries.ts';
-import type { Occurrence } from './occurrence.ts';
-import { isAnnounced, occurrencesOf } from './occurrences.ts';
-import { renderDelivery } from './renderDelivery.ts';
-import { isFor, selectSubscribers } from './subscribers.ts';
+import type { EventName } from '../../../programs/client/events.ts';
+import { EVENT_KINDS } from '../../../webhooks/events.ts';
+import type { EventPlace, LedgerEvent } from '../../fold/event.ts';
+import { atomically } from '../../sql/writeChanges.ts';
+import type { DeliveryQueue, DueDelivery } from '../deliver/queue.ts';
+import {
+  balanceAfter,
+  creditLow,
+  describeCreditBought,
+  moveCreditAlert,
+  readCreditHolders,
+  restoreCreditAlert,
+} from './credits.ts';
+import {
+  eventIdOf,
+  insertDeliveries,
+  isFor,
+  renderDelivery,
+  selectSubscribers,
+} from './deliveries.ts';
+import {
+  describeJobAcknowledged,
+  describeJobDisputed,
+  describeJobFailed,
+  describeJobLocked,
+  describeJobRefunded,
+  describeJobSettled,
+} from './jobs.ts';
+import {
+  type Describe,
+  type Facts,
+  type Occurrence,
+  readFacts,
+  resetPosition,
+  selectPosition,
+} from './occurrence.ts';
+import { describeDisputeResolved, describeWorkerRegistered } from './workers.ts';
+
+/**
+ * Makes due what waited for its transaction to be final.
+ *
+ * @returns the deliveries, in their order
+ */
+async function releaseDeliveries(
+  database: Database,
+  signatures: readonly string[],
+): Promise<DueDelivery[]> {
+  const { rows } = await database.query<{ id: bigint; webhook_id: string }>({
+    name: 'release_deliveries',
+    text: `
+      with released as (
+        update service.webhook_deliveries set due_at = now()
+        where signature = any($1) and status = 'pending' and due_at = 'infinity'
+        returning id, webhook_id
+      )
+      select id, webhook_id from released order by id`,
+    values: [signatures],
+  });
+  return rows.map(({ id, webhook_id }) => ({
+    ...{ id, webhookId: webhook_id },
+    ...{ attempt: 1, dueAt: null },
+  }));
+}
+
+/** The transactions that are known to be final while deliveries still wait for that. */
+async function selectFinalHeld(database: Database): Promise<string[]> {
+  const { rows } = await database.query<{ signature: string }>(
+    `select distinct signature from service.webhook_deliveries
+     join transactions using (signature)
+     where status = 'pending' and due_at = 'infinity' and commitment = 'finalized'`,
+  );
+  return rows.map(({ signature }) => signature);
+}
+
+/** Forgets what was announced of ledger events and nobody was sent. */
+async function deleteUnsent(database: Database, events: readonly EventPlace[]): Promise<void> {
+  const eventIds = events.flatMap((event) => EVENT_KINDS.map((kind) => eventIdOf(event, kind)));
+  const signatures = events.map(({ signature }) => signature);
+  await database.query(
+    `delete from service.webhook_deliveries
+     where signature = any($1) and event_id = any($2) and attempts = 0`,
+    [signatures, eventIds],
+  );
+}
+
+const descriptions: { readonly [Name in EventName]?: Describe<Name> } = {
+  JobLocked: describeJobLocked,
+  JobAcknowledged: describeJobAcknowledged,
+  JobSettled: describeJobSettled,
+  JobFailed: describeJobFailed,
+  JobRefunded: describeJobRefunded,
+  JobDisputed: describeJobDisputed,
+  CreditBought: describeCreditBought,
+  WorkerRegistered: describeWorkerRegistered,
+  DisputeResolved: describeDisputeResolved,
+};
+
+/** Whether webhooks are told of events of this kind, directly or by what follows from them. */
+export function isAnnounced({ name }: LedgerEvent): boolean {
+  return name in descriptions || name === 'CreditWithdrawn' || name === 'ClaimPaid';
+}
+
+/**
+ * What webhooks are told of one event: at most its own kind, and `credit.low` when it is the one
+ * that took a balance below its threshold, which is noted in the same database transaction.
+ */
+async function occurrencesOf(
+  database: Database,
+  event: LedgerEvent,
+  facts: Facts,
+): Promise<Occurrence[]> {
+  const describe = descriptions[event.name] as Describe<EventName> | undefined;
+  const described = describe?.(event, facts);
+  const occurrences: Occurrence[] = described ? [{ ...described, event }] : [];
+  const balance = await balanceAfter(database, event);
+  if (!balance) return occurrences;
+  const thresholdCredits = await moveCreditAlert(database, balance);
+  if (thresholdCredits === null) return occurrences;
+  return [...occurrences, creditLow(event, balance, thresholdCredits)];
+}
 
 /**
  * Turns what the mirror folds into deliveries to webhooks. Every call works in the caller's database
@@ -91,4 +200,35 @@ export function createAnnouncer(
       }
     },
   };
+}
+
+/**
+ * Goes on announcing where this or another process left off. In a mirror that was emptied since,
+ * what was announced before is found again, and not announced again. In one that was made anew
+ * beside the old one, transactions may be final of which nobody was told that they are.
+ *
+ * On a new installation, nothing that happened before it is announced: nobody had asked to be told.
+ *
+ * @param options.database the connection that writes the mirror
+ * @param options.sweptSlot the mirror's cursor
+ * @param options.ledgerSlot asked on a new installation only
+ */
+export async function resumeAnnouncing(options: {
+  database: Database;
+  announcing: Announcing;
+  sweptSlot: bigint;
+  ledgerSlot: () => Promise<bigint>;
+}): Promise<Announcer> {
+  const { database, announcing, sweptSlot, ledgerSlot } = options;
+  let position = await selectPosition(database);
+  if (position === undefined) {
+    position = await resetPosition(database, await ledgerSlot());
+  } else if (sweptSlot < position.sweptSlot) {
+    position = await resetPosition(database, position.sweptSlot);
+  }
+  const announcer = createAnnouncer(announcing, position.floorSlot);
+  await atomically(database, async () => {
+    await announcer.release(database, await selectFinalHeld(database));
+  });
+  return announcer;
 }

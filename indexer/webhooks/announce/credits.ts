@@ -1,7 +1,73 @@
 import { creditsNumber, usdcValue } from '../../../common/jsonForms.ts';
-import type { LedgerEvent } from '../../decode.ts';
-import type { Balance } from './balance.ts';
+import type { Database } from '../../../common/postgres.ts';
+import { CLAIMANT_KINDS, word } from '../../../programs/client/vocabulary.ts';
+import type { EventOf } from '../../fold/change.ts';
+import type { LedgerEvent } from '../../fold/event.ts';
+import { selectAccountEvents } from '../../sql/journal.ts';
 import type { Describe, Occurrence } from './occurrence.ts';
+
+/** How an event leaves a wallet's balance. */
+interface Balance {
+  readonly wallet: string;
+  readonly availableCredits: bigint;
+  /** Available and locked: what is locked may come back. */
+  readonly totalCredits: bigint;
+  /** Whether credits left for good, and not only into a lock. */
+  readonly hasSpent: boolean;
+}
+
+/** The balance after a folded event that changed what a wallet has in all; null for any other. */
+export async function balanceAfter(
+  database: Database,
+  { name, data }: LedgerEvent,
+): Promise<Balance | null> {
+  switch (name) {
+    case 'JobSettled':
+      return balance(data.wallet, data.availableCredits, data.accountLockedCredits, true);
+    case 'CreditWithdrawn':
+      return balance(data.wallet, data.availableCredits, data.lockedCredits, true);
+    case 'CreditBought':
+      return balance(data.wallet, data.availableCredits, data.lockedCredits, false);
+    case 'ClaimPaid':
+      return isOfCreditAccount(data) ? balanceAfterClaim(database, data) : null;
+    default:
+      return null;
+  }
+}
+
+type Claim = EventOf<'ClaimPaid'>['data'];
+
+/** Whether an upheld dispute was repaid, and not a worker or the treasury paid. */
+function isOfCreditAccount({ claimantKind }: Claim): boolean {
+  return word(CLAIMANT_KINDS, claimantKind) === 'credit_account';
+}
+
+/**
+ * The event tells neither the wallet nor what is locked. The account's last event before it that
+ * tells them does; its row may be further by now.
+ */
+async function balanceAfterClaim(
+  database: Database,
+  { claimant, claimantSequence, availableCredits }: Claim,
+): Promise<Balance | null> {
+  const { rows } = await database.query<{ wallet: string; locked_credits: string }>(
+    `select data ->> 'wallet' as wallet,
+       coalesce(data ->> 'accountLockedCredits', data ->> 'lockedCredits') as locked_credits
+     from account_changes change
+     join journal using (signature, instruction_index, inner_index)
+     where change.address = $1 and change.sequence < $2 and folded
+       and data ?| array['accountLockedCredits', 'lockedCredits']
+     order by change.sequence desc limit 1`,
+    [claimant, claimantSequence],
+  );
+  const [before] = rows;
+  return before ? balance(before.wallet, availableCredits, before.locked_credits, false) : null;
+}
+
+function balance(wallet: string, available: string, locked: string, hasSpent: boolean): Balance {
+  const availableCredits = BigInt(available);
+  return { wallet, availableCredits, totalCredits: availableCredits + BigInt(locked), hasSpent };
+}
 
 export const describeCreditBought: Describe<'CreditBought'> = ({ data, signature, slot }) => {
   const remaining = BigInt(data.availableCredits);
@@ -33,4 +99,130 @@ export function creditLow(
       threshold: creditsNumber(thresholdCredits),
     },
   };
+}
+
+/**
+ * The credit accounts that events have changed, each with its wallet: that never changes, so it
+ * does not matter whether the tables still have the events.
+ */
+export async function readCreditHolders(
+  database: Database,
+  events: readonly LedgerEvent[],
+): Promise<ReadonlyMap<string, string>> {
+  const claimants = events.flatMap(({ name, data }) =>
+    name === 'ClaimPaid' && isOfCreditAccount(data) ? data.claimant : [],
+  );
+  const told = events.flatMap(({ data }) =>
+    'creditAccount' in data ? [[data.creditAccount, data.wallet] as const] : [],
+  );
+  return new Map([...(await selectHolders(database, claimants)), ...told]);
+}
+
+async function selectHolders(
+  database: Database,
+  creditAccounts: readonly string[],
+): Promise<[creditAccount: string, wallet: string][]> {
+  if (creditAccounts.length === 0) return [];
+  const { rows } = await database.query<{ address: string; wallet: string }>(
+    'select address, wallet from credit_accounts where address = any($1)',
+    [creditAccounts],
+  );
+  return rows.map(({ address, wallet }) => [address, wallet]);
+}
+
+interface CreditAlert {
+  readonly is_low: boolean;
+  readonly threshold_credits: bigint;
+}
+
+/**
+ * An alert begins when credits that leave for good take a balance below the threshold, and a
+ * balance at or above the threshold arms it again, wherever it comes from.
+ */
+function isLowAfter({ totalCredits, hasSpent }: Balance, alert: CreditAlert): boolean {
+  return totalCredits < alert.threshold_credits && (alert.is_low || hasSpent);
+}
+
+/**
+ * Follows a wallet's balance.
+ *
+ * @returns the threshold when an alert has just begun, else null
+ */
+export async function moveCreditAlert(
+  database: Database,
+  balance: Balance,
+): Promise<bigint | null> {
+  const { wallet } = balance;
+  const inserting = database.query({
+    name: 'insert_credit_alert',
+    text: 'insert into service.credit_alerts (wallet) values ($1) on conflict do nothing',
+    values: [wallet],
+  });
+  const [alert] = await Promise.all([lockCreditAlert(database, wallet), inserting]);
+  if (!alert) return null;
+  const isLow = isLowAfter(balance, alert);
+  if (isLow === alert.is_low) return null;
+  await updateCreditAlert(database, wallet, isLow);
+  return isLow ? alert.threshold_credits : null;
+}
+
+/**
+ * Makes an account's alert what follows from its history without a transaction that vanished: what
+ * that spent is back, and what it bought is gone. Not where it was sent as `credit.low`: the
+ * transaction that takes its place would tell the same again.
+ *
+ * @param floorSlot nothing up to it is announced, so it begins no alert
+ */
+export async function restoreCreditAlert(
+  database: Database,
+  { wallet, creditAccount }: { wallet: string; creditAccount: string },
+  vanished: { signature: string; floorSlot: bigint },
+): Promise<void> {
+  const alert = await lockCreditAlert(database, wallet);
+  if (!alert || (await wasAlerted(database, wallet, vanished.signature))) return;
+  let isLow = false;
+  for await (const events of selectAccountEvents(database, creditAccount)) {
+    for (const event of events.filter(({ slot }) => slot > vanished.floorSlot)) {
+      const balance = await balanceAfter(database, event);
+      if (balance) isLow = isLowAfter(balance, { ...alert, is_low: isLow });
+    }
+  }
+  await updateCreditAlert(database, wallet, isLow);
+}
+
+async function lockCreditAlert(
+  database: Database,
+  wallet: string,
+): Promise<CreditAlert | undefined> {
+  const { rows } = await database.query<CreditAlert>({
+    name: 'lock_credit_alert',
+    text: `
+      select is_low, threshold_credits from service.credit_alerts
+      where wallet = $1 for update`,
+    values: [wallet],
+  });
+  return rows[0];
+}
+
+async function updateCreditAlert(
+  database: Database,
+  wallet: string,
+  isLow: boolean,
+): Promise<void> {
+  await database.query({
+    name: 'update_credit_alert',
+    text: 'update service.credit_alerts set is_low = $2 where wallet = $1',
+    values: [wallet, isLow],
+  });
+}
+
+async function wasAlerted(database: Database, wallet: string, signature: string): Promise<boolean> {
+  const { rowCount } = await database.query(
+    `select from service.webhook_deliveries delivery
+     join service.webhooks webhook on webhook.id = delivery.webhook_id
+     where delivery.signature = $1 and delivery.event = 'credit.low' and webhook.wallet = $2
+     limit 1`,
+    [signature, wallet],
+  );
+  return rowCount === 1;
 }

@@ -1,8 +1,8 @@
 import { creditsNumber, isoTime, sha256Text, usdcValue } from '../../../common/jsonForms.ts';
 import { FAILURE_REASONS, TIERS, word } from '../../../programs/client/vocabulary.ts';
 import type { EventData } from '../../../webhooks/events.ts';
-import type { EventOf } from '../../apply/change.ts';
-import { FatalError } from '../../errors.ts';
+import type { EventOf } from '../../fold/change.ts';
+import { FatalError } from '../../source/errors.ts';
 import type { Describe, Facts, JobFacts } from './occurrence.ts';
 
 export const describeJobLocked: Describe<'JobLocked'> = ({ data, signature, slot }) => ({

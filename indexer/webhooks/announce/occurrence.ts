@@ -1,10 +1,87 @@
+import type { Database } from '../../../common/postgres.ts';
 import type { Tier } from '../../../programs/client/vocabulary.ts';
 import type { EventData, EventKind } from '../../../webhooks/events.ts';
-import type { EventOf } from '../../apply/change.ts';
-import type { LedgerEvent } from '../../decode.ts';
+import type { EventOf } from '../../fold/change.ts';
+import type { LedgerEvent } from '../../fold/event.ts';
+import { isAnnounced } from './announcer.ts';
+
+/** How far events have been announced. */
+interface Position {
+  /** Nothing up to this slot is announced any more. */
+  readonly floorSlot: bigint;
+  /** The mirror's cursor up to which everything has been announced. */
+  readonly sweptSlot: bigint;
+}
+
+/** @returns undefined on a new installation */
+export async function selectPosition(database: Database): Promise<Position | undefined> {
+  const { rows } = await database.query<{ floor_slot: bigint; swept_slot: bigint }>(
+    'select floor_slot, swept_slot from service.announcements',
+  );
+  return rows[0] && { floorSlot: rows[0].floor_slot, sweptSlot: rows[0].swept_slot };
+}
+
+/** Makes a slot the position, of which nothing up to it is announced. */
+export async function resetPosition(database: Database, slot: bigint): Promise<Position> {
+  await database.query(
+    `insert into service.announcements (floor_slot, swept_slot) values ($1, $1)
+     on conflict (is_only) do update set floor_slot = $1, swept_slot = $1`,
+    [slot],
+  );
+  return { floorSlot: slot, sweptSlot: slot };
+}
+
+/** Notes that everything up to a cursor of the mirror has been announced; it never goes back. */
+export async function movePosition(database: Database, sweptSlot: bigint): Promise<void> {
+  await database.query({
+    name: 'move_position',
+    text: 'update service.announcements set swept_slot = $1 where swept_slot < $1',
+    values: [sweptSlot],
+  });
+}
+
+/** Looks up what the events refer to. Both never change, so it does not matter when they are read. */
+export async function readFacts(
+  database: Database,
+  events: readonly LedgerEvent[],
+): Promise<Facts> {
+  const jobs = events.flatMap((event) =>
+    isAnnounced(event) && 'job' in event.data ? event.data.job : [],
+  );
+  const models = events.flatMap((event) => (event.name === 'WorkerHosted' ? event.data.model : []));
+  const [found, modelIds] = await Promise.all([
+    selectJobs(database, jobs),
+    selectModelIds(database, models),
+  ]);
+  return { events, jobs: found, modelIds };
+}
+
+async function selectJobs(database: Database, addresses: string[]): Promise<Facts['jobs']> {
+  if (addresses.length === 0) return new Map();
+  const { rows } = await database.query<{
+    address: string;
+    wallet: string;
+    model_id: string;
+    tier: Tier;
+  }>({
+    name: 'select_job_facts',
+    text: 'select address, wallet, model_id, tier from jobs where address = any($1)',
+    values: [addresses],
+  });
+  return new Map(rows.map((row) => [row.address, row]));
+}
+
+async function selectModelIds(database: Database, addresses: string[]): Promise<Facts['modelIds']> {
+  if (addresses.length === 0) return new Map();
+  const { rows } = await database.query<{ address: string; id: string }>(
+    'select address, id from models where address = any($1)',
+    [addresses],
+  );
+  return new Map(rows.map(({ address, id }) => [address, id]));
+}
 
 /** What webhooks are told, with what the types of those who receive it say of its kind. */
-export type Notice = {
+type Notice = {
   [Kind in EventKind]: {
     readonly kind: Kind;
     /** Whose webhooks are told; null: everybody's. */

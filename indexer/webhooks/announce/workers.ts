@@ -1,5 +1,5 @@
 import { creditsNumber } from '../../../common/jsonForms.ts';
-import type { EventOf } from '../../apply/change.ts';
+import type { EventOf } from '../../fold/change.ts';
 import { jobIdOf } from './jobs.ts';
 import type { Describe, Facts } from './occurrence.ts';
 

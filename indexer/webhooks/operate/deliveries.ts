@@ -1,4 +1,8 @@
-import type { Database } from '../../../common/postgres.ts';
+import type pg from 'pg';
+import { type Database, inTransaction } from '../../../common/postgres.ts';
+import { TEST_EVENT } from '../deliver/exchange.ts';
+import type { DeliveryQueue, DueDelivery } from '../deliver/queue.ts';
+import { lockSendable, WebhookNotFoundError } from './webhooks.ts';
 
 /** Undelivered: its webhook was not active, so nobody sends it unless it is replayed. */
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'undelivered'] as const;
@@ -6,7 +10,7 @@ export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'undelivered
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** Some of a webhook's deliveries. */
-export interface DeliveryFilter {
+interface DeliveryFilter {
   readonly webhookId: string;
   readonly statuses: readonly DeliveryStatus[];
   /** By the ledger's time of the event: from the first, up to but without the second. */
@@ -15,7 +19,7 @@ export interface DeliveryFilter {
 }
 
 /** A delivery, with how its last attempt went. */
-export interface DeliverySummary {
+interface DeliverySummary {
   readonly id: bigint;
   readonly event_id: string;
   readonly event: string;
@@ -46,10 +50,93 @@ export async function listDeliveries(
 }
 
 /** The condition on a delivery, on the first four parameters. */
-export const MATCHES = `webhook_id = $1 and status = any($2)
+const MATCHES = `webhook_id = $1 and status = any($2)
   and created_at >= coalesce($3::timestamptz, '-infinity')
   and created_at < coalesce($4::timestamptz, 'infinity')`;
 
-export function parametersOf({ webhookId, statuses, since, until }: DeliveryFilter): unknown[] {
+function parametersOf({ webhookId, statuses, since, until }: DeliveryFilter): unknown[] {
   return [webhookId, statuses, since ?? null, until ?? null];
+}
+
+/** In one database transaction, so that a long range locks a webhook for moments only. */
+const BATCH = 1_000;
+
+/**
+ * Sends again what failed or was not delivered, tests aside, in the order of the ledger. The count of attempts
+ * goes on: an event that has failed five times or more is tried once more, any other as often as
+ * it has attempts left.
+ *
+ * @returns how many deliveries are due now
+ * @throws WebhookNotFoundError, WebhookDisabledError
+ */
+export async function replayDeliveries(
+  pool: pg.Pool,
+  queue: DeliveryQueue,
+  range: Pick<DeliveryFilter, 'webhookId' | 'since' | 'until'>,
+): Promise<number> {
+  const filter = { ...range, statuses: ['failed', 'undelivered'] as const };
+  let count = 0;
+  let after = 0n;
+  for (let size = BATCH; size === BATCH; count += size) {
+    const due = await inTransaction(pool, async (client) => {
+      await lockSendable(client, range.webhookId);
+      const { rows } = await client.query<DueRow>(
+        `with replayed as (
+           update service.webhook_deliveries set status = 'pending', due_at = now()
+           where id in (
+             select id from service.webhook_deliveries
+             where ${MATCHES} and id > $5 and event <> $7
+             order by id limit $6
+           )
+           returning id, webhook_id, attempts
+         )
+         select * from replayed order by id`,
+        [...parametersOf(filter), after, BATCH, TEST_EVENT],
+      );
+      const batch = rows.map(dueNow);
+      await queue.put(client, batch);
+      return batch;
+    });
+    size = due.length;
+    after = due.at(-1)?.id ?? after;
+  }
+  return count;
+}
+
+/**
+ * Sends one event again.
+ *
+ * @throws WebhookNotFoundError when it is not one that failed or was not delivered
+ * @throws WebhookDisabledError
+ */
+export async function replayDelivery(
+  pool: pg.Pool,
+  queue: DeliveryQueue,
+  { webhookId, deliveryId }: { webhookId: string; deliveryId: bigint },
+): Promise<void> {
+  await inTransaction(pool, async (client) => {
+    await lockSendable(client, webhookId);
+    const { rows } = await client.query<DueRow>(
+      `update service.webhook_deliveries set status = 'pending', due_at = now()
+       where id = $1 and webhook_id = $2 and status in ('failed', 'undelivered')
+       returning id, webhook_id, attempts`,
+      [deliveryId, webhookId],
+    );
+    if (rows.length === 0) {
+      throw new WebhookNotFoundError(
+        `The webhook ${webhookId} has no failed or undelivered delivery ${deliveryId}.`,
+      );
+    }
+    await queue.put(client, rows.map(dueNow));
+  });
+}
+
+interface DueRow {
+  id: bigint;
+  webhook_id: string;
+  attempts: number;
+}
+
+function dueNow({ id, webhook_id, attempts }: DueRow): DueDelivery {
+  return { id, webhookId: webhook_id, attempt: attempts + 1, dueAt: null, isRequested: true };
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { inTransaction } from '../../../common/postgres.ts';
-import { renderEnvelope } from '../announce/envelope.ts';
+import { renderEnvelope } from '../announce/deliveries.ts';
+import { TEST_EVENT } from '../deliver/exchange.ts';
 import type { DeliveryQueue } from '../deliver/queue.ts';
-import { TEST_EVENT } from '../testEvent.ts';
 import { lockSendable } from './webhooks.ts';
 
 /**

@@ -1,12 +1,48 @@
 import type pg from 'pg';
 import { type Database, inTransaction } from '../../../common/postgres.ts';
-import { setAside } from '../deliver/setAside.ts';
-import { notFound, WebhookDisabledError } from './errors.ts';
+import { setAside } from '../deliver/upkeep.ts';
 
-export type WebhookStatus = 'active' | 'failed' | 'disabled';
+/** There is no such webhook, or no such delivery of it. */
+export class WebhookNotFoundError extends Error {
+  override name = 'WebhookNotFoundError';
+}
+
+/** The webhook was disabled by its owner: nothing is sent to it until it is enabled. */
+export class WebhookDisabledError extends Error {
+  override name = 'WebhookDisabledError';
+}
+
+export function notFound(webhookId: string): WebhookNotFoundError {
+  return new WebhookNotFoundError(`There is no webhook ${webhookId}.`);
+}
+
+/** How a delivery's last attempt went. */
+interface LastOutcome {
+  readonly status_code: number | null;
+  readonly error: string | null;
+  readonly response: string | null;
+  readonly duration_ms: number | null;
+}
+
+/** @returns undefined while the delivery is still to be made, or tried again */
+export async function selectOutcome(
+  database: Database,
+  deliveryId: bigint,
+): Promise<LastOutcome | undefined> {
+  const { rows } = await database.query<LastOutcome>(
+    `select status_code, error, response, duration_ms from service.webhook_deliveries delivery
+     join service.webhook_attempts last
+       on last.delivery_id = delivery.id and last.attempt = delivery.attempts
+     where delivery.id = $1 and status <> 'pending'`,
+    [deliveryId],
+  );
+  return rows[0];
+}
+
+type WebhookStatus = 'active' | 'failed' | 'disabled';
 
 /** A webhook as its operator may see it, with what lies there for it. */
-export interface WebhookSummary {
+interface WebhookSummary {
   readonly id: string;
   readonly url: string;
   readonly events: readonly string[];

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { digestTables } from '../../../indexer/digest.ts';
+import { digestTables } from '../../../indexer/sql/digest.ts';
 import { PROGRAM_ID } from '../../../programs/client/index.ts';
 import { findFreePort } from '../../../stack/freePort.ts';
 import type { StartedProcess } from '../../support/childProcess.ts';

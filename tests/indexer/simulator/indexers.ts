@@ -1,9 +1,9 @@
 import { createLogger } from '../../../common/logger.ts';
-import type { FatalError } from '../../../indexer/errors.ts';
 import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
-import { createMetrics } from '../../../indexer/metrics.ts';
 import { createProgress } from '../../../indexer/mirror/progress.ts';
+import type { FatalError } from '../../../indexer/source/errors.ts';
 import type { LedgerSource } from '../../../indexer/source/source.ts';
+import { createMetrics } from '../../../indexer/telemetry/metrics.ts';
 import type { Announcing } from '../../../indexer/webhooks/announce/announcer.ts';
 import { addresses } from '../scene.ts';
 import type { Fate, UnreliablePool } from './unreliablePool.ts';

@@ -1,6 +1,6 @@
-import { selectCursor } from '../../../indexer/statements/cursors.ts';
+import { selectCursor } from '../../../indexer/sql/progress.ts';
 import type { Announcing } from '../../../indexer/webhooks/announce/announcer.ts';
-import { resetPosition } from '../../../indexer/webhooks/announce/position.ts';
+import { resetPosition } from '../../../indexer/webhooks/announce/occurrence.ts';
 import type { DeliveryQueue } from '../../../indexer/webhooks/deliver/queue.ts';
 import type { MirrorDatabase } from '../mirrorDatabase.ts';
 import { createChance } from './chance.ts';

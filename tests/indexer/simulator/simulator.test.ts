@@ -10,9 +10,8 @@ import {
 } from '@jest/globals';
 import { createLogger } from '../../../common/logger.ts';
 import * as wait from '../../../common/wait.ts';
-import { clearMirror } from '../../../indexer/clearMirror.ts';
-import { openAttemptJobs } from '../../../indexer/webhooks/deliver/attemptJobs.ts';
-import { createDeliveryQueue } from '../../../indexer/webhooks/deliver/queue.ts';
+import { clearMirror } from '../../../indexer/sql/digest.ts';
+import { createDeliveryQueue, openAttemptJobs } from '../../../indexer/webhooks/deliver/queue.ts';
 import { createRandom } from '../../support/random.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../mirrorDatabase.ts';
 import { subscribeToAll } from '../subscribeToAll.ts';

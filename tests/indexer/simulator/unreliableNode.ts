@@ -1,4 +1,4 @@
-import { RetryableError } from '../../../indexer/errors.ts';
+import { RetryableError } from '../../../indexer/source/errors.ts';
 import type {
   Commitment,
   LedgerSource,

@@ -1,11 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { inTransaction } from '../../../common/postgres.ts';
-import { rollBack } from '../../../indexer/apply/rollBack.ts';
-import { clearMirror } from '../../../indexer/clearMirror.ts';
-import type { LedgerEvent, LedgerTransaction } from '../../../indexer/decode.ts';
-import { createAnnouncer } from '../../../indexer/webhooks/announce/announcer.ts';
-import { movePosition } from '../../../indexer/webhooks/announce/position.ts';
-import { resumeAnnouncing } from '../../../indexer/webhooks/announce/resume.ts';
+import type { LedgerEvent, LedgerTransaction } from '../../../indexer/fold/event.ts';
+import { rollBack } from '../../../indexer/mirror/rollBack.ts';
+import { clearMirror } from '../../../indexer/sql/digest.ts';
+import { createAnnouncer, resumeAnnouncing } from '../../../indexer/webhooks/announce/announcer.ts';
+import { movePosition } from '../../../indexer/webhooks/announce/occurrence.ts';
 import { createAddresses } from '../../../programs/client/addresses.ts';
 import { emptyState, opening as firstInstructions } from '../simulator/ledger/programState.ts';
 import { bought, withdrawn } from './creditEvents.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { LedgerEvent } from '../../../indexer/decode.ts';
+import type { LedgerEvent } from '../../../indexer/fold/event.ts';
 import { WALLET } from './webhookScene.ts';
 
 const place = (slot: bigint) => ({

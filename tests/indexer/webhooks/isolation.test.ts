@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { Registry } from 'prom-client';
-import { measureBacklog } from '../../../indexer/webhooks/deliver/measureBacklog.ts';
-import type { Webhooks } from '../../../indexer/webhooks/startWebhooks.ts';
+import { measureBacklog } from '../../../indexer/webhooks/deliver/metrics.ts';
+import type { Webhooks } from '../../../indexer/webhooks/start.ts';
 import { samplesOf } from '../../support/apiMetrics.ts';
 import { until } from '../until.ts';
 import { bought } from './creditEvents.ts';

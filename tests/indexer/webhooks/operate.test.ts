@@ -1,21 +1,21 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { inTransaction } from '../../../common/postgres.ts';
 import { createSealing, SealingError } from '../../../common/sealing.ts';
-import { deleteOldDeliveries } from '../../../indexer/webhooks/deliver/deleteOldDeliveries.ts';
 import { openDeliveryQueue } from '../../../indexer/webhooks/deliver/queue.ts';
-import { setAside } from '../../../indexer/webhooks/deliver/setAside.ts';
-import { listDeliveries } from '../../../indexer/webhooks/operate/deliveries.ts';
+import { deleteOldDeliveries, setAside } from '../../../indexer/webhooks/deliver/upkeep.ts';
 import {
-  WebhookDisabledError,
-  WebhookNotFoundError,
-} from '../../../indexer/webhooks/operate/errors.ts';
-import { replayDeliveries, replayDelivery } from '../../../indexer/webhooks/operate/replay.ts';
-import { rotateSecret } from '../../../indexer/webhooks/operate/rotateSecret.ts';
+  listDeliveries,
+  replayDeliveries,
+  replayDelivery,
+} from '../../../indexer/webhooks/operate/deliveries.ts';
+import { rotateSecret } from '../../../indexer/webhooks/operate/secrets.ts';
 import { sendTestEvent } from '../../../indexer/webhooks/operate/sendTest.ts';
 import {
   disableWebhook,
   enableWebhook,
   listWebhooks,
+  WebhookDisabledError,
+  WebhookNotFoundError,
 } from '../../../indexer/webhooks/operate/webhooks.ts';
 import { contractDigest } from '../../../webhooks/signature.ts';
 import { SECRETS_KEY } from '../indexerProcess.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventData } from '../../../api/http/contracts/events.ts';
-import type { LedgerEvent, LedgerTransaction } from '../../../indexer/decode.ts';
+import type { LedgerEvent, LedgerTransaction } from '../../../indexer/fold/event.ts';
 import { API_VERSION, EVENT_KINDS, type EventKind } from '../../../webhooks/events.ts';
 import { readDocuments } from '../../docs/documents.ts';
 import { liveThrough } from '../life.ts';

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSealing } from '../../../common/sealing.ts';
-import { resealSecrets } from '../../../indexer/webhooks/operate/resealSecrets.ts';
-import { rotateSecret } from '../../../indexer/webhooks/operate/rotateSecret.ts';
+import { resealSecrets, rotateSecret } from '../../../indexer/webhooks/operate/secrets.ts';
 import { generateSecret } from '../../../webhooks/signature.ts';
 import { SECRETS_KEY } from '../indexerProcess.ts';
 import { until } from '../until.ts';

@@ -5,17 +5,17 @@ import { createLogger } from '../../../common/logger.ts';
 import { createGuardedDispatcher } from '../../../common/net/addressGuard.ts';
 import { inTransaction } from '../../../common/postgres.ts';
 import { createSealing } from '../../../common/sealing.ts';
-import { applyTransaction } from '../../../indexer/apply/applyTransaction.ts';
-import type { LedgerEvent, LedgerTransaction } from '../../../indexer/decode.ts';
+import type { LedgerEvent, LedgerTransaction } from '../../../indexer/fold/event.ts';
+import { applyTransaction } from '../../../indexer/mirror/apply.ts';
 import { type Announcer, createAnnouncer } from '../../../indexer/webhooks/announce/announcer.ts';
 import { createMakeAttempt } from '../../../indexer/webhooks/deliver/attempt.ts';
-import { openAttemptJobs } from '../../../indexer/webhooks/deliver/attemptJobs.ts';
-import type { Outcome } from '../../../indexer/webhooks/deliver/outcome.ts';
+import type { Outcome } from '../../../indexer/webhooks/deliver/conclude.ts';
 import {
   createDeliveryQueue,
   type DeliveryQueue,
+  openAttemptJobs,
 } from '../../../indexer/webhooks/deliver/queue.ts';
-import { startWebhooks, type Webhooks } from '../../../indexer/webhooks/startWebhooks.ts';
+import { startWebhooks, type Webhooks } from '../../../indexer/webhooks/start.ts';
 import { createAddresses } from '../../../programs/client/addresses.ts';
 import { API_VERSION, type EventKind } from '../../../webhooks/events.ts';
 import { SECRETS_KEY } from '../indexerProcess.ts';

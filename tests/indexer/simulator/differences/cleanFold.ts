@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { applyTransaction } from '../../../../indexer/apply/applyTransaction.ts';
-import { digestTables } from '../../../../indexer/digest.ts';
-import { createMirrorSchema, MIRROR_SCHEMA } from '../../../../indexer/mirrorSchema.ts';
+import { applyTransaction } from '../../../../indexer/mirror/apply.ts';
+import { digestTables } from '../../../../indexer/sql/digest.ts';
+import { createMirrorSchema, MIRROR_SCHEMA } from '../../../../indexer/sql/schema.ts';
 import {
   type Announcing,
   createAnnouncer,

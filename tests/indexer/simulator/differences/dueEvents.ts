@@ -1,4 +1,4 @@
-import type { LedgerEventData } from '../../../../indexer/decode.ts';
+import type { LedgerEventData } from '../../../../indexer/fold/event.ts';
 import type { EventKind } from '../../../../webhooks/events.ts';
 import { WALLETS } from '../ledger/drawInstructions.ts';
 import type { SimulatedLedger } from '../ledger/simulatedLedger.ts';

@@ -2,7 +2,7 @@ import type {
   LedgerEvent,
   LedgerEventData,
   LedgerTransaction,
-} from '../../../../indexer/decode.ts';
+} from '../../../../indexer/fold/event.ts';
 import { addresses } from '../../scene.ts';
 import type { Instruction } from './programState.ts';
 

@@ -1,4 +1,4 @@
-import type { LedgerEventData } from '../../../../indexer/decode.ts';
+import type { LedgerEventData } from '../../../../indexer/fold/event.ts';
 import type { JobStatus } from '../../../../programs/client/vocabulary.ts';
 import { addresses } from '../../scene.ts';
 

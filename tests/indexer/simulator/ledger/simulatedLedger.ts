@@ -1,4 +1,4 @@
-import type { LedgerEventData } from '../../../../indexer/decode.ts';
+import type { LedgerEventData } from '../../../../indexer/fold/event.ts';
 import type { Chance } from '../chance.ts';
 import { accountsOf, type Landed } from './landed.ts';
 import { emptyState, type Instruction, opening, type ProgramState } from './programState.ts';

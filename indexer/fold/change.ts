@@ -1,0 +1,87 @@
+import { PublicKey } from '@solana/web3.js';
+import type { Addresses } from '../../programs/client/addresses.ts';
+import type { EventName } from '../../programs/client/events.ts';
+import type { LedgerEvent } from './event.ts';
+import type { TableName, Tables } from './tables.ts';
+
+const NO_KEY = PublicKey.default.toBase58();
+
+/** Accounts spell "none" as the zero key; the mirror spells it null. */
+export function keyOrNull(key: string): string | null {
+  return key === NO_KEY ? null : key;
+}
+
+/** Accounts spell "never" as second 0; the mirror spells it null. */
+export function timeOrNull(unixSeconds: string): string | null {
+  return unixSeconds === '0' ? null : unixSeconds;
+}
+
+/**
+ * What one event did to one account. Events carry resulting values, so a change is a set of columns
+ * to overwrite, and folding it needs nothing but the account's sequence to be one less.
+ */
+export interface Change {
+  readonly table: TableName;
+  readonly address: string;
+  /** The account's sequence afterwards; 1 creates the account. */
+  readonly sequence: bigint;
+  readonly values: Readonly<Record<string, unknown>>;
+  /** Workers only: a model that this change adds to those it hosts, or takes away. */
+  readonly hosting?: { readonly model: string; readonly hosts: boolean };
+}
+
+export type EventOf<Name extends EventName> = Extract<LedgerEvent, { name: Name }>;
+
+/** The changes that one kind of event stands for: one for every account whose sequence it moved. */
+export type Fold<Name extends EventName> = (
+  event: EventOf<Name>,
+  addresses: Addresses,
+) => readonly Change[];
+
+/** The change that creates an account, by all columns of its table. */
+export function creation<Table extends TableName>(
+  table: Table,
+  address: string,
+  values: Tables[Table],
+): Change {
+  return { table, address, sequence: 1n, values };
+}
+
+/** A change of an account that exists, by the columns that it overwrites. */
+export function update<Table extends TableName>(
+  table: Table,
+  account: { address: string; sequence: string | number },
+  values: Partial<Tables[Table]>,
+): Change {
+  return { table, address: account.address, sequence: BigInt(account.sequence), values };
+}
+
+/** All that several changes in a row did to one account. */
+export interface MergedChange extends Pick<Change, 'table' | 'address' | 'values'> {
+  /** The account's sequence before the first of them; 0 creates the account. */
+  readonly sequenceBefore: bigint;
+  readonly sequence: bigint;
+  /** Workers only: whether it hosts each of these models afterwards. */
+  readonly hosting: ReadonlyMap<string, boolean>;
+}
+
+/**
+ * Makes one change of each account's: a change is a set of columns to overwrite, so only the last
+ * value of each counts.
+ *
+ * @param changes an account's in the order of its sequence, without a gap
+ */
+export function mergeChanges(changes: readonly Change[]): MergedChange[] {
+  const merged = new Map<string, MergedChange>();
+  for (const { table, address, sequence, values, hosting } of changes) {
+    const before = merged.get(address);
+    const hosted = new Map(before?.hosting);
+    if (hosting) hosted.set(hosting.model, hosting.hosts);
+    merged.set(address, {
+      ...{ table, address, sequence, hosting: hosted },
+      values: { ...before?.values, ...values },
+      sequenceBefore: before?.sequenceBefore ?? sequence - 1n,
+    });
+  }
+  return [...merged.values()];
+}

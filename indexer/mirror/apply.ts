@@ -1,0 +1,156 @@
+import type { Database } from '../../common/postgres.ts';
+import type { Addresses } from '../../programs/client/addresses.ts';
+import type { Change } from '../fold/change.ts';
+import type { LedgerEvent, LedgerTransaction } from '../fold/event.ts';
+import { changesOf } from '../fold/folds.ts';
+import {
+  hasHeldEvents,
+  insertEvents,
+  insertTransactions,
+  markFolded,
+  selectHeldEvents,
+} from '../sql/journal.ts';
+import { notifyJobs } from '../sql/notifications.ts';
+import { selectSequences } from '../sql/progress.ts';
+import { writeChanges } from '../sql/writeChanges.ts';
+
+/** An event is folded when each account it changes has had exactly the changes before it. */
+function isNext(changes: readonly Change[], sequences: ReadonlyMap<string, bigint>): boolean {
+  return changes.every(({ address, sequence }) => sequence === (sequences.get(address) ?? 0n) + 1n);
+}
+
+/**
+ * Journals new events, in the order of their emission, and folds those that are next. The others
+ * stay in the journal until what is missing before them arrives.
+ *
+ * @returns the events folded, with those that were released by them
+ */
+async function foldNewEvents(
+  database: Database,
+  events: readonly LedgerEvent[],
+  addresses: Addresses,
+): Promise<LedgerEvent[]> {
+  if (events.length === 0) return [];
+  const entries = events.map((event) => ({ event, changes: changesOf(event, addresses) }));
+  const touched = entries.flatMap(({ changes }) => changes.map(({ address }) => address));
+  const sequences = await selectSequences(database, touched);
+  const journal = entries.map((entry) => {
+    const folded = isNext(entry.changes, sequences);
+    if (folded) for (const { address, sequence } of entry.changes) sequences.set(address, sequence);
+    return { ...entry, folded };
+  });
+  const foldable = journal.filter(({ folded }) => folded);
+  // Each needs the ones before it to be done, not to be answered.
+  const [, , held] = await Promise.all([
+    insertEvents(database, journal),
+    writeChanges(
+      database,
+      foldable.flatMap(({ changes }) => changes),
+    ),
+    selectHeldEvents(database, sequences),
+  ]);
+  const folded = foldable.map(({ event }) => event);
+  return [...folded, ...(await foldReleased(database, held, addresses))];
+}
+
+/**
+ * Folds the events that waited for the given accounts to reach their sequences, and those that
+ * waited for these.
+ *
+ * @returns the events folded
+ */
+export async function foldHeldEvents(
+  database: Database,
+  reached: ReadonlyMap<string, bigint>,
+  addresses: Addresses,
+): Promise<LedgerEvent[]> {
+  if (reached.size === 0) return [];
+  return foldReleased(database, await selectHeldEvents(database, reached), addresses);
+}
+
+async function foldReleased(
+  database: Database,
+  held: readonly LedgerEvent[],
+  addresses: Addresses,
+): Promise<LedgerEvent[]> {
+  const folded: LedgerEvent[] = [];
+  let waiting = held;
+  while (waiting.length > 0) {
+    const next = new Map<string, bigint>();
+    for (const event of waiting) {
+      const changes = changesOf(event, addresses);
+      const sequences = await selectSequences(
+        database,
+        changes.map(({ address }) => address),
+      );
+      if (!isNext(changes, sequences)) continue;
+      await writeChanges(database, changes);
+      await markFolded(database, event);
+      for (const { address, sequence } of changes) next.set(address, sequence);
+      folded.push(event);
+    }
+    waiting = next.size > 0 ? await selectHeldEvents(database, next) : [];
+  }
+  return folded;
+}
+
+/** Tells others of events that were folded, in the same database transaction. */
+export type Tell = (database: Database, events: readonly LedgerEvent[]) => Promise<void>;
+
+/** Tells those who wait for a job. */
+export const tellReaders: Tell = (database, events) => notifyJobs(database, jobsOf(events));
+
+/**
+ * Applies one transaction of the ledger. The caller's database transaction holds everything: rows,
+ * journal, announcements and, where it moves, the cursor.
+ *
+ * @returns the events that were folded now; none when the transaction was applied before
+ */
+export async function applyTransaction(
+  database: Database,
+  transaction: LedgerTransaction,
+  addresses: Addresses,
+  tell: Tell = tellReaders,
+): Promise<LedgerEvent[]> {
+  if ((await insertTransactions(database, [transaction])) === 0) return [];
+  const folded = await foldNewEvents(database, transaction.events, addresses);
+  await tell(database, folded);
+  return folded;
+}
+
+/** The addresses of the jobs that events are about, each once. */
+function jobsOf(events: readonly LedgerEvent[]): string[] {
+  return [...new Set(events.flatMap(({ data }) => ('job' in data ? data.job : [])))];
+}
+
+/** Transactions have to be applied one by one, since one of them is not what comes next. */
+class OutOfOrderError extends Error {
+  override name = 'OutOfOrderError';
+}
+
+/**
+ * Applies transactions that follow each other, with hardly more statements than for one. What comes
+ * of it is what comes of applying one after the other: each event folds at once, none waits, none is
+ * released, and so the last value of each column counts and the order of the events is theirs.
+ *
+ * @returns their events, which are folded all
+ * @throws OutOfOrderError where that is not so; the caller's database transaction must be rolled back
+ */
+export async function applyBatch(
+  database: Database,
+  transactions: readonly LedgerTransaction[],
+  addresses: Addresses,
+  tell: Tell,
+): Promise<LedgerEvent[]> {
+  if (await hasHeldEvents(database)) throw new OutOfOrderError('An event waits for another one');
+  if ((await insertTransactions(database, transactions)) < transactions.length) {
+    throw new OutOfOrderError('A transaction was applied before');
+  }
+  const events = transactions.flatMap((transaction) => transaction.events);
+  const folded = await foldNewEvents(database, events, addresses);
+  if (events.some((event, position) => event !== folded[position])) {
+    throw new OutOfOrderError('An event has to wait for another one');
+  }
+  await tell(database, folded);
+  return folded;
+}

@@ -1,0 +1,99 @@
+import type pg from 'pg';
+import type { Database } from '../../common/postgres.ts';
+import { delay } from '../../common/wait.ts';
+import { RetryableError } from '../source/errors.ts';
+
+/** Any number that nothing else in this database locks. */
+const LOCK_KEY = 7_332_002n;
+const ATTEMPT_INTERVAL_MS = 1_000;
+/** Who asks the leader to leave notifies here. */
+const HANDOVER_CHANNEL = 'mirror_handover';
+const HANDOVER_ATTEMPTS_MAX = 15;
+const HANDOVER_ATTEMPT_MS = 2_000;
+/** SQLSTATE of a lock that was not granted within `lock_timeout`. */
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/**
+ * Waits until this process is the only one that writes the mirror, then works on the connection
+ * that holds the lock. A process that loses its connection can neither write nor keep the lock, so
+ * the next one takes over within seconds, even from a machine that has vanished.
+ *
+ * @param work ends when its signal aborts: also when another process asks to take over
+ * @param onStandby told when another process holds the lock
+ */
+export async function lead(
+  pool: pg.Pool,
+  signal: AbortSignal,
+  work: (client: pg.PoolClient, signal: AbortSignal) => Promise<void>,
+  onStandby: () => void,
+): Promise<void> {
+  const client = await pool.connect();
+  const lost = new AbortController();
+  const asked = new AbortController();
+  client.on('error', () => lost.abort());
+  client.on('notification', ({ channel }) => {
+    if (channel === HANDOVER_CHANNEL) asked.abort();
+  });
+  try {
+    await client.query('set tcp_keepalives_idle = 5');
+    await client.query('set tcp_keepalives_interval = 1');
+    await client.query('set tcp_keepalives_count = 3');
+    if (await acquire(client, signal, onStandby)) {
+      await client.query(`listen ${HANDOVER_CHANNEL}`);
+      await work(client, AbortSignal.any([signal, lost.signal, asked.signal]));
+    }
+  } catch (error) {
+    // Work that was broken off is what was asked for.
+    if (!asked.signal.aborted || !(error instanceof RetryableError)) throw error;
+  } finally {
+    // Closing the connection releases the lock, whatever state the work left it in.
+    client.release(true);
+  }
+}
+
+/**
+ * Makes whoever keeps the mirror leave, and takes the lock until `handBack` or the connection's
+ * end. Others stand by meanwhile.
+ *
+ * @throws RetryableError when the leader does not leave within half a minute
+ */
+export async function takeOver(client: Database): Promise<void> {
+  await client.query(`set lock_timeout = ${HANDOVER_ATTEMPT_MS}`);
+  for (let attempt = 1; ; attempt += 1) {
+    // Again and again, since somebody else may have become the leader before this one waited.
+    await client.query(`notify ${HANDOVER_CHANNEL}`);
+    try {
+      await client.query('select pg_advisory_lock($1)', [LOCK_KEY]);
+      await client.query('reset lock_timeout');
+      return;
+    } catch (error) {
+      if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
+      if (attempt < HANDOVER_ATTEMPTS_MAX) continue;
+      throw new RetryableError('The indexer that keeps the mirror does not hand it over', {
+        cause: error,
+      });
+    }
+  }
+}
+
+/** Leaves the mirror to whoever is first to take it. */
+export async function handBack(client: Database): Promise<void> {
+  await client.query('select pg_advisory_unlock($1)', [LOCK_KEY]);
+}
+
+async function acquire(
+  client: pg.PoolClient,
+  signal: AbortSignal,
+  onStandby: () => void,
+): Promise<boolean> {
+  while (!signal.aborted) {
+    const { rows } = await client.query<{ acquired: boolean }>(
+      'select pg_try_advisory_lock($1) as acquired',
+      [LOCK_KEY],
+    );
+    if (rows[0]?.acquired) return true;
+    onStandby();
+    await delay(ATTEMPT_INTERVAL_MS, signal);
+  }
+  return false;
+}

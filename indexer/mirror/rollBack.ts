@@ -1,0 +1,78 @@
+import type { Database } from '../../common/postgres.ts';
+import type { Addresses } from '../../programs/client/addresses.ts';
+import { changesOf } from '../fold/folds.ts';
+import type { TableName } from '../fold/tables.ts';
+import { selectAccountEvents } from '../sql/journal.ts';
+import { selectSequences } from '../sql/progress.ts';
+import { deleteTransaction, undoEvents } from '../sql/undo.ts';
+import { atomically, writeChanges } from '../sql/writeChanges.ts';
+import type { Announcer } from '../webhooks/announce/announcer.ts';
+import { applyTransaction, foldHeldEvents, tellReaders } from './apply.ts';
+import { type MirrorContext, tellOf } from './progress.ts';
+
+/**
+ * Takes back a transaction that the ledger no longer has. Every account that it changed, or that
+ * later events changed on top of it, is made anew from what is left in the journal; then the
+ * transactions that took its place are folded, if they have arrived already.
+ */
+export async function rollBack(
+  database: Database,
+  signature: string,
+  addresses: Addresses,
+  announcer: Announcer | null = null,
+): Promise<void> {
+  const undone = await undoEvents(database, signature, addresses);
+  await deleteTransaction(database, signature);
+  const accounts = new Map<string, TableName>();
+  for (const event of undone) {
+    for (const { address, table } of changesOf(event, addresses)) accounts.set(address, table);
+  }
+  const reached = new Map<string, bigint>();
+  for (const [address, table] of accounts) {
+    await rebuildAccount(database, { address, table }, addresses);
+    reached.set(address, 0n);
+  }
+  for (const [address, sequence] of await selectSequences(database, [...accounts.keys()])) {
+    reached.set(address, sequence);
+  }
+  await announcer?.withdraw(database, { signature, events: undone });
+  const folded = await foldHeldEvents(database, reached, addresses);
+  await tellReaders(database, [...undone, ...folded]);
+  await announcer?.announce(database, folded);
+}
+
+async function rebuildAccount(
+  database: Database,
+  account: { address: string; table: TableName },
+  addresses: Addresses,
+): Promise<void> {
+  await database.query(`delete from ${account.table} where address = $1`, [account.address]);
+  for await (const events of selectAccountEvents(database, account.address)) {
+    const changes = events.flatMap((event) => changesOf(event, addresses));
+    await writeChanges(
+      database,
+      changes.filter(({ address }) => address === account.address),
+    );
+  }
+}
+
+/**
+ * Takes back a transaction that is not, or no longer, where it was found. One that has landed again
+ * is applied from there in the same database transaction, since the cursors may have passed its
+ * slot: with other sequences, balances and times, it is another change under the same signature.
+ *
+ * @param slot where the ledger has it now; undefined when it is lost
+ */
+export async function takeBack(
+  context: MirrorContext,
+  signature: string,
+  slot: bigint | undefined,
+): Promise<void> {
+  const { database, source, addresses, announcer, onFolded } = context;
+  const landed = slot === undefined ? null : await source.read({ signature, slot, failed: false });
+  const folded = await atomically(database, async () => {
+    await rollBack(database, signature, addresses, announcer);
+    return landed ? applyTransaction(database, landed, addresses, tellOf(context)) : [];
+  });
+  onFolded(folded);
+}

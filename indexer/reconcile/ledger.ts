@@ -1,0 +1,284 @@
+import { AccountLayout } from '@solana/spl-token';
+import { type AccountInfo, type Connection, PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import type pg from 'pg';
+import type { Database } from '../../common/postgres.ts';
+import { delay } from '../../common/wait.ts';
+import {
+  type DecodedAccount,
+  decodeAccount,
+  isBlank,
+  unixSecondsOf,
+  workerModels,
+} from '../../programs/client/accounts.ts';
+import type { Addresses } from '../../programs/client/addresses.ts';
+import { isBoughtSince } from '../../programs/client/verify/ledgerState.ts';
+import { RetryableError } from '../source/errors.ts';
+import type { ListedTransaction } from '../source/source.ts';
+import { type ComparedRow, compareRows, type Difference, inSnapshot } from './difference.ts';
+import { expectedRow } from './expectedRows.ts';
+import { readLiveRows, readRows } from './journal.ts';
+import { type Behind, lacks, selectSwept, tellBehind } from './reconcile.ts';
+
+/** Everything that the program holds, as of one slot. */
+interface LedgerState {
+  readonly slot: number;
+  readonly accounts: ReadonlyMap<string, DecodedAccount>;
+  /** How many more there are that mean nothing. */
+  readonly blankAccounts: number;
+  /** Null when what they held then is not known, since tokens moved during every attempt. */
+  readonly vaults: Vaults | null;
+}
+
+interface Vaults {
+  readonly vaultBaseUnits: bigint;
+  readonly stakeVaultBaseUnits: bigint;
+}
+
+/** Settlements come in bursts; where they never pause, further attempts only burden the node. */
+const ATTEMPTS_MAX = 10;
+const PAUSE_MS = 1_000;
+/** All accounts of a program take a node longer than a single one. */
+const ANSWER_MS_MAX = 60_000;
+/** The most that a node reads at once. */
+const ACCOUNTS_AT_ONCE = 100;
+const COMMITMENT = 'confirmed';
+
+/**
+ * Reads accounts and vaults without any cursor or lock: the vaults are read before and after the
+ * accounts, and what did not change in between held in between, unless credits were bought
+ * meanwhile. On a ledger that never rests, the last attempt tells of the accounts alone.
+ *
+ * @throws RetryableError when the node does not answer, or the signal aborts between two attempts
+ */
+export async function readLedger(
+  connection: Connection,
+  addresses: Addresses,
+  signal?: AbortSignal,
+): Promise<LedgerState> {
+  for (let attempt = 1; ; attempt += 1) {
+    const before = await readVaults(connection, addresses);
+    const owned = await answer(
+      connection.getProgramAccounts(addresses.programId, {
+        commitment: COMMITMENT,
+        withContext: true,
+      }),
+    );
+    const after = await readVaults(connection, addresses);
+    const isUnchanged =
+      before.slot <= owned.context.slot &&
+      owned.context.slot <= after.slot &&
+      before.vaultBaseUnits === after.vaultBaseUnits &&
+      before.stakeVaultBaseUnits === after.stakeVaultBaseUnits;
+    const isLast = attempt === ATTEMPTS_MAX;
+    // Decoded only where it may count: there may be a million of them.
+    if (isUnchanged || isLast) {
+      const accounts = decodeAll(owned.value.map(({ pubkey, account }) => [pubkey, account]));
+      const isSettled = isUnchanged && !isBoughtSince(accounts.values(), before.unixTime);
+      const blankAccounts = owned.value.length - accounts.size;
+      const read = { slot: owned.context.slot, accounts, blankAccounts };
+      if (isSettled || isLast) return { ...read, vaults: isSettled ? after : null };
+    }
+    await delay(PAUSE_MS, signal);
+    if (signal?.aborted) throw new RetryableError('Stopped before the ledger was read');
+  }
+}
+
+/** Reads those of the addresses where the program has an account. @throws RetryableError */
+async function readAccounts(
+  connection: Connection,
+  addresses: readonly string[],
+): Promise<Map<string, DecodedAccount>> {
+  const found = new Map<string, DecodedAccount>();
+  for (let from = 0; from < addresses.length; from += ACCOUNTS_AT_ONCE) {
+    const keys = addresses.slice(from, from + ACCOUNTS_AT_ONCE).flatMap(keyOf);
+    const accounts = await answer(connection.getMultipleAccountsInfo(keys, COMMITMENT));
+    const entries = keys.map((key, index) => [key, accounts[index] ?? null] as const);
+    for (const [address, account] of decodeAll(entries)) found.set(address, account);
+  }
+  return found;
+}
+
+/**
+ * The newest transaction that mentions an address. None where the node knows of none, and for what
+ * only a damaged mirror takes for an address.
+ *
+ * @throws RetryableError
+ */
+export async function readNewest(
+  connection: Connection,
+  address: string,
+): Promise<ListedTransaction | undefined> {
+  const [key] = keyOf(address);
+  if (!key) return undefined;
+  const [newest] = await answer(connection.getSignaturesForAddress(key, { limit: 1 }, COMMITMENT));
+  if (!newest) return undefined;
+  const { signature, slot, err } = newest;
+  return { signature, slot: BigInt(slot), failed: err !== null };
+}
+
+/** What tells this ledger from every other. @throws RetryableError */
+export function readGenesisHash(connection: Connection): Promise<string> {
+  return answer(connection.getGenesisHash());
+}
+
+/** None for what only a damaged mirror takes for an address. */
+function keyOf(text: string): PublicKey[] {
+  try {
+    return [new PublicKey(text)];
+  } catch {
+    return [];
+  }
+}
+
+/** Leaves out what is blank: a closed account, too, may be there still, empty and the System program's. */
+function decodeAll(
+  entries: readonly (readonly [PublicKey, AccountInfo<Buffer> | null])[],
+): Map<string, DecodedAccount> {
+  return new Map(
+    entries.flatMap(([key, account]) =>
+      account && !isBlank(account.data) ? [[key.toBase58(), decodeAccount(account.data)]] : [],
+    ),
+  );
+}
+
+async function readVaults(
+  connection: Connection,
+  addresses: Addresses,
+): Promise<Vaults & { slot: number; unixTime: bigint }> {
+  const { context, value } = await answer(
+    connection.getMultipleAccountsInfoAndContext(
+      [addresses.vault, addresses.stakeVault, SYSVAR_CLOCK_PUBKEY],
+      COMMITMENT,
+    ),
+  );
+  const [vault, stakeVault, clock] = value;
+  if (!clock) throw new RetryableError("The ledger's node shows no Clock");
+  return {
+    slot: context.slot,
+    unixTime: unixSecondsOf(clock),
+    vaultBaseUnits: amountOf(vault),
+    stakeVaultBaseUnits: amountOf(stakeVault),
+  };
+}
+
+/** What a token account holds; nothing where there is none. */
+function amountOf(account: AccountInfo<Buffer> | null | undefined): bigint {
+  return account ? AccountLayout.decode(account.data).amount : 0n;
+}
+
+/** web3.js waits for ever, and names no code for what may pass. */
+async function answer<Answer>(request: Promise<Answer>): Promise<Answer> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error('too late')), ANSWER_MS_MAX).unref();
+  try {
+    return await Promise.race([request, late.promise]);
+  } catch (cause) {
+    throw new RetryableError("The ledger's node did not answer", { cause });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const ROUNDS_MAX = 5;
+const ROUND_INTERVAL_MS = 500;
+
+type Accounts = ReadonlyMap<string, DecodedAccount>;
+type Rows = ReadonlyMap<string, ComparedRow>;
+
+/**
+ * Compares the tables with the program's accounts. A live mirror is a moment behind, and accounts
+ * move while they are read: those at different ages are read again, for two seconds in all. A busy
+ * account may never be caught at rest; but where a mirror that has come as far as the ledger was at
+ * first lacks what the account was then, that is a difference. One that has not come so far may
+ * still learn of it: then only what it should know by its own cursor is compared.
+ *
+ * @param options.accounts every account of the program, as of one slot
+ * @param options.newest the program's newest transaction when they had been read
+ * @param options.patienceMs how long a mirror that has not come to `newest` is waited for
+ * @throws RetryableError when the ledger does not answer, or the signal aborts
+ */
+export async function compareLedger(options: {
+  pool: pg.Pool;
+  connection: Connection;
+  accounts: Accounts;
+  newest: ListedTransaction | undefined;
+  patienceMs: number;
+  signal: AbortSignal;
+}): Promise<{ differences: Difference[]; behind: Behind | null }> {
+  const { pool, connection, accounts, newest, patienceMs, signal } = options;
+  const differences: Difference[] = [];
+  let mirror = await readMirror(pool, newest, readLiveRows);
+  let read = accounts;
+  let left = [...new Set([...accounts.keys(), ...mirror.rows.keys()])];
+  for (let round = 1; ; round += 1) {
+    left = left.filter((address) => {
+      const found = mirror.rows.get(address);
+      const expected = rowOf(read.get(address));
+      if (!expected && found?.values.closed === true) return false;
+      if (found?.sequence !== expected?.sequence) return true;
+      differences.push(...compareRows({ against: 'ledger', address }, found, expected));
+      return false;
+    });
+    if (left.length === 0) return { differences, behind: null };
+    if (round === ROUNDS_MAX) break;
+    await delay(ROUND_INTERVAL_MS, signal);
+    if (round === 1) await untilReached(pool, newest, { patienceMs, signal });
+    if (signal.aborted) throw new RetryableError('Stopped before everything was compared');
+    read = await readAccounts(connection, left);
+    mirror = await readMirror(pool, newest, (database) => readRows(database, left));
+  }
+  const lacking = new Map<string, ComparedRow | undefined>();
+  for (const address of left) {
+    const found = mirror.rows.get(address);
+    const expected = rowOf(read.get(address));
+    if (isMoving(accounts.get(address), found, expected)) continue;
+    if (newest && !mirror.isReached && lacks(found, expected)) lacking.set(address, expected);
+    else differences.push(...compareRows({ against: 'ledger', address }, found, expected));
+  }
+  if (!newest || lacking.size === 0) return { differences, behind: null };
+  const told = await tellBehind({ pool, connection, lacking, newest });
+  return { differences: [...differences, ...told.differences], behind: told.behind };
+}
+
+/** The rows, and whether the mirror had come to the transaction when it held them. */
+function readMirror(
+  pool: pg.Pool,
+  newest: ListedTransaction | undefined,
+  readThem: (database: Database) => Promise<Rows>,
+): Promise<{ rows: Rows; isReached: boolean }> {
+  return inSnapshot(pool, async (database) => ({
+    rows: await readThem(database),
+    isReached: !newest || (await selectSwept(database, [newest])).holds(newest),
+  }));
+}
+
+async function untilReached(
+  pool: pg.Pool,
+  newest: ListedTransaction | undefined,
+  { patienceMs, signal }: { patienceMs: number; signal: AbortSignal },
+): Promise<void> {
+  const deadlineMs = performance.now() + patienceMs;
+  while (performance.now() < deadlineMs && !signal.aborted) {
+    const { isReached } = await readMirror(pool, newest, async () => new Map());
+    if (isReached) return;
+    await delay(ROUND_INTERVAL_MS, signal);
+  }
+}
+
+/** Whether both have gone on since the account was first read, and be it to its end. */
+function isMoving(
+  first: DecodedAccount | undefined,
+  found: ComparedRow | undefined,
+  expected: ComparedRow | undefined,
+): boolean {
+  if (!first || !found) return false;
+  const since = BigInt(first.data.sequence);
+  return found.sequence >= since && (!expected || expected.sequence > since);
+}
+
+function rowOf(account: DecodedAccount | undefined): ComparedRow | undefined {
+  if (account?.name !== 'Worker') return account && expectedRow(account);
+  const { sequence, values } = expectedRow(account);
+  const models = workerModels(account.data).map(String).sort();
+  return { sequence, values: { ...values, models } };
+}

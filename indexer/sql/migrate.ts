@@ -1,0 +1,55 @@
+import type pg from 'pg';
+import { inTransaction } from '../../common/postgres.ts';
+import { listMigrations, MIRROR_SCHEMA } from './schema.ts';
+
+/** Any number that nothing else in this database locks. */
+const LOCK_KEY = 7_332_001n;
+
+/** The database was migrated by a newer release than this one. */
+export class DatabaseTooNewError extends Error {
+  override name = 'DatabaseTooNewError';
+}
+
+/**
+ * Brings the database to this release's schema: every migration that it lacks, in order, all or
+ * none. Processes that start together wait for each other; the later ones find nothing to do.
+ *
+ * A mirror that was dropped, or left out of a backup, is made again, empty.
+ *
+ * @throws DatabaseTooNewError when the database has migrations that this release does not know
+ */
+export async function migrate(pool: pg.Pool): Promise<void> {
+  const migrations = await listMigrations();
+  const known = new Set(migrations.map(({ id }) => id));
+  await inTransaction(pool, async (client) => {
+    await client.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
+    await client.query('create schema if not exists service');
+    await client.query(`create schema if not exists ${MIRROR_SCHEMA}`);
+    await client.query(`set local search_path = ${MIRROR_SCHEMA}`);
+    await client.query(
+      `create table if not exists service.migrations (
+         id integer constraint migrations_pkey primary key,
+         applied_at timestamptz not null default now()
+       )`,
+    );
+    const { rows } = await client.query<{ id: number }>('select id from service.migrations');
+    const applied = new Set(rows.map(({ id }) => id));
+    for (const id of applied) {
+      if (!known.has(id)) throw new DatabaseTooNewError(`Migration ${id} is not known here`);
+    }
+    // Only the other schema is backed up, and that says of the mirror's migrations too that they are
+    // applied. The mirror has all of its tables or none: one database transaction makes them.
+    const { rowCount: mirrorTables } = await client.query(
+      'select from pg_tables where schemaname = $1 limit 1',
+      [MIRROR_SCHEMA],
+    );
+    for (const { id, isOfMirror, read } of migrations) {
+      const isLost = isOfMirror && mirrorTables === 0;
+      if (applied.has(id) && !isLost) continue;
+      await client.query(await read());
+      await client.query('insert into service.migrations (id) values ($1) on conflict do nothing', [
+        id,
+      ]);
+    }
+  });
+}

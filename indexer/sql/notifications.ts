@@ -1,0 +1,34 @@
+import type pg from 'pg';
+import type { Database } from '../../common/postgres.ts';
+
+/** 100 addresses take at most 4,500 bytes of the 8,000 that a notification may have. */
+const ADDRESSES_MAX = 100;
+
+/** Announces changed jobs to whoever listens on `mirror_jobs`, once the transaction commits. */
+export async function notifyJobs(database: Database, addresses: readonly string[]): Promise<void> {
+  for (let from = 0; from < addresses.length; from += ADDRESSES_MAX) {
+    await database.query({
+      name: 'notify_jobs',
+      text: `select pg_notify('mirror_jobs', $1)`,
+      values: [addresses.slice(from, from + ADDRESSES_MAX).join(',')],
+    });
+  }
+}
+
+const CHANNEL = 'helius_hint';
+
+/**
+ * Passes a hint to whichever process keeps the mirror: a public address leads to any of them, also
+ * to one that stands by.
+ */
+export async function passHint(database: Database): Promise<void> {
+  await database.query(`notify ${CHANNEL}`);
+}
+
+/** To be called before anything else uses the client, since a rollback would take it back. */
+export async function listenForHints(client: pg.PoolClient, onHint: () => void): Promise<void> {
+  client.on('notification', ({ channel }) => {
+    if (channel === CHANNEL) onHint();
+  });
+  await client.query(`listen ${CHANNEL}`);
+}

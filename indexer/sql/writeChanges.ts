@@ -1,0 +1,105 @@
+import { hash } from 'node:crypto';
+import type { QueryConfig } from 'pg';
+import type { Database } from '../../common/postgres.ts';
+import { type Change, type MergedChange, mergeChanges } from '../fold/change.ts';
+import { FatalError } from '../source/errors.ts';
+
+/**
+ * Runs `work` in one database transaction on a connection that the caller owns. When even the
+ * rollback fails, the connection is gone and the server has rolled back by itself.
+ */
+export async function atomically<Result>(
+  database: Database,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  await database.query('begin');
+  try {
+    const result = await work();
+    await database.query('commit');
+    return result;
+  } catch (error) {
+    await database.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+/**
+ * Writes changes of accounts into their tables, each account once, and those of the same columns
+ * together. Table and column names are those of `Tables`; only the values come from the ledger.
+ *
+ * @param changes each account's in the order of its sequence, without a gap
+ * @throws FatalError when a row is not at the sequence before, which the caller has checked
+ */
+export async function writeChanges(database: Database, changes: readonly Change[]): Promise<void> {
+  const merged = mergeChanges(changes);
+  await Promise.all(
+    [...Map.groupBy(merged, formOf).values()].map(async (alike) => {
+      const { rowCount } = await database.query(statementOf(alike));
+      if (rowCount === alike.length) return;
+      const accounts = alike.map((one) => `${one.address} for its change ${one.sequence}`);
+      throw new FatalError(`Not ready: ${accounts.join()}`);
+    }),
+  );
+  for (const { address, hosting } of merged) {
+    for (const [model, hosts] of hosting) {
+      await writeHosting(database, { worker: address, model, hosts });
+    }
+  }
+}
+
+function isNew({ sequenceBefore }: MergedChange): boolean {
+  return sequenceBefore === 0n;
+}
+
+/** The same for changes that one statement can write. */
+function formOf(change: MergedChange): string {
+  return [isNew(change), change.table, ...Object.keys(change.values)].join();
+}
+
+function statementOf(alike: readonly MergedChange[]): QueryConfig {
+  const [first] = alike as [MergedChange];
+  return isNew(first) ? insertion(first, alike) : overwriting(first, alike);
+}
+
+function insertion({ table, values }: MergedChange, alike: readonly MergedChange[]): QueryConfig {
+  const names = ['address', 'sequence', ...Object.keys(values)].join();
+  return {
+    name: `insert_${table}`,
+    text: `
+      insert into ${table} (${names})
+      select ${names} from jsonb_populate_recordset(null::${table}, $1)`,
+    values: [rowsOf(alike)],
+  };
+}
+
+function overwriting({ table, values }: MergedChange, alike: readonly MergedChange[]): QueryConfig {
+  const names = ['sequence', ...Object.keys(values)];
+  const settings = names.map((name) => `${name} = change.${name}`);
+  return {
+    // The server tells names apart by their first 63 characters.
+    name: `update_${table}_${hash('md5', names.join())}`,
+    text: `
+      update ${table} account set ${settings.join()}
+      from rows from (jsonb_populate_recordset(null::${table}, $1), unnest($2::numeric[])) change
+      where account.address = change.address and account.sequence = change.unnest`,
+    values: [rowsOf(alike), alike.map(({ sequenceBefore }) => sequenceBefore)],
+  };
+}
+
+/** In JSON, in which 64-bit integers are spelled as text. */
+function rowsOf(alike: readonly MergedChange[]): string {
+  const rows = alike.map(({ address, sequence, values }) => ({ address, sequence, ...values }));
+  return JSON.stringify(rows, (_name, value) => (typeof value === 'bigint' ? `${value}` : value));
+}
+
+async function writeHosting(
+  database: Database,
+  { worker, model, hosts }: { worker: string; model: string; hosts: boolean },
+): Promise<void> {
+  await database.query(
+    hosts
+      ? 'insert into worker_models (worker, model) values ($1, $2) on conflict do nothing'
+      : 'delete from worker_models where worker = $1 and model = $2',
+    [worker, model],
+  );
+}

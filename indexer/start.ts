@@ -1,0 +1,174 @@
+import { Connection } from '@solana/web3.js';
+import type pg from 'pg';
+import type { Logger } from '../common/logger.ts';
+import { hostInUrl, listenAt } from '../common/net/urls.ts';
+import { createPool } from '../common/postgres.ts';
+import { createSealing } from '../common/sealing.ts';
+import type { Shutdown } from '../common/shutdown.ts';
+import { awaitDatabase } from '../common/transientErrors.ts';
+import { delay } from '../common/wait.ts';
+import { createAddresses } from '../programs/client/addresses.ts';
+import { connectRpc } from '../programs/client/rpc/connectRpc.ts';
+import { createLedgerClock, createSender } from '../programs/client/sender/index.ts';
+import { createPriorityFee } from '../programs/client/sender/priorityFee.ts';
+import { createAbuseWatch, rejectedDisputes, unpaidEndings } from './abuse/abuseWatch.ts';
+import type { IndexerConfig } from './config.ts';
+import { startHelius } from './helius/startHelius.ts';
+import { createIndexer } from './indexer.ts';
+import { createKeepers } from './keeper/duties.ts';
+import { createProgress } from './mirror/progress.ts';
+import { reconcile } from './reconcile/reconcile.ts';
+import { createReconcileWatch, MIRROR_PATIENCE_MS } from './reconcile/reconcileWatch.ts';
+import { createStatusServer } from './server.ts';
+import type { FatalError } from './source/errors.ts';
+import { websocketUrlOf } from './source/hints.ts';
+import { createRpc } from './source/rpc.ts';
+import { createLedgerSource } from './source/source.ts';
+import { migrate } from './sql/migrate.ts';
+import { createMetrics } from './telemetry/metrics.ts';
+import { startWebhooks } from './webhooks/start.ts';
+
+/**
+ * Far above any statement of the mirror, the keepers and the webhooks: a database that takes longer
+ * counts as away, since a connection may have gone without a word.
+ */
+const QUERY_TIMEOUT_MS = 15_000;
+/** A reconciliation reads whole tables. */
+const RECONCILE_QUERY_TIMEOUT_MS = 600_000;
+const RECONCILE_CONNECTIONS_MAX = 2;
+
+/**
+ * Wires one indexer together and starts it: it waits for the database and migrates it first.
+ *
+ * @param options.shutdown given every resource as soon as it is open; whoever starts an indexer runs
+ *   it, also after a start that failed
+ * @param options.onFatal told of an error that needs a person; the indexer stands still then
+ * @returns where it shows its state
+ */
+export async function startIndexer(options: {
+  config: IndexerConfig;
+  logger: Logger;
+  shutdown: Shutdown;
+  onFatal: (error: FatalError) => void;
+}): Promise<{ url: string }> {
+  const { config, logger, shutdown, onFatal } = options;
+  const { SVC_PROGRAM_ID: programId, SVC_COMMITMENT: commitment } = config;
+
+  function openPool(bounds: { max?: number; queryTimeoutMs?: number }): pg.Pool {
+    const { DATABASE_URL: databaseUrl } = config;
+    const opened = createPool({ databaseUrl, applicationName: 'svc-indexer', ...bounds });
+    // An idle connection that breaks is replaced; whoever uses one learns of it by its own query.
+    opened.on('error', ({ message }) => {
+      logger.warn({ msg: 'Lost an idle connection', reason: message });
+    });
+    shutdown.add('database', async () => {
+      if (!opened.ended) await opened.end();
+    });
+    return opened;
+  }
+
+  // Making an index may take any time.
+  const migrating = openPool({ max: 1 });
+  await awaitDatabase(() => migrate(migrating), logger);
+  await migrating.end();
+  const pool = openPool({ queryTimeoutMs: QUERY_TIMEOUT_MS });
+  const reconcilePool = openPool({
+    max: RECONCILE_CONNECTIONS_MAX,
+    queryTimeoutMs: RECONCILE_QUERY_TIMEOUT_MS,
+  });
+
+  const rpcUrl = config.SOLANA_RPC_URL;
+  const wsUrl = config.SOLANA_WS_URL ?? websocketUrlOf(rpcUrl);
+  const connection = new Connection(rpcUrl, { commitment, wsEndpoint: wsUrl });
+  const node = connectRpc({ url: rpcUrl });
+  const clock = createLedgerClock({ rpc: node });
+  shutdown.add('ledger clock', clock.close);
+  const addresses = createAddresses(programId);
+  const sender = createSender({
+    ...{ rpc: node, feePayers: [config.SVC_CRANK_KEY], commitment, logger, wsUrl },
+    priorityFee: createPriorityFee({
+      ...{ rpc: node, heliusApiKey: config.HELIUS_API_KEY, logger },
+      writableAccounts: [addresses.treasury, addresses.vault],
+      nowMs: () => performance.now(),
+    }),
+  });
+  shutdown.add('sender', sender.close);
+
+  const progress = createProgress(() => performance.now());
+  const metrics = createMetrics(progress);
+  const { keepers, close } = createKeepers({
+    ...{ programId, sender, clock, logger, metrics, database: pool },
+    nowMs: () => performance.now(),
+  });
+  shutdown.add('keepers', close);
+  const abuseWatch = createAbuseWatch({
+    ...{ clock, logger, metrics, database: pool },
+    limits: [
+      { offence: unpaidEndings, offencesMax: config.SVC_ABUSE_UNPAID_ENDINGS_PER_HOUR },
+      { offence: rejectedDisputes, offencesMax: config.SVC_ABUSE_REJECTED_DISPUTES_PER_30_DAYS },
+    ],
+  });
+
+  const reconcileWatch = createReconcileWatch({
+    ...{ logger, metrics, random: Math.random, wait: delay },
+    reconcile: (signal) =>
+      reconcile({
+        ...{ database: reconcilePool, connection, addresses, signal },
+        patienceMs: MIRROR_PATIENCE_MS,
+      }),
+    intervalMs: config.SVC_RECONCILE_INTERVAL_SECONDS * 1_000,
+  });
+  const webhooks = await startWebhooks({
+    ...{ pool, logger, onFatal },
+    databaseUrl: config.DATABASE_URL,
+    queryTimeoutMs: QUERY_TIMEOUT_MS,
+    sealing: createSealing(config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS),
+    allowLoopback: config.SVC_ALLOW_LOOPBACK,
+    registry: metrics.registry,
+  });
+  shutdown.add('webhooks', webhooks.stop);
+
+  // A node that is silent, or a long history, must not use up the time for ending.
+  const ending = new AbortController();
+  const rpc = createRpc(rpcUrl, ending.signal);
+  const helius = await startHelius({
+    apiKey: config.HELIUS_API_KEY,
+    webhook: {
+      url: config.HELIUS_WEBHOOK_URL,
+      secret: config.HELIUS_WEBHOOK_SECRET,
+      host: config.HELIUS_WEBHOOK_HOST,
+      port: config.HELIUS_WEBHOOK_PORT,
+    },
+    programId: programId.toBase58(),
+    source: createLedgerSource({ rpc, programId }),
+    ...{ rpc, pool, logger, registry: metrics.registry },
+  });
+  shutdown.add('helius', helius.close);
+
+  const indexer = createIndexer({
+    ...{ pool, wsUrl, programId, commitment, logger, metrics },
+    keepers: [...keepers, abuseWatch],
+    ...{ source: helius.source, heliusWebhook: helius.webhook },
+    ...{ reconcileWatch, progress },
+    lagMax: { slots: config.INDEXER_LAG_SLOTS_MAX, ms: config.INDEXER_LAG_MS_MAX },
+    announcing: {
+      queue: webhooks.queue,
+      awaitsFinality: config.SVC_WEBHOOK_COMMITMENT === 'finalized',
+    },
+    onFatal,
+  });
+  shutdown.add('indexer', () => {
+    const stopped = indexer.stop();
+    ending.abort();
+    return stopped;
+  });
+
+  const server = createStatusServer(indexer, metrics);
+  const { address, port } = await listenAt(server, {
+    ...{ host: config.INDEXER_HOST, port: config.INDEXER_PORT },
+    settings: { host: 'INDEXER_HOST', port: 'INDEXER_PORT' },
+  });
+  shutdown.add('status server', () => void server.close());
+  indexer.start();
+  return { url: `http://${hostInUrl(address)}:${port}` };
+}

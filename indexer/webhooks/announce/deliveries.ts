@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto';
+import { isoTime } from '../../../common/jsonForms.ts';
+import type { Database } from '../../../common/postgres.ts';
+import type { EventKind } from '../../../webhooks/events.ts';
+import type { EventPlace } from '../../fold/event.ts';
+import type { DueDelivery } from '../deliver/queue.ts';
+import type { Occurrence } from './occurrence.ts';
+
+/**
+ * The body of a delivery, byte for byte: it is stored, signed and sent as this text.
+ *
+ * @param createdAt ISO 8601 UTC
+ */
+export function renderEnvelope(envelope: {
+  id: string;
+  event: string;
+  createdAt: string;
+  apiVersion: string;
+  data: object;
+}): string {
+  const { id, event, createdAt, apiVersion, data } = envelope;
+  return JSON.stringify({ id, event, created_at: createdAt, api_version: apiVersion, data });
+}
+
+/**
+ * An event's id follows from where it stands on the ledger, so that it is the same however often
+ * the event is read: after a restart, a rebuild, or a fork that brought the transaction back.
+ */
+export function eventIdOf(place: EventPlace, kind: EventKind): string {
+  const { signature, instructionIndex, innerIndex } = place;
+  const name = [signature, instructionIndex, innerIndex, kind].join(':');
+  return `evt_${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
+}
+
+/** A webhook that is told of some of what occurred. */
+interface Subscriber {
+  readonly id: string;
+  readonly wallet: string;
+  readonly events: readonly string[];
+  readonly api_version: string;
+  /** An event for a webhook that is not active is kept for its owner, and not sent. */
+  readonly status: 'active' | 'failed' | 'disabled';
+}
+
+/**
+ * The webhooks that one of the occurrences is for. They stay until the transaction ends. One that
+ * is being deleted is left out, since the mirror would wait with it for everybody: nothing but a
+ * deletion locks a webhook's row against this.
+ */
+export async function selectSubscribers(
+  database: Database,
+  occurrences: readonly Occurrence[],
+): Promise<Subscriber[]> {
+  const owned = occurrences.filter(({ wallet }) => wallet !== null);
+  const open = occurrences.filter(({ wallet }) => wallet === null);
+  const found = [
+    ...(await selectOwned(database, owned)),
+    ...(open.length > 0 ? await selectAll(database, open) : []),
+  ];
+  return [...new Map(found.map((subscriber) => [subscriber.id, subscriber])).values()];
+}
+
+export function isFor({ kind, wallet }: Occurrence, subscriber: Subscriber): boolean {
+  return subscriber.events.includes(kind) && (wallet === null || wallet === subscriber.wallet);
+}
+
+const columns = 'id, wallet, events, api_version, status';
+
+async function selectOwned(
+  database: Database,
+  occurrences: readonly Occurrence[],
+): Promise<Subscriber[]> {
+  const { rows } = await database.query<Subscriber>({
+    name: 'select_owned_subscribers',
+    text: `
+      select ${columns} from service.webhooks
+      where wallet = any($1) and events && $2
+      order by created_at, id for key share skip locked`,
+    values: [occurrences.map(({ wallet }) => wallet), occurrences.map(({ kind }) => kind)],
+  });
+  return rows;
+}
+
+/** Looks at all webhooks there are, which is well for what seldom happens. */
+async function selectAll(
+  database: Database,
+  occurrences: readonly Occurrence[],
+): Promise<Subscriber[]> {
+  const { rows } = await database.query<Subscriber>(
+    `select ${columns} from service.webhooks where events && $1
+     order by created_at, id for key share skip locked`,
+    [occurrences.map(({ kind }) => kind)],
+  );
+  return rows;
+}
+
+/** An occurrence as one webhook is told of it. */
+export function renderDelivery(
+  { kind, event, data }: Occurrence,
+  subscriber: Subscriber,
+  awaitsFinality: boolean,
+): NewDelivery {
+  const id = eventIdOf(event, kind);
+  const createdAt = isoTime(BigInt(event.data.unixTime));
+  const apiVersion = subscriber.api_version;
+  const pending = awaitsFinality ? 'held' : 'pending';
+  return {
+    webhook_id: subscriber.id,
+    event_id: id,
+    event: kind,
+    signature: event.signature,
+    slot: event.slot.toString(),
+    created_at: createdAt,
+    body: renderEnvelope({ id, event: kind, createdAt, apiVersion, data }),
+    state: subscriber.status === 'active' ? pending : 'undelivered',
+  };
+}
+
+/** An event for one webhook. */
+interface NewDelivery {
+  webhook_id: string;
+  event_id: string;
+  event: string;
+  signature: string;
+  slot: string;
+  /** ISO 8601. */
+  created_at: string;
+  body: string;
+  /** `held`: pending, but not before its transaction is final. */
+  state: 'pending' | 'held' | 'undelivered';
+}
+
+/**
+ * Writes deliveries in the given order; one whose webhook has had the event already is left as it is.
+ *
+ * @returns those that are due at once
+ */
+export async function insertDeliveries(
+  database: Database,
+  deliveries: readonly NewDelivery[],
+): Promise<DueDelivery[]> {
+  const { rows } = await database.query<{ id: bigint; webhook_id: string; is_due: boolean }>({
+    name: 'insert_deliveries',
+    text: `
+      insert into service.webhook_deliveries (webhook_id, event_id, event, signature, slot,
+        created_at, body, status, due_at)
+      select webhook_id, event_id, event, signature, slot, created_at, body,
+        case state when 'held' then 'pending' else state end,
+        case
+          when state = 'pending' then now()
+          when state = 'held' and exists (
+            select from transactions
+            where transactions.signature = delivery.signature and commitment = 'finalized'
+          ) then now()
+          when state = 'held' then 'infinity'
+        end
+      from rows from (jsonb_to_recordset($1) as (webhook_id text, event_id text, event text,
+        signature text, slot bigint, created_at timestamptz, body text, state text))
+        with ordinality as delivery
+      order by ordinality
+      on conflict (webhook_id, event_id) do nothing
+      returning id, webhook_id, due_at <= now() as is_due`,
+    values: [JSON.stringify(deliveries)],
+  });
+  return rows
+    .filter(({ is_due }) => is_due)
+    .map(({ id, webhook_id }) => ({ id, webhookId: webhook_id, attempt: 1, dueAt: null }));
+}

@@ -1,0 +1,161 @@
+import type { Database } from '../../../common/postgres.ts';
+import { ATTEMPTS_MAX, delayAfter, TEST_EVENT } from './exchange.ts';
+import type { AttemptJob, DeliveryQueue } from './queue.ts';
+import { setAside } from './upkeep.ts';
+
+/** Why an attempt failed. One word each, for metrics and for the webhook's owner. */
+export type AttemptError =
+  /** It answered, but not with a 2xx status; redirects are not followed. */
+  | 'bad_status'
+  | 'timeout'
+  | 'name_not_resolved'
+  | 'connection_refused'
+  | 'connection_lost'
+  | 'tls_failed'
+  /** The URL leads, or has come to lead, to an address that is not public. */
+  | 'address_refused'
+  | 'bad_response'
+  /** The process ended during the exchange. */
+  | 'interrupted'
+  /** The webhook's secret was sealed under another key than this process has. */
+  | 'secret_unreadable';
+
+/** How an attempt ended. */
+export interface Outcome {
+  /** Null: delivered. */
+  readonly error: AttemptError | null;
+  readonly statusCode: number | null;
+  /** The beginning of the answer's body, printable. */
+  readonly response: string | null;
+  /** Null when nobody was there at the end. */
+  readonly durationMs: number | null;
+}
+
+/**
+ * Locks the webhook of a delivery. Whoever changes deliveries does so first, and looks after the
+ * queue last, so that nobody waits for each other in a circle.
+ *
+ * @returns undefined when the webhook was deleted
+ */
+export async function lockWebhook(
+  database: Database,
+  deliveryId: bigint,
+): Promise<{ id: string; status: string } | undefined> {
+  const { rows } = await database.query<{ id: string; status: string }>({
+    name: 'lock_webhook_of_delivery',
+    text: `
+      select id, status from service.webhooks
+      where id = (select webhook_id from service.webhook_deliveries where id = $1)
+      for no key update`,
+    values: [deliveryId],
+  });
+  return rows[0];
+}
+
+/**
+ * Writes how an attempt ended, and what follows: the delivery is made, tried again later, or given
+ * up, and with its last attempt the webhook too. To be called in a database transaction.
+ *
+ * @param endedAt when it ended; null: now
+ */
+export async function concludeAttempt(
+  database: Database,
+  queue: DeliveryQueue,
+  { job, outcome, endedAt }: { job: AttemptJob; outcome: Outcome; endedAt: Date | null },
+): Promise<void> {
+  const webhook = await lockWebhook(database, job.deliveryId);
+  await queue.remove(database, job);
+  // Deleted meanwhile, and its deliveries with it.
+  if (!webhook) return;
+  // Somebody else took this process for dead, and has concluded the attempt.
+  if (!(await noteEnd(database, job, outcome))) return;
+  if (outcome.error === null) {
+    await endDelivery(database, job.deliveryId, 'delivered');
+    if (webhook.status === 'failed') await reactivate(database, webhook.id);
+    return;
+  }
+  const { isTest, isPending } = await selectDelivery(database, job.deliveryId);
+  // Its webhook was disabled or given up meanwhile.
+  if (!isPending) return;
+  const delayMs = isTest ? undefined : delayAfter(job.attempt);
+  if (delayMs === undefined) {
+    await endDelivery(database, job.deliveryId, 'failed');
+    if (!isTest && job.attempt === ATTEMPTS_MAX) await failWebhook(database, webhook.id);
+    return;
+  }
+  const dueAt = await postpone(database, job.deliveryId, { endedAt, delayMs });
+  const { deliveryId: id, isRequested } = job;
+  const attempt = job.attempt + 1;
+  await queue.add(database, [{ id, webhookId: webhook.id, attempt, dueAt, isRequested }]);
+}
+
+async function noteEnd(database: Database, job: AttemptJob, outcome: Outcome): Promise<boolean> {
+  const { deliveryId, attempt } = job;
+  const { durationMs, statusCode, error, response } = outcome;
+  const { rowCount } = await database.query({
+    name: 'note_attempt_end',
+    text: `
+      update service.webhook_attempts
+      set duration_ms = $3, status_code = $4, error = $5, response = $6
+      where delivery_id = $1 and attempt = $2 and duration_ms is null and error is null`,
+    values: [deliveryId, attempt, durationMs, statusCode, error, response],
+  });
+  return rowCount === 1;
+}
+
+async function reactivate(database: Database, webhookId: string): Promise<void> {
+  await database.query(`update service.webhooks set status = 'active' where id = $1`, [webhookId]);
+}
+
+async function selectDelivery(
+  database: Database,
+  id: bigint,
+): Promise<{ isTest: boolean; isPending: boolean }> {
+  const { rows } = await database.query<{ event: string; status: string }>({
+    name: 'select_delivery',
+    text: 'select event, status from service.webhook_deliveries where id = $1',
+    values: [id],
+  });
+  return { isTest: rows[0]?.event === TEST_EVENT, isPending: rows[0]?.status === 'pending' };
+}
+
+async function endDelivery(
+  database: Database,
+  id: bigint,
+  status: 'delivered' | 'failed',
+): Promise<void> {
+  await database.query({
+    name: 'end_delivery',
+    text: `
+      update service.webhook_deliveries
+      set status = $2, due_at = null, delivered_at = case when $2 = 'delivered' then now() end
+      where id = $1`,
+    values: [id, status],
+  });
+}
+
+/** Nothing more is sent to it until a replay succeeds or its owner says so. */
+async function failWebhook(database: Database, webhookId: string): Promise<void> {
+  const { rowCount } = await database.query(
+    `update service.webhooks set status = 'failed' where id = $1 and status = 'active'`,
+    [webhookId],
+  );
+  if (rowCount === 1) await setAside(database, webhookId);
+}
+
+async function postpone(
+  database: Database,
+  id: bigint,
+  { endedAt, delayMs }: { endedAt: Date | null; delayMs: number },
+): Promise<Date> {
+  const { rows } = await database.query<{ due_at: Date }>({
+    name: 'postpone_delivery',
+    text: `
+      update service.webhook_deliveries
+      set due_at = coalesce($2, clock_timestamp()) + $3 * interval '1 millisecond'
+      where id = $1
+      returning due_at`,
+    values: [id, endedAt, delayMs],
+  });
+  return rows[0]?.due_at as Date;
+}

@@ -1,0 +1,124 @@
+import type pg from 'pg';
+import { type Database, inTransaction } from '../../../common/postgres.ts';
+import { type Sealing, SealingError } from '../../../common/sealing.ts';
+import { generateSecret } from '../../../webhooks/signature.ts';
+import { notFound } from './webhooks.ts';
+
+/** Time for the receiver to learn the new secret. */
+const OVERLAP_HOURS = 24;
+
+/**
+ * Gives a webhook a new secret. For a day, deliveries are signed with the one before it, too.
+ *
+ * @returns the new secret, which cannot be had again
+ * @throws WebhookNotFoundError
+ * @throws SealingError when the present secret was sealed under another key: whoever delivers could
+ *   not read the new one
+ */
+export async function rotateSecret(
+  pool: pg.Pool,
+  sealing: Sealing,
+  webhookId: string,
+): Promise<string> {
+  return inTransaction(pool, async (client) => {
+    const { rows } = await client.query<{ secret: Buffer }>(
+      'select secret from service.webhooks where id = $1 for no key update',
+      [webhookId],
+    );
+    if (!rows[0]) throw notFound(webhookId);
+    sealing.open(rows[0].secret);
+    const secret = generateSecret();
+    await client.query(
+      `update service.webhooks
+       set secret = $2, previous_secret = secret,
+           previous_secret_until = now() + $3 * interval '1 hour'
+       where id = $1`,
+      [webhookId, sealing.seal(secret), OVERLAP_HOURS],
+    );
+    return secret;
+  });
+}
+
+/** How secrets are found and left; one that no key opens stays as it is. */
+interface ResealedSecrets {
+  resealed: number;
+  /** Those that were under the key that seals before. */
+  present: number;
+  /** Webhooks of which a secret is opened by no key. */
+  unreadableIds: string[];
+}
+
+/**
+ * Puts every webhook's secrets under the key that seals, and forgets old ones that sign nothing any
+ * more. Webhook by webhook, so that it may be stopped at any time and run again.
+ */
+export async function resealSecrets(
+  pool: pg.Pool,
+  sealing: Pick<Sealing, 'reseal'>,
+): Promise<ResealedSecrets> {
+  const count: ResealedSecrets = { resealed: 0, present: 0, unreadableIds: [] };
+  const resealAfter = (id: string) =>
+    inTransaction(pool, (client) => resealNext(client, sealing, id));
+  let webhook = await resealAfter('');
+  while (webhook) {
+    const { id, ends } = webhook;
+    count.resealed += ends.filter((end) => end === 'resealed').length;
+    count.present += ends.filter((end) => end === 'present').length;
+    if (ends.includes('unreadable')) count.unreadableIds.push(id);
+    webhook = await resealAfter(id);
+  }
+  return count;
+}
+
+interface Resealed {
+  end: 'resealed' | 'present' | 'unreadable';
+  sealed: Buffer;
+}
+
+/**
+ * Locks the webhook before it reads the secrets: a rotation waits, or has happened.
+ *
+ * @returns the webhook whose id follows; undefined after the last
+ */
+async function resealNext(
+  client: Database,
+  sealing: Pick<Sealing, 'reseal'>,
+  afterId: string,
+): Promise<{ id: string; ends: Resealed['end'][] } | undefined> {
+  const { rows } = await client.query<{
+    id: string;
+    secret: Buffer;
+    previous_secret: Buffer | null;
+    is_over: boolean | null;
+  }>(
+    `select id, secret, previous_secret, previous_secret_until <= now() as is_over
+     from service.webhooks where id > $1 order by id limit 1 for no key update`,
+    [afterId],
+  );
+  const [row] = rows;
+  if (!row) return undefined;
+  const { id, secret, previous_secret, is_over } = row;
+  const current = reseal(sealing, secret);
+  const previous = previous_secret && !is_over ? reseal(sealing, previous_secret) : undefined;
+  const ends = previous ? [current.end, previous.end] : [current.end];
+  if (is_over || ends.includes('resealed')) {
+    await client.query(
+      `update service.webhooks
+       set secret = $2, previous_secret = $3,
+           previous_secret_until = case when $3::bytea is not null then previous_secret_until end
+       where id = $1`,
+      [id, current.sealed, previous?.sealed],
+    );
+  }
+  return { id, ends };
+}
+
+function reseal(sealing: Pick<Sealing, 'reseal'>, sealed: Buffer): Resealed {
+  try {
+    const resealed = sealing.reseal(sealed);
+    return resealed ? { end: 'resealed', sealed: resealed } : { end: 'present', sealed };
+  } catch (error) {
+    if (!(error instanceof SealingError)) throw error;
+    return { end: 'unreadable', sealed };
+  }
+}
