@@ -6,10 +6,10 @@ const project = {
   roots: ['<rootDir>/tests'],
   testMatch: ['**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
-  transform: { '\\.ts$': '<rootDir>/tests/support/stripTypes.mjs' },
+  transform: { '\\.ts$': '<rootDir>/testing/jest/stripTypes.mjs' },
   moduleFileExtensions: ['ts', 'mjs', 'js', 'json', 'node'],
-  globalSetup: '<rootDir>/tests/support/databaseServer/runStart.mjs',
-  globalTeardown: '<rootDir>/tests/support/databaseServer/runEnd.mjs',
+  globalSetup: '<rootDir>/testing/database/server/runStart.mjs',
+  globalTeardown: '<rootDir>/testing/database/server/runEnd.mjs',
 };
 
 // solana-bankrun's chains keep hundreds of threads until their process ends.
@@ -22,7 +22,7 @@ export default {
       ...project,
       id: 'bankrun',
       roots: BANKRUN_FOLDERS,
-      runner: '<rootDir>/tests/support/freshProcesses.mjs',
+      runner: '<rootDir>/testing/jest/freshProcesses.mjs',
     },
   ],
   testTimeout: 60_000,

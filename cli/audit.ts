@@ -3,8 +3,8 @@ import { Command } from 'commander';
 import { conclude } from '../programs/client/verify/check.ts';
 import { type Artifact, auditProgram } from '../programs/client/verify/program/auditProgram.ts';
 import { gatherProgram } from '../programs/client/verify/program/gatherProgram.ts';
-import { CommandError } from './errors.ts';
 import { addLedgerOptions, type LedgerOptions, withLedgerNode } from './ledgerNode.ts';
+import { CommandError } from './output.ts';
 import { renderChecks, renderJson } from './renderChecks.ts';
 
 interface Options extends LedgerOptions {

@@ -1,8 +1,132 @@
+import Table from 'cli-table3';
 import { Command } from 'commander';
 import type pg from 'pg';
+import { isoTime, sha256Text } from '../common/jsonForms.ts';
+import type { Database } from '../common/postgres.ts';
+import type { DisputeOutcome } from '../programs/client/vocabulary.ts';
 import { withDatabase } from './database.ts';
-import { renderDisputes } from './renderDisputes.ts';
-import { selectDisputes, selectNewestTime } from './selectDisputes.ts';
+import { COMPACT } from './output.ts';
+
+/** A job that was disputed, as the mirror has it. Times in seconds of the ledger, hashes in hex. */
+interface DisputeRow {
+  readonly address: string;
+  readonly job_id: string;
+  readonly wallet: string;
+  readonly credit_account: string;
+  readonly worker: string;
+  readonly controller: string;
+  /** Whether a Gateway made the charge; else the wallet itself did. */
+  readonly is_of_gateway: boolean;
+  readonly model_id: string;
+  readonly charged_credits: bigint;
+  readonly client_hash: string;
+  readonly output_hash: string;
+  readonly disputed_at: bigint;
+  readonly arbitration_ends_at: bigint;
+  readonly dispute_tx: string;
+  /** Null while the dispute is open. */
+  readonly outcome: DisputeOutcome | null;
+  readonly resolved_at: bigint | null;
+  readonly resolution_tx: string | null;
+  /** The sha256 of what the arbiter decided on. */
+  readonly evidence_hash: string | null;
+}
+
+/**
+ * Disputes that are open, the most urgent first; behind them, where `decided` ones are wanted too,
+ * those, newest first.
+ */
+async function selectDisputes(
+  database: Database,
+  { decided, limit }: { decided: boolean; limit: number },
+): Promise<DisputeRow[]> {
+  const { rows } = await database.query<DisputeRow>(
+    `select job.address, job_id, wallet, credit_account, worker, controller,
+       gateway.address is not null as is_of_gateway, model_id, charged_credits, client_hash,
+       output_hash, disputed_at, arbitration_ends_at, dispute_tx, outcome, resolved_at,
+       resolution_tx, (
+         select data ->> 'evidenceHash' from mirror.journal
+         where signature = resolution_tx and event_name = 'DisputeResolved'
+           and data ->> 'job' = job.address
+       ) as evidence_hash
+     from mirror.jobs job
+     left join mirror.gateways gateway on gateway.address = controller
+     where status = 'disputed' ${decided ? 'or outcome is not null' : ''}
+     order by outcome is not null, case when outcome is null then arbitration_ends_at end,
+       resolved_at desc, job.address
+     limit $1`,
+    [limit],
+  );
+  return rows;
+}
+
+/**
+ * The ledger's time of the newest that the mirror tells of its jobs, in seconds; the ledger has
+ * gone on since. Null where it has none.
+ */
+async function selectNewestTime(database: Database): Promise<bigint | null> {
+  // Each has an index; the journal, which knows best, has none by time.
+  const { rows } = await database.query<{ newest: bigint | null }>(
+    `select greatest(
+       (select max(locked_at) from mirror.jobs where status in ('pending', 'processing', 'settling')),
+       (select max(ended_at) from mirror.jobs
+        where status in ('settled', 'failed', 'refunded') and not closed),
+       (select max(disputed_at) from mirror.jobs where status = 'disputed')
+     ) as newest`,
+  );
+  return rows[0]?.newest ?? null;
+}
+
+const HOW_TO_DECIDE =
+  'Decide with npx svc send dispute_resolve: docs/deploying.md#9-day-to-day. The ledger records no ' +
+  'grounds before a verdict: the text and its receipt, or two proofs, are with whoever disputes.';
+
+/**
+ * Disputes, each as a table of its own: addresses and hashes side by side fit no screen.
+ *
+ * @param nowSeconds the ledger's time
+ */
+function renderDisputes(disputes: readonly DisputeRow[], nowSeconds: bigint): string {
+  const tables = disputes.map((dispute) => {
+    const table = new Table({ style: COMPACT });
+    table.push(...fieldsOf(dispute, nowSeconds));
+    return table.toString();
+  });
+  const open = disputes.filter(({ outcome }) => outcome === null).length;
+  const closing = open === 0 ? 'No dispute is open.' : `Open disputes: ${open}. ${HOW_TO_DECIDE}`;
+  return [...tables, closing].join('\n');
+}
+
+/** By the names that dispute_resolve and the API give them; what is not there is left out. */
+function fieldsOf(dispute: DisputeRow, nowSeconds: bigint): [name: string, value: string][] {
+  const { outcome, resolved_at, evidence_hash, arbitration_ends_at: endsAt } = dispute;
+  const fields: [string, string | null][] = [
+    ['status', outcome ?? 'open'],
+    ['job_id', dispute.job_id],
+    ['job', dispute.address],
+    ['credit_account', dispute.credit_account],
+    ['worker', dispute.worker],
+    ['controller', `${dispute.controller}, ${dispute.is_of_gateway ? 'a gateway' : 'no gateway'}`],
+    ['wallet', dispute.wallet],
+    ['model', dispute.model_id],
+    ['credits_charged', `${dispute.charged_credits}`],
+    ['your_hash', sha256Text(dispute.client_hash)],
+    ['worker_hash', sha256Text(dispute.output_hash)],
+    ['dispute_tx', dispute.dispute_tx],
+    ['opened_at', isoTime(dispute.disputed_at)],
+    ['arbitration_ends_at', isoTime(endsAt)],
+    ['left', outcome === null ? timeLeft(endsAt - nowSeconds) : null],
+    ['resolved_at', resolved_at === null ? null : isoTime(resolved_at)],
+    ['resolution_tx', dispute.resolution_tx],
+    ['evidence', evidence_hash === null ? null : sha256Text(evidence_hash)],
+  ];
+  return fields.flatMap(([name, value]) => (value === null ? [] : [[name, value]]));
+}
+
+function timeLeft(seconds: bigint): string {
+  if (seconds < 0n) return 'none: it expires';
+  return `${seconds / 3_600n} h ${(seconds % 3_600n) / 60n} min`;
+}
 
 /** Disputes shown at a time. */
 const PAGE = 100;

@@ -18,9 +18,8 @@ import { createLedgerSource } from '../indexer/source/source.ts';
 import { createAddresses, PROGRAM_ID } from '../programs/client/addresses.ts';
 import { readStackFile, STACK_FOLDER } from '../stack/stackFile.ts';
 import { withDatabase } from './database.ts';
-import { CommandError } from './errors.ts';
 import { parseNodeUrl } from './ledgerNode.ts';
-import { renderRows } from './renderRows.ts';
+import { CommandError, renderRows } from './output.ts';
 
 interface LedgerChoice {
   readonly rpc?: string;

@@ -12,8 +12,7 @@ import {
   suspendKey,
 } from '../api/account/keys.ts';
 import { withDatabase } from './database.ts';
-import { CommandError } from './errors.ts';
-import { renderRows } from './renderRows.ts';
+import { CommandError, renderRows } from './output.ts';
 
 const WALLET = 'the wallet whose credits the key spends';
 

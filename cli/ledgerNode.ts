@@ -1,7 +1,7 @@
 import { Connection, PublicKey } from '@solana/web3.js';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Addresses, createAddresses } from '../programs/client/addresses.ts';
-import { CommandError } from './errors.ts';
+import { CommandError } from './output.ts';
 
 /** What every command takes that reads a ledger and nothing else of the service. */
 export interface LedgerOptions {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { CommandError } from './errors.ts';
+import { CommandError } from './output.ts';
 
 /** Each brings in its own part of the service, and all of them together take a while to load. */
 const COMMANDS = new Map<string, () => Promise<Command>>([

@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
 import { type Check, conclude, type Place, type Verdict } from '../programs/client/verify/check.ts';
-import { COMPACT } from './tableStyle.ts';
+import { COMPACT } from './output.ts';
 
 const WORDS: Readonly<Record<Verdict, string>> = {
   holds: 'holds',

@@ -1,6 +1,8 @@
 import {
   type Connection,
   type Keypair,
+  LAMPORTS_PER_SOL,
+  type PublicKey,
   type TransactionInstruction,
   TransactionMessage,
 } from '@solana/web3.js';
@@ -10,12 +12,42 @@ import { createLogger } from '../common/logger.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
 import { encodeBase58 } from '../programs/client/keys.ts';
 import { connectRpc } from '../programs/client/rpc/connectRpc.ts';
-import { createSender, LedgerUnavailableError } from '../programs/client/sender/index.ts';
+import {
+  createSender,
+  LedgerUnavailableError,
+  type Refusal,
+} from '../programs/client/sender/index.ts';
 import { describeRefusal } from './describeRefusal.ts';
-import { CommandError } from './errors.ts';
 import { accountNames, instructionFromWords, missingSigners } from './instructionFields.ts';
 import { addLedgerOptions, type LedgerOptions, withLedgerNode } from './ledgerNode.ts';
-import { payerTrouble } from './payerTrouble.ts';
+import { CommandError } from './output.ts';
+
+/** Down to the lamport. */
+const SOL_DECIMALS = 9;
+
+/**
+ * Says that a transaction was refused because its first signer, who pays the fee, cannot. The
+ * ledger's word for it names no account, so the balance is looked at before anybody is blamed.
+ *
+ * @returns undefined when the cause lies elsewhere, or cannot be told
+ */
+export async function payerTrouble(
+  { name }: Refusal,
+  payer: PublicKey,
+  connection: Connection,
+): Promise<string | undefined> {
+  const isShort = name === 'InsufficientFundsForFee' || name === 'InsufficientFundsForRent';
+  if (!isShort && name !== 'AccountNotFound') return undefined;
+  // The refusal is what has to be told, whatever becomes of this question.
+  const lamports = await connection.getBalance(payer).catch(() => undefined);
+  const who = `The first signer, ${payer}, pays the fee and has`;
+  if (lamports === 0) return `${who} no SOL.`;
+  if (lamports === undefined || !isShort) return undefined;
+  const sol = (lamports / LAMPORTS_PER_SOL).toFixed(SOL_DECIMALS);
+  return name === 'InsufficientFundsForFee'
+    ? `${who} only ${sol} SOL.`
+    : `${who} only ${sol} SOL: less would be left than an account must hold.`;
+}
 
 /** The dearest instruction, config_initialize, takes 26,000 where its addresses are looked up. */
 const COMPUTE_UNITS_MAX = 100_000;

@@ -6,13 +6,13 @@ import { conclude } from '../programs/client/verify/check.ts';
 import { gatherEvidence, HISTORY_MAX } from '../programs/client/verify/job/gatherEvidence.ts';
 import { JobNotLocatedError, locateJob } from '../programs/client/verify/job/locateJob.ts';
 import { verifyJob } from '../programs/client/verify/job/verifyJob.ts';
-import { CommandError } from './errors.ts';
 import {
   addLedgerOptions,
   type LedgerOptions,
   parseAddress,
   withLedgerNode,
 } from './ledgerNode.ts';
+import { CommandError } from './output.ts';
 import { renderChecks, renderJson, renderTransactions } from './renderChecks.ts';
 
 interface Options extends LedgerOptions {

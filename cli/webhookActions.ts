@@ -27,8 +27,7 @@ import {
   listWebhooks,
   selectOutcome,
 } from '../indexer/webhooks/operate/webhooks.ts';
-import { CommandError } from './errors.ts';
-import { PLAIN } from './tableStyle.ts';
+import { CommandError, PLAIN } from './output.ts';
 
 /** Deliveries shown at a time. */
 export const PAGE = 100;

@@ -8,8 +8,8 @@ import {
   WebhookNotFoundError,
 } from '../indexer/webhooks/operate/webhooks.ts';
 import { withDatabase } from './database.ts';
-import { CommandError } from './errors.ts';
 import { parseAddress } from './ledgerNode.ts';
+import { CommandError } from './output.ts';
 import {
   PAGE,
   type Range,

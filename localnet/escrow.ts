@@ -7,7 +7,7 @@ import { type DeployedProgram, UPGRADEABLE_LOADER } from './runtime/deployment.t
 import { type Account, RENT_EPOCH_NEVER } from './runtime/runtime.ts';
 import type { KeptAccounts, LocalnetOptions } from './start.ts';
 import { LedgerFilesError } from './store/errors.ts';
-import { keyOf } from './wire/addressText.ts';
+import { keyOf } from './wire/text.ts';
 
 const ELF_PATH = fileURLToPath(
   new URL('../programs/escrow/artifacts/escrow-v3.so', import.meta.url),

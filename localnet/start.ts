@@ -1,11 +1,11 @@
 import { createBank } from './bank/bank.ts';
-import { createBlockhashes } from './bank/blockhashes.ts';
-import { FINALITY_SLOTS } from './bank/commitment.ts';
-import { createTimeline, type Timeline } from './bank/timeline.ts';
-import { openFaucet } from './faucet.ts';
+import { openFaucet } from './bank/faucet.ts';
+import { FINALITY_SLOTS } from './bank/recentBlocks.ts';
+import { createBlockhashes } from './bank/sysvars.ts';
 import { type RpcServer, startRpcServer } from './rpc/server.ts';
 import { type DeployedProgram, deployProgram } from './runtime/deployment.ts';
 import { type Account, createRuntime } from './runtime/runtime.ts';
+import { createTimeline, type Timeline } from './runtime/timeline.ts';
 import { StorageFullError } from './store/errors.ts';
 import { openStore, type Store } from './store/store.ts';
 

@@ -5,10 +5,61 @@ import {
   gatewayOpen,
   modelUpsert,
 } from '../programs/client/instructions/index.ts';
-import { TIERS } from '../programs/client/vocabulary.ts';
-import type { CatalogModel } from './catalog.ts';
-import { exists, type Operator, submit } from './operator.ts';
-import type { Mints } from './tokens.ts';
+import { TIERS, type Tier } from '../programs/client/vocabulary.ts';
+import { exists, type Mints, type Operator, submit } from './operator.ts';
+
+/** One model as the operator offers it; prices are whole credits. */
+export interface CatalogModel {
+  readonly id: string;
+  readonly tier: Tier;
+  /** Parameter count. */
+  readonly label: string;
+  readonly originator: string;
+  readonly contextWindowTokens: number;
+  readonly creditsPerRequest: number;
+  readonly creditsPer1kTokens: number;
+  readonly longCompletionThresholdTokens: number;
+}
+
+const PRICES = {
+  lite: { creditsPerRequest: 2, creditsPer1kTokens: 1 },
+  standard: { creditsPerRequest: 8, creditsPer1kTokens: 4 },
+  pro: { creditsPerRequest: 18, creditsPer1kTokens: 9 },
+  max: { creditsPerRequest: 40, creditsPer1kTokens: 20 },
+} as const;
+
+const WINDOW_32K = 32_768;
+const WINDOW_128K = 131_072;
+
+/** The eight models that the service opens with. */
+export const LAUNCH_CATALOG: readonly CatalogModel[] = [
+  offer('max', 'llama-3.3-70b-instruct', '70B', 'Meta', WINDOW_128K),
+  offer('max', 'deepseek-r1-distill-llama-70b', '70B', 'DeepSeek', WINDOW_128K),
+  offer('pro', 'gemma-3-27b-it', '27B', 'Google', WINDOW_128K),
+  offer('pro', 'qwen3-14b', '14B', 'Alibaba', WINDOW_32K),
+  offer('standard', 'qwen3-8b', '8B', 'Alibaba', WINDOW_32K),
+  offer('standard', 'mistral-7b-instruct-v0.3', '7B', 'Mistral AI', WINDOW_32K),
+  offer('lite', 'llama-3.2-3b-instruct', '3B', 'Meta', WINDOW_128K),
+  offer('lite', 'qwen3-1.7b', '1.7B', 'Alibaba', WINDOW_32K),
+];
+
+function offer(
+  tier: Tier,
+  id: string,
+  label: string,
+  originator: string,
+  contextWindowTokens: number,
+): CatalogModel {
+  return {
+    id,
+    tier,
+    label,
+    originator,
+    contextWindowTokens,
+    ...PRICES[tier],
+    longCompletionThresholdTokens: 500,
+  };
+}
 
 const addresses = createAddresses();
 

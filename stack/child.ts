@@ -6,10 +6,34 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { delay } from '../common/wait.ts';
-import { StackError } from './errors.ts';
+import { StackError } from './config.ts';
+
+const POLL_MS = 50;
+
+/**
+ * Waits until a process's `/ready` answers 200. One that does not answer is asked again: whether it
+ * has died is told elsewhere.
+ *
+ * @throws StackError when it does not in time
+ */
+export async function untilReady(url: string, timeoutMs: number): Promise<void> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  let state = 'it does not answer';
+  while (!signal.aborted) {
+    try {
+      const response = await fetch(`${url}/ready`, { signal });
+      state = await response.text();
+      if (response.ok) return;
+    } catch {
+      // Its last answer says more than how it fell silent.
+    }
+    await delay(POLL_MS, signal);
+  }
+  throw new StackError(`The mirror does not catch up: ${state}`);
+}
 
 /** A process of the service. */
-export interface Child {
+interface Child {
   /**
    * Its address, once it says that it is ready.
    *
@@ -95,7 +119,7 @@ async function readReadyUrl({ stdout }: ChildProcess, silent: () => Error): Prom
 }
 
 /** @returns how it ended, as the rest of a sentence about it */
-export function describeEnd(child: ChildProcess): Promise<string> {
+function describeEnd(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(`could not be started: ${error.message}`));
     child.once('exit', (code, signal) =>

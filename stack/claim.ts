@@ -4,7 +4,7 @@ import { readdir, rename, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { StackError } from './errors.ts';
+import { StackError } from './config.ts';
 import { readStackFile } from './stackFile.ts';
 
 // A claim is a listening socket and not a recorded process id: the system lets go of it however its

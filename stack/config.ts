@@ -2,8 +2,14 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { booleanSetting, parseEnvironment, portSetting } from '../common/config.ts';
 import { addressSetting, keypairSetting } from '../common/ledgerSettings.ts';
+import { isLoopbackAddress, isLoopbackName } from '../common/net/names.ts';
 import { databaseUrlSetting, httpUrlSetting, websocketUrlSetting } from '../common/net/urls.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
+
+/** Something that whoever typed `npm start` can put right; the message says how. */
+export class StackError extends Error {
+  override name = 'StackError';
+}
 
 const environmentSchema = z.object({
   HOST: z.string().default('127.0.0.1'),
@@ -36,4 +42,19 @@ export type StackConfig = Readonly<z.infer<typeof environmentSchema>>;
 /** @throws ConfigError naming each variable that is malformed */
 export function loadConfig(environment: NodeJS.ProcessEnv = process.env): StackConfig {
   return parseEnvironment(environmentSchema, environment);
+}
+
+/**
+ * Whether workers and webhooks may be on this machine. What the operator says is so; else only with
+ * a ledger that is set up here for development, or is on this machine: on any other, strangers name
+ * the addresses, and would reach what listens here for nobody else.
+ */
+export function allowsLoopback(
+  config: Pick<StackConfig, 'SVC_ALLOW_LOOPBACK' | 'SOLANA_RPC_URL' | 'SVC_AUTHORITY_KEY'>,
+): boolean {
+  const { SVC_ALLOW_LOOPBACK: chosen, SOLANA_RPC_URL: rpcUrl } = config;
+  if (chosen !== undefined) return chosen;
+  if (rpcUrl === undefined || config.SVC_AUTHORITY_KEY !== undefined) return true;
+  const host = new URL(rpcUrl).hostname.replace(/^\[(.*)\]$/, '$1');
+  return isLoopbackName(host) || isLoopbackAddress(host);
 }

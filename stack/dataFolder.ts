@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { parseKeypair } from '../common/ledgerSettings.ts';
-import { keepSecret } from './keepSecret.ts';
+import { keepSecret } from './stackFile.ts';
 
 // What SVC_DATA_DIR holds: the database, the ledger, and the keys without which what is in them would
 // make no sense at the next start.

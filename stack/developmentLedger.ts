@@ -3,12 +3,32 @@ import { Keypair, LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solan
 import bs58 from 'bs58';
 import { fetchWorker, workerEndpoint } from '../programs/client/accounts.ts';
 import { workerUpdate } from '../programs/client/instructions/index.ts';
-import { addModel, initializeConfig, openGateway } from './bootstrap.ts';
-import { LAUNCH_CATALOG } from './catalog.ts';
-import type { DeployedWorker, Deployment } from './deployment.ts';
-import { exists, type Operator, submit } from './operator.ts';
+import { addModel, initializeConfig, LAUNCH_CATALOG, openGateway } from './bootstrap.ts';
+import { createMint, exists, type Mints, type Operator, submit } from './operator.ts';
 import { openCreditAccount, registerWorker } from './participants.ts';
-import { createMint, type Mints } from './tokens.ts';
+
+/** The service on a ledger, as the processes that work there are told of it. */
+export interface Deployment {
+  rpcUrl: string;
+  wsUrl: string;
+  /** Address of the wallet that the stack's API key belongs to. */
+  wallet: string;
+  /** Whether the stack made that wallet, so that nobody else has a key of it. */
+  isOwnWallet: boolean;
+  /** Base64 of 32 bytes: what is kept secret in the database is sealed under it. */
+  secretsKey: string;
+  /** Settings, secrets among them, that a process cannot take from the stack's own environment. */
+  apiEnvironment: NodeJS.ProcessEnv;
+  indexerEnvironment: NodeJS.ProcessEnv;
+  /** The workers whose processes belong to the stack. */
+  workers: readonly DeployedWorker[];
+}
+
+export interface DeployedWorker {
+  environment: NodeJS.ProcessEnv;
+  /** Makes the ledger say that it listens there. */
+  register(endpoint: string): Promise<void>;
+}
 
 const WORKERS = ['worker-1', 'worker-2'];
 /** Enough that a burst of locks is not serialized by one writable account. */

@@ -3,8 +3,8 @@ import type pg from 'pg';
 import { createKey, hashKey, KeyExistsError, regenerateKey } from '../api/account/keys.ts';
 import { selectKeysAndAccounts } from '../api/sql/accounts.ts';
 import { createPool } from '../common/postgres.ts';
-import { StackError } from './errors.ts';
-import { keepSecret } from './keepSecret.ts';
+import { StackError } from './config.ts';
+import { keepSecret } from './stackFile.ts';
 
 /**
  * Makes an API key for the stack's wallet, or finds the one that was kept.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { z } from 'zod';
-import { keepSecret } from './keepSecret.ts';
+import { keepSecret } from './stackFile.ts';
 
 // The processes of a killed stack end by themselves. Only PostgreSQL does not, should the process
 // that watches it have been killed too: so where its data lies is written down.

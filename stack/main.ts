@@ -1,10 +1,8 @@
 import { ConfigError } from '../common/config.ts';
 import { createLogger } from '../common/logger.ts';
 import { createShutdown, endWithParent } from '../common/shutdown.ts';
-import { loadConfig } from './config.ts';
-import { StackError } from './errors.ts';
-import { createProgress, describeRunning } from './progress.ts';
-import { STACK_FOLDER } from './stackFile.ts';
+import { loadConfig, StackError } from './config.ts';
+import { createProgress, describeRunning, STACK_FOLDER } from './stackFile.ts';
 import { startStack } from './start.ts';
 
 /** Each part is given ten seconds, and most take none of them. */

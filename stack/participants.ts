@@ -8,8 +8,14 @@ import {
   workerRegister,
 } from '../programs/client/instructions/index.ts';
 import { BASE_UNITS_PER_CREDIT } from '../programs/client/pricing.ts';
-import { exists, type Operator, submit } from './operator.ts';
-import { type Mints, mintTo, STAKE_BASE_UNITS_PER_TOKEN } from './tokens.ts';
+import {
+  exists,
+  type Mints,
+  mintTo,
+  type Operator,
+  STAKE_BASE_UNITS_PER_TOKEN,
+  submit,
+} from './operator.ts';
 
 /** Covers a Worker's rent and fees many times over. */
 const WORKER_LAMPORTS = LAMPORTS_PER_SOL;

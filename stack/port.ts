@@ -1,7 +1,17 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { delay } from '../common/wait.ts';
-import { StackError } from './errors.ts';
+import { StackError } from './config.ts';
+
+/** A port of this machine that nobody listens at now; somebody may in the next moment. */
+export async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
 
 const POLL_MS = 100;
 

@@ -1,20 +1,15 @@
 import { Connection } from '@solana/web3.js';
 import type { Shutdown } from '../common/shutdown.ts';
-import { checkDatabase } from './checkDatabase.ts';
-import { startChild } from './child.ts';
-import type { StackConfig } from './config.ts';
+import { startChild, untilReady } from './child.ts';
+import { allowsLoopback, type StackConfig, type StackError } from './config.ts';
 import { keyIn } from './dataFolder.ts';
-import type { StackError } from './errors.ts';
 import { makeKey } from './key.ts';
 import { forgetDatabase, recordDatabase } from './leftovers.ts';
-import { allowsLoopback } from './loopback.ts';
+import { checkDatabase, prepareThrowawayMirror } from './mirrorDatabase.ts';
 import { openLedger } from './openLedger.ts';
 import { environmentFor, PARTS } from './parts.ts';
-import type { Say } from './progress.ts';
-import { untilReady } from './ready.ts';
-import { removeStackFile, type StackDescription, writeStackFile } from './stackFile.ts';
+import { removeStackFile, type Say, type StackDescription, writeStackFile } from './stackFile.ts';
 import { takeFolder } from './takeFolder.ts';
-import { prepareThrowawayMirror } from './throwawayMirror.ts';
 
 const MIRROR_TIMEOUT_MS = 60_000;
 /** One of the cheapest tier. */

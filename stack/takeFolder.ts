@@ -4,8 +4,7 @@ import type { Shutdown } from '../common/shutdown.ts';
 import { claimFolder } from './claim.ts';
 import { removeLeftoverDatabase } from './leftovers.ts';
 import { expectFreePort } from './port.ts';
-import type { Say } from './progress.ts';
-import { readStackFile, removeStackFile } from './stackFile.ts';
+import { readStackFile, removeStackFile, type Say } from './stackFile.ts';
 
 /** A killed stack's API finishes its answers before it lets go of its port. */
 const DEAD_STACK_PATIENCE_MS = 25_000;

@@ -9,7 +9,7 @@ runPinnedNode([
   '--experimental-vm-modules',
   // The tests use a feature that Node still calls experimental, and says so in every process.
   '--disable-warning=ExperimentalWarning',
-  `--import=${new URL('support/endWithRun.mjs', import.meta.url).href}`,
+  `--import=${new URL('../testing/jest/endWithRun.mjs', import.meta.url).href}`,
   join(root, 'node_modules/jest/bin/jest.js'),
   ...process.argv.slice(2),
 ]);

@@ -4,20 +4,23 @@ import express from 'express';
 import type { Logger } from '../common/logger.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
 import type { Rpc } from '../programs/client/rpc/rpc.ts';
-import { createAdmission } from './admission.ts';
-import { createAttempts } from './attempts.ts';
-import { createAuthentication } from './authentication.ts';
-import { jobRequest, stopPath, stopRequest } from './contracts.ts';
 import type { Engine } from './engine/engine.ts';
-import { createErrorRenderer, routeNotFound } from './errorResponses.ts';
-import { WorkerError } from './errors.ts';
-import { createHostedModels } from './hostedModels.ts';
-import { createJobs } from './jobs.ts';
-import { createWorkerLedger } from './ledger.ts';
-import { createLedgerStart } from './ledgerStart.ts';
-import { createLookout } from './lookout.ts';
-import { parse, parseJson } from './parse.ts';
-import { createProofSigner, type SignProof } from './proofs.ts';
+import { createAdmission } from './jobs/admission.ts';
+import { createAttempts } from './jobs/attempts.ts';
+import { createJobs } from './jobs/jobs.ts';
+import { createProofSigner, type SignProof } from './jobs/output.ts';
+import { createHostedModels } from './ledger/eligibility.ts';
+import { createLookout } from './ledger/jobLookup.ts';
+import { createLedgerStart, createWorkerLedger } from './ledger/ledger.ts';
+import { createAuthentication } from './protocol/authentication.ts';
+import { jobRequest, stopPath, stopRequest } from './protocol/contracts.ts';
+import {
+  createErrorRenderer,
+  parse,
+  parseJson,
+  routeNotFound,
+  WorkerError,
+} from './protocol/errors.ts';
 
 /** Who a worker is: its place on the ledger, its key, and how much it does at once. */
 export interface WorkerIdentity {

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { gather } from '../../common/batchCalls.ts';
 import { endWithParent } from '../../common/shutdown.ts';
-import { MIRRORING } from './databaseProcesses.ts';
 import { settledJob } from './doubledSender.ts';
+import { MIRRORING } from './processes.ts';
 
 // Shows settled jobs in the mirror as soon as the API hints at their transactions, as the indexer
 // would: their rows, as far as the API reads them, and the notice that they are there.

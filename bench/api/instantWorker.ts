@@ -8,8 +8,7 @@ import { Keypair, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { endWithParent } from '../../common/shutdown.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { createChunks } from '../../worker/chunks.ts';
-import { createProofSigner } from '../../worker/proofs.ts';
+import { createChunks, createProofSigner } from '../../worker/jobs/output.ts';
 import { costMetrics } from '../costMetrics.ts';
 import { WORDS } from '../words.ts';
 

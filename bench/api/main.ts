@@ -2,12 +2,15 @@ import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { createLogger } from '../../common/logger.ts';
 import { createShutdown } from '../../common/shutdown.ts';
-import { startProcess } from '../../tests/support/childProcess.ts';
+import { startProcess } from '../../testing/childProcess.ts';
 import { type Load, putUnderLoad } from '../load.ts';
-import { findDatabase } from './databaseProcesses.ts';
 import { keepAwake } from './keepAwake.ts';
-import { createCostReading, type ProcessCost } from './processCost.ts';
-import { divideProcessors } from './processors.ts';
+import {
+  createCostReading,
+  divideProcessors,
+  findDatabase,
+  type ProcessCost,
+} from './processes.ts';
 import {
   type Compared,
   type Measured,

@@ -1,7 +1,6 @@
 import Table from 'cli-table3';
-import type { Load } from '../load.ts';
-import { percentile } from '../percentile.ts';
-import type { ProcessCost } from './processCost.ts';
+import { type Load, percentile } from '../load.ts';
+import type { ProcessCost } from './processes.ts';
 
 /** One load and the processor time that it took, its server's and the database's. */
 export interface Measured {

@@ -5,12 +5,12 @@ import { createKey } from '../../api/account/keys.ts';
 import { createPool } from '../../common/postgres.ts';
 import type { Shutdown } from '../../common/shutdown.ts';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { untilReady } from '../../stack/child.ts';
 import { startDatabase } from '../../stack/database.ts';
-import { findFreePort } from '../../stack/freePort.ts';
 import { registerWorker } from '../../stack/participants.ts';
-import { untilReady } from '../../stack/ready.ts';
-import { startProcess } from '../../tests/support/childProcess.ts';
-import { openService, startLedger } from '../../tests/support/ledger.ts';
+import { findFreePort } from '../../stack/port.ts';
+import { startProcess } from '../../testing/childProcess.ts';
+import { openService, startLedger } from '../../testing/ledger/ledger.ts';
 import type { Target } from '../load.ts';
 
 /** A server under load that tells what it uses. */

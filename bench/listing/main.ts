@@ -2,10 +2,14 @@ import Table from 'cli-table3';
 import { listJobs } from '../../api/jobs/jobList.ts';
 import { createPool } from '../../common/postgres.ts';
 import { migrate } from '../../indexer/sql/migrate.ts';
-import { type JobListing, jobsOf, listingsOf } from '../../tests/support/jobListings.ts';
-import { insertMirroredJobs } from '../../tests/support/mirroredJobs.ts';
+import {
+  insertMirroredJobs,
+  type JobListing,
+  jobsOf,
+  listingsOf,
+} from '../../testing/database/jobListings.ts';
 import { startDatabases } from '../databases.ts';
-import { percentile } from '../percentile.ts';
+import { percentile } from '../load.ts';
 
 // A page of jobs of a wallet with many beside the same page of one with few, for each kind of cursor
 // and filter. What is judged is the ratio within one run.

@@ -1,8 +1,8 @@
 import { PublicKey } from '@solana/web3.js';
 import { spenderSet } from '../../programs/client/index.ts';
 import { submit } from '../../stack/operator.ts';
-import { callThrough, deployHostileProgram } from '../../tests/support/hostileCaller.ts';
-import type { Service } from '../../tests/support/ledger.ts';
+import { callThrough, deployHostileProgram } from '../../testing/ledger/hostileCaller.ts';
+import type { Service } from '../../testing/ledger/ledger.ts';
 
 /** So many fit into one transaction. */
 const CHANGES_PER_TRANSACTION = 15;

@@ -1,11 +1,9 @@
 import pg from 'pg';
 import { delay } from '../../common/wait.ts';
-import { startIndexer } from '../../tests/indexer/indexerProcess.ts';
-import type { Service, TestLedger } from '../../tests/support/ledger.ts';
-import type { Random } from '../../tests/support/random.ts';
-import { watchConfirmations } from '../confirmations.ts';
-import { lockJobs } from '../lockJobs.ts';
-import { waitUntil } from '../waitUntil.ts';
+import { startIndexer } from '../../testing/indexer/indexerProcess.ts';
+import type { Service, TestLedger } from '../../testing/ledger/ledger.ts';
+import type { Random } from '../../testing/random.ts';
+import { lockJobs, waitUntil, watchConfirmations } from '../ledgerJobs.ts';
 
 /** Locks come at moments that have nothing to do with the sweeps. */
 const GAP_MS_MAX = 200;

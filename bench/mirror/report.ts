@@ -1,5 +1,5 @@
 import Table from 'cli-table3';
-import { percentile } from '../percentile.ts';
+import { percentile } from '../load.ts';
 import type { BareInsert } from './bareInsert.ts';
 import type { SyncProgress } from './sync.ts';
 

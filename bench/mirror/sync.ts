@@ -12,7 +12,7 @@ import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts'
 import {
   createSyntheticSource,
   EVENTS_PER_TRANSACTION,
-} from '../../tests/indexer/syntheticSource.ts';
+} from '../../testing/indexer/syntheticSource.ts';
 
 // A first sync in a process of its own, so that the memory is that sync's alone. Runs with
 // --expose-gc. Arguments: the database, how many events there are about, and a node's address;

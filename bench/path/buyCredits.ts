@@ -4,7 +4,7 @@ import { createAddresses } from '../../programs/client/addresses.ts';
 import { creditBuy } from '../../programs/client/instructions/index.ts';
 import { BASE_UNITS_PER_CREDIT } from '../../programs/client/pricing.ts';
 import { submit } from '../../stack/operator.ts';
-import { callLedger } from '../../testing/ledgerCall.ts';
+import { callLedger } from '../../testing/ledger/ledger.ts';
 
 /** Buys credits for a wallet on a local ledger, with tokens out of nothing. */
 export async function buyCredits(

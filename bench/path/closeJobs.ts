@@ -1,7 +1,7 @@
 import type { Connection } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
 import { fetchAllJobs } from '../../programs/client/accounts.ts';
-import { readClockSeconds, setClockSeconds } from '../../testing/ledgerCall.ts';
+import { readClockSeconds, setClockSeconds } from '../../testing/ledger/ledger.ts';
 
 /** Past the timeout of two minutes and the dispute window of one. */
 const AHEAD_SECONDS = 200n;

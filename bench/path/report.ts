@@ -1,6 +1,5 @@
 import Table from 'cli-table3';
-import type { Load, Sample } from '../load.ts';
-import { percentile } from '../percentile.ts';
+import { type Load, percentile, type Sample } from '../load.ts';
 import type { PartUse } from './parts.ts';
 import type { TransactionCosts } from './transactions.ts';
 

@@ -3,7 +3,7 @@ import { createLogger } from '../../common/logger.ts';
 import { createPool } from '../../common/postgres.ts';
 import { createSealing } from '../../common/sealing.ts';
 import { startWebhooks } from '../../indexer/webhooks/start.ts';
-import { SECRETS_KEY } from '../../tests/indexer/indexerProcess.ts';
+import { SECRETS_KEY } from '../../testing/indexer/indexerProcess.ts';
 
 // Delivers what is queued as an indexer does, in a process of its own, so that its processor time is
 // the deliveries' alone: told at any message. Argument: the database.

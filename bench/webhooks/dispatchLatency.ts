@@ -1,13 +1,11 @@
 import { request } from 'undici';
 import { delay } from '../../common/wait.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { startIndexer } from '../../tests/indexer/indexerProcess.ts';
-import { createWebhookScene } from '../../tests/indexer/webhooks/webhookScene.ts';
-import type { Service, TestLedger } from '../../tests/support/ledger.ts';
-import type { Random } from '../../tests/support/random.ts';
-import { watchConfirmations } from '../confirmations.ts';
-import { lockJobs } from '../lockJobs.ts';
-import { waitUntil } from '../waitUntil.ts';
+import { startIndexer } from '../../testing/indexer/indexerProcess.ts';
+import { createWebhookScene } from '../../testing/indexer/webhookScene.ts';
+import type { Service, TestLedger } from '../../testing/ledger/ledger.ts';
+import type { Random } from '../../testing/random.ts';
+import { lockJobs, waitUntil, watchConfirmations } from '../ledgerJobs.ts';
 import { type Endpoints, openEndpoints } from './endpoints.ts';
 
 /** Locks come at moments that have nothing to do with anybody's polling. */

@@ -1,4 +1,4 @@
-import { type Receiver, startReceiver } from '../../tests/indexer/webhooks/receiver.ts';
+import { type Receiver, startReceiver } from '../../testing/indexer/receiver.ts';
 
 /** A request as it arrived at an endpoint that answers. */
 export interface Arrival {

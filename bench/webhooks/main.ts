@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { openService, startLedger } from '../../tests/support/ledger.ts';
-import { createRandom } from '../../tests/support/random.ts';
-import { creditsFor } from '../lockJobs.ts';
+import { openService, startLedger } from '../../testing/ledger/ledger.ts';
+import { createRandom } from '../../testing/random.ts';
+import { creditsFor } from '../ledgerJobs.ts';
 import { type LiveLocks, measureBareDispatch, measureDispatch } from './dispatchLatency.ts';
 import { type Compared, dispatchTable, throughputTable } from './report.ts';
 import { measureBareFetch, measureDeliveries } from './throughput.ts';

@@ -1,5 +1,5 @@
 import Table from 'cli-table3';
-import { percentile } from '../percentile.ts';
+import { percentile } from '../load.ts';
 import type { Throughput } from './throughput.ts';
 
 /** Measures without the service, with it, and with it while one endpoint is dead; of each round. */

@@ -1,9 +1,9 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { bought } from '../../tests/indexer/webhooks/creditEvents.ts';
-import { createWebhookScene } from '../../tests/indexer/webhooks/webhookScene.ts';
-import { waitUntil } from '../waitUntil.ts';
+import { bought } from '../../testing/indexer/creditEvents.ts';
+import { createWebhookScene } from '../../testing/indexer/webhookScene.ts';
+import { waitUntil } from '../ledgerJobs.ts';
 import { type Endpoints, openEndpoints } from './endpoints.ts';
 
 /** Requests that arrived at the endpoints that answer. */

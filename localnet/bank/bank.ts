@@ -1,17 +1,27 @@
 import { base58 } from '@scure/base';
 import type { Account, Execution, Runtime, Simulation } from '../runtime/runtime.ts';
+import type { Timeline } from '../runtime/timeline.ts';
 import type { Store } from '../store/store.ts';
-import { keyOf } from '../wire/addressText.ts';
+import { keyOf } from '../wire/text.ts';
 import type { DecodedTransaction } from '../wire/transaction.ts';
-import type { Blockhashes } from './blockhashes.ts';
-import { type Block, createBlock, type LandedTransaction, recordChange } from './blocks.ts';
-import { type Commitment, FINALITY_SLOTS } from './commitment.ts';
 import { executeTransaction, isExecuted, type Refused } from './execute.ts';
-import { LOOKUP_TABLE_PROGRAM } from './lookupTables.ts';
-import { memoOf } from './memo.ts';
-import { createRecentBlocks } from './recentBlocks.ts';
-import { CLOCK_SYSVAR, clockSysvar, SLOT_HASHES_SYSVAR, slotHashesSysvar } from './sysvars.ts';
-import type { Timeline } from './timeline.ts';
+import { LOOKUP_TABLE_PROGRAM, memoOf } from './meta.ts';
+import {
+  type Block,
+  type Commitment,
+  createBlock,
+  createRecentBlocks,
+  FINALITY_SLOTS,
+  type LandedTransaction,
+  recordChange,
+} from './recentBlocks.ts';
+import {
+  type Blockhashes,
+  CLOCK_SYSVAR,
+  clockSysvar,
+  SLOT_HASHES_SYSVAR,
+  slotHashesSysvar,
+} from './sysvars.ts';
 
 /** What became of a transaction that was given to the ledger. */
 export type Submission = LandedTransaction | Refused;

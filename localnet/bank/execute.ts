@@ -1,8 +1,7 @@
 import type { Account, Execution, Runtime } from '../runtime/runtime.ts';
 import { type DecodedTransaction, isWritable } from '../wire/transaction.ts';
 import { feeOf } from './fees.ts';
-import { loadAddresses } from './lookupTables.ts';
-import { metaOf } from './meta.ts';
+import { loadAddresses, metaOf } from './meta.ts';
 import { tokenBalances } from './tokenBalances.ts';
 
 /** An account that changed. */

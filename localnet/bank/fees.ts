@@ -1,5 +1,5 @@
 import { base58 } from '@scure/base';
-import { keyOf } from '../wire/addressText.ts';
+import { keyOf } from '../wire/text.ts';
 import type { DecodedTransaction } from '../wire/transaction.ts';
 
 /** What a cluster charges for each signature, those in precompiles included. */

@@ -1,12 +1,64 @@
 import { base58 } from '@scure/base';
-import type { Execution, InnerInstruction } from '../runtime/runtime.ts';
-import { addressText } from '../wire/addressText.ts';
-import { exact } from '../wire/json.ts';
-import type { LoadedAddresses } from './lookupTables.ts';
+import {
+  ADDRESS_BYTES,
+  type Execution,
+  type InnerInstruction,
+  type Runtime,
+} from '../runtime/runtime.ts';
+import { addressText, exact, keyOf } from '../wire/text.ts';
+import type { DecodedTransaction } from '../wire/transaction.ts';
 import type { TokenBalance } from './tokenBalances.ts';
 
+/** The accounts that a transaction names through lookup tables, in its order. */
+interface LoadedAddresses {
+  readonly writable: readonly Uint8Array[];
+  readonly readonly: readonly Uint8Array[];
+}
+
+export const LOOKUP_TABLE_PROGRAM = base58.decode('AddressLookupTab1e1111111111111111111111111');
+const TABLE_HEADER_BYTES = 56;
+const NONE: LoadedAddresses = { writable: [], readonly: [] };
+
+/** @returns undefined where a table or an entry of it is missing: the runtime says why */
+export function loadAddresses(
+  runtime: Runtime,
+  { lookups }: Pick<DecodedTransaction, 'lookups'>,
+): LoadedAddresses | undefined {
+  if (lookups.length === 0) return NONE;
+  const writable: Uint8Array[] = [];
+  const readonly: Uint8Array[] = [];
+  for (const { table, writableIndexes, readonlyIndexes } of lookups) {
+    const account = runtime.account(table);
+    if (!account || keyOf(account.owner) !== keyOf(LOOKUP_TABLE_PROGRAM)) return undefined;
+    const entry = (index: number): Uint8Array =>
+      account.data.subarray(
+        TABLE_HEADER_BYTES + index * ADDRESS_BYTES,
+        TABLE_HEADER_BYTES + (index + 1) * ADDRESS_BYTES,
+      );
+    writable.push(...[...writableIndexes].map(entry));
+    readonly.push(...[...readonlyIndexes].map(entry));
+  }
+  const isWhole = [...writable, ...readonly].every(({ length }) => length === ADDRESS_BYTES);
+  return isWhole ? { writable, readonly } : undefined;
+}
+
+const MEMO_PROGRAMS = new Set(
+  [
+    'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
+    'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
+  ].map((address) => keyOf(base58.decode(address))),
+);
+
+/** A transaction's memos as clusters list them: each behind its length in bytes. */
+export function memoOf({ keys, instructions }: DecodedTransaction): string | null {
+  const memos = instructions
+    .filter(({ programIdIndex }) => MEMO_PROGRAMS.has(keyOf(keys[programIdIndex] as Uint8Array)))
+    .map(({ data }) => `[${data.length}] ${Buffer.from(data).toString('utf8')}`);
+  return memos.length === 0 ? null : memos.join('; ');
+}
+
 /** What a transaction found and left. */
-export interface Effects {
+interface Effects {
   readonly fee: bigint;
   /** Lamports by account, before and after. */
   readonly lamports: readonly [before: readonly bigint[], after: readonly bigint[]];

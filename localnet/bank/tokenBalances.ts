@@ -1,6 +1,6 @@
 import { base58 } from '@scure/base';
 import type { Account, Runtime } from '../runtime/runtime.ts';
-import { addressText, keyOf } from '../wire/addressText.ts';
+import { addressText, keyOf } from '../wire/text.ts';
 
 /** What a token account holds, in the form in which clusters tell it. */
 export interface TokenBalance {

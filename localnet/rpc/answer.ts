@@ -1,24 +1,42 @@
-import { AirdropError } from '../faucet.ts';
+import { AirdropError } from '../bank/faucet.ts';
 import { AccountRefusedError } from '../runtime/runtime.ts';
 import { LedgerFilesError, StorageFullError } from '../store/errors.ts';
-import { serialize } from '../wire/json.ts';
-import type { RpcContext } from './method.ts';
-import { METHODS } from './methods/index.ts';
+import { serialize } from '../wire/text.ts';
+import { accountMethods } from './methods/accounts.ts';
+import { blockMethods } from './methods/blocks.ts';
+import { clusterMethods } from './methods/cluster.ts';
+import { developmentMethods } from './methods/development.ts';
+import { tokenMethods } from './methods/tokens.ts';
+import { transactionMethods } from './methods/transactions.ts';
 import {
   internalError,
   invalidParams,
   invalidRequest,
+  type Method,
   methodNotFound,
   nodeUnhealthy,
   parseError,
+  type RpcContext,
   RpcError,
-} from './rpcError.ts';
+} from './protocol/method.ts';
+
+/** Everything that can be asked over HTTP, by name. */
+export const METHODS: ReadonlyMap<string, Method> = new Map(
+  Object.entries({
+    ...accountMethods,
+    ...tokenMethods,
+    ...transactionMethods,
+    ...blockMethods,
+    ...clusterMethods,
+    ...developmentMethods,
+  }),
+);
 
 /** Of calls in one batch. */
 const BATCH_MAX = 1_000;
 
 /** Finds the answer to a call; undefined where none is to be given. */
-export type Respond = (method: string, params: unknown) => unknown;
+type Respond = (method: string, params: unknown) => unknown;
 
 /** What a ledger does with an error that is nobody's call's fault. */
 export type OnFault = (error: Error) => void;

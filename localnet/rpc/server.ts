@@ -3,8 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
 import { answerBody, createResponder, type OnFault } from './answer.ts';
-import type { RpcContext } from './method.ts';
-import { invalidRequest } from './rpcError.ts';
+import { invalidRequest, type RpcContext } from './protocol/method.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
 /** Where the ledger is asked. */

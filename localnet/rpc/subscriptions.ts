@@ -1,11 +1,16 @@
 import { base58 } from '@scure/base';
 import { z } from 'zod';
-import type { Block } from '../bank/blocks.ts';
-import type { Commitment } from '../bank/commitment.ts';
-import { addressText, keyOf } from '../wire/addressText.ts';
+import type { Block, Commitment } from '../bank/recentBlocks.ts';
+import { addressText, keyOf } from '../wire/text.ts';
 import { encodeNotified } from './encode/account.ts';
-import { type Method, method, type RpcContext, withContext } from './method.ts';
 import { filterOf } from './methods/accounts.ts';
+import {
+  type Method,
+  method,
+  type RpcContext,
+  tooManySubscriptions,
+  withContext,
+} from './protocol/method.ts';
 import {
   accountReading,
   address,
@@ -14,8 +19,7 @@ import {
   optional,
   programReading,
   signatureText,
-} from './parameters.ts';
-import { tooManySubscriptions } from './rpcError.ts';
+} from './protocol/parameters.ts';
 
 /** What one websocket has subscribed to. */
 export interface Subscriptions {

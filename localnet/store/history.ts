@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { checksumOf } from './accountState.ts';
 import { damaged, explainSqlite } from './errors.ts';
+import { checksumOf } from './schema.ts';
 import type { KeptTransaction } from './store.ts';
 
 /** A transaction that mentions an address. */

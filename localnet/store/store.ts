@@ -2,12 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { TimeAnchor } from '../bank/timeline.ts';
 import type { Account } from '../runtime/runtime.ts';
-import { checksumOf, decodeAccount, encodeAccount } from './accountState.ts';
+import type { TimeAnchor } from '../runtime/timeline.ts';
 import { damaged, explainSqlite, LedgerFilesError } from './errors.ts';
 import { createHistory, type History } from './history.ts';
-import { APPLICATION_ID, SCHEMA, STORE_VERSION } from './schema.ts';
+import {
+  APPLICATION_ID,
+  checksumOf,
+  decodeAccount,
+  encodeAccount,
+  SCHEMA,
+  STORE_VERSION,
+} from './schema.ts';
 import { expectWholeLog } from './writeAheadLog.ts';
 
 /** A transaction, as it is kept. */

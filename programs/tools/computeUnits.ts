@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startBankrun } from '../../testing/bankrun.ts';
+import { startBankrun } from '../../testing/kit/bankrun.ts';
 import { walkThrough } from '../../tests/programs/support/walkthrough.ts';
 import { jobFees } from './jobFees.ts';
 

@@ -1,7 +1,7 @@
 import type { PublicKey } from '@solana/web3.js';
-import { createCast } from '../../testing/cast.ts';
-import { startLiteSvm } from '../../testing/litesvm.ts';
-import { DEFAULT_SETTINGS } from '../../testing/setUp.ts';
+import { createCast } from '../../testing/kit/cast.ts';
+import { startLiteSvm } from '../../testing/kit/litesvm.ts';
+import { DEFAULT_SETTINGS } from '../../testing/kit/setUp.ts';
 import { configInitialize, createAddresses, creditOpen, decodeAccount } from '../client/index.ts';
 
 /**

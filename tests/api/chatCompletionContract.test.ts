@@ -7,7 +7,7 @@ import {
 import { ApiError } from '../../api/http/contracts/errors.ts';
 import { parseRequest } from '../../api/http/contracts/values.ts';
 import { chatForWorker } from '../../api/jobs/admission.ts';
-import { jobRequest } from '../../worker/contracts.ts';
+import { jobRequest } from '../../worker/protocol/contracts.ts';
 import { readDocuments } from '../docs/documents.ts';
 
 const valid = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };

@@ -4,8 +4,8 @@ import { checkSigner, type LedgerContext } from '../../api/ledger/context.ts';
 import { createLogger } from '../../common/logger.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { coder } from '../../programs/client/codec.ts';
+import { createRandom } from '../../testing/random.ts';
 import { randomStruct } from '../client/randomValue.ts';
-import { createRandom } from '../support/random.ts';
 
 const addresses = createAddresses();
 const signer = Keypair.generate();

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { loadConfig } from '../../api/config.ts';
-import { SECRETS_KEY } from '../indexer/indexerProcess.ts';
+import { SECRETS_KEY } from '../../testing/indexer/indexerProcess.ts';
 
 const KEY = Keypair.generate();
 const REQUIRED = {

@@ -3,8 +3,8 @@ import type { Keypair, TransactionInstruction } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
 import { limitSet, spenderSet } from '../../programs/client/instructions/index.ts';
 import { submit } from '../../stack/operator.ts';
-import { readClockSeconds } from '../support/ledger.ts';
-import { type RunningService, startRunningService } from '../support/runningService.ts';
+import { readClockSeconds } from '../../testing/ledger/ledger.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 
 jest.setTimeout(300_000);
 

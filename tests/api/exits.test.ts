@@ -7,8 +7,8 @@ import { createAddresses } from '../../programs/client/addresses.ts';
 import { coder, IDL } from '../../programs/client/codec.ts';
 import { LedgerUnavailableError, type Outcome } from '../../programs/client/sender/outcome.ts';
 import { JOB_STATUSES, type JobStatus } from '../../programs/client/vocabulary.ts';
+import { createRandom } from '../../testing/random.ts';
 import { randomStruct } from '../client/randomValue.ts';
-import { createRandom } from '../support/random.ts';
 
 // What the ledger's own tests cannot bring about at will: how an exit's sending ends, and when.
 

@@ -5,8 +5,8 @@ import {
   type Operation,
   type Schema,
 } from '../../api/docs/openApi.ts';
-import { createRandom } from '../support/random.ts';
-import { type RunningService, startRunningService } from '../support/runningService.ts';
+import { createRandom } from '../../testing/random.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { createDocumentValidator } from './documentValidator.ts';
 import { createFuzzValues, type FuzzValues } from './fuzzValues.ts';
 

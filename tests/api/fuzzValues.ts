@@ -1,5 +1,5 @@
 import type { Schema } from '../../api/docs/openApi.ts';
-import type { Random } from '../support/random.ts';
+import type { Random } from '../../testing/random.ts';
 
 /** Values made from schemas: mostly what they describe, now and then something near it. */
 export interface FuzzValues {

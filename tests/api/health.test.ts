@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createReadiness } from '../../api/http/routes/readiness.ts';
 import { createPool } from '../../common/postgres.ts';
-import { createTestDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../../testing/database/database.ts';
 import { serveApp } from './serveApp.ts';
 
 const working = {

@@ -9,7 +9,7 @@ import { pruneRequests } from '../../api/sql/requests.ts';
 import { createLogger } from '../../common/logger.ts';
 import { createPool } from '../../common/postgres.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
 import { KEPT_COPY } from './keptCopy.ts';
 
 const WALLET = Keypair.generate().publicKey.toBase58();

@@ -8,7 +8,7 @@ import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { createLogger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
-import { NEIGHBOURING_STEPS, secretsKeySteps } from '../support/secretsKeySteps.ts';
+import { NEIGHBOURING_STEPS, secretsKeySteps } from '../../testing/service/gatedService.ts';
 import { KEPT_COPY } from './keptCopy.ts';
 import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 

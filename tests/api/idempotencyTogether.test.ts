@@ -13,7 +13,7 @@ import {
   storeAnswers,
 } from '../../api/sql/requests.ts';
 import { inTransaction } from '../../common/postgres.ts';
-import { createRandom } from '../support/random.ts';
+import { createRandom } from '../../testing/random.ts';
 import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 
 const random = createRandom();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
-import { createRandom } from '../support/random.ts';
+import { createRandom } from '../../testing/random.ts';
 import { createJobListScene, type JobListScene, MODELS, type Query } from './jobListScene.ts';
 
 // Thousands of queries, on a machine that may run other tests besides.

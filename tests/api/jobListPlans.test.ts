@@ -2,9 +2,13 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type pg from 'pg';
 import { listJobs } from '../../api/jobs/jobList.ts';
 import { createPool, type Database } from '../../common/postgres.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { type JobListing, jobsOf, listingsOf } from '../support/jobListings.ts';
-import { insertMirroredJobs } from '../support/mirroredJobs.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
+import {
+  insertMirroredJobs,
+  type JobListing,
+  jobsOf,
+  listingsOf,
+} from '../../testing/database/jobListings.ts';
 
 jest.setTimeout(180_000);
 

@@ -4,9 +4,9 @@ import { parseRequest } from '../../api/http/contracts/values.ts';
 import { listJobs } from '../../api/jobs/jobList.ts';
 import { createPool } from '../../common/postgres.ts';
 import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
-import { createTestDatabase } from '../support/database.ts';
-import { insertMirroredJobs, type MirroredJob } from '../support/mirroredJobs.ts';
-import type { Random } from '../support/random.ts';
+import { createTestDatabase } from '../../testing/database/database.ts';
+import { insertMirroredJobs, type MirroredJob } from '../../testing/database/jobListings.ts';
+import type { Random } from '../../testing/random.ts';
 
 export interface Query {
   limit?: number;

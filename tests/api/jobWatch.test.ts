@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createJobWatch, type JobWatch } from '../../api/jobs/jobWatch.ts';
 import type { JobProgress } from '../../api/sql/jobs.ts';
 import { createLogger } from '../../common/logger.ts';
-import { until } from '../indexer/until.ts';
-import { insertMirroredJobs } from '../support/mirroredJobs.ts';
+import { insertMirroredJobs } from '../../testing/database/jobListings.ts';
+import { until } from '../../testing/until.ts';
 import { insertAccount, type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 
 const WALLET = 'wallet';

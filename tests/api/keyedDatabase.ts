@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { createKey } from '../../api/account/keys.ts';
 import { createPool } from '../../common/postgres.ts';
-import { createTestDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../../testing/database/database.ts';
 
 /** A migrated database with one wallet's key in it, and nothing that a ledger would tell. */
 export interface KeyedDatabase {

@@ -12,7 +12,7 @@ import {
 } from '../../api/account/keys.ts';
 import { selectKeysAndAccounts } from '../../api/sql/accounts.ts';
 import { createPool } from '../../common/postgres.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
 
 const wallet = 'a wallet';
 let database: TestDatabase;

@@ -11,8 +11,8 @@ import { createBackground } from '../../common/wait.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { coder, toCoder } from '../../programs/client/codec.ts';
 import { LedgerUnavailableError, type Outcome } from '../../programs/client/sender/outcome.ts';
+import { createRandom } from '../../testing/random.ts';
 import { randomStruct } from '../client/randomValue.ts';
-import { createRandom } from '../support/random.ts';
 
 // What the ledger's own tests cannot bring about at will: how a lock's sending ends, and when.
 

@@ -3,7 +3,7 @@ import { type Catalog, createCatalog } from '../../api/jobs/catalog.ts';
 import { insertObservations } from '../../api/sql/workers.ts';
 import { createLogger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
-import { createMirrorDatabase, type MirrorDatabase } from '../indexer/mirrorDatabase.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 
 const modelId = 'svc-model';
 let database: MirrorDatabase;

@@ -8,9 +8,9 @@ import type { ProvenAnswer } from '../../api/jobs/provenAnswer.ts';
 import { observeEscrow } from '../../api/ledger/escrow.ts';
 import { observeState } from '../../api/telemetry/gauges.ts';
 import { createMetrics } from '../../api/telemetry/metrics.ts';
-import { until } from '../indexer/until.ts';
-import { samplesOf } from '../support/apiMetrics.ts';
-import { type RunningService, startRunningService } from '../support/runningService.ts';
+import { samplesOf } from '../../testing/service/askCompletion.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { until } from '../../testing/until.ts';
 import { serveApp } from './serveApp.ts';
 
 describe('the metrics of a running service', () => {

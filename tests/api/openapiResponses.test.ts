@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createParser } from 'eventsource-parser';
 import { buildDocument, type Method } from '../../api/docs/openApi.ts';
-import { type RunningService, startRunningService } from '../support/runningService.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { createDocumentValidator } from './documentValidator.ts';
 
 const messages = [{ role: 'user', content: 'Say hello.' }];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { chooseWorker } from '../../api/workers/choice.ts';
 import { type KnownWorker, noteFailure } from '../../api/workers/worker.ts';
-import { createRandom } from '../support/random.ts';
+import { createRandom } from '../../testing/random.ts';
 import { knownWorker, MODEL } from './routingWorker.ts';
 
 const { seed, below } = createRandom();

@@ -12,8 +12,8 @@ import { insertObservations } from '../../api/sql/workers.ts';
 import { createWorkerDirectory, type WorkerDirectory } from '../../api/workers/directory.ts';
 import type { WorkerHealth } from '../../api/workers/health.ts';
 import { createLogger } from '../../common/logger.ts';
-import { createMirrorDatabase, type MirrorDatabase } from '../indexer/mirrorDatabase.ts';
-import { until } from '../indexer/until.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { until } from '../../testing/until.ts';
 import { MODEL } from './routingWorker.ts';
 
 let database: MirrorDatabase;

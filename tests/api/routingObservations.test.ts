@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { insertObservations, selectMedianLatencies } from '../../api/sql/workers.ts';
 import { createPool } from '../../common/postgres.ts';
-import { createMirrorDatabase, type MirrorDatabase } from '../indexer/mirrorDatabase.ts';
-import { createRandom } from '../support/random.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { createRandom } from '../../testing/random.ts';
 
 let database: MirrorDatabase;
 /** Two API processes on one database. */

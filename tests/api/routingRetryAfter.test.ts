@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { retryAfterSeconds } from '../../api/workers/directory.ts';
 import type { KnownWorker } from '../../api/workers/worker.ts';
-import { createRandom } from '../support/random.ts';
+import { createRandom } from '../../testing/random.ts';
 import { knownWorker } from './routingWorker.ts';
 
 const nowMs = 100_000;

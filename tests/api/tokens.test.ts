@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createLogger } from '../../common/logger.ts';
 import { createTokenCounts } from '../../common/tokenizers/tokenCounts.ts';
-import { createRandom } from '../support/random.ts';
+import { createRandom } from '../../testing/random.ts';
 import { smallTokenizer } from './smallTokenizer.ts';
 
 const logger = createLogger({ name: 'test', level: 'silent' });

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createLogger } from '../../common/logger.ts';
 import { createTokenCounts } from '../../common/tokenizers/tokenCounts.ts';
-import { LAUNCH_CATALOG } from '../../stack/catalog.ts';
-import { type RunningService, startRunningService } from '../support/runningService.ts';
+import { LAUNCH_CATALOG } from '../../stack/bootstrap.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { smallTokenizer } from './smallTokenizer.ts';
 
 jest.setTimeout(300_000);

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { pino } from 'pino';
 import { createTracing, startRequestTrace } from '../../api/telemetry/tracing.ts';
 import { createLogger } from '../../common/logger.ts';
-import { startRunningService } from '../support/runningService.ts';
+import { startRunningService } from '../../testing/service/runningService.ts';
 
 jest.setTimeout(180_000);
 

@@ -5,8 +5,8 @@ import { createKey } from '../../api/account/keys.ts';
 import { createWebhooks } from '../../api/account/webhooks.ts';
 import { createPool } from '../../common/postgres.ts';
 import { createSealing } from '../../common/sealing.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
 import { API_VERSION, EVENT_KINDS } from '../../webhooks/events.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type ServedApp, serveApp } from './serveApp.ts';
 
 const sealing = createSealing(randomBytes(32));

@@ -8,9 +8,9 @@ import { creditBuy, creditWithdraw, PROGRAM_ID } from '../../programs/client/ind
 import { conclude, type Verdict } from '../../programs/client/verify/check.ts';
 import { auditProgram } from '../../programs/client/verify/program/auditProgram.ts';
 import { gatherProgram } from '../../programs/client/verify/program/gatherProgram.ts';
-import { mintTo } from '../../stack/tokens.ts';
-import { writeAccount } from '../../testing/ledgerCall.ts';
-import { interceptedConnection } from '../client/interceptedConnection.ts';
+import { mintTo } from '../../stack/operator.ts';
+import { interceptedConnection } from '../../testing/ledger/interceptedConnection.ts';
+import { writeAccount } from '../../testing/ledger/ledger.ts';
 import { addresses, createScene, type Scene } from './scene.ts';
 
 const { BN } = anchor;

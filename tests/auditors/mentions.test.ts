@@ -3,7 +3,7 @@ import { Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { conclude } from '../../programs/client/verify/check.ts';
 import { gatherEvidence } from '../../programs/client/verify/job/gatherEvidence.ts';
 import { verifyJob } from '../../programs/client/verify/job/verifyJob.ts';
-import { interceptedConnection } from '../client/interceptedConnection.ts';
+import { interceptedConnection } from '../../testing/ledger/interceptedConnection.ts';
 import { addresses, createScene, type Scene } from './scene.ts';
 
 /** Enough that they are read several at once. */

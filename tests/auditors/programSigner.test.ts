@@ -29,8 +29,8 @@ import {
   deployHostileProgram,
   HOSTILE_PROGRAM_ID,
   HOSTILE_SIGNER,
-} from '../support/hostileCaller.ts';
-import { readClockSeconds } from '../support/ledger.ts';
+} from '../../testing/ledger/hostileCaller.ts';
+import { readClockSeconds } from '../../testing/ledger/ledger.ts';
 import { findingsOf } from './findings.ts';
 import { addresses, createScene, type Scene } from './scene.ts';
 

@@ -40,7 +40,7 @@ import {
   type Service,
   startLedger,
   type TestLedger,
-} from '../support/ledger.ts';
+} from '../../testing/ledger/ledger.ts';
 
 export const addresses = createAddresses();
 

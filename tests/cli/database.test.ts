@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { withDatabase } from '../../cli/database.ts';
-import { CommandError } from '../../cli/errors.ts';
+import { CommandError } from '../../cli/output.ts';
 import { delay } from '../../common/wait.ts';
-import { createTestDatabase, execute, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase, execute, type TestDatabase } from '../../testing/database/database.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
 import { fetchJob } from '../../programs/client/index.ts';
-import { createMirrorDatabase, type MirrorDatabase } from '../indexer/mirrorDatabase.ts';
-import { createScene, type Scene } from '../indexer/scene.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { createScene, type Scene } from '../../testing/indexer/scene.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 const HOUR_SECONDS = 3_600;

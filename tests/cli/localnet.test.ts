@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { Connection, Keypair } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { callLedger } from '../../testing/ledgerCall.ts';
+import { callLedger } from '../../testing/ledger/ledger.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'svc-localnet-command-'));

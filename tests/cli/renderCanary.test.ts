@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { hasPassed, renderCanary } from '../../cli/renderCanary.ts';
+import { hasPassed, renderCanary } from '../../cli/canary.ts';
 
 const worker = Keypair.generate().publicKey.toBase58();
 const report = {

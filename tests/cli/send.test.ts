@@ -6,11 +6,15 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { Connection, Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js';
 import { describeRefusal } from '../../cli/describeRefusal.ts';
-import { payerTrouble } from '../../cli/payerTrouble.ts';
+import { payerTrouble } from '../../cli/send.ts';
 import { creditOpen } from '../../programs/client/index.ts';
-import { submit } from '../../stack/operator.ts';
-import { mintTo } from '../../stack/tokens.ts';
-import { openService, type Service, startLedger, type TestLedger } from '../support/ledger.ts';
+import { mintTo, submit } from '../../stack/operator.ts';
+import {
+  openService,
+  type Service,
+  startLedger,
+  type TestLedger,
+} from '../../testing/ledger/ledger.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 

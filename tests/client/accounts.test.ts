@@ -9,7 +9,7 @@ import {
 import { coder, type Value } from '../../programs/client/codec.ts';
 import idl from '../../programs/client/idl.json' with { type: 'json' };
 import type { Gateway, Model, Worker } from '../../programs/client/types.ts';
-import { createRandom } from '../support/random.ts';
+import { createRandom } from '../../testing/random.ts';
 import { randomStruct } from './randomValue.ts';
 
 const random = createRandom();

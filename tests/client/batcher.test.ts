@@ -9,7 +9,7 @@ import {
   type Sender,
   WithdrawnError,
 } from '../../programs/client/sender/index.ts';
-import { startLedger, type TestLedger } from '../support/ledger.ts';
+import { startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
 
 const NEVER_MS = 3_600_000;
 const TOO_MUCH = 1e17;

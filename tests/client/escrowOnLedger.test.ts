@@ -38,7 +38,7 @@ import {
   type Service,
   startLedger,
   type TestLedger,
-} from '../support/ledger.ts';
+} from '../../testing/ledger/ledger.ts';
 
 const LOCK_CREDITS = 8n;
 const COMPUTE_UNITS = 60_000;

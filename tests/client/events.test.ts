@@ -9,7 +9,7 @@ import {
   type ExecutedTransaction,
 } from '../../programs/client/events.ts';
 import idl from '../../programs/client/idl.json' with { type: 'json' };
-import { createRandom } from '../support/random.ts';
+import { createRandom } from '../../testing/random.ts';
 import { randomStruct } from './randomValue.ts';
 
 const random = createRandom();

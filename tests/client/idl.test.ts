@@ -13,7 +13,7 @@ import {
   WORKER_STATUSES,
   word,
 } from '../../programs/client/vocabulary.ts';
-import { createRandom } from '../support/random.ts';
+import { createRandom } from '../../testing/random.ts';
 import { type IdlField, randomValue } from './randomValue.ts';
 
 interface Seed {

@@ -1,5 +1,9 @@
 import { createRpc, type Rpc } from '../../programs/client/rpc/rpc.ts';
-import { type Forward, forwardTo, type RpcRequest } from './interceptedConnection.ts';
+import {
+  type Forward,
+  forwardTo,
+  type RpcRequest,
+} from '../../testing/ledger/interceptedConnection.ts';
 
 /**
  * A client of the real node over a network that loses or changes what the test says, question by

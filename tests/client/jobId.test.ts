@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { PublicKey } from '@solana/web3.js';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { createJobId, formatJobId, jobIdTimeMs, parseJobId } from '../../programs/client/jobId.ts';
-import { createRandom } from '../support/random.ts';
+import { createRandom } from '../../testing/random.ts';
 
 const random = createRandom();
 const creditAccount = new PublicKey(random.bytes(32));

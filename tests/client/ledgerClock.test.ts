@@ -5,7 +5,7 @@ import {
   readClockSeconds,
   startLedger,
   type TestLedger,
-} from '../support/ledger.ts';
+} from '../../testing/ledger/ledger.ts';
 import { interceptedRpc } from './interceptedRpc.ts';
 
 const DAY_SECONDS = 86_400;

@@ -5,7 +5,7 @@ import {
   signTransaction,
   TransactionTooLargeError,
 } from '../../programs/client/sender/transaction.ts';
-import { createRandom } from '../support/random.ts';
+import { createRandom } from '../../testing/random.ts';
 
 const random = createRandom();
 const MESSAGES = 500;

@@ -6,7 +6,7 @@ import {
   lockCredits,
   type Price,
 } from '../../programs/client/pricing.ts';
-import { createRandom } from '../support/random.ts';
+import { createRandom } from '../../testing/random.ts';
 
 const random = createRandom();
 

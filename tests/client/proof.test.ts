@@ -10,7 +10,7 @@ import {
   verifySignature,
   workerRequestMessage,
 } from '../../programs/client/proof.ts';
-import { createRandom } from '../support/random.ts';
+import { createRandom } from '../../testing/random.ts';
 
 const random = createRandom();
 const key = () => new PublicKey(random.bytes(32));

@@ -1,7 +1,7 @@
 import { PublicKey } from '@solana/web3.js';
 import { camelCase, toCoder, type Value } from '../../programs/client/codec.ts';
 import idl from '../../programs/client/idl.json' with { type: 'json' };
-import type { Random } from '../support/random.ts';
+import type { Random } from '../../testing/random.ts';
 
 /** A type as the program's IDL spells it. */
 export type IdlType = string | { array: [IdlType, number] } | { vec: IdlType };

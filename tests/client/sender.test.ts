@@ -16,8 +16,8 @@ import {
   WithdrawnError,
 } from '../../programs/client/sender/index.ts';
 import { createLedger } from '../../programs/client/sender/ledger.ts';
-import { advanceSeconds, startLedger, type TestLedger } from '../support/ledger.ts';
-import { accepted } from './interceptedConnection.ts';
+import { accepted } from '../../testing/ledger/interceptedConnection.ts';
+import { advanceSeconds, startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
 import { interceptedRpc } from './interceptedRpc.ts';
 
 /** Makes slots of 20 ms look like the 400 ms of a real cluster. */

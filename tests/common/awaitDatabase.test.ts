@@ -3,8 +3,8 @@ import type pg from 'pg';
 import { createLogger } from '../../common/logger.ts';
 import { createPool } from '../../common/postgres.ts';
 import { awaitDatabase } from '../../common/transientErrors.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { type DatabaseGate, startDatabaseGate } from '../support/databaseGate.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
+import { type DatabaseGate, startDatabaseGate } from '../../testing/database/databaseGate.ts';
 
 let database: TestDatabase;
 let gate: DatabaseGate;

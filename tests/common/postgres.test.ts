@@ -3,8 +3,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { createPool, inTransaction } from '../../common/postgres.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { type DatabaseGate, startDatabaseGate } from '../support/databaseGate.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
+import { type DatabaseGate, startDatabaseGate } from '../../testing/database/databaseGate.ts';
 
 let database: TestDatabase;
 let gate: DatabaseGate;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { createSealing, SealingError, sealingKeySetting } from '../../common/sealing.ts';
-import { NEIGHBOURING_STEPS, secretsKeySteps } from '../support/secretsKeySteps.ts';
+import { NEIGHBOURING_STEPS, secretsKeySteps } from '../../testing/service/gatedService.ts';
 
 const sealing = createSealing(randomBytes(32));
 

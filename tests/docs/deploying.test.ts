@@ -19,10 +19,9 @@ import {
   PROGRAM_ID,
   workerModels,
 } from '../../programs/client/index.ts';
-import { submit } from '../../stack/operator.ts';
-import { createMint, mintTo } from '../../stack/tokens.ts';
-import { createScene, type Scene } from '../indexer/scene.ts';
-import { startLedger, type TestLedger } from '../support/ledger.ts';
+import { createMint, mintTo, submit } from '../../stack/operator.ts';
+import { createScene, type Scene } from '../../testing/indexer/scene.ts';
+import { startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
 import { checkout, codeBlocks, readDocuments } from './documents.ts';
 
 const addresses = createAddresses();

@@ -21,10 +21,10 @@ import { sweep } from '../../indexer/mirror/sweep.ts';
 import { createJobId, disputeExpire, jobFail, jobLock } from '../../programs/client/index.ts';
 import { createLedgerClock } from '../../programs/client/sender/index.ts';
 import { FAILURE_REASONS, type FailureReason } from '../../programs/client/vocabulary.ts';
-import { readClockSeconds } from '../support/ledger.ts';
-import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
-import { addresses, createScene, type Scene } from './scene.ts';
-import { until } from './until.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { addresses, createScene, type Scene } from '../../testing/indexer/scene.ts';
+import { readClockSeconds } from '../../testing/ledger/ledger.ts';
+import { until } from '../../testing/until.ts';
 
 // Many seconds on a machine that runs other tests besides.
 jest.setTimeout(180_000);

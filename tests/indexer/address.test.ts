@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
-import type { TestLedger } from '../support/ledger.ts';
-import { startIndexer } from './indexerProcess.ts';
-import { createMirrorDatabase } from './mirrorDatabase.ts';
+import { startIndexer } from '../../testing/indexer/indexerProcess.ts';
+import { createMirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import type { TestLedger } from '../../testing/ledger/ledger.ts';
 
 /** No ledger is there: the indexer says where it is before it asks. */
 const NOWHERE = {

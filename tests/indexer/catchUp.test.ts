@@ -16,9 +16,9 @@ import {
   type DeliveryQueue,
   openAttemptJobs,
 } from '../../indexer/webhooks/deliver/queue.ts';
-import { createRandom } from '../support/random.ts';
-import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
-import { addresses } from './scene.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { addresses } from '../../testing/indexer/scene.ts';
+import { createRandom } from '../../testing/random.ts';
 import { createChance } from './simulator/chance.ts';
 import { type Delivery, selectDeliveries } from './simulator/differences/announcements.ts';
 import { foldCleanly } from './simulator/differences/cleanFold.ts';

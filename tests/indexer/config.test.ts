@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { loadConfig } from '../../indexer/config.ts';
-import { SECRETS_KEY } from './indexerProcess.ts';
+import { SECRETS_KEY } from '../../testing/indexer/indexerProcess.ts';
 
 const REQUIRED = {
   DATABASE_URL: 'postgres://127.0.0.1/svc',

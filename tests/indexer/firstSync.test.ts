@@ -6,9 +6,9 @@ import { sweep } from '../../indexer/mirror/sweep.ts';
 import { compareJournal } from '../../indexer/reconcile/journal.ts';
 import { RetryableError } from '../../indexer/source/errors.ts';
 import { selectCursor } from '../../indexer/sql/progress.ts';
-import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
-import { addresses } from './scene.ts';
-import { createSyntheticSource } from './syntheticSource.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { addresses } from '../../testing/indexer/scene.ts';
+import { createSyntheticSource } from '../../testing/indexer/syntheticSource.ts';
 
 const TRANSACTIONS = 1_300;
 /** The newest page has a hundred; each older one a thousand, and takes the cursor along. */

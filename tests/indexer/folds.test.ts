@@ -7,10 +7,10 @@ import { reconcile } from '../../indexer/reconcile/reconcile.ts';
 import { digestTables } from '../../indexer/sql/digest.ts';
 import { selectGaps } from '../../indexer/sql/progress.ts';
 import { IDL } from '../../programs/client/index.ts';
-import { createRandom } from '../support/random.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { addresses, createScene, type Scene } from '../../testing/indexer/scene.ts';
+import { createRandom } from '../../testing/random.ts';
 import { liveThrough } from './life.ts';
-import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
-import { addresses, createScene, type Scene } from './scene.ts';
 
 const random = createRandom();
 

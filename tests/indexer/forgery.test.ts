@@ -4,8 +4,8 @@ import bs58 from 'bs58';
 import { decodeTransaction } from '../../indexer/fold/event.ts';
 import { createRpc } from '../../indexer/source/rpc.ts';
 import { type ExecutedTransaction, PROGRAM_ID } from '../../programs/client/index.ts';
+import { addresses, createScene, type Scene } from '../../testing/indexer/scene.ts';
 import { landUnchecked } from './landUnchecked.ts';
-import { addresses, createScene, type Scene } from './scene.ts';
 
 let scene: Scene;
 /** A lock as the ledger shows it, and the bytes of its event. */

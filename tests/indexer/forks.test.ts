@@ -8,10 +8,10 @@ import { RetryableError } from '../../indexer/source/errors.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
 import { clearMirror, digestTables } from '../../indexer/sql/digest.ts';
 import { jobRefund } from '../../programs/client/index.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { addresses, createScene, type Scene } from '../../testing/indexer/scene.ts';
 import { landUnchecked } from './landUnchecked.ts';
 import { contextOf } from './mirrorContext.ts';
-import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
-import { addresses, createScene, type Scene } from './scene.ts';
 
 /** Beyond the reach of what a settlement looks for by its signature. */
 const SLOTS_BELOW_FINAL = 150;

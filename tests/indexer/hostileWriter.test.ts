@@ -26,15 +26,20 @@ import {
   jobLock,
   PROGRAM_ID,
 } from '../../programs/client/index.ts';
-import { EVENT_KINDS, type EventKind } from '../../webhooks/events.ts';
+import type { TestIndexer } from '../../testing/indexer/indexerInside.ts';
+import { SECRETS_KEY, startIndexerInside } from '../../testing/indexer/indexerProcess.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { type Receiver, startReceiver } from '../../testing/indexer/receiver.ts';
+import { addresses, createScene, type Scene } from '../../testing/indexer/scene.ts';
 import {
   callThrough,
   deployHostileProgram,
   HOSTILE_PROGRAM_ID,
   HOSTILE_SIGNER,
-} from '../support/hostileCaller.ts';
-import type { TestIndexer } from '../support/indexerInside.ts';
-import { readClockSeconds } from '../support/ledger.ts';
+} from '../../testing/ledger/hostileCaller.ts';
+import { readClockSeconds } from '../../testing/ledger/ledger.ts';
+import { until } from '../../testing/until.ts';
+import { EVENT_KINDS, type EventKind } from '../../webhooks/events.ts';
 import { cheapest, widenBounds } from './hostileWriter/catalog.ts';
 import { CREDITS_MAX, ENDPOINTS, ONES, U64_MAX } from './hostileWriter/extremes.ts';
 import { acceptedImitations, refusedImitations } from './hostileWriter/imitations.ts';
@@ -47,11 +52,6 @@ import {
 } from './hostileWriter/life.ts';
 import { openRoads, type Road } from './hostileWriter/roads.ts';
 import { createStranger, type Stranger } from './hostileWriter/stranger.ts';
-import { SECRETS_KEY, startIndexerInside } from './indexerProcess.ts';
-import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
-import { addresses, createScene, type Scene } from './scene.ts';
-import { until } from './until.ts';
-import { type Receiver, startReceiver } from './webhooks/receiver.ts';
 
 jest.setTimeout(120_000);
 

@@ -8,10 +8,10 @@ import { sweep } from '../../indexer/mirror/sweep.ts';
 import type { TaskResult } from '../../indexer/telemetry/metrics.ts';
 import { PROGRAM_ID } from '../../programs/client/index.ts';
 import { createLedgerClock, createSender } from '../../programs/client/sender/index.ts';
-import { writeAccount } from '../../testing/ledgerCall.ts';
-import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
-import { addresses, createScene, type Scene } from './scene.ts';
-import { until } from './until.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { addresses, createScene, type Scene } from '../../testing/indexer/scene.ts';
+import { writeAccount } from '../../testing/ledger/ledger.ts';
+import { until } from '../../testing/until.ts';
 
 // Many seconds each on a machine that runs other tests besides.
 jest.setTimeout(180_000);

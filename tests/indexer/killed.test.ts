@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { delay } from '../../common/wait.ts';
 import { reconcile } from '../../indexer/reconcile/reconcile.ts';
 import { digestTables } from '../../indexer/sql/digest.ts';
-import type { StartedProcess } from '../support/childProcess.ts';
-import { createRandom } from '../support/random.ts';
-import { startIndexer } from './indexerProcess.ts';
-import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
-import { addresses, createScene, type Scene } from './scene.ts';
-import { until } from './until.ts';
+import type { StartedProcess } from '../../testing/childProcess.ts';
+import { startIndexer } from '../../testing/indexer/indexerProcess.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { addresses, createScene, type Scene } from '../../testing/indexer/scene.ts';
+import { createRandom } from '../../testing/random.ts';
+import { until } from '../../testing/until.ts';
 
 // Seven starts of a process, on a machine that may run other tests besides.
 jest.setTimeout(180_000);

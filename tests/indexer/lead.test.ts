@@ -4,11 +4,11 @@ import type { Keeper } from '../../indexer/keeper/keeper.ts';
 import { RetryableError } from '../../indexer/source/errors.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
 import { clearMirror } from '../../indexer/sql/digest.ts';
-import { execute } from '../support/database.ts';
+import { execute } from '../../testing/database/database.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { createSyntheticSource } from '../../testing/indexer/syntheticSource.ts';
+import { until } from '../../testing/until.ts';
 import { createLocalIndexer, type LocalIndexer } from './localIndexer.ts';
-import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
-import { createSyntheticSource } from './syntheticSource.ts';
-import { until } from './until.ts';
 
 const TRANSACTIONS = 300;
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { StartedProcess } from '../support/childProcess.ts';
-import { startIndexer } from './indexerProcess.ts';
-import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
-import { createScene, type Scene } from './scene.ts';
-import { until } from './until.ts';
+import type { StartedProcess } from '../../testing/childProcess.ts';
+import { startIndexer } from '../../testing/indexer/indexerProcess.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { createScene, type Scene } from '../../testing/indexer/scene.ts';
+import { until } from '../../testing/until.ts';
 
 let scene: Scene;
 let mirror: MirrorDatabase;

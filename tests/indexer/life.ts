@@ -29,7 +29,7 @@ import {
   workerUpdate,
 } from '../../programs/client/index.ts';
 import { registerWorker } from '../../stack/participants.ts';
-import { addresses, type Scene } from './scene.ts';
+import { addresses, type Scene } from '../../testing/indexer/scene.ts';
 
 const DAY_SECONDS = 86_400;
 

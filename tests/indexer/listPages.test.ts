@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { RetryableError } from '../../indexer/source/errors.ts';
 import { listPages } from '../../indexer/source/listPages.ts';
 import type { LedgerSource, ListedTransaction } from '../../indexer/source/source.ts';
-import { createSyntheticSource } from './syntheticSource.ts';
+import { createSyntheticSource } from '../../testing/indexer/syntheticSource.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

@@ -7,7 +7,7 @@ import type { FatalError } from '../../indexer/source/errors.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
 import { createMetrics } from '../../indexer/telemetry/metrics.ts';
 import type { DeliveryQueue } from '../../indexer/webhooks/deliver/queue.ts';
-import { addresses } from './scene.ts';
+import { addresses } from '../../testing/indexer/scene.ts';
 
 /** An indexer in the test's own process, by a clock that the test moves. */
 export interface LocalIndexer {

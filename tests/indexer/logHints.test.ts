@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { createLogger } from '../../common/logger.ts';
 import { createLogHints, type LogHints } from '../../indexer/source/hints.ts';
 import { PROGRAM_ID } from '../../programs/client/index.ts';
-import { createScene, type Scene } from './scene.ts';
-import { until } from './until.ts';
+import { createScene, type Scene } from '../../testing/indexer/scene.ts';
+import { until } from '../../testing/until.ts';
 
 let scene: Scene;
 let hints: LogHints;

@@ -4,12 +4,12 @@ import { createPool } from '../../common/postgres.ts';
 import { digestTables } from '../../indexer/sql/digest.ts';
 import { DatabaseTooNewError, migrate } from '../../indexer/sql/migrate.ts';
 import { listMigrations } from '../../indexer/sql/schema.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { addresses, createScene } from '../../testing/indexer/scene.ts';
 import { describeMirror } from './describeMirror.ts';
 import { liveThrough } from './life.ts';
-import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
 import { copyRows, listColumns, migrateUntil } from './olderSchema.ts';
-import { addresses, createScene } from './scene.ts';
 
 let database: TestDatabase;
 let pool: pg.Pool;

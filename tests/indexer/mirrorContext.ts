@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { MirrorContext } from '../../indexer/mirror/progress.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
-import { addresses } from './scene.ts';
+import { addresses } from '../../testing/indexer/scene.ts';
 
 /** What keeps a mirror of the ledger, without anybody who is told. */
 export function contextOf(

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { selectNewestFinal } from '../../indexer/sql/progress.ts';
-import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 
 const FINAL = 20_000;
 let mirror: MirrorDatabase;

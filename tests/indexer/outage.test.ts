@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { StartedProcess } from '../support/childProcess.ts';
-import { type DatabaseGate, startDatabaseGate } from '../support/databaseGate.ts';
-import { BATCH_REFUSED } from '../support/ledgerGate.ts';
-import { runIndexer, startIndexer } from './indexerProcess.ts';
-import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
-import { createScene, type Scene } from './scene.ts';
-import { until } from './until.ts';
+import type { StartedProcess } from '../../testing/childProcess.ts';
+import { type DatabaseGate, startDatabaseGate } from '../../testing/database/databaseGate.ts';
+import { runIndexer, startIndexer } from '../../testing/indexer/indexerProcess.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { createScene, type Scene } from '../../testing/indexer/scene.ts';
+import { BATCH_REFUSED } from '../../testing/ledger/ledgerGate.ts';
+import { until } from '../../testing/until.ts';
 
 /** What the node in front of the ledger does with a request. */
 type Mood = 'passes on' | 'fails' | 'refuses' | 'is silent';

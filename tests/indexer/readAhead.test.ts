@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
 import { readAhead } from '../../indexer/source/readAhead.ts';
 import type { LedgerSource, ListedTransaction } from '../../indexer/source/source.ts';
-import { createSyntheticSource } from './syntheticSource.ts';
+import { createSyntheticSource } from '../../testing/indexer/syntheticSource.ts';
 
 interface SlowNode {
   readonly source: LedgerSource;

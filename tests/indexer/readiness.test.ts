@@ -3,12 +3,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { IndexerHealth } from '../../indexer/indexer.ts';
-import type { StartedProcess } from '../support/childProcess.ts';
-import { BATCH_REFUSED } from '../support/ledgerGate.ts';
-import { runIndexer, startIndexer } from './indexerProcess.ts';
-import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
-import { createScene, type Scene } from './scene.ts';
-import { until } from './until.ts';
+import type { StartedProcess } from '../../testing/childProcess.ts';
+import { runIndexer, startIndexer } from '../../testing/indexer/indexerProcess.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { createScene, type Scene } from '../../testing/indexer/scene.ts';
+import { BATCH_REFUSED } from '../../testing/ledger/ledgerGate.ts';
+import { until } from '../../testing/until.ts';
 
 // Many seconds each on a machine that runs other tests besides.
 jest.setTimeout(180_000);

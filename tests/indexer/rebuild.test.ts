@@ -8,12 +8,12 @@ import { rebuildMirror } from '../../indexer/mirror/rebuild.ts';
 import { RetryableError } from '../../indexer/source/errors.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
 import { digestTables } from '../../indexer/sql/digest.ts';
-import type { TestIndexer } from '../support/indexerInside.ts';
+import type { TestIndexer } from '../../testing/indexer/indexerInside.ts';
+import { startIndexerInside } from '../../testing/indexer/indexerProcess.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { addresses, createScene, type Scene } from '../../testing/indexer/scene.ts';
+import { until } from '../../testing/until.ts';
 import { describeMirror } from './describeMirror.ts';
-import { startIndexerInside } from './indexerProcess.ts';
-import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
-import { addresses, createScene, type Scene } from './scene.ts';
-import { until } from './until.ts';
 
 // Many seconds each on a machine that runs other tests besides.
 jest.setTimeout(180_000);

@@ -11,11 +11,11 @@ import {
   reconcile,
 } from '../../indexer/reconcile/reconcile.ts';
 import { createAddresses, creditBuy, creditWithdraw } from '../../programs/client/index.ts';
-import { mintTo } from '../../stack/tokens.ts';
-import { interceptedConnection } from '../client/interceptedConnection.ts';
+import { mintTo } from '../../stack/operator.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { addresses, createScene, type Scene } from '../../testing/indexer/scene.ts';
+import { interceptedConnection } from '../../testing/ledger/interceptedConnection.ts';
 import { contextOf } from './mirrorContext.ts';
-import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
-import { addresses, createScene, type Scene } from './scene.ts';
 
 let scene: Scene;
 let mirror: MirrorDatabase;

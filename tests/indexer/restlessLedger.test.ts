@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Connection } from '@solana/web3.js';
 import * as wait from '../../common/wait.ts';
-import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
-import { addresses, createScene, type Scene } from './scene.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { addresses, createScene, type Scene } from '../../testing/indexer/scene.ts';
 
 /** Where a token account's balance stands in its bytes. */
 const AMOUNT_OFFSET = 64;

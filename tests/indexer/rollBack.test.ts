@@ -5,8 +5,8 @@ import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts
 import { rollBack } from '../../indexer/mirror/rollBack.ts';
 import { digestTables } from '../../indexer/sql/digest.ts';
 import { createAnnouncer } from '../../indexer/webhooks/announce/announcer.ts';
-import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
-import { addresses } from './scene.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { addresses } from '../../testing/indexer/scene.ts';
 
 /** Several pages, and a part of one. */
 const CHANGES = 2_500;

@@ -10,10 +10,10 @@ import { clearMirror, digestTables } from '../../indexer/sql/digest.ts';
 import { selectCursor } from '../../indexer/sql/progress.ts';
 import type { Announcer } from '../../indexer/webhooks/announce/announcer.ts';
 import { jobRefund } from '../../programs/client/index.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { addresses, createScene, type Scene } from '../../testing/indexer/scene.ts';
 import { landUnchecked } from './landUnchecked.ts';
 import { contextOf } from './mirrorContext.ts';
-import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
-import { addresses, createScene, type Scene } from './scene.ts';
 
 /** Beyond the reach of what a blockhash allows. */
 const SLOTS_BELOW_FINAL = 150;

@@ -10,10 +10,9 @@ import { getAccount } from '@solana/spl-token';
 import { Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { fetchWorker } from '../../programs/client/accounts.ts';
 import { WORKER_STATUSES, word } from '../../programs/client/vocabulary.ts';
-import { type RunningService, startRunningService } from '../support/runningService.ts';
-import { createScriptedEngine } from '../support/scriptedEngine.ts';
-import { createSolvingEngine } from '../support/solvingEngine.ts';
-import { readBooks } from '../support/walletBooks.ts';
+import { readBooks } from '../../testing/ledger/walletBooks.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { createScriptedEngine, createSolvingEngine } from '../../testing/workers/engines.ts';
 
 jest.setTimeout(180_000);
 

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { type DatabaseGate, startDatabaseGate } from '../support/databaseGate.ts';
-import { startLedger, type TestLedger } from '../support/ledger.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
+import { type DatabaseGate, startDatabaseGate } from '../../testing/database/databaseGate.ts';
+import { startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
 
 jest.setTimeout(60_000);
 

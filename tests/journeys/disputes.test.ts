@@ -9,8 +9,8 @@ import { parseJobId } from '../../programs/client/jobId.ts';
 import { BASE_UNITS_PER_CREDIT } from '../../programs/client/pricing.ts';
 import { DISPUTE_OUTCOMES, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import { submit } from '../../stack/operator.ts';
-import { until } from '../indexer/until.ts';
-import { type RunningService, startRunningService } from '../support/runningService.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { until } from '../../testing/until.ts';
 
 const CREDITS = 100n;
 const CHARGE_CREDITS = 8n;

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
-import http, { type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import http from 'node:http';
 import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
-import { until } from '../indexer/until.ts';
-import { type StartedProcess, startProcess } from '../support/childProcess.ts';
-import { type RunningService, startRunningService } from '../support/runningService.ts';
+import { type StartedProcess, startProcess } from '../../testing/childProcess.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { until } from '../../testing/until.ts';
 
 // A whole service and a second API process, on a machine that may run other tests besides.
 jest.setTimeout(180_000);

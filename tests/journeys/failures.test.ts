@@ -3,17 +3,22 @@ import type { PublicKey } from '@solana/web3.js';
 import { APIError } from 'openai';
 import { chargeCredits } from '../../programs/client/pricing.ts';
 import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
-import type { Engine } from '../../worker/engine/engine.ts';
-import { WorkerError } from '../../worker/errors.ts';
-import { until } from '../indexer/until.ts';
-import { untilSampled } from '../support/apiMetrics.ts';
-import type { WorkerMode } from '../support/misbehavingWorker.ts';
+import {
+  ofWallet,
+  readBooks,
+  untilLocked,
+  untilUnderWay,
+} from '../../testing/ledger/walletBooks.ts';
+import { untilSampled } from '../../testing/service/askCompletion.ts';
 import {
   type RunningService,
   startRunningService,
   type WorkerBehaviour,
-} from '../support/runningService.ts';
-import { ofWallet, readBooks, untilLocked, untilUnderWay } from '../support/walletBooks.ts';
+} from '../../testing/service/runningService.ts';
+import { until } from '../../testing/until.ts';
+import type { WorkerMode } from '../../testing/workers/misbehavingWorker.ts';
+import type { Engine } from '../../worker/engine/engine.ts';
+import { WorkerError } from '../../worker/protocol/errors.ts';
 
 /** From here on a worker may be right that its proof would come too late. */
 const STOP_SECONDS = 105;

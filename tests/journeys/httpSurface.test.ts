@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import http, { type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import http from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type RunningService, startRunningService } from '../support/runningService.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 
 let service: RunningService;
 

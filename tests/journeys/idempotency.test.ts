@@ -1,13 +1,19 @@
 import { once } from 'node:events';
-import http, { type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
 import OpenAI from 'openai';
 import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
-import type { WorkerMode } from '../support/misbehavingWorker.ts';
-import { type RunningService, startRunningService } from '../support/runningService.ts';
-import { ofWallet, readBooks, untilEnded, untilUnderWay } from '../support/walletBooks.ts';
+import {
+  ofWallet,
+  readBooks,
+  untilEnded,
+  untilUnderWay,
+} from '../../testing/ledger/walletBooks.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import type { WorkerMode } from '../../testing/workers/misbehavingWorker.ts';
 
 const CREDITS = 100n;
 const CHARGE_CREDITS = 8n;

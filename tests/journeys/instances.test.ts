@@ -5,9 +5,9 @@ import http from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { regenerateKey, revokeKey } from '../../api/account/keys.ts';
-import { type Balancer, startBalancer } from '../support/balancer.ts';
-import type { StartedProcess } from '../support/childProcess.ts';
-import { type RunningService, startRunningService } from '../support/runningService.ts';
+import type { StartedProcess } from '../../testing/childProcess.ts';
+import { type Balancer, startBalancer } from '../../testing/service/balancer.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 
 // A whole service and three API processes, on a machine that may run other tests besides.
 jest.setTimeout(180_000);

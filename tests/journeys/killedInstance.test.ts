@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
 import OpenAI from 'openai';
 import { isEnded, type JobStatus } from '../../programs/client/vocabulary.ts';
-import { until } from '../indexer/until.ts';
-import { type Balancer, startBalancer } from '../support/balancer.ts';
-import type { StartedProcess } from '../support/childProcess.ts';
-import { type RunningService, startRunningService } from '../support/runningService.ts';
+import type { StartedProcess } from '../../testing/childProcess.ts';
+import { type Balancer, startBalancer } from '../../testing/service/balancer.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { until } from '../../testing/until.ts';
 
 // A whole service, three API processes and twenty wallets, on a machine that may run other tests.
 jest.setTimeout(240_000);

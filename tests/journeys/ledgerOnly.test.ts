@@ -12,7 +12,7 @@ import {
   verifySignature,
 } from '../../programs/client/proof.ts';
 import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
-import { type RunningService, startRunningService } from '../support/runningService.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 
 const addresses = createAddresses();
 let service: RunningService;

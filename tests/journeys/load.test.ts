@@ -3,7 +3,7 @@ import type { PublicKey } from '@solana/web3.js';
 import { reconcile } from '../../indexer/reconcile/reconcile.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
-import { type RunningService, startRunningService } from '../support/runningService.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 
 const REQUESTS = 200;
 const SETTLED = JOB_STATUSES.indexOf('settled');

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
-import { until } from '../indexer/until.ts';
-import { askCompletion, FORMS } from '../support/askCompletion.ts';
-import { type GatedService, startGatedService } from '../support/gatedService.ts';
-import { nodeAway, type Road } from '../support/ledgerGate.ts';
-import { readBooks } from '../support/walletBooks.ts';
+import { nodeAway, type Road } from '../../testing/ledger/ledgerGate.ts';
+import { readBooks } from '../../testing/ledger/walletBooks.ts';
+import { askCompletion, FORMS } from '../../testing/service/askCompletion.ts';
+import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
+import { until } from '../../testing/until.ts';
 
 jest.setTimeout(120_000);
 

@@ -3,10 +3,10 @@ import type { TransactionInstruction } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { coder } from '../../programs/client/codec.ts';
 import { EscrowErrorCode } from '../../programs/client/errors.ts';
-import { askCompletion } from '../support/askCompletion.ts';
-import type { StartedProcess } from '../support/childProcess.ts';
-import { type GatedService, startGatedService } from '../support/gatedService.ts';
-import { sentInstructions } from '../support/sentInstructions.ts';
+import type { StartedProcess } from '../../testing/childProcess.ts';
+import { sentInstructions } from '../../testing/ledger/ledgerGate.ts';
+import { askCompletion } from '../../testing/service/askCompletion.ts';
+import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
 
 jest.setTimeout(180_000);
 

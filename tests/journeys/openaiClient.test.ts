@@ -8,7 +8,7 @@ import {
   PermissionDeniedError,
 } from 'openai';
 import { suspendKey } from '../../api/account/keys.ts';
-import { type RunningService, startRunningService } from '../support/runningService.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 
 const messages = [{ role: 'user' as const, content: 'Say hello.' }];
 let service: RunningService;

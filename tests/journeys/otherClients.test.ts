@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ChatOpenAI } from '@langchain/openai';
 import { APICallError, generateText, streamText } from 'ai';
 import { JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
-import { type RunningService, startRunningService } from '../support/runningService.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 
 const PROMPT = 'Say hello.';
 let service: RunningService;

@@ -4,10 +4,10 @@ import { Keypair, PublicKey } from '@solana/web3.js';
 import { fetchWorker, workerEndpoint } from '../../programs/client/accounts.ts';
 import { workerUpdate } from '../../programs/client/instructions/index.ts';
 import { submit } from '../../stack/operator.ts';
-import { FORMS, openCompletion, readAnswer } from '../support/askCompletion.ts';
-import { type GatedService, startGatedService } from '../support/gatedService.ts';
-import { playInTwoParts } from '../support/scriptedEngine.ts';
-import { untilEnded, untilUnderWay } from '../support/walletBooks.ts';
+import { untilEnded, untilUnderWay } from '../../testing/ledger/walletBooks.ts';
+import { FORMS, openCompletion, readAnswer } from '../../testing/service/askCompletion.ts';
+import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
+import { playInTwoParts } from '../../testing/workers/engines.ts';
 
 // A settlement waits for a database that is away, and the machine may have more to do.
 jest.setTimeout(120_000);

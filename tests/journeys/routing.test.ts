@@ -11,15 +11,15 @@ import {
 import { isEnded, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import { submit } from '../../stack/operator.ts';
 import { registerWorker } from '../../stack/participants.ts';
-import { until } from '../indexer/until.ts';
-import { sample, untilSampled } from '../support/apiMetrics.ts';
+import { sample, untilSampled } from '../../testing/service/askCompletion.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { until } from '../../testing/until.ts';
 import {
   FULL_SECONDS,
   type MisbehavingWorker,
   startMisbehavingWorker,
   type WorkerMode,
-} from '../support/misbehavingWorker.ts';
-import { type RunningService, startRunningService } from '../support/runningService.ts';
+} from '../../testing/workers/misbehavingWorker.ts';
 
 jest.setTimeout(180_000);
 

@@ -3,14 +3,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { type StartedProcess, startProcess } from '../../testing/childProcess.ts';
+import type { TestIndexer } from '../../testing/indexer/indexerInside.ts';
+import { startIndexer } from '../../testing/indexer/indexerProcess.ts';
+import { type Receiver, startReceiver } from '../../testing/indexer/receiver.ts';
+import { secretsKeySteps } from '../../testing/service/gatedService.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { until } from '../../testing/until.ts';
 import { verifyWebhook } from '../../webhooks/index.ts';
-import { startIndexer } from '../indexer/indexerProcess.ts';
-import { until } from '../indexer/until.ts';
-import { type Receiver, startReceiver } from '../indexer/webhooks/receiver.ts';
-import { type StartedProcess, startProcess } from '../support/childProcess.ts';
-import type { TestIndexer } from '../support/indexerInside.ts';
-import { type RunningService, startRunningService } from '../support/runningService.ts';
-import { secretsKeySteps } from '../support/secretsKeySteps.ts';
 
 // A whole service, with one process of API and indexer for each step.
 jest.setTimeout(300_000);

@@ -5,12 +5,16 @@ import {
   Ed25519Program,
   type TransactionInstruction,
 } from '@solana/web3.js';
-import { untilSampled } from '../support/apiMetrics.ts';
-import { askCompletion, openCompletion, readAnswer } from '../support/askCompletion.ts';
-import { type GatedService, startGatedService } from '../support/gatedService.ts';
-import { playInTwoParts } from '../support/scriptedEngine.ts';
-import { sentInstructions } from '../support/sentInstructions.ts';
-import { untilEnded, untilLocked, untilUnderWay } from '../support/walletBooks.ts';
+import { sentInstructions } from '../../testing/ledger/ledgerGate.ts';
+import { untilEnded, untilLocked, untilUnderWay } from '../../testing/ledger/walletBooks.ts';
+import {
+  askCompletion,
+  openCompletion,
+  readAnswer,
+  untilSampled,
+} from '../../testing/service/askCompletion.ts';
+import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
+import { playInTwoParts } from '../../testing/workers/engines.ts';
 
 jest.setTimeout(120_000);
 

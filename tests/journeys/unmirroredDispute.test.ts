@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { askCompletion } from '../support/askCompletion.ts';
-import { type RunningService, startRunningService } from '../support/runningService.ts';
+import { askCompletion } from '../../testing/service/askCompletion.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 
 jest.setTimeout(180_000);
 

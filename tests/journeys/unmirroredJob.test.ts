@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import http, { type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import http from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { jobClose } from '../../programs/client/instructions/index.ts';
 import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
 import { submit } from '../../stack/operator.ts';
-import { until } from '../indexer/until.ts';
-import { type RunningService, startRunningService } from '../support/runningService.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { until } from '../../testing/until.ts';
 
 jest.setTimeout(180_000);
 

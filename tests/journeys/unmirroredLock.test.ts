@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { TransactionInstruction } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { coder } from '../../programs/client/codec.ts';
+import { sentInstructions } from '../../testing/ledger/ledgerGate.ts';
+import { askCompletion, openCompletion, readAnswer } from '../../testing/service/askCompletion.ts';
+import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
 import { landUnchecked } from '../indexer/landUnchecked.ts';
-import { askCompletion, openCompletion, readAnswer } from '../support/askCompletion.ts';
-import { type GatedService, startGatedService } from '../support/gatedService.ts';
-import { sentInstructions } from '../support/sentInstructions.ts';
 
 jest.setTimeout(180_000);
 

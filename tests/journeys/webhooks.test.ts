@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { type Receiver, startReceiver } from '../../testing/indexer/receiver.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { until } from '../../testing/until.ts';
 import { verifyWebhook, type WebhookEvent } from '../../webhooks/index.ts';
-import { until } from '../indexer/until.ts';
-import { type Receiver, startReceiver } from '../indexer/webhooks/receiver.ts';
-import { type RunningService, startRunningService } from '../support/runningService.ts';
 
 let service: RunningService;
 let receiver: Receiver;

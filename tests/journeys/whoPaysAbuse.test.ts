@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { listKeys, reinstateKey } from '../../api/account/keys.ts';
-import { until } from '../indexer/until.ts';
-import { askCompletion, FORMS } from '../support/askCompletion.ts';
-import { type RunningService, startRunningService } from '../support/runningService.ts';
-import { untilEnded, untilLocked } from '../support/walletBooks.ts';
+import { untilEnded, untilLocked } from '../../testing/ledger/walletBooks.ts';
+import { askCompletion, FORMS } from '../../testing/service/askCompletion.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { until } from '../../testing/until.ts';
 
 // Jobs end and are judged in other processes, on a machine that may have more to do.
 jest.setTimeout(180_000);

@@ -4,18 +4,23 @@ import type { IncomingMessage } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { APIError } from 'openai';
 import { delay, within } from '../../common/wait.ts';
-import { accepted } from '../client/interceptedConnection.ts';
-import { until } from '../indexer/until.ts';
+import { accepted } from '../../testing/ledger/interceptedConnection.ts';
+import {
+  readBooks,
+  untilEnded,
+  untilLocked,
+  untilUnderWay,
+} from '../../testing/ledger/walletBooks.ts';
 import {
   type Answer,
   askCompletion,
   FORMS,
   openCompletion,
   readAnswer,
-} from '../support/askCompletion.ts';
-import { type GatedService, startGatedService } from '../support/gatedService.ts';
-import { playInTwoParts } from '../support/scriptedEngine.ts';
-import { readBooks, untilEnded, untilLocked, untilUnderWay } from '../support/walletBooks.ts';
+} from '../../testing/service/askCompletion.ts';
+import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
+import { until } from '../../testing/until.ts';
+import { playInTwoParts } from '../../testing/workers/engines.ts';
 
 // A refund is waited for up to 15 s, and the machine may have more to do.
 jest.setTimeout(180_000);

@@ -3,10 +3,15 @@ import { delay } from '../../common/wait.ts';
 import { modelUpsert } from '../../programs/client/instructions/index.ts';
 import { TIERS } from '../../programs/client/vocabulary.ts';
 import { submit } from '../../stack/operator.ts';
-import { until } from '../indexer/until.ts';
-import { type Answer, askCompletion, FORMS, type Form } from '../support/askCompletion.ts';
-import { type GatedService, startGatedService } from '../support/gatedService.ts';
-import { readBooks, untilEnded } from '../support/walletBooks.ts';
+import { readBooks, untilEnded } from '../../testing/ledger/walletBooks.ts';
+import {
+  type Answer,
+  askCompletion,
+  FORMS,
+  type Form,
+} from '../../testing/service/askCompletion.ts';
+import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
+import { until } from '../../testing/until.ts';
 
 // The API itself waits 10 s for a lock, and the machine may have more to do.
 jest.setTimeout(180_000);

@@ -13,20 +13,19 @@ import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { coder } from '../../programs/client/codec.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { submit } from '../../stack/operator.ts';
-import { accepted } from '../client/interceptedConnection.ts';
-import { until } from '../indexer/until.ts';
+import { accepted } from '../../testing/ledger/interceptedConnection.ts';
+import { nodeAway, sentInstructions } from '../../testing/ledger/ledgerGate.ts';
+import { readBooks, untilEnded, untilUnderWay } from '../../testing/ledger/walletBooks.ts';
 import {
   type Answer,
   askCompletion,
   FORMS,
   openCompletion,
   readAnswer,
-} from '../support/askCompletion.ts';
-import { type GatedService, startGatedService } from '../support/gatedService.ts';
-import { nodeAway } from '../support/ledgerGate.ts';
-import { playInTwoParts } from '../support/scriptedEngine.ts';
-import { sentInstructions } from '../support/sentInstructions.ts';
-import { readBooks, untilEnded, untilUnderWay } from '../support/walletBooks.ts';
+} from '../../testing/service/askCompletion.ts';
+import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
+import { until } from '../../testing/until.ts';
+import { playInTwoParts } from '../../testing/workers/engines.ts';
 
 // Locks wait up to 10 s for a ledger that is away, and the machine may have more to do.
 jest.setTimeout(180_000);

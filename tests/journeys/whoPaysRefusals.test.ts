@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
-import { addModel } from '../../stack/bootstrap.ts';
-import { type CatalogModel, LAUNCH_CATALOG } from '../../stack/catalog.ts';
-import { until } from '../indexer/until.ts';
-import { askCompletion, FORMS } from '../support/askCompletion.ts';
-import { type RunningService, startRunningService } from '../support/runningService.ts';
-import { readBooks } from '../support/walletBooks.ts';
+import { addModel, type CatalogModel, LAUNCH_CATALOG } from '../../stack/bootstrap.ts';
+import { readBooks } from '../../testing/ledger/walletBooks.ts';
+import { askCompletion, FORMS } from '../../testing/service/askCompletion.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { until } from '../../testing/until.ts';
 
 jest.setTimeout(180_000);
 

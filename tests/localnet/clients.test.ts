@@ -29,7 +29,7 @@ import {
 import { withEscrow } from '../../localnet/escrow.ts';
 import { UPGRADEABLE_LOADER } from '../../localnet/runtime/deployment.ts';
 import { createAddresses, IDL, PROGRAM_ID } from '../../programs/client/index.ts';
-import { createMint } from '../../stack/tokens.ts';
+import { createMint } from '../../stack/operator.ts';
 import { type LocalnetScene, openLocalnet } from './scene.ts';
 
 let scene: LocalnetScene;

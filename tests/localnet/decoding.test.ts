@@ -6,7 +6,7 @@ import {
   isWritable,
   MalformedTransactionError,
 } from '../../localnet/wire/transaction.ts';
-import { createRandom } from '../support/random.ts';
+import { createRandom } from '../../testing/random.ts';
 import { encodeCount, encodeDecoded, mutate, randomWire } from './wireForms.ts';
 
 const CASES = 300;

@@ -11,7 +11,7 @@ import {
 import { feeOf } from '../../localnet/bank/fees.ts';
 import { createRuntime, RENT_EPOCH_NEVER } from '../../localnet/runtime/runtime.ts';
 import { decodeTransaction } from '../../localnet/wire/transaction.ts';
-import { createRandom } from '../support/random.ts';
+import { createRandom } from '../../testing/random.ts';
 
 const CASES = 300;
 const PAYER_LAMPORTS = 10n ** 18n;

@@ -10,8 +10,8 @@ import {
 } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../../localnet/bank/fees.ts';
-import { callLedger } from '../../testing/ledgerCall.ts';
-import { createRandom } from '../support/random.ts';
+import { callLedger } from '../../testing/ledger/ledger.ts';
+import { createRandom } from '../../testing/random.ts';
 import { type LedgerProcess, startLedgerProcess } from './ledgerProcess.ts';
 import { newFolder, removeFolders } from './scene.ts';
 

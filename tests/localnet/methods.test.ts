@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ACCOUNT_SIZE, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { createMint } from '../../stack/tokens.ts';
+import { createMint } from '../../stack/operator.ts';
 import { type LocalnetScene, openLocalnet } from './scene.ts';
 
 let scene: LocalnetScene;

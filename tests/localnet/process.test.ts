@@ -9,7 +9,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { Connection, Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { delay } from '../../common/wait.ts';
-import { callLedger } from '../../testing/ledgerCall.ts';
+import { callLedger } from '../../testing/ledger/ledger.ts';
 
 const MAIN = fileURLToPath(new URL('../../localnet/main.ts', import.meta.url));
 

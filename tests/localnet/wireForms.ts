@@ -1,7 +1,7 @@
 import { Message, MessageV0, PublicKey, VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { DecodedTransaction } from '../../localnet/wire/transaction.ts';
-import type { Random } from '../support/random.ts';
+import type { Random } from '../../testing/random.ts';
 
 const PACKET_BYTES = 1_232;
 

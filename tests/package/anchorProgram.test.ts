@@ -10,9 +10,14 @@ import {
   PROGRAM_ID,
 } from '../../programs/client/index.ts';
 import * as builders from '../../programs/client/instructions/index.ts';
+import {
+  openService,
+  type Service,
+  startLedger,
+  type TestLedger,
+} from '../../testing/ledger/ledger.ts';
+import { createRandom } from '../../testing/random.ts';
 import { type IdlField, randomValue } from '../client/randomValue.ts';
-import { openService, type Service, startLedger, type TestLedger } from '../support/ledger.ts';
-import { createRandom } from '../support/random.ts';
 
 const random = createRandom();
 const addresses = createAddresses();

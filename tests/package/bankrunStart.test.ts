@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { type AddedAccount, start } from 'solana-bankrun';
-import { finalProgram } from '../../testing/bankrun.ts';
-import { startLoaded } from '../../testing/bankrunStart.ts';
+import { finalProgram, startLoaded } from '../../testing/kit/bankrun.ts';
 
 const ARTIFACT = join(import.meta.dirname, '../../programs/escrow/artifacts/escrow-v0.so');
 

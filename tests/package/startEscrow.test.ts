@@ -8,7 +8,7 @@ import {
   startEscrow,
   type TestWallet,
   type TestWorker,
-} from '../../testing/index.ts';
+} from '../../testing/kit/index.ts';
 
 const DAY_SECONDS = 86_400;
 const LITE_MODEL = { ...STANDARD_MODEL, id: 'lite-3b', tier: TIERS.indexOf('lite') };

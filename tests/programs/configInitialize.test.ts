@@ -9,8 +9,8 @@ import {
 } from '@solana/web3.js';
 import { configInitialize, PROGRAM_ID } from '../../programs/client/index.ts';
 import { artifactPath } from '../../programs/tools/artifacts.ts';
-import { LOCAL_AUTHORITY } from '../../testing/bankrun.ts';
-import { AUTHORITY, startChain } from '../support/chain.ts';
+import { AUTHORITY, startChain } from '../../testing/chain.ts';
+import { LOCAL_AUTHORITY } from '../../testing/kit/bankrun.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal } from './support/expectations.ts';
 import { withAccount } from './support/tampering.ts';

@@ -1,8 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Keypair, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
 import { EscrowErrorCode, IDL } from '../../programs/client/index.ts';
-import { type Chain, startChain } from '../support/chain.ts';
-import { callThrough, HOSTILE_PROGRAM_ID, hostileProgram } from '../support/hostileCaller.ts';
+import { type Chain, startChain } from '../../testing/chain.ts';
+import {
+  callThrough,
+  HOSTILE_PROGRAM_ID,
+  hostileProgram,
+} from '../../testing/ledger/hostileCaller.ts';
 import { type Confusion, confuse, withoutRights } from './support/confusion.ts';
 import { type Others, openOthers } from './support/others.ts';
 import { type Step, walkThrough } from './support/walkthrough.ts';

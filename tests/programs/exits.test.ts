@@ -1,7 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { TransactionInstruction } from '@solana/web3.js';
 import type { JobStatus } from '../../programs/client/index.ts';
-import { callThrough, HOSTILE_PROGRAM_ID, hostileProgram } from '../support/hostileCaller.ts';
+import {
+  callThrough,
+  HOSTILE_PROGRAM_ID,
+  hostileProgram,
+} from '../../testing/ledger/hostileCaller.ts';
 import { expectConserved } from './support/conservation.ts';
 import { type Exits, openJobs, takeExits } from './support/exits.ts';
 import { readJob, STATUS } from './support/jobs.ts';

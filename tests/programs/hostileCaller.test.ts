@@ -14,7 +14,7 @@ import {
   HOSTILE_PROGRAM_ID,
   HOSTILE_SIGNER,
   hostileProgram,
-} from '../support/hostileCaller.ts';
+} from '../../testing/ledger/hostileCaller.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
 import {

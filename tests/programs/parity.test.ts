@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { SystemProgram } from '@solana/web3.js';
 import { creditOpen, IDL, jobClose } from '../../programs/client/index.ts';
-import { startBankrun } from '../../testing/bankrun.ts';
+import { startBankrun } from '../../testing/kit/bankrun.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
 import { composeLock, jobIn, prove, readJob, refund, STATUS } from './support/jobs.ts';
 import { withData } from './support/tampering.ts';

@@ -8,7 +8,7 @@ import { createAddresses, PROGRAM_ID } from '../../programs/client/index.ts';
 import { artifactPath, checkout } from '../../programs/tools/artifacts.ts';
 import { drawProgramKey, requireUsableProgramId } from '../../programs/tools/programId.ts';
 import { tryOut } from '../../programs/tools/tryOut.ts';
-import { createRandom } from '../support/random.ts';
+import { createRandom } from '../../testing/random.ts';
 
 // That a build for another id runs there is shown by `npm run program:verify`, which has a compiler.
 

@@ -1,12 +1,6 @@
-/**
- * A walk of random instructions, governance and frozen token accounts included, held against a
- * small model after every step. By environment: `WALK_STEPS` (3,000 unless set) and `SEED`, in place
- * of the seeds below. `npm run test:walk -- --steps 50000 --seed 7` sets both. A walk goes on past its
- * steps until every instruction has succeeded at least once, which it has to.
- */
 import { describe, expect, it } from '@jest/globals';
 import { IDL } from '../../programs/client/index.ts';
-import { createRandom } from '../support/random.ts';
+import { createRandom } from '../../testing/random.ts';
 import { holdsLock, openBooks, TIMEOUT_SECONDS } from './support/walk/books.ts';
 import { expireJob } from './support/walk/disputeActs.ts';
 import { claimTreasury, governanceSteps } from './support/walk/governanceSteps.ts';
@@ -19,6 +13,13 @@ import { claim } from './support/walk/workerActs.ts';
 import { workerSteps } from './support/walk/workerSteps.ts';
 import { advanceSeconds, freezable, setFrozen, worldSteps } from './support/walk/worldSteps.ts';
 import { addresses, createWorld } from './support/world.ts';
+
+/**
+ * A walk of random instructions, governance and frozen token accounts included, held against a
+ * small model after every step. By environment: `WALK_STEPS` (3,000 unless set) and `SEED`, in place
+ * of the seeds below. `npm run test:walk -- --steps 50000 --seed 7` sets both. A walk goes on past its
+ * steps until every instruction has succeeded at least once, which it has to.
+ */
 
 const STEPS = Number(process.env.WALK_STEPS ?? 3_000);
 /** The rarest instruction may take so many steps more to succeed. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type PublicKey, SYSVAR_RENT_PUBKEY, SystemProgram } from '@solana/web3.js';
 import { creditOpen, jobClose } from '../../programs/client/index.ts';
-import type { Chain } from '../support/chain.ts';
+import type { Chain } from '../../testing/chain.ts';
 import { pass } from './support/expectations.ts';
 import { composeLock, refund } from './support/jobs.ts';
 import { addresses, createWorld, type World } from './support/world.ts';

@@ -5,10 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { startDatabase } from '../../stack/database.ts';
-import { setPassword } from '../../stack/databasePassword.ts';
-import { findFreePort } from '../../stack/freePort.ts';
-import { execute } from '../support/database.ts';
+import { setPassword, startDatabase } from '../../stack/database.ts';
+import { findFreePort } from '../../stack/port.ts';
+import { execute } from '../../testing/database/database.ts';
 
 jest.setTimeout(60_000);
 

@@ -6,9 +6,9 @@ import bs58 from 'bs58';
 import { loadConfig as loadApi } from '../../api/config.ts';
 import { loadConfig as loadIndexer } from '../../indexer/config.ts';
 import { loadConfig as loadLocalnet } from '../../localnet/config.ts';
+import { SECRETS_KEY } from '../../testing/indexer/indexerProcess.ts';
 import { loadConfig as loadWorker } from '../../worker/config.ts';
 import { checkout } from '../docs/documents.ts';
-import { SECRETS_KEY } from '../indexer/indexerProcess.ts';
 import { settingsIn } from './settingsIn.ts';
 
 const example = readFileSync(join(checkout, '.env.example'), 'utf8');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { recordDatabase } from '../../stack/leftovers.ts';
-import { createTestDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../../testing/database/database.ts';
 
 let folder: string;
 beforeEach(() => {

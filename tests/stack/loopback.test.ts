@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { loadConfig } from '../../stack/config.ts';
-import { allowsLoopback } from '../../stack/loopback.ts';
+import { allowsLoopback, loadConfig } from '../../stack/config.ts';
 
 const AUTHORITY_KEY = bs58.encode(Keypair.generate().secretKey);
 const CLUSTER = 'https://api.mainnet-beta.solana.com';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { untilReady } from '../../stack/ready.ts';
+import { untilReady } from '../../stack/child.ts';
 
 let server: Server | undefined;
 afterEach(() => {

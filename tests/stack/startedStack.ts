@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { delay } from '../../common/wait.ts';
-import { findFreePort } from '../../stack/freePort.ts';
+import { findFreePort } from '../../stack/port.ts';
 import { readStackFile, type StackDescription } from '../../stack/stackFile.ts';
 
 const WAIT_MS_MAX = 90_000;

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { insertLedger } from '../../indexer/sql/progress.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { prepareThrowawayMirror } from '../../stack/throwawayMirror.ts';
-import { createMirrorDatabase, type MirrorDatabase } from '../indexer/mirrorDatabase.ts';
+import { prepareThrowawayMirror } from '../../stack/mirrorDatabase.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 
 jest.setTimeout(60_000);
 

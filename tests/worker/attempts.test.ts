@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createAttempts } from '../../worker/attempts.ts';
+import { createAttempts } from '../../worker/jobs/attempts.ts';
 
 const ATTEMPTS_MAX = 100_000;
 const DEADLINE_SHIFT_SECONDS_MAX = 120n;

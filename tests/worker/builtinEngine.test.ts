@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ChatRequest } from '../../worker/contracts.ts';
 import { createBuiltinEngine } from '../../worker/engine/builtin.ts';
 import type { EngineEvent } from '../../worker/engine/engine.ts';
+import type { ChatRequest } from '../../worker/protocol/contracts.ts';
 
 const TOKEN_LIMIT = 10_000;
 const engine = createBuiltinEngine({ tokenDelayMs: 0 });

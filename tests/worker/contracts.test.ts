@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { jobRequest } from '../../worker/contracts.ts';
+import { jobRequest } from '../../worker/protocol/contracts.ts';
 import { codeOf, openScene, type RequestChanges, type Scene } from './scene.ts';
 
 /** Of base58, so that only its length is wrong; a header may be as long. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createErrorFields } from '../../worker/engine/errorFields.ts';
+import { createErrorFields } from '../../worker/engine/upstreamEvents.ts';
 
 /** What comes out of it when these pieces go in, one after the other. */
 function through(pieces: readonly string[]): string {

@@ -5,12 +5,12 @@ import { describe, expect, it } from '@jest/globals';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { createLogger } from '../../common/logger.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import type { Admitted } from '../../worker/admission.ts';
-import { createAttempts } from '../../worker/attempts.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
-import { WorkerError } from '../../worker/errors.ts';
-import { createJobs } from '../../worker/jobs.ts';
-import { createProofSigner } from '../../worker/proofs.ts';
+import type { Admitted } from '../../worker/jobs/admission.ts';
+import { createAttempts } from '../../worker/jobs/attempts.ts';
+import { createJobs } from '../../worker/jobs/jobs.ts';
+import { createProofSigner } from '../../worker/jobs/output.ts';
+import { WorkerError } from '../../worker/protocol/errors.ts';
 import { freshAddress, MODEL_ID } from './scene.ts';
 
 const SLOTS = 32;

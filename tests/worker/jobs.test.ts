@@ -5,11 +5,11 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createLogger } from '../../common/logger.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import type { Admitted } from '../../worker/admission.ts';
-import { createAttempts } from '../../worker/attempts.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
-import { createJobs } from '../../worker/jobs.ts';
-import { createProofSigner } from '../../worker/proofs.ts';
+import type { Admitted } from '../../worker/jobs/admission.ts';
+import { createAttempts } from '../../worker/jobs/attempts.ts';
+import { createJobs } from '../../worker/jobs/jobs.ts';
+import { createProofSigner } from '../../worker/jobs/output.ts';
 import { readAnswer } from './events.ts';
 import { freshAddress, MODEL_ID } from './scene.ts';
 

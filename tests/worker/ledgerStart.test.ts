@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import type { Accounts } from '../../programs/client/accounts.ts';
-import { WorkerError } from '../../worker/errors.ts';
-import type { OwnReading } from '../../worker/ledger.ts';
-import { createLedgerStart } from '../../worker/ledgerStart.ts';
+import { createLedgerStart, type OwnReading } from '../../worker/ledger/ledger.ts';
+import { WorkerError } from '../../worker/protocol/errors.ts';
 import { readAnswer } from './events.ts';
 import { codeOf, openScene } from './scene.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Job } from '../../programs/client/types.ts';
-import type { JobReading } from '../../worker/ledger.ts';
-import { createLookout } from '../../worker/lookout.ts';
+import { createLookout } from '../../worker/ledger/jobLookup.ts';
+import type { JobReading } from '../../worker/ledger/ledger.ts';
 import { freshAddress } from './scene.ts';
 
 const SLOTS = 40;

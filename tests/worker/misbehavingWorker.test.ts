@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { proofMessage, verifySignature } from '../../programs/client/proof.ts';
-import { type MisbehavingWorker, startMisbehavingWorker } from '../support/misbehavingWorker.ts';
+import {
+  type MisbehavingWorker,
+  startMisbehavingWorker,
+} from '../../testing/workers/misbehavingWorker.ts';
 import { readAnswer } from './events.ts';
 import { type LockedJob, openScene, type Scene } from './scene.ts';
 

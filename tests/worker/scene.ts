@@ -8,7 +8,7 @@ import { createLogger, type Logger } from '../../common/logger.ts';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { sign, workerRequestMessage } from '../../programs/client/proof.ts';
-import { readClockSeconds, setClockSeconds } from '../../testing/ledgerCall.ts';
+import { readClockSeconds, setClockSeconds } from '../../testing/ledger/ledger.ts';
 import { createWorker } from '../../worker/app.ts';
 import { createBuiltinEngine } from '../../worker/engine/builtin.ts';
 import type { Engine } from '../../worker/engine/engine.ts';

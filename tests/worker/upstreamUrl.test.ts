@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { chatCompletionsUrl } from '../../worker/engine/upstreamUrl.ts';
+import { chatCompletionsUrl } from '../../worker/engine/upstream.ts';
 
 describe('the address of an upstream', () => {
   it.each([

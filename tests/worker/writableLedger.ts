@@ -4,8 +4,7 @@ import type { AccountName } from '../../programs/client/accounts.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { coder, IDL } from '../../programs/client/codec.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
-import { writeAccount } from '../../testing/ledgerCall.ts';
-import { startLedger } from '../support/ledger.ts';
+import { startLedger, writeAccount } from '../../testing/ledger/ledger.ts';
 
 /** The local ledger with accounts that tests write as they need them. */
 export interface WritableLedger {

@@ -1,10 +1,53 @@
 import { randomUUID } from 'node:crypto';
-import { createRandom } from '../../common/seededRandom.ts';
+import { createRandom, type Random } from '../../common/seededRandom.ts';
 import { estimatePromptTokens } from '../../common/tokenizers/tokenCounts.ts';
 import { delay } from '../../common/wait.ts';
-import { compose } from './composition.ts';
-import type { Engine, FinishReason } from './engine.ts';
-import { createStopScanner } from './stopSequences.ts';
+import type { ChatRequest } from '../protocol/contracts.ts';
+import { createStopScanner, type Engine, type FinishReason } from './engine.ts';
+
+const OPENING = 'This is the built-in engine, not a language model; it strings words together:';
+
+const VOCABULARY = [
+  ...['and', 'then', 'while', 'before', 'because', 'under', 'across', 'beyond', 'the', 'every'],
+  ...['quiet', 'river', 'copper', 'window', 'carries', 'light', 'over', 'a', 'narrow', 'bridge'],
+  ...['where', 'small', 'boats', 'wait', 'for', 'morning', 'with', 'patient', 'hands', 'somewhere'],
+];
+
+/** Words of the conversation that the answer may take up; more would say nothing new. */
+const ECHOED_WORDS_MAX = 200;
+const NATURAL_WORDS_MIN = 30;
+const NATURAL_WORDS_SPREAD = 30;
+const SENTENCE_WORDS = 9;
+const REQUESTED_LENGTH = /\b(\d{1,6})\s+words\b/i;
+
+/**
+ * The answer as tokens: words, each with the space before it. An opening that says what this is,
+ * then words drawn from the last message and from a small vocabulary.
+ *
+ * An answer has 30 to 59 words, or as many as the last message asks for ("write 500 words").
+ */
+function* compose(chat: ChatRequest, random: Random): Generator<string> {
+  const question = chat.messages.at(-1)?.content ?? '';
+  const echoed = question.split(/\s+/).filter(isWord).slice(0, ECHOED_WORDS_MAX);
+  const words = [...VOCABULARY, ...echoed];
+  const requested = REQUESTED_LENGTH.exec(question)?.[1];
+  const length =
+    requested === undefined
+      ? NATURAL_WORDS_MIN + random.below(NATURAL_WORDS_SPREAD)
+      : Number(requested);
+  const opening = OPENING.split(' ');
+  for (let position = 0; position < length; position += 1) {
+    const word = opening[position] ?? words[random.below(words.length)];
+    const written = position - opening.length + 1;
+    const isEnd = position === length - 1 || (written > 0 && written % SENTENCE_WORDS === 0);
+    yield `${position === 0 ? '' : ' '}${word}${isEnd ? '.' : ''}`;
+  }
+}
+
+/** Marks of punctuation alone would not read as words. */
+function isWord(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text);
+}
 
 /**
  * A stand-in for a model, so that everything runs without one. Same conversation and seed, same

@@ -1,11 +1,23 @@
-import type { ChatRequest } from '../contracts.ts';
-import { WorkerError } from '../errors.ts';
-import type { Engine, FinishReason, Usage } from './engine.ts';
-import { readServerEvents } from './serverEvents.ts';
-import { createStopScanner } from './stopSequences.ts';
-import { parseUpstreamChunk } from './upstreamChunk.ts';
-import { asUpstreamFailure, asUpstreamRefusal } from './upstreamFailures.ts';
-import { chatCompletionsUrl } from './upstreamUrl.ts';
+import type { ChatRequest } from '../protocol/contracts.ts';
+import { WorkerError } from '../protocol/errors.ts';
+import { createStopScanner, type Engine, type FinishReason, type Usage } from './engine.ts';
+import {
+  asUpstreamFailure,
+  asUpstreamRefusal,
+  parseUpstreamChunk,
+  readServerEvents,
+} from './upstreamEvents.ts';
+
+/**
+ * Where to post: `…/v1` (or any other base) gets `/chat/completions` appended, a bare host
+ * `/v1/chat/completions`, and a full address stays as it is.
+ */
+export function chatCompletionsUrl(base: string): string {
+  const url = new URL(base);
+  const path = url.pathname.replace(/\/+$/, '');
+  if (!path.endsWith('/chat/completions')) url.pathname = `${path || '/v1'}/chat/completions`;
+  return url.href;
+}
 
 /** After the finish chunk only the usage is missing, and that is no reason to wait for long. */
 const USAGE_WAIT_MS = 2_000;

@@ -1,10 +1,9 @@
 import { zstdCompressSync } from 'node:zlib';
 import { base58 } from '@scure/base';
 import type { Account, Runtime } from '../../runtime/runtime.ts';
-import { addressText } from '../../wire/addressText.ts';
-import { exact } from '../../wire/json.ts';
-import type { AccountShape } from '../parameters.ts';
-import { invalidRequest } from '../rpcError.ts';
+import { addressText, exact } from '../../wire/text.ts';
+import { invalidRequest } from '../protocol/method.ts';
+import type { AccountShape } from '../protocol/parameters.ts';
 import { parseTokenData } from './tokenData.ts';
 
 /** More of it would keep a node busy for long. */

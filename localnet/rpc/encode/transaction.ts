@@ -1,10 +1,9 @@
 import { base58 } from '@scure/base';
 import type { KeptTransaction } from '../../store/store.ts';
-import { addressText } from '../../wire/addressText.ts';
-import { parseExact, Serialized } from '../../wire/json.ts';
+import { addressText, parseExact, Serialized } from '../../wire/text.ts';
 import { type DecodedTransaction, decodeTransaction, isWritable } from '../../wire/transaction.ts';
-import type { TransactionEncoding } from '../parameters.ts';
-import { versionUnsupported } from '../rpcError.ts';
+import { versionUnsupported } from '../protocol/method.ts';
+import type { TransactionEncoding } from '../protocol/parameters.ts';
 import { parseInstruction } from './instruction.ts';
 
 /** How a transaction is to be told. */

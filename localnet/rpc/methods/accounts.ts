@@ -2,10 +2,9 @@ import { z } from 'zod';
 import { tryDecodeBase58 } from '../../../programs/client/keys.ts';
 import { tokenHolding } from '../../bank/tokenBalances.ts';
 import type { Account } from '../../runtime/runtime.ts';
-import { addressText } from '../../wire/addressText.ts';
-import { exact } from '../../wire/json.ts';
+import { addressText, exact } from '../../wire/text.ts';
 import { encodeAccount } from '../encode/account.ts';
-import { contextOf, method, withContext } from '../method.ts';
+import { contextOf, invalidParams, method, withContext } from '../protocol/method.ts';
 import {
   type AccountFilter,
   accountReading,
@@ -13,8 +12,7 @@ import {
   amount,
   programReading,
   reading,
-} from '../parameters.ts';
-import { invalidParams } from '../rpcError.ts';
+} from '../protocol/parameters.ts';
 
 /** Clusters allow no more at a time. */
 const ACCOUNTS_MAX = 100;

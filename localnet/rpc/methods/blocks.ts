@@ -1,9 +1,16 @@
 import { base58 } from '@scure/base';
 import { z } from 'zod';
 import type { BlockRow } from '../../store/history.ts';
-import { Serialized } from '../../wire/json.ts';
+import { Serialized } from '../../wire/text.ts';
 import { encodeAccountsOnly, encodeTransaction } from '../encode/transaction.ts';
-import { contextOf, method, type RpcContext, withContext } from '../method.ts';
+import {
+  blockNotAvailable,
+  contextOf,
+  invalidParams,
+  method,
+  type RpcContext,
+  withContext,
+} from '../protocol/method.ts';
 import {
   blockhash,
   keptReading,
@@ -11,8 +18,7 @@ import {
   reading,
   slot as slotParameter,
   transactionReading,
-} from '../parameters.ts';
-import { blockNotAvailable, invalidParams } from '../rpcError.ts';
+} from '../protocol/parameters.ts';
 
 /** Clusters list no more slots at a time. */
 const SLOTS_MAX = 500_000;

@@ -1,18 +1,23 @@
 import { z } from 'zod';
 import { feeOf } from '../../bank/fees.ts';
 import { SLOTS_PER_EPOCH } from '../../runtime/runtime.ts';
-import { addressText, decodeBase64 } from '../../wire/addressText.ts';
-import { exact } from '../../wire/json.ts';
+import { addressText, decodeBase64, exact } from '../../wire/text.ts';
 import { decodeMessage, MalformedTransactionError } from '../../wire/transaction.ts';
-import { contextOf, method, type RpcContext, SOLANA_VERSION, withContext } from '../method.ts';
+import {
+  contextOf,
+  invalidParams,
+  method,
+  type RpcContext,
+  SOLANA_VERSION,
+  withContext,
+} from '../protocol/method.ts';
 import {
   address,
   config as configuration,
   optional,
   reading,
   slot as slotParameter,
-} from '../parameters.ts';
-import { invalidParams } from '../rpcError.ts';
+} from '../protocol/parameters.ts';
 
 const SLOTS_IN_EPOCH = Number(SLOTS_PER_EPOCH);
 const WRITABLE_MAX = 128;

@@ -3,11 +3,16 @@ import { PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
 import { mintState, tokenHolding } from '../../bank/tokenBalances.ts';
 import { type Account, RENT_EPOCH_NEVER } from '../../runtime/runtime.ts';
-import { addressText } from '../../wire/addressText.ts';
-import { mintWith, tokenAccountOf } from '../encode/tokenAccount.ts';
-import { type Method, method, type RpcContext } from '../method.ts';
-import { address, amount, optional } from '../parameters.ts';
-import { invalidParams, RpcError } from '../rpcError.ts';
+import { addressText } from '../../wire/text.ts';
+import { mintWith, tokenAccountOf } from '../encode/tokenData.ts';
+import {
+  invalidParams,
+  type Method,
+  method,
+  type RpcContext,
+  RpcError,
+} from '../protocol/method.ts';
+import { address, amount, optional } from '../protocol/parameters.ts';
 
 /** All methods of ours have this prefix; no cluster has any of them. */
 export const DEVELOPMENT_PREFIX = 'localnet_';

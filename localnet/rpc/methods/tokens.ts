@@ -1,12 +1,17 @@
 import { z } from 'zod';
 import { isTokenProgram, mintState, tokenAmount, tokenHolding } from '../../bank/tokenBalances.ts';
 import type { Account } from '../../runtime/runtime.ts';
-import { addressText, keyOf } from '../../wire/addressText.ts';
+import { addressText, keyOf } from '../../wire/text.ts';
 import { encodeAccount } from '../encode/account.ts';
 import { delegateOf } from '../encode/tokenData.ts';
-import { contextOf, method, type RpcContext, withContext } from '../method.ts';
-import { accountReading, address, reading } from '../parameters.ts';
-import { invalidParams } from '../rpcError.ts';
+import {
+  contextOf,
+  invalidParams,
+  method,
+  type RpcContext,
+  withContext,
+} from '../protocol/method.ts';
+import { accountReading, address, reading } from '../protocol/parameters.ts';
 
 /** Clusters list no more of a mint's largest accounts. */
 const LARGEST_MAX = 20;

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { tryDecodeBase58 } from '../../../programs/client/keys.ts';
 import type { Refused } from '../../bank/execute.ts';
 import { innerInstructionsOf, returnDataOf } from '../../bank/meta.ts';
-import { describeError } from '../../runtime/errorWords.ts';
 import { hexOf } from '../../runtime/runtime.ts';
-import { decodeBase64 } from '../../wire/addressText.ts';
+import { describeError } from '../../runtime/transactionError.ts';
+import { decodeBase64 } from '../../wire/text.ts';
 import {
   type DecodedTransaction,
   decodeTransaction,
@@ -13,7 +13,15 @@ import {
 } from '../../wire/transaction.ts';
 import { encodeAccount } from '../encode/account.ts';
 import { encodeConfirmed } from '../encode/transaction.ts';
-import { contextOf, method, type RpcContext, withContext } from '../method.ts';
+import {
+  contextOf,
+  invalidParams,
+  method,
+  preflightFailed,
+  type RpcContext,
+  signatureFailed,
+  withContext,
+} from '../protocol/method.ts';
 import {
   address,
   amount,
@@ -25,8 +33,7 @@ import {
   signatureText,
   slot as slotParameter,
   transactionReading,
-} from '../parameters.ts';
-import { invalidParams, preflightFailed, signatureFailed } from '../rpcError.ts';
+} from '../protocol/parameters.ts';
 import { blockTimeOf } from './blocks.ts';
 
 /** As clusters have it. */

@@ -4,7 +4,7 @@
 //! The data is a list of calls. Each is a byte that says where the called program is among the
 //! accounts; the bump of this program's own signer, or 0 to call without its signature; the number
 //! of accounts; for each account its place and its flags; the length of the data in 16 bits,
-//! little-endian; the data. tests/support/hostileCaller.ts writes it.
+//! little-endian; the data. testing/ledger/hostileCaller.ts writes it.
 
 #![no_std]
 

@@ -1,5 +1,8 @@
 import type { Connection } from '@solana/web3.js';
-import { interceptedConnection, type RpcRequest } from '../../client/interceptedConnection.ts';
+import {
+  interceptedConnection,
+  type RpcRequest,
+} from '../../../testing/ledger/interceptedConnection.ts';
 
 export interface InstructionJson {
   programIdIndex: number;

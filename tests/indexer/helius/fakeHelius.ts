@@ -7,7 +7,7 @@ import type {
   TransactionForAddressSignature,
 } from 'helius-sdk/types/types';
 import type { CreateWebhookRequest, Webhook } from 'helius-sdk/types/webhooks';
-import { BATCH_REFUSED } from '../../support/ledgerGate.ts';
+import { BATCH_REFUSED } from '../../../testing/ledger/ledgerGate.ts';
 
 export const API_KEY = 'a-key-of-helius';
 

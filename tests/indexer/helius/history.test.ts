@@ -11,9 +11,12 @@ import { createRpc } from '../../../indexer/source/rpc.ts';
 import type { LedgerSource } from '../../../indexer/source/source.ts';
 import { clearMirror, digestTables } from '../../../indexer/sql/digest.ts';
 import { PROGRAM_ID } from '../../../programs/client/index.ts';
+import {
+  createMirrorDatabase,
+  type MirrorDatabase,
+} from '../../../testing/indexer/mirrorDatabase.ts';
+import { addresses, createScene, type Scene } from '../../../testing/indexer/scene.ts';
 import { liveThrough } from '../life.ts';
-import { createMirrorDatabase, type MirrorDatabase } from '../mirrorDatabase.ts';
-import { addresses, createScene, type Scene } from '../scene.ts';
 import { type FakeHelius, RefusedError, type Row, startFakeHelius } from './fakeHelius.ts';
 
 let scene: Scene;

@@ -2,13 +2,16 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { digestTables } from '../../../indexer/sql/digest.ts';
 import { PROGRAM_ID } from '../../../programs/client/index.ts';
-import { findFreePort } from '../../../stack/freePort.ts';
-import type { StartedProcess } from '../../support/childProcess.ts';
-import { createRandom } from '../../support/random.ts';
-import { startIndexer } from '../indexerProcess.ts';
-import { createMirrorDatabase, type MirrorDatabase } from '../mirrorDatabase.ts';
-import { createScene, type Scene } from '../scene.ts';
-import { until } from '../until.ts';
+import { findFreePort } from '../../../stack/port.ts';
+import type { StartedProcess } from '../../../testing/childProcess.ts';
+import { startIndexer } from '../../../testing/indexer/indexerProcess.ts';
+import {
+  createMirrorDatabase,
+  type MirrorDatabase,
+} from '../../../testing/indexer/mirrorDatabase.ts';
+import { createScene, type Scene } from '../../../testing/indexer/scene.ts';
+import { createRandom } from '../../../testing/random.ts';
+import { until } from '../../../testing/until.ts';
 import { API_KEY, type FakeHelius, startFakeHelius } from './fakeHelius.ts';
 
 const SECRET = 'a-secret-that-only-Helius-and-we-know';

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { createHeliusMetrics } from '../../../indexer/helius/metrics.ts';
 import { createHeliusWebhook } from '../../../indexer/helius/webhook.ts';
-import { until } from '../until.ts';
+import { until } from '../../../testing/until.ts';
 import { API_KEY, type FakeHelius, startFakeHelius } from './fakeHelius.ts';
 import { redirectHelius } from './redirectHelius.ts';
 

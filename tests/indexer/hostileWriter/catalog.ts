@@ -1,6 +1,6 @@
 import { createMintToInstruction } from '@solana/spl-token';
 import { configUpdate, modelRetire, modelUpsert } from '../../../programs/client/index.ts';
-import { addresses, type Scene } from '../scene.ts';
+import { addresses, type Scene } from '../../../testing/indexer/scene.ts';
 import {
   CREDITS_MAX,
   I64_MAX,

@@ -1,8 +1,8 @@
 import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../../programs/client/index.ts';
-import { HOSTILE_PROGRAM_ID } from '../../support/hostileCaller.ts';
-import { addresses } from '../scene.ts';
+import { addresses } from '../../../testing/indexer/scene.ts';
+import { HOSTILE_PROGRAM_ID } from '../../../testing/ledger/hostileCaller.ts';
 
 export const U32_MAX = 2 ** 32 - 1;
 export const U64_MAX = 2n ** 64n - 1n;

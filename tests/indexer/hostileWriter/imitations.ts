@@ -5,8 +5,8 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../../programs/client/index.ts';
-import { callThrough } from '../../support/hostileCaller.ts';
-import { addresses } from '../scene.ts';
+import { addresses } from '../../../testing/indexer/scene.ts';
+import { callThrough } from '../../../testing/ledger/hostileCaller.ts';
 
 const MEMO_PROGRAM_ID = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 

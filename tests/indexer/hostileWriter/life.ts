@@ -23,7 +23,7 @@ import {
   workerUnhost,
   workerUpdate,
 } from '../../../programs/client/index.ts';
-import { HOSTILE_SIGNER } from '../../support/hostileCaller.ts';
+import { HOSTILE_SIGNER } from '../../../testing/ledger/hostileCaller.ts';
 import { cheapest, dearest, flat, HOSTED } from './catalog.ts';
 import {
   CREDITS_MAX,

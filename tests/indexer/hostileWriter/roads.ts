@@ -13,10 +13,14 @@ import {
 } from '@solana/web3.js';
 import { delay } from '../../../common/wait.ts';
 import { PROGRAM_ID } from '../../../programs/client/index.ts';
-import { callThrough, HOSTILE_PROGRAM_ID, HOSTILE_SIGNER } from '../../support/hostileCaller.ts';
-import type { TestLedger } from '../../support/ledger.ts';
-import { addresses, type Scene } from '../scene.ts';
-import { until } from '../until.ts';
+import { addresses, type Scene } from '../../../testing/indexer/scene.ts';
+import {
+  callThrough,
+  HOSTILE_PROGRAM_ID,
+  HOSTILE_SIGNER,
+} from '../../../testing/ledger/hostileCaller.ts';
+import type { TestLedger } from '../../../testing/ledger/ledger.ts';
+import { until } from '../../../testing/until.ts';
 
 const POLL_MS = 20;
 

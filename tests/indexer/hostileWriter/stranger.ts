@@ -16,9 +16,9 @@ import {
   proofMessage,
   sign,
 } from '../../../programs/client/index.ts';
-import { HOSTILE_SIGNER } from '../../support/hostileCaller.ts';
-import { readClockSeconds } from '../../support/ledger.ts';
-import { addresses, type Scene } from '../scene.ts';
+import { addresses, type Scene } from '../../../testing/indexer/scene.ts';
+import { HOSTILE_SIGNER } from '../../../testing/ledger/hostileCaller.ts';
+import { readClockSeconds } from '../../../testing/ledger/ledger.ts';
 import type { HostileModel } from './catalog.ts';
 import { U64_MAX } from './extremes.ts';
 import type { Road } from './roads.ts';

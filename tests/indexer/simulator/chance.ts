@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createRandom, type Random } from '../../support/random.ts';
+import { createRandom, type Random } from '../../../testing/random.ts';
 
 /** Randomness of one part of the simulation, so that parts that race do not draw from each other. */
 export interface Chance {

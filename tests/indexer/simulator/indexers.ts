@@ -5,7 +5,7 @@ import type { FatalError } from '../../../indexer/source/errors.ts';
 import type { LedgerSource } from '../../../indexer/source/source.ts';
 import { createMetrics } from '../../../indexer/telemetry/metrics.ts';
 import type { Announcing } from '../../../indexer/webhooks/announce/announcer.ts';
-import { addresses } from '../scene.ts';
+import { addresses } from '../../../testing/indexer/scene.ts';
 import type { Fate, UnreliablePool } from './unreliablePool.ts';
 
 /** The indexers that run at a time. */

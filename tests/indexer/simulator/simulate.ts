@@ -2,7 +2,7 @@ import { selectCursor } from '../../../indexer/sql/progress.ts';
 import type { Announcing } from '../../../indexer/webhooks/announce/announcer.ts';
 import { resetPosition } from '../../../indexer/webhooks/announce/occurrence.ts';
 import type { DeliveryQueue } from '../../../indexer/webhooks/deliver/queue.ts';
-import type { MirrorDatabase } from '../mirrorDatabase.ts';
+import type { MirrorDatabase } from '../../../testing/indexer/mirrorDatabase.ts';
 import { createChance } from './chance.ts';
 import { type Differences, findDifferences } from './differences/findDifferences.ts';
 import { disturb } from './disturb.ts';

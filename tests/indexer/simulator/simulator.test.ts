@@ -12,8 +12,11 @@ import { createLogger } from '../../../common/logger.ts';
 import * as wait from '../../../common/wait.ts';
 import { clearMirror } from '../../../indexer/sql/digest.ts';
 import { createDeliveryQueue, openAttemptJobs } from '../../../indexer/webhooks/deliver/queue.ts';
-import { createRandom } from '../../support/random.ts';
-import { createMirrorDatabase, type MirrorDatabase } from '../mirrorDatabase.ts';
+import {
+  createMirrorDatabase,
+  type MirrorDatabase,
+} from '../../../testing/indexer/mirrorDatabase.ts';
+import { createRandom } from '../../../testing/random.ts';
 import { subscribeToAll } from '../subscribeToAll.ts';
 import { WALLETS } from './ledger/drawInstructions.ts';
 import { NOTABLE_SEEDS } from './notableSeeds.ts';

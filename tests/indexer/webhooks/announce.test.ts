@@ -6,9 +6,13 @@ import { clearMirror } from '../../../indexer/sql/digest.ts';
 import { createAnnouncer, resumeAnnouncing } from '../../../indexer/webhooks/announce/announcer.ts';
 import { movePosition } from '../../../indexer/webhooks/announce/occurrence.ts';
 import { createAddresses } from '../../../programs/client/addresses.ts';
+import { bought, withdrawn } from '../../../testing/indexer/creditEvents.ts';
+import {
+  createWebhookScene,
+  WALLET,
+  type WebhookScene,
+} from '../../../testing/indexer/webhookScene.ts';
 import { emptyState, opening as firstInstructions } from '../simulator/ledger/programState.ts';
-import { bought, withdrawn } from './creditEvents.ts';
-import { createWebhookScene, WALLET, type WebhookScene } from './webhookScene.ts';
 
 const OTHER_WALLET = 'Hn6vvWXBYmWgGrHwS1bjPMV6TxTUuuKpbw1CwJMB3Dvo';
 const URL = 'https://example.com/hook';

@@ -3,10 +3,14 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { SECRETS_KEY } from '../indexerProcess.ts';
-import { bought } from './creditEvents.ts';
-import { type Receiver, refuse, startReceiver } from './receiver.ts';
-import { createWebhookScene, WALLET, type WebhookScene } from './webhookScene.ts';
+import { bought } from '../../../testing/indexer/creditEvents.ts';
+import { SECRETS_KEY } from '../../../testing/indexer/indexerProcess.ts';
+import { type Receiver, refuse, startReceiver } from '../../../testing/indexer/receiver.ts';
+import {
+  createWebhookScene,
+  WALLET,
+  type WebhookScene,
+} from '../../../testing/indexer/webhookScene.ts';
 
 const MAIN = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
 

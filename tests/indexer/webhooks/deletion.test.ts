@@ -2,10 +2,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createWebhooks } from '../../../api/account/webhooks.ts';
 import { inTransaction } from '../../../common/postgres.ts';
 import { createSealing } from '../../../common/sealing.ts';
-import { SECRETS_KEY } from '../indexerProcess.ts';
-import { until } from '../until.ts';
-import { bought } from './creditEvents.ts';
-import { createWebhookScene, WALLET, type WebhookScene } from './webhookScene.ts';
+import { bought } from '../../../testing/indexer/creditEvents.ts';
+import { SECRETS_KEY } from '../../../testing/indexer/indexerProcess.ts';
+import {
+  createWebhookScene,
+  WALLET,
+  type WebhookScene,
+} from '../../../testing/indexer/webhookScene.ts';
+import { until } from '../../../testing/until.ts';
 
 /** More than are deleted in one statement. */
 const DELIVERIES = 2_500;

@@ -5,9 +5,14 @@ import { inTransaction } from '../../../common/postgres.ts';
 import { concludeAttempt } from '../../../indexer/webhooks/deliver/conclude.ts';
 import { selectOverdue } from '../../../indexer/webhooks/deliver/upkeep.ts';
 import { disableWebhook } from '../../../indexer/webhooks/operate/webhooks.ts';
-import { bought } from './creditEvents.ts';
-import { type Receiver, refuse, startReceiver } from './receiver.ts';
-import { createWebhookScene, type DeliveryRow, SECRET, type WebhookScene } from './webhookScene.ts';
+import { bought } from '../../../testing/indexer/creditEvents.ts';
+import { type Receiver, refuse, startReceiver } from '../../../testing/indexer/receiver.ts';
+import {
+  createWebhookScene,
+  type DeliveryRow,
+  SECRET,
+  type WebhookScene,
+} from '../../../testing/indexer/webhookScene.ts';
 
 /** From the contract: 1 at once; 2 after 30 s; 3 after 5 min; 4 after 30 min; 5 after 2 h. */
 const DELAYS_SECONDS = [30, 300, 1_800, 7_200];

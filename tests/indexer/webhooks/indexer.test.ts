@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { StartedProcess } from '../../support/childProcess.ts';
-import { startIndexer } from '../indexerProcess.ts';
-import { createScene, type Scene } from '../scene.ts';
-import { until } from '../until.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
-import { createWebhookScene, type WebhookScene } from './webhookScene.ts';
+import type { StartedProcess } from '../../../testing/childProcess.ts';
+import { startIndexer } from '../../../testing/indexer/indexerProcess.ts';
+import { type Receiver, startReceiver } from '../../../testing/indexer/receiver.ts';
+import { createScene, type Scene } from '../../../testing/indexer/scene.ts';
+import { createWebhookScene, type WebhookScene } from '../../../testing/indexer/webhookScene.ts';
+import { until } from '../../../testing/until.ts';
 
 let ledger: Scene;
 let scene: WebhookScene;

@@ -3,11 +3,16 @@ import { Keypair } from '@solana/web3.js';
 import { Registry } from 'prom-client';
 import { measureBacklog } from '../../../indexer/webhooks/deliver/metrics.ts';
 import type { Webhooks } from '../../../indexer/webhooks/start.ts';
-import { samplesOf } from '../../support/apiMetrics.ts';
-import { until } from '../until.ts';
-import { bought } from './creditEvents.ts';
-import { type Receiver, refuse, startReceiver } from './receiver.ts';
-import { createWebhookScene, type DeliveryRow, WALLET, type WebhookScene } from './webhookScene.ts';
+import { bought } from '../../../testing/indexer/creditEvents.ts';
+import { type Receiver, refuse, startReceiver } from '../../../testing/indexer/receiver.ts';
+import {
+  createWebhookScene,
+  type DeliveryRow,
+  WALLET,
+  type WebhookScene,
+} from '../../../testing/indexer/webhookScene.ts';
+import { samplesOf } from '../../../testing/service/askCompletion.ts';
+import { until } from '../../../testing/until.ts';
 
 const EVENTS = 100;
 /** At the same time to one webhook. */

@@ -17,11 +17,16 @@ import {
   WebhookDisabledError,
   WebhookNotFoundError,
 } from '../../../indexer/webhooks/operate/webhooks.ts';
+import { bought } from '../../../testing/indexer/creditEvents.ts';
+import { SECRETS_KEY } from '../../../testing/indexer/indexerProcess.ts';
+import { type Receiver, refuse, startReceiver } from '../../../testing/indexer/receiver.ts';
+import {
+  createWebhookScene,
+  SECRET,
+  WALLET,
+  type WebhookScene,
+} from '../../../testing/indexer/webhookScene.ts';
 import { contractDigest } from '../../../webhooks/signature.ts';
-import { SECRETS_KEY } from '../indexerProcess.ts';
-import { bought } from './creditEvents.ts';
-import { type Receiver, refuse, startReceiver } from './receiver.ts';
-import { createWebhookScene, SECRET, WALLET, type WebhookScene } from './webhookScene.ts';
 
 /** As another process than the indexer has it. */
 const queue = openDeliveryQueue();

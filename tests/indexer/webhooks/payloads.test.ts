@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventData } from '../../../api/http/contracts/events.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../../indexer/fold/event.ts';
+import { createScene, type Scene } from '../../../testing/indexer/scene.ts';
+import {
+  createWebhookScene,
+  type DeliveryRow,
+  type WebhookScene,
+} from '../../../testing/indexer/webhookScene.ts';
 import { API_VERSION, EVENT_KINDS, type EventKind } from '../../../webhooks/events.ts';
 import { readDocuments } from '../../docs/documents.ts';
 import { liveThrough } from '../life.ts';
-import { createScene, type Scene } from '../scene.ts';
-import { createWebhookScene, type DeliveryRow, type WebhookScene } from './webhookScene.ts';
 
 /** 10,000 credits are bought at first, so that some settlement goes below this. */
 const THRESHOLD = 9_985;

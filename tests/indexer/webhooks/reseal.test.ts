@@ -1,10 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSealing } from '../../../common/sealing.ts';
 import { resealSecrets, rotateSecret } from '../../../indexer/webhooks/operate/secrets.ts';
+import { SECRETS_KEY } from '../../../testing/indexer/indexerProcess.ts';
+import {
+  createWebhookScene,
+  SECRET,
+  type WebhookScene,
+} from '../../../testing/indexer/webhookScene.ts';
+import { until } from '../../../testing/until.ts';
 import { generateSecret } from '../../../webhooks/signature.ts';
-import { SECRETS_KEY } from '../indexerProcess.ts';
-import { until } from '../until.ts';
-import { createWebhookScene, SECRET, type WebhookScene } from './webhookScene.ts';
 
 const oldKey = Buffer.from(SECRETS_KEY, 'base64');
 const newKey = Buffer.alloc(32, 9);

@@ -1,4 +1,4 @@
-import type { Random } from '../../support/random.ts';
+import type { Random } from '../../../testing/random.ts';
 import { anyValue, type Known, pick } from './values.ts';
 
 type Make = (random: Random, known: Known) => unknown;

@@ -2,7 +2,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import type { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { decodeTransaction } from '../../../localnet/wire/transaction.ts';
-import type { Random } from '../../support/random.ts';
+import type { Random } from '../../../testing/random.ts';
 import { encodeDecoded, mutate, randomWire } from '../wireForms.ts';
 import { pick } from './values.ts';
 

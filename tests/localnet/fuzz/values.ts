@@ -1,4 +1,4 @@
-import type { Random } from '../../support/random.ts';
+import type { Random } from '../../../testing/random.ts';
 
 /** What calls can be made of: addresses, signatures and transactions that the ledger knows. */
 export interface Known {

@@ -7,7 +7,7 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import { decodeAccount, PROGRAM_ID } from '../../../programs/client/index.ts';
-import { HOSTILE_PROGRAM_ID } from '../../support/hostileCaller.ts';
+import { HOSTILE_PROGRAM_ID } from '../../../testing/ledger/hostileCaller.ts';
 import type { Others } from './others.ts';
 import { rolesOf, withKeys } from './tampering.ts';
 import type { Step } from './walkthrough.ts';

@@ -2,19 +2,20 @@ import type { PublicKey } from '@solana/web3.js';
 import { JOB_STATUSES, type Job, type JobStatus } from '../../../programs/client/index.ts';
 import type { World } from './world.ts';
 
-export { jobIn, lockJob } from '../../../testing/jobIn.ts';
 export {
   ANSWER,
   acknowledge,
   composeLock,
   dispute,
   fail,
+  jobIn,
   type LockChoice,
+  lockJob,
   type Proven,
   prove,
   refund,
   settle,
-} from '../../../testing/jobInstructions.ts';
+} from '../../../testing/kit/jobInstructions.ts';
 
 export const readJob = (world: World, job: PublicKey): Promise<Job> => world.read('Job', job);
 

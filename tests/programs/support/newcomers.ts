@@ -1,5 +1,5 @@
-import type { TestWallet, TestWorker } from '../../../testing/cast.ts';
-import { openWallet, openWorker } from '../../../testing/setUp.ts';
+import type { TestWallet, TestWorker } from '../../../testing/kit/cast.ts';
+import { openWallet, openWorker } from '../../../testing/kit/setUp.ts';
 import { addresses, CREDITS, MODEL, STAKE_TOKENS, type World } from './world.ts';
 
 const WALLET_BASE_UNITS = 1_000_000_000_000n;

@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
 import { type AccountInfo, PublicKey, type TransactionInstruction } from '@solana/web3.js';
-import { LOCAL_AUTHORITY, startBankrun } from '../../../testing/bankrun.ts';
-import type { Chain } from '../../../testing/chain.ts';
-import { startLiteSvm } from '../../../testing/litesvm.ts';
+import { LOCAL_AUTHORITY, startBankrun } from '../../../testing/kit/bankrun.ts';
+import type { Chain } from '../../../testing/kit/chain.ts';
+import { startLiteSvm } from '../../../testing/kit/litesvm.ts';
 
 /** Two chains that are told the same, seen as one. */
 export interface Twins extends Chain {

@@ -27,7 +27,7 @@ import {
   workerUnhost,
   workerUpdate,
 } from '../../../programs/client/index.ts';
-import { type Chain, startChain } from '../../support/chain.ts';
+import { type Chain, startChain } from '../../../testing/chain.ts';
 import { acknowledge, composeLock, dispute, fail, jobIn, prove, refund, settle } from './jobs.ts';
 import {
   addresses,

@@ -1,20 +1,20 @@
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import type { ConfigSettings } from '../../../programs/client/index.ts';
-import { addresses, type Cast, createCast } from '../../../testing/cast.ts';
-import type { Chain } from '../../../testing/chain.ts';
-import { STANDARD_MODEL as MODEL } from '../../../testing/setUp.ts';
-import { openEscrow } from '../../../testing/startEscrow.ts';
-import { startChain } from '../../support/chain.ts';
+import { startChain } from '../../../testing/chain.ts';
+import { addresses, type Cast, createCast } from '../../../testing/kit/cast.ts';
+import type { Chain } from '../../../testing/kit/chain.ts';
+import { STANDARD_MODEL as MODEL } from '../../../testing/kit/setUp.ts';
+import { openEscrow } from '../../../testing/kit/startEscrow.ts';
 
 export { BASE_UNITS_PER_CREDIT } from '../../../programs/client/index.ts';
-export { addresses, hashOf, STAKE_DECIMALS } from '../../../testing/cast.ts';
+export { addresses, hashOf, STAKE_DECIMALS } from '../../../testing/kit/cast.ts';
 export {
   DEFAULT_SETTINGS as SETTINGS,
   initializeInstruction,
   modelInstruction,
   STANDARD_MODEL as MODEL,
-} from '../../../testing/setUp.ts';
-export { CREDITS, STAKE_TOKENS } from '../../../testing/startEscrow.ts';
+} from '../../../testing/kit/setUp.ts';
+export { CREDITS, STAKE_TOKENS } from '../../../testing/kit/startEscrow.ts';
 
 /** A chain with the program, and the one of each kind that a job needs. */
 export interface World extends Cast {

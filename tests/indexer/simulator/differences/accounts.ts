@@ -1,5 +1,5 @@
 import type { Database } from '../../../../common/postgres.ts';
-import { addresses } from '../../scene.ts';
+import { addresses } from '../../../../testing/indexer/scene.ts';
 import type { ProgramState } from '../ledger/programState.ts';
 import { describeDifferences } from './describeDifferences.ts';
 

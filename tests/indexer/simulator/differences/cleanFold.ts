@@ -6,7 +6,7 @@ import {
   type Announcing,
   createAnnouncer,
 } from '../../../../indexer/webhooks/announce/announcer.ts';
-import { addresses } from '../../scene.ts';
+import { addresses } from '../../../../testing/indexer/scene.ts';
 import { show } from '../ledger/landed.ts';
 import type { SimulatedLedger } from '../ledger/simulatedLedger.ts';
 import { type Delivery, selectDeliveries } from './announcements.ts';

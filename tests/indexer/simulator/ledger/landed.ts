@@ -3,7 +3,7 @@ import type {
   LedgerEventData,
   LedgerTransaction,
 } from '../../../../indexer/fold/event.ts';
-import { addresses } from '../../scene.ts';
+import { addresses } from '../../../../testing/indexer/scene.ts';
 import type { Instruction } from './programState.ts';
 
 /** A transaction where it landed; one that was refused has no events. */

@@ -1,6 +1,6 @@
 import type { LedgerEventData } from '../../../../indexer/fold/event.ts';
 import type { JobStatus } from '../../../../programs/client/vocabulary.ts';
-import { addresses } from '../../scene.ts';
+import { addresses } from '../../../../testing/indexer/scene.ts';
 
 /** What the program's accounts hold, as far as their changes depend on it; can be copied whole. */
 export interface ProgramState {

@@ -1,6 +1,6 @@
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import type { JobStatus } from '../../../../programs/client/index.ts';
-import type { TestWallet, TestWorker } from '../../../../testing/cast.ts';
+import type { TestWallet, TestWorker } from '../../../../testing/kit/cast.ts';
 import { CREDITS, MODEL, SETTINGS, STAKE_TOKENS, type World } from '../world.ts';
 
 export const NO_LIMIT = 2n ** 64n - 1n;

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { IDL } from '../../../../programs/client/index.ts';
-import type { Random } from '../../../support/random.ts';
+import type { Random } from '../../../../testing/random.ts';
 import { expectConserved } from '../conservation.ts';
 import { addresses, type World } from '../world.ts';
 import { type Books, holdsLock } from './books.ts';

@@ -9,7 +9,7 @@ import {
   workerUnhost,
   workerUpdate,
 } from '../../../../programs/client/index.ts';
-import type { TestWorker } from '../../../../testing/cast.ts';
+import type { TestWorker } from '../../../../testing/kit/cast.ts';
 import { withAccount } from '../tampering.ts';
 import { addresses, MODEL, SETTINGS, STAKE_TOKENS } from '../world.ts';
 import type { WorkerBook } from './books.ts';

@@ -1,6 +1,6 @@
 import { BASE_UNITS_PER_CREDIT } from '../../../../../programs/client/pricing.ts';
 import { CLAIMANT_KINDS } from '../../../../../programs/client/vocabulary.ts';
-import { addresses } from '../../../scene.ts';
+import { addresses } from '../../../../../testing/indexer/scene.ts';
 import { AUTHORITY, type Instruction, type ProgramState } from '../programState.ts';
 
 type ClaimantKind = (typeof CLAIMANT_KINDS)[number];

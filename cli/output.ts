@@ -1,0 +1,26 @@
+import Table from 'cli-table3';
+
+/** Something that whoever typed the command can put right; the message says how. */
+export class CommandError extends Error {
+  override name = 'CommandError';
+}
+
+/** No colours: the output may go to a file. */
+export const PLAIN = { head: [], border: [] };
+
+/** The same, without lines between the rows. */
+export const COMPACT = { ...PLAIN, compact: true };
+
+/** To lay out twice the rows in one table takes four times as long. */
+const ROWS_MAX = 1_000;
+
+/** Any number of rows under one head, which is repeated: as many tables as that takes, one at least. */
+export function renderRows(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const tables: string[] = [];
+  for (let from = 0; from === 0 || from < rows.length; from += ROWS_MAX) {
+    const table = new Table({ head: [...head], style: PLAIN });
+    for (const row of rows.slice(from, from + ROWS_MAX)) table.push([...row]);
+    tables.push(table.toString());
+  }
+  return tables.join('\n');
+}

@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import type { Bank } from '../../bank/bank.ts';
+import type { Faucet } from '../../bank/faucet.ts';
+import type { Commitment } from '../../bank/recentBlocks.ts';
+import { explainIssue } from './parameters.ts';
+
+/** An error of JSON-RPC, which is told to whoever asked. */
+export class RpcError extends Error {
+  override name = 'RpcError';
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(code: number, message: string, data?: unknown) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+// The numbers are those of clusters' nodes.
+
+export const parseError = () => new RpcError(-32700, 'Parse error: the body is no JSON');
+export const invalidRequest = (reason: string) =>
+  new RpcError(-32600, `Invalid request: ${reason}`);
+export const methodNotFound = (method: string) =>
+  new RpcError(-32601, `Method not found: ${method}`);
+export const invalidParams = (reason: string) => new RpcError(-32602, `Invalid params: ${reason}`);
+export const internalError = (message: string) => new RpcError(-32603, message);
+export const tooManySubscriptions = () =>
+  internalError('Internal Error: Subscription refused. Node subscription limit reached');
+export const preflightFailed = (message: string, data: object) =>
+  new RpcError(-32002, `Transaction simulation failed: ${message}`, data);
+export const signatureFailed = () =>
+  new RpcError(-32003, 'Transaction signature verification failure');
+export const nodeUnhealthy = (reason: string) => new RpcError(-32005, reason);
+export const blockNotAvailable = (slot: number) =>
+  new RpcError(-32004, `Block not available for slot ${slot}`);
+export const versionUnsupported = (version: number) =>
+  new RpcError(
+    -32015,
+    `Transaction version (${version}) is not supported by the requesting client. Please try the ` +
+      'request again with the following configuration parameter: ' +
+      `"maxSupportedTransactionVersion": ${version}`,
+  );
+const minContextSlotNotReached = (contextSlot: number) =>
+  new RpcError(-32016, 'Minimum context slot has not been reached', { contextSlot });
+
+/** What every method works on. */
+export interface RpcContext {
+  readonly bank: Bank;
+  readonly faucet: Faucet;
+  readonly genesisHash: string;
+  /** Whether it was started for development: accounts may be written, the Clock moved. */
+  readonly isDevelopment: boolean;
+}
+
+export interface Method {
+  /** @throws RpcError */
+  answer(context: RpcContext, params: unknown): unknown;
+}
+
+type Shape = Readonly<Record<string, z.ZodType>>;
+type Parsed<Parameters extends Shape> = { [Name in keyof Parameters]: z.output<Parameters[Name]> };
+
+/**
+ * A method that takes its parameters by position, in the order in which they are written here.
+ * Trailing ones may be left out where their schema allows it.
+ */
+export function method<Parameters extends Shape>(
+  parameters: Parameters,
+  run: (context: RpcContext, parsed: Parsed<Parameters>) => unknown,
+): Method {
+  const names = Object.keys(parameters);
+  const schemas = Object.values(parameters);
+  return {
+    answer(context, params) {
+      const given = expectList(params);
+      if (given.length > schemas.length) {
+        throw invalidParams(`${given.length} given, of ${schemas.length} at most`);
+      }
+      const parsed: Record<string, unknown> = {};
+      for (const [index, schema] of schemas.entries()) {
+        const result = schema.safeParse(given[index]);
+        const name = names[index] as string;
+        if (!result.success) {
+          const { issues } = result.error;
+          const error = new z.ZodError(
+            issues.map((issue) => ({ ...issue, path: [index, ...issue.path] })),
+          );
+          throw invalidParams(explainIssue(error, names));
+        }
+        parsed[name] = result.data;
+      }
+      return run(context, parsed as Parsed<Parameters>);
+    },
+  };
+}
+
+function expectList(params: unknown): readonly unknown[] {
+  if (params === undefined || params === null) return [];
+  if (Array.isArray(params)) return params;
+  throw invalidParams('they are given by position, as an array');
+}
+
+interface Reading {
+  readonly commitment?: Commitment | undefined;
+  readonly minContextSlot?: number | undefined;
+}
+
+/** The commitment that is asked for, as of which slot. @throws RpcError when it is not reached */
+export function contextOf(
+  { bank }: RpcContext,
+  { commitment = 'finalized', minContextSlot = 0 }: Reading = {},
+): { commitment: Commitment; slot: number } {
+  const slot = bank.slot(commitment);
+  if (slot < minContextSlot) throw minContextSlotNotReached(slot);
+  return { commitment, slot };
+}
+
+/** An answer with the slot that it is of. */
+export function withContext(slot: number, value: unknown): object {
+  return { context: { apiVersion: SOLANA_VERSION, slot }, value };
+}
+
+/** The release of Solana whose behaviour this is. */
+export const SOLANA_VERSION = '3.0.0';

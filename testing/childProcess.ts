@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+/** A process of the product, started as an operator would. */
+export interface StartedProcess {
+  url: string;
+  id: number;
+  /** Its exit code, once it has ended; null when a signal ended it. */
+  exited: Promise<number | null>;
+  /** Sends it a signal and waits for nothing. */
+  signal(name: NodeJS.Signals): void;
+  /** At once, as a crash would end it. */
+  kill(): Promise<void>;
+  /** As a supervisor would end it. @returns its exit code */
+  terminate(): Promise<number | null>;
+}
+
+/**
+ * Starts `main` (a path below the project's root) and waits until it says that it is ready.
+ *
+ * @throws Error with what it wrote when it ends before
+ */
+export async function startProcess(
+  main: string,
+  environment: Record<string, string>,
+): Promise<StartedProcess> {
+  const path = fileURLToPath(new URL(`../${main}`, import.meta.url));
+  const child = spawn(process.execPath, [path], {
+    env: { PATH: process.env.PATH, SVC_PARENT_PID: String(process.pid), ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const exited = once(child, 'exit').then(([code]) => code as number | null);
+  const errors: string[] = [];
+  child.stderr.on('data', (chunk) => errors.push(String(chunk)));
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      resolve((JSON.parse(line) as { url: string }).url);
+    });
+    child.once('exit', (code) => reject(new Error(`${main} ended (${code}): ${errors.join('')}`)));
+  });
+  const signal = (name: NodeJS.Signals) => void child.kill(name);
+  return {
+    url,
+    id: child.pid as number,
+    exited,
+    signal,
+    async kill() {
+      signal('SIGKILL');
+      await exited;
+    },
+    terminate() {
+      signal('SIGTERM');
+      return exited;
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import type pg from 'pg';
+import type { JobListQuery } from '../../api/http/contracts/job.ts';
+
+/** What a listing tells jobs apart by. */
+export interface MirroredJob {
+  wallet: string;
+  id: string;
+  /** Seconds of the ledger. */
+  lockedAt: number;
+  status: string;
+  model: string;
+}
+
+const ROWS_MAX = 10_000;
+
+/** Puts jobs into the mirror's table, without the events that they would come from. */
+export async function insertMirroredJobs(
+  pool: pg.Pool,
+  jobs: readonly MirroredJob[],
+): Promise<void> {
+  for (let from = 0; from < jobs.length; from += ROWS_MAX) {
+    const rows = jobs.slice(from, from + ROWS_MAX);
+    await pool.query(
+      `insert into mirror.jobs (
+         address, job_id, credit_account, wallet, controller, model, model_id, tier, status, attempt,
+         token_limit, credits_per_request, credits_per_1k_tokens, long_completion_threshold_tokens,
+         treasury_share_basis_points, slash_tokens, job_timeout_seconds, dispute_window_seconds,
+         arbitration_window_seconds, rent_payer, locked_credits, charged_credits, locked_at,
+         escrow_tx, escrow_slot, closed, sequence)
+       select wallet || ' ' || id, id, 'account', wallet, 'controller', 'model', model, 'lite',
+         status, 0, 2000, 2, 1, 500, 1500, 500, 120, 60, 86400, 'payer', 2, 0, locked_at,
+         'signature', 1, false, 1
+       from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[])
+         as row (wallet, id, locked_at, status, model)`,
+      [
+        rows.map(({ wallet }) => wallet),
+        rows.map(({ id }) => id),
+        rows.map(({ lockedAt }) => lockedAt),
+        rows.map(({ status }) => status),
+        rows.map(({ model }) => model),
+      ],
+    );
+  }
+}
+
+/** One way to list a wallet's jobs. */
+export interface JobListing {
+  name: string;
+  query: Omit<JobListQuery, 'limit'>;
+  /** How many jobs a page of 20 shows, however many the wallet has. */
+  rows: number;
+}
+
+const FIRST_SECOND = 1_800_000_000;
+const JOBS_PER_SECOND = 5;
+const RARE_JOBS = 5;
+
+const secondOf = (place: number) => FIRST_SECOND + Math.floor(place / JOBS_PER_SECOND);
+
+/** @param place counted from the wallet's first job, which is 0 */
+function idOf(place: number): string {
+  const timeMs = (secondOf(place) * 1_000).toString(16).padStart(12, '0');
+  return `job_${timeMs}70008000${place.toString(16).padStart(12, '0')}`;
+}
+
+/**
+ * A wallet's jobs. What is rare was long ago, so that whoever reads from the newest on to find it
+ * reads everything: one status, one model, and one pair of a status and a model that are common.
+ */
+export function jobsOf(wallet: string, count: number): MirroredJob[] {
+  return Array.from({ length: count }, (_, place) => {
+    const isRare = place < RARE_JOBS;
+    const isEven = place % 2 === 0;
+    const isPair = place === RARE_JOBS;
+    return {
+      wallet,
+      id: idOf(place),
+      lockedAt: secondOf(place),
+      status: isRare ? 'disputed' : isEven || isPair ? 'failed' : 'settled',
+      model: isRare ? 'model-rare' : isEven ? 'model-even' : 'model-odd',
+    };
+  });
+}
+
+/** Each kind of cursor and filter, for a wallet of at least 100 jobs. */
+export function listingsOf(count: number): JobListing[] {
+  const early = idOf(40);
+  const late = idOf(count - 40);
+  const pair = { status: 'failed', model: 'model-odd' } as const;
+  return [
+    { name: 'the first page', query: {}, rows: 20 },
+    { name: 'before an early job', query: { before: early }, rows: 20 },
+    { name: 'before a late job', query: { before: late }, rows: 20 },
+    { name: 'after an early job', query: { after: early }, rows: 20 },
+    { name: 'after a late job', query: { after: late }, rows: 20 },
+    { name: 'between two jobs', query: { after: idOf(0), before: early }, rows: 20 },
+    { name: 'a common status', query: { status: 'settled' }, rows: 20 },
+    { name: 'a rare status', query: { status: 'disputed' }, rows: 5 },
+    {
+      name: 'a rare status before a late job',
+      query: { status: 'disputed', before: late },
+      rows: 5,
+    },
+    {
+      name: 'a rare status after an early job',
+      query: { status: 'disputed', after: early },
+      rows: 0,
+    },
+    { name: 'a status that no job has', query: { status: 'refunded' }, rows: 0 },
+    { name: 'a common model', query: { model: 'model-even' }, rows: 20 },
+    { name: 'a rare model', query: { model: 'model-rare' }, rows: 5 },
+    {
+      name: 'a rare model before a late job',
+      query: { model: 'model-rare', before: late },
+      rows: 5,
+    },
+    {
+      name: 'a rare model after the first job',
+      query: { model: 'model-rare', after: idOf(0) },
+      rows: 4,
+    },
+    { name: 'a rare pair of status and model', query: pair, rows: 1 },
+    { name: 'a rare pair before a late job', query: { ...pair, before: late }, rows: 1 },
+    { name: 'a rare pair after an early job', query: { ...pair, after: early }, rows: 0 },
+  ];
+}

@@ -1,0 +1,43 @@
+import { createLogger } from '../../common/logger.ts';
+import { createShutdown } from '../../common/shutdown.ts';
+import { loadConfig } from '../../indexer/config.ts';
+import { startIndexer } from '../../indexer/start.ts';
+import type { StartedProcess } from '../childProcess.ts';
+
+/** What tests ask of an indexer, whether it is a process or runs inside the test's own. */
+export type TestIndexer = Pick<StartedProcess, 'url' | 'signal' | 'terminate'>;
+
+const SHUTDOWN_TIMEOUT_MS = 10_000;
+
+/**
+ * Starts the indexer inside this process: the same parts, without a second Node to wait for.
+ *
+ * @param environment what a process of its own would be given
+ */
+export async function startIndexerInside(
+  environment: Record<string, string>,
+): Promise<TestIndexer> {
+  const config = loadConfig(environment);
+  const logger = createLogger({ name: 'indexer', level: config.LOG_LEVEL });
+  const shutdown = createShutdown({ logger, timeoutMs: SHUTDOWN_TIMEOUT_MS });
+  let fatal: Error | undefined;
+  const onFatal = (error: Error) => {
+    fatal ??= error;
+  };
+  const starting = startIndexer({ config, logger, shutdown, onFatal });
+  const { url } = await starting.catch(async (error: unknown) => {
+    await shutdown.run();
+    throw error;
+  });
+  return {
+    url,
+    signal(name) {
+      throw new Error(`${name} needs an indexer that is a process of its own`);
+    },
+    async terminate() {
+      const isClean = await shutdown.run();
+      if (fatal) throw new Error('The indexer gave up', { cause: fatal });
+      return isClean ? 0 : 1;
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { type StartedProcess, startProcess } from '../childProcess.ts';
+import type { TestLedger } from '../ledger/ledger.ts';
+import { startIndexerInside as startInside, type TestIndexer } from './indexerInside.ts';
+
+const MAIN = 'indexer/main.ts';
+const LAMPORTS = 10e9;
+/** Opens nothing but what tests have sealed. */
+export const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
+
+/** Starts the indexer as an operator would, with a crank of its own. */
+export async function startIndexer(
+  ledger: TestLedger,
+  databaseUrl: string,
+  settings: Record<string, string> = {},
+): Promise<StartedProcess> {
+  return startProcess(MAIN, {
+    ...(await environmentFor(ledger, databaseUrl)),
+    ...settings,
+  });
+}
+
+/** The same inside the test's own process, where no process is asked about. */
+export async function startIndexerInside(
+  ledger: TestLedger,
+  databaseUrl: string,
+  settings: Record<string, string> = {},
+): Promise<TestIndexer> {
+  return startInside({ ...(await environmentFor(ledger, databaseUrl)), ...settings });
+}
+
+/** Runs an indexer that ends by itself. @returns its exit code */
+export async function runIndexer(ledger: TestLedger, databaseUrl: string): Promise<number | null> {
+  const path = fileURLToPath(new URL(`../../${MAIN}`, import.meta.url));
+  const environment = await environmentFor(ledger, databaseUrl);
+  const child = spawn(process.execPath, [path], {
+    env: { SVC_PARENT_PID: String(process.pid), ...environment },
+    stdio: 'ignore',
+  });
+  const [code] = await once(child, 'exit');
+  return code;
+}
+
+async function environmentFor(
+  ledger: TestLedger,
+  databaseUrl: string,
+): Promise<Record<string, string>> {
+  const crank = Keypair.generate();
+  await ledger.fundLamports(crank.publicKey, LAMPORTS);
+  return {
+    DATABASE_URL: databaseUrl,
+    SOLANA_RPC_URL: ledger.rpcUrl,
+    SOLANA_WS_URL: ledger.wsUrl,
+    SVC_CRANK_KEY: bs58.encode(crank.secretKey),
+    SVC_SECRETS_KEY: SECRETS_KEY,
+    INDEXER_PORT: '0',
+    LOG_LEVEL: 'fatal',
+  };
+}

@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { Registry } from 'prom-client';
+import type { Dispatcher } from 'undici';
+import { createLogger } from '../../common/logger.ts';
+import { createGuardedDispatcher } from '../../common/net/addressGuard.ts';
+import { inTransaction } from '../../common/postgres.ts';
+import { createSealing } from '../../common/sealing.ts';
+import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
+import { applyTransaction } from '../../indexer/mirror/apply.ts';
+import { type Announcer, createAnnouncer } from '../../indexer/webhooks/announce/announcer.ts';
+import { createMakeAttempt } from '../../indexer/webhooks/deliver/attempt.ts';
+import type { Outcome } from '../../indexer/webhooks/deliver/conclude.ts';
+import {
+  createDeliveryQueue,
+  type DeliveryQueue,
+  openAttemptJobs,
+} from '../../indexer/webhooks/deliver/queue.ts';
+import { startWebhooks, type Webhooks } from '../../indexer/webhooks/start.ts';
+import { createAddresses } from '../../programs/client/addresses.ts';
+import { API_VERSION, type EventKind } from '../../webhooks/events.ts';
+import { SECRETS_KEY } from './indexerProcess.ts';
+import { createMirrorDatabase, type MirrorDatabase } from './mirrorDatabase.ts';
+
+export const WALLET = '6gzUVgpPfHDoVcbGyA7Nzj4LUxq51XE8vyVvmA4LqyVD';
+export const SECRET = 'whsec_c2VjcmV0IHNlY3JldCBzZWNyZXQgc2VjcmV0ISE=';
+
+export interface DeliveryRow {
+  id: bigint;
+  webhook_id: string;
+  event_id: string;
+  event: string;
+  body: string;
+  status: string;
+  attempts: number;
+  due_at: Date | number | null;
+}
+
+export interface AttemptRow {
+  attempt: number;
+  status_code: number | null;
+  error: string | null;
+  response: string | null;
+  duration_ms: number | null;
+}
+
+/** The webhooks on a database of their own, without a ledger. */
+export interface WebhookScene extends MirrorDatabase {
+  readonly queue: DeliveryQueue;
+  readonly announcer: Announcer;
+  /** Folds and announces, as the indexer does. */
+  applyAndAnnounce(transactions: readonly LedgerTransaction[], as?: Announcer): Promise<void>;
+  /** Announces events that the mirror knows nothing of. */
+  announce(events: readonly LedgerEvent[], as?: Announcer): Promise<void>;
+  /** @returns its id; by default active, of `WALLET`, for top-ups */
+  addWebhook(webhook: {
+    url: string;
+    wallet?: string;
+    events?: readonly EventKind[];
+    secret?: string;
+    status?: string;
+  }): Promise<string>;
+  webhookStatus(id: string): Promise<string | undefined>;
+  /** In the order of their announcement. */
+  deliveries(): Promise<DeliveryRow[]>;
+  attempts(deliveryId: bigint): Promise<AttemptRow[]>;
+  /** Makes the attempts that are due now, one after the other. */
+  attemptDue(): Promise<Outcome[]>;
+  /** What was logged at the level `error`. */
+  readonly errors: { msg: string }[];
+  /** Makes a delivery's next attempt due in `seconds` from now. */
+  moveDue(deliveryId: bigint, seconds: number): Promise<void>;
+  /** Seconds until a delivery's next attempt, by the database's clock. */
+  dueInSeconds(deliveryId: bigint): Promise<number>;
+  /** Delivers from now on, as an indexer does, until closed. */
+  start(registry?: Registry): Promise<Webhooks>;
+}
+
+export async function createWebhookScene(): Promise<WebhookScene> {
+  const mirror = await createMirrorDatabase();
+  const { pool, databaseUrl } = mirror;
+  const errors: WebhookScene['errors'] = [];
+  const into = { write: (line: string) => void errors.push(JSON.parse(line)) };
+  const logger = createLogger({ name: 'test', level: 'error', into });
+  const jobs = await openAttemptJobs({ databaseUrl, logger });
+  const queue = createDeliveryQueue(jobs.boss);
+  const sealing = createSealing(Buffer.from(SECRETS_KEY, 'base64'));
+  const connections: Dispatcher = createGuardedDispatcher({
+    allowLoopback: true,
+    connectTimeoutMs: 10_000,
+  });
+  const announcer = createAnnouncer({ queue, awaitsFinality: false }, 0n);
+  const addresses = createAddresses();
+  const started: Webhooks[] = [];
+
+  return {
+    ...{ ...mirror, queue, announcer },
+    async applyAndAnnounce(transactions, as = announcer) {
+      for (const transaction of transactions) {
+        await inTransaction(pool, (client) =>
+          applyTransaction(client, transaction, addresses, as.announce),
+        );
+      }
+    },
+    async announce(events, as = announcer) {
+      await inTransaction(pool, (client) => as.announce(client, events));
+    },
+    async addWebhook({ url, wallet = WALLET, events = ['credit.topup'], secret = SECRET, status }) {
+      const id = `wh_${randomUUID().replaceAll('-', '')}`;
+      await pool.query(
+        `insert into service.webhooks (id, wallet, url, events, status, api_version, secret)
+         values ($1, $2, $3, $4, $5, $6, $7)`,
+        [id, wallet, url, events, status ?? 'active', API_VERSION, sealing.seal(secret)],
+      );
+      return id;
+    },
+    async webhookStatus(id) {
+      const { rows } = await pool.query('select status from service.webhooks where id = $1', [id]);
+      return rows[0]?.status;
+    },
+    async deliveries() {
+      const { rows } = await pool.query('select * from service.webhook_deliveries order by id');
+      return rows;
+    },
+    async attempts(deliveryId) {
+      const { rows } = await pool.query(
+        `select attempt, status_code, error, response, duration_ms from service.webhook_attempts
+         where delivery_id = $1 order by attempt`,
+        [deliveryId],
+      );
+      return rows;
+    },
+    errors,
+    async attemptDue() {
+      const outcomes: Outcome[] = [];
+      const makeAttempt = createMakeAttempt({
+        ...{ pool, queue, sealing, logger },
+        dispatcher: connections,
+        onAttempt: (outcome) => outcomes.push(outcome),
+      });
+      const turn = { max: 100, webhookMax: 4, exceptWallets: [] };
+      for (let due = await jobs.take(turn); due.length > 0; due = await jobs.take(turn)) {
+        for (const job of due) await makeAttempt(job);
+      }
+      return outcomes;
+    },
+    async moveDue(deliveryId, seconds) {
+      const { rows } = await pool.query(
+        `update service.webhook_deliveries
+         set due_at = clock_timestamp() + $2 * interval '1 second'
+         where id = $1 and status = 'pending' returning due_at`,
+        [deliveryId, seconds],
+      );
+      await pool.query(`update pgboss.job set start_after = $2 where data ->> 'deliveryId' = $1`, [
+        deliveryId.toString(),
+        rows[0]?.due_at,
+      ]);
+    },
+    async dueInSeconds(deliveryId) {
+      const { rows } = await pool.query(
+        `select extract(epoch from due_at - clock_timestamp())::float8 as seconds
+         from service.webhook_deliveries where id = $1`,
+        [deliveryId],
+      );
+      return rows[0]?.seconds;
+    },
+    async start(registry = new Registry()) {
+      const webhooks = await startWebhooks({
+        ...{ pool, databaseUrl, sealing, logger, registry, allowLoopback: true },
+        onFatal(error) {
+          throw error;
+        },
+      });
+      started.push(webhooks);
+      return webhooks;
+    },
+    async close() {
+      await Promise.all(started.map((webhooks) => webhooks.stop()));
+      await jobs.close();
+      await connections.destroy();
+      await mirror.close();
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import { Keypair, type PublicKey } from '@solana/web3.js';
+import {
+  type AccountName,
+  type Accounts,
+  createAddresses,
+  decodeAccount,
+} from '../../programs/client/index.ts';
+import type { Chain } from './chain.ts';
+
+/** The addresses of the program, as every test chain has it. */
+export const addresses = createAddresses();
+
+const CREDIT_DECIMALS = 6;
+export const STAKE_DECIMALS = 9;
+/** More than any test spends. */
+const WALLET_BASE_UNITS = 1_000_000_000_000n;
+const WORKER_STAKE_BASE_UNITS = WALLET_BASE_UNITS * 10n ** 6n;
+
+/** Somebody who buys inference. */
+export interface TestWallet {
+  readonly keypair: Keypair;
+  readonly creditAccount: PublicKey;
+  /** The wallet's stablecoin, which it buys credits with. */
+  readonly tokens: PublicKey;
+}
+
+/** Somebody who sells it. */
+export interface TestWorker {
+  readonly authority: Keypair;
+  /** Signs proofs. */
+  readonly proofKey: Keypair;
+  /** The Worker account. */
+  readonly address: PublicKey;
+  /** The worker's stablecoin, where settlements are paid. */
+  readonly payout: PublicKey;
+  /** The authority's service tokens, which stakes come from and return to. */
+  readonly stakeTokens: PublicKey;
+}
+
+export type OneOrMore<Item> = readonly [Item, ...Item[]];
+
+/** A chain and everybody who acts on it, with their keys. */
+export interface Cast {
+  readonly chain: Chain;
+  readonly authority: Keypair;
+  readonly arbiter: Keypair;
+  readonly creditMint: PublicKey;
+  readonly stakeMint: PublicKey;
+  /** The Gateway's cold key. */
+  readonly operator: Keypair;
+  readonly gateway: PublicKey;
+  /** A signer of the Gateway. */
+  readonly hotSigner: Keypair;
+  readonly wallets: OneOrMore<TestWallet>;
+  readonly workers: OneOrMore<TestWorker>;
+  /** Anybody: a key with lamports and no rights. */
+  readonly stranger: Keypair;
+  /** Reads an account of the program. */
+  read<Name extends AccountName>(name: Name, address: PublicKey): Promise<Accounts[Name]>;
+  /** Makes a funded key. */
+  person(): Keypair;
+  /** Makes a token account. */
+  token(mint: PublicKey, owner: PublicKey, baseUnits?: bigint): PublicKey;
+}
+
+/** The sha256 of a text: what proofs, disputes and verdicts carry of it. */
+export const hashOf = (text: string): Uint8Array =>
+  new Uint8Array(createHash('sha256').update(text).digest());
+
+/**
+ * Gives everybody keys, lamports and tokens. Nothing of the program is there yet.
+ *
+ * @param count one or more of each
+ */
+export function createCast(chain: Chain, count: { wallets: number; workers: number }): Cast {
+  let keys = 0;
+  // The same keys in every run: an address costs more compute units the lower its bump.
+  const newKey = (): Keypair => {
+    keys += 1;
+    return Keypair.fromSeed(hashOf(`key ${keys}`));
+  };
+  const person = (): Keypair => {
+    const key = newKey();
+    chain.fund(key.publicKey);
+    return key;
+  };
+  const token = (mint: PublicKey, owner: PublicKey, baseUnits = 0n): PublicKey => {
+    const address = newKey().publicKey;
+    chain.setToken(address, { mint, owner, baseUnits });
+    return address;
+  };
+  const mint = (decimals: number): PublicKey => {
+    const address = newKey().publicKey;
+    chain.setMint(address, decimals);
+    return address;
+  };
+  const creditMint = mint(CREDIT_DECIMALS);
+  const stakeMint = mint(STAKE_DECIMALS);
+  const operator = person();
+  const walletKeys = Array.from({ length: count.wallets }, person);
+  const workerKeys = Array.from({ length: count.workers }, person);
+  return {
+    chain,
+    person,
+    token,
+    authority: chain.authority,
+    arbiter: person(),
+    creditMint,
+    stakeMint,
+    operator,
+    gateway: addresses.gateway(operator.publicKey),
+    hotSigner: person(),
+    wallets: walletKeys.map((keypair) => ({
+      keypair,
+      creditAccount: addresses.creditAccount(keypair.publicKey),
+      tokens: token(creditMint, keypair.publicKey, WALLET_BASE_UNITS),
+    })) as [TestWallet, ...TestWallet[]],
+    workers: workerKeys.map((authority) => ({
+      authority,
+      proofKey: newKey(),
+      address: addresses.worker(authority.publicKey),
+      payout: token(creditMint, authority.publicKey),
+      stakeTokens: token(stakeMint, authority.publicKey, WORKER_STAKE_BASE_UNITS),
+    })) as [TestWorker, ...TestWorker[]],
+    stranger: person(),
+    async read(name, address) {
+      const account = await chain.account(address);
+      if (account === null) throw new Error(`no ${name} at ${address}`);
+      const decoded = decodeAccount(account.data);
+      if (decoded.name !== name) throw new Error(`${address} is a ${decoded.name}, no ${name}`);
+      return decoded.data as never;
+    },
+  };
+}

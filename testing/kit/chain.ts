@@ -1,0 +1,152 @@
+import {
+  ACCOUNT_SIZE,
+  AccountLayout,
+  AccountState,
+  MINT_SIZE,
+  MintLayout,
+  TOKEN_PROGRAM_ID,
+} from '@solana/spl-token';
+import {
+  type AccountInfo,
+  type Keypair,
+  PublicKey,
+  SystemProgram,
+  type TransactionInstruction,
+} from '@solana/web3.js';
+import { type DecodedEvent, EscrowErrorCode } from '../../programs/client/index.ts';
+
+/** What a token account is written with. */
+export interface TokenHolding {
+  mint: PublicKey;
+  owner: PublicKey;
+  baseUnits: bigint;
+  frozen?: boolean;
+}
+
+/** A mint that nobody can mint from: tests write what accounts hold. */
+function mintAccount(decimals: number): AccountInfo<Uint8Array> {
+  const data = Buffer.alloc(MINT_SIZE);
+  MintLayout.encode(
+    {
+      mintAuthorityOption: 0,
+      mintAuthority: PublicKey.default,
+      supply: 0n,
+      decimals,
+      isInitialized: true,
+      freezeAuthorityOption: 0,
+      freezeAuthority: PublicKey.default,
+    },
+    data,
+  );
+  return ofTokenProgram(data);
+}
+
+function tokenAccount(holding: TokenHolding): AccountInfo<Uint8Array> {
+  const data = Buffer.alloc(ACCOUNT_SIZE);
+  AccountLayout.encode(
+    {
+      mint: holding.mint,
+      owner: holding.owner,
+      amount: holding.baseUnits,
+      delegateOption: 0,
+      delegate: PublicKey.default,
+      delegatedAmount: 0n,
+      state: holding.frozen ? AccountState.Frozen : AccountState.Initialized,
+      isNativeOption: 0,
+      isNative: 0n,
+      closeAuthorityOption: 0,
+      closeAuthority: PublicKey.default,
+    },
+    data,
+  );
+  return ofTokenProgram(data);
+}
+
+const LAMPORTS_PER_BYTE = 6_960;
+const ACCOUNT_OVERHEAD_BYTES = 128;
+
+const ofTokenProgram = (data: Uint8Array): AccountInfo<Uint8Array> => ({
+  lamports: (data.length + ACCOUNT_OVERHEAD_BYTES) * LAMPORTS_PER_BYTE,
+  data,
+  owner: TOKEN_PROGRAM_ID,
+  executable: false,
+});
+
+/** A round moment for every chain's first Clock, in Unix seconds. */
+export const FIRST_SECOND = 1_800_000_000n;
+
+/** A ledger with the escrow program on it, whose accounts and Clock a test may write. */
+export interface Chain {
+  readonly payer: Keypair;
+  /** Who may initialize the program. */
+  readonly authority: Keypair;
+  /** What config_initialize takes for the program's ProgramData. */
+  readonly programData: PublicKey;
+  /** The Clock's time, in Unix seconds. */
+  now(): Promise<bigint>;
+  /** Sets the Clock to a time in Unix seconds. */
+  setTime(unixSeconds: bigint): Promise<void>;
+  /**
+   * Runs one transaction, paid by the chain's payer.
+   * @returns the compute units it took
+   * @throws Refusal when it fails
+   */
+  send(instructions: TransactionInstruction[], signers?: Keypair[]): Promise<number>;
+  account(address: PublicKey): Promise<AccountInfo<Uint8Array> | null>;
+  setAccount(address: PublicKey, account: AccountInfo<Uint8Array>): void;
+  /** Gives a key lamports to pay rent with. */
+  fund(address: PublicKey): void;
+  /** Writes a mint; nobody needs to have created it. */
+  setMint(mint: PublicKey, decimals: number): void;
+  /** Writes a token account, whatever was there. */
+  setToken(address: PublicKey, token: TokenHolding): void;
+  /** What a token account holds, in base units. */
+  tokens(address: PublicKey): Promise<bigint>;
+  /**
+   * The events of the last transaction; none if it failed.
+   * @throws Error in solana-bankrun, which keeps to itself what programs call
+   */
+  lastEvents(): DecodedEvent[];
+  /** Ends the ledger and everything that runs for it. */
+  close(): void;
+}
+
+/** A transaction that failed. The message is the program's own name for the reason, if it has one. */
+export class Refusal extends Error {
+  override name = 'Refusal';
+}
+
+const errorNames = new Map(Object.entries(EscrowErrorCode).map(([name, code]) => [code, name]));
+
+/** The program's own name for a failure that the ledger printed, where it has one. */
+export const nameFailure = (result: string): string => {
+  const code = /custom program error: 0x([0-9a-f]+)/.exec(result)?.[1];
+  return (code && errorNames.get(Number.parseInt(code, 16))) || result;
+};
+
+/** More than any signer spends. */
+export const LAMPORTS_PER_SIGNER = 1_000_000_000_000;
+
+/** What every chain makes of reading and writing whole accounts. */
+export function createAccountWriters({
+  account,
+  setAccount,
+}: Pick<Chain, 'account' | 'setAccount'>): Pick<Chain, 'fund' | 'setMint' | 'setToken' | 'tokens'> {
+  return {
+    fund: (address) =>
+      setAccount(address, {
+        lamports: LAMPORTS_PER_SIGNER,
+        data: new Uint8Array(),
+        owner: SystemProgram.programId,
+        executable: false,
+      }),
+    setMint: (mint, decimals) => setAccount(mint, mintAccount(decimals)),
+    setToken: (address, token) => setAccount(address, tokenAccount(token)),
+
+    async tokens(address) {
+      const found = await account(address);
+      if (found === null) throw new Error(`${address} is no token account`);
+      return AccountLayout.decode(found.data).amount;
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import {
+  type CreditAccount,
+  claimPay,
+  creditWithdraw,
+  type Treasury,
+  type Worker,
+} from '../../programs/client/index.ts';
+import { addresses, type Cast, type TestWallet, type TestWorker } from './cast.ts';
+import { buyInstruction } from './setUp.ts';
+
+/** Credits in and out, and what settlements and verdicts left to be claimed. */
+export interface CreditVerbs {
+  /** The wallet, the first unless named, pays stablecoin for credits. */
+  buy(credits: bigint, wallet?: TestWallet): Promise<CreditAccount>;
+  /** The wallet, the first unless named, turns available credits back into stablecoin. */
+  withdraw(credits: bigint, wallet?: TestWallet): Promise<CreditAccount>;
+  /** Anybody has paid out what a wallet, a worker or the treasury is owed. */
+  claim(claimant: TestWallet | TestWorker | 'treasury'): Promise<void>;
+  /** The first wallet's unless named, as the ledger has it. */
+  creditAccount(wallet?: TestWallet): Promise<CreditAccount>;
+  /** The first worker unless named, as the ledger has it. */
+  worker(worker?: TestWorker): Promise<Worker>;
+  treasury(): Promise<Treasury>;
+}
+
+export function createCreditVerbs(cast: Cast): CreditVerbs {
+  const { chain } = cast;
+  const creditAccount = (wallet = cast.wallets[0]): Promise<CreditAccount> =>
+    cast.read('CreditAccount', wallet.creditAccount);
+
+  return {
+    creditAccount,
+    worker: (worker = cast.workers[0]) => cast.read('Worker', worker.address),
+    treasury: () => cast.read('Treasury', addresses.treasury),
+
+    async buy(credits, wallet = cast.wallets[0]) {
+      await chain.send([buyInstruction(wallet, credits)], [wallet.keypair]);
+      return creditAccount(wallet);
+    },
+
+    async withdraw(credits, wallet = cast.wallets[0]) {
+      const { keypair, tokens } = wallet;
+      const instruction = creditWithdraw({
+        wallet: keypair.publicKey,
+        destination: tokens,
+        credits,
+      });
+      await chain.send([instruction], [keypair]);
+      return creditAccount(wallet);
+    },
+
+    async claim(claimant) {
+      if (claimant === 'treasury') {
+        await chain.send([claimPay({ claimant: addresses.treasury })]);
+      } else if ('payout' in claimant) {
+        const { address, payout } = claimant;
+        await chain.send([claimPay({ claimant: address, workerPayout: payout })]);
+      } else {
+        await chain.send([claimPay({ claimant: claimant.creditAccount })]);
+      }
+    },
+  };
+}

@@ -1,0 +1,203 @@
+import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import {
+  createJobId,
+  ed25519Instruction,
+  type JobStatus,
+  jobAcknowledge,
+  jobDispute,
+  jobFail,
+  jobLock,
+  jobProve,
+  jobRefund,
+  jobSettle,
+  PROGRAM_ID,
+  proofMessage,
+  sign,
+} from '../../programs/client/index.ts';
+import { type Cast, hashOf } from './cast.ts';
+import { STANDARD_MODEL } from './setUp.ts';
+
+/** Who acts in one job. */
+export interface JobParties extends Pick<Cast, 'chain' | 'gateway' | 'hotSigner'> {
+  readonly wallet: Keypair;
+  readonly creditAccount: PublicKey;
+  /** The Worker account. */
+  readonly worker: PublicKey;
+  readonly payout: PublicKey;
+  readonly proofKey: Keypair;
+}
+
+/** The hash of the whole answer, unless a test names another. */
+export const ANSWER = hashOf('the whole answer');
+
+const U64_MAX = 2n ** 64n - 1n;
+
+export interface LockChoice {
+  /** Signs the lock; the gateway's hot signer unless the case is about another. */
+  signer?: Keypair;
+  /** Null: no gateway account is given. */
+  gateway?: PublicKey | null;
+  tokenLimit?: number;
+  /** More than any job may cost unless named. */
+  maxCredits?: bigint;
+  modelId?: string;
+  /** The id's time relative to the Clock's. */
+  idAgeMs?: number;
+}
+
+/** A job_lock, the address of its Job, and the id's 16 bytes. */
+export async function composeLock(parties: JobParties, choice: LockChoice = {}) {
+  const { chain, wallet, creditAccount } = parties;
+  const nowMs = Number(await chain.now()) * 1_000 - (choice.idAgeMs ?? 0);
+  const { bytes, address } = createJobId({ nowMs, creditAccount });
+  const instruction = jobLock({
+    payer: chain.payer.publicKey,
+    signer: (choice.signer ?? parties.hotSigner).publicKey,
+    gateway: choice.gateway === null ? undefined : (choice.gateway ?? parties.gateway),
+    wallet: wallet.publicKey,
+    modelId: choice.modelId ?? STANDARD_MODEL.id,
+    jobId: bytes,
+    tokenLimit: choice.tokenLimit ?? 2_000,
+    maxCredits: choice.maxCredits ?? U64_MAX,
+  });
+  return { instruction, job: address, jobId: bytes };
+}
+
+/** Who acts for the controller unless a test names another. */
+const byGateway = ({ hotSigner, gateway }: JobParties) => ({
+  signer: hotSigner.publicKey,
+  gateway,
+});
+
+export const acknowledge = (
+  parties: JobParties,
+  job: PublicKey,
+  {
+    attempt = 1,
+    worker = parties.worker,
+    ...actor
+  }: Partial<Parameters<typeof jobAcknowledge>[0]> = {},
+): TransactionInstruction =>
+  jobAcknowledge({ ...byGateway(parties), job, worker, attempt, ...actor });
+
+export interface Proven {
+  outputHash?: Uint8Array;
+  promptTokens?: number;
+  completionTokens?: number;
+  attempt?: number;
+  key?: Keypair;
+  worker?: PublicKey;
+}
+
+/** The precompile's verification and the job_prove that names it, at the head of a transaction. */
+export function prove(
+  parties: JobParties,
+  job: PublicKey,
+  proven: Proven = {},
+  index = 0,
+): [TransactionInstruction, TransactionInstruction] {
+  const worker = proven.worker ?? parties.worker;
+  const output = {
+    outputHash: proven.outputHash ?? ANSWER,
+    promptTokens: proven.promptTokens ?? 20,
+    completionTokens: proven.completionTokens ?? 300,
+  };
+  const message = proofMessage({
+    programId: PROGRAM_ID,
+    job,
+    worker,
+    attempt: proven.attempt ?? 1,
+    ...output,
+  });
+  const key = proven.key ?? parties.proofKey;
+  return [
+    ed25519Instruction({ publicKey: key.publicKey, message, signature: sign(message, key) }),
+    jobProve({ job, worker, ed25519InstructionIndex: index, ...output }),
+  ];
+}
+
+export const settle = (
+  parties: JobParties,
+  job: PublicKey,
+  choice: Partial<Parameters<typeof jobSettle>[0]> = {},
+): TransactionInstruction =>
+  jobSettle({
+    ...byGateway(parties),
+    job,
+    creditAccount: parties.creditAccount,
+    worker: parties.worker,
+    workerPayout: parties.payout,
+    deliveredHash: ANSWER,
+    countedTokens: 300,
+    ...choice,
+  });
+
+export const fail = (
+  parties: JobParties,
+  job: PublicKey,
+  choice: Partial<Parameters<typeof jobFail>[0]> = {},
+): TransactionInstruction =>
+  jobFail({
+    ...byGateway(parties),
+    job,
+    creditAccount: parties.creditAccount,
+    reason: 1,
+    deliveredHash: new Uint8Array(32),
+    countedTokens: 0,
+    ...choice,
+  });
+
+export const refund = (parties: JobParties, job: PublicKey): TransactionInstruction =>
+  jobRefund({ job, creditAccount: parties.creditAccount });
+
+/** The wallet itself disputes, over another text than the proven one. */
+export const dispute = (
+  parties: JobParties,
+  job: PublicKey,
+  choice: Partial<Parameters<typeof jobDispute>[0]> = {},
+): TransactionInstruction =>
+  jobDispute({
+    signer: parties.wallet.publicKey,
+    job,
+    creditAccount: parties.creditAccount,
+    clientHash: hashOf('something else'),
+    ...choice,
+  });
+
+/** One second past the deadline of a job locked now. */
+const PAST_DEADLINE_SECONDS = 121n;
+
+/** Locks a job and returns its address. */
+export async function lockJob(parties: JobParties, choice: LockChoice = {}): Promise<PublicKey> {
+  const { instruction, job } = await composeLock(parties, choice);
+  await parties.chain.send([instruction], [choice.signer ?? parties.hotSigner]);
+  return job;
+}
+
+/** Brings a fresh job to a status by the shortest way. */
+export async function jobIn(
+  parties: JobParties,
+  status: JobStatus,
+  choice: LockChoice & Proven = {},
+): Promise<PublicKey> {
+  const { chain, hotSigner, wallet } = parties;
+  const job = await lockJob(parties, choice);
+  if (status === 'pending') return job;
+  if (status === 'failed') {
+    await chain.send([fail(parties, job)], [hotSigner]);
+    return job;
+  }
+  if (status === 'refunded') {
+    await chain.setTime((await chain.now()) + PAST_DEADLINE_SECONDS);
+    await chain.send([refund(parties, job)]);
+    return job;
+  }
+  await chain.send([acknowledge(parties, job)], [hotSigner]);
+  if (status === 'processing') return job;
+  await chain.send(prove(parties, job, choice));
+  if (status === 'settling') return job;
+  const deliveredHash = choice.outputHash ?? ANSWER;
+  await chain.send([settle(parties, job, { deliveredHash })], [hotSigner]);
+  if (status === 'disputed') await chain.send([dispute(parties, job)], [wallet]);
+  return job;
+}

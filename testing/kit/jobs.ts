@@ -1,0 +1,187 @@
+import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import {
+  DISPUTE_OUTCOMES,
+  type DisputeOutcome,
+  disputeExpire,
+  disputeResolve,
+  FAILURE_REASONS,
+  type FailureReason,
+  formatJobId,
+  type Job,
+  type JobStatus,
+  jobClose,
+} from '../../programs/client/index.ts';
+import { type Cast, hashOf, type OneOrMore, type TestWallet, type TestWorker } from './cast.ts';
+import * as jobs from './jobInstructions.ts';
+import { jobIn } from './jobInstructions.ts';
+import type { ModelOffer } from './setUp.ts';
+
+/** A job that was locked, to be handed to the verbs. */
+export interface TestJob {
+  readonly address: PublicKey;
+  /** `job_` and 32 hex digits, as the service's API spells it. */
+  readonly id: string;
+  readonly wallet: TestWallet;
+}
+
+export interface LockOptions {
+  /** Whose credits; the first wallet's unless named. */
+  readonly wallet?: TestWallet;
+  /** The first model unless named. */
+  readonly modelId?: string;
+  /** 2,000 output tokens unless named. */
+  readonly tokenLimit?: number;
+  /** The price the client was quoted; unless named, more than any job may cost. */
+  readonly maxCredits?: bigint;
+}
+
+export interface ProveOptions {
+  /** The whole answer, whose sha256 the worker signs. */
+  readonly text?: string;
+  readonly promptTokens?: number;
+  readonly completionTokens?: number;
+}
+
+/**
+ * A verb for every step of a job. Each sends one transaction signed by who is entitled to the step,
+ * returns the Job as the ledger then has it, and throws a Refusal with the program's name for the
+ * reason. Deadlines are the program's: move the Clock yourself.
+ */
+export interface JobVerbs {
+  /** The Gateway locks a wallet's credits for a new job. */
+  lock(options?: LockOptions): Promise<TestJob>;
+  /** The Gateway assigns the job to a worker, the first unless named, as its next attempt. */
+  acknowledge(job: TestJob, worker?: TestWorker): Promise<Job>;
+  /** The assigned worker signs a proof of its answer, and anybody lands it. */
+  prove(job: TestJob, options?: ProveOptions): Promise<Job>;
+  /** The Gateway confirms what it delivered: what was proven, unless it says otherwise. */
+  settle(job: TestJob, delivered?: { text?: string; countedTokens?: number }): Promise<Job>;
+  /** The Gateway gives the job up. */
+  fail(job: TestJob, reason?: FailureReason): Promise<Job>;
+  /** Anybody refunds a job past its deadline. */
+  refund(job: TestJob): Promise<Job>;
+  /** The wallet says what text it received instead of the proven one. */
+  dispute(job: TestJob, receivedText?: string): Promise<Job>;
+  /** The arbiter decides a dispute. */
+  resolve(job: TestJob, verdict: Verdict, evidence?: string): Promise<Job>;
+  /** Anybody ends a dispute that was not decided in time. */
+  expire(job: TestJob): Promise<Job>;
+  /** Anybody takes a finished job's account off the ledger; its rent goes back to who paid it. */
+  close(job: TestJob): Promise<void>;
+  /** Brings a fresh job of the first wallet and worker to a status by the shortest way. */
+  jobIn(status: JobStatus): Promise<TestJob>;
+  /** The Job as the ledger has it. */
+  job(job: TestJob): Promise<Job>;
+}
+
+type Compose = (job: Job, parties: jobs.JobParties) => TransactionInstruction[];
+
+export type Verdict = Exclude<DisputeOutcome, 'none' | 'expired'>;
+
+export function createJobVerbs(cast: Cast, models: OneOrMore<ModelOffer>): JobVerbs {
+  const { chain, hotSigner, arbiter } = cast;
+
+  const read = ({ address }: TestJob): Promise<Job> => cast.read('Job', address);
+  const partiesOf = (wallet: TestWallet, worker: TestWorker): jobs.JobParties => ({
+    ...cast,
+    wallet: wallet.keypair,
+    creditAccount: wallet.creditAccount,
+    worker: worker.address,
+    payout: worker.payout,
+    proofKey: worker.proofKey,
+  });
+  /** The parties of a job, with the first worker where none is assigned yet. */
+  const partiesIn = ({ worker: assigned }: Job, { wallet }: TestJob): jobs.JobParties => {
+    const worker = cast.workers.find(({ address }) => address.equals(assigned));
+    return partiesOf(wallet, worker ?? cast.workers[0]);
+  };
+  const step = async (job: TestJob, compose: Compose, signers: Keypair[] = []): Promise<Job> => {
+    const account = await read(job);
+    await chain.send(compose(account, partiesIn(account, job)), signers);
+    return read(job);
+  };
+
+  return {
+    job: read,
+
+    async lock({ wallet = cast.wallets[0], modelId = models[0].id, ...choice } = {}) {
+      const parties = partiesOf(wallet, cast.workers[0]);
+      const locking = await jobs.composeLock(parties, { ...choice, modelId });
+      await chain.send([locking.instruction], [hotSigner]);
+      return { address: locking.job, id: formatJobId(locking.jobId), wallet };
+    },
+
+    acknowledge: (job, { address: worker } = cast.workers[0]) =>
+      step(
+        job,
+        ({ attempt }, parties) => [
+          jobs.acknowledge(parties, job.address, { worker, attempt: attempt + 1 }),
+        ],
+        [hotSigner],
+      ),
+
+    prove: (job, { text, ...counts } = {}) =>
+      step(job, ({ attempt }, parties) => {
+        const outputHash = text === undefined ? jobs.ANSWER : hashOf(text);
+        return jobs.prove(parties, job.address, { ...counts, outputHash, attempt });
+      }),
+
+    settle: (job, { text, countedTokens } = {}) =>
+      step(
+        job,
+        ({ outputHash, completionTokens }, parties) => [
+          jobs.settle(parties, job.address, {
+            deliveredHash: text === undefined ? outputHash : hashOf(text),
+            countedTokens: countedTokens ?? completionTokens,
+          }),
+        ],
+        [hotSigner],
+      ),
+
+    fail: (job, word = 'worker_error') => {
+      const reason = FAILURE_REASONS.indexOf(word);
+      const compose: Compose = (_, parties) => [jobs.fail(parties, job.address, { reason })];
+      return step(job, compose, [hotSigner]);
+    },
+
+    refund: (job) => step(job, (_, parties) => [jobs.refund(parties, job.address)]),
+
+    dispute: (job, receivedText = 'something else') => {
+      const clientHash = hashOf(receivedText);
+      const compose: Compose = (_, parties) => [jobs.dispute(parties, job.address, { clientHash })];
+      return step(job, compose, [job.wallet.keypair]);
+    },
+
+    resolve: (job, verdict, evidence = 'what both sides signed') =>
+      step(
+        job,
+        (_, { creditAccount, worker }) => [
+          disputeResolve({
+            arbiter: arbiter.publicKey,
+            job: job.address,
+            creditAccount,
+            worker,
+            verdict: DISPUTE_OUTCOMES.indexOf(verdict),
+            evidenceHash: hashOf(evidence),
+          }),
+        ],
+        [arbiter],
+      ),
+
+    expire: (job) =>
+      step(job, (_, { creditAccount }) => [disputeExpire({ job: job.address, creditAccount })]),
+
+    async close(job) {
+      const { rentPayer } = await read(job);
+      await chain.send([jobClose({ job: job.address, rentPayer })]);
+    },
+
+    async jobIn(status) {
+      const wallet = cast.wallets[0];
+      const parties = partiesOf(wallet, cast.workers[0]);
+      const address = await jobIn(parties, status, { modelId: models[0].id });
+      const { jobId } = await cast.read('Job', address);
+      return { address, id: formatJobId(jobId), wallet };
+    },
+  };
+}

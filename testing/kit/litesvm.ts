@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { deployProgram, UPGRADEABLE_LOADER } from '../../localnet/runtime/deployment.ts';
+import {
+  createRuntime,
+  type Execution,
+  RENT_EPOCH_NEVER,
+  type Runtime,
+} from '../../localnet/runtime/runtime.ts';
+import type { TransactionError } from '../../localnet/runtime/transactionError.ts';
+import { type DecodedEvent, decodeEvents, PROGRAM_ID } from '../../programs/client/index.ts';
+import { signTransaction } from '../../programs/client/sender/transaction.ts';
+import { type Chain, createAccountWriters, FIRST_SECOND, nameFailure, Refusal } from './chain.ts';
+
+/**
+ * What a Refusal says of a failure: Solana's own words where a program or the runtime names a
+ * number, the runtime's name of the error elsewhere, such as `PrivilegeEscalation`.
+ */
+function refusalText(error: TransactionError): string {
+  if (typeof error === 'string') return error;
+  if (!('InstructionError' in error)) return JSON.stringify(error);
+  const [index, cause] = error.InstructionError;
+  const reason =
+    typeof cause === 'string' ? cause : `custom program error: 0x${cause.Custom.toString(16)}`;
+  return `Error processing Instruction ${index}: ${reason}`;
+}
+
+/**
+ * The program's events among the calls of a transaction that LiteSVM executed.
+ *
+ * @param accountKeys the transaction's accounts, in the order of its message
+ */
+function executedEvents(
+  { err, innerInstructions }: Execution,
+  accountKeys: readonly PublicKey[],
+): DecodedEvent[] {
+  return decodeEvents({
+    transaction: { message: { accountKeys } },
+    meta: {
+      err,
+      innerInstructions: innerInstructions.map((calls, index) => ({
+        index,
+        instructions: calls.map(({ programIdIndex, accounts, data }) => ({
+          programIdIndex,
+          accounts: [...accounts],
+          data: bs58.encode(data),
+        })),
+      })),
+    },
+  });
+}
+
+const ARTIFACT = join(import.meta.dirname, '../../programs/escrow/artifacts/escrow-v3.so');
+const LOADER = new PublicKey(UPGRADEABLE_LOADER);
+/** The runtime takes any blockhash. */
+const BLOCKHASH = PublicKey.default.toBase58();
+/** A program counts as deployed from the slot after its own, which is 0. */
+const FIRST_SLOT = 1n;
+
+/** The same keys in every run: what an instruction costs depends on the addresses it derives. */
+const keyNamed = (name: string): Keypair =>
+  Keypair.fromSeed(createHash('sha256').update(`svc-inference tests: ${name}`).digest());
+
+/** Every chain's authority. Anybody can compute its key. */
+export const AUTHORITY = keyNamed('authority');
+
+interface LiteSvmOptions {
+  /** Who may replace the program, and initialize it; null: nobody. AUTHORITY unless named. */
+  readonly upgradeAuthority?: PublicKey | null;
+  /** Where the program is put; the published address unless named. */
+  readonly programId?: PublicKey;
+  /** Its binary; the committed build for clusters unless given. */
+  readonly elf?: Uint8Array;
+}
+
+/**
+ * Starts a chain in LiteSVM: Solana's own runtime, inside this process and within milliseconds. It
+ * verifies every signature, the ed25519 precompile's too, and tells events; its Clock stands where
+ * it is put. It knows no blocks: each transaction is executed when it is sent, however often.
+ */
+export function startLiteSvm(options: LiteSvmOptions = {}): Chain {
+  const payer = keyNamed('payer');
+  const {
+    upgradeAuthority = AUTHORITY.publicKey,
+    programId = PROGRAM_ID,
+    elf = readFileSync(ARTIFACT),
+  } = options;
+  const [programData] = PublicKey.findProgramAddressSync([programId.toBytes()], LOADER);
+  const runtime = createRuntime();
+  runtime.setClock({ slot: FIRST_SLOT, unixSeconds: FIRST_SECOND });
+  deployProgram(runtime, {
+    programId: programId.toBytes(),
+    programData: programData.toBytes(),
+    elf,
+    upgradeAuthority: upgradeAuthority?.toBytes() ?? null,
+  });
+  const chain = createChain(runtime, { payer, authority: AUTHORITY, programData });
+  for (const key of [payer, AUTHORITY]) chain.fund(key.publicKey);
+  return chain;
+}
+
+function createChain(
+  runtime: Runtime,
+  keys: Pick<Chain, 'payer' | 'authority' | 'programData'>,
+): Chain {
+  const { payer } = keys;
+  let readEvents = (): DecodedEvent[] => [];
+
+  const account: Chain['account'] = async (address) => {
+    const found = runtime.account(address.toBytes());
+    if (found === null) return null;
+    const { lamports, data, owner, executable } = found;
+    return { lamports: Number(lamports), data, owner: new PublicKey(owner), executable };
+  };
+  const setAccount: Chain['setAccount'] = (address, { lamports, data, owner, executable }) =>
+    runtime.setAccount(address.toBytes(), {
+      lamports: BigInt(lamports),
+      data,
+      owner: owner.toBytes(),
+      executable,
+      rentEpoch: RENT_EPOCH_NEVER,
+    });
+
+  return {
+    ...keys,
+    ...createAccountWriters({ account, setAccount }),
+    account,
+    setAccount,
+    now: async () => runtime.clock().unixSeconds,
+    setTime: async (unixSeconds) => runtime.setClock({ slot: runtime.clock().slot, unixSeconds }),
+
+    async send(instructions, signers = []) {
+      const { bytes } = signTransaction({
+        instructions,
+        feePayer: payer,
+        signers,
+        blockhash: BLOCKHASH,
+        lookup: undefined,
+      });
+      const execution = runtime.execute(bytes, true);
+      // Decoded only where somebody asks.
+      readEvents = () => {
+        const { message } = VersionedTransaction.deserialize(bytes);
+        return executedEvents(execution, message.staticAccountKeys);
+      };
+      if (execution.err === null) return execution.computeUnits;
+      throw new Refusal(nameFailure(refusalText(execution.err)), { cause: execution.logs });
+    },
+
+    lastEvents: () => readEvents(),
+    // Its memory goes when nobody refers to it any more.
+    close: () => undefined,
+  };
+}

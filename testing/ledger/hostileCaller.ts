@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import {
+  type AccountInfo,
+  type AccountMeta,
+  type Connection,
+  Keypair,
+  PublicKey,
+  TransactionInstruction,
+} from '@solana/web3.js';
+import { artifactPath } from '../../programs/tools/artifacts.ts';
+import { writeAccount } from './ledger.ts';
+
+/** Where tests put the hostile program of programs/hostile. */
+export const HOSTILE_PROGRAM_ID = Keypair.fromSeed(
+  createHash('sha256').update('the hostile program').digest(),
+).publicKey;
+
+/** The address that the hostile program signs for: an account of a program, as a wallet may be. */
+export const [HOSTILE_SIGNER, SIGNER_BUMP] = PublicKey.findProgramAddressSync(
+  [Buffer.from('signer')],
+  HOSTILE_PROGRAM_ID,
+);
+
+const FINAL_LOADER = new PublicKey('BPFLoader2111111111111111111111111111111111');
+const LAMPORTS = 1_000_000_000;
+const IS_SIGNER = 1;
+const IS_WRITABLE = 2;
+
+/** The hostile program's account, for a ledger whose accounts a test may write. */
+export const hostileProgram = (): AccountInfo<Uint8Array> => ({
+  lamports: LAMPORTS,
+  data: readFileSync(artifactPath('hostile', 'v3')),
+  owner: FINAL_LOADER,
+  executable: true,
+});
+
+/** Puts the hostile program on a local ledger. */
+export async function deployHostileProgram(connection: Connection): Promise<void> {
+  await writeAccount(connection.rpcEndpoint, HOSTILE_PROGRAM_ID, hostileProgram());
+}
+
+/**
+ * One instruction in which the hostile program makes these calls, in this order, each exactly as
+ * given. It signs for HOSTILE_SIGNER wherever a call says that this account signs; every other
+ * signer of a call has to sign the transaction. Calls may themselves be of the hostile program.
+ */
+export function callThrough(...calls: TransactionInstruction[]): TransactionInstruction {
+  const accounts = new Map<string, AccountMeta>();
+  const note = ({ pubkey, isSigner, isWritable }: AccountMeta): void => {
+    const known = accounts.get(pubkey.toBase58());
+    accounts.set(pubkey.toBase58(), {
+      pubkey,
+      isSigner: known?.isSigner || (isSigner && !pubkey.equals(HOSTILE_SIGNER)),
+      isWritable: known?.isWritable || isWritable,
+    });
+  };
+  for (const { programId, keys } of calls) {
+    for (const key of keys) note(key);
+    note({ pubkey: programId, isSigner: false, isWritable: false });
+  }
+  const places = new Map([...accounts.keys()].map((key, place) => [key, place]));
+  const placeOf = (key: PublicKey): number => places.get(key.toBase58()) ?? 0;
+  return new TransactionInstruction({
+    programId: HOSTILE_PROGRAM_ID,
+    keys: [...accounts.values()],
+    data: Buffer.concat(calls.map((call) => encodeCall(call, placeOf))),
+  });
+}
+
+/** One call as programs/hostile/src/lib.rs reads it. */
+function encodeCall(
+  { programId, keys, data }: TransactionInstruction,
+  placeOf: (key: PublicKey) => number,
+): Uint8Array {
+  const signs = keys.some(({ pubkey, isSigner }) => isSigner && pubkey.equals(HOSTILE_SIGNER));
+  const length = Buffer.alloc(2);
+  length.writeUInt16LE(data.length);
+  const accounts = keys.flatMap(({ pubkey, isSigner, isWritable }) => [
+    placeOf(pubkey),
+    (isSigner ? IS_SIGNER : 0) | (isWritable ? IS_WRITABLE : 0),
+  ]);
+  const head = [placeOf(programId), signs ? SIGNER_BUMP : 0, keys.length, ...accounts];
+  return Buffer.concat([Buffer.from(head), length, data]);
+}

@@ -1,0 +1,170 @@
+import { Connection, Keypair, type PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import { withEscrow } from '../../localnet/escrow.ts';
+import { startLocalnet } from '../../localnet/start.ts';
+import { unixSecondsOf } from '../../programs/client/accounts.ts';
+import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
+import type { Rpc } from '../../programs/client/rpc/rpc.ts';
+import {
+  addModel,
+  type CatalogModel,
+  initializeConfig,
+  LAUNCH_CATALOG,
+  openGateway,
+} from '../../stack/bootstrap.ts';
+import { createMint, type Mints, type Operator } from '../../stack/operator.ts';
+import { openCreditAccount, registerWorker } from '../../stack/participants.ts';
+
+/**
+ * Asks a ledger's node.
+ *
+ * @throws Error with the ledger's words when it refuses
+ */
+export async function callLedger<Result>(
+  rpcUrl: string,
+  method: string,
+  params: unknown[],
+): Promise<Result> {
+  const response = await fetch(rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  const { error, result } = (await response.json()) as {
+    error?: { message: string };
+    result: Result;
+  };
+  if (error) throw new Error(`${method}: ${error.message}`);
+  return result;
+}
+
+/** Writes an account of a local ledger; fields that are left out stay as they are. */
+export async function writeAccount(
+  rpcUrl: string,
+  address: PublicKey,
+  fields: { lamports?: number; data?: Uint8Array; owner?: PublicKey; executable?: boolean },
+): Promise<void> {
+  const { data, owner, ...rest } = fields;
+  await callLedger(rpcUrl, 'localnet_setAccount', [
+    address.toBase58(),
+    {
+      ...rest,
+      ...(data && { data: Buffer.from(data).toString('base64') }),
+      ...(owner && { owner: owner.toBase58() }),
+    },
+  ]);
+}
+
+/** A ledger's Clock, in Unix seconds. */
+export async function readClockSeconds(connection: Connection): Promise<bigint> {
+  const clock = await connection.getAccountInfo(SYSVAR_CLOCK_PUBKEY, 'confirmed');
+  if (clock === null) throw new Error('the ledger has no Clock');
+  return unixSecondsOf(clock);
+}
+
+/** Lets time pass on a local ledger: its Clock moves, slots pass, and blockhashes die. */
+export async function advanceSeconds(connection: Connection, seconds: number): Promise<void> {
+  await callLedger(connection.rpcEndpoint, 'localnet_advanceTime', [seconds * 1_000]);
+}
+
+/** Moves a local ledger's Clock; from there it runs on. Slots and blockhashes stay as they are. */
+export async function setClockSeconds(connection: Connection, unixSeconds: bigint): Promise<void> {
+  const unixMs = Number(unixSeconds) * 1_000;
+  await callLedger(connection.rpcEndpoint, 'localnet_setClock', [{ unixMs }]);
+}
+
+/** A ledger of its own for one test file, with the program deployed and nothing else. */
+export interface TestLedger {
+  rpcUrl: string;
+  wsUrl: string;
+  connection: Connection;
+  rpc: Rpc;
+  /** Pays, and is the program's upgrade authority. */
+  payer: Keypair;
+  /** Leaves an address with so many lamports, out of nothing. */
+  fundLamports(address: PublicKey, lamports: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a local ledger in this process.
+ *
+ * @param options.slotMs between two blocks; by default the fewest that work
+ * @param options.confirmSlots how many slots later a block is confirmed; by default at once
+ */
+export async function startLedger(
+  options: { slotMs?: number; confirmSlots?: number } = {},
+): Promise<TestLedger> {
+  const payer = Keypair.generate();
+  const { rpcUrl, wsUrl, close } = await startLocalnet({
+    ...options,
+    ...withEscrow({ payer: payer.publicKey }),
+    isDevelopment: true,
+  });
+  const connection = new Connection(rpcUrl, { wsEndpoint: wsUrl, commitment: 'confirmed' });
+  const fundLamports = (address: PublicKey, lamports: number): Promise<void> =>
+    writeAccount(rpcUrl, address, { lamports });
+  const rpc = connectRpc({ url: rpcUrl });
+  return { rpcUrl, wsUrl, close, payer, connection, rpc, fundLamports };
+}
+
+/** Everybody a job needs, with their keys. */
+export interface Service {
+  operator: Operator;
+  mints: Mints;
+  arbiter: Keypair;
+  gateway: PublicKey;
+  /** The Gateway's cold key. */
+  gatewayOperator: Keypair;
+  /** The Gateway's only hot signer. */
+  hotSigner: Keypair;
+  model: CatalogModel;
+  wallet: Keypair;
+  creditAccount: PublicKey;
+  worker: PublicKey;
+  workerAuthority: Keypair;
+  proofKey: Keypair;
+}
+
+/** Sets up the program, one Gateway, one model, one staked worker and one wallet that trusts the Gateway. */
+export async function openService(
+  ledger: Pick<TestLedger, 'connection' | 'payer'>,
+  { credits = 10_000n }: { credits?: bigint } = {},
+): Promise<Service> {
+  const operator: Operator = { connection: ledger.connection, authority: ledger.payer };
+  const creditMint = Keypair.generate();
+  const stakeMint = Keypair.generate();
+  const arbiter = Keypair.generate();
+  const gatewayOperator = Keypair.generate();
+  const hotSigner = Keypair.generate();
+  const workerAuthority = Keypair.generate();
+  const proofKey = Keypair.generate();
+  const wallet = Keypair.generate();
+  const mints = { credit: creditMint.publicKey, stake: stakeMint.publicKey };
+  const model = LAUNCH_CATALOG.find(({ tier }) => tier === 'standard') as CatalogModel;
+  await createMint(operator, creditMint);
+  await createMint(operator, stakeMint);
+  await initializeConfig(operator, { mints, arbiter: arbiter.publicKey });
+  const gateway = await openGateway(operator, {
+    gatewayOperator,
+    signers: [hotSigner.publicKey],
+  });
+  await addModel(operator, model);
+  const worker = await registerWorker(operator, {
+    authority: workerAuthority,
+    proofKey: proofKey.publicKey,
+    endpoint: 'http://127.0.0.1:9',
+    modelIds: [model.id],
+    stakeTokens: 1_000n,
+    mints,
+  });
+  const creditAccount = await openCreditAccount(operator, {
+    wallet,
+    spender: gateway,
+    credits,
+    mints,
+  });
+  return {
+    ...{ operator, mints, arbiter, gateway, gatewayOperator, hotSigner, model },
+    ...{ wallet, creditAccount, worker, workerAuthority, proofKey },
+  };
+}

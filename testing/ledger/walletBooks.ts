@@ -1,0 +1,72 @@
+import type { PublicKey } from '@solana/web3.js';
+import { createAddresses } from '../../programs/client/addresses.ts';
+import {
+  FAILURE_REASONS,
+  type FailureReason,
+  isEnded,
+  JOB_STATUSES,
+  type JobStatus,
+  word,
+} from '../../programs/client/vocabulary.ts';
+import type { RunningService } from '../service/runningService.ts';
+
+/** What the ledger has of a wallet: its credits, and how its jobs stand, oldest first. */
+export interface WalletBooks {
+  available: bigint;
+  locked: bigint;
+  jobs: { status: JobStatus; reason: FailureReason; charged: bigint }[];
+}
+
+type Ledger = Pick<RunningService, 'account' | 'jobs' | 'untilJobs'>;
+type FoundJobs = Awaited<ReturnType<RunningService['jobs']>>;
+
+const addresses = createAddresses();
+
+export async function readBooks(service: Ledger, wallet: PublicKey): Promise<WalletBooks> {
+  const { availableCredits, lockedCredits } = await service.account(wallet);
+  const jobs = ofWallet(await service.jobs(), wallet).map(({ data }) => ({
+    status: word(JOB_STATUSES, data.status),
+    reason: word(FAILURE_REASONS, data.failureReason),
+    charged: data.chargedCredits,
+  }));
+  return { available: availableCredits, locked: lockedCredits, jobs };
+}
+
+/** Waits until the wallet has so many jobs. */
+export async function untilLocked(service: Ledger, wallet: PublicKey, count: number) {
+  await service.untilJobs((jobs) => ofWallet(jobs, wallet).length === count);
+}
+
+/**
+ * Waits until so many of the wallet's jobs are at a worker. Only then has the API heard that they
+ * are locked; a clock that is moved or a node that is lost before then finds it still waiting.
+ */
+export async function untilUnderWay(service: Ledger, wallet: PublicKey, count: number) {
+  await service.untilJobs((jobs) => {
+    const own = ofWallet(jobs, wallet).map(({ data }) => word(JOB_STATUSES, data.status));
+    return own.filter((status) => status === 'processing').length === count;
+  });
+}
+
+/** Waits until the wallet has so many jobs and all of them are over. @returns its books then */
+export async function untilEnded(
+  service: Ledger,
+  wallet: PublicKey,
+  count: number,
+): Promise<WalletBooks> {
+  await service.untilJobs((jobs) => {
+    const own = ofWallet(jobs, wallet);
+    return (
+      own.length === count && own.every(({ data }) => isEnded(word(JOB_STATUSES, data.status)))
+    );
+  });
+  return readBooks(service, wallet);
+}
+
+/** Its jobs among those of all wallets, oldest first. */
+export function ofWallet(jobs: FoundJobs, wallet: PublicKey): FoundJobs {
+  const account = addresses.creditAccount(wallet);
+  return jobs
+    .filter(({ data }) => data.creditAccount.equals(account))
+    .sort((one, other) => Buffer.compare(one.data.jobId, other.data.jobId));
+}

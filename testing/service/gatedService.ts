@@ -1,0 +1,63 @@
+import { type DatabaseGate, startDatabaseGate } from '../database/databaseGate.ts';
+import { type LedgerGate, startLedgerGate } from '../ledger/ledgerGate.ts';
+import { createScriptedEngine, type ScriptedEngine } from '../workers/engines.ts';
+import { type RunningService, startRunningService } from './runningService.ts';
+
+/** A service with one worker that says what the test tells it to, and an API that can be cut off. */
+export interface GatedService extends RunningService {
+  engine: ScriptedEngine;
+  /** Between the API and the ledger; the indexer has a way of its own. */
+  ledgerGate: LedgerGate;
+  /** Between the API and the database. */
+  databaseGate: DatabaseGate;
+}
+
+export async function startGatedService(
+  apiSettings: Record<string, string> = {},
+  { indexer = 'inside' }: { indexer?: 'inside' | 'process' } = {},
+): Promise<GatedService> {
+  const engine = createScriptedEngine();
+  const gates: { ledger?: LedgerGate; database?: DatabaseGate } = {};
+  const service = await startRunningService({
+    workers: [engine],
+    indexer,
+    async apiSettings({ SOLANA_RPC_URL, DATABASE_URL }) {
+      gates.ledger = await startLedgerGate(SOLANA_RPC_URL);
+      gates.database = await startDatabaseGate(DATABASE_URL);
+      return {
+        ...apiSettings,
+        SOLANA_RPC_URL: gates.ledger.url,
+        // What the ledger says over its websocket would pass by the gate.
+        SOLANA_WS_URL: undefined,
+        DATABASE_URL: gates.database.databaseUrl,
+      };
+    },
+  });
+  const { ledger: ledgerGate, database: databaseGate } = gates as Required<typeof gates>;
+  return {
+    ...{ ...service, engine, ledgerGate, databaseGate },
+    async close() {
+      await service.close();
+      await ledgerGate.close();
+      await databaseGate.close();
+    },
+  };
+}
+
+/**
+ * The keys that processes have while one gives way to the next: the one that seals, then the one
+ * that only opens. docs/deploying.md has the order.
+ */
+export function secretsKeySteps<Key>(before: Key, after: Key) {
+  return [[before], [before, after], [after, before], [after]] as const;
+}
+
+/** Steps that run side by side while processes go from one to the next. */
+export const NEIGHBOURING_STEPS = [
+  [0, 1],
+  [1, 0],
+  [1, 2],
+  [2, 1],
+  [2, 3],
+  [3, 2],
+] as const;

@@ -1,0 +1,296 @@
+import { randomBytes } from 'node:crypto';
+import { expect } from '@jest/globals';
+import { getAccount } from '@solana/spl-token';
+import { Keypair, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
+import bs58 from 'bs58';
+import OpenAI from 'openai';
+import type pg from 'pg';
+import { createKey } from '../../api/account/keys.ts';
+import { loadConfig } from '../../api/config.ts';
+import { startApi } from '../../api/start.ts';
+import { createPool } from '../../common/postgres.ts';
+import { delay } from '../../common/wait.ts';
+import {
+  fetchAllCreditAccounts,
+  fetchAllJobs,
+  fetchAllWorkers,
+  fetchCreditAccount,
+  fetchTreasury,
+} from '../../programs/client/accounts.ts';
+import { createAddresses } from '../../programs/client/addresses.ts';
+import { BASE_UNITS_PER_CREDIT } from '../../programs/client/pricing.ts';
+import type { CreditAccount, Job } from '../../programs/client/types.ts';
+import { JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
+import type { CatalogModel } from '../../stack/bootstrap.ts';
+import type { Operator } from '../../stack/operator.ts';
+import { openCreditAccount } from '../../stack/participants.ts';
+import { type StartedProcess, startProcess } from '../childProcess.ts';
+import { createTestDatabase } from '../database/database.ts';
+import { startIndexerInside, type TestIndexer } from '../indexer/indexerInside.ts';
+import { advanceSeconds, openService, startLedger, type TestLedger } from '../ledger/ledger.ts';
+import { startTestWorker, type TestWorker, type WorkerBehaviour } from '../workers/testWorker.ts';
+
+export type { WorkerBehaviour } from '../workers/testWorker.ts';
+
+interface FoundJob {
+  address: PublicKey;
+  data: Job;
+}
+
+/** The whole service on real parts: ledger, database, indexer, workers and API. */
+export interface RunningService {
+  baseUrl: string;
+  /** Where the API shows its metrics, with METRICS_PORT among its settings. */
+  metricsUrl: string | undefined;
+  apiKey: string;
+  wallet: Keypair;
+  /** Who decides disputes. */
+  arbiter: Keypair;
+  /** The program's authority. */
+  operator: Operator;
+  boughtCredits: bigint;
+  model: CatalogModel;
+  workers: readonly TestWorker[];
+  ledger: TestLedger;
+  pool: pg.Pool;
+  indexer: TestIndexer;
+  /** The official client; it never repeats a request unless told to. */
+  openai(options?: { apiKey?: string; maxRetries?: number }): OpenAI;
+  /** GET as JSON, whatever the status. */
+  // biome-ignore lint/suspicious/noExplicitAny: bodies are compared as a whole by the tests
+  get(path: string, apiKey?: string): Promise<any>;
+  /** Another wallet with credits and a key of its own. */
+  addWallet(credits: bigint): Promise<{ address: PublicKey; apiKey: string }>;
+  /** A wallet's account on the ledger; by default the first wallet's. */
+  account(wallet?: PublicKey): Promise<CreditAccount>;
+  /** Until the first wallet's account is as wanted. */
+  untilAccount(holds: (account: CreditAccount) => boolean): Promise<CreditAccount>;
+  /** All jobs on the ledger. */
+  jobs(): Promise<FoundJob[]>;
+  untilJobs(holds: (jobs: FoundJob[]) => boolean): Promise<FoundJob[]>;
+  /** Until so many jobs are at a worker: before, the API may not have heard that one is locked. */
+  untilUnderWay(count: number): Promise<FoundJob[]>;
+  /** Until the mirror holds every job in its present state. */
+  untilMirrored(): Promise<void>;
+  advanceSeconds(seconds: number): Promise<void>;
+  /** The conservation equation on the accounts, to the base unit. */
+  expectConserved(): Promise<void>;
+  /** What an API process is started with. */
+  apiEnvironment: Record<string, string>;
+  /** Another API process on the same ledger and database. */
+  startApiProcess(): Promise<StartedProcess>;
+  close(): Promise<void>;
+}
+
+/** What indexer and API have in common. */
+type SharedSettings = Record<
+  'DATABASE_URL' | 'SOLANA_RPC_URL' | 'SOLANA_WS_URL' | 'SVC_SECRETS_KEY' | 'SVC_ALLOW_LOOPBACK',
+  string
+>;
+
+const addresses = createAddresses();
+const isUnderWay = ({ data }: FoundJob) => word(JOB_STATUSES, data.status) === 'processing';
+/** The tests make parts of the service fail, which would be told. */
+const LOG_LEVEL = process.env.LOG_LEVEL ?? 'fatal';
+const WAIT_MS_MAX = 120_000;
+const POLL_MS = 50;
+
+export async function startRunningService({
+  workers: behaviours = ['honest'],
+  credits: boughtCredits = 10_000n,
+  apiSettings = {},
+  indexer: indexerKind = 'inside',
+  indexerSettings = {},
+}: {
+  workers?: readonly WorkerBehaviour[];
+  credits?: bigint;
+  /** Settings of the API besides those that every test needs, or made from those of all processes. */
+  apiSettings?: NodeJS.ProcessEnv | ((shared: SharedSettings) => Promise<NodeJS.ProcessEnv>);
+  /** A process of its own can be stopped on the way, and costs a second more. */
+  indexer?: 'inside' | 'process';
+  /** Settings of the indexer besides those that every test needs. */
+  indexerSettings?: Record<string, string>;
+} = {}): Promise<RunningService> {
+  const [ledger, database] = await Promise.all([startLedger(), createTestDatabase()]);
+  const { connection, rpc } = ledger;
+  const opened = await openService(ledger, { credits: boughtCredits });
+  const feePayer = Keypair.generate();
+  const crank = Keypair.generate();
+  for (const { publicKey } of [feePayer, crank]) {
+    await ledger.fundLamports(publicKey, 1_000 * LAMPORTS_PER_SOL);
+  }
+  const workers: TestWorker[] = [];
+  for (const behaviour of behaviours) {
+    workers.push(await startTestWorker({ behaviour, rpc, opened }));
+  }
+
+  const shared: SharedSettings = {
+    DATABASE_URL: database.databaseUrl,
+    SOLANA_RPC_URL: ledger.rpcUrl,
+    SOLANA_WS_URL: ledger.wsUrl,
+    SVC_SECRETS_KEY: randomBytes(32).toString('base64'),
+    SVC_ALLOW_LOOPBACK: 'true',
+  };
+  const indexerEnvironment = {
+    ...shared,
+    INDEXER_PORT: '0',
+    SVC_CRANK_KEY: bs58.encode(crank.secretKey),
+    LOG_LEVEL,
+    ...indexerSettings,
+  };
+  const indexer =
+    indexerKind === 'process'
+      ? await startProcess('indexer/main.ts', indexerEnvironment)
+      : await startIndexerInside(indexerEnvironment);
+  const pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  const apiKey = await createKey(pool, opened.wallet.publicKey.toBase58());
+  const apiEnvironment = {
+    ...shared,
+    PORT: '0',
+    SVC_GATEWAY: opened.gateway.toBase58(),
+    SVC_SIGNER_KEY: bs58.encode(opened.hotSigner.secretKey),
+    SVC_FEE_PAYER_KEYS: bs58.encode(feePayer.secretKey),
+    SVC_SUBMISSIONS_MAX: '2',
+    LOG_LEVEL,
+    ...(typeof apiSettings === 'function' ? await apiSettings(shared) : apiSettings),
+  };
+  // The worker that came with the ledger's set-up answers nothing and is never asked.
+  await untilHosted(pool, behaviours.length + 1);
+  const api = await startApi(loadConfig(apiEnvironment));
+  const others: StartedProcess[] = [];
+  const baseUrl = api.url;
+
+  const jobs = () => fetchAllJobs(connection, { commitment: 'confirmed' });
+
+  async function account(wallet = opened.wallet.publicKey): Promise<CreditAccount> {
+    const address = addresses.creditAccount(wallet);
+    const found = await fetchCreditAccount(connection, address, { commitment: 'confirmed' });
+    if (!found) throw new Error('the wallet has no credit account');
+    return found;
+  }
+
+  async function untilJobs(holds: (found: FoundJob[]) => boolean): Promise<FoundJob[]> {
+    return until(jobs, holds, (found) => found.map(({ data }) => data.status).join());
+  }
+
+  async function untilAccount(holds: (found: CreditAccount) => boolean): Promise<CreditAccount> {
+    return until(account, holds, ({ availableCredits }) => `${availableCredits} available`);
+  }
+
+  return {
+    metricsUrl: api.metricsUrl,
+    ...{
+      untilAccount,
+      apiEnvironment,
+      baseUrl,
+      apiKey,
+      boughtCredits,
+      workers,
+      ledger,
+      pool,
+      indexer,
+      account,
+      jobs,
+      untilJobs,
+      untilUnderWay: (count) => untilJobs((found) => found.filter(isUnderWay).length === count),
+    },
+    wallet: opened.wallet,
+    arbiter: opened.arbiter,
+    operator: opened.operator,
+    model: opened.model,
+    openai: ({ apiKey: key = apiKey, maxRetries = 0 } = {}) =>
+      new OpenAI({ baseURL: `${baseUrl}/v1`, apiKey: key, maxRetries }),
+    async get(path, key = apiKey) {
+      const response = await fetch(`${baseUrl}${path}`, {
+        headers: { authorization: `Bearer ${key}` },
+      });
+      return response.json();
+    },
+    async addWallet(credits) {
+      const wallet = Keypair.generate();
+      const { operator, mints, gateway: spender } = opened;
+      await openCreditAccount(operator, { wallet, spender, credits, mints });
+      const address = wallet.publicKey;
+      const isMirrored = async () =>
+        pool
+          .query(
+            'select 1 from mirror.credit_accounts where wallet = $1 and available_credits = $2',
+            [address.toBase58(), credits],
+          )
+          .then(({ rowCount }) => rowCount === 1);
+      await until(isMirrored, (found) => found, String);
+      return { address, apiKey: await createKey(pool, address.toBase58()) };
+    },
+    async untilMirrored() {
+      const onLedger = await jobs();
+      // What was on the ledger when this was asked; jobs may go on meanwhile.
+      const readMissing = async () => {
+        const { rows } = await pool.query<{ address: string; sequence: bigint }>(
+          'select address, sequence from mirror.jobs',
+        );
+        const mirrored = new Map(rows.map(({ address, sequence }) => [address, sequence]));
+        return onLedger
+          .filter(({ address, data }) => (mirrored.get(address.toBase58()) ?? -1n) < data.sequence)
+          .map(({ address, data }) => `${address} ${data.sequence}`);
+      };
+      await until(readMissing, (missing) => missing.length === 0, String);
+    },
+    advanceSeconds: (seconds) => advanceSeconds(connection, seconds),
+    expectConserved: () => expectConserved(ledger),
+    async startApiProcess() {
+      const started = await startProcess('api/main.ts', apiEnvironment);
+      others.push(started);
+      return started;
+    },
+    async close() {
+      await Promise.all(others.map((other) => other.kill()));
+      const isClean = await api.shutdown.run();
+      await Promise.all(workers.map((worker) => worker.close()));
+      await indexer.terminate();
+      await pool.end();
+      await ledger.close();
+      await database.close();
+      if (!isClean) throw new Error('The API did not close in time; LOG_LEVEL=error says what');
+    },
+  };
+}
+
+async function untilHosted(pool: pg.Pool, workers: number): Promise<void> {
+  const count = async () => {
+    const { rows } = await pool.query('select distinct worker from mirror.worker_models');
+    return rows.length;
+  };
+  await until(count, (found) => found >= workers, String);
+}
+
+/** Reads until `holds`; what is awaited happens in other processes, so there is no event to wait for. */
+async function until<Found>(
+  read: () => Promise<Found>,
+  holds: (found: Found) => boolean,
+  describeFound: (found: Found) => string,
+): Promise<Found> {
+  const deadline = performance.now() + WAIT_MS_MAX;
+  for (;;) {
+    const found = await read();
+    if (holds(found)) return found;
+    if (performance.now() > deadline) {
+      throw new Error(`Gave up waiting; last seen: ${describeFound(found)}`);
+    }
+    await delay(POLL_MS);
+  }
+}
+
+async function expectConserved({ connection }: TestLedger): Promise<void> {
+  const commitment = 'confirmed' as const;
+  const accounts = await fetchAllCreditAccounts(connection, { commitment });
+  const workers = await fetchAllWorkers(connection, { commitment });
+  const treasury = await fetchTreasury(connection, addresses.treasury, { commitment });
+  const vault = await getAccount(connection, addresses.vault, commitment);
+  const credits = accounts.reduce(
+    (sum, { data }) => sum + data.availableCredits + data.lockedCredits,
+    0n,
+  );
+  const claimable = workers.reduce((sum, { data }) => sum + data.claimableBaseUnits, 0n);
+  const unpaid = treasury?.unpaidBaseUnits ?? 0n;
+  expect(vault.amount).toBe(BASE_UNITS_PER_CREDIT * credits + claimable + unpaid);
+}

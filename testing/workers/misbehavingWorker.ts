@@ -1,0 +1,221 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Keypair, PublicKey } from '@solana/web3.js';
+import type { RequestHandler, Response } from 'express';
+import express from 'express';
+import { createLogger } from '../../common/logger.ts';
+import { delay } from '../../common/wait.ts';
+import { PROGRAM_ID } from '../../programs/client/addresses.ts';
+import type { Rpc } from '../../programs/client/rpc/rpc.ts';
+import { createWorker, type WorkerIdentity } from '../../worker/app.ts';
+import { createBuiltinEngine } from '../../worker/engine/builtin.ts';
+import type { Engine } from '../../worker/engine/engine.ts';
+import { createProofSigner, type SignProof } from '../../worker/jobs/output.ts';
+
+/** What a worker does to a job; all but `honest` are wrong, slow or hostile. */
+export type WorkerMode =
+  | 'honest'
+  /** Takes the job and says nothing. */
+  | 'never_answers'
+  /** Cuts the connection after some content. */
+  | 'dies_midstream'
+  /** Signs, correctly, another text than the one it sent. */
+  | 'wrong_hash'
+  /** Sends a proof whose signature does not verify. */
+  | 'forged_signature'
+  /** Sends a finish chunk and a valid proof of no text at all. */
+  | 'empty_output'
+  /** Ends its stream after the finish chunk. */
+  | 'no_proof'
+  /** Sends its first content after `SLOW_FIRST_TOKEN_MS`. */
+  | 'slow_first_token'
+  /** Signs ten times as many tokens as it sent. */
+  | 'inflates_count'
+  /** Answers every job with 503. */
+  | 'refuses'
+  /** The same, and names a time after which it will have a place. */
+  | 'is_full'
+  /** Answers every job with 502. */
+  | 'fails'
+  /** Finds every conversation too long. */
+  | 'counts_more'
+  /** Goes on until it is stopped, has used up the token limit, or is given another mode. */
+  | 'endless';
+
+export const SLOW_FIRST_TOKEN_MS = 1_500;
+export const FULL_SECONDS = 25;
+
+const ENDLESS_TOKEN_MS = 10;
+/** Role and some content: enough that a client has seen text. */
+const EVENTS_BEFORE_DEATH = 4;
+
+export interface MisbehavingWorker {
+  /** What to register as the worker's endpoint. */
+  url: string;
+  /** The address of the Worker account. */
+  address: PublicKey;
+  /** Changes what happens to jobs that arrive from now on. */
+  setMode(mode: WorkerMode): void;
+  /** Every POST so far, in order. */
+  requests: { path: string; receivedAtMs: number }[];
+  close(): Promise<void>;
+}
+
+/** Starts a worker in this process: the product's own app, bent at its seams. */
+export async function startMisbehavingWorker(options: {
+  mode: WorkerMode;
+  /** Answers in place of the built-in one, whatever the mode. */
+  engine?: Engine;
+  rpc: Rpc;
+  authority: PublicKey;
+  proofKey: Keypair;
+  programId?: PublicKey;
+  slots?: number;
+  port?: number;
+}): Promise<MisbehavingWorker> {
+  const { rpc, authority, proofKey, programId = PROGRAM_ID, slots = 64, port = 0 } = options;
+  let { mode } = options;
+  const requests: MisbehavingWorker['requests'] = [];
+  const identity: WorkerIdentity = { programId, authority, proofKey, slots };
+  const worker = createWorker({
+    identity,
+    rpc,
+    engine: options.engine ?? createBentEngine(() => mode),
+    logger: createLogger({ name: 'misbehaving-worker', level: 'silent' }),
+    signProof: (outcome) => {
+      const address = worker.address;
+      return bendProof(mode, createProofSigner({ programId, worker: address, proofKey }))(outcome);
+    },
+  });
+
+  const app = express();
+  app.post(/.*/, (request, _response, next) => {
+    requests.push({ path: request.path, receivedAtMs: Date.now() });
+    next();
+  });
+  app.post(
+    '/jobs',
+    bendResponse(() => mode),
+  );
+  app.use(worker.app);
+  const server = createServer(app).listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    address: worker.address,
+    setMode: (next) => {
+      mode = next;
+    },
+    requests,
+    async close() {
+      server.close();
+      await worker.close(0);
+      server.closeAllConnections();
+    },
+  };
+}
+
+function createBentEngine(mode: () => WorkerMode): Engine {
+  const builtin = createBuiltinEngine({ tokenDelayMs: 0 });
+  return {
+    kind: 'builtin',
+    async *generate(chat, limits) {
+      const { signal } = limits;
+      if (mode() === 'slow_first_token') await delay(SLOW_FIRST_TOKEN_MS, signal);
+      if (mode() !== 'endless') {
+        yield* builtin.generate(chat, limits);
+        return;
+      }
+      while (mode() === 'endless') {
+        await delay(ENDLESS_TOKEN_MS, signal);
+        signal.throwIfAborted();
+        yield { type: 'text', text: 'again ' };
+      }
+      yield { type: 'end', finishReason: 'stop' };
+    },
+  };
+}
+
+function bendProof(mode: WorkerMode, signProof: SignProof): SignProof {
+  return (outcome) => {
+    switch (mode) {
+      case 'wrong_hash':
+        return signProof({ ...outcome, outputHash: sha256('another text') });
+      case 'empty_output':
+        return signProof({ ...outcome, outputHash: sha256(''), completionTokens: 0 });
+      case 'inflates_count':
+        return signProof({ ...outcome, completionTokens: outcome.completionTokens * 10 });
+      case 'forged_signature': {
+        const proof = signProof(outcome);
+        const signature = Buffer.from(proof.signature, 'base64');
+        signature.writeUInt8(signature.readUInt8(0) ^ 1, 0);
+        return { ...proof, signature: signature.toString('base64') };
+      }
+      default:
+        return signProof(outcome);
+    }
+  };
+}
+
+/** The app writes whole events, so that events can be dropped on their way out. */
+function bendResponse(mode: () => WorkerMode): RequestHandler {
+  return (_request, response, next) => {
+    switch (mode()) {
+      case 'never_answers':
+        return;
+      case 'refuses':
+        response.status(503).json({ error: { code: 'no_free_slot', message: 'Refused' } });
+        return;
+      case 'is_full':
+        response.status(503).set('retry-after', String(FULL_SECONDS));
+        response.json({ error: { code: 'no_free_slot', message: 'Full' } });
+        return;
+      case 'fails':
+        response.status(502).json({ error: { code: 'upstream_failed', message: 'Failed' } });
+        return;
+      case 'counts_more':
+        response.status(400).json({ error: { code: 'context_length_exceeded', message: '' } });
+        return;
+      case 'dies_midstream':
+        dieAfterEvents(response);
+        break;
+      case 'empty_output':
+        filterEvents(response, (event) => !event.includes('"content":'));
+        break;
+      case 'no_proof':
+        filterEvents(response, (event) => !event.startsWith('event: proof'));
+        break;
+    }
+    next();
+  };
+}
+
+function dieAfterEvents(response: Response): void {
+  let events = 0;
+  filterEvents(response, () => {
+    events += 1;
+    if (events === EVENTS_BEFORE_DEATH) {
+      response.end = () => response;
+      // What was written before must reach the caller, or this would be a worker that never began.
+      setTimeout(() => response.destroy(), 20);
+    }
+    return events <= EVENTS_BEFORE_DEATH;
+  });
+}
+
+function filterEvents(response: Response, isSent: (event: string) => boolean): void {
+  const write = response.write.bind(response) as (events: string) => boolean;
+  const end = response.end.bind(response) as (event?: string) => Response;
+  response.write = (events: string) => {
+    const sent = events.split(/(?<=\n\n)/).filter(isSent);
+    return sent.length === 0 || write(sent.join(''));
+  };
+  response.end = ((event?: string) =>
+    event === undefined || isSent(event) ? end(event) : end()) as typeof response.end;
+}
+
+function sha256(text: string): Uint8Array {
+  return Uint8Array.from(createHash('sha256').update(text).digest());
+}

@@ -1,0 +1,63 @@
+import { getAssociatedTokenAddressSync } from '@solana/spl-token';
+import { Keypair, type PublicKey } from '@solana/web3.js';
+import type { Rpc } from '../../programs/client/rpc/rpc.ts';
+import { registerWorker } from '../../stack/participants.ts';
+import type { Engine } from '../../worker/engine/engine.ts';
+import type { Service } from '../ledger/ledger.ts';
+import { startMisbehavingWorker, type WorkerMode } from './misbehavingWorker.ts';
+
+/** What it does to jobs; or what an honest one answers from. */
+export type WorkerBehaviour = WorkerMode | Engine;
+
+/** A worker that takes jobs, registered, staked and hosting the service's model. */
+export interface TestWorker {
+  address: string;
+  /** Who registered it. */
+  authority: Keypair;
+  proofKey: PublicKey;
+  /** The token account that settlements pay. */
+  payout: PublicKey;
+  /** Changes what happens to jobs that arrive from now on. */
+  setMode(mode: WorkerMode): void;
+  /** How often it was given a job. */
+  jobsAsked(): number;
+  close(): Promise<void>;
+}
+
+const SLOTS = 256;
+
+export async function startTestWorker(options: {
+  behaviour: WorkerBehaviour;
+  rpc: Rpc;
+  opened: Service;
+}): Promise<TestWorker> {
+  const { behaviour, rpc, opened } = options;
+  const authority = Keypair.generate();
+  const proofKey = Keypair.generate();
+  const { url, address, requests, setMode, close } = await startMisbehavingWorker({
+    ...(typeof behaviour === 'string'
+      ? { mode: behaviour }
+      : { mode: 'honest', engine: behaviour }),
+    rpc,
+    authority: authority.publicKey,
+    proofKey,
+    slots: SLOTS,
+  });
+  await registerWorker(opened.operator, {
+    authority,
+    proofKey: proofKey.publicKey,
+    endpoint: url,
+    modelIds: [opened.model.id],
+    stakeTokens: 1_000n,
+    mints: opened.mints,
+  });
+  return {
+    address: address.toBase58(),
+    authority,
+    proofKey: proofKey.publicKey,
+    payout: getAssociatedTokenAddressSync(opened.mints.credit, authority.publicKey),
+    setMode,
+    jobsAsked: () => requests.filter(({ path }) => path === '/jobs').length,
+    close,
+  };
+}

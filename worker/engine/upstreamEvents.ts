@@ -1,0 +1,207 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { z } from 'zod';
+import { WorkerError } from '../protocol/errors.ts';
+import type { FinishReason, Usage } from './engine.ts';
+
+/** How some servers begin an error where others write `data:`, and an event that says the same. */
+const FIELD = 'error:';
+const AS_EVENT = 'event: error\ndata:';
+
+/** Text that comes in pieces, with its fields of errors made events. */
+interface ErrorFields {
+  /** @returns what can be passed on by now */
+  add(piece: string): string;
+  /** @returns what was held back, at the end */
+  flush(): string;
+}
+
+/**
+ * Makes events of the fields that some servers write in place of `data` when they fail. A parser
+ * passes over a field that it does not know; with the `[DONE]` that follows, half an answer would
+ * look whole.
+ */
+export function createErrorFields(): ErrorFields {
+  /** The end of what came, while it may still become such a field. */
+  let held = '';
+  let isLineBegun = false;
+
+  function asEvents(text: string): string {
+    const pattern = isLineBegun ? /([\r\n])error:/g : /(^|[\r\n])error:/g;
+    return text.includes(FIELD) ? text.replace(pattern, `$1${AS_EVENT}`) : text;
+  }
+
+  return {
+    add(piece) {
+      const text = held + piece;
+      const last = text.slice(Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1);
+      const isWholeLine = last.length < text.length || !isLineBegun;
+      held = isWholeLine && FIELD.startsWith(last) && last !== FIELD ? last : '';
+      const passed = asEvents(text.slice(0, text.length - held.length));
+      isLineBegun = held === '' && (last !== '' || (text === '' && isLineBegun));
+      return passed;
+    },
+    flush: () => held,
+  };
+}
+
+/** One event of an upstream; far more than any token, far less than what could hurt. */
+const EVENT_CHARACTERS_MAX = 1024 * 1024;
+
+/**
+ * Reads server-sent events from a body. By hand, since three streams in a row cost a worker more
+ * than all else that it does for a token.
+ *
+ * @throws whatever the body throws, and Error for an event that is too long
+ */
+export async function* readServerEvents(
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<EventSourceMessage> {
+  const decoder = new TextDecoder();
+  const errorFields = createErrorFields();
+  const events: EventSourceMessage[] = [];
+  let failure: Error | undefined;
+  const parser = createParser({
+    maxBufferSize: EVENT_CHARACTERS_MAX,
+    onEvent: (event) => void events.push(event),
+    onError(error) {
+      // Of all that is no event, only what is too long ends the answer.
+      if (error.type === 'max-buffer-size-exceeded') failure = error;
+    },
+  });
+  for await (const bytes of body) {
+    parser.feed(errorFields.add(decoder.decode(bytes, { stream: true })));
+    yield* events.splice(0);
+    if (failure) throw failure;
+  }
+  parser.feed(errorFields.add(decoder.decode()) + errorFields.flush());
+  yield* events.splice(0);
+}
+
+/** An error body is a few lines; the rest of a larger one is not read. */
+const BODY_BYTES_MAX = 64 * 1024;
+/** The status is known by then, and the job needs another worker. */
+const BODY_WAIT_MS = 2_000;
+
+/** Of these alone the body decides what they mean. */
+const REFUSED_STATUSES = [400, 413, 422];
+
+/** How common servers say that prompt and answer do not fit the model. */
+const CONTEXT_LENGTH = /context[_ ](length|size|window)|maximum context|exceeds? .*context/i;
+
+/** How servers say that they have no place now; another worker may have one. */
+const BUSY_STATUSES = [429, 503];
+
+/** What an upstream's error status means for the caller. Its words stay here: they may quote the prompt. */
+export async function asUpstreamRefusal(response: Response): Promise<WorkerError> {
+  if (REFUSED_STATUSES.includes(response.status)) {
+    if (CONTEXT_LENGTH.test(await readStart(response))) return tooLong();
+  } else {
+    await response.body?.cancel();
+  }
+  if (BUSY_STATUSES.includes(response.status)) {
+    return new WorkerError('no_free_slot', `The upstream is busy: status ${response.status}`);
+  }
+  return new WorkerError('upstream_failed', `The upstream answered with status ${response.status}`);
+}
+
+/** What an upstream says in its stream when it cannot go on, or cannot even begin. */
+function asUpstreamError(data: string): WorkerError {
+  if (CONTEXT_LENGTH.test(data)) return tooLong();
+  return new WorkerError('upstream_failed', 'The upstream sent an error in place of its answer');
+}
+
+function tooLong(): WorkerError {
+  return new WorkerError('context_length_exceeded', 'The conversation is too long for the model');
+}
+
+async function readStart(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  const reader = response.body?.getReader();
+  const timer = setTimeout(() => void reader?.cancel(), BODY_WAIT_MS);
+  let text = '';
+  try {
+    while (text.length < BODY_BYTES_MAX) {
+      const bytes = (await reader?.read())?.value;
+      if (bytes === undefined) break;
+      text += decoder.decode(bytes, { stream: true });
+    }
+    return text;
+  } finally {
+    clearTimeout(timer);
+    await reader?.cancel();
+  }
+}
+
+/** A connection that failed or broke off. A parser's error holds the answer's text: only its name stays. */
+export function asUpstreamFailure(error: unknown): WorkerError {
+  if (error instanceof WorkerError) return error;
+  const { name, cause } = error instanceof Error ? error : { name: 'unknown', cause: undefined };
+  const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : name;
+  return new WorkerError('upstream_failed', `The connection to the upstream failed: ${reason}`);
+}
+
+const count = z.number().int().nonnegative();
+
+/** The parts of a chunk that matter here; upstreams differ in everything else. */
+const upstreamChunk = z.object({
+  choices: z
+    .array(
+      z.object({
+        index: z.number().nullish(),
+        delta: z.object({ content: z.string().nullish() }).nullish(),
+        finish_reason: z.string().nullish(),
+      }),
+    )
+    .nullish(),
+  // Counts that are none are counted here, like those that are missing.
+  usage: z.object({ prompt_tokens: count, completion_tokens: count }).nullish().catch(undefined),
+  error: z.unknown().optional(),
+  object: z.unknown().optional(),
+});
+
+/** Such an event or object is an error whatever it holds. */
+const ERROR_NAME = 'error';
+
+/**
+ * @param event the event's own name, if it has one
+ * @throws WorkerError for anything that is no chunk; its text is not quoted
+ */
+export function parseUpstreamChunk(
+  data: string,
+  event?: string,
+): {
+  text: string;
+  finishReason: FinishReason | undefined;
+  usage: Usage | undefined;
+} {
+  const parsed = upstreamChunk.safeParse(parseJson(data));
+  const isError = event === ERROR_NAME || parsed.data?.object === ERROR_NAME;
+  if (isError || parsed.data?.error) throw asUpstreamError(data);
+  if (!parsed.success) {
+    throw new WorkerError('upstream_failed', 'The upstream sent what is no chunk');
+  }
+  const { choices, usage } = parsed.data;
+  // One answer was asked for; whatever comes beside it is none of its text.
+  const choice = choices?.find(({ index }) => !index);
+  return {
+    text: choice?.delta?.content ?? '',
+    finishReason: choice?.finish_reason ? asFinishReason(choice.finish_reason) : undefined,
+    usage: usage
+      ? { promptTokens: usage.prompt_tokens, completionTokens: usage.completion_tokens }
+      : undefined,
+  };
+}
+
+/** Reasons that only some upstreams know ("eos", "end_turn") all mean that the model was done. */
+function asFinishReason(reason: string): FinishReason {
+  return reason === 'length' || reason === 'content_filter' ? reason : 'stop';
+}
+
+function parseJson(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    // The engine's own message would quote the answer.
+    return undefined;
+  }
+}

@@ -1,0 +1,139 @@
+import type { PublicKey } from '@solana/web3.js';
+import { LRUCache } from 'lru-cache';
+import { gatewaySigners, workerModels } from '../../programs/client/accounts.ts';
+import { createAddresses } from '../../programs/client/addresses.ts';
+import { formatJobId } from '../../programs/client/jobId.ts';
+import type { Gateway, Job, Worker } from '../../programs/client/types.ts';
+import { JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
+import { requireEligible } from '../ledger/eligibility.ts';
+import type { FindJob } from '../ledger/jobLookup.ts';
+import type { ReadLedgerStart, WorkerLedger } from '../ledger/ledger.ts';
+import type { JobRequest } from '../protocol/contracts.ts';
+import { WorkerError } from '../protocol/errors.ts';
+import type { JobLife } from './attempts.ts';
+
+/** What the ledger said about a job that may run. */
+export interface Admitted extends JobLife {
+  /** The key or Gateway that alone acts for the job, for all of its life. */
+  controller: PublicKey;
+  /** Time from the reading on after which a proof is of no use any more. */
+  proofDueMs: number;
+}
+
+export interface Admission {
+  /**
+   * Checks that the credits for this very work are locked and that the caller may spend them.
+   *
+   * @param isKnown whether the last job of this signer passed
+   * @throws WorkerError saying why the job may not run
+   */
+  admit(request: JobRequest, signer: PublicKey, isKnown: boolean): Promise<Admitted>;
+  /** @throws WorkerError `signer_not_allowed` unless `signer` acts for `controller` now */
+  authorize(controller: PublicKey, signer: PublicKey): Promise<void>;
+}
+
+/** A job this close to its refund is about to be stopped by its controller. */
+const LIFE_LEFT_SECONDS_MIN = 15n;
+/** Closer than this to the refund nobody signs a settlement any more. */
+const PROOF_MARGIN_SECONDS = 5n;
+const SECOND_MS = 1_000;
+const CONTROLLERS_KEPT_MAX = 256;
+
+interface GatewayReading {
+  readonly controller: PublicKey;
+  readonly gateway: Promise<Gateway | undefined>;
+}
+
+/**
+ * @param own the deployment this worker serves, its account and the key its proofs verify with
+ * @param readStart when this process began
+ */
+export function createAdmission(
+  ledger: Pick<WorkerLedger, 'readGateway'>,
+  findJob: FindJob,
+  own: { programId: PublicKey; worker: PublicKey; proofKey: PublicKey },
+  readStart: ReadLedgerStart,
+): Admission {
+  const addresses = createAddresses(own.programId);
+
+  /** Whose job a signer asked for last: most ask for one Gateway's for all of their life. */
+  const lastControllers = new LRUCache<string, PublicKey>({ max: CONTROLLERS_KEPT_MAX });
+
+  /** Asked together with the job, so that both travel in one request. */
+  function readAhead(signer: PublicKey): GatewayReading | undefined {
+    const controller = lastControllers.get(signer.toBase58());
+    if (!controller || controller.equals(signer)) return undefined;
+    const gateway = ledger.readGateway(controller);
+    // Should the job be another's, or not be there, nobody waits for it.
+    gateway.catch(() => undefined);
+    return { controller, gateway };
+  }
+
+  async function authorize(
+    controller: PublicKey,
+    signer: PublicKey,
+    ahead?: GatewayReading,
+  ): Promise<void> {
+    if (controller.equals(signer)) return;
+    const gateway = await (ahead?.controller.equals(controller)
+      ? ahead.gateway
+      : ledger.readGateway(controller));
+    if (!gateway || !gatewaySigners(gateway).some((key) => key.equals(signer))) {
+      throw new WorkerError(
+        'signer_not_allowed',
+        "The signer does not act for the job's controller",
+      );
+    }
+  }
+
+  function checkSameWork(job: Job, worker: Worker, request: JobRequest): void {
+    const isSame =
+      formatJobId(job.jobId) === request.job_id &&
+      job.tokenLimit === request.token_limit &&
+      job.model.equals(addresses.model(request.chat.model)) &&
+      workerModels(worker).some((model) => model.equals(job.model));
+    if (!isSame) {
+      throw new WorkerError('job_mismatch', 'Job id, model or token limit are not those locked');
+    }
+  }
+
+  /** An earlier process may have proven the job; a second, different proof would cost the stake. */
+  function checkNew(job: Job, startSeconds: bigint | undefined): void {
+    if (startSeconds === undefined || job.lockedAt > startSeconds) return;
+    throw new WorkerError('job_not_open', 'The job was locked before this process began');
+  }
+
+  function checkOpen(job: Job, request: JobRequest, lifeLeftSeconds: bigint): void {
+    const status = word(JOB_STATUSES, job.status);
+    const isWaiting = status === 'pending' || status === 'processing';
+    const isTurn =
+      request.attempt > job.attempt ||
+      (request.attempt === job.attempt && job.worker.equals(own.worker));
+    if (!isWaiting || !isTurn || lifeLeftSeconds <= LIFE_LEFT_SECONDS_MIN) {
+      throw new WorkerError('job_not_open', 'The job does not wait for this attempt any more');
+    }
+  }
+
+  return {
+    authorize: (controller, signer) => authorize(controller, signer),
+    async admit(request, signer, isKnown) {
+      const startSeconds = await readStart();
+      const ahead = readAhead(signer);
+      const reading = await findJob(request.job_address, isKnown);
+      const { job, unixSeconds } = reading;
+      await authorize(job.controller, signer, ahead);
+      lastControllers.set(signer.toBase58(), job.controller);
+      checkSameWork(job, requireEligible(reading, own.proofKey), request);
+      checkNew(job, startSeconds);
+      const deadlineSeconds = job.lockedAt + BigInt(job.jobTimeoutSeconds);
+      const lifeLeftSeconds = deadlineSeconds - unixSeconds;
+      checkOpen(job, request, lifeLeftSeconds);
+      return {
+        controller: job.controller,
+        unixSeconds,
+        deadlineSeconds,
+        proofDueMs: Number(lifeLeftSeconds - PROOF_MARGIN_SECONDS) * SECOND_MS,
+      };
+    },
+  };
+}

@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import { estimatePromptTokens } from '../../common/tokenizers/tokenCounts.ts';
+import type { Engine, EngineEvent } from '../engine/engine.ts';
+import type { JobRequest } from '../protocol/contracts.ts';
+import { WorkerError } from '../protocol/errors.ts';
+import type { EventStream } from '../protocol/eventStream.ts';
+import type { Admitted } from './admission.ts';
+import { createChunks, type Proof, type SignProof } from './output.ts';
+
+/** What was sent so far, as the client will hash it. */
+interface Transcript {
+  /** Takes one delta of the engine and returns the text that may be sent now, possibly none. */
+  add(delta: string): string;
+  /** What is still held when no further delta comes. */
+  flush(): string;
+  /** sha256 over the UTF-8 of everything returned by `add` and `flush`. */
+  outputHash(): Uint8Array;
+  /** UTF-8 length of the same text. */
+  readonly bytes: number;
+  /** Deltas of the engine that held text; an engine sends at least one token in each. */
+  readonly deltas: number;
+}
+
+const HIGH_SURROGATE_AT_END = /[\uD800-\uDBFF]$/;
+
+/**
+ * Keeps text, hash and counts of an answer in step.
+ *
+ * Some upstreams cut an escaped surrogate pair in two. UTF-8 cannot carry a half, so a first half is
+ * held until its second arrives; a half that stays alone becomes U+FFFD before it is sent or hashed.
+ */
+function createTranscript(): Transcript {
+  const hash = createHash('sha256');
+  let held = '';
+  let bytes = 0;
+  let deltas = 0;
+
+  function release(text: string): string {
+    const sent = text.toWellFormed();
+    hash.update(sent, 'utf8');
+    bytes += Buffer.byteLength(sent);
+    return sent;
+  }
+
+  return {
+    add(delta) {
+      if (delta !== '') deltas += 1;
+      const text = held + delta;
+      held = HIGH_SURROGATE_AT_END.exec(text)?.[0] ?? '';
+      return release(text.slice(0, text.length - held.length));
+    },
+    flush() {
+      const rest = held;
+      held = '';
+      return release(rest);
+    },
+    outputHash: () => Uint8Array.from(hash.copy().digest()),
+    get bytes() {
+      return bytes;
+    },
+    get deltas() {
+      return deltas;
+    },
+  };
+}
+
+type Ending = Extract<EngineEvent, { type: 'end' }>;
+
+/** An answer that was ended from outside: what was sent counts as all of it. */
+const CUT_OFF: Ending = { type: 'end', finishReason: 'length' };
+
+/** The longest tokens of common vocabularies, runs of spaces, have 128 bytes. */
+const BYTES_PER_TOKEN_MAX = 128;
+const U32_MAX = 0xffff_ffff;
+
+/**
+ * Streams one answer up to its finish chunk and signs the proof of it.
+ *
+ * The engine starts at once, but no byte leaves before the ledger's check has passed. A token limit
+ * that the engine ignores is kept by counting its deltas, each of which holds a token or more.
+ *
+ * @param admitted the ledger's check, possibly still under way
+ * @param stop ends the answer early, with a proof of what was sent
+ * @param cancel ends it without a proof; its reason is thrown
+ * @throws WorkerError when no proof was given
+ */
+export async function answer(work: {
+  request: JobRequest;
+  engine: Engine;
+  admitted: Promise<Admitted>;
+  stop: AbortSignal;
+  cancel: AbortSignal;
+  stream: EventStream;
+  signProof: SignProof;
+}): Promise<Proof> {
+  const { request, engine, admitted, stop, cancel, stream, signProof } = work;
+  const tokenLimit = request.token_limit;
+  const transcript = createTranscript();
+  const chunk = createChunks(request);
+
+  async function send(text: string): Promise<void> {
+    if (text === '') return;
+    await admitted;
+    if (!stream.isOpen) await stream.send(chunk({ role: 'assistant' }));
+    await stream.send(chunk({ content: text }));
+  }
+
+  function isOverLimit(): boolean {
+    return transcript.deltas >= tokenLimit || transcript.bytes >= tokenLimit * BYTES_PER_TOKEN_MAX;
+  }
+
+  async function relay(): Promise<Ending> {
+    const signal = AbortSignal.any([stop, cancel]);
+    signal.throwIfAborted();
+    for await (const event of engine.generate(request.chat, { tokenLimit, signal })) {
+      if (event.type === 'end') return event;
+      if (isOverLimit()) return CUT_OFF;
+      await send(transcript.add(event.text));
+    }
+    throw new WorkerError('upstream_failed', 'The answer ended before it was complete');
+  }
+
+  async function relayUntilStopped(): Promise<Ending> {
+    try {
+      return await relay();
+    } catch (error) {
+      // Why the job may not run outranks how the engine took the interruption.
+      await admitted;
+      cancel.throwIfAborted();
+      if (stop.aborted) return CUT_OFF;
+      throw error;
+    }
+  }
+
+  const { finishReason, usage } = await relayUntilStopped();
+  await admitted;
+  await send(transcript.flush());
+  cancel.throwIfAborted();
+  if (transcript.bytes === 0) {
+    throw stop.aborted
+      ? new WorkerError('stopped_before_output', 'The job was stopped before it had any output')
+      : new WorkerError('empty_output', 'The model gave an empty answer');
+  }
+  await stream.send(chunk({}, finishReason));
+  return signProof({
+    job: request.job_address,
+    attempt: request.attempt,
+    outputHash: transcript.outputHash(),
+    promptTokens: Math.min(
+      usage?.promptTokens ?? estimatePromptTokens(request.chat.messages),
+      U32_MAX,
+    ),
+    // Hidden reasoning is in some upstreams' count: never more than the delivered text can hold.
+    completionTokens: Math.min(
+      usage?.completionTokens || transcript.deltas,
+      transcript.bytes,
+      tokenLimit,
+    ),
+  });
+}

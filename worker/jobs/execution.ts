@@ -1,0 +1,69 @@
+import type { ServerResponse } from 'node:http';
+import type { Logger } from '../../common/logger.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { JobRequest } from '../protocol/contracts.ts';
+import { asWorkerError, WorkerError } from '../protocol/errors.ts';
+import { createEventStream } from '../protocol/eventStream.ts';
+import type { Admitted } from './admission.ts';
+import { answer } from './answer.ts';
+import type { SignProof } from './output.ts';
+
+/** What decides from outside how one job goes on. */
+export interface Controls {
+  /** The ledger's check, possibly still under way. */
+  admitted: Promise<Admitted>;
+  /** Ends the answer early, with a proof of what was sent. */
+  stop: AbortController;
+  /** Ends it without a proof. */
+  cancel: AbortController;
+}
+
+/**
+ * Answers one job on `response`; resolves when the response is complete or its caller gone.
+ *
+ * @throws WorkerError only while nothing has been sent
+ */
+export type Execute = (
+  request: JobRequest,
+  response: ServerResponse,
+  controls: Controls,
+) => Promise<void>;
+
+export function createExecute(dependencies: {
+  engine: Engine;
+  signProof: SignProof;
+  logger: Logger;
+}): Execute {
+  const { engine, signProof, logger } = dependencies;
+  return async (request, response, { admitted, stop, cancel }) => {
+    const fields = { job_id: request.job_id, attempt: request.attempt };
+    const stream = createEventStream(response, cancel.signal);
+    const leave = (): void =>
+      cancel.abort(new WorkerError('caller_gone', 'The caller closed the connection'));
+    let proofDue: NodeJS.Timeout | undefined;
+    admitted.then(
+      ({ proofDueMs }) => {
+        const late = new WorkerError('deadline_passed', 'The proof would come too late');
+        proofDue = setTimeout(() => cancel.abort(late), proofDueMs);
+      },
+      (refusal) => cancel.abort(refusal),
+    );
+    response.once('close', leave);
+    // Its close is not told twice.
+    if (response.destroyed) leave();
+    try {
+      const work = { request, engine, admitted, stream, signProof };
+      const proof = await answer({ ...work, stop: stop.signal, cancel: cancel.signal });
+      stream.end('proof', proof);
+      logger.info({ msg: 'Proved a job', ...fields, completion_tokens: proof.completion_tokens });
+    } catch (error) {
+      const failure = asWorkerError(error);
+      const level = failure.code === 'internal_error' ? 'error' : 'warn';
+      logger[level]({ msg: 'Gave no proof for a job', ...fields, code: failure.code, err: error });
+      if (!stream.isOpen) throw failure;
+      stream.end('error', failure);
+    } finally {
+      clearTimeout(proofDue);
+    }
+  };
+}

@@ -1,0 +1,166 @@
+import type { ServerResponse } from 'node:http';
+import type { PublicKey } from '@solana/web3.js';
+import type { Logger } from '../../common/logger.ts';
+import { delay } from '../../common/wait.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { JobRequest } from '../protocol/contracts.ts';
+import { WorkerError } from '../protocol/errors.ts';
+import type { Admission, Admitted } from './admission.ts';
+import { type Attempts, createHeadStarts, createSignerMemory } from './attempts.ts';
+import { type Controls, createExecute } from './execution.ts';
+import type { SignProof } from './output.ts';
+
+/** The jobs that run now. */
+export interface Jobs {
+  readonly inFlight: number;
+  /**
+   * Answers one job on `response`; resolves when the response is complete or its caller gone.
+   *
+   * @throws WorkerError only while nothing has been sent
+   */
+  run(request: JobRequest, signer: PublicKey, response: ServerResponse): Promise<void>;
+  /**
+   * Ends a running job early, with a proof of what was sent.
+   *
+   * @throws WorkerError when no such attempt runs, or when the signer may not stop it
+   */
+  stop(job: PublicKey, attempt: number, signer: PublicKey): Promise<void>;
+  /** Takes no more jobs, waits up to `graceMs` for those that run, and cancels the rest. */
+  close(graceMs: number): Promise<void>;
+}
+
+interface RunningJob extends Controls {
+  ended: Promise<void>;
+}
+
+type RunJob = (
+  key: string,
+  request: JobRequest,
+  signer: PublicKey,
+  response: ServerResponse,
+) => Promise<void>;
+
+export function createJobs(dependencies: {
+  admission: Admission;
+  attempts: Attempts;
+  engine: Engine;
+  signProof: SignProof;
+  slots: number;
+  logger: Logger;
+}): Jobs {
+  const { admission, attempts, engine, signProof, slots, logger } = dependencies;
+  /** Those that the ledger's check has let through. */
+  const running = new Map<string, RunningJob>();
+  const headStarts = createHeadStarts<RunningJob>(slots);
+  const execute = createExecute({ engine, signProof, logger });
+  const signers = createSignerMemory();
+  const closing = new AbortController();
+
+  function countInFlight(): number {
+    return running.size + headStarts.size;
+  }
+
+  function requireSlot(): void {
+    if (countInFlight() >= slots || closing.signal.aborted) {
+      throw new WorkerError('no_free_slot', 'This worker takes no further job now');
+    }
+  }
+
+  /** The attempt is taken only for a caller who may have it, so that nobody can use it up. */
+  async function admit(request: JobRequest, signer: PublicKey): Promise<Admitted> {
+    try {
+      const admitted = await admission.admit(request, signer, signers.has(signer));
+      const key = keyOf(request.job_address, request.attempt);
+      if (!attempts.take(key, admitted)) throw alreadyUsed();
+      signers.add(signer);
+      return admitted;
+    } catch (refusal) {
+      // Whoever makes the engine start for nothing does so once for each job that is paid for.
+      signers.forget(signer);
+      throw refusal;
+    }
+  }
+
+  /** Runs a job once the ledger's check has let it through. */
+  const runAdmitted: RunJob = async (key, request, signer, response) => {
+    const admitted = admit(request, signer);
+    await admitted;
+    requireSlot();
+    const job = createJob(request, response, admitted);
+    running.set(key, job);
+    await job.ended.finally(() => remove(key, job));
+  };
+
+  /** Runs a job while the ledger is still asked; it takes the attempt's place once let through. */
+  const runAhead: RunJob = async (key, request, signer, response) => {
+    const admitted = admit(request, signer).then((passed) => {
+      headStarts.delete(signer, key, job);
+      running.set(key, job);
+      return passed;
+    });
+    const job = createJob(request, response, admitted);
+    headStarts.add(signer, key, job);
+    await job.ended.finally(() => {
+      headStarts.delete(signer, key, job);
+      remove(key, job);
+    });
+  };
+
+  function createJob(
+    request: JobRequest,
+    response: ServerResponse,
+    admitted: Promise<Admitted>,
+  ): RunningJob {
+    const job = { admitted, stop: new AbortController(), cancel: new AbortController() };
+    return { ...job, ended: execute(request, response, job) };
+  }
+
+  /** Only the job itself: by then, its key may be another's. */
+  function remove(key: string, job: RunningJob): void {
+    if (running.get(key) === job) running.delete(key);
+  }
+
+  return {
+    get inFlight() {
+      return countInFlight();
+    },
+    async run(request, signer, response) {
+      const key = keyOf(request.job_address, request.attempt);
+      if (running.has(key) || headStarts.has(signer, key) || attempts.isTaken(key)) {
+        throw alreadyUsed();
+      }
+      requireSlot();
+      const isAhead = signers.has(signer) && headStarts.isFree(signer);
+      await (isAhead ? runAhead : runAdmitted)(key, request, signer, response);
+    },
+    async stop(address, attempt, signer) {
+      const key = keyOf(address, attempt);
+      // Whichever of them is let through runs under the key afterwards.
+      await Promise.allSettled(headStarts.of(key).map(({ admitted }) => admitted));
+      const job = running.get(key);
+      if (!job) throw new WorkerError('job_not_running', 'No such attempt runs here');
+      const { controller } = await job.admitted;
+      await admission.authorize(controller, signer);
+      job.stop.abort();
+    },
+    async close(graceMs) {
+      closing.abort();
+      const grace = new AbortController();
+      const jobs = [...running.values(), ...headStarts.all()];
+      const allEnded = Promise.allSettled(jobs.map(({ ended }) => ended));
+      await Promise.race([allEnded, delay(graceMs, grace.signal)]);
+      grace.abort();
+      const reason = new WorkerError('shutting_down', 'This worker is shutting down');
+      for (const { cancel } of jobs) cancel.abort(reason);
+      await allEnded;
+    },
+  };
+}
+
+function keyOf(job: PublicKey, attempt: number): string {
+  return `${job.toBase58()}:${attempt}`;
+}
+
+function alreadyUsed(): WorkerError {
+  return new WorkerError('attempt_already_used', 'This attempt was already taken');
+}

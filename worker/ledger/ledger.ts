@@ -1,0 +1,194 @@
+import { type PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import { delay } from '../../common/wait.ts';
+import {
+  type AccountName,
+  type Accounts,
+  accountKind,
+  decodeAccount,
+  modelText,
+  unixSecondsOf,
+  workerModels,
+} from '../../programs/client/accounts.ts';
+import { createAddresses } from '../../programs/client/addresses.ts';
+import { coder, IDL } from '../../programs/client/codec.ts';
+import { spellingOf } from '../../programs/client/keyCache.ts';
+import type { Rpc } from '../../programs/client/rpc/rpc.ts';
+import { type Account, getMultipleAccounts } from '../../programs/client/rpc/state.ts';
+import { WorkerError } from '../protocol/errors.ts';
+
+/** One consistent look at this worker's own account. */
+export interface OwnReading {
+  /** Undefined while it was never registered. */
+  worker: Accounts['Worker'] | undefined;
+  /** The ledger's own time. */
+  unixSeconds: bigint;
+}
+
+/** One consistent look at what decides whether this worker may take jobs at all. */
+export interface Standing {
+  /** Undefined while it was never registered. */
+  worker: Accounts['Worker'] | undefined;
+  /** Undefined while the program was never initialized. */
+  config: Accounts['Config'] | undefined;
+}
+
+/** What a worker's health tells of it. */
+export interface Hosting extends Standing {
+  /** Model ids that the Worker account declares; none while it is not registered. */
+  models: string[];
+}
+
+/** One consistent look at what decides whether a job may run. */
+export interface JobReading extends OwnReading, Standing {
+  job: Accounts['Job'] | undefined;
+}
+
+/** Everything the worker reads from the ledger; it never writes. */
+export interface WorkerLedger {
+  /** @throws WorkerError `ledger_unavailable`, as all of them do */
+  readJob(job: PublicKey): Promise<JobReading>;
+  readGateway(address: PublicKey): Promise<Accounts['Gateway'] | undefined>;
+  readOwn(): Promise<OwnReading>;
+  readHosting(): Promise<Hosting>;
+}
+
+/** An unconfirmed lock may vanish again, and the work with it. */
+const COMMITMENT = 'confirmed';
+const READ_TIMEOUT_MS = 2_000;
+/** Strangers name addresses, too, where any account may lie: no more of one is read than ours have. */
+const BYTES_MAX = Math.max(...(IDL.accounts ?? []).map(({ name }) => coder.accounts.size(name)));
+const READING = { commitment: COMMITMENT, dataSlice: { offset: 0, length: BYTES_MAX } } as const;
+
+/** @param worker the address of this worker's account */
+export function createWorkerLedger(options: {
+  rpc: Rpc;
+  programId: PublicKey;
+  worker: PublicKey;
+}): WorkerLedger {
+  const { rpc, programId, worker } = options;
+  const { config } = createAddresses(programId);
+
+  async function read(addresses: PublicKey[]): Promise<(Account | null)[]> {
+    try {
+      const reading = getMultipleAccounts(rpc, addresses.map(spellingOf), READING);
+      return (await within(READ_TIMEOUT_MS, reading)).value;
+    } catch (error) {
+      throw new WorkerError('ledger_unavailable', 'The ledger did not answer', { cause: error });
+    }
+  }
+
+  /**
+   * Accounts of other programs, of another kind and those that nobody wrote yet count as absent.
+   *
+   * @throws Error when the account is of a version this client cannot read
+   */
+  function decode<Name extends AccountName>(
+    name: Name,
+    info: Account | null | undefined,
+  ): Accounts[Name] | undefined {
+    if (info?.owner !== spellingOf(programId)) return undefined;
+    if (accountKind(info.data) !== name) return undefined;
+    return decodeAccount(info.data).data as Accounts[Name];
+  }
+
+  return {
+    async readJob(address) {
+      const addresses = [address, worker, config, SYSVAR_CLOCK_PUBKEY];
+      const [job, own, settings, clock] = await read(addresses);
+      return {
+        job: decode('Job', job),
+        worker: decode('Worker', own),
+        config: decode('Config', settings),
+        unixSeconds: timeOf(clock),
+      };
+    },
+    async readGateway(address) {
+      const [gateway] = await read([address]);
+      return decode('Gateway', gateway);
+    },
+    async readOwn() {
+      const [own, clock] = await read([worker, SYSVAR_CLOCK_PUBKEY]);
+      return { worker: decode('Worker', own), unixSeconds: timeOf(clock) };
+    },
+    async readHosting() {
+      const [own, settings] = await read([worker, config]);
+      const account = decode('Worker', own);
+      const standing = { worker: account, config: decode('Config', settings) };
+      if (account === undefined) return { ...standing, models: [] };
+      const infos = await read(workerModels(account));
+      const models = infos.flatMap((info) => {
+        const model = decode('Model', info);
+        return model === undefined ? [] : [modelText(model).id];
+      });
+      return { ...standing, models };
+    },
+  };
+}
+
+function timeOf(clock: Account | null | undefined): bigint {
+  if (!clock) throw new WorkerError('ledger_unavailable', 'The ledger has no Clock');
+  return unixSecondsOf(clock);
+}
+
+/** The client itself would wait for longer. */
+async function within<Result>(ms: number, work: Promise<Result>): Promise<Result> {
+  const timer = new AbortController();
+  const late = delay(ms, timer.signal).then((): never => {
+    throw new Error(`No answer within ${ms} ms`);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    timer.abort();
+  }
+}
+
+/**
+ * The ledger's time at which this process began, in Unix seconds; resolves once that second is over.
+ *
+ * Another process of this worker may have proven any job that was locked until then. Whoever waits
+ * for it can tell jobs of before from jobs of after, although the ledger counts whole seconds.
+ *
+ * Undefined when the worker was not registered yet: then it cannot have proven anything.
+ *
+ * @throws WorkerError `ledger_unavailable`; the next call asks again
+ */
+export type ReadLedgerStart = () => Promise<bigint | undefined>;
+
+const POLL_MS = 100;
+/** Three seconds: the ledger's time may pause for some slots, and whoever asks does not wait longer. */
+const POLLS_MAX = 30;
+
+/**
+ * Asks at once. All callers share one reading; one that failed is made anew, and being later it only
+ * leaves out more jobs.
+ */
+export function createLedgerStart(ledger: Pick<WorkerLedger, 'readOwn'>): ReadLedgerStart {
+  let kept: ReturnType<ReadLedgerStart> | undefined;
+
+  async function readPast(): ReturnType<ReadLedgerStart> {
+    const { worker, unixSeconds: startSeconds } = await ledger.readOwn();
+    if (worker === undefined) return undefined;
+    for (let poll = 0; poll < POLLS_MAX; poll += 1) {
+      await delay(POLL_MS);
+      const { unixSeconds } = await ledger.readOwn();
+      if (unixSeconds > startSeconds) return startSeconds;
+    }
+    throw new WorkerError('ledger_unavailable', "The ledger's time stands still");
+  }
+
+  async function read(): ReturnType<ReadLedgerStart> {
+    kept ??= readPast();
+    const reading = kept;
+    try {
+      return await reading;
+    } catch (error) {
+      if (kept === reading) kept = undefined;
+      throw error;
+    }
+  }
+
+  // A ledger that is away at the start refuses nobody for good: health and jobs ask again.
+  read().catch(() => undefined);
+  return read;
+}

@@ -1,0 +1,89 @@
+import { PublicKey } from '@solana/web3.js';
+import { z } from 'zod';
+
+/** No 32 bytes have a longer base58 text. */
+const BASE58_CHARACTERS_MAX = 44;
+
+/**
+ * The address that a stranger's text names, or undefined when it names none.
+ *
+ * Decoding base58 takes time with the square of the length, so the length is looked at first.
+ */
+export function parseAddress(text: string): PublicKey | undefined {
+  if (text.length > BASE58_CHARACTERS_MAX) return undefined;
+  try {
+    return new PublicKey(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const U32_MAX = 0xffff_ffff;
+const U8_MAX = 0xff;
+
+const publicKey = z.string().transform((text, context) => {
+  const address = parseAddress(text);
+  if (address !== undefined) return address;
+  context.addIssue({ code: 'custom', message: 'not a base58 address' });
+  return z.NEVER;
+});
+
+/**
+ * An array that is refused by its length before any item of it is looked at: five mebibytes hold
+ * more than a million items, and something can be wrong with each.
+ */
+function boundedArray<Item extends z.ZodType>(item: Item, lengths: { min: number; max: number }) {
+  const isBounded = (value: unknown): boolean =>
+    Array.isArray(value) && value.length >= lengths.min && value.length <= lengths.max;
+  return z.custom<unknown[]>(isBounded).pipe(z.array(item));
+}
+
+const attempt = z.number().int().min(1).max(U8_MAX);
+
+/** `job_` and 32 hexadecimal digits. */
+const JOB_ID_CHARACTERS_MAX = 36;
+
+/** These bounds are those that the API sets its clients. */
+const MESSAGES_MAX = 2_048;
+const STOP_SEQUENCES_MAX = 16;
+/** 256 characters, of which each may be two units of a JavaScript string. */
+const stopSequence = z.string().min(1).max(512);
+
+const message = z.object({
+  role: z.enum(['system', 'user', 'assistant']),
+  content: z.string(),
+});
+
+/** The part of a chat-completions body that reaches an engine; other fields are dropped. */
+const chatRequest = z.object({
+  model: z.string().min(1).max(64),
+  messages: boundedArray(message, { min: 1, max: MESSAGES_MAX }),
+  temperature: z.number().optional(),
+  top_p: z.number().optional(),
+  frequency_penalty: z.number().optional(),
+  presence_penalty: z.number().optional(),
+  seed: z.number().int().optional(),
+  stop: z
+    .union([stopSequence, boundedArray(stopSequence, { min: 0, max: STOP_SEQUENCES_MAX })])
+    .optional(),
+});
+
+/** Body of `POST /jobs`. */
+export const jobRequest = z.object({
+  job_id: z.string().max(JOB_ID_CHARACTERS_MAX),
+  job_address: publicKey,
+  program_id: publicKey,
+  worker_address: publicKey,
+  attempt,
+  token_limit: z.number().int().min(1).max(U32_MAX),
+  chat: chatRequest,
+});
+
+/** Body of `POST /jobs/:job_address/stop`. */
+export const stopRequest = z.object({ attempt });
+
+/** The path parameter of `POST /jobs/:job_address/stop`. */
+export const stopPath = z.object({ job_address: publicKey });
+
+export type ChatRequest = z.infer<typeof chatRequest>;
+export type JobRequest = z.infer<typeof jobRequest>;

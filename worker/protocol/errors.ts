@@ -1,0 +1,83 @@
+import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { z } from 'zod';
+import type { Logger } from '../../common/logger.ts';
+import { STATUS_OF_WORKER_ERROR, type WorkerErrorCode } from '../../common/workerErrorCodes.ts';
+
+export type { WorkerErrorCode };
+
+/** A refusal or failure that the caller is told about. Its message never quotes a text. */
+export class WorkerError extends Error {
+  override name = 'WorkerError';
+  readonly code: WorkerErrorCode;
+
+  constructor(code: WorkerErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+
+  get status(): number {
+    return STATUS_OF_WORKER_ERROR[this.code];
+  }
+
+  /** The body of an error response, and the data of an `error` event. */
+  toJSON(): { error: { code: WorkerErrorCode; message: string } } {
+    return { error: { code: this.code, message: this.message } };
+  }
+}
+
+/** Whatever was not foreseen is told to nobody but the log. */
+export function asWorkerError(error: unknown): WorkerError {
+  if (error instanceof WorkerError) return error;
+  return new WorkerError('internal_error', 'The worker failed', { cause: error });
+}
+
+export const routeNotFound: RequestHandler = () => {
+  throw new WorkerError('route_not_found', 'There is no such route');
+};
+
+/** Every failure before the first event has this one shape: `{"error": {code, message}}`. */
+export function createErrorRenderer(logger: Logger): ErrorRequestHandler {
+  return (error, request, response, _next) => {
+    const failure = asBodyError(error) ?? asWorkerError(error);
+    const wasForeseen = failure === error || failure.code !== 'internal_error';
+    if (!wasForeseen) {
+      logger.error({ msg: 'Failed to answer a request', path: request.path, err: error });
+    }
+    response.status(failure.status).json(failure);
+  };
+}
+
+/** What express refuses while it reads a request carries a status of its own. */
+function asBodyError(error: unknown): WorkerError | undefined {
+  const status = error instanceof Error && 'status' in error ? error.status : undefined;
+  if (error instanceof WorkerError || typeof status !== 'number' || status >= 500) return undefined;
+  return status === 413
+    ? new WorkerError('body_too_large', 'The body is too large')
+    : new WorkerError('invalid_request', 'The request cannot be read');
+}
+
+/** Enough to see what is wrong; a hostile body has thousands. */
+const PATHS_MAX = 5;
+
+/** @throws WorkerError `invalid_request` */
+export function parseJson<Schema extends z.ZodType>(
+  schema: Schema,
+  body: unknown,
+): z.infer<Schema> {
+  let value: unknown;
+  try {
+    value = JSON.parse(String(body));
+  } catch {
+    throw new WorkerError('invalid_request', 'The body is not JSON');
+  }
+  return parse(schema, value);
+}
+
+/** @throws WorkerError `invalid_request` naming the first such fields, never their content */
+export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.slice(0, PATHS_MAX);
+  const paths = issues.map(({ path }) => path.join('.') || 'the body').join(', ');
+  throw new WorkerError('invalid_request', `Missing or malformed: ${paths}`);
+}
