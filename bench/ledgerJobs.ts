@@ -30,16 +30,16 @@ interface Confirmations {
 
 /** Listens to the stream that the indexer listens to, too: what comes after it is the service's. */
 export function watchConfirmations(connection: Connection): Confirmations {
-  const toldAtMs = new Map<string, number>();
+  const notifiedAtMs = new Map<string, number>();
   const subscription = connection.onLogs(
     PROGRAM_ID,
-    ({ signature }) => void toldAtMs.set(signature, performance.now()),
+    ({ signature }) => void notifiedAtMs.set(signature, performance.now()),
     'confirmed',
   );
   return {
     async atMs(signature) {
-      await waitUntil(`the ledger tells of ${signature}`, () => toldAtMs.has(signature));
-      return toldAtMs.get(signature) as number;
+      await waitUntil(`the ledger tells of ${signature}`, () => notifiedAtMs.has(signature));
+      return notifiedAtMs.get(signature) as number;
     },
     close: () => connection.removeOnLogsListener(subscription),
   };

@@ -7,7 +7,7 @@ import type { Escrow, LockedJob } from '../jobs/job.ts';
 import { checkProof, type ProvenAnswer } from '../jobs/provenAnswer.ts';
 import type { Refunds } from '../jobs/refund.ts';
 import type { ModelRow, WorkerRow } from '../sql/workers.ts';
-import type { Slot } from '../workers/capacity.ts';
+import type { Reservation } from '../workers/capacity.ts';
 import { newcomer } from '../workers/worker.ts';
 import { type CanaryQuestion, isRight } from './questions.ts';
 
@@ -88,11 +88,11 @@ async function attempt(
   const { endpoint, address: workerAddress } = worker;
   const { id: jobId, address: jobAddress, tokenLimit, deadlines } = job;
   let firstTokenMs: number | undefined;
-  const slot = slotAt(worker, (observedMs) => {
+  const reservation = reservationAt(worker, (observedMs) => {
     firstTokenMs = observedMs;
   });
   const events = runAttempt({
-    slot,
+    reservation,
     task: { endpoint, workerAddress, jobId, jobAddress, attempt: 1, tokenLimit, chat },
     workers,
     clock,
@@ -129,10 +129,10 @@ async function settle(
 }
 
 /** At a worker that nobody chose, so that no choice learns from how it does. */
-function slotAt(worker: WorkerRow, observeFirstToken: (ms: number) => void): Slot {
+function reservationAt(worker: WorkerRow, observeFirstToken: (ms: number) => void): Reservation {
   const ignore = () => undefined;
-  const learning = { succeeded: ignore, failed: ignore, foundBusy: ignore, release: ignore };
-  return { worker: newcomer(worker), observeFirstToken, ...learning };
+  const ignored = { succeeded: ignore, failed: ignore, foundBusy: ignore, release: ignore };
+  return { worker: newcomer(worker), observeFirstToken, ...ignored };
 }
 
 /** How one worker did. */
@@ -167,7 +167,7 @@ export function reportWorkers(options: {
     const answers = questions.map((_, index) => answerOf(own[index]));
     const proven = own.filter((trial) => trial.kind === 'proven');
     const refused = own.filter(({ kind }) => kind === 'full').length;
-    const heard = own.length - refused;
+    const answered = own.length - refused;
     const right = questions.filter((question, index) => isRight(question, answers[index] ?? ''));
     const asMost = answers.filter((answer, index) => common[index]?.has(answer));
     const firstTokens = own.flatMap(({ firstTokenMs }) => firstTokenMs ?? []);
@@ -185,9 +185,9 @@ export function reportWorkers(options: {
       faults: [
         ...unprovenFaults(own),
         // Divided, which rounds as the reading of 0.28 did: the product 0.28 × 25 is above 7. Where
-        // none was heard, 0 / 0 is below no share.
-        ...(right.length / heard < rightMin
-          ? [`right in ${right.length} of ${heard}, less than ${rightMin}`]
+        // none was answered, 0 / 0 is below no share.
+        ...(right.length / answered < rightMin
+          ? [`right in ${right.length} of ${answered}, less than ${rightMin}`]
           : []),
       ],
     };

@@ -10,7 +10,7 @@ import { type ChatCompletionRequest, wantedTokens } from '../http/contracts/chat
 import { ApiError, ClientLeftError, serviceUnavailable } from '../http/contracts/errors.ts';
 import type { Payer } from '../sql/accounts.ts';
 import type { ModelRow } from '../sql/workers.ts';
-import type { Slot } from '../workers/capacity.ts';
+import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';
 import { type Catalog, isRetired } from './catalog.ts';
 import { type Escrow, type JobDraft, type LockedJob, PriceChangedError } from './job.ts';
@@ -117,8 +117,8 @@ export function chatForWorker(request: ChatCompletionRequest): Record<string, un
   };
 }
 
-/** How long a request may wait for a worker's slot before it is told to come back. */
-const SLOT_WAIT_MS = 2_000;
+/** How long a request may wait for a worker's capacity before it is told to come back. */
+const CAPACITY_WAIT_MS = 2_000;
 /** An error repeats no more of what was sent. */
 const MODEL_ID_SHOWN_MAX = 256;
 
@@ -133,7 +133,7 @@ export interface AdmissionServices {
 /** A request whose credits are locked and whose first worker is reserved. */
 export interface Admitted {
   job: LockedJob;
-  slot: Slot;
+  reservation: Reservation;
 }
 
 /**
@@ -157,17 +157,18 @@ export async function admit(
   const { payer, request, draft, clientGone } = options;
   const quoted = await quote(findModel(services, request.model), request, services.tokens);
   assertAffordable(quoted, payer.available_credits ?? 0n);
-  const slot = await directory.reserve({
+  const reservation = await directory.reserve({
     modelAddress: quoted.model.address,
     except: new Set(),
-    waitMs: SLOT_WAIT_MS,
+    waitMs: CAPACITY_WAIT_MS,
     signal: clientGone,
   });
-  if (!slot) throw clientGone.aborted ? new ClientLeftError() : noWorkers(directory, quoted.model);
+  if (!reservation)
+    throw clientGone.aborted ? new ClientLeftError() : noWorkers(directory, quoted.model);
   try {
-    return { slot, job: await lockJob(services, { payer, request, quoted, draft }) };
+    return { reservation, job: await lockJob(services, { payer, request, quoted, draft }) };
   } catch (error) {
-    slot.release();
+    reservation.release();
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import type { FinishReason } from '../http/response/delivery.ts';
-import type { Slot } from '../workers/capacity.ts';
+import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerClient, WorkerTask } from '../workers/client.ts';
 import { type WorkerEvent, WorkerFailedError } from '../workers/events.ts';
 import { type JobDeadlines, SILENCE_SECONDS } from './job.ts';
@@ -54,7 +54,7 @@ const CHARACTERS_PER_TOKEN_MAX = 64;
 const CHARACTERS_SPARE = 65_536;
 
 export interface AttemptOptions {
-  slot: Slot;
+  reservation: Reservation;
   task: WorkerTask;
   workers: WorkerClient;
   clock: LedgerClock;
@@ -78,14 +78,14 @@ export interface AttemptOptions {
 export async function* runAttempt(
   options: AttemptOptions,
 ): AsyncGenerator<StartedEvent | TextEvent, AttemptEnd> {
-  const { slot, task, workers, clock, deadlines, clientGone } = options;
+  const { reservation, task, workers, clock, deadlines, clientGone } = options;
   const startedAt = clock.nowSeconds();
   const startedMs = performance.now();
   const connection = new AbortController();
   const over = new AbortController();
   const silence = new AbortController();
   const textMax = task.tokenLimit * CHARACTERS_PER_TOKEN_MAX + CHARACTERS_SPARE;
-  const worker: TextEvent['worker'] = { address: slot.worker.address, engine: null };
+  const worker: TextEvent['worker'] = { address: reservation.worker.address, engine: null };
   let text = '';
   let firstTokenMs = 0;
   let finishReason: FinishReason | undefined;
@@ -128,7 +128,7 @@ export async function* runAttempt(
     silence.abort(OVER);
     if (!text) {
       firstTokenMs = performance.now() - startedMs;
-      slot.observeFirstToken(firstTokenMs);
+      reservation.observeFirstToken(firstTokenMs);
     }
     text += piece;
     return text.length > textMax ? failed('worker_error', 'text_too_long') : undefined;
@@ -140,7 +140,10 @@ export async function* runAttempt(
     const { attempt } = task;
     const reason = finishReason ?? (isStopped ? 'length' : 'stop');
     const { engine } = worker;
-    return { kind: 'whole', answer: { slot, attempt, engine, text, finishReason: reason, proof } };
+    return {
+      kind: 'whole',
+      answer: { reservation, attempt, engine, text, finishReason: reason, proof },
+    };
   }
 
   /** Takes in what arrived together. @returns its text, and the attempt's end once there is one */
@@ -163,7 +166,7 @@ export async function* runAttempt(
   }
 
   if (clientGone.aborted) leave();
-  const answer = workers.ask(task, connection.signal);
+  const answer = workers.submit(task, connection.signal);
   clientGone.addEventListener('abort', leave);
   onDeadline(deadlines.stopAt, () => text && stop());
   onDeadline(deadlines.proofDueAt, () => cutConnection('overdue'));

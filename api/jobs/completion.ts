@@ -146,11 +146,15 @@ export function createCompletions(services: CompletionServices): Completions {
   function check(job: LockedJob, whole: WholeAnswer): ProvenAnswer | undefined {
     const answer = checkProof(whole, { programId, job: job.address });
     if (answer) {
-      whole.slot.succeeded();
+      whole.reservation.succeeded();
       return answer;
     }
-    whole.slot.failed();
-    const about = { job_id: job.id, worker: whole.slot.worker.address, attempt: whole.attempt };
+    whole.reservation.failed();
+    const about = {
+      job_id: job.id,
+      worker: whole.reservation.worker.address,
+      attempt: whole.attempt,
+    };
     logger.warn({ msg: 'A worker signed another proof than it sent', ...about });
     return undefined;
   }
@@ -162,14 +166,14 @@ export function createCompletions(services: CompletionServices): Completions {
     { response, delivery, stages, claim, isStream, created }: RequestContext,
   ): Promise<void> {
     const { countedTokens, usage } = await settlements.count(job, answer);
-    const { text, finishReason, engine, slot } = answer;
+    const { text, finishReason, engine, reservation } = answer;
     delivery.finish(finishReason, usage);
     const receipt = settlements.receipt(job, answer);
     const stored = settlements.store(job, claim, {
       ...{ text, finishReason, usage, created, ...receipt },
       modelId: job.model.id,
       escrowTx: job.escrowTx,
-      worker: { address: slot.worker.address, engine },
+      worker: { address: reservation.worker.address, engine },
     });
     const settling = settlements.settle({ job, answer, countedTokens, stored, stages });
     const waitMs = isStream ? STREAM_SETTLEMENT_WAIT_MS : PLAIN_SETTLEMENT_WAIT_MS;
@@ -218,7 +222,7 @@ export function createCompletions(services: CompletionServices): Completions {
         const { jobId, copy } = claim;
         return replayAnswer({ ...form, jobId, copy, ...(await mirroredEnd({ wallet, jobId })) });
       }
-      const { job, slot } = await admitClaimed(claim, { payer, request, draft, clientGone });
+      const { job, reservation } = await admitClaimed(claim, { payer, request, draft, clientGone });
       stages.mark('lock');
       response.set({ 'x-svc-job-id': job.id, 'x-svc-tx-signature': job.escrowTx });
 
@@ -228,7 +232,7 @@ export function createCompletions(services: CompletionServices): Completions {
         identity: { jobId: job.id, modelId: job.model.id, created },
       });
       const chat = chatForWorker(request);
-      const dispatchable = { job, slot, chat, clientGone, keepPartial: isStream };
+      const dispatchable = { job, reservation, chat, clientGone, keepPartial: isStream };
       const context = { response, delivery, stages, claim, isStream, created };
       await work.keepGoing(job, answer(dispatchable, context));
     },

@@ -1,6 +1,6 @@
 import type { Logger } from '../../common/logger.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
-import type { Slot } from '../workers/capacity.ts';
+import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerClient } from '../workers/client.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';
 import {
@@ -23,7 +23,7 @@ export interface DispatchServices {
 /** A locked job, and the worker that is to have it first. */
 export interface Dispatchable {
   job: LockedJob;
-  slot: Slot;
+  reservation: Reservation;
   /** The chat-completions fields that matter to an engine. */
   chat: Record<string, unknown>;
   clientGone: AbortSignal;
@@ -56,13 +56,13 @@ export async function* dispatch(
   const { model, deadlines } = job;
   // Each worker is tried once, so that their number is the number of the attempt.
   const tried = new Set<string>();
-  let successor: Slot | undefined;
+  let successor: Reservation | undefined;
 
   // A worker that is asked later than this could not prove anything in time.
   const mayTryAnother = (): boolean =>
     tried.size < ATTEMPTS_MAX && clock.nowSeconds() < deadlines.stopAt;
 
-  const reserve = (waitMs: number, signal?: AbortSignal): Promise<Slot | undefined> => {
+  const reserve = (waitMs: number, signal?: AbortSignal): Promise<Reservation | undefined> => {
     const wish = { modelAddress: model.address, except: tried, waitMs };
     return directory.reserve({ ...wish, ...(signal && { signal }) });
   };
@@ -75,14 +75,14 @@ export async function* dispatch(
     return successor !== undefined;
   }
 
-  async function nextSlot(): Promise<Slot | undefined> {
+  async function reserveNext(): Promise<Reservation | undefined> {
     if (!mayTryAnother()) return undefined;
     const hasOthers = directory.active(model.address).some(({ address }) => !tried.has(address));
     return reserve(hasOthers ? FAILOVER_WAIT_MS : 0);
   }
 
-  async function* attemptAt(slot: Slot): AsyncGenerator<DispatchEvent, AttemptEnd> {
-    const { worker } = slot;
+  async function* attemptAt(reservation: Reservation): AsyncGenerator<DispatchEvent, AttemptEnd> {
+    const { worker } = reservation;
     tried.add(worker.address);
     const attempt = tried.size;
     const { id: jobId, address: jobAddress, tokenLimit } = job;
@@ -90,7 +90,7 @@ export async function* dispatch(
     const task = { endpoint, workerAddress, jobId, jobAddress, attempt, tokenLimit, chat };
     try {
       const end = yield* runAttempt({
-        slot,
+        reservation,
         task,
         workers,
         clock,
@@ -99,44 +99,47 @@ export async function* dispatch(
         clientGone,
         keepPartial,
       });
-      learnFromFailure(logger, { job, chat, slot, attempt, end });
+      recordFailure(logger, { job, chat, reservation, attempt, end });
       return end;
     } finally {
-      slot.release();
+      reservation.release();
     }
   }
 
-  let { slot } = dispatchable;
+  let { reservation } = dispatchable;
   try {
     for (;;) {
-      const end = yield* attemptAt(slot);
+      const end = yield* attemptAt(reservation);
       if (end.kind === 'whole') return yield { type: 'whole', answer: end.answer };
       const next =
-        end.kind === 'failed' && !end.hasText ? (successor ?? (await nextSlot())) : undefined;
+        end.kind === 'failed' && !end.hasText ? (successor ?? (await reserveNext())) : undefined;
       if (!next) return yield { type: 'unproven', end };
       successor = undefined;
-      slot = next;
+      reservation = next;
     }
   } finally {
     successor?.release();
   }
 }
 
-function learnFromFailure(
+function recordFailure(
   logger: Logger,
-  options: Pick<Dispatchable, 'job' | 'chat' | 'slot'> & { attempt: number; end: AttemptEnd },
+  options: Pick<Dispatchable, 'job' | 'chat' | 'reservation'> & {
+    attempt: number;
+    end: AttemptEnd;
+  },
 ): void {
-  const { job, chat, slot, attempt, end } = options;
-  const about = { job_id: job.id, worker: slot.worker.address, attempt };
+  const { job, chat, reservation, attempt, end } = options;
+  const about = { job_id: job.id, worker: reservation.worker.address, attempt };
   if (end.kind === 'overdue') {
-    slot.failed();
+    reservation.failed();
     logger.warn({ msg: 'A worker proved nothing in time', ...about });
   } else if (end.kind === 'failed') {
     const { reason, cause } = end;
     // With stop sequences it is the client who decides whether there is any text.
     const isClientsDoing = reason === 'empty_output' && chat.stop !== undefined;
-    if (end.busy) slot.foundBusy(end.busy.retryAfterMs);
-    else if (!isClientsDoing) slot.failed();
+    if (end.busy) reservation.foundBusy(end.busy.retryAfterMs);
+    else if (!isClientsDoing) reservation.failed();
     logger.warn({ msg: 'A worker failed at a job', ...about, reason, cause });
   }
 }

@@ -19,7 +19,7 @@ import {
   storeAnswers,
   takeOverRequest,
 } from '../sql/requests.ts';
-import type { JobStanding } from './job.ts';
+import type { LookedUpStatus } from './job.ts';
 import { type AnswerCopy, openCopy, sealCopy } from './replay.ts';
 import type { RequestIdentity, RequestName } from './requestIdentity.ts';
 
@@ -75,7 +75,7 @@ const SHARED = { itemsMax: 64, callsMax: 2 };
 export function createIdempotency(services: {
   database: Database;
   logger: Logger;
-  findStatus: (key: { wallet: string; jobId: string }) => Promise<JobStanding | undefined>;
+  findStatus: (key: { wallet: string; jobId: string }) => Promise<LookedUpStatus | undefined>;
   nowMs: () => number;
 }): Idempotency {
   const { database, logger, findStatus, nowMs } = services;
@@ -118,13 +118,13 @@ export function createIdempotency(services: {
   async function isFree(wallet: string, earlier: IdempotentRequestRow): Promise<boolean> {
     const { job_id: jobId } = earlier;
     // A lock may land while its job is asked for.
-    const askedAtMs = nowMs();
+    const lookedUpAtMs = nowMs();
     const status = await findStatus({ wallet, jobId });
     switch (status) {
       case undefined: {
         const id = parseJobId(jobId);
         const unseenAgeMs = JOB_ID_AGE_MS_MAX + LOCK_UNSEEN_MS_MAX;
-        if (id && askedAtMs - jobIdTimeMs(id) <= unseenAgeMs) throw inUse(jobId);
+        if (id && lookedUpAtMs - jobIdTimeMs(id) <= unseenAgeMs) throw inUse(jobId);
         return true;
       }
       case 'pending':

@@ -149,7 +149,7 @@ export interface Escrow {
  * Where a wallet's job stands. `closed`: the ledger had it and has it no more, and the mirror does
  * not tell yet how it ended.
  */
-export type JobStanding = JobStatus | 'closed';
+export type LookedUpStatus = JobStatus | 'closed';
 
 /** Finds jobs on the ledger that the mirror has not seen yet. */
 export interface UnmirroredJobs {

@@ -41,7 +41,7 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger }): JobW
   const { pool, logger } = options;
   const closing = new AbortController();
   const wakers = new Map<string, Set<() => void>>();
-  const toldAtMs = new LRUCache<string, number>({ max: JOBS_KEPT_MAX });
+  const notifiedAtMs = new LRUCache<string, number>({ max: JOBS_KEPT_MAX });
   let loop: Promise<void> | undefined;
 
   const readProgress = gather<string, JobProgress | undefined>({
@@ -63,7 +63,7 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger }): JobW
   function wake(payload: string): void {
     const nowMs = performance.now();
     for (const address of payload.split(',')) {
-      toldAtMs.set(address, nowMs);
+      notifiedAtMs.set(address, nowMs);
       for (const waker of wakers.get(address) ?? []) waker();
     }
   }
@@ -128,7 +128,7 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger }): JobW
     },
     async waitFor(address, isReached, { timeoutMs, sinceMs = -Infinity }) {
       const deadline = performance.now() + timeoutMs;
-      let isWorthReading = (toldAtMs.get(address) ?? -Infinity) >= sinceMs;
+      let isWorthReading = (notifiedAtMs.get(address) ?? -Infinity) >= sinceMs;
       let hasFailed = false;
       const read = async () => {
         try {

@@ -3,12 +3,12 @@ import type { PublicKey } from '@solana/web3.js';
 import { publicKeyOf } from '../../programs/client/keyCache.ts';
 import { proofMessage, verifySignature } from '../../programs/client/proof.ts';
 import type { FinishReason } from '../http/response/delivery.ts';
-import type { Slot } from '../workers/capacity.ts';
+import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerProof } from '../workers/events.ts';
 
 /** A worker's whole answer. Its text has the hash that its proof states; nobody has checked more. */
 export interface WholeAnswer {
-  slot: Slot;
+  reservation: Reservation;
   attempt: number;
   /** What the worker says of its engine. */
   engine: string | null;
@@ -32,15 +32,15 @@ export function checkProof(
   answer: WholeAnswer,
   { programId, job }: { programId: PublicKey; job: PublicKey },
 ): ProvenAnswer | undefined {
-  const { slot, attempt, proof } = answer;
+  const { reservation, attempt, proof } = answer;
   const { signature, ...proven } = proof;
   const isSigned = verifySignature({
-    publicKey: publicKeyOf(slot.worker.proof_key),
+    publicKey: publicKeyOf(reservation.worker.proof_key),
     signature,
     message: proofMessage({
       programId,
       job,
-      worker: publicKeyOf(slot.worker.address),
+      worker: publicKeyOf(reservation.worker.address),
       attempt,
       ...proven,
     }),

@@ -10,8 +10,8 @@ import type { Sender } from '../../programs/client/sender/sender.ts';
 import type { Job } from '../../programs/client/types.ts';
 
 /** A node that is away, or behind its neighbours, is usually not for long. */
-const ASKING_MS_MAX = 5_000;
-const ASK_PAUSE_MS = 500;
+const RETRY_MS_MAX = 5_000;
+const RETRY_PAUSE_MS = 500;
 
 /** What every instruction of the API needs to reach the ledger. */
 export interface LedgerContext {
@@ -39,23 +39,23 @@ export interface LedgerContext {
  * @param signature of the transaction whose fate stays unknown without the answer
  * @throws LedgerUnavailableError with it
  */
-export async function askNode<Answer>(
-  ask: () => Promise<Answer>,
+export async function retryRead<Answer>(
+  read: () => Promise<Answer>,
   signature: string | null = null,
 ): Promise<Answer> {
-  const untilMs = performance.now() + ASKING_MS_MAX;
+  const untilMs = performance.now() + RETRY_MS_MAX;
   let cause: unknown;
-  for (let leftMs = ASKING_MS_MAX; leftMs > 0; leftMs = untilMs - performance.now()) {
+  for (let leftMs = RETRY_MS_MAX; leftMs > 0; leftMs = untilMs - performance.now()) {
     try {
       const answer = await within(
         leftMs,
-        ask().then((value) => ({ value })),
+        read().then((value) => ({ value })),
       );
       if (answer) return answer.value;
     } catch (error) {
       cause = error;
     }
-    await delay(ASK_PAUSE_MS);
+    await delay(RETRY_PAUSE_MS);
   }
   throw new LedgerUnavailableError('No node of the ledger answers', { signature, cause });
 }
@@ -75,7 +75,7 @@ export function readJob(
   const { programId } = addresses;
   const { slot: minContextSlot, signature } = ended;
   const reading = { commitment, minContextSlot, programId };
-  return askNode(() => fetchJob(connection, address, reading), signature);
+  return retryRead(() => fetchJob(connection, address, reading), signature);
 }
 
 /** For `catch`: undefined where the ledger was out of reach; throws anything else. */
@@ -114,7 +114,7 @@ export async function checkSigner(context: LedgerContext): Promise<void> {
   const { programId } = addresses;
   const named = { gateway: address.toBase58(), program: programId.toBase58() };
   try {
-    const gateway = await askNode(() =>
+    const gateway = await retryRead(() =>
       fetchGateway(connection, address, { commitment, programId }),
     );
     if (!gateway) {

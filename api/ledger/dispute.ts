@@ -6,7 +6,7 @@ import type { Outcome } from '../../programs/client/sender/outcome.ts';
 import { JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import { serviceUnavailable } from '../http/contracts/errors.ts';
 import type { DisputeEnd, DisputeOnLedger } from '../jobs/job.ts';
-import { actor, askNode, type LedgerContext, readJob } from './context.ts';
+import { actor, type LedgerContext, readJob, retryRead } from './context.ts';
 
 /** Each try lives as long as a blockhash; the window itself ends them. */
 const TRIES_MAX = 5;
@@ -15,7 +15,7 @@ const PAUSE_MS = 1_000;
 
 export function createDisputeOnLedger(context: LedgerContext): DisputeOnLedger {
   return {
-    readSeconds: () => askNode(() => context.clock.read()),
+    readSeconds: () => retryRead(() => context.clock.read()),
     async open({ address, wallet, settlement_slot }, clientHash) {
       const job = new PublicKey(address);
       const instruction = jobDispute({

@@ -14,9 +14,9 @@ import {
   word,
 } from '../../programs/client/vocabulary.ts';
 import type { Catalog } from '../jobs/catalog.ts';
-import type { JobStanding, UnmirroredJobs } from '../jobs/job.ts';
+import type { LookedUpStatus, UnmirroredJobs } from '../jobs/job.ts';
 import { type JobRow, selectJob } from '../sql/jobs.ts';
-import { askNode, type LedgerContext, readJob } from './context.ts';
+import { type LedgerContext, readJob, retryRead } from './context.ts';
 
 /**
  * Tells where a wallet's job stands: in the mirror when it has ended there, else on the ledger,
@@ -25,7 +25,7 @@ import { askNode, type LedgerContext, readJob } from './context.ts';
 export function createStatusLookup(options: { database: Database; context: LedgerContext }) {
   const { database, context } = options;
   const { addresses, connection, commitment } = context;
-  return async (key: { wallet: string; jobId: string }): Promise<JobStanding | undefined> => {
+  return async (key: { wallet: string; jobId: string }): Promise<LookedUpStatus | undefined> => {
     const mirrored = (await selectJob(database, key))?.status as JobStatus | undefined;
     if (mirrored && isEnded(mirrored)) return mirrored;
     const bytes = parseJobId(key.jobId);
@@ -33,7 +33,9 @@ export function createStatusLookup(options: { database: Database; context: Ledge
     const address = addresses.job(addresses.creditAccount(publicKeyOf(key.wallet)), bytes);
     const job = await readJob(context, address, { slot: 0, signature: null });
     if (job) return word(JOB_STATUSES, job.status);
-    const traces = await askNode(() => connection.getSignaturesForAddress(address, {}, commitment));
+    const traces = await retryRead(() =>
+      connection.getSignaturesForAddress(address, {}, commitment),
+    );
     // Anybody may close a job that is over, also while the indexer is away.
     return traces.some(({ err }) => err === null) ? 'closed' : mirrored;
   };
@@ -62,11 +64,11 @@ export function createUnmirroredJobs(options: {
       if (!bytes) return undefined;
       const address = addresses.job(addresses.creditAccount(publicKeyOf(wallet)), bytes);
       const { programId } = addresses;
-      const job = await askNode(() => fetchJob(connection, address, { commitment, programId }));
+      const job = await retryRead(() => fetchJob(connection, address, { commitment, programId }));
       if (!job) return undefined;
       const model = catalog.list().find((one) => one.address === job.model.toBase58());
       if (!model) return undefined;
-      const lock = await askNode(() => findLock(address));
+      const lock = await retryRead(() => findLock(address));
       return rowOf(job, {
         jobId,
         address: address.toBase58(),

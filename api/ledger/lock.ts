@@ -18,7 +18,7 @@ import {
   LockUndecidedError,
   PriceChangedError,
 } from '../jobs/job.ts';
-import { actor, askNode, type LedgerContext, readJob } from './context.ts';
+import { actor, type LedgerContext, readJob, retryRead } from './context.ts';
 import { failJob } from './refund.ts';
 
 const SECONDS_PER_DAY = 86_400n;
@@ -106,7 +106,7 @@ async function accountOf(
   const { programId } = addresses;
   const address = addresses.creditAccount(publicKeyOf(payer.wallet));
   const reading = { commitment, programId, minContextSlot: slot };
-  return askNode(async () => {
+  return retryRead(async () => {
     const account = await fetchCreditAccount(connection, address, reading);
     if ((account?.sequence ?? 0n) >= (payer.sequence ?? 0n)) return account;
     throw new Error('The node is behind the mirror');

@@ -10,9 +10,9 @@ import type { JobEnd, LockedJob, SettleEnd } from '../jobs/job.ts';
 import type { ProvenAnswer } from '../jobs/provenAnswer.ts';
 import {
   actor,
-  askNode,
   type LedgerContext,
   readJob,
+  retryRead,
   SETTLEMENT_COMPUTE_UNITS_MAX,
   unlessAway,
 } from './context.ts';
@@ -44,7 +44,7 @@ export async function settleJob(
   const { job, answer, countedTokens } = options;
   const delivered = { hash: answer.proof.outputHash, countedTokens };
   // As the mirror has it, which may be behind.
-  let payout = publicKeyOf(answer.slot.worker.payout);
+  let payout = publicKeyOf(answer.reservation.worker.payout);
 
   const isInTime = () => clock.nowSeconds() < job.deadlines.proofDueAt;
 
@@ -68,7 +68,7 @@ export async function settleJob(
     const outcome = await sending.catch(withdrawnOrAway);
     if (outcome === 'withdrawn') break;
     // Should one have landed that the ledger does not tell of, it refuses the next, and the Job says why.
-    const found = outcome && (await standing(context, job, outcome));
+    const found = outcome && (await readEnd(context, job, outcome));
     if (!found) {
       logger.warn({ msg: 'The ledger was away from a settlement', job_id: job.id });
       await pause();
@@ -104,7 +104,7 @@ function withdrawnOrAway(error: unknown): 'withdrawn' | undefined {
 }
 
 /** Where the job stands after a settlement's end; undefined where the ledger does not tell. */
-async function standing(
+async function readEnd(
   context: LedgerContext,
   job: LockedJob,
   outcome: Outcome,
@@ -119,12 +119,12 @@ async function standing(
 /** Where the worker is paid now. @throws LedgerUnavailableError */
 async function readPayout(
   { connection, commitment, addresses }: LedgerContext,
-  { slot: { worker } }: ProvenAnswer,
+  { reservation: { worker } }: ProvenAnswer,
   { slot: minContextSlot }: Outcome,
 ): Promise<PublicKey> {
   const reading = { commitment, minContextSlot, programId: addresses.programId };
   const address = publicKeyOf(worker.address);
-  const found = await askNode(() => fetchWorker(connection, address, reading));
+  const found = await retryRead(() => fetchWorker(connection, address, reading));
   return found?.payout ?? publicKeyOf(worker.payout);
 }
 
@@ -134,15 +134,15 @@ function settlementInstructions(
   options: { job: LockedJob; answer: ProvenAnswer; countedTokens: number; payout: PublicKey },
 ) {
   const { job, answer, countedTokens, payout } = options;
-  const { proof, slot, attempt } = answer;
+  const { proof, reservation, attempt } = answer;
   const { programId } = context.addresses;
-  const worker = publicKeyOf(slot.worker.address);
+  const worker = publicKeyOf(reservation.worker.address);
   const acknowledgement = acknowledgements.collect(job);
   const before = acknowledgement ? [acknowledgement] : [];
   return [
     ...before,
     ed25519Instruction({
-      publicKey: publicKeyOf(slot.worker.proof_key),
+      publicKey: publicKeyOf(reservation.worker.proof_key),
       signature: proof.signature,
       message: proofMessage({ programId, job: job.address, worker, attempt, ...proof }),
     }),

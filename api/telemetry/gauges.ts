@@ -84,7 +84,7 @@ export function observeState(
     help: 'Places at those workers',
     registers,
     collect() {
-      this.set(sum(directory.answering().map(({ slots }) => slots)));
+      this.set(sum(directory.answering().map(({ capacity }) => capacity)));
     },
   });
   new Gauge({

@@ -2,7 +2,7 @@ import { chooseWorker } from './choice.ts';
 import { type KnownWorker, noteBusy, noteFailure, noteSuccess, smoothed } from './worker.ts';
 
 /** A reserved place at a worker. Released once, when the attempt is over. */
-export interface Slot {
+export interface Reservation {
   worker: KnownWorker;
   /** Tells how long the first token took; the pool's choice learns from it. */
   observeFirstToken(ms: number): void;
@@ -16,30 +16,32 @@ export interface Slot {
 }
 
 /** For which model, and which workers were asked for the job before. */
-export interface SlotWish {
+export interface ReservationRequest {
   modelAddress: string;
   except: ReadonlySet<string>;
 }
 
-export interface Slots {
+export interface Capacity {
   /**
-   * A slot at a worker of the model, waiting up to `waitMs` for one.
+   * Reserves capacity at a worker of the model, waiting up to `waitMs` for it.
    *
    * @returns undefined when none came free, or when `signal` aborted
    */
-  reserve(wish: SlotWish & { waitMs: number; signal?: AbortSignal }): Promise<Slot | undefined>;
-  /** How many wait for a slot at the model's workers. */
+  reserve(
+    wish: ReservationRequest & { waitMs: number; signal?: AbortSignal },
+  ): Promise<Reservation | undefined>;
+  /** How many wait for capacity at the model's workers. */
   waiting(modelAddress: string): number;
   /** Lets everybody who waits look again, in the order they came. */
   offer(): void;
 }
 
 /** Reservation of places, first come first served among those who wait. */
-export function createSlots(options: {
+export function createCapacity(options: {
   candidates: (modelAddress: string) => KnownWorker[];
   nowMs: () => number;
   random: () => number;
-}): Slots {
+}): Capacity {
   const { candidates, nowMs, random } = options;
   const waiting = new Set<{ modelAddress: string; lookAgain: () => void }>();
 
@@ -47,7 +49,7 @@ export function createSlots(options: {
     for (const { lookAgain } of [...waiting]) lookAgain();
   }
 
-  function take({ modelAddress, except }: SlotWish): Slot | undefined {
+  function take({ modelAddress, except }: ReservationRequest): Reservation | undefined {
     const others = candidates(modelAddress).filter(({ address }) => !except.has(address));
     const worker = chooseWorker(others, { modelAddress, nowMs: nowMs(), random });
     if (!worker) return undefined;
@@ -62,10 +64,10 @@ export function createSlots(options: {
       },
       succeeded() {
         worker.jobMs = smoothed(worker.jobMs, nowMs() - takenAtMs);
-        noteSuccess(worker.standing);
+        noteSuccess(worker.cooldown);
       },
-      failed: () => noteFailure(worker.standing, takenAtMs, nowMs()),
-      foundBusy: (retryAfterMs) => noteBusy(worker.standing, retryAfterMs, nowMs()),
+      failed: () => noteFailure(worker.cooldown, takenAtMs, nowMs()),
+      foundBusy: (retryAfterMs) => noteBusy(worker.cooldown, retryAfterMs, nowMs()),
       release() {
         if (!isHeld) return;
         isHeld = false;
@@ -81,10 +83,10 @@ export function createSlots(options: {
       [...waiting].filter((waiter) => waiter.modelAddress === modelAddress).length,
     reserve({ waitMs, signal, ...wish }) {
       if (signal?.aborted) return Promise.resolve(undefined);
-      const slot = take(wish);
-      if (slot || waitMs === 0) return Promise.resolve(slot);
+      const reservation = take(wish);
+      if (reservation || waitMs === 0) return Promise.resolve(reservation);
       return new Promise((resolve) => {
-        const finish = (result: Slot | undefined) => {
+        const finish = (result: Reservation | undefined) => {
           waiting.delete(waiter);
           clearTimeout(timer);
           signal?.removeEventListener('abort', giveUp);

@@ -17,7 +17,7 @@ export interface Choice {
 /**
  * The worker to ask next, or undefined when it is better to wait for one.
  *
- * A worker in good standing goes before all others, even if it takes waiting for. One that failed
+ * A worker in good cooldown goes before all others, even if it takes waiting for. One that failed
  * is tried again, with one job, when it has cooled down. Only when no sound worker is left are the
  * others asked as they are: a pool in which all have failed still serves.
  *
@@ -29,8 +29,10 @@ export function chooseWorker(
 ): KnownWorker | undefined {
   const { nowMs } = choice;
   // What says that it is busy, or takes no jobs at all, is not worth waiting for either.
-  const open = workers.filter(({ slots, standing }) => slots > 0 && standing.busyUntilMs <= nowMs);
-  const free = open.filter((worker) => worker.inFlight < worker.slots);
+  const open = workers.filter(
+    ({ capacity, cooldown }) => capacity > 0 && cooldown.busyUntilMs <= nowMs,
+  );
+  const free = open.filter((worker) => worker.inFlight < worker.capacity);
   const ready = free.filter((worker) => isSound(worker) || isDueForTrial(worker, nowMs));
   if (ready.length > 0) return betterOfTwo(ready, choice);
   if (open.some(isSound)) return undefined;
@@ -38,18 +40,18 @@ export function chooseWorker(
 }
 
 /** Whether nothing speaks against giving it jobs. */
-export function isSound({ standing, isSilent }: KnownWorker): boolean {
-  return standing.failures === 0 && !isSilent;
+export function isSound({ cooldown, isSilent }: KnownWorker): boolean {
+  return cooldown.failures === 0 && !isSilent;
 }
 
-function isDueForTrial({ standing, isSilent, inFlight }: KnownWorker, nowMs: number): boolean {
-  return !isSilent && standing.coolUntilMs <= nowMs && inFlight === 0;
+function isDueForTrial({ cooldown, isSilent, inFlight }: KnownWorker, nowMs: number): boolean {
+  return !isSilent && cooldown.coolUntilMs <= nowMs && inFlight === 0;
 }
 
 /** The silent last: a job that they do not answer is held up for half a minute. */
 function soonestBack(one: KnownWorker, other: KnownWorker): number {
   if (one.isSilent !== other.isSilent) return one.isSilent ? 1 : -1;
-  return one.standing.coolUntilMs < other.standing.coolUntilMs ? -1 : 1;
+  return one.cooldown.coolUntilMs < other.cooldown.coolUntilMs ? -1 : 1;
 }
 
 /**

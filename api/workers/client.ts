@@ -30,7 +30,7 @@ export interface WorkerClient {
    * together is yielded together.
    * @throws WorkerFailedError when it refuses, breaks off, or says what the protocol does not know
    */
-  ask(task: WorkerTask, signal: AbortSignal): AsyncGenerator<readonly WorkerEvent[]>;
+  submit(task: WorkerTask, signal: AbortSignal): AsyncGenerator<readonly WorkerEvent[]>;
   /** Tells the worker to stop, send what it has and prove that. */
   stop(task: WorkerTask): Promise<void>;
 }
@@ -107,10 +107,10 @@ export function createWorkerClient(options: {
     );
   }
 
-  async function* listen(
-    asked: Promise<Dispatcher.ResponseData>,
+  async function* readAnswer(
+    sent: Promise<Dispatcher.ResponseData>,
   ): AsyncGenerator<readonly WorkerEvent[]> {
-    const response = await asked;
+    const response = await sent;
     const { headers, body } = response;
     if (!isOk(response)) throw await readRefusal(response);
     let isProven = false;
@@ -130,7 +130,7 @@ export function createWorkerClient(options: {
   }
 
   return {
-    ask: (task, signal) => told(listen(postJob(task, signal))),
+    submit: (task, signal) => failingAsWorker(readAnswer(postJob(task, signal))),
     async stop(task) {
       try {
         const response = await post(
@@ -151,7 +151,7 @@ export function createWorkerClient(options: {
 }
 
 /** @throws WorkerFailedError for whatever it throws */
-async function* told(
+async function* failingAsWorker(
   events: AsyncGenerator<readonly WorkerEvent[]>,
 ): AsyncGenerator<readonly WorkerEvent[]> {
   try {

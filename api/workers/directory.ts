@@ -2,21 +2,21 @@ import type { Logger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
 import { delay } from '../../common/wait.ts';
 import { selectEligibleWorkers, selectFirstTokens, type WorkerRow } from '../sql/workers.ts';
-import { createSlots, type Slots } from './capacity.ts';
+import { type Capacity, createCapacity } from './capacity.ts';
 import { PROBE_INTERVAL_MS, type WorkerHealth } from './health.ts';
 import { type KnownWorker, newcomer, unprobed } from './worker.ts';
 
 /** Official clients ignore a Retry-After above a minute; within half of it much can change. */
 const RETRY_AFTER_SECONDS_MAX = 30;
-/** How long a job is taken to hold its slot where none has ended yet: a short answer. */
+/** How long a job is taken to hold capacity where none has ended yet: a short answer. */
 const JOB_MS_ASSUMED = 2_000;
 
 /**
- * When a request that found no place has a chance of one: a slot comes free, a worker that cools
+ * When a request that found no capacity has a chance of some: a job ends, a worker that cools
  * down or calls itself busy is due again, or the next probe may find one that is away.
  *
  * @param options.workers that the ledger lets take jobs of the model
- * @param options.waiting how many requests wait for the same slots
+ * @param options.waiting how many requests wait for it
  * @returns whole seconds, 1 to 30
  */
 export function retryAfterSeconds(options: {
@@ -25,17 +25,17 @@ export function retryAfterSeconds(options: {
   nowMs: number;
 }): number {
   const { workers, waiting, nowMs } = options;
-  const reachable = workers.filter(({ isSilent, slots }) => !isSilent && slots > 0);
+  const reachable = workers.filter(({ isSilent, capacity }) => !isSilent && capacity > 0);
   const away = workers.filter((worker) => !reachable.includes(worker));
-  const full = reachable.filter(({ inFlight, slots }) => inFlight >= slots);
+  const full = reachable.filter(({ inFlight, capacity }) => inFlight >= capacity);
   const resting = reachable.filter((worker) => !full.includes(worker));
-  const slotsFreedPerMs = full.reduce(
+  const capacityFreedPerMs = full.reduce(
     (rate, { inFlight, jobMs }) => rate + inFlight / (jobMs || JOB_MS_ASSUMED),
     0,
   );
   const waitsMs = [
-    (waiting + 1) / slotsFreedPerMs,
-    ...resting.map(({ standing: { coolUntilMs, busyUntilMs } }) =>
+    (waiting + 1) / capacityFreedPerMs,
+    ...resting.map(({ cooldown: { coolUntilMs, busyUntilMs } }) =>
       Math.max(coolUntilMs - nowMs, busyUntilMs - nowMs),
     ),
     ...away.map((worker) => untilBackMs(worker, nowMs)),
@@ -50,7 +50,7 @@ function untilBackMs({ probedAtMs, answeredAtMs }: KnownWorker, nowMs: number): 
   return Math.max(probedAtMs + PROBE_INTERVAL_MS - nowMs, nowMs - answeredAtMs);
 }
 
-/** The pool of workers: who may be asked, who answers, and who has a free slot. */
+/** The pool of workers: who may be asked, who answers, and who has capacity. */
 export interface WorkerDirectory {
   /** Reads workers and probes them until `close`. Resolves after the first round. */
   start(): Promise<void>;
@@ -59,9 +59,9 @@ export interface WorkerDirectory {
   answering(): KnownWorker[];
   /** Those of them that host the model. */
   active(modelAddress: string): KnownWorker[];
-  /** Whole seconds after which a request that found no slot may find one. */
+  /** Whole seconds after which a request that found no capacity may find some. */
   retryAfterSeconds(modelAddress: string): number;
-  reserve: Slots['reserve'];
+  reserve: Capacity['reserve'];
 }
 
 /** How far the pool may be behind the mirror: a worker that leaves is asked that long at most. */
@@ -92,7 +92,7 @@ export function createWorkerDirectory(options: {
   }
 
   const active = (modelAddress: string): KnownWorker[] => hosting(answering(), modelAddress);
-  const slots = createSlots({ candidates: active, nowMs, random });
+  const capacity = createCapacity({ candidates: active, nowMs, random });
 
   async function readWorkers(): Promise<void> {
     const rows = await selectEligibleWorkers(database);
@@ -129,11 +129,11 @@ export function createWorkerDirectory(options: {
         worker.isSilent = health === undefined;
         if (!health) return;
         worker.answeredAtMs = nowMs();
-        worker.slots = health.slots;
+        worker.capacity = health.slots;
         worker.inFlightElsewhere = Math.max(0, health.in_flight - worker.inFlight);
       }),
     );
-    slots.offer();
+    capacity.offer();
   }
 
   async function run(): Promise<void> {
@@ -166,14 +166,14 @@ export function createWorkerDirectory(options: {
     retryAfterSeconds: (modelAddress) =>
       retryAfterSeconds({
         workers: hosting(eligible(), modelAddress),
-        waiting: slots.waiting(modelAddress),
+        waiting: capacity.waiting(modelAddress),
         nowMs: nowMs(),
       }),
-    reserve: slots.reserve,
+    reserve: capacity.reserve,
   };
 }
 
 /** Its jobs are counted until they end, and leaving does not shorten a cool-down. */
-function isForgettable({ inFlight, standing }: KnownWorker, nowMs: number): boolean {
-  return inFlight === 0 && standing.coolUntilMs <= nowMs;
+function isForgettable({ inFlight, cooldown }: KnownWorker, nowMs: number): boolean {
+  return inFlight === 0 && cooldown.coolUntilMs <= nowMs;
 }

@@ -1,7 +1,7 @@
 import type { WorkerRow } from '../sql/workers.ts';
 
 /** How far a worker is trusted with jobs, from what its last ones came to. Times are of one clock. */
-export interface Standing {
+export interface Cooldown {
   /** Incidents since its last proven answer. */
   failures: number;
   failedAtMs: number;
@@ -20,7 +20,7 @@ const BUSY_MS = 1_000;
 /** No word of a worker's keeps it out longer than our own longest answer to a client. */
 const BUSY_MS_MAX = 30_000;
 
-export function newStanding(): Standing {
+export function newCooldown(): Cooldown {
   const never = Number.NEGATIVE_INFINITY;
   return { failures: 0, failedAtMs: never, coolUntilMs: never, busyUntilMs: never };
 }
@@ -31,43 +31,43 @@ export function newStanding(): Standing {
  * @param begunAtMs when the job was given to it; jobs that were under way together when a worker
  *   broke are one incident
  */
-export function noteFailure(standing: Standing, begunAtMs: number, nowMs: number): void {
-  if (begunAtMs < standing.failedAtMs) return;
-  standing.failures += 1;
-  standing.failedAtMs = nowMs;
-  const coolDownMs = COOL_DOWN_MS_MIN * 2 ** (standing.failures - 1);
-  standing.coolUntilMs = nowMs + Math.min(coolDownMs, COOL_DOWN_MS_MAX);
+export function noteFailure(cooldown: Cooldown, begunAtMs: number, nowMs: number): void {
+  if (begunAtMs < cooldown.failedAtMs) return;
+  cooldown.failures += 1;
+  cooldown.failedAtMs = nowMs;
+  const coolDownMs = COOL_DOWN_MS_MIN * 2 ** (cooldown.failures - 1);
+  cooldown.coolUntilMs = nowMs + Math.min(coolDownMs, COOL_DOWN_MS_MAX);
 }
 
 /** The worker proved an answer: whatever was wrong is over. */
-export function noteSuccess(standing: Standing): void {
-  standing.failures = 0;
-  standing.coolUntilMs = Number.NEGATIVE_INFINITY;
+export function noteSuccess(cooldown: Cooldown): void {
+  cooldown.failures = 0;
+  cooldown.coolUntilMs = Number.NEGATIVE_INFINITY;
 }
 
 /** The worker had no place. It works, so this is no failure. */
 export function noteBusy(
-  standing: Standing,
+  cooldown: Cooldown,
   retryAfterMs: number | undefined,
   nowMs: number,
 ): void {
-  standing.busyUntilMs = nowMs + Math.min(retryAfterMs ?? BUSY_MS, BUSY_MS_MAX);
+  cooldown.busyUntilMs = nowMs + Math.min(retryAfterMs ?? BUSY_MS, BUSY_MS_MAX);
 }
 
 /** What one API process knows of a worker. Times are milliseconds of the process's own clock. */
 export interface KnownWorker extends WorkerRow {
   /** Whether the ledger lets it take jobs. One that left keeps those under way and gets no other. */
   isEligible: boolean;
-  slots: number;
+  capacity: number;
   /** Jobs that this process has given it, or is about to. */
   inFlight: number;
   /** Jobs of other processes that it ran when it was last probed. */
   inFlightElsewhere: number;
   /** Smoothed time to first token by model address. */
   firstTokens: Map<string, FirstToken>;
-  /** Smoothed time that a proven job held its slot; 0 until one did. */
+  /** Smoothed time that a proven job held capacity; 0 until one did. */
   jobMs: number;
-  standing: Standing;
+  cooldown: Cooldown;
   probedAtMs: number;
   answeredAtMs: number;
   /** Whether its last probe came to nothing. */
@@ -95,7 +95,7 @@ export function newcomer(row: WorkerRow): KnownWorker {
     inFlight: 0,
     firstTokens: new Map(),
     jobMs: 0,
-    standing: newStanding(),
+    cooldown: newCooldown(),
   };
 }
 
@@ -103,7 +103,7 @@ export function newcomer(row: WorkerRow): KnownWorker {
 export function unprobed() {
   const never = Number.NEGATIVE_INFINITY;
   return {
-    slots: 0,
+    capacity: 0,
     inFlightElsewhere: 0,
     probedAtMs: never,
     answeredAtMs: never,

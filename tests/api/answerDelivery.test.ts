@@ -90,7 +90,7 @@ async function deliver(options: {
         },
       }),
     },
-    workers: { ask },
+    workers: { submit: ask },
     signReceipt: () => {
       onStep('receipt');
       return 'a receipt';

@@ -12,7 +12,7 @@ const job = key();
 const worker = key();
 const proofKey = Keypair.generate();
 
-/** What the worker of the slot proves of a text, and signs with this key. */
+/** What the worker of the reservation proves of a text, and signs with this key. */
 function proofOf(text: string, signer = proofKey) {
   const proven = {
     outputHash: createHash('sha256').update(text).digest(),
@@ -29,12 +29,12 @@ async function attempt(proof: ReturnType<typeof proofOf>, text = TEXT) {
     yield [...(text ? [{ type: 'content', text }] : []), { type: 'proof', proof }];
   }
   const events = runAttempt({
-    slot: {
+    reservation: {
       worker: { address: worker.toBase58(), proof_key: proofKey.publicKey.toBase58() },
       observeFirstToken: () => undefined,
     },
     task: { jobAddress: job, attempt: 1, tokenLimit: 10 },
-    workers: { ask },
+    workers: { submit: ask },
     clock: { nowSeconds: () => 0n, waitUntil: () => new Promise(() => undefined) },
     deadlines: { stopAt: 1n, proofDueAt: 1n },
     clientGone: new AbortController().signal,

@@ -36,12 +36,12 @@ async function answer(
   const delivered: string[] = [];
   const left = scripts.map((_script, index) => `worker ${index}`);
 
-  function takeSlot() {
+  function takeReservation() {
     const address = left.shift();
     if (address === undefined) return undefined;
     taken.push(address);
     return {
-      worker: { address, endpoint: '', standing: { failures: 0 }, isSilent: false },
+      worker: { address, endpoint: '', cooldown: { failures: 0 }, isSilent: false },
       ...{ observeFirstToken: () => undefined, succeeded: () => undefined },
       ...{ failed: () => undefined, foundBusy: () => undefined },
       release: () => void released.push(address),
@@ -55,13 +55,13 @@ async function answer(
   }
 
   const services = {
-    workers: other.workers ?? { ask, stop: async () => undefined },
+    workers: other.workers ?? { submit: ask, stop: async () => undefined },
     clock: { nowSeconds: () => nowSeconds, waitUntil },
     logger: createLogger({ name: 'test', level: 'silent' }),
     directory: {
       async reserve() {
         await other.free;
-        return takeSlot();
+        return takeReservation();
       },
       active: () => left.map((address) => ({ address })),
     },
@@ -73,7 +73,7 @@ async function answer(
       tokenLimit: 10,
       deadlines: { stopAt: STOP_AT },
     },
-    slot: takeSlot(),
+    reservation: takeReservation(),
     chat: {},
     clientGone,
     keepPartial,
@@ -133,7 +133,7 @@ describe('a worker that was silent for too long', () => {
       throw new WorkerFailedError('engine_failed');
     }
     const { end, taken, delivered } = await answer([[], []], {
-      workers: { ask } as unknown as DispatchServices['workers'],
+      workers: { submit: ask } as unknown as DispatchServices['workers'],
       waitUntil: (at) =>
         at === SILENCE_SECONDS ? Promise.resolve() : new Promise(() => undefined),
       free,
@@ -165,7 +165,7 @@ describe('a worker that says the messages exceed its window', () => {
       for (const text of texts) yield [{ type: 'content', text }];
       throw new WorkerFailedError('context_length_exceeded');
     }
-    const workers = { ask } as unknown as DispatchServices['workers'];
+    const workers = { submit: ask } as unknown as DispatchServices['workers'];
     expect((await answer([[]], { workers })).end).toMatchObject(expected);
   });
 });
@@ -184,7 +184,7 @@ describe('a client that leaves once there is text', () => {
     const stop = async () => {
       isStopped = true;
     };
-    const workers = { ask, stop } as unknown as DispatchServices['workers'];
+    const workers = { submit: ask, stop } as unknown as DispatchServices['workers'];
     const { end } = await answer([[]], { workers, clientGone: leaving.signal, keepPartial });
     return { kind: end?.kind, isStopped };
   }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { Keypair } from '@solana/web3.js';
 import type pg from 'pg';
 import { createIdempotency, type Idempotency } from '../../api/jobs/idempotency.ts';
-import type { JobStanding } from '../../api/jobs/job.ts';
+import type { LookedUpStatus } from '../../api/jobs/job.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { pruneRequests } from '../../api/sql/requests.ts';
 import { createLogger } from '../../common/logger.ts';
@@ -21,7 +21,7 @@ let database: TestDatabase;
 let pool: pg.Pool;
 let idempotency: Idempotency;
 /** Where each job stands; what is not in it exists nowhere. */
-let statuses: Map<string, JobStanding>;
+let statuses: Map<string, LookedUpStatus>;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -80,7 +80,7 @@ async function claim(sent: Sent, id = jobId()) {
 }
 
 /** Claims and lets the job end so. */
-async function run(sent: Sent, status: JobStanding, options: { stores?: boolean } = {}) {
+async function run(sent: Sent, status: LookedUpStatus, options: { stores?: boolean } = {}) {
   const { id, claim: claimed } = await claim(sent);
   if (claimed.status !== 'new') throw new Error('the request was taken for a repeat');
   if (options.stores ?? true) await claimed.store(KEPT_COPY);

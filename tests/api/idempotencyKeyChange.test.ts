@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { Keypair } from '@solana/web3.js';
 import type pg from 'pg';
 import { createIdempotency } from '../../api/jobs/idempotency.ts';
-import type { JobStanding } from '../../api/jobs/job.ts';
+import type { LookedUpStatus } from '../../api/jobs/job.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { createLogger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
@@ -19,7 +19,7 @@ const STEPS = secretsKeySteps(randomBytes(32), randomBytes(32));
 let keyed: KeyedDatabase;
 let pool: pg.Pool;
 /** Where each job stands; what is not in it exists nowhere. */
-let statuses: Map<string, JobStanding>;
+let statuses: Map<string, LookedUpStatus>;
 
 beforeAll(async () => {
   keyed = await openKeyedDatabase();
@@ -44,7 +44,7 @@ function processAt(
   step: number,
   parts: {
     database?: Database;
-    findStatus?: (key: { jobId: string }) => Promise<JobStanding | undefined>;
+    findStatus?: (key: { jobId: string }) => Promise<LookedUpStatus | undefined>;
   } = {},
 ) {
   const [secret, previousSecret] = STEPS[step] as (typeof STEPS)[1];
@@ -76,7 +76,7 @@ function processAt(
         ({ code, options }) => [code, options.details.job_id],
       ),
     /** Claims it and lets its job end so. */
-    async run(sent: Sent, status: JobStanding): Promise<string> {
+    async run(sent: Sent, status: LookedUpStatus): Promise<string> {
       const { jobId, claim: made } = await claim(sent);
       if (made.status !== 'new') throw new Error('the request was taken for a repeat');
       await made.store(KEPT_COPY);

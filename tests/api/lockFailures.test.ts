@@ -16,14 +16,14 @@ const model = {
 
 /** One request whose lock fails so; resolves when nothing of it is under way any more. */
 async function fail(error: Error) {
-  const releaseSlot = jest.fn();
+  const releaseReservation = jest.fn();
   const releaseClaim = jest.fn(async () => undefined);
   const payer = { wallet: 'a wallet', spender: null, available_credits: 100n };
   const completions = createCompletions({
     logger: createLogger({ name: 'test', level: 'silent' }),
     nowSeconds: () => 0n,
     catalog: { find: () => model },
-    directory: { reserve: async () => ({ release: releaseSlot }) },
+    directory: { reserve: async () => ({ release: releaseReservation }) },
     escrow: { draft: () => ({ id: 'a job' }), lock: () => Promise.reject(error) },
     idempotency: {
       claim: async () => ({ status: 'new', release: releaseClaim }),
@@ -42,13 +42,13 @@ async function fail(error: Error) {
   } as unknown as Parameters<typeof completions.complete>[0]);
   await expect(completing).rejects.toBe(error);
   await completions.drain();
-  expect(releaseSlot).toHaveBeenCalledTimes(1);
+  expect(releaseReservation).toHaveBeenCalledTimes(1);
   return { isForgotten: releaseClaim.mock.calls.length === 1 };
 }
 
 const away = (signature: string | null) => new LedgerUnavailableError('away', { signature });
 
-describe('a request gives its worker’s slot back, and', () => {
+describe('a request gives its worker’s reservation back, and', () => {
   it.each([
     ['was refused', new ApiError('service_unavailable', 'New jobs are paused.')],
     ['was not sent', away(null)],

@@ -68,19 +68,19 @@ describe('a worker that failed', () => {
   const cooling = { failures: 1, coolUntilMs: 2_000 };
 
   it('is not asked while it cools down and another is sound', () => {
-    const workers = [knownWorker('sound'), knownWorker('failed', { standing: cooling })];
+    const workers = [knownWorker('sound'), knownWorker('failed', { cooldown: cooling })];
     expect(choices(workers)).toMatchObject({ sound: 1_000, failed: 0 });
   });
 
   it('is not asked instead of a sound one that is only full', () => {
     const full = knownWorker('sound', { inFlight: 10 });
-    expect(choices([full, knownWorker('failed', { standing: cooling })]).none).toBe(1_000);
+    expect(choices([full, knownWorker('failed', { cooldown: cooling })]).none).toBe(1_000);
   });
 
   it('is tried with one job at a time once it has cooled down', () => {
     const trial = (inFlight: number) => [
       knownWorker('sound', { inFlight: 5 }),
-      knownWorker('failed', { standing: cooling, inFlight }),
+      knownWorker('failed', { cooldown: cooling, inFlight }),
     ];
     expect(choices(trial(0), { nowMs: 2_000 }).failed).toBe(1_000);
     expect(choices(trial(1), { nowMs: 2_000 }).failed).toBe(0);
@@ -88,18 +88,18 @@ describe('a worker that failed', () => {
 
   it('is asked all the same when every worker has failed: the one that is back first', () => {
     const workers = [
-      knownWorker('later', { standing: { failures: 3, coolUntilMs: 8_000 } }),
-      knownWorker('sooner', { standing: cooling, inFlight: 3 }),
+      knownWorker('later', { cooldown: { failures: 3, coolUntilMs: 8_000 } }),
+      knownWorker('sooner', { cooldown: cooling, inFlight: 3 }),
     ];
     expect(choices(workers)).toMatchObject({ sooner: 1_000, later: 0 });
   });
 
   it.each([
-    ['is busy by its own word', { standing: { busyUntilMs: 1 } }],
-    ['offers no slots', { slots: 0 }],
+    ['is busy by its own word', { cooldown: { busyUntilMs: 1 } }],
+    ['offers no capacity', { capacity: 0 }],
     ['did not answer its last probe', { isSilent: true }],
   ])('is asked when the only other one %s', (_what, other) => {
-    const workers = [knownWorker('failed', { standing: cooling }), knownWorker('other', other)];
+    const workers = [knownWorker('failed', { cooldown: cooling }), knownWorker('other', other)];
     expect(choices(workers).failed).toBe(1_000);
   });
 
@@ -113,7 +113,7 @@ describe('a worker that failed', () => {
       const choice = { modelAddress: MODEL, nowMs, random };
       if (chooseWorker([failing, ...sound], choice) !== failing) continue;
       given += 1;
-      noteFailure(failing.standing, nowMs, nowMs);
+      noteFailure(failing.cooldown, nowMs, nowMs);
     }
     // then it had one for each of its cool-downs: 2, 4, 8, 16, 32, 60, 60, … seconds
     expect(given).toBeGreaterThanOrEqual(13);
@@ -124,7 +124,7 @@ describe('a worker that failed', () => {
 describe('a worker that did not answer its last probe', () => {
   it('is asked only when no other is left, and after those that cool down', () => {
     const silent = knownWorker('silent', { isSilent: true });
-    const failed = knownWorker('failed', { standing: { failures: 6, coolUntilMs: 60_000 } });
+    const failed = knownWorker('failed', { cooldown: { failures: 6, coolUntilMs: 60_000 } });
     expect(choices([silent, knownWorker('sound')]).sound).toBe(1_000);
     expect(choices([silent, failed]).failed).toBe(1_000);
     expect(choices([silent]).silent).toBe(1_000);
@@ -133,7 +133,7 @@ describe('a worker that did not answer its last probe', () => {
 
 describe('a worker that is busy by its own word', () => {
   it('is asked again when its time is over, not before', () => {
-    const workers = [knownWorker('busy', { standing: { busyUntilMs: 5_000 } })];
+    const workers = [knownWorker('busy', { cooldown: { busyUntilMs: 5_000 } })];
     expect(choices(workers, { nowMs: 4_999 }).none).toBe(1_000);
     expect(choices(workers, { nowMs: 5_000 }).busy).toBe(1_000);
   });

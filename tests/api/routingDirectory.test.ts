@@ -100,7 +100,7 @@ describe('a worker that the ledger lets take no more jobs', () => {
   });
 
   it('keeps the count of its jobs until they end, also when it comes back', async () => {
-    // given a worker with four slots and one job
+    // given a worker with a capacity of four and one job
     await addWorker('a');
     await directory.start();
     const running = await reserve();
@@ -111,7 +111,7 @@ describe('a worker that the ledger lets take no more jobs', () => {
     await until(async () => active().length === 1);
     // then three more can be given to it, and the place comes back with the end of the first
     const more = await Promise.all([reserve(), reserve(), reserve(), reserve()]);
-    expect(more.filter((slot) => slot !== undefined)).toHaveLength(3);
+    expect(more.filter((reservation) => reservation !== undefined)).toHaveLength(3);
     running?.release();
     expect((await reserve())?.worker.address).toBe('a');
   });
@@ -151,14 +151,14 @@ describe('a worker’s probes', () => {
     expect(active()).toEqual([]);
   });
 
-  it('tell its slots, and what it runs for others', async () => {
+  it('tell its capacity, and what it runs for others', async () => {
     await addWorker('a');
     answers.set('https://a.example.com', { slots: 2, in_flight: 1 });
     await directory.start();
-    expect(await reserve()).toMatchObject({ worker: { slots: 2, inFlightElsewhere: 1 } });
+    expect(await reserve()).toMatchObject({ worker: { capacity: 2, inFlightElsewhere: 1 } });
     answers.set('https://a.example.com', { slots: 1, in_flight: 1 });
     nowMs += 5_000;
-    await until(async () => directory.answering()[0]?.slots === 1);
+    await until(async () => directory.answering()[0]?.capacity === 1);
     // The one that it runs now is ours.
     expect(directory.answering()[0]?.inFlightElsewhere).toBe(0);
     expect(await reserve()).toBeUndefined();

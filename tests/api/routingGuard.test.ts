@@ -61,7 +61,7 @@ function asking(endpoint: string, { allowLoopback = false, resolve }: AskOptions
   };
   return {
     health: () => probe({ address: worker, endpoint, proof_key: '', payout: '', models: [] }),
-    job: () => client.ask(task, AbortSignal.timeout(5_000)).next(),
+    job: () => client.submit(task, AbortSignal.timeout(5_000)).next(),
     stop: () => client.stop(task),
   };
 }

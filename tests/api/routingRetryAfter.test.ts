@@ -8,7 +8,7 @@ const nowMs = 100_000;
 const retryAfter = (workers: KnownWorker[], waiting = 0) =>
   retryAfterSeconds({ workers, waiting, nowMs });
 
-/** Ten slots, all in use, each by a job of `jobMs`. */
+/** A capacity of ten, all in use, each by a job of `jobMs`. */
 const full = (jobMs: number) => knownWorker('full', { inFlight: 10, jobMs });
 
 describe('the time to wait for a worker', () => {
@@ -25,7 +25,7 @@ describe('the time to wait for a worker', () => {
     ['a queue that lasts minutes', [full(60_000)], 500, 30],
     // ten jobs taken for 2 s each: one every 200 ms
     ['jobs of which none has ended yet', [full(0)], 9, 2],
-  ])('follows how soon a slot comes free: %s', (_what, workers, waiting, seconds) => {
+  ])('follows how soon capacity comes free: %s', (_what, workers, waiting, seconds) => {
     expect(retryAfter(workers, waiting)).toBe(seconds);
   });
 
@@ -33,18 +33,18 @@ describe('the time to wait for a worker', () => {
     ['cools down', { failures: 3, coolUntilMs: nowMs + 7_300 }, 8],
     ['is busy by its own word', { busyUntilMs: nowMs + 4_000 }, 4],
     ['is due', { failures: 1, coolUntilMs: nowMs - 5 }, 1],
-  ])('ends when a worker with free slots is back: one that %s', (_what, standing, seconds) => {
-    const back = knownWorker('back', { standing });
+  ])('ends when a worker with free capacity is back: one that %s', (_what, cooldown, seconds) => {
+    const back = knownWorker('back', { cooldown });
     expect(retryAfter([back])).toBe(seconds);
     expect(retryAfter([full(600_000), back])).toBe(seconds);
   });
 
   it.each([
-    ['was never probed', { probedAtMs: Number.NEGATIVE_INFINITY, slots: 0 }, 1],
-    ['offers no slots at present', { answeredAtMs: nowMs - 2_000, slots: 0 }, 3],
+    ['was never probed', { probedAtMs: Number.NEGATIVE_INFINITY, capacity: 0 }, 1],
+    ['offers no capacity at present', { answeredAtMs: nowMs - 2_000, capacity: 0 }, 3],
     ['missed its last probe', { answeredAtMs: nowMs - 7_000, isSilent: true }, 7],
     ['has been away for long', { answeredAtMs: nowMs - 600_000, isSilent: true }, 30],
-    ['never answered', { answeredAtMs: Number.NEGATIVE_INFINITY, isSilent: true, slots: 0 }, 30],
+    ['never answered', { answeredAtMs: Number.NEGATIVE_INFINITY, isSilent: true, capacity: 0 }, 30],
   ])('looks to the next probe of a worker that %s', (_what, known, seconds) => {
     expect(retryAfter([knownWorker('away', { probedAtMs: nowMs - 2_000, ...known })])).toBe(
       seconds,
@@ -57,9 +57,9 @@ describe('the time to wait for a worker', () => {
     for (let round = 0; round < 2_000; round += 1) {
       const workers = Array.from({ length: below(4) }, (_, at) =>
         knownWorker(String(at), {
-          ...{ slots: below(3), inFlight: below(4), jobMs: below(3) * below(100_000) },
+          ...{ capacity: below(3), inFlight: below(4), jobMs: below(3) * below(100_000) },
           ...{ isSilent: below(2) === 0, probedAtMs: nowMs - below(5_000), answeredAtMs: moment() },
-          standing: { coolUntilMs: moment(), busyUntilMs: moment(), failures: below(3) },
+          cooldown: { coolUntilMs: moment(), busyUntilMs: moment(), failures: below(3) },
         }),
       );
       const seconds = retryAfter(workers, below(50));

@@ -1,65 +1,65 @@
 import { describe, expect, it } from '@jest/globals';
-import { createSlots, type Slots } from '../../api/workers/capacity.ts';
+import { type Capacity, createCapacity } from '../../api/workers/capacity.ts';
 import type { KnownWorker } from '../../api/workers/worker.ts';
 import { knownWorker, MODEL } from './routingWorker.ts';
 
 const none: ReadonlySet<string> = new Set();
 
-function open(...workers: KnownWorker[]): { slots: Slots; clock: { nowMs: number } } {
+function open(...workers: KnownWorker[]): { capacity: Capacity; clock: { nowMs: number } } {
   const clock = { nowMs: 0 };
   const candidates = (model: string) => workers.filter(({ models }) => models.includes(model));
-  const slots = createSlots({ candidates, nowMs: () => clock.nowMs, random: () => 0 });
-  return { slots, clock };
+  const capacity = createCapacity({ candidates, nowMs: () => clock.nowMs, random: () => 0 });
+  return { capacity, clock };
 }
 
-const reserve = (slots: Slots, wish: Partial<Parameters<Slots['reserve']>[0]> = {}) =>
-  slots.reserve({ modelAddress: MODEL, except: none, waitMs: 0, ...wish });
+const reserve = (capacity: Capacity, wish: Partial<Parameters<Capacity['reserve']>[0]> = {}) =>
+  capacity.reserve({ modelAddress: MODEL, except: none, waitMs: 0, ...wish });
 
-describe('slots', () => {
+describe('capacity', () => {
   it('are never more than a worker has, and each comes back once', async () => {
-    const worker = knownWorker('a', { slots: 2 });
-    const { slots } = open(worker);
-    const first = await reserve(slots);
-    const second = await reserve(slots);
-    expect(await reserve(slots)).toBeUndefined();
+    const worker = knownWorker('a', { capacity: 2 });
+    const { capacity } = open(worker);
+    const first = await reserve(capacity);
+    const second = await reserve(capacity);
+    expect(await reserve(capacity)).toBeUndefined();
     first?.release();
     first?.release();
     expect(worker.inFlight).toBe(1);
-    expect(await reserve(slots)).toBeDefined();
-    expect(await reserve(slots)).toBeUndefined();
+    expect(await reserve(capacity)).toBeDefined();
+    expect(await reserve(capacity)).toBeUndefined();
     expect(second?.worker).toBe(worker);
   });
 
   it('come free to those who wait in the order they came', async () => {
-    const { slots } = open(knownWorker('a', { slots: 1 }));
-    const held = await reserve(slots);
+    const { capacity } = open(knownWorker('a', { capacity: 1 }));
+    const held = await reserve(capacity);
     const order: string[] = [];
     const waiting = ['first', 'second'].map(async (name) => {
-      const slot = await reserve(slots, { waitMs: 60_000 });
+      const reservation = await reserve(capacity, { waitMs: 60_000 });
       order.push(name);
-      slot?.release();
+      reservation?.release();
     });
-    expect(slots.waiting(MODEL)).toBe(2);
-    expect(slots.waiting('another model')).toBe(0);
+    expect(capacity.waiting(MODEL)).toBe(2);
+    expect(capacity.waiting('another model')).toBe(0);
     held?.release();
     await Promise.all(waiting);
     expect(order).toEqual(['first', 'second']);
-    expect(slots.waiting(MODEL)).toBe(0);
+    expect(capacity.waiting(MODEL)).toBe(0);
   });
 
   it('are waited for no longer than wanted', async () => {
-    const { slots } = open(knownWorker('a', { slots: 0 }));
-    expect(await reserve(slots, { waitMs: 10 })).toBeUndefined();
-    expect(slots.waiting(MODEL)).toBe(0);
+    const { capacity } = open(knownWorker('a', { capacity: 0 }));
+    expect(await reserve(capacity, { waitMs: 10 })).toBeUndefined();
+    expect(capacity.waiting(MODEL)).toBe(0);
   });
 
   it('are not taken for somebody who has left', async () => {
-    const worker = knownWorker('a', { slots: 1 });
-    const { slots } = open(worker);
-    expect(await reserve(slots, { signal: AbortSignal.abort() })).toBeUndefined();
-    const held = await reserve(slots);
+    const worker = knownWorker('a', { capacity: 1 });
+    const { capacity } = open(worker);
+    expect(await reserve(capacity, { signal: AbortSignal.abort() })).toBeUndefined();
+    const held = await reserve(capacity);
     const leaving = new AbortController();
-    const left = reserve(slots, { waitMs: 60_000, signal: leaving.signal });
+    const left = reserve(capacity, { waitMs: 60_000, signal: leaving.signal });
     leaving.abort();
     expect(await left).toBeUndefined();
     held?.release();
@@ -67,23 +67,23 @@ describe('slots', () => {
   });
 
   it('are not at a worker that was asked before, or that does not host the model', async () => {
-    const { slots } = open(knownWorker('a'), knownWorker('b', { models: ['another model'] }));
-    expect(await reserve(slots, { except: new Set(['a']) })).toBeUndefined();
-    expect((await reserve(slots))?.worker.address).toBe('a');
+    const { capacity } = open(knownWorker('a'), knownWorker('b', { models: ['another model'] }));
+    expect(await reserve(capacity, { except: new Set(['a']) })).toBeUndefined();
+    expect((await reserve(capacity))?.worker.address).toBe('a');
   });
 
   it('teach how quick a worker is with the model, and how long its jobs take', async () => {
     const worker = knownWorker('a');
-    const { slots, clock } = open(worker);
+    const { capacity, clock } = open(worker);
     for (const [firstTokenMs, jobMs] of [
       [100, 1_000],
       [200, 2_000],
     ] as const) {
-      const slot = await reserve(slots);
-      slot?.observeFirstToken(firstTokenMs);
+      const reservation = await reserve(capacity);
+      reservation?.observeFirstToken(firstTokenMs);
       clock.nowMs += jobMs;
-      slot?.succeeded();
-      slot?.release();
+      reservation?.succeeded();
+      reservation?.release();
     }
     // the newest counts for three tenths
     expect(worker.firstTokens.get(MODEL)?.ms).toBeCloseTo(130);
@@ -94,14 +94,14 @@ describe('slots', () => {
   it('are offered elsewhere after a failure, until the worker has proven itself', async () => {
     const [failing, other] = [knownWorker('a', { firstTokenMs: 1 }), knownWorker('b')];
     other.firstTokens.set(MODEL, { ms: 50, observedAtMs: 0 });
-    const { slots, clock } = open(failing, other);
+    const { capacity, clock } = open(failing, other);
     const chosen = async () => {
-      const slot = await reserve(slots);
-      slot?.release();
-      return slot?.worker.address;
+      const reservation = await reserve(capacity);
+      reservation?.release();
+      return reservation?.worker.address;
     };
     // given a job that fails, and one given before that ends well afterwards
-    const [one, two] = [await reserve(slots), await reserve(slots)];
+    const [one, two] = [await reserve(capacity), await reserve(capacity)];
     expect([one?.worker, two?.worker]).toEqual([failing, failing]);
     one?.failed();
     one?.release();
@@ -110,7 +110,7 @@ describe('slots', () => {
     two?.release();
     expect(await chosen()).toBe('a');
     // given one that finds it busy for three seconds
-    const third = await reserve(slots);
+    const third = await reserve(capacity);
     third?.foundBusy(3_000);
     third?.release();
     expect(await chosen()).toBe('b');

@@ -1,50 +1,50 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  newStanding,
+  type Cooldown,
+  newCooldown,
   noteBusy,
   noteFailure,
   noteSuccess,
-  type Standing,
 } from '../../api/workers/worker.ts';
 
 /** How long it cools down after each of so many failures, one after the other. */
-function coolDowns(standing: Standing, failures: number): number[] {
+function coolDowns(cooldown: Cooldown, failures: number): number[] {
   let nowMs = 0;
   return Array.from({ length: failures }, () => {
-    noteFailure(standing, nowMs, nowMs);
-    const coolDownMs = standing.coolUntilMs - nowMs;
-    nowMs = standing.coolUntilMs;
+    noteFailure(cooldown, nowMs, nowMs);
+    const coolDownMs = cooldown.coolUntilMs - nowMs;
+    nowMs = cooldown.coolUntilMs;
     return coolDownMs;
   });
 }
 
 describe('a worker that fails', () => {
   it('cools down twice as long each time, up to a minute', () => {
-    const seconds = coolDowns(newStanding(), 7).map((ms) => ms / 1_000);
+    const seconds = coolDowns(newCooldown(), 7).map((ms) => ms / 1_000);
     expect(seconds).toEqual([2, 4, 8, 16, 32, 60, 60]);
   });
 
   it('stays at a minute however often it fails', () => {
-    expect(coolDowns(newStanding(), 2_000).at(-1)).toBe(60_000);
+    expect(coolDowns(newCooldown(), 2_000).at(-1)).toBe(60_000);
   });
 
   it('begins anew after a proven answer', () => {
-    const standing = newStanding();
-    coolDowns(standing, 5);
-    noteSuccess(standing);
-    expect(standing).toMatchObject({ failures: 0, coolUntilMs: Number.NEGATIVE_INFINITY });
-    noteFailure(standing, 100_000, 100_000);
-    expect(standing.coolUntilMs).toBe(102_000);
+    const cooldown = newCooldown();
+    coolDowns(cooldown, 5);
+    noteSuccess(cooldown);
+    expect(cooldown).toMatchObject({ failures: 0, coolUntilMs: Number.NEGATIVE_INFINITY });
+    noteFailure(cooldown, 100_000, 100_000);
+    expect(cooldown.coolUntilMs).toBe(102_000);
   });
 
   it('has had one incident, however many jobs broke with it', () => {
     // given ten jobs begun before the worker broke at 5,000
-    const standing = newStanding();
-    for (let job = 0; job < 10; job += 1) noteFailure(standing, 1_000 + job, 5_000 + job);
-    expect(standing).toMatchObject({ failures: 1, coolUntilMs: 7_000 });
+    const cooldown = newCooldown();
+    for (let job = 0; job < 10; job += 1) noteFailure(cooldown, 1_000 + job, 5_000 + job);
+    expect(cooldown).toMatchObject({ failures: 1, coolUntilMs: 7_000 });
     // when one that was begun afterwards fails, too
-    noteFailure(standing, 7_000, 7_100);
-    expect(standing).toMatchObject({ failures: 2, coolUntilMs: 11_100 });
+    noteFailure(cooldown, 7_000, 7_100);
+    expect(cooldown).toMatchObject({ failures: 2, coolUntilMs: 11_100 });
   });
 });
 
@@ -54,8 +54,8 @@ describe('a worker that is busy', () => {
     ['names none: for a second', undefined, 11_000],
     ['names an hour: for half a minute', 3_600_000, 40_000],
   ])('and %s', (_what, retryAfterMs, busyUntilMs) => {
-    const standing = newStanding();
-    noteBusy(standing, retryAfterMs, 10_000);
-    expect(standing).toEqual({ ...newStanding(), busyUntilMs });
+    const cooldown = newCooldown();
+    noteBusy(cooldown, retryAfterMs, 10_000);
+    expect(cooldown).toEqual({ ...newCooldown(), busyUntilMs });
   });
 });

@@ -1,16 +1,16 @@
-import { type KnownWorker, newcomer, type Standing } from '../../api/workers/worker.ts';
+import { type Cooldown, type KnownWorker, newcomer } from '../../api/workers/worker.ts';
 
 export const MODEL = 'the model';
 
-/** A worker that answered its last probe at 0, with ten free slots and nothing against it. */
+/** A worker that answered its last probe at 0, with a free capacity of ten and nothing against it. */
 export function knownWorker(
   address: string,
   {
-    standing,
+    cooldown,
     firstTokenMs,
     ...known
-  }: Partial<Omit<KnownWorker, 'standing'>> & {
-    standing?: Partial<Standing>;
+  }: Partial<Omit<KnownWorker, 'cooldown'>> & {
+    cooldown?: Partial<Cooldown>;
     /** For MODEL, seen at 0. */
     firstTokenMs?: number;
   } = {},
@@ -22,8 +22,8 @@ export function knownWorker(
     endpoint: `https://${address}.example.com`,
     models: [MODEL],
   });
-  Object.assign(worker, { slots: 10, probedAtMs: 0, answeredAtMs: 0 }, known);
-  Object.assign(worker.standing, standing);
+  Object.assign(worker, { capacity: 10, probedAtMs: 0, answeredAtMs: 0 }, known);
+  Object.assign(worker.cooldown, cooldown);
   if (firstTokenMs !== undefined) {
     worker.firstTokens.set(MODEL, { ms: firstTokenMs, observedAtMs: 0 });
   }

@@ -17,7 +17,7 @@ const job = {
   deadlines: { proofDueAt: PROOF_DUE_SECONDS },
 } as LockedJob;
 const answer = {
-  slot: { worker: { ...worker, proof_key: String(address()) } },
+  reservation: { worker: { ...worker, proof_key: String(address()) } },
   attempt: 1,
   proof: {
     ...{ outputHash: new Uint8Array(32), signature: new Uint8Array(64) },

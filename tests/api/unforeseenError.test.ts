@@ -40,7 +40,7 @@ function createFailing() {
     clock: { nowSeconds: () => 0n, waitUntil: () => new Promise(() => undefined) },
     programId: Keypair.generate().publicKey,
     catalog: { find: () => model },
-    // What is missing of this slot is met at the first text, as something that nobody thought of.
+    // What is missing of this reservation is met at the first text, as something that nobody thought of.
     directory: {
       reserve: async () => ({ worker: { address: 'a worker', endpoint: '' }, release }),
     },
@@ -49,7 +49,7 @@ function createFailing() {
       ...{ lock: async () => job, acknowledge: () => undefined, fail },
     },
     idempotency: { claim: async () => ({ status: 'new' }) },
-    workers: { ask, stop: async () => undefined },
+    workers: { submit: ask, stop: async () => undefined },
     observeStage: () => undefined,
     publicUrl: 'https://api.example.com',
   } as unknown as CompletionServices);
@@ -57,7 +57,7 @@ function createFailing() {
 }
 
 describe('an error that nobody thought of, in the middle of an answer', () => {
-  it('gives the credits and the slot back, and tells its client nothing of itself', async () => {
+  it('gives the credits and the reservation back, and tells its client nothing of itself', async () => {
     const { completions, fail, release } = createFailing();
     const app = await serveApp({
       completions,

@@ -29,7 +29,7 @@ export function createReadiness(options: {
   timeoutMs?: number;
 }): () => Promise<Readiness> {
   const { database, clock, directory, nowMs, timeoutMs = CHECK_TIMEOUT_MS } = options;
-  let latest: { askedAtMs: number; answer: Promise<Readiness> } | undefined;
+  let latest: { lookedUpAtMs: number; answer: Promise<Readiness> } | undefined;
 
   async function check(): Promise<Readiness> {
     const [databaseState, ledger] = await Promise.all([
@@ -42,8 +42,8 @@ export function createReadiness(options: {
   }
 
   return () => {
-    if (!latest || nowMs() - latest.askedAtMs > ANSWER_AGE_MAX_MS) {
-      latest = { askedAtMs: nowMs(), answer: check() };
+    if (!latest || nowMs() - latest.lookedUpAtMs > ANSWER_AGE_MAX_MS) {
+      latest = { lookedUpAtMs: nowMs(), answer: check() };
     }
     return latest.answer;
   };
