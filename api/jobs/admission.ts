@@ -13,15 +13,13 @@ import type { ModelRow } from '../sql/workers.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';
 import { type Catalog, isRetired } from './catalog.ts';
-import { type Escrow, type JobDraft, type LockedJob, PriceChangedError } from './job.ts';
-
-/** What a request may cost at most, at the model's present price. */
-export interface Quote {
-  model: ModelRow;
-  /** The most output tokens the worker may produce. */
-  tokenLimit: number;
-  lockCredits: bigint;
-}
+import {
+  type Escrow,
+  type JobDraft,
+  type LockedJob,
+  PriceChangedError,
+  type Quote,
+} from './job.ts';
 
 /**
  * @throws ApiError `context_length_exceeded` when the messages leave no room for an answer

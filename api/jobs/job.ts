@@ -4,7 +4,6 @@ import { ApiError } from '../http/contracts/errors.ts';
 import type { Payer } from '../sql/accounts.ts';
 import type { JobRow } from '../sql/jobs.ts';
 import type { ModelRow } from '../sql/workers.ts';
-import type { Quote } from './admission.ts';
 import type { ProvenAnswer } from './provenAnswer.ts';
 
 /**
@@ -49,6 +48,14 @@ export function jobDeadlines(options: {
     proofDueAt: endEarliest - PROOF_BEFORE_END_SECONDS,
     refundableAt: lockedAtLatest + timeoutSeconds + 1n,
   };
+}
+
+/** What a request may cost at most, at the model's present price. */
+export interface Quote {
+  model: ModelRow;
+  /** The most output tokens the worker may produce. */
+  tokenLimit: number;
+  lockCredits: bigint;
 }
 
 /** Who pays for a lock, with the sequence of the account's last known change. */

@@ -9,7 +9,7 @@ import {
 } from '../../programs/client/sender/outcome.ts';
 import type { CreditAccount } from '../../programs/client/types.ts';
 import { ApiError, serviceUnavailable } from '../http/contracts/errors.ts';
-import { insufficientCredits, type Quote } from '../jobs/admission.ts';
+import { insufficientCredits } from '../jobs/admission.ts';
 import {
   type JobDraft,
   jobDeadlines,
@@ -17,6 +17,7 @@ import {
   type LockPayer,
   LockUndecidedError,
   PriceChangedError,
+  type Quote,
 } from '../jobs/job.ts';
 import { actor, type LedgerContext, readJob, retryRead } from './context.ts';
 import { failJob } from './refund.ts';

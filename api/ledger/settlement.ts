@@ -8,6 +8,7 @@ import { mayPass, type Outcome, WithdrawnError } from '../../programs/client/sen
 import { isEnded, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import type { JobEnd, LockedJob, SettleEnd } from '../jobs/job.ts';
 import type { ProvenAnswer } from '../jobs/provenAnswer.ts';
+import type { Acknowledgements } from './acknowledgements.ts';
 import {
   actor,
   type LedgerContext,
@@ -16,7 +17,6 @@ import {
   SETTLEMENT_COMPUTE_UNITS_MAX,
   unlessAway,
 } from './context.ts';
-import type { Acknowledgements } from './escrow.ts';
 import { failJob } from './refund.ts';
 
 /** Between two tries while the ledger is out of reach, or takes nothing: longer each time. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request } from 'undici';
-import { buildDocument } from '../../api/docs/openApi.ts';
+import { buildDocument } from '../../api/docs/document.ts';
 import { html, renderGuide } from '../../api/docs/page.ts';
 import { errorTable } from '../../api/http/contracts/errors.ts';
 import { serveApp } from './serveApp.ts';

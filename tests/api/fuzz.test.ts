@@ -1,10 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import {
-  buildDocument,
-  type OpenApiDocument,
-  type Operation,
-  type Schema,
-} from '../../api/docs/openApi.ts';
+import { buildDocument } from '../../api/docs/document.ts';
+import type { OpenApiDocument, Operation, Schema } from '../../api/docs/openApi.ts';
 import { createRandom } from '../../testing/random.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { createDocumentValidator } from './documentValidator.ts';

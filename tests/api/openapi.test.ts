@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { Express } from 'express';
-import { buildDocument, type OpenApiDocument, type Operation } from '../../api/docs/openApi.ts';
+import { buildDocument } from '../../api/docs/document.ts';
+import type { OpenApiDocument, Operation } from '../../api/docs/openApi.ts';
 import { type AppServices, createApp } from '../../api/http/app.ts';
 import { type ErrorCode, errorTable } from '../../api/http/contracts/errors.ts';
 import { EVENT_KINDS } from '../../webhooks/events.ts';

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createParser } from 'eventsource-parser';
-import { buildDocument, type Method } from '../../api/docs/openApi.ts';
+import { buildDocument } from '../../api/docs/document.ts';
+import type { Method } from '../../api/docs/openApi.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { createDocumentValidator } from './documentValidator.ts';
 

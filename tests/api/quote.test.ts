@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ChatCompletionRequest } from '../../api/http/contracts/chatCompletion.ts';
 import { ApiError } from '../../api/http/contracts/errors.ts';
-import { assertAffordable, type Quote, quote } from '../../api/jobs/admission.ts';
+import { assertAffordable, quote } from '../../api/jobs/admission.ts';
+import type { Quote } from '../../api/jobs/job.ts';
 import type { ModelRow } from '../../api/sql/workers.ts';
 import { countWith, type TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { buildDocument } from '../../api/docs/openApi.ts';
+import { buildDocument } from '../../api/docs/document.ts';
 import { createDocumentValidator } from './documentValidator.ts';
 import {
   bodyWith,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { buildDocument } from '../../api/docs/openApi.ts';
+import { buildDocument } from '../../api/docs/document.ts';
 import { webhookRequest } from '../../api/http/contracts/account.ts';
 import { chatCompletionRequest } from '../../api/http/contracts/chatCompletion.ts';
 import { parseRequest } from '../../api/http/contracts/values.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { buildDocument } from '../../api/docs/openApi.ts';
+import { buildDocument } from '../../api/docs/document.ts';
 import { referencePage } from '../../api/docs/referencePage.ts';
 import { checkout } from './documents.ts';
 

@@ -1,6 +1,6 @@
 import type { Express, RequestHandler } from 'express';
+import { buildDocument } from '../../docs/document.ts';
 import { errorsPage, guidePages } from '../../docs/guidePages.ts';
-import { buildDocument } from '../../docs/openApi.ts';
 import { servePage } from '../../docs/page.ts';
 import { referencePage } from '../../docs/referencePage.ts';
 import type { Readiness } from './readiness.ts';
