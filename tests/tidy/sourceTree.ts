@@ -38,10 +38,14 @@ export function importGraph(paths: readonly string[]): Map<string, string[]> {
   return new Map(paths.map((path) => [path, importsOf(path)]));
 }
 
-/** Pairs of folders that import each other; a folder's own subfolders count as others. */
+/**
+ * Pairs of folders that import each other; a folder's own subfolders count as others. An `index.ts`
+ * is the door of its folder, not a part of it, and is left out.
+ */
 export function mutualFolders(graph: ReadonlyMap<string, readonly string[]>): string[] {
   const uses = new Set<string>();
   for (const [path, targets] of graph) {
+    if (path.endsWith('/index.ts')) continue;
     for (const target of targets) {
       if (dirname(path) !== dirname(target)) uses.add(`${dirname(path)} ${dirname(target)}`);
     }

@@ -1,0 +1,97 @@
+import { dirname } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { longSentences } from './sentences.ts';
+import {
+  importCircles,
+  importGraph,
+  isProduct,
+  listFiles,
+  mutualFolders,
+  readSource,
+} from './sourceTree.ts';
+
+const files = listFiles();
+const typescript = files.filter((path) => path.endsWith('.ts'));
+const graph = importGraph(typescript);
+const documents = files.filter((path) => path.endsWith('.md'));
+
+/** Files that something else than an import starts: a command, a thread, a package. */
+const ENTRIES = [
+  /(^|\/)(main|index)\.ts$/,
+  /\.test\.ts$/,
+  /\.d\.ts$/,
+  /^examples\//,
+  /^programs\/tools\/[a-zA-Z]+\.ts$/,
+  /^tests\/tidy\/counts\.ts$/,
+];
+
+/** What a folder may not know. The list says where a part ends; everything else is free. */
+const BOUNDARIES: readonly [folder: RegExp, mayNotImport: RegExp][] = [
+  [/^common\//, /^(api|indexer|worker|localnet|stack|cli|testing|tests|bench)\//],
+  [/^programs\//, /^(api|indexer|worker|localnet|stack|cli|bench)\//],
+  [/^webhooks\//, /^(?!webhooks\/)/],
+  [/^worker\//, /^(api|indexer|localnet|stack|cli|testing|tests|bench)\//],
+  [/^localnet\//, /^(api|indexer|worker|stack|cli|testing|tests|bench)\//],
+  [/^indexer\//, /^(api|worker|localnet|stack|cli|testing|tests|bench)\//],
+  [/^api\//, /^(indexer|worker|localnet|stack|cli|testing|tests|bench)\//],
+  [/^testing\/kit\//, /^(api|indexer|worker|stack|cli|tests|bench)\/|^testing\/(?!kit)/],
+  [/^testing\//, /^(tests|bench)\//],
+  [/^bench\//, /^tests\//],
+];
+
+const spawned = files.filter((path) => /\.(ts|mjs|json|sh|run)$/.test(path)).map(readSource);
+const isNamed = (path: string): boolean => {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return spawned.some((text) => new RegExp(`['"\`/ ]${name}\\b`).test(text));
+};
+
+describe('the source tree', () => {
+  it('has no file that nothing imports or starts', () => {
+    const imported = new Set([...graph.values()].flat());
+    const dead = typescript.filter(
+      (path) => !imported.has(path) && !ENTRIES.some((entry) => entry.test(path)) && !isNamed(path),
+    );
+    expect(dead).toEqual([]);
+  });
+
+  it('has no circle of imports', () => {
+    expect(importCircles(graph)).toEqual([]);
+  });
+
+  it('has no two folders of the product that import each other', () => {
+    const product = importGraph(typescript.filter(isProduct));
+    expect(mutualFolders(product)).toEqual([]);
+  });
+
+  it('imports nothing across the boundaries of its parts', () => {
+    const crossings = [...graph].flatMap(([path, targets]) =>
+      targets
+        .filter((target) =>
+          BOUNDARIES.some(([folder, forbidden]) => folder.test(path) && forbidden.test(target)),
+        )
+        .map((target) => `${path} imports ${target}`),
+    );
+    expect(crossings).toEqual([]);
+  });
+
+  it('has at most 20 files in a folder of the product, the instructions aside', () => {
+    const sizes = new Map<string, number>();
+    for (const path of files.filter(isProduct)) {
+      sizes.set(dirname(path), (sizes.get(dirname(path)) ?? 0) + 1);
+    }
+    const large = [...sizes].filter(([folder, size]) => size > 20 && !/instructions$/.test(folder));
+    expect(large).toEqual([]);
+  });
+});
+
+describe('the documents', () => {
+  it.each(documents)('%s has no sentence of more than 25 words', (path) => {
+    expect(longSentences(readSource(path))).toEqual([]);
+  });
+
+  const BANNED =
+    /\b(simply|obviously|just works|blazing|seamless(ly)?|leverag(e|es|ing)|utili[sz]e)\b/i;
+  it.each(documents)('%s praises nothing and calls nothing obvious', (path) => {
+    expect(readSource(path).match(BANNED)).toBeNull();
+  });
+});
