@@ -91,6 +91,19 @@ export function endWithParent(environment: NodeJS.ProcessEnv = process.env): voi
 }
 
 /**
+ * The end of a process's start: it ends on signals and with its parent, and tells whoever started it
+ * that it is ready, as a line of JSON on its standard output.
+ *
+ * @param ready what the starter needs to know, such as where it listens
+ */
+export function runUntilEnded(shutdown: Shutdown, ready: Record<string, unknown>): void {
+  // Before it says that it is ready: whoever reads that may end it in the same moment.
+  shutdown.onSignals();
+  endWithParent();
+  process.stdout.write(`${JSON.stringify({ ready: true, ...ready })}\n`);
+}
+
+/**
  * Lets a process that ends by an error say so in its log, as a JSON line like all others, whether it
  * was at its start or later. It ends with exit code 1, as it would anyway.
  *

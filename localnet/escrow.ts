@@ -3,9 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { PublicKey } from '@solana/web3.js';
 import { ACCOUNT_VERSION, accountKind } from '../programs/client/accounts.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
+import type { LocalnetConfig } from './config.ts';
 import { type DeployedProgram, UPGRADEABLE_LOADER } from './runtime/deployment.ts';
 import { type Account, RENT_EPOCH_NEVER } from './runtime/runtime.ts';
-import type { KeptAccounts, LocalnetOptions } from './start.ts';
+import { type KeptAccounts, type Localnet, type LocalnetOptions, startLocalnet } from './start.ts';
 import { LedgerFilesError } from './store/errors.ts';
 import { keyOf } from './wire/text.ts';
 
@@ -34,6 +35,20 @@ export function withEscrow(options: {
     genesis: [[payer, payerAccount()]],
     checkAccounts: (accounts) => expectLayout(accounts, options.folder),
   };
+}
+
+/** The local ledger of these settings, with the escrow program on it. */
+export function startLocalnetWithEscrow(config: LocalnetConfig): Promise<Localnet> {
+  const { LOCALNET_DATA_DIR: folder, LOCALNET_PAYER_KEY: payer } = config;
+  return startLocalnet({
+    ...withEscrow({ payer: payer.publicKey, folder }),
+    folder,
+    host: config.LOCALNET_HOST,
+    port: config.LOCALNET_PORT,
+    slotMs: config.LOCALNET_SLOT_MS,
+    confirmSlots: config.LOCALNET_CONFIRM_SLOTS,
+    isDevelopment: config.LOCALNET_DEVELOPMENT,
+  });
 }
 
 function escrowProgram(upgradeAuthority: Uint8Array): DeployedProgram {

@@ -14,7 +14,7 @@ const bearerKeySetting = z.string().refine((key) => {
   }
 }, 'cannot be sent in a header');
 
-const environment = z.object({
+const environmentSchema = z.object({
   WORKER_HOST: z.string().default('127.0.0.1'),
   WORKER_PORT: portSetting.default(8090),
   /** Public key that registered this worker. */
@@ -35,7 +35,10 @@ const environment = z.object({
   LOG_LEVEL: logLevelSetting,
 });
 
-/** @throws ConfigError naming each bad variable */
-export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
-  return parseEnvironment(environment, env);
+/** The worker process's settings; every variable is described in `.env.example`. */
+export type WorkerConfig = Readonly<z.infer<typeof environmentSchema>>;
+
+/** @throws ConfigError naming each variable that is missing or malformed */
+export function loadConfig(environment: NodeJS.ProcessEnv = process.env): WorkerConfig {
+  return parseEnvironment(environmentSchema, environment);
 }

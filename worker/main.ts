@@ -1,56 +1,7 @@
-import { createServer } from 'node:http';
-import { createLogger } from '../common/logger.ts';
-import { hostInUrl, listenAt } from '../common/net/urls.ts';
-import { createShutdown, endOnError, endWithParent } from '../common/shutdown.ts';
-import { connectRpc } from '../programs/client/rpc/connectRpc.ts';
-import { createWorker } from './app.ts';
+import { endOnError, runUntilEnded } from '../common/shutdown.ts';
 import { loadConfig } from './config.ts';
-import { createBuiltinEngine } from './engine/builtin.ts';
-import { createUpstreamEngine } from './engine/upstream.ts';
-
-/** What closing takes once the jobs have ended. */
-const CLOSING_MS = 1_000;
-/** Longer than the pause between two jobs, so that the gateway's connections stay open. */
-const KEEP_ALIVE_MS = 65_000;
+import { startWorker } from './start.ts';
 
 endOnError('worker');
-const config = loadConfig();
-const logger = createLogger({ name: 'worker', level: config.LOG_LEVEL });
-const engine = config.WORKER_UPSTREAM_URL
-  ? createUpstreamEngine({
-      url: config.WORKER_UPSTREAM_URL,
-      model: config.WORKER_UPSTREAM_MODEL,
-      key: config.WORKER_UPSTREAM_KEY,
-    })
-  : createBuiltinEngine({ tokenDelayMs: config.WORKER_ENGINE_TOKEN_DELAY_MS });
-const worker = createWorker({
-  identity: {
-    programId: config.SVC_PROGRAM_ID,
-    authority: config.WORKER_AUTHORITY,
-    proofKey: config.WORKER_PROOF_KEY,
-    slots: config.WORKER_SLOTS,
-  },
-  rpc: connectRpc({ url: config.SOLANA_RPC_URL }),
-  engine,
-  logger,
-});
-
-const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, worker.app);
-const { address, port } = await listenAt(server, {
-  ...{ host: config.WORKER_HOST, port: config.WORKER_PORT },
-  settings: { host: 'WORKER_HOST', port: 'WORKER_PORT' },
-});
-
-const graceMs = config.WORKER_SHUTDOWN_TIMEOUT_MS;
-const shutdown = createShutdown({ logger, timeoutMs: graceMs + CLOSING_MS });
-shutdown.add('server', async () => {
-  server.close();
-  await worker.close(graceMs);
-  server.closeAllConnections();
-});
-shutdown.onSignals();
-endWithParent();
-
-const url = `http://${hostInUrl(address)}:${port}`;
-const ready = { ready: true, url, engine: engine.kind };
-process.stdout.write(`${JSON.stringify({ ...ready, worker_address: worker.address })}\n`);
+const { url, address, engine, shutdown } = await startWorker(loadConfig());
+runUntilEnded(shutdown, { url, engine, worker_address: address });

@@ -1,0 +1,67 @@
+import { createServer } from 'node:http';
+import { createLogger } from '../common/logger.ts';
+import { hostInUrl, listenAt } from '../common/net/urls.ts';
+import { createShutdown, type Shutdown } from '../common/shutdown.ts';
+import { connectRpc } from '../programs/client/rpc/connectRpc.ts';
+import { createWorker } from './app.ts';
+import type { WorkerConfig } from './config.ts';
+import { createBuiltinEngine } from './engine/builtin.ts';
+import type { Engine } from './engine/engine.ts';
+import { createUpstreamEngine } from './engine/upstream.ts';
+
+/** What closing takes once the jobs have ended. */
+const CLOSING_MS = 1_000;
+/** Longer than the pause between two jobs, so that the gateway's connections stay open. */
+const KEEP_ALIVE_MS = 65_000;
+
+export interface RunningWorker {
+  url: string;
+  /** The worker's account, which follows from its authority. */
+  address: string;
+  /** What it answers from, as `x-svc-engine` tells. */
+  engine: string;
+  /** Ends the jobs under way within the configured time, then the server. */
+  shutdown: Shutdown;
+}
+
+/** Starts the reference worker. @throws ConfigError when its port cannot be had */
+export async function startWorker(config: WorkerConfig): Promise<RunningWorker> {
+  const logger = createLogger({ name: 'worker', level: config.LOG_LEVEL });
+  const engine = createEngine(config);
+  const worker = createWorker({
+    identity: {
+      programId: config.SVC_PROGRAM_ID,
+      authority: config.WORKER_AUTHORITY,
+      proofKey: config.WORKER_PROOF_KEY,
+      slots: config.WORKER_SLOTS,
+    },
+    rpc: connectRpc({ url: config.SOLANA_RPC_URL }),
+    engine,
+    logger,
+  });
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, worker.app);
+  const { address, port } = await listenAt(server, {
+    host: config.WORKER_HOST,
+    port: config.WORKER_PORT,
+    settings: { host: 'WORKER_HOST', port: 'WORKER_PORT' },
+  });
+  const graceMs = config.WORKER_SHUTDOWN_TIMEOUT_MS;
+  const shutdown = createShutdown({ logger, timeoutMs: graceMs + CLOSING_MS });
+  shutdown.add('server', async () => {
+    server.close();
+    await worker.close(graceMs);
+    server.closeAllConnections();
+  });
+  const url = `http://${hostInUrl(address)}:${port}`;
+  return { url, address: worker.address.toBase58(), engine: engine.kind, shutdown };
+}
+
+function createEngine(config: WorkerConfig): Engine {
+  const { WORKER_UPSTREAM_URL: url } = config;
+  if (!url) return createBuiltinEngine({ tokenDelayMs: config.WORKER_ENGINE_TOKEN_DELAY_MS });
+  return createUpstreamEngine({
+    url,
+    model: config.WORKER_UPSTREAM_MODEL,
+    key: config.WORKER_UPSTREAM_KEY,
+  });
+}
