@@ -19,7 +19,7 @@ function limited(burst: number, refillPerSecond: number) {
 }
 
 describe('the burst limit', () => {
-  it('admits the burst at once and refuses the next with the wait in whole seconds', () => {
+  it('admits the burst at once and refuses the next with the wait in whole seconds [limits.burst]', () => {
     const { request } = limited(3, 1);
     for (let i = 0; i < 3; i += 1) request('192.0.2.1');
     expect(() => request('192.0.2.1')).toThrow(
@@ -27,7 +27,7 @@ describe('the burst limit', () => {
     );
   });
 
-  it('refills at its rate and never above the burst', () => {
+  it('refills at its rate and never above the burst [limits.burst]', () => {
     const { request, advanceMs } = limited(2, 10);
     request('192.0.2.1');
     request('192.0.2.1');
@@ -46,7 +46,7 @@ describe('the burst limit', () => {
     ['takes a v4-mapped address for the IPv4 one', '192.0.2.1', '::ffff:192.0.2.1', true],
     ['takes one IPv6 /64 for one client', '2001:db8::1', '2001:db8::ffff:1', true],
     ['tells IPv6 /64s apart', '2001:db8:0:1::1', '2001:db8:0:2::1', false],
-  ])('%s', (_behaviour, first, second, isOne) => {
+  ])('%s [limits.burst]', (_behaviour, first, second, isOne) => {
     const { request } = limited(1, 1);
     request(first);
     if (isOne) expect(() => request(second)).toThrow();

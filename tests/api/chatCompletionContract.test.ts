@@ -31,7 +31,7 @@ function refusalOf(change: Record<string, unknown>): ApiError | undefined {
 const paramOf = (change: Record<string, unknown>) => refusalOf(change)?.options.param;
 
 describe('the body of a chat completion', () => {
-  it('is accepted with nothing but a model and a message', () => {
+  it('is accepted with nothing but a model and a message [completions.required-fields]', () => {
     expect(parseRequest(chatCompletionRequest, valid)).toMatchObject(valid);
   });
 
@@ -48,7 +48,7 @@ describe('the body of a chat completion', () => {
     // An id of no model is `model_not_found`, which the catalog says.
     [{ model: '' }],
     [{ model: 'm'.repeat(257) }],
-  ])('accepts %j', (change) => {
+  ])('accepts %j [completions.unsupported]', (change) => {
     expect(paramOf(change)).toBeUndefined();
   });
 
@@ -87,9 +87,12 @@ describe('the body of a chat completion', () => {
     ['logprobs', { logprobs: true }],
     ['top_logprobs', { top_logprobs: 2 }],
     ['response_format', { response_format: { type: 'json_object' } }],
-  ])('refuses a bad value and names %s', (param, change) => {
-    expect(paramOf(change)).toBe(param);
-  });
+  ])(
+    'refuses a bad value and names %s [completions.required-fields] [completions.field-ranges] [completions.roles] [completions.unsupported] [completions.body-limits]',
+    (param, change) => {
+      expect(paramOf(change)).toBe(param);
+    },
+  );
 
   it.each(OFF)('takes null and what is empty for absent: %s', (field) => {
     for (const absent of [null, [], {}]) expect(paramOf({ [field]: absent })).toBeUndefined();
@@ -120,11 +123,14 @@ describe('the body of a chat completion', () => {
     expect(refusalOf({ [field]: value })?.message).toBe(`Invalid value for '${param}': ${fault}.`);
   });
 
-  it.each([[null], [[]], ['text'], [7]])('refuses %j, which is no object', (body) => {
-    expect(() => parseRequest(chatCompletionRequest, body)).toThrow(ApiError);
-  });
+  it.each([[null], [[]], ['text'], [7]])(
+    'refuses %j, which is no object [completions.body-limits]',
+    (body) => {
+      expect(() => parseRequest(chatCompletionRequest, body)).toThrow(ApiError);
+    },
+  );
 
-  it('reads the developer role as system and joins text parts', () => {
+  it('reads the developer role as system and joins text parts [completions.roles]', () => {
     const content = [
       { type: 'text', text: 'a' },
       { type: 'text', text: 'b' },

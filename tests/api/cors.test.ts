@@ -31,7 +31,7 @@ const corsHeaders = ({ headers }: Response) =>
   [...headers.keys()].filter((name) => name.startsWith('access-control-'));
 
 describe('with no origins configured', () => {
-  it('no page may read an answer, and a preflight is no request of this API', async () => {
+  it('no page may read an answer, and a preflight is no request of this API [surface.cors]', async () => {
     const asked = await preflight(closed.url, allowed);
     const read = await fetch(`${closed.url}/health`, { headers: { origin: allowed } });
 
@@ -55,7 +55,7 @@ describe('a page of a configured origin', () => {
     expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
   });
 
-  it('can read answers with their headers, refusals too', async () => {
+  it('can read answers with their headers, refusals too [surface.cors]', async () => {
     const answer = await fetch(`${open.url}/v1/account`, { headers: { origin: allowed } });
 
     expect(answer.status).toBe(401);

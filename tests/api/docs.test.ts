@@ -39,14 +39,14 @@ describe.each([...paths, '/openapi.json'])('%s', (path) => {
 });
 
 describe.each(paths)('the page %s', (path) => {
-  it('is HTML that anybody may read without a key', async () => {
+  it('is HTML that anybody may read without a key [surface.docs]', async () => {
     const { status, headers } = await read(path);
 
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
   });
 
-  it('has no script and loads nothing, and its policy allows its one style alone', async () => {
+  it('has no script and loads nothing, and its policy allows its one style alone [surface.docs]', async () => {
     const { text, headers } = await read(path);
     const [style, ...others] = [...text.matchAll(/<style>(.*?)<\/style>/gs)];
     const hash = createHash('sha256')
@@ -60,7 +60,7 @@ describe.each(paths)('the page %s', (path) => {
     expect(text).not.toMatch(/<script|<link|<img|<iframe| src=| style=| on\w+=|url\(|@import/);
   });
 
-  it('leads only to pages and headings that exist', async () => {
+  it('leads only to pages and headings that exist [surface.docs]', async () => {
     const { text } = await read(path);
     const links = [...text.matchAll(/ href="([^"]+)"/g)].map(([, href = '']) => href);
     const inside = links.filter((href) => !/^https:/.test(href));
@@ -99,7 +99,7 @@ describe('the documentation', () => {
     for (const kind of Object.keys(webhooks)) expect(text).toContain(`<code>${kind}</code>`);
   });
 
-  it('has an entry for every error code', async () => {
+  it('has an entry for every error code [errors.documented]', async () => {
     const anchors = anchorsOf((await read('/docs/errors')).text);
 
     expect(anchors).toEqual(Object.keys(errorTable));

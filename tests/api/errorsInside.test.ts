@@ -80,33 +80,36 @@ describe('an error of ours', () => {
     ['mirror.jobs', 'GET', '/v1/jobs', undefined],
     ['service.webhooks', 'POST', '/v1/webhooks', webhook],
     ['service.idempotent_requests', 'POST', '/v1/chat/completions', completion],
-  ])('tells nothing of its inside, and the log nothing private: no %s', async (...given) => {
-    const [table, method, path, body] = given;
-    log.length = 0;
-    const response = await without(table, () =>
-      fetch(app.url + path, {
-        method,
-        headers: { authorization: `Bearer ${database.apiKey}` },
-        ...(body !== undefined && { body }),
-      }),
-    );
+  ])(
+    'tells nothing of its inside, and the log nothing private: no %s [errors.nothing-inside-told]',
+    async (...given) => {
+      const [table, method, path, body] = given;
+      log.length = 0;
+      const response = await without(table, () =>
+        fetch(app.url + path, {
+          method,
+          headers: { authorization: `Bearer ${database.apiKey}` },
+          ...(body !== undefined && { body }),
+        }),
+      );
 
-    expect(response.status).toBe(500);
-    expect(await response.json()).toEqual({
-      error: {
-        code: 'internal_error',
-        message: 'Something went wrong on our side.',
-        type: 'server_error',
-        param: null,
-        docs: 'https://api.example.com/docs/errors#internal_error',
-      },
-    });
-    const written = log.join('');
-    expect(written).toContain(`relation \\"${table}\\" does not exist`);
-    expect(written).toContain(response.headers.get('x-request-id'));
-    expect(written).not.toContain(privately);
-    expect(written).not.toContain(database.apiKey);
-  });
+      expect(response.status).toBe(500);
+      expect(await response.json()).toEqual({
+        error: {
+          code: 'internal_error',
+          message: 'Something went wrong on our side.',
+          type: 'server_error',
+          param: null,
+          docs: 'https://api.example.com/docs/errors#internal_error',
+        },
+      });
+      const written = log.join('');
+      expect(written).toContain(`relation \\"${table}\\" does not exist`);
+      expect(written).toContain(response.headers.get('x-request-id'));
+      expect(written).not.toContain(privately);
+      expect(written).not.toContain(database.apiKey);
+    },
+  );
 });
 
 describe('a database that takes no writes', () => {

@@ -58,13 +58,13 @@ async function avoidMidnight(): Promise<void> {
 const aboveLimit = { status: 403, code: 'spending_limit_exceeded', type: 'permission_error' };
 
 describe('a wallet that limits what this service may lock', () => {
-  it('is asked for no more in one job', async () => {
+  it('is asked for no more in one job [errors.limits-of-wallet]', async () => {
     await limit({ job: 8n });
     expect(await complete()).toMatchObject({ status: 200 });
     expect(await complete({ max_tokens: 2_001 })).toMatchObject(aboveLimit);
   });
 
-  it('is asked for no more in one day', async () => {
+  it('is asked for no more in one day [errors.limits-of-wallet]', async () => {
     await avoidMidnight();
     await limit({ day: 15n });
     expect(await complete()).toMatchObject(aboveLimit);
@@ -84,12 +84,15 @@ describe('a request with several faults, of which its wallet is one', () => {
     [{ messages: [] }, 'invalid_request'],
     [{ model: 'none' }, 'model_not_found'],
     [{ messages: [{ role: 'user', content: 'x'.repeat(300_000) }] }, 'context_length_exceeded'],
-  ])('is told of its body before its credits: %#', async (change, code) => {
-    const poor = await service.addWallet(1n);
-    expect(await complete(change, poor.apiKey)).toMatchObject({ status: 400, code });
-  });
+  ])(
+    'is told of its body before its credits: %# [errors.order-of-checks]',
+    async (change, code) => {
+      const poor = await service.addWallet(1n);
+      expect(await complete(change, poor.apiKey)).toMatchObject({ status: 400, code });
+    },
+  );
 
-  it('is told of its credits before the workers, and of these before the lock', async () => {
+  it('is told of its credits before the workers, and of these before the lock [errors.order-of-checks]', async () => {
     await limit({ job: 0n });
     const poor = await service.addWallet(7n);
     await Promise.all(service.workers.map((worker) => worker.close()));
@@ -99,7 +102,7 @@ describe('a request with several faults, of which its wallet is one', () => {
     expect(await complete()).toMatchObject({ status: 503, code: 'no_workers_available' });
   });
 
-  it('is told of its spender before its body', async () => {
+  it('is told of its spender before its body [errors.limits-of-wallet]', async () => {
     await order(spenderSet({ wallet: wallet.publicKey, spender: service.arbiter.publicKey }));
     const answer = () => complete({ messages: [] });
     await until(async () => (await answer()).status !== 400);

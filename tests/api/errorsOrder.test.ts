@@ -63,7 +63,7 @@ describe('a request with several faults is told of the first', () => {
   const route = '/v1/chat/completions';
   const body = '{"model":';
 
-  it('its address has asked too much, before its path is unknown', async () => {
+  it('its address has asked too much, before its path is unknown [errors.order-of-checks]', async () => {
     const asked = Array.from({ length: 2 * REFUSED_KEYS }, () => ask('192.0.2.1', '/v1/nothing'));
     expect((await Promise.all(asked)).map(({ status }) => status)).not.toContain(429);
     expect(await ask('192.0.2.1', '/v1/nothing', { key: unknownKey, body })).toMatchObject({
@@ -81,7 +81,7 @@ describe('a request with several faults is told of the first', () => {
     ['its key is suspended, before its body is wrong', route, () => suspended, 'key_suspended'],
     ['its spender is another, before its body is wrong', route, () => foreign, 'spender_not_set'],
     ['its body is wrong', route, () => database.apiKey, 'invalid_request'],
-  ])('%s', async (_case, path, keyOf, code) => {
+  ])('%s [errors.order-of-checks]', async (_case, path, keyOf, code) => {
     const key = keyOf();
     expect(await ask('192.0.2.2', path, { body, ...(key && { key }) })).toMatchObject({ code });
   });
@@ -119,7 +119,7 @@ describe('a request with several faults is told of the first', () => {
 });
 
 describe('an address that guesses keys', () => {
-  it('is told to wait after 50, while others go on', async () => {
+  it('is told to wait after 50, while others go on [limits.refused-keys]', async () => {
     // All at once: what is looked up at the same time must not get past the limit together.
     const guesses = await Promise.all(
       Array.from({ length: REFUSED_KEYS + 20 }, () =>
@@ -143,7 +143,7 @@ describe('an address that guesses keys', () => {
     expect(await ask('192.0.2.3', '/v1/nothing')).toMatchObject({ status: 404 });
   });
 
-  it('may guess five times a second from then on', async () => {
+  it('may guess five times a second from then on [limits.refused-keys]', async () => {
     nowMs += 1_000;
     const again = [];
     for (let guess = 0; guess < 6; guess += 1) {
@@ -152,7 +152,7 @@ describe('an address that guesses keys', () => {
     expect(again).toEqual([401, 401, 401, 401, 401, 429]);
   });
 
-  it('is not one whose keys are right, however often it asks', async () => {
+  it('is not one whose keys are right, however often it asks [limits.refused-keys]', async () => {
     for (let asked = 0; asked <= REFUSED_KEYS; asked += 1) {
       const answer = await ask('192.0.2.5', '/v1/jobs', { key: database.apiKey });
       expect(answer.status).toBe(200);

@@ -129,19 +129,22 @@ async function faultsOf(sent: Sent, operation: Operation): Promise<unknown[]> {
 }
 
 describe(`requests made from the document, seed ${random.seed}`, () => {
-  it.each(operations)('are answered as it says: $name', async ({ method, path, operation }) => {
-    for (let count = 0; count < REQUESTS; count += 1) {
-      const body = bodyOf(operation);
-      const sent: Sent = {
-        method,
-        path: pathOf(path, operation),
-        headers: headersOf(operation),
-        ...(body !== undefined && { body }),
-      };
-      const faults = await faultsOf(sent, operation).catch((error: unknown) => [String(error)]);
-      if (faults.length > 0) throw new Error(`${JSON.stringify({ sent, faults })}`);
-    }
-  });
+  it.each(operations)(
+    'are answered as it says: $name [errors.per-endpoint] [errors.nothing-inside-told]',
+    async ({ method, path, operation }) => {
+      for (let count = 0; count < REQUESTS; count += 1) {
+        const body = bodyOf(operation);
+        const sent: Sent = {
+          method,
+          path: pathOf(path, operation),
+          headers: headersOf(operation),
+          ...(body !== undefined && { body }),
+        };
+        const faults = await faultsOf(sent, operation).catch((error: unknown) => [String(error)]);
+        if (faults.length > 0) throw new Error(`${JSON.stringify({ sent, faults })}`);
+      }
+    },
+  );
 
   it('get as far as each check that a wallet without credits can meet', () => {
     // A machine that runs much else besides may leave the database without a connection.

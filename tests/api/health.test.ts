@@ -25,7 +25,7 @@ async function ask(path: string, given: object = {}) {
 }
 
 describe('GET /health', () => {
-  it('answers while the process is up, whatever else is away', async () => {
+  it('answers while the process is up, whatever else is away [surface.health]', async () => {
     const answer = await ask('/health', { database: { query: away } });
 
     expect(answer).toEqual({ status: 200, body: { status: 'ok' } });
@@ -44,14 +44,17 @@ describe('GET /ready', () => {
     ['database', { database: { query: away } }],
     ['ledger', { clock: { read: away } }],
     ['workers', { directory: { answering: () => [] } }],
-  ])('is 503 without the %s, and names the part and nothing of it', async (part, parts) => {
-    const all = { database: 'ok', ledger: 'ok', workers: 'ok' };
+  ])(
+    'is 503 without the %s, and names the part and nothing of it [surface.health]',
+    async (part, parts) => {
+      const all = { database: 'ok', ledger: 'ok', workers: 'ok' };
 
-    expect(await ask('/ready', parts)).toEqual({
-      status: 503,
-      body: { status: 'not_ready', parts: { ...all, [part]: 'away' } },
-    });
-  });
+      expect(await ask('/ready', parts)).toEqual({
+        status: 503,
+        body: { status: 'not_ready', parts: { ...all, [part]: 'away' } },
+      });
+    },
+  );
 
   it('is 503 while the database takes no writes, as a standby does, and no longer', async () => {
     const test = await createTestDatabase();

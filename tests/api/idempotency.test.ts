@@ -195,7 +195,7 @@ describe.each([
     expect((await claim(again)).claim).toMatchObject({ status: 'replay', jobId: second });
   });
 
-  it('is refused when its answer is ten minutes old', async () => {
+  it('is refused when its answer is ten minutes old [idempotency.replay]', async () => {
     const id = await run(first, 'settled');
     const { rows } = await pool.query(
       `select extract(epoch from answer_expires_at - now())::float8 as left
@@ -268,7 +268,7 @@ describe.each([
 });
 
 describe('an Idempotency-Key', () => {
-  it('is refused with another body', async () => {
+  it('is refused with another body [idempotency.mismatch]', async () => {
     const id = await run({ key: 'key-1', body: '{"a":1}' }, 'settled');
     expect(await refusalOf({ key: 'key-1', body: '{"a":2}' })).toEqual([
       'idempotency_key_mismatch',
@@ -276,7 +276,7 @@ describe('an Idempotency-Key', () => {
     ]);
   });
 
-  it('is kept for 24 hours', async () => {
+  it('is kept for 24 hours [idempotency.key-form]', async () => {
     await claim({ key: 'key-1' });
     const { rows } = await pool.query(
       'select extract(epoch from expires_at - now())::float8 as left from service.idempotent_requests',
@@ -284,7 +284,7 @@ describe('an Idempotency-Key', () => {
     expect(Math.round(Number(rows[0].left) / 60)).toBe(24 * 60);
   });
 
-  it('is refused when it is not 1 to 255 visible characters', () => {
+  it('is refused when it is not 1 to 255 visible characters [idempotency.key-form]', () => {
     for (const key of ['', 'k'.repeat(256), 'two words', 'tab\t', 'é']) {
       expect(() => requestOf({ key })).toThrow(
         expect.objectContaining({
@@ -311,7 +311,7 @@ describe('a request without a key', () => {
 });
 
 describe('what is kept of a request', () => {
-  it('tells neither its key, nor its body, nor its answer', async () => {
+  it('tells neither its key, nor its body, nor its answer [idempotency.kept-sealed]', async () => {
     await run({ key: 'a-secret-key', body: '{"prompt":"a-secret-prompt"}' }, 'settled');
     const { rows } = await pool.query('select * from service.idempotent_requests');
     const bytes = Buffer.concat(

@@ -36,7 +36,7 @@ function combine(values: { [Name in keyof Query]-?: (Query[Name] | undefined)[] 
 }
 
 describe(`the job list (seed ${random.seed})`, () => {
-  it('equals a plain reading of its documentation for every mix of cursors and filters', async () => {
+  it('equals a plain reading of its documentation for every mix of cursors and filters [jobs.list]', async () => {
     const { jobs } = scene;
     const cursors = () => [undefined, jobs[0]?.id, jobs[random.below(JOBS)]?.id, jobs.at(-1)?.id];
     const queries = combine({
@@ -65,7 +65,7 @@ describe(`the job list (seed ${random.seed})`, () => {
     [{ status: 'done' }, 'status'],
     [{ before: 'job_1' }, 'before'],
     [{ model: ['a', 'b'] }, 'model'],
-  ])('refuses %j and names the parameter', (query, param) => {
+  ])('refuses %j and names the parameter [jobs.list-refusals]', (query, param) => {
     expect(() => parseRequest(jobListQuery, query)).toThrow(
       expect.objectContaining({ options: { param } }),
     );
@@ -84,7 +84,7 @@ describe(`the job list (seed ${random.seed})`, () => {
   });
 
   it.each(['before', 'after'] as const)(
-    'refuses a job of nobody as the cursor %s',
+    'refuses a job of nobody as the cursor %s [jobs.list-refusals]',
     async (param) => {
       await expect(scene.list({ [param]: `job_${'0'.repeat(32)}` })).rejects.toThrow(
         expect.objectContaining({ options: { param } }),

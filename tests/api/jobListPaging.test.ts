@@ -44,7 +44,7 @@ async function follow(
 const idsOf = (jobs: readonly { id: string }[]) => jobs.map(({ id }) => id);
 
 describe(`the pages of the job list (seed ${random.seed})`, () => {
-  it('show every job once when they are followed to the end, back and forward', async () => {
+  it('show every job once when they are followed to the end, back and forward [jobs.list]', async () => {
     const [oldest] = scene.jobs.slice(-1);
     for (const limit of [1, 7, 100]) {
       for (const status of [undefined, ...JOB_STATUSES]) {
@@ -72,13 +72,13 @@ describe(`the pages of the job list (seed ${random.seed})`, () => {
     }
   });
 
-  it('going back, show what was there at the first page, once, while jobs arrive', async () => {
+  it('going back, show what was there at the first page, once, while jobs arrive [jobs.list]', async () => {
     const there = idsOf(scene.jobs);
     expect(await follow('before', { limit: 7 }, () => scene.lockMore(3))).toEqual(there);
     expect(scene.jobs.length).toBeGreaterThan(there.length);
   });
 
-  it('going forward, show what arrives meanwhile too, once', async () => {
+  it('going forward, show what arrives meanwhile too, once [jobs.list]', async () => {
     const [oldest] = scene.jobs.slice(-1);
     const seen = await follow('after', { limit: 7, after: oldest?.id as string }, () =>
       scene.lockMore(3),

@@ -27,7 +27,7 @@ describe('the metrics of a running service', () => {
     return samplesOf(await response.text());
   }
 
-  it('tell each stage of a completion, its transactions, and how its job ended', async () => {
+  it('tell each stage of a completion, its transactions, and how its job ended [surface.metrics]', async () => {
     const { model } = service;
     const messages = [{ role: 'user' as const, content: 'Say hello.' }];
     await service.openai().chat.completions.create({ model: model.id, messages });
@@ -74,7 +74,7 @@ describe('the metrics of a running service', () => {
     expect(await countOf('left')).toBeUndefined();
   });
 
-  it('are not served where clients ask', async () => {
+  it('are not served where clients ask [surface.metrics]', async () => {
     expect((await fetch(`${service.baseUrl}/metrics`)).status).toBe(404);
   });
 
@@ -189,7 +189,7 @@ describe('a request', () => {
 
   const key = `svc_live_${'k'.repeat(32)}`;
 
-  it('is counted and logged by its route, its status and its error', async () => {
+  it('is counted and logged by its route, its status and its error [surface.access-log]', async () => {
     const response = await fetch(`${app.url}/v1/jobs/job_1?limit=5`);
 
     expect(lines).toEqual([
@@ -226,7 +226,7 @@ describe('a request', () => {
     expect(lines).toMatchObject([{ level: 30, route: '/ready', status: '503' }]);
   });
 
-  it('leaves nothing in the log that a client wrote', async () => {
+  it('leaves nothing in the log that a client wrote [surface.access-log]', async () => {
     const body = JSON.stringify({ messages: [{ role: 'user', content: 'a private prompt' }] });
     const headers = { authorization: `Bearer ${key}`, 'idempotency-key': 'a-private-key' };
     await fetch(`${app.url}/v1/jobs/${key}/dispute?q=private`, { method: 'POST', body, headers });

@@ -41,7 +41,7 @@ const codesOf = ({ responses }: Operation): [code: string, status: string][] =>
   );
 
 describe('the OpenAPI document', () => {
-  it('is valid OpenAPI 3.1', async () => {
+  it('is valid OpenAPI 3.1 [surface.openapi] [versions.release]', async () => {
     expect(await new Validator().validate(structuredClone({ ...document }))).toEqual({
       valid: true,
     });
@@ -49,17 +49,17 @@ describe('the OpenAPI document', () => {
     expect(document.info.version).toBe('0.1.0');
   });
 
-  it('describes every route of the app below /v1 and no other', () => {
+  it('describes every route of the app below /v1 and no other [surface.openapi]', () => {
     const app = createApp({ publicUrl: '', corsOrigins: [] } as unknown as AppServices);
 
     expect(operations.map(({ name }) => name).sort()).toEqual(routesOf(app).sort());
   });
 
-  it('describes every kind of event and no other', () => {
+  it('describes every kind of event and no other [surface.openapi]', () => {
     expect(events.map(({ name }) => name)).toEqual([...EVENT_KINDS]);
   });
 
-  it('names every error code somewhere, with a status that the table gives it', () => {
+  it('names every error code somewhere, with a status that the table gives it [errors.per-endpoint]', () => {
     const named = operations.flatMap(({ operation }) => codesOf(operation));
     const known = Object.keys(errorTable).filter((code) => code !== 'route_not_found');
 
@@ -78,7 +78,7 @@ describe('the OpenAPI document', () => {
     expect(WebhookRequest?.properties?.url?.description).toContain('port 443 or one from 1024 up');
   });
 
-  it('wants a key for every endpoint', () => {
+  it('wants a key for every endpoint [keys.bearer]', () => {
     expect(document.security).toEqual([{ apiKey: [] }]);
     for (const { operation } of operations) {
       expect(operation.security).toBeUndefined();
@@ -93,7 +93,7 @@ describe.each([...operations, ...events])('$name', ({ operation }) => {
     ...Object.values(operation.responses).map(({ content }) => content),
   ].flatMap((content) => content?.['application/json'] ?? []);
 
-  it('has examples that fit their schemas', () => {
+  it('has examples that fit their schemas [surface.openapi]', () => {
     const examples = contents.flatMap(({ schema, example, examples = {} }) =>
       [example, ...Object.values(examples).map(({ value }) => value)]
         .filter((value) => value !== undefined)

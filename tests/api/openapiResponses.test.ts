@@ -66,7 +66,7 @@ async function complete(): Promise<string> {
 }
 
 describe('what the running service answers is what the document describes', () => {
-  it('for a completion, its job, and disputes of it', async () => {
+  it('for a completion, its job, and disputes of it [completions.plain] [jobs.object]', async () => {
     const jobId = await complete();
     const shown = await request('get', `/v1/jobs/${jobId}`);
     const job = await expectDescribed(shown, 'get', '/v1/jobs/{job_id}');
@@ -89,7 +89,7 @@ describe('what the running service answers is what the document describes', () =
     expect((await expectDescribed(listed, 'get', '/v1/jobs')).data).toHaveLength(1);
   });
 
-  it('for each chunk of a streamed completion', async () => {
+  it('for each chunk of a streamed completion [completions.stream]', async () => {
     const body = {
       ...{ model: service.model.id, messages, stream: true },
       stream_options: { include_usage: true },
@@ -104,7 +104,7 @@ describe('what the running service answers is what the document describes', () =
     for (const data of sent) expect(validate(schema, JSON.parse(data))).toEqual([]);
   });
 
-  it('for models and the account', async () => {
+  it('for models and the account [models.list] [account.balance]', async () => {
     const listed = await request('get', '/v1/models');
     const { data } = await expectDescribed(listed, 'get', '/v1/models');
     expect(data).not.toEqual([]);
@@ -140,13 +140,16 @@ describe('what the running service answers is what the document describes', () =
     ['post', '/v1/chat/completions', { ...completion, messages: [] }, undefined, 400],
     ['post', '/v1/chat/completions', { ...completion, model: 'none' }, undefined, 400],
     ['post', '/v1/chat/completions', completion, 'poor', 402],
-  ] as const)('for %s %s with %j and the key %s: %i', async (method, path, body, key, status) => {
-    const response = await request(method, path.replaceAll(/[{}]/g, ''), {
-      body,
-      ...(key !== undefined && { key: key === 'poor' ? poor.apiKey : key }),
-    });
+  ] as const)(
+    'for %s %s with %j and the key %s: %i [errors.body] [errors.per-endpoint]',
+    async (method, path, body, key, status) => {
+      const response = await request(method, path.replaceAll(/[{}]/g, ''), {
+        body,
+        ...(key !== undefined && { key: key === 'poor' ? poor.apiKey : key }),
+      });
 
-    expect(response.status).toBe(status);
-    await expectDescribed(response, method, path);
-  });
+      expect(response.status).toBe(status);
+      await expectDescribed(response, method, path);
+    },
+  );
 });

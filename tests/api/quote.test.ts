@@ -40,7 +40,7 @@ function quoteOf(
 const prompt = (bytes: number) => [{ role: 'user' as const, content: 'x'.repeat(bytes) }];
 
 describe('the quote of a request', () => {
-  it('locks what the tier says when no limit is asked for, with the tokens that covers', async () => {
+  it('locks what the tier says when no limit is asked for, with the tokens that covers [charging.default-limit]', async () => {
     expect(await quoteOf()).toMatchObject({ tokenLimit: 2_000, lockCredits: 8n });
   });
 
@@ -51,7 +51,7 @@ describe('the quote of a request', () => {
     [2_000, 8n],
     [2_001, 9n],
     [10_000, 40n],
-  ])('for %i tokens locks %s credits', async (max_tokens, credits) => {
+  ])('for %i tokens locks %s credits [charging.lock-amount]', async (max_tokens, credits) => {
     expect((await quoteOf({ max_tokens })).lockCredits).toBe(credits);
   });
 
@@ -62,12 +62,12 @@ describe('the quote of a request', () => {
     expect(await quoteOf(short)).toMatchObject({ tokenLimit: 3, lockCredits: 8n });
   });
 
-  it('never allows more tokens than the context window leaves', async () => {
+  it('never allows more tokens than the context window leaves [models.context-window]', async () => {
     const asked = { max_tokens: 10_000, messages: prompt(8 * 30_000) };
     expect((await quoteOf(asked)).tokenLimit).toBe(2_768);
   });
 
-  it('refuses messages that fill the context window and says how much they hold', async () => {
+  it('refuses messages that fill the context window and says how much they hold [models.context-window]', async () => {
     await expect(quoteOf({ messages: prompt(8 * 32_768) })).rejects.toMatchObject({
       code: 'context_length_exceeded',
       options: {
@@ -91,7 +91,7 @@ describe('the quote of a request', () => {
     await expect(quoteOf({ ...asked, max_tokens: 2_001 }, tokens)).rejects.toThrow('was counted');
   });
 
-  it('tells a wallet with too little what it could afford', async () => {
+  it('tells a wallet with too little what it could afford [errors.insufficient-credits]', async () => {
     const quoted = await quoteOf({ max_tokens: 10_000 });
     const act = () => assertAffordable(quoted, 20n);
     expect(act).toThrow(ApiError);

@@ -66,7 +66,7 @@ describe('a request whose length is not certain', () => {
     ['with a negative length', ['Content-Length: -5']],
     ['with a length that is no number', ['Content-Length: 0x10']],
     ['with chunks that are none', ['Transfer-Encoding: chunked']],
-  ])('is refused: %s', async (_case, lines) => {
+  ])('is refused: %s [errors.malformed-http]', async (_case, lines) => {
     expectRefused(await exchange(post(lines)), 'not valid HTTP');
   });
 
@@ -81,7 +81,7 @@ describe('a request that does not arrive', () => {
     ['its body never ends', () => post([`Content-Length: ${valid.length + 1}`])],
     ['its chunks never end', () => post(['Transfer-Encoding: chunked'], '5\r\n{"a":\r\n')],
     ['its headers never end', () => 'GET /v1/models HTTP/1.1\r\nHost: x\r\n'],
-  ])('is answered when its time is over: %s', async (_case, request) => {
+  ])('is answered when its time is over: %s [errors.malformed-http]', async (_case, request) => {
     expectRefused(await exchange(request()), 'did not arrive in time');
   });
 
@@ -107,9 +107,12 @@ describe('a request that is not what HTTP wants', () => {
     ['half an escape in its path', () => get('/v1/models/%zz'), 'malformed'],
     ['no UTF-8 in its path', () => get('/v1/models/%ff'), 'malformed'],
     ['NUL in its path', () => get('/v1/jobs/%00'), 'NUL'],
-  ])('is refused in the usual shape: %s', async (_case, request, message) => {
-    expectRefused(await exchange(request()), message);
-  });
+  ])(
+    'is refused in the usual shape: %s [errors.malformed-http]',
+    async (_case, request, message) => {
+      expectRefused(await exchange(request()), message);
+    },
+  );
 
   it('ends the connection without a word while a request before it is still to be answered', async () => {
     const before = `GET /v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${scene.apiKey}\r\n\r\n`;

@@ -67,7 +67,7 @@ describe('the median time to first token', () => {
     expect(await median('unseen')).toEqual([undefined, undefined]);
   });
 
-  it('forgets what is older than ten minutes', async () => {
+  it('forgets what is older than ten minutes [models.median-latency]', async () => {
     await observe('aging', [900, 800, 700]);
     await age('aging', '9 minutes 50 seconds');
     expect(await median('aging')).toEqual([800, 800]);

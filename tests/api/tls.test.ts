@@ -60,7 +60,7 @@ async function getByTls(url: string): Promise<string> {
 }
 
 describe('the port of the API', () => {
-  it('speaks HTTPS with the certificate it is given', async () => {
+  it('speaks HTTPS with the certificate it is given [surface.tls]', async () => {
     const { url } = await open(tls());
     expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
     expect(await getByTls(url)).toBe('hello');
@@ -76,12 +76,12 @@ describe('the port of the API', () => {
     expect(await getByTls(url.replace('0.0.0.0', '127.0.0.1'))).toBe('hello');
   });
 
-  it('speaks plain HTTP on loopback', async () => {
+  it('speaks plain HTTP on loopback [surface.tls]', async () => {
     const { url } = await open({});
     expect(await fetch(url).then((response) => response.text())).toBe('hello');
   });
 
-  it('is not opened beyond loopback without a certificate', async () => {
+  it('is not opened beyond loopback without a certificate [surface.tls]', async () => {
     await expect(open(everywhere)).rejects.toMatchObject({
       name: 'ConfigError',
       message: expect.stringContaining('set TLS_CERT and TLS_KEY'),
@@ -95,7 +95,7 @@ describe('the port of the API', () => {
     });
   });
 
-  it('speaks plain HTTP beyond loopback where that is allowed explicitly', async () => {
+  it('speaks plain HTTP beyond loopback where that is allowed explicitly [surface.tls]', async () => {
     const { url } = await open({ ...everywhere, SVC_ALLOW_PLAIN_HTTP: 'true' });
     const answer = await fetch(url.replace('0.0.0.0', '127.0.0.1'));
     expect(await answer.text()).toBe('hello');

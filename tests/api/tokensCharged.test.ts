@@ -52,7 +52,7 @@ describe('a service that has the tokenizers of its models', () => {
     expect(job?.data.completionTokens).toBeGreaterThan(counted);
   });
 
-  it('refuses a prompt by its own tokens, and tells how many there are and may be', async () => {
+  it('refuses a prompt by its own tokens, and tells how many there are and may be [models.context-window]', async () => {
     const window = service.model.contextWindowTokens;
     const refused = ask('q'.repeat(window));
     await expect(refused).rejects.toMatchObject({

@@ -93,7 +93,7 @@ async function stored(id: string) {
 }
 
 describe('POST /v1/webhooks', () => {
-  it('creates an active webhook and shows the secret that we made, this once', async () => {
+  it('creates an active webhook and shows the secret that we made, this once [webhooks.create] [versions.api-version]', async () => {
     const { status, body } = await create({ url, events });
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -110,7 +110,7 @@ describe('POST /v1/webhooks', () => {
     expect(row).toMatchObject({ wallet: 'a wallet', api_version: API_VERSION });
   });
 
-  it('keeps a secret of the client’s own, sealed, and never shows it', async () => {
+  it('keeps a secret of the client’s own, sealed, and never shows it [webhooks.create]', async () => {
     const secret = 'a secret of my own';
     const { status, body } = await create({ url, events, secret });
     expect(status).toBe(200);
@@ -140,7 +140,7 @@ describe('POST /v1/webhooks', () => {
     expect((await create({ url: 'https://soon.example.com/', events })).status).toBe(200);
   });
 
-  it('refuses the same url and events again and names the webhook that has them', async () => {
+  it('refuses the same url and events again and names the webhook that has them [webhooks.duplicate] [errors.should-retry]', async () => {
     const first = await create({ url, events });
     const again = await create({ url, events: [...events].reverse(), secret: 'x'.repeat(16) });
     expect(again.status).toBe(409);
@@ -161,7 +161,7 @@ describe('POST /v1/webhooks', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)]);
   });
 
-  it('refuses the 21st of a wallet, also when many are asked for at the same time', async () => {
+  it('refuses the 21st of a wallet, also when many are asked for at the same time [webhooks.duplicate]', async () => {
     const answers = await Promise.all(
       Array.from({ length: 25 }, (_, index) => create({ url: `${url}/${index}`, events })),
     );
@@ -205,17 +205,20 @@ describe('POST /v1/webhooks', () => {
     ['a secret that is no string', { url, events, secret: 1 }, 'secret'],
     ['a secret with a lone surrogate', { url, events, secret: `${secretOf(16)}\ud800` }, 'secret'],
     ['a body that is no object', [], null],
-  ])('refuses %s and names the field', async (_what, body, param) => {
-    const answer = await create(body);
-    expect(answer.status).toBe(400);
-    expect(answer.body.error).toMatchObject({
-      code: 'invalid_request',
-      type: 'invalid_request_error',
-      param,
-      docs: 'https://api.example.com/docs/errors#invalid_request',
-    });
-    expect((await list()).body.data).toEqual([]);
-  });
+  ])(
+    'refuses %s and names the field [webhooks.create] [webhooks.https-only]',
+    async (_what, body, param) => {
+      const answer = await create(body);
+      expect(answer.status).toBe(400);
+      expect(answer.body.error).toMatchObject({
+        code: 'invalid_request',
+        type: 'invalid_request_error',
+        param,
+        docs: 'https://api.example.com/docs/errors#invalid_request',
+      });
+      expect((await list()).body.data).toEqual([]);
+    },
+  );
 
   it.each([16, 255])('takes a secret of %d characters', async (length) => {
     expect((await create({ url, events, secret: secretOf(length) })).status).toBe(200);
@@ -231,7 +234,7 @@ describe('POST /v1/webhooks', () => {
 });
 
 describe('GET /v1/webhooks', () => {
-  it('lists the wallet’s own webhooks, newest first, with their present status', async () => {
+  it('lists the wallet’s own webhooks, newest first, with their present status [webhooks.list]', async () => {
     expect((await list()).body).toEqual({ object: 'list', data: [] });
     const ids: string[] = [];
     for (const path of ['/1', '/2', '/3']) {
@@ -253,7 +256,7 @@ describe('GET /v1/webhooks', () => {
 });
 
 describe('DELETE /v1/webhooks/{webhook_id}', () => {
-  it('deletes the webhook with what is still to be delivered to it', async () => {
+  it('deletes the webhook with what is still to be delivered to it [webhooks.delete]', async () => {
     const { id } = (await create({ url, events })).body;
     await pool.query(
       `insert into service.webhook_deliveries
@@ -277,7 +280,7 @@ describe('DELETE /v1/webhooks/{webhook_id}', () => {
     expect((await list({ key: otherKey })).body.data).toMatchObject([{ id }]);
   });
 
-  it('finds nothing the second time, nor under what is no id', async () => {
+  it('finds nothing the second time, nor under what is no id [webhooks.delete]', async () => {
     const { id } = (await create({ url, events })).body;
     await remove(id);
     for (const gone of [id, `wh_${'0'.repeat(32)}`, 'wh_1']) {
@@ -292,12 +295,12 @@ describe('the webhook endpoints', () => {
     ['POST', '/v1/webhooks'],
     ['GET', '/v1/webhooks'],
     ['DELETE', '/v1/webhooks/wh_1'],
-  ])('want a key first: %s %s', async (method, path) => {
+  ])('want a key first: %s %s [keys.bearer]', async (method, path) => {
     const { status, body } = await call(method, path, { key: `svc_live_${'x'.repeat(32)}` });
     expect([status, body.error.code]).toEqual([401, 'invalid_api_key']);
   });
 
-  it('go on with the same webhooks when the wallet’s key is regenerated', async () => {
+  it('go on with the same webhooks when the wallet’s key is regenerated [jobs.regenerated-key]', async () => {
     const { id } = (await create({ url, events })).body;
     await pool.query(`update service.api_keys set status = 'revoked', revoked_at = now()
                       where wallet = 'a wallet'`);

@@ -125,7 +125,7 @@ describe('a job in order', () => {
     },
     { name: 'open', status: 'pending', charged: 0n, holding: ['deadline.open', 'account.state'] },
   ] as const)(
-    '$name: every rule that applies holds',
+    '$name: every rule that applies holds [jobs.ledger-record]',
     async ({ name, status, charged, holding }) => {
       const { job, checks } = await verify(jobs[name].address);
       const named = (verdict: string) => checks.filter((check) => check.verdict === verdict);
@@ -208,7 +208,7 @@ describe('what the client has', () => {
     expect(failing.map(({ name }) => name)).toEqual([fails]);
   });
 
-  it('convicts whoever signed for another text than was proven', async () => {
+  it('convicts whoever signed for another text than was proven [disputes.evidence]', async () => {
     const output = Buffer.from('another answer');
     const outputHash = createHash('sha256').update(output).digest();
     const job = jobs.settled.address;

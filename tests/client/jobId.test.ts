@@ -18,7 +18,7 @@ function makeLater() {
 }
 
 describe(`job ids (seed ${random.seed})`, () => {
-  it('are UUIDs of version 7 that carry the ledger’s milliseconds', () => {
+  it('are UUIDs of version 7 that carry the ledger’s milliseconds [jobs.ids]', () => {
     const { bytes } = makeLater();
     expect(bytes).toHaveLength(16);
     expect(jobIdTimeMs(bytes)).toBe(nowMs);

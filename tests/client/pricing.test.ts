@@ -19,7 +19,7 @@ const MAX = price(40, 20);
 const LAUNCH = [MAX, price(18, 9), price(8, 4), price(2, 1)];
 
 describe('prices', () => {
-  it('lock at least the price of a request and more where the token limit costs more', () => {
+  it('lock at least the price of a request and more where the token limit costs more [charging.lock-amount]', () => {
     expect(lockCredits(MAX, 1)).toBe(40n);
     expect(lockCredits(MAX, 500)).toBe(40n);
     expect(lockCredits(MAX, 2_000)).toBe(40n);
@@ -27,7 +27,7 @@ describe('prices', () => {
     expect(lockCredits(MAX, 128_000)).toBe(2_560n);
   });
 
-  it('charge per request up to the threshold and per token, rounded up, beyond it', () => {
+  it('charge per request up to the threshold and per token, rounded up, beyond it [charging.threshold]', () => {
     expect(chargeCredits(MAX, 0, 40n)).toBe(40n);
     expect(chargeCredits(MAX, 500, 40n)).toBe(40n);
     expect(chargeCredits(MAX, 501, 40n)).toBe(11n);
@@ -35,11 +35,11 @@ describe('prices', () => {
     expect(chargeCredits(MAX, 1_001, 40n)).toBe(21n);
   });
 
-  it('never charge more than was locked', () => {
+  it('never charge more than was locked [charging.never-above-lock]', () => {
     expect(chargeCredits(MAX, 4_000_000_000, 41n)).toBe(41n);
   });
 
-  it('let every launch model answer with 2,000 tokens for the price of a request', () => {
+  it('let every launch model answer with 2,000 tokens for the price of a request [charging.launch-prices]', () => {
     for (const launch of LAUNCH) {
       expect(freeTokenLimit(launch)).toBe(2_000);
       expect(lockCredits(launch, 2_000)).toBe(BigInt(launch.creditsPerRequest));

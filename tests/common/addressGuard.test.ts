@@ -200,7 +200,7 @@ describe('a guarded connection', () => {
 
   const refused = { cause: expect.any(AddressRefusedError) };
 
-  it('is not made to a name that has moved inside since it was checked', async () => {
+  it('is not made to a name that has moved inside since it was checked [webhooks.https-only]', async () => {
     // given a name that is public at the first look-up, and loopback from the second on
     let lookups = 0;
     const resolve: ResolveName = async () => {
@@ -242,7 +242,7 @@ describe('a guarded connection', () => {
     expect(await response.text()).toBe('inside');
   });
 
-  it('is checked again for each target of a redirect', async () => {
+  it('is checked again for each target of a redirect [webhooks.https-only]', async () => {
     const url = `http://127.0.0.1:${port}/redirect`;
     const asking = fetch(url, { dispatcher: guarded({ allowLoopback: true }) });
     await expect(asking).rejects.toMatchObject(refused);

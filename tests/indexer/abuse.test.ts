@@ -161,7 +161,7 @@ describe('a wallet', () => {
     expect(await statusOfKey()).toBe('suspended');
   });
 
-  it('is judged by disputes that were rejected or expired, and not by one that was upheld', async () => {
+  it('is judged by disputes that were rejected or expired, and not by one that was upheld [failures.abuse]', async () => {
     expect(await suspend(rejectedDisputes, REJECTED_DISPUTES)).toEqual([]);
     expect(await suspend(rejectedDisputes, REJECTED_DISPUTES - 1)).toEqual([
       { wallet, offences: BigInt(REJECTED_DISPUTES) },

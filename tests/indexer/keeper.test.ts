@@ -29,7 +29,7 @@ async function countJobs(condition: string): Promise<number> {
 }
 
 describe('the keeper', () => {
-  it('refunds a job that no worker completed, once the ledger says that it is overdue', async () => {
+  it('refunds a job that no worker completed, once the ledger says that it is overdue [failures.process-dies]', async () => {
     const jobs = await scene.lock(3);
     await scene.acknowledge(jobs[0] as (typeof jobs)[0]);
     await until(async () => (await countJobs("status = 'pending'")) === 2);

@@ -141,7 +141,7 @@ describe('a rebuild', () => {
     expect((await mirror.pool.query('select from service.api_keys')).rowCount).toBe(1);
   });
 
-  it('announces no job', async () => {
+  it('announces no job [events.rebuild-silent]', async () => {
     const listener = await mirror.pool.connect();
     const announced: unknown[] = [];
     listener.on('notification', ({ payload }) => announced.push(payload));

@@ -115,7 +115,7 @@ async function fillTreasury(): Promise<void> {
 }
 
 describe('a dispute', () => {
-  it('is opened when the hashes differ, and its job shows it to its rejection', async () => {
+  it('is opened when the hashes differ, and its job shows it to its rejection [disputes.opened] [disputes.decided]', async () => {
     const { jobId, hash } = await complete();
     const exposedBefore = await exposureBaseUnits();
     const received = sha256('another text');
@@ -155,7 +155,7 @@ describe('a dispute', () => {
     expect(await exposureBaseUnits()).toBe(exposedBefore);
   });
 
-  it('that is upheld gives the charge back', async () => {
+  it('that is upheld gives the charge back [disputes.decided]', async () => {
     const { jobId } = await complete();
     await dispute(jobId, sha256('another text'));
     await fillTreasury();
@@ -171,7 +171,7 @@ describe('a dispute', () => {
     await service.expectConserved();
   });
 
-  it('that nobody decides expires after 24 hours', async () => {
+  it('that nobody decides expires after 24 hours [disputes.expiry]', async () => {
     const { jobId } = await complete();
     await dispute(jobId, sha256('another text'));
     await service.advanceSeconds(ARBITRATION_SECONDS + 1);
@@ -185,7 +185,7 @@ describe('a dispute', () => {
     });
   });
 
-  it('is not opened when the hashes are equal, whatever the case of their digits', async () => {
+  it('is not opened when the hashes are equal, whatever the case of their digits [disputes.equal]', async () => {
     const { jobId, hash } = await complete();
     const shouted = `sha256:${hash.slice('sha256:'.length).toUpperCase()}`;
     const { status, body } = await dispute(jobId, shouted);
@@ -200,7 +200,7 @@ describe('a dispute', () => {
     expect((await onLedger(jobId)).status).toBe('settled');
   });
 
-  it('waits for a job that is still settling when its stream has ended', async () => {
+  it('waits for a job that is still settling when its stream has ended [disputes.still-settling]', async () => {
     const stream = await service
       .openai(wallet)
       .chat.completions.create({ model: service.model.id, messages, stream: true });
@@ -210,7 +210,7 @@ describe('a dispute', () => {
     expect([status, body.dispute_opened]).toEqual([200, true]);
   });
 
-  it('is refused after the window, by the time of the ledger', async () => {
+  it('is refused after the window, by the time of the ledger [disputes.window]', async () => {
     const { jobId, hash } = await complete();
     await service.advanceSeconds(WINDOW_SECONDS + 1);
     const late = await dispute(jobId, sha256('another text'));
@@ -220,7 +220,7 @@ describe('a dispute', () => {
     expect((await onLedger(jobId)).status).toBe('settled');
   });
 
-  it('is refused for another wallet, an unknown job and a malformed hash', async () => {
+  it('is refused for another wallet, an unknown job and a malformed hash [disputes.refusals]', async () => {
     const { jobId, hash } = await complete();
     const { apiKey } = await service.addWallet(100n);
     expect(refusalOf(await dispute(jobId, hash, apiKey))).toEqual([404, 'job_not_found']);
@@ -245,7 +245,7 @@ describe('a dispute', () => {
     }
   });
 
-  it('is refused when the wallet has as many open ones as it may', async () => {
+  it('is refused when the wallet has as many open ones as it may [disputes.refusals]', async () => {
     for (let open = 0; open < OPEN_DISPUTES_MAX; open += 1) {
       const { jobId } = await complete();
       expect((await dispute(jobId, sha256('another text'))).status).toBe(200);
@@ -255,7 +255,7 @@ describe('a dispute', () => {
     expect(refusalOf(refused)).toEqual([422, 'dispute_limit_reached']);
   });
 
-  it('is opened once when asked for twice at the same time', async () => {
+  it('is opened once when asked for twice at the same time [disputes.refusals]', async () => {
     const { jobId } = await complete();
     const answers = await Promise.all([
       dispute(jobId, sha256('another text')),
@@ -266,7 +266,7 @@ describe('a dispute', () => {
 });
 
 describe('a job that was never paid', () => {
-  it('cannot be disputed', async () => {
+  it('cannot be disputed [disputes.refusals]', async () => {
     service.workers[0]?.setMode('wrong_hash');
     const failed = await service
       .openai(wallet)

@@ -126,7 +126,7 @@ async function untilAll(status: number | undefined, count: number) {
 }
 
 describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
-  it('ends as job_timeout with the refund when its worker never answers', async () => {
+  it('ends as job_timeout with the refund when its worker never answers [failures.timeout]', async () => {
     await work('never_answers');
     const failing = failureOf(kind);
     await untilUnderWay(service, wallet.address, 1);
@@ -178,17 +178,20 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
     ['forged_signature', 'proof_invalid'],
     ['no_proof', 'proof_missing'],
     ['empty_output', 'empty_output'],
-  ] as const)('costs nothing when its worker misbehaves: %s', async (behaviour, reason) => {
-    await work(behaviour);
-    const error = await failureOf(kind);
-    expect(error).toMatchObject({ code: 'worker_failed', type: 'server_error' });
-    expect(await onlyJob()).toMatchObject({ status: 'failed', reason, charged: 0n });
-    await expectNothingCharged();
-    // What was not proven is kept for no repeat.
-    await until(async () => (await keptAnswers()) === 0);
-  });
+  ] as const)(
+    'costs nothing when its worker misbehaves: %s [completions.stream-error] [failures.worker-failed]',
+    async (behaviour, reason) => {
+      await work(behaviour);
+      const error = await failureOf(kind);
+      expect(error).toMatchObject({ code: 'worker_failed', type: 'server_error' });
+      expect(await onlyJob()).toMatchObject({ status: 'failed', reason, charged: 0n });
+      await expectNothingCharged();
+      // What was not proven is kept for no repeat.
+      await until(async () => (await keptAnswers()) === 0);
+    },
+  );
 
-  it('is answered by the next worker when the first refuses before any content', async () => {
+  it('is answered by the next worker when the first refuses before any content [failures.failover]', async () => {
     await start('refuses', 'honest');
     // The choice among two is random: whichever comes first, each request must be answered.
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -204,7 +207,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
     await untilAll(SETTLED, ROUNDS);
   });
 
-  it('is charged for the lower count when its worker claims more tokens', async () => {
+  it('is charged for the lower count when its worker claims more tokens [charging.lower-count]', async () => {
     await work('inflates_count');
     const body = { model: service.model.id, messages, max_tokens: 100_000 };
     if (kind === 'plain') await service.openai(wallet).chat.completions.create(body);
@@ -218,7 +221,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
     expect(await onlyJob()).toMatchObject({ status: 'settled', charged: 8n });
   });
 
-  it('is stopped before its time runs out, ends with length and is paid', async () => {
+  it('is stopped before its time runs out, ends with length and is paid [failures.long-answer]', async () => {
     await work('endless');
     const body = { model: service.model.id, messages, max_tokens: 5_000 };
     const client = service.openai(wallet);
@@ -259,7 +262,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
 });
 
 describe('a request whose API process is killed after the lock', () => {
-  it('gets its credits back from the keeper', async () => {
+  it('gets its credits back from the keeper [failures.process-dies]', async () => {
     await work('never_answers');
     const api = await service.startApiProcess();
     const asking = fetch(`${api.url}/v1/chat/completions`, {
@@ -282,7 +285,7 @@ describe('a request whose API process is killed after the lock', () => {
 });
 
 describe('a client that leaves', () => {
-  it('before a plain answer began is not charged', async () => {
+  it('before a plain answer began is not charged [failures.client-left-plain]', async () => {
     await work('endless');
     const leaving = new AbortController();
     const asking = service
@@ -297,7 +300,7 @@ describe('a client that leaves', () => {
     await expectNothingCharged();
   });
 
-  it('in the middle of a stream is charged for what was produced', async () => {
+  it('in the middle of a stream is charged for what was produced [failures.client-left-stream]', async () => {
     await work('endless');
     const stream = await service
       .openai(wallet)

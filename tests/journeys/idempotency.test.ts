@@ -118,7 +118,7 @@ async function startCuttingProxy(cuts: number): Promise<{ url: string; asked: st
 }
 
 describe.each([false, true])('a completion with stream %s', (stream) => {
-  it('is given again, not charged again, under the same Idempotency-Key', async () => {
+  it('is given again, not charged again, under the same Idempotency-Key [idempotency.replay]', async () => {
     setMode('honest');
     const headers = { 'idempotency-key': 'order-7' };
     const first = await ask({ stream, headers });
@@ -161,7 +161,7 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
     expect(await statuses()).toEqual(['settled']);
   });
 
-  it('is refused while the same request is still being answered', async () => {
+  it('is refused while the same request is still being answered [idempotency.in-use]', async () => {
     setMode('never_answers');
     const headers = { 'idempotency-key': 'order-7' };
     const first = ask({ stream, headers });
@@ -179,7 +179,7 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
     expect(await spentCredits()).toBe(0n);
   });
 
-  it('runs again when the first one failed', async () => {
+  it('runs again when the first one failed [idempotency.failed-runs-again]', async () => {
     setMode('wrong_hash');
     const headers = { 'idempotency-key': 'order-7' };
     await ask({ stream, headers });
@@ -188,7 +188,7 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
     expect(await spentCredits()).toBe(0n);
   });
 
-  it('is charged once when the official client retries it silently after a lost answer', async () => {
+  it('is charged once when the official client retries it silently after a lost answer [idempotency.silent-retries]', async () => {
     setMode('honest');
     const proxy = await startCuttingProxy(1);
     const client = new OpenAI({ baseURL: `${proxy.url}/v1`, apiKey: wallet.apiKey });
@@ -212,7 +212,7 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
 });
 
 describe('a request that nothing was locked for', () => {
-  it('runs under its Idempotency-Key as soon as there are credits', async () => {
+  it('runs under its Idempotency-Key as soon as there are credits [failures.nothing-locked] [idempotency.failed-runs-again]', async () => {
     setMode('honest');
     const { address, apiKey } = await service.addWallet(1n);
     const headers = { 'idempotency-key': 'order-7', authorization: `Bearer ${apiKey}` };
@@ -225,7 +225,7 @@ describe('a request that nothing was locked for', () => {
 });
 
 describe("the official client's own time-out", () => {
-  it('never charges for an answer that nobody got', async () => {
+  it('never charges for an answer that nobody got [idempotency.silent-retries]', async () => {
     setMode('never_answers');
     const client = new OpenAI({
       baseURL: `${service.baseUrl}/v1`,

@@ -77,7 +77,7 @@ async function settleJob(): Promise<string> {
 }
 
 describe('two instances on one database and one ledger', () => {
-  it('refuse a key with the next request after it was revoked or replaced, both of them', async () => {
+  it('refuse a key with the next request after it was revoked or replaced, both of them [keys.revoked-at-once]', async () => {
     const wallet = await service.addWallet(100n);
     const statuses = (apiKey: string) =>
       Promise.all(

@@ -84,7 +84,7 @@ function received(transaction: VersionedTransactionResponse, account: PublicKey)
 }
 
 describe('a settled job, checked with an RPC address and the text alone', () => {
-  it('locked before the work, proved this text, and paid to the base unit', async () => {
+  it('locked before the work, proved this text, and paid to the base unit [charging.lock-before-work] [charging.never-above-lock] [charging.shares] [jobs.ledger-record]', async () => {
     const { jobId, text, receipt } = await buyAnswer();
     const { connection } = service.ledger;
     const creditAccount = addresses.creditAccount(service.wallet.publicKey);

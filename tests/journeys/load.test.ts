@@ -58,7 +58,7 @@ async function expectAllSettled(answers: number): Promise<void> {
 
 describe(`${REQUESTS} concurrent requests`, () => {
   it(
-    'of one wallet are all settled, conserve every credit, and stand in the mirror',
+    'of one wallet are all settled, conserve every credit, and stand in the mirror [charging.concurrent]',
     async () => {
       await Promise.all(Array.from({ length: REQUESTS }, (_, index) => ask(service.apiKey, index)));
       await expectAllSettled(REQUESTS);

@@ -30,7 +30,7 @@ describe('LangChain', () => {
       ...options,
     });
 
-  it('gets a plain answer with its usage', async () => {
+  it('gets a plain answer with its usage [completions.compatible]', async () => {
     const before = await settledJobs();
     const answer = await model({ maxTokens: 1_000 }).invoke(PROMPT);
     expect(answer.text).not.toBe('');
@@ -70,7 +70,7 @@ describe('the Vercel AI SDK', () => {
       includeUsage: true,
     })(service.model.id);
 
-  it('gets a plain answer with its usage', async () => {
+  it('gets a plain answer with its usage [completions.compatible]', async () => {
     const before = await settledJobs();
     const { text, finishReason, usage } = await generateText({ model: model(), prompt: PROMPT });
     expect(text).not.toBe('');

@@ -151,21 +151,24 @@ describe('a pool in which every worker fails', () => {
   it.each([
     ['plain', false],
     ['stream', true],
-  ])('costs a %s completion nothing: three of four are asked', async (_kind, stream) => {
-    await openPool('fails', 'fails', 'fails', 'fails');
-    const before = await service.account();
+  ])(
+    'costs a %s completion nothing: three of four are asked [failures.three-workers] [errors.job-headers]',
+    async (_kind, stream) => {
+      await openPool('fails', 'fails', 'fails', 'fails');
+      const before = await service.account();
 
-    const response = await ask({ stream });
+      const response = await ask({ stream });
 
-    expect(response.status).toBe(500);
-    expect(asked()).toEqual({ workers: 3, times: 3 });
-    await expectJobHeaders(response);
-    expect(await response.json()).toMatchObject({
-      error: { code: 'worker_failed', details: { credits_refunded: 8 } },
-    });
-    expect(await newestJob()).toMatchObject({ status: 'failed', chargedCredits: 0n });
-    await expectUncharged(before);
-  });
+      expect(response.status).toBe(500);
+      expect(asked()).toEqual({ workers: 3, times: 3 });
+      await expectJobHeaders(response);
+      expect(await response.json()).toMatchObject({
+        error: { code: 'worker_failed', details: { credits_refunded: 8 } },
+      });
+      expect(await newestJob()).toMatchObject({ status: 'failed', chargedCredits: 0n });
+      await expectUncharged(before);
+    },
+  );
 
   it('goes on being asked, and serves again with the first that recovers', async () => {
     const [one, two] = await openPool('fails', 'fails');
@@ -279,36 +282,39 @@ describe('a worker that is silent', () => {
   it.each([
     ['plain', false],
     ['stream', true],
-  ])('is dropped after 30 s for one that answers a %s completion', async (_kind, stream) => {
-    // given a job at a silent worker, when another one comes
-    const [silent] = await openPool('never_answers');
-    const before = await service.account();
-    const asking = ask({ stream });
-    await service.untilUnderWay(1);
-    const [, honest] = await openPool('honest');
-    expect(honest?.requests).toEqual([]);
-    // when half a minute has passed by the ledger's clock
-    await service.advanceSeconds(31);
-    const response = await asking;
-    await response.text();
-    // then the other has answered, and was paid once
-    expect(response.status).toBe(200);
-    expect(response.headers.get('x-svc-worker')).toBe(honest?.address.toBase58());
-    expect(asked()).toEqual({ workers: 2, times: 2 });
-    const { availableCredits, lockedCredits } = await service.untilAccount(
-      (account) => account.lockedCredits === 0n,
-    );
-    expect([before.availableCredits - availableCredits, lockedCredits]).toEqual([8n, 0n]);
-    expect(await newestJob()).toMatchObject({
-      ...{ status: 'settled', worker: honest?.address, attempt: 2, chargedCredits: 8n },
-    });
-    // and the next request does not go to the silent one
-    await complete();
-    expect(silent?.requests).toHaveLength(1);
-    await service.expectConserved();
-  });
+  ])(
+    'is dropped after 30 s for one that answers a %s completion [failures.silent-worker-dropped]',
+    async (_kind, stream) => {
+      // given a job at a silent worker, when another one comes
+      const [silent] = await openPool('never_answers');
+      const before = await service.account();
+      const asking = ask({ stream });
+      await service.untilUnderWay(1);
+      const [, honest] = await openPool('honest');
+      expect(honest?.requests).toEqual([]);
+      // when half a minute has passed by the ledger's clock
+      await service.advanceSeconds(31);
+      const response = await asking;
+      await response.text();
+      // then the other has answered, and was paid once
+      expect(response.status).toBe(200);
+      expect(response.headers.get('x-svc-worker')).toBe(honest?.address.toBase58());
+      expect(asked()).toEqual({ workers: 2, times: 2 });
+      const { availableCredits, lockedCredits } = await service.untilAccount(
+        (account) => account.lockedCredits === 0n,
+      );
+      expect([before.availableCredits - availableCredits, lockedCredits]).toEqual([8n, 0n]);
+      expect(await newestJob()).toMatchObject({
+        ...{ status: 'settled', worker: honest?.address, attempt: 2, chargedCredits: 8n },
+      });
+      // and the next request does not go to the silent one
+      await complete();
+      expect(silent?.requests).toHaveLength(1);
+      await service.expectConserved();
+    },
+  );
 
-  it('is waited for when there is no other, up to a 504 that names the job', async () => {
+  it('is waited for when there is no other, up to a 504 that names the job [errors.job-headers]', async () => {
     await openPool('never_answers');
     const before = await service.account();
     const asking = ask();
@@ -325,25 +331,28 @@ describe('a worker that counts more tokens than the service', () => {
   it.each([
     ['plain', false],
     ['stream', true],
-  ])('ends a %s completion as a 400 that costs nothing', async (_kind, stream) => {
-    await openPool('counts_more', 'counts_more');
-    const before = await service.account();
+  ])(
+    'ends a %s completion as a 400 that costs nothing [models.context-counted-by-worker]',
+    async (_kind, stream) => {
+      await openPool('counts_more', 'counts_more');
+      const before = await service.account();
 
-    const response = await ask({ stream });
+      const response = await ask({ stream });
 
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({
-      error: {
-        code: 'context_length_exceeded',
-        param: 'messages',
-        details: { credits_refunded: 8, context_window: service.model.contextWindowTokens },
-      },
-    });
-    await expectJobHeaders(response);
-    // No other worker has a larger window.
-    expect(asked()).toEqual({ workers: 1, times: 1 });
-    await expectUncharged(before);
-  });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({
+        error: {
+          code: 'context_length_exceeded',
+          param: 'messages',
+          details: { credits_refunded: 8, context_window: service.model.contextWindowTokens },
+        },
+      });
+      await expectJobHeaders(response);
+      // No other worker has a larger window.
+      expect(asked()).toEqual({ workers: 1, times: 1 });
+      await expectUncharged(before);
+    },
+  );
 });
 
 /** What takes a worker out of the choice, and who signs for it. */
@@ -401,7 +410,7 @@ describe('a worker that leaves', () => {
 });
 
 describe('the latency that a model shows', () => {
-  it('is 0 at first, then the median over all processes, the same from each', async () => {
+  it('is 0 at first, then the median over all processes, the same from each [models.median-latency]', async () => {
     // Each process looks at the observations every few seconds.
     const untilShown = (
       url: string,

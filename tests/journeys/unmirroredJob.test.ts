@@ -52,7 +52,7 @@ async function openStream(more: Record<string, string> = {}): Promise<IncomingMe
 }
 
 describe('a job, while the indexer stands still,', () => {
-  it('is read from the ledger, as the mirror will tell it but for the signatures of its end', async () => {
+  it('is read from the ledger, as the mirror will tell it but for the signatures of its end [jobs.unmirrored]', async () => {
     const stream = await openStream();
     const {
       'x-svc-job-id': id,
@@ -88,7 +88,7 @@ describe('a job, while the indexer stands still,', () => {
     });
   });
 
-  it('is no job of another wallet, as an id that nobody locked is nobody’s', async () => {
+  it('is no job of another wallet, as an id that nobody locked is nobody’s [jobs.unmirrored]', async () => {
     const stream = await openStream();
     const id = stream.headers['x-svc-job-id'] as string;
     const lookUp = async (jobId: string, apiKey: string) => {

@@ -30,7 +30,7 @@ async function createWebhook(): Promise<string> {
   return secret;
 }
 
-it('tells a webhook of a job from its lock to its settlement, signed, as the API tells it', async () => {
+it('tells a webhook of a job from its lock to its settlement, signed, as the API tells it [events.journey]', async () => {
   const secret = await createWebhook();
   const completion = await service.openai().chat.completions.create({
     model: service.model.id,

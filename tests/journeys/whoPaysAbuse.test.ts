@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => service?.close());
 
 describe('a wallet that leaves its requests again and again', () => {
-  it('loses its key at once, gets it back forgiven, and loses it again', async () => {
+  it('loses its key at once, gets it back forgiven, and loses it again [failures.abuse]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const other = await service.addWallet(CREDITS);
     const wallet = address.toBase58();

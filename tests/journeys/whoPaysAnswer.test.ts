@@ -65,7 +65,7 @@ function textOf(body: string): string {
 }
 
 describe('a stream', () => {
-  it('carries a comment after every ten seconds of silence, and none while text comes', async () => {
+  it('carries a comment after every ten seconds of silence, and none while text comes [completions.stream-keep-alive]', async () => {
     const { apiKey } = await service.addWallet(CREDITS);
     const cues = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
     service.engine.play(async function* () {
@@ -97,7 +97,7 @@ describe('a stream', () => {
     expect(after).toMatch(/data: \[DONE\]\n\n$/);
   });
 
-  it('whose client reads nothing is answered and settled at the worker’s pace, and read later', async () => {
+  it('whose client reads nothing is answered and settled at the worker’s pace, and read later [completions.slow-reader]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const words = Array.from({ length: 20_000 }, (_, index) => `word ${index} `);
     service.engine.play(async function* () {

@@ -57,7 +57,7 @@ describe('requests that come together for more than the wallet has', () => {
 });
 
 describe('a lock that is not confirmed in 10 s', () => {
-  it('is a 503, plain and streamed, and is taken back at once when it lands', async () => {
+  it('is a 503, plain and streamed, and is taken back at once when it lands [failures.lock-late]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const heard = Promise.withResolvers<void>();
     service.ledgerGate.setRoad(async (request, forward) => {
@@ -76,7 +76,7 @@ describe('a lock that is not confirmed in 10 s', () => {
     await service.expectConserved();
   });
 
-  it('and never lands leaves nothing, and the same request may then run', async () => {
+  it('and never lands leaves nothing, and the same request may then run [failures.lock-late]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const lost = Promise.withResolvers<never>();
     lost.promise.catch(() => undefined);
@@ -119,7 +119,7 @@ describe.each(FORMS)('a price that is raised between quote and lock, %s', (form)
     });
   }
 
-  it('is quoted once more, and the new price is charged', async () => {
+  it('is quoted once more, and the new price is charged [charging.quoted-once-more]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const price = await priceNow();
     raiseBeforeLocks(1);
@@ -132,7 +132,7 @@ describe.each(FORMS)('a price that is raised between quote and lock, %s', (form)
     await service.expectConserved();
   });
 
-  it('is a 503 that costs nothing when it is raised twice', async () => {
+  it('is a 503 that costs nothing when it is raised twice [charging.quoted-once-more]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     raiseBeforeLocks(2);
     const answer = await askCompletion(service, { form, apiKey });

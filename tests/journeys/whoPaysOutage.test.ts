@@ -118,7 +118,7 @@ async function failBoth(
 const untold = { code: 'worker_failed', details: { credits_refunded: 8, refund_tx: null } };
 
 describe('while the ledger is away, a completion', () => {
-  it('is a 503 that costs nothing, and what only reads goes on', async () => {
+  it('is a 503 that costs nothing, and what only reads goes on [failures.ledger-away]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     service.ledgerGate.setRoad(nodeAway);
     const asking = FORMS.map((form) => askCompletion(api, { form, apiKey }));
@@ -138,7 +138,7 @@ describe('while the ledger is away, a completion', () => {
     });
   });
 
-  it('that was locked before is answered without its settlement, which comes with the ledger', async () => {
+  it('that was locked before is answered without its settlement, which comes with the ledger [completions.unsettled-in-time]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
     await untilUnderWay(service, address, FORMS.length);
@@ -270,7 +270,7 @@ function becomeUnreliable(): { refusals: () => number } {
 describe('while the database is away, a completion', () => {
   afterEach(() => service.databaseGate.open());
 
-  it('is a 503 that costs nothing, and runs again without a restart', async () => {
+  it('is a 503 that costs nothing, and runs again without a restart [failures.ledger-away]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     await service.databaseGate.shut();
     const asking = FORMS.map((form) => askCompletion(api, { form, apiKey }));
@@ -361,7 +361,7 @@ describe('while the fee payer has nothing at all, a completion', () => {
 });
 
 describe('while the operator’s float is low, a completion', () => {
-  it('is a 503 that costs nothing, and those locked before still settle', async () => {
+  it('is a 503 that costs nothing, and those locked before still settle [failures.ledger-away]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
     await untilUnderWay(service, address, FORMS.length);

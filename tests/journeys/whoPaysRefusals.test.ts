@@ -36,12 +36,19 @@ describe.each(FORMS)('a %s completion that is refused', (form) => {
     ['for its length', 400, 'context_length_exceeded', () => ({ messages: tooLong })],
     ['for its credits', 402, 'insufficient_credits', () => ({ messages })],
     ['for want of a worker', 503, 'no_workers_available', () => ({ model: unhosted.id })],
-  ])('is told so, and nothing is locked: %s', async (_why, status, code, body) => {
-    const { address, apiKey } = wallet;
-    const answer = await askCompletion(service, { form, apiKey, body: body() });
-    expect(answer).toMatchObject({ status, error: { code } });
-    expect(answer.headers['content-type']).toMatch('application/json');
-    expect(answer.headers['x-svc-job-id']).toBeUndefined();
-    expect(await readBooks(service, address)).toEqual({ available: CREDITS, locked: 0n, jobs: [] });
-  });
+  ])(
+    'is told so, and nothing is locked: %s [failures.nothing-locked]',
+    async (_why, status, code, body) => {
+      const { address, apiKey } = wallet;
+      const answer = await askCompletion(service, { form, apiKey, body: body() });
+      expect(answer).toMatchObject({ status, error: { code } });
+      expect(answer.headers['content-type']).toMatch('application/json');
+      expect(answer.headers['x-svc-job-id']).toBeUndefined();
+      expect(await readBooks(service, address)).toEqual({
+        available: CREDITS,
+        locked: 0n,
+        jobs: [],
+      });
+    },
+  );
 });

@@ -26,7 +26,7 @@ const buy = (credits: bigint, from = world.walletTokens, buyer: Keypair = world.
   });
 
 describe('credit_buy', () => {
-  it('moves 10,000 base units a credit into the vault, whoever pays', async () => {
+  it('moves 10,000 base units a credit into the vault, whoever pays [charging.credit-value]', async () => {
     const { chain, stranger, creditMint, wallet, creditAccount } = world;
     const tokens = world.token(creditMint, stranger.publicKey, 30_000n);
     await pass(world, 5n);

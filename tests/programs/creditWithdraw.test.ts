@@ -53,7 +53,7 @@ describe('credit_withdraw', () => {
     expect(await chain.tokens(addresses.vault)).toBe(0n);
   });
 
-  it('is the wallet’s alone', async () => {
+  it('is the wallet’s alone [charging.no-withdrawal-by-key]', async () => {
     for (const signer of [world.stranger, world.hotSigner, world.authority, world.arbiter]) {
       const theft = withdraw(1n, world.walletTokens, signer);
       await expectRefusal(world, 'Unauthorized', theft, [signer]);

@@ -103,7 +103,7 @@ describe('dispute_resolve', () => {
     await expectRefusal(world, 'AlreadyDisputed', dispute(world, job), [world.wallet]);
   });
 
-  it('makes the treasury owe the charge when it is upheld against the gateway', async () => {
+  it('makes the treasury owe the charge when it is upheld against the gateway [disputes.evidence]', async () => {
     await expectVerdict(
       UPHELD_GATEWAY,
       {
@@ -116,7 +116,7 @@ describe('dispute_resolve', () => {
     );
   });
 
-  it('slashes the worker when it is upheld against it', async () => {
+  it('slashes the worker when it is upheld against it [disputes.evidence]', async () => {
     await expectVerdict(
       UPHELD_WORKER,
       {

@@ -104,7 +104,7 @@ describe('job_close', () => {
     await chain.send([verdict, close(job)], [arbiter]);
   });
 
-  it('leaves nothing that could be revived, and the id cannot be locked again', async () => {
+  it('leaves nothing that could be revived, and the id cannot be locked again [jobs.ids]', async () => {
     const { chain, hotSigner } = world;
     const { instruction, job } = await composeLock(world);
     await chain.send([instruction], [hotSigner]);

@@ -64,7 +64,7 @@ describe('job_dispute', () => {
     await chain.send([byGateway], [hotSigner]);
   });
 
-  it('is in time up to 60 seconds after the settlement and late a second after that', async () => {
+  it('is in time up to 60 seconds after the settlement and late a second after that [disputes.window]', async () => {
     const early = await jobIn(world, 'settled');
     const job = await jobIn(world, 'settled');
     const other = await jobIn(world, 'settled');

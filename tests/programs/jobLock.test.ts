@@ -134,10 +134,13 @@ describe('job_lock', () => {
     [2_000, 8n],
     [2_001, 9n],
     [32_768, 132n],
-  ])('locks for a limit of %i tokens %i credits', async (tokenLimit, credits) => {
-    await lockJob(world, { tokenLimit });
-    expect((await account()).lockedCredits).toBe(credits);
-  });
+  ])(
+    'locks for a limit of %i tokens %i credits [charging.lock-amount]',
+    async (tokenLimit, credits) => {
+      await lockJob(world, { tokenLimit });
+      expect((await account()).lockedCredits).toBe(credits);
+    },
+  );
 
   it('makes the wallet, the spender’s key or the gateway the controller', async () => {
     const { wallet, stranger, chain } = world;
@@ -185,7 +188,7 @@ describe('job_lock', () => {
     await lockJob(world, { tokenLimit: 2_001, maxCredits: 9n });
   });
 
-  it('refuses a price that was raised after it was quoted', async () => {
+  it('refuses a price that was raised after it was quoted [charging.price-changes]', async () => {
     const { chain, authority, hotSigner } = world;
     const quoted = await composeLock(world, { maxCredits: 8n });
     await chain.send([modelInstruction(world, { creditsPerRequest: 9 })], [authority]);
@@ -234,7 +237,7 @@ describe('job_lock', () => {
     });
   });
 
-  it('refuses a lock that the available credits do not cover', async () => {
+  it('refuses a lock that the available credits do not cover [charging.concurrent]', async () => {
     const fill = modelInstruction(world, { creditsPerRequest: 1_000 });
     await world.chain.send([fill], [world.authority]);
     for (let locked = 0n; locked < CREDITS; locked += 1_000n) await lockJob(world);
@@ -242,7 +245,7 @@ describe('job_lock', () => {
     expect((await account()).availableCredits).toBe(0n);
   });
 
-  it('refuses a model from its retirement on', async () => {
+  it('refuses a model from its retirement on [models.retirement]', async () => {
     const retiresAt = (await world.chain.now()) + 30n * DAY;
     const retire = { authority: world.authority.publicKey, modelId: MODEL.id, retiresAt };
     await world.chain.send([modelRetire(retire)], [world.authority]);
@@ -298,7 +301,7 @@ describe('job_lock', () => {
     }
   });
 
-  it('refuses the same id twice', async () => {
+  it('refuses the same id twice [jobs.ids]', async () => {
     const { instruction } = await composeLock(world);
     await world.chain.send([instruction], [world.hotSigner]);
     await pass(world, 1n);

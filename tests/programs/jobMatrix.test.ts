@@ -149,28 +149,35 @@ describe.each(Object.entries(controllers))('a job controlled by %s', (controller
     return givesGateway && acting !== 'spenderKey' ? 'Unauthorized' : 'SpenderNotSet';
   };
 
-  it.each(JOB_STATUSES)('moves on from %s as the table says, for whom it says', async (status) => {
-    const names = Object.keys(table) as MatrixName[];
-    const job = await freshJob(status);
-    for (const name of names) {
-      const rightful = entitled(name, acting);
-      const others = rightful === null ? [] : everybody.filter((key) => !rightful.includes(key));
-      for (const person of others) {
-        // A wallet that locks for itself leaves its gateway the right to lock, too.
-        if (name === 'lock' && acting === 'wallet' && person === 'gatewaySigner') continue;
-        const expected = refusalOf(name, person, status);
-        expect([name, person, await attempt(name, job, person)]).toEqual([name, person, expected]);
+  it.each(JOB_STATUSES)(
+    'moves on from %s as the table says, for whom it says [jobs.states]',
+    async (status) => {
+      const names = Object.keys(table) as MatrixName[];
+      const job = await freshJob(status);
+      for (const name of names) {
+        const rightful = entitled(name, acting);
+        const others = rightful === null ? [] : everybody.filter((key) => !rightful.includes(key));
+        for (const person of others) {
+          // A wallet that locks for itself leaves its gateway the right to lock, too.
+          if (name === 'lock' && acting === 'wallet' && person === 'gatewaySigner') continue;
+          const expected = refusalOf(name, person, status);
+          expect([name, person, await attempt(name, job, person)]).toEqual([
+            name,
+            person,
+            expected,
+          ]);
+        }
       }
-    }
-    for (const name of names) {
-      for (const person of entitled(name, acting) ?? ['stranger' as const]) {
-        const outcome = await attempt(name, await freshJob(status), person);
-        const isRefused = name === 'lock' && isStopped && person === acting;
-        const expected =
-          isRefused && status !== 'refunded' ? 'GatewayStopped' : table[name][status];
-        expect([name, person, outcome]).toEqual([name, person, expected]);
+      for (const name of names) {
+        for (const person of entitled(name, acting) ?? ['stranger' as const]) {
+          const outcome = await attempt(name, await freshJob(status), person);
+          const isRefused = name === 'lock' && isStopped && person === acting;
+          const expected =
+            isRefused && status !== 'refunded' ? 'GatewayStopped' : table[name][status];
+          expect([name, person, outcome]).toEqual([name, person, expected]);
+        }
       }
-    }
-    await expectConserved(world);
-  });
+      await expectConserved(world);
+    },
+  );
 });

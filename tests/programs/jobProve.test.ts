@@ -116,7 +116,7 @@ describe('job_prove', () => {
     await expectRefusal(world, 'ProofMissing', prove(world, job, {}, 65_535));
   });
 
-  it('refuses another key, and a message that is not exactly this proof', async () => {
+  it('refuses another key, and a message that is not exactly this proof [charging.deducted-at-settlement]', async () => {
     const job = await jobIn(world, 'processing');
     await expectRefusal(world, 'ProofWrongKey', prove(world, job, { key: Keypair.generate() }));
     await expectRefusal(world, 'ProofWrongMessage', prove(world, job, { attempt: 2 }));

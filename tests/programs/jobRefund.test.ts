@@ -15,7 +15,7 @@ afterEach(() => expectConserved(world));
 
 describe('job_refund', () => {
   it.each(['pending', 'processing', 'settling'] as const)(
-    'returns the lock of a job that is %s once its time is over, at anybody’s call',
+    'returns the lock of a job that is %s once its time is over, at anybody’s call [failures.timeout]',
     async (status) => {
       const account = () => world.read('CreditAccount', world.creditAccount);
       const { availableCredits } = await account();

@@ -32,7 +32,7 @@ const worker = () => world.read('Worker', world.worker);
 const treasury = () => world.read('Treasury', addresses.treasury);
 
 describe('job_settle', () => {
-  it('pays worker and treasury and returns the rest', async () => {
+  it('pays worker and treasury and returns the rest [charging.never-above-lock] [charging.deducted-at-settlement]', async () => {
     const job = await jobIn(world, 'settling', { tokenLimit: 3_000, completionTokens: 2_100 });
     await pass(world, 9n);
     const before = { job: await readJob(world, job), account: await account() };
@@ -70,7 +70,7 @@ describe('job_settle', () => {
     expect(await treasury()).toEqual(owed.treasury);
   });
 
-  it('charges the lower of the proven and the counted tokens, and never above the lock', async () => {
+  it('charges the lower of the proven and the counted tokens, and never above the lock [charging.threshold]', async () => {
     const charged = async (
       choice: Proven & { tokenLimit: number },
       countedTokens: number,
@@ -119,7 +119,7 @@ describe('job_settle', () => {
     await expectRefusal(world, 'NothingCounted', empty, [world.hotSigner]);
   });
 
-  it('is in time a second before the deadline and at it, and late a second after', async () => {
+  it('is in time a second before the deadline and at it, and late a second after [failures.ledger-time]', async () => {
     const early = await jobIn(world, 'settling');
     const job = await jobIn(world, 'settling');
     const other = await jobIn(world, 'settling');

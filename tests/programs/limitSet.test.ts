@@ -63,7 +63,7 @@ describe('limit_set', () => {
     await lockJob(world);
   });
 
-  it('refuses everybody but the wallet', async () => {
+  it('refuses everybody but the wallet [charging.no-withdrawal-by-key]', async () => {
     for (const signer of [world.stranger, world.hotSigner, world.operator, world.authority]) {
       await expectRefusal(world, 'Unauthorized', set(1n, 2n, signer), [signer]);
     }

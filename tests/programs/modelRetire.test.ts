@@ -15,7 +15,7 @@ const retire = (retiresAt: bigint, authority = world.authority) =>
   modelRetire({ authority: authority.publicKey, modelId: MODEL.id, retiresAt });
 
 describe('model_retire', () => {
-  it('announces a date, moves it, and takes it back', async () => {
+  it('announces a date, moves it, and takes it back [models.retirement]', async () => {
     const { chain, authority, model } = world;
     const before = await world.read('Model', model);
     const soonest = (await chain.now()) + NOTICE;
@@ -29,7 +29,7 @@ describe('model_retire', () => {
     }
   });
 
-  it('refuses a date less than 30 days ahead', async () => {
+  it('refuses a date less than 30 days ahead [models.retirement]', async () => {
     const { chain, authority } = world;
     const soonest = (await chain.now()) + NOTICE;
     for (const retiresAt of [soonest - 1n, 1n, -1n, -(2n ** 63n)]) {

@@ -33,7 +33,7 @@ describe('model_upsert', () => {
     expect(modelText(found)).toEqual({ id, label, originator });
   });
 
-  it('changes a model, whose jobs in flight keep their prices', async () => {
+  it('changes a model, whose jobs in flight keep their prices [charging.price-changes]', async () => {
     const { model, authority } = world;
     const added = await world.read('Model', model);
     const job = await jobIn(world, 'pending');

@@ -41,7 +41,7 @@ describe('spender_set', () => {
     await expectRefusal(world, 'SpenderNotSet', instruction, [hotSigner]);
   });
 
-  it('refuses everybody but the wallet', async () => {
+  it('refuses everybody but the wallet [charging.no-withdrawal-by-key]', async () => {
     for (const signer of [world.stranger, world.hotSigner, world.operator, world.authority]) {
       const instruction = set(signer.publicKey, signer);
       await expectRefusal(world, 'Unauthorized', instruction, [signer]);

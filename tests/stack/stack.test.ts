@@ -34,7 +34,7 @@ describe('a running stack', () => {
     expect(place.files()).toEqual([]);
   });
 
-  it('describes itself for its owner only, hosts every launch model twice, and lets no other start', async () => {
+  it('describes itself for its owner only, hosts every launch model twice, and lets no other start [charging.launch-prices]', async () => {
     const { pid, baseUrl, apiKey, wallet } = await place.start().running();
     expect(baseUrl).toBe(`http://127.0.0.1:${place.port}`);
     expect(statSync(join(place.folder, '.svc/stack.json')).mode & 0o777).toBe(0o600);

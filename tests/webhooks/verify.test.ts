@@ -37,7 +37,7 @@ function reasonOf(changes: Partial<Delivery>): unknown {
 }
 
 describe('the signature', () => {
-  it('is what the contract says, computed by hand', () => {
+  it('is what the contract says, computed by hand [events.signature]', () => {
     const digest = createHmac('sha256', secret).update(`${time}.${rawBody}`).digest('hex');
     expect(sign()['Svc-Signature']).toBe(`t=${time},v1=${digest}`);
   });
@@ -52,7 +52,7 @@ describe('the signature', () => {
     await expect(verifier.webhooks.unwrap(`${rawBody} `, headers)).rejects.toThrow();
   });
 
-  it('serves receivers with either secret while a rotation overlaps', async () => {
+  it('serves receivers with either secret while a rotation overlaps [events.rotation]', async () => {
     const [previous, current] = [generateSecret(), generateSecret()];
     const headers = sign({ current, previous }, Date.now());
     for (const key of [previous, current]) {
@@ -103,13 +103,16 @@ describe('the verifier', () => {
   it.each([
     [300, 'too_old'],
     [-300, 'too_new'],
-  ])('accepts a time up to its limit (%d s) and not a second more', (ageSeconds, reason) => {
-    const step = Math.sign(ageSeconds);
-    const atAge = (seconds: number) => ({ nowMs: (time + seconds) * 1_000 });
-    expect(verify(atAge(ageSeconds))).toEqual(event);
-    expect(reasonOf(atAge(ageSeconds + step))).toBe(reason);
-    expect(verify({ ...atAge(ageSeconds + step), toleranceSeconds: 301 })).toEqual(event);
-  });
+  ])(
+    'accepts a time up to its limit (%d s) and not a second more [events.receiver]',
+    (ageSeconds, reason) => {
+      const step = Math.sign(ageSeconds);
+      const atAge = (seconds: number) => ({ nowMs: (time + seconds) * 1_000 });
+      expect(verify(atAge(ageSeconds))).toEqual(event);
+      expect(reasonOf(atAge(ageSeconds + step))).toBe(reason);
+      expect(verify({ ...atAge(ageSeconds + step), toleranceSeconds: 301 })).toEqual(event);
+    },
+  );
 
   const [, digest = ''] = (sign()['Svc-Signature'] ?? '').split('v1=');
   it.each<[string, Partial<Delivery>, string]>([
@@ -124,7 +127,7 @@ describe('the verifier', () => {
     ['a cut digest', { headers: { 'svc-signature': `t=${time},v1=ab` } }, 'signature_malformed'],
     ['a clock that is broken', { nowMs: Number.NaN }, 'too_old'],
     ['a parsed body', { rawBody: event as unknown as string }, 'body_not_raw'],
-  ])('refuses %s', (_what, changes, reason) => {
+  ])('refuses %s [events.receiver]', (_what, changes, reason) => {
     expect(reasonOf(changes)).toBe(reason);
   });
 
@@ -139,7 +142,7 @@ describe('the verifier', () => {
 });
 
 describe('the version of the envelope', () => {
-  it('is the date of the release that the changelog names, once it has one', () => {
+  it('is the date of the release that the changelog names, once it has one [versions.api-version]', () => {
     const changelog = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8');
     const [, date] = /^## 0\.1\.0 \((.*)\)$/m.exec(changelog) ?? [];
     expect(['unreleased', API_VERSION]).toContain(date);

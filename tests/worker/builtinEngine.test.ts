@@ -29,7 +29,7 @@ describe('the built-in engine', () => {
     expect(finishReason).toBe('stop');
   });
 
-  it('gives the same text for the same conversation and seed, and another for another', async () => {
+  it('gives the same text for the same conversation and seed, and another for another [completions.stop-and-seed]', async () => {
     const first = await generate({ seed: 1 });
     expect(await generate({ seed: 1 })).toEqual(first);
     expect((await generate({ seed: 2 })).text).not.toBe(first.text);
@@ -65,7 +65,7 @@ describe('the built-in engine', () => {
     });
   });
 
-  it('ends before the first stop sequence, wherever tokens cut it', async () => {
+  it('ends before the first stop sequence, wherever tokens cut it [completions.stop-and-seed]', async () => {
     for (const stop of ['engine, not', ['absent', 'engine, not a', 'ine, not']]) {
       const { text, finishReason } = await generate({ stop });
       expect(text).toBe(`This is the built-in ${typeof stop === 'string' ? '' : 'eng'}`);

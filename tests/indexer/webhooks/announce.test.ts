@@ -98,7 +98,7 @@ function repayment(slot: bigint, available: number, sequence = 4): LedgerTransac
 }
 
 describe('an event is for', () => {
-  it('the webhooks of its wallet that subscribe to its kind', async () => {
+  it('the webhooks of its wallet that subscribe to its kind [events.subscribed-kinds]', async () => {
     const mine = await scene.addWebhook({ url: URL });
     await scene.addWebhook({ url: URL, wallet: OTHER_WALLET });
     await scene.addWebhook({ url: URL, events: ['job.completed', 'worker.slashed'] });
@@ -119,7 +119,7 @@ describe('an event is for', () => {
     ]);
   });
 
-  it('everybody who subscribes, when it is about a worker', async () => {
+  it('everybody who subscribes, when it is about a worker [events.subscribed-kinds]', async () => {
     const events = ['worker.registered'] as const;
     const mine = await scene.addWebhook({ url: URL, events });
     const other = await scene.addWebhook({ url: URL, wallet: OTHER_WALLET, events });
@@ -153,7 +153,7 @@ describe('an event is for', () => {
 });
 
 describe('announcing', () => {
-  it('happens with the folding or not at all', async () => {
+  it('happens with the folding or not at all [events.never-lost]', async () => {
     await scene.addWebhook({ url: URL });
     const failing = inTransaction(scene.pool, async (client) => {
       await scene.announcer.announce(client, [bought({ credits: 5, available: 5 })]);
@@ -164,7 +164,7 @@ describe('announcing', () => {
     expect(await countQueued()).toBe(0n);
   });
 
-  it('happens once, however often the transaction is read', async () => {
+  it('happens once, however often the transaction is read [events.kinds]', async () => {
     await scene.addWebhook({ url: URL });
     const event = bought({ credits: 5, available: 5 });
     await scene.announce([event]);
@@ -388,7 +388,7 @@ describe('a transaction that vanishes', () => {
 describe('where webhooks wait for finality', () => {
   const careful = () => createAnnouncer({ queue: scene.queue, awaitsFinality: true }, 0n);
 
-  it('an event is queued when its transaction is final, and not before', async () => {
+  it('an event is queued when its transaction is final, and not before [events.finality]', async () => {
     await scene.addWebhook({ url: URL });
     const landed = opening(10n);
     await scene.applyAndAnnounce([landed], careful());
@@ -427,7 +427,7 @@ describe('credit.low', () => {
     await scene.addWebhook({ url: URL, events: ['credit.low'] });
   });
 
-  it('fires once when the balance goes below 100, and again after it was above', async () => {
+  it('fires once when the balance goes below 100, and again after it was above [events.credit-low]', async () => {
     await spend(100);
     expect(await alerts()).toEqual([]);
     await spend(99);
@@ -479,7 +479,7 @@ describe('credit.low', () => {
     expect(await alerts()).toEqual([49]);
   });
 
-  it("follows the wallet's own threshold, also one that was raised above the balance", async () => {
+  it("follows the wallet's own threshold, also one that was raised above the balance [events.credit-low]", async () => {
     await spend(150);
     await scene.pool.query('update service.credit_alerts set threshold_credits = 200');
     await spend(149);

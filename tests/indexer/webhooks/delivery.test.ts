@@ -50,7 +50,7 @@ async function theDelivery(): Promise<DeliveryRow> {
 }
 
 describe('a delivery', () => {
-  it('is a POST of the stored body, signed so that the receiver can compute the same', async () => {
+  it('is a POST of the stored body, signed so that the receiver can compute the same [events.signature]', async () => {
     const { delivery } = await announceOne();
     await scene.attemptDue();
 
@@ -73,7 +73,7 @@ describe('a delivery', () => {
     expect(await theDelivery()).toMatchObject({ status: 'delivered', attempts: 1, due_at: null });
   });
 
-  it('is signed with both secrets while a rotation overlaps, and with the new one after', async () => {
+  it('is signed with both secrets while a rotation overlaps, and with the new one after [events.rotation]', async () => {
     const { webhookId } = await announceOne();
     const rotate = `update service.webhooks set previous_secret = secret,
       previous_secret_until = now() + $2 * interval '1 hour' where id = $1`;
@@ -140,7 +140,7 @@ describe('a delivery', () => {
     expect(await scene.attemptDue()).toMatchObject([{ error: 'tls_failed', statusCode: null }]);
   });
 
-  it('fails when the connection breaks, or what answers does not speak HTTP', async () => {
+  it('fails when the connection breaks, or what answers does not speak HTTP [events.ten-seconds]', async () => {
     await announceOne();
     receiver.answer = (response) => void response.socket?.destroy();
     expect(await scene.attemptDue()).toMatchObject([{ error: 'connection_lost' }]);
@@ -150,7 +150,7 @@ describe('a delivery', () => {
     expect(await scene.attemptDue()).toMatchObject([{ error: 'bad_response' }]);
   });
 
-  it('fails after ten seconds, whether the receiver is silent or drips its answer', async () => {
+  it('fails after ten seconds, whether the receiver is silent or drips its answer [events.ten-seconds]', async () => {
     await announceOne();
     await scene.announce([bought({ credits: 5, available: 110 })]);
     receiver.answer = (response, { body }) => {
@@ -199,7 +199,7 @@ describe('a delivery', () => {
 });
 
 describe('the schedule', () => {
-  it('waits 30 s, 5 min, 30 min and 2 h, each from the end of the attempt before', async () => {
+  it('waits 30 s, 5 min, 30 min and 2 h, each from the end of the attempt before [events.schedule]', async () => {
     const { webhookId, delivery } = await announceOne();
     receiver.answer = refuse;
     for (const [index, delaySeconds] of DELAYS_SECONDS.entries()) {
@@ -228,7 +228,7 @@ describe('the schedule', () => {
     expect(await scene.attemptDue()).toEqual([]);
   });
 
-  it('marks the webhook failed with the fifth, and keeps what comes later for its owner', async () => {
+  it('marks the webhook failed with the fifth, and keeps what comes later for its owner [events.failed]', async () => {
     const { webhookId, delivery } = await announceOne();
     await scene.announce([bought({ credits: 5, available: 110 })]);
     receiver.answer = refuse;

@@ -36,7 +36,7 @@ async function start(): Promise<StartedProcess> {
 }
 
 describe('an indexer that is killed in the middle of an exchange', () => {
-  it('loses neither the event nor the count of its attempts', async () => {
+  it('loses neither the event nor the count of its attempts [events.never-lost]', async () => {
     // Given a receiver that is being asked
     receiver.answer = () => {};
     const first = await start();

@@ -96,7 +96,7 @@ const sentAttempts = () =>
   receiver.received.map(({ headers }) => Number(headers['svc-delivery-attempt']));
 
 describe('a replay', () => {
-  it('sends what failed and what was kept, in order, and makes the webhook active again', async () => {
+  it('sends what failed and what was kept, in order, and makes the webhook active again [events.failed]', async () => {
     await failFirstOf(4);
     expect(await statuses()).toEqual([
       ['failed', 5],

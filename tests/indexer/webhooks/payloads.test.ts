@@ -56,7 +56,7 @@ function eventsOf<Name extends LedgerEvent['name']>(name: Name) {
 }
 
 describe('what webhooks are told', () => {
-  it('is of every kind, once for each event of the ledger that it follows from', () => {
+  it('is of every kind, once for each event of the ledger that it follows from [events.kinds]', () => {
     const counts = Object.fromEntries(EVENT_KINDS.map((kind) => [kind, envelopesOf(kind).length]));
     expect(counts).toEqual({
       'job.submitted': eventsOf('JobLocked').length,
@@ -73,7 +73,7 @@ describe('what webhooks are told', () => {
     for (const count of Object.values(counts)) expect(count).toBeGreaterThan(0);
   });
 
-  it('comes in the envelope of the contract, with ids that never meet', () => {
+  it('comes in the envelope of the contract, with ids that never meet [events.envelope]', () => {
     for (const { body, event_id, event } of deliveries) {
       expect(JSON.parse(body)).toEqual({
         id: event_id,
@@ -210,10 +210,13 @@ describe('what webhooks are told', () => {
         related_job_id: JOB_ID,
       },
     ],
-  ] as const)('tells of %s what the contract says, and nothing else', (kind, data) => {
-    const [first] = envelopesOf(kind);
-    expect(first.data).toEqual(data);
-  });
+  ] as const)(
+    'tells of %s what the contract says, and nothing else [events.data]',
+    (kind, data) => {
+      const [first] = envelopesOf(kind);
+      expect(first.data).toEqual(data);
+    },
+  );
 
   it('is described whole, in the reference and in the guide', () => {
     const guide = readDocuments().find(({ path }) => path === 'docs/webhooks.md')?.text ?? '';
@@ -255,7 +258,7 @@ describe('what webhooks are told', () => {
     expect(low.data.usdc_value).toBe(Number(availableCredits) / 100);
   });
 
-  it('makes of a dispute neither a time-out when it is upheld, nor another completion', () => {
+  it('makes of a dispute neither a time-out when it is upheld, nor another completion [events.no-status-echo]', () => {
     const disputed = envelopesOf('job.disputed').map(({ data }) => data.job_id);
     const timeouts = envelopesOf('job.timeout').map(({ data }) => data.job_id);
     const completed = envelopesOf('job.completed').map(({ data }) => data.job_id);
