@@ -15,7 +15,7 @@ import { COMPACT, CommandError } from './output.ts';
 import { renderJson } from './renderChecks.ts';
 
 const HEAD = [
-  ...['worker', 'proven', 'right', 'common'],
+  ...['worker', 'proven', 'right'],
   ...['tokens claimed', 'counted', 'first token', 'credits'],
 ];
 const FOR_ARBITER =
@@ -34,12 +34,11 @@ export function renderCanary(
   const { model, seed, questions, workers, silent } = report;
   const table = new Table({ head: HEAD, style: COMPACT });
   for (const one of workers) {
-    const { first_token_p50_ms: firstTokenMs, answers_common: common } = one;
+    const { first_token_p50_ms: firstTokenMs } = one;
     table.push([
       one.worker,
       `${one.jobs_proven} of ${one.jobs_asked}`,
       `${one.answers_right} of ${one.jobs_asked - one.jobs_refused}`,
-      common === null ? '-' : `${common} of ${questions}`,
       one.tokens_claimed,
       one.tokens_counted,
       firstTokenMs === null ? '-' : `${firstTokenMs} ms`,

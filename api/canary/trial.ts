@@ -143,8 +143,6 @@ export interface WorkerReport {
   /** For want of a place; they count for nothing. */
   jobs_refused: number;
   answers_right: number;
-  /** Answers that as many workers gave to the same question as any other; null for one worker. */
-  answers_common: number | null;
   tokens_claimed: number;
   tokens_counted: number;
   first_token_p50_ms: number | null;
@@ -160,16 +158,12 @@ export function reportWorkers(options: {
   rightMin: number;
 }): WorkerReport[] {
   const { questions, trials, rightMin } = options;
-  const common = questions.map((_, index) =>
-    mostFrequent([...trials.values()].map((own) => answerOf(own[index]))),
-  );
   return [...trials].map(([worker, own]) => {
     const answers = questions.map((_, index) => answerOf(own[index]));
     const proven = own.filter((trial) => trial.kind === 'proven');
     const refused = own.filter(({ kind }) => kind === 'full').length;
     const answered = own.length - refused;
     const right = questions.filter((question, index) => isRight(question, answers[index] ?? ''));
-    const asMost = answers.filter((answer, index) => common[index]?.has(answer));
     const firstTokens = own.flatMap(({ firstTokenMs }) => firstTokenMs ?? []);
     return {
       worker,
@@ -177,7 +171,6 @@ export function reportWorkers(options: {
       jobs_proven: proven.length,
       jobs_refused: refused,
       answers_right: right.length,
-      answers_common: trials.size > 1 ? asMost.length : null,
       tokens_claimed: proven.reduce((sum, { claimedTokens }) => sum + claimedTokens, 0),
       tokens_counted: proven.reduce((sum, { countedTokens }) => sum + countedTokens, 0),
       first_token_p50_ms: median(firstTokens),
@@ -204,16 +197,6 @@ function unprovenFaults(trials: readonly Trial[]): string[] {
 
 function answerOf(trial: Trial | undefined): string | undefined {
   return trial?.kind === 'proven' ? trial.text.trim() : undefined;
-}
-
-/** The answers that no other was given more often than; of answers given once there is none. */
-function mostFrequent(answers: readonly (string | undefined)[]): Set<string | undefined> {
-  const counts = new Map<string, number>();
-  for (const answer of answers) {
-    if (answer !== undefined) counts.set(answer, (counts.get(answer) ?? 0) + 1);
-  }
-  const most = Math.max(2, ...counts.values());
-  return new Set([...counts].filter(([, count]) => count === most).map(([answer]) => answer));
 }
 
 function median(values: readonly number[]): number | null {

@@ -22,7 +22,7 @@ describe('questions drawn from a seed', () => {
 
   it('ask for each ability equally often', () => {
     const isNumber = ({ expected }: { expected: readonly string[] }) => expected.length === 1;
-    for (const seed of SEEDS) expect(draw(seed, 8).filter(isNumber)).toHaveLength(6);
+    for (const seed of SEEDS) expect(draw(seed, 8).filter(isNumber)).toHaveLength(4);
   });
 
   it('look like requests of clients: not one text, limit or seed for all', () => {
@@ -62,13 +62,6 @@ describe('questions drawn from a seed', () => {
     for (const { parts, answer } of sums) {
       expect(answer).toBe(String(Number(parts[0]) + Number(parts[1])));
     }
-    const differences = asked(/subtract (\d+) from (\d+)/);
-    expect(differences.length).toBeGreaterThan(10);
-    for (const { parts, answer } of differences) {
-      expect(answer).toBe(String(Number(parts[1]) - Number(parts[0])));
-    }
-    expect(asked(/Write (thirty) in digits/).every(({ answer }) => answer === '30')).toBe(true);
-    expect(asked(/(seventy-three)/)[0]?.answer).toBe('73');
     const reversals = asked(/from last to first: (\w+), (\w+), (\w+)\./);
     expect(reversals.length).toBeGreaterThan(10);
     for (const { parts, answer } of reversals) expect(answer).toBe(parts.toReversed().join(' '));

@@ -6,45 +6,11 @@ const request = chatCompletionRequest.parse({
   model: 'model',
   messages: [{ role: 'user', content: 'How many?' }],
 });
-const questions = [{ request, expected: ['1'] }];
 
 function proven(text: string, firstTokenMs = 100): Trial {
   const tokens = { claimedTokens: 12, countedTokens: 10 };
   return { kind: 'proven', text, ...tokens, chargedCredits: 8n, firstTokenMs };
 }
-
-/** @param answers of one worker each, to the same question */
-function commonOf(...answers: (string | undefined)[]) {
-  const trials = answers.map((text, index): [string, Trial[]] => [
-    `worker ${index}`,
-    [
-      text === undefined
-        ? { kind: 'unproven', fault: 'proof_missing', firstTokenMs: undefined }
-        : proven(text),
-    ],
-  ]);
-  const report = reportWorkers({ questions, trials: new Map(trials), rightMin: 0 });
-  return report.map(({ answers_common }) => answers_common);
-}
-
-describe('the answers that a pool has in common', () => {
-  it('are those that most gave, whatever space is around them', () => {
-    expect(commonOf('1', ' 1\n', '2', undefined)).toEqual([1, 1, 0, 0]);
-  });
-
-  it('are several when as many gave each', () => {
-    expect(commonOf('1', '2', '1', '2', '3')).toEqual([1, 1, 1, 1, 0]);
-  });
-
-  it('are none when all differ, or nothing was proven', () => {
-    expect(commonOf('1', '2', '3')).toEqual([0, 0, 0]);
-    expect(commonOf(undefined, undefined)).toEqual([0, 0]);
-  });
-
-  it('are not told of for a single worker', () => {
-    expect(commonOf('1')).toEqual([null]);
-  });
-});
 
 describe("a worker's report", () => {
   const unproven: Trial = { kind: 'unproven', fault: 'proof_missing', firstTokenMs: 900 };
@@ -56,7 +22,7 @@ describe("a worker's report", () => {
   it('sums up its jobs', () => {
     expect(report([proven('1', 300), proven('2', 100), proven('1', 200)], 0)).toEqual({
       ...{ worker: 'worker', jobs_asked: 3, jobs_proven: 3, jobs_refused: 0 },
-      ...{ answers_right: 2, answers_common: null },
+      answers_right: 2,
       ...{ tokens_claimed: 36, tokens_counted: 30 },
       ...{ first_token_p50_ms: 200, credits_charged: 24n, faults: [] },
     });

@@ -13,7 +13,6 @@ const report = {
         jobs_proven: 0,
         jobs_refused: 0,
         answers_right: 0,
-        answers_common: null,
       },
       ...{ tokens_claimed: 0, tokens_counted: 0, first_token_p50_ms: null, credits_charged: 0n },
       faults: ['1 of 1 not proven: worker_error'],

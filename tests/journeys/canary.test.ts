@@ -105,12 +105,12 @@ describe('svc canary', () => {
     expect(found.size).toBe(5);
     for (const address of [workers.solving, workers.agreeing]) {
       expect(found.get(address)).toMatchObject({
-        ...{ jobs_asked: 4, jobs_proven: 4, answers_right: 4, answers_common: 4, faults: [] },
+        ...{ jobs_asked: 4, jobs_proven: 4, answers_right: 4, faults: [] },
         first_token_p50_ms: expect.any(Number),
       });
     }
     expect(found.get(workers.talking)).toMatchObject({
-      ...{ jobs_asked: 4, jobs_proven: 4, answers_right: 0, answers_common: 0 },
+      ...{ jobs_asked: 4, jobs_proven: 4, answers_right: 0 },
       faults: ['right in 0 of 4, less than 0.6'],
     });
     for (const [address, fault] of [
@@ -118,7 +118,7 @@ describe('svc canary', () => {
       [workers.dying, 'worker_error'],
     ] as const) {
       expect(found.get(address)).toMatchObject({
-        ...{ jobs_asked: 4, jobs_proven: 0, answers_right: 0, answers_common: 0 },
+        ...{ jobs_asked: 4, jobs_proven: 0, answers_right: 0 },
         ...{ tokens_claimed: 0, tokens_counted: 0, credits_charged: '0' },
         faults: [`4 of 4 not proven: ${fault}`, 'right in 0 of 4, less than 0.6'],
       });
