@@ -20,13 +20,6 @@ const environmentSchema = z.object({
   SVC_COMMITMENT: z.enum(['confirmed', 'finalized']).default('confirmed'),
   SVC_CRANK_KEY: keypairSetting,
   HELIUS_API_KEY: z.string().optional(),
-  HELIUS_WEBHOOK_URL: z.url({ protocol: /^https$/ }).optional(),
-  HELIUS_WEBHOOK_SECRET: z
-    .string()
-    .regex(/^[!-~]{32,255}$/, { error: 'must be 32 to 255 visible characters' })
-    .optional(),
-  HELIUS_WEBHOOK_HOST: z.string().default('127.0.0.1'),
-  HELIUS_WEBHOOK_PORT: portSetting.default(8082),
   SVC_RECONCILE_INTERVAL_SECONDS: z.coerce
     .number()
     .positive()
@@ -44,13 +37,7 @@ const environmentSchema = z.object({
   LOG_LEVEL: logLevelSetting,
 });
 
-const consistentSchema = environmentSchema
-  .refine(
-    ({ HELIUS_WEBHOOK_URL: url, HELIUS_WEBHOOK_SECRET: secret, HELIUS_API_KEY: key }) =>
-      url === undefined || (secret !== undefined && key !== undefined),
-    { path: ['HELIUS_WEBHOOK_URL'], error: 'needs HELIUS_WEBHOOK_SECRET and HELIUS_API_KEY' },
-  )
-  .refine(hasDistinctKeys, SAME_KEYS);
+const consistentSchema = environmentSchema.refine(hasDistinctKeys, SAME_KEYS);
 
 /** The indexer process's settings; every variable is described in `.env.example`. */
 export type IndexerConfig = Readonly<z.infer<typeof environmentSchema>>;

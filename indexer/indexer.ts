@@ -4,7 +4,6 @@ import type pg from 'pg';
 import type { Logger } from '../common/logger.ts';
 import { delay } from '../common/wait.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
-import type { HeliusWebhook } from './helius/webhook.ts';
 import type { Keeper } from './keeper/keeper.ts';
 import { keepMirror } from './mirror/keepMirror.ts';
 import { lead } from './mirror/leadership.ts';
@@ -12,9 +11,8 @@ import type { Lag, Progress } from './mirror/progress.ts';
 import { followHead } from './mirror/sweep.ts';
 import type { ReconcileWatch } from './reconcile/reconcileWatch.ts';
 import { classify, FatalError } from './source/errors.ts';
-import { createAnnouncements, createLogHints, type LogHints } from './source/hints.ts';
+import { createAnnouncements, createLogHints } from './source/hints.ts';
 import type { Commitment, LedgerSource } from './source/source.ts';
-import { listenForHints } from './sql/notifications.ts';
 import { MIRROR_SCHEMA, useSchema } from './sql/schema.ts';
 import type { IndexerMetrics, Role } from './telemetry/metrics.ts';
 import type { Announcing } from './webhooks/announce/announcer.ts';
@@ -45,7 +43,6 @@ const BREACHES_MAX = 2;
 
 /**
  * @param options.pool the migrated database; one connection is held for good
- * @param options.heliusWebhook announces transactions besides the ledger's own stream
  * @param options.keepers what runs beside the mirror while this process leads, once it is complete
  * @param options.lagMax beyond which the mirror is not ready to be read
  * @param options.announcing how webhooks are told of what the mirror learns
@@ -55,7 +52,6 @@ export function createIndexer(options: {
   pool: pg.Pool;
   source: LedgerSource;
   wsUrl: string;
-  heliusWebhook: HeliusWebhook | null;
   programId: PublicKey;
   commitment: Commitment;
   keepers: readonly Keeper[];
@@ -68,7 +64,7 @@ export function createIndexer(options: {
   onFatal: (error: FatalError) => void;
 }): Indexer {
   const { pool, source, wsUrl, programId, commitment, keepers, logger, metrics, onFatal } = options;
-  const { reconcileWatch, progress, lagMax, announcing, heliusWebhook } = options;
+  const { reconcileWatch, progress, lagMax, announcing } = options;
   const stopping = new AbortController();
   const announcements = createAnnouncements();
   let role: Role = 'starting';
@@ -93,22 +89,11 @@ export function createIndexer(options: {
     logger.info({ msg: 'Took over the mirror' });
     const failed = new AbortController();
     const signal = AbortSignal.any([lost, failed.signal]);
-    await listenForHints(client, () => {
-      heliusWebhook?.announced();
-      announcements.hint();
-    });
-    const logHints = createLogHints({
+    const hints = createLogHints({
       ...{ url: wsUrl, programId, commitment, logger },
       onHint: (transaction) =>
         transaction ? announcements.name(transaction) : announcements.hint(),
     });
-    const hints: LogHints = {
-      ...logHints,
-      found() {
-        logHints.found();
-        heliusWebhook?.found();
-      },
-    };
     const mirror = keepMirror({
       ...{ client, announcements, hints, signal, logger, metrics, progress, announcing },
       context: { source, commitment, addresses: createAddresses(programId) },
@@ -117,7 +102,6 @@ export function createIndexer(options: {
       mirror,
       followHead({ source, commitment, progress, signal }),
       reconcileWatch.run(signal),
-      heliusWebhook?.run(signal),
       ...keepers.map((keeper) => keepOnceComplete(keeper, signal)),
     ];
     try {

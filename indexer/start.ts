@@ -13,7 +13,6 @@ import { createLedgerClock, createSender } from '../programs/client/sender/index
 import { createPriorityFee } from '../programs/client/sender/priorityFee.ts';
 import { createAbuseWatch, rejectedDisputes, unpaidEndings } from './abuse/abuseWatch.ts';
 import type { IndexerConfig } from './config.ts';
-import { startHelius } from './helius/startHelius.ts';
 import { createIndexer } from './indexer.ts';
 import { createKeepers } from './keeper/duties.ts';
 import { createProgress } from './mirror/progress.ts';
@@ -21,6 +20,7 @@ import { reconcile } from './reconcile/reconcile.ts';
 import { createReconcileWatch, MIRROR_PATIENCE_MS } from './reconcile/reconcileWatch.ts';
 import { createStatusServer } from './server.ts';
 import type { FatalError } from './source/errors.ts';
+import { createHistorySource } from './source/heliusHistory.ts';
 import { websocketUrlOf } from './source/hints.ts';
 import { createRpc } from './source/rpc.ts';
 import { createLedgerSource } from './source/source.ts';
@@ -131,24 +131,15 @@ export async function startIndexer(options: {
   // A node that is silent, or a long history, must not use up the time for ending.
   const ending = new AbortController();
   const rpc = createRpc(rpcUrl, ending.signal);
-  const helius = await startHelius({
-    apiKey: config.HELIUS_API_KEY,
-    webhook: {
-      url: config.HELIUS_WEBHOOK_URL,
-      secret: config.HELIUS_WEBHOOK_SECRET,
-      host: config.HELIUS_WEBHOOK_HOST,
-      port: config.HELIUS_WEBHOOK_PORT,
-    },
-    programId: programId.toBase58(),
-    source: createLedgerSource({ rpc, programId }),
-    ...{ rpc, pool, logger, registry: metrics.registry },
-  });
-  shutdown.add('helius', helius.close);
+  const source = createLedgerSource({ rpc, programId });
+  const history = { source, rpc, programId: programId.toBase58(), logger };
 
   const indexer = createIndexer({
     ...{ pool, wsUrl, programId, commitment, logger, metrics },
     keepers: [...keepers, abuseWatch],
-    ...{ source: helius.source, heliusWebhook: helius.webhook },
+    source: config.HELIUS_API_KEY
+      ? createHistorySource({ ...history, registry: metrics.registry })
+      : source,
     ...{ reconcileWatch, progress },
     lagMax: { slots: config.INDEXER_LAG_SLOTS_MAX, ms: config.INDEXER_LAG_MS_MAX },
     announcing: {

@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import type { Database } from '../../common/postgres.ts';
 
 /** 100 addresses take at most 4,500 bytes of the 8,000 that a notification may have. */
@@ -13,22 +12,4 @@ export async function notifyJobs(database: Database, addresses: readonly string[
       values: [addresses.slice(from, from + ADDRESSES_MAX).join(',')],
     });
   }
-}
-
-const CHANNEL = 'helius_hint';
-
-/**
- * Passes a hint to whichever process keeps the mirror: a public address leads to any of them, also
- * to one that stands by.
- */
-export async function passHint(database: Database): Promise<void> {
-  await database.query(`notify ${CHANNEL}`);
-}
-
-/** To be called before anything else uses the client, since a rollback would take it back. */
-export async function listenForHints(client: pg.PoolClient, onHint: () => void): Promise<void> {
-  client.on('notification', ({ channel }) => {
-    if (channel === CHANNEL) onHint();
-  });
-  await client.query(`listen ${CHANNEL}`);
 }

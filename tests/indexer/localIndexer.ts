@@ -42,7 +42,7 @@ export function createLocalIndexer(options: {
   const metrics = createMetrics(progress);
   const indexer = createIndexer({
     ...{ pool, source, keepers, progress, metrics },
-    ...{ wsUrl: NO_STREAM, heliusWebhook: null, programId: addresses.programId },
+    ...{ wsUrl: NO_STREAM, programId: addresses.programId },
     commitment: 'confirmed',
     reconcileWatch: { run: async () => {}, breaches: () => 0 },
     lagMax: { slots: 150, ms: 30_000 },

@@ -1,30 +1,18 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type {
   GetTransactionsForAddressConfigSignatures,
   TransactionForAddressSignature,
 } from 'helius-sdk/types/types';
-import type { CreateWebhookRequest, Webhook } from 'helius-sdk/types/webhooks';
 import { BATCH_REFUSED } from '../../../testing/ledger/ledgerGate.ts';
 
 export const API_KEY = 'a-key-of-helius';
 
 export type Row = TransactionForAddressSignature;
-interface Answer {
-  status: number;
-  body: unknown;
-}
-
-/** Plays Helius: its REST API for webhooks, and its RPC in front of a ledger. */
+/** Plays Helius: its RPC in front of a ledger. */
 export interface FakeHelius {
   origin: string;
-  webhooks: (Webhook & Partial<CreateWebhookRequest>)[];
-  /** Every change that was asked for, such as `POST`. */
-  changes: string[];
-  /** Answers the next requests about webhooks, instead of doing what they ask; status 0: never. */
-  failures: Answer[];
   /** Pages of history that were asked for. */
   pagesAsked: number;
   /** Questions for the ledger's own list that passed through. */
@@ -49,11 +37,7 @@ export async function startFakeHelius(options: {
   const { ledgerUrl, rowsPerPage = 5 } = options;
 
   const server = createServer(async (request, response) => {
-    const { pathname } = new URL(request.url ?? '/', fake.origin);
-    const { status, body } = pathname.startsWith('/v0/webhooks')
-      ? await answerWebhooks(fake, request)
-      : await answerRpc(JSON.parse(await readText(request)));
-    if (status === 0) return;
+    const { status, body } = await answerRpc(JSON.parse(await readText(request)));
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(JSON.stringify(body));
   });
@@ -116,9 +100,6 @@ export async function startFakeHelius(options: {
 
   const fake: FakeHelius = {
     origin: '',
-    webhooks: [],
-    changes: [],
-    failures: [],
     pagesAsked: 0,
     listsPassed: 0,
     show: (rows) => rows,
@@ -132,30 +113,6 @@ export async function startFakeHelius(options: {
   await once(server, 'listening');
   fake.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return fake;
-}
-
-async function answerWebhooks(fake: FakeHelius, request: IncomingMessage): Promise<Answer> {
-  const url = new URL(request.url as string, fake.origin);
-  const text = await readText(request);
-  const failure = fake.failures.shift();
-  if (failure) return failure;
-  if (url.searchParams.get('api-key') !== API_KEY) return { status: 401, body: {} };
-  const asked = text === '' ? {} : JSON.parse(text);
-  if (request.method === 'GET') return { status: 200, body: fake.webhooks };
-  fake.changes.push(request.method as string);
-  if (request.method === 'POST') {
-    const made = { webhookID: randomUUID(), wallet: 'a wallet', active: true, ...asked };
-    fake.webhooks.push(made);
-    return { status: 200, body: made };
-  }
-  const id = url.pathname.split('/').at(-1);
-  const webhook = fake.webhooks.find(({ webhookID }) => webhookID === id);
-  if (!webhook) return { status: 404, body: { error: 'webhook not found' } };
-  if (request.method === 'DELETE') {
-    fake.webhooks.splice(fake.webhooks.indexOf(webhook), 1);
-    return { status: 204, body: null };
-  }
-  return { status: 200, body: Object.assign(webhook, asked) };
 }
 
 const readText = (request: IncomingMessage): Promise<string> =>

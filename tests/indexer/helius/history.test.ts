@@ -2,11 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type pg from 'pg';
 import { Registry } from 'prom-client';
 import { createLogger } from '../../../common/logger.ts';
-import { createHistorySource } from '../../../indexer/helius/history.ts';
-import { createHeliusMetrics } from '../../../indexer/helius/metrics.ts';
 import { storeFinal } from '../../../indexer/mirror/finalize.ts';
 import type { MirrorContext } from '../../../indexer/mirror/progress.ts';
 import { applyMissing, fillGaps } from '../../../indexer/mirror/sweep.ts';
+import { createHistorySource } from '../../../indexer/source/heliusHistory.ts';
 import { createRpc } from '../../../indexer/source/rpc.ts';
 import type { LedgerSource } from '../../../indexer/source/source.ts';
 import { clearMirror, digestTables } from '../../../indexer/sql/digest.ts';
@@ -65,7 +64,7 @@ beforeEach(async () => {
     rpc: createRpc(helius.origin),
     programId: PROGRAM_ID.toBase58(),
     logger: createLogger({ name: 'test', level: 'silent' }),
-    metrics: createHeliusMetrics(registry),
+    registry,
   });
   context = {
     ...{ database: client, source, addresses, commitment: 'confirmed', announcer: null },

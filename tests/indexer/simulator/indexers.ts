@@ -66,7 +66,7 @@ export function createIndexers(options: {
     const indexer = createIndexer({
       ...{ pool, announcing, progress, onFatal },
       source: mortal(observe(name), fate),
-      ...{ wsUrl: NO_STREAM, heliusWebhook: null, keepers: [], programId: addresses.programId },
+      ...{ wsUrl: NO_STREAM, keepers: [], programId: addresses.programId },
       commitment: 'confirmed',
       reconcileWatch: { run: async () => {}, breaches: () => 0 },
       lagMax: { slots: 150, ms: 60_000 },

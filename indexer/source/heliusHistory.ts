@@ -2,12 +2,12 @@ import type {
   GetTransactionsForAddressConfigSignatures,
   GetTransactionsForAddressResultSignatures,
 } from 'helius-sdk/types/types';
+import { Counter, type Registry } from 'prom-client';
 import type { Logger } from '../../common/logger.ts';
-import { FatalError, RetryableError } from '../source/errors.ts';
-import { listPages, OVERLAP_SLOTS } from '../source/listPages.ts';
-import type { Rpc } from '../source/rpc.ts';
-import type { LedgerSource, ListedTransaction, SlotRange } from '../source/source.ts';
-import type { HeliusMetrics } from './metrics.ts';
+import { FatalError, RetryableError } from './errors.ts';
+import { listPages, OVERLAP_SLOTS } from './listPages.ts';
+import type { Rpc } from './rpc.ts';
+import type { LedgerSource, ListedTransaction, SlotRange } from './source.ts';
 
 /** About ten minutes: for less, a page or two of the ordinary list cost less. */
 const HISTORY_SLOTS_MIN = 1_500n;
@@ -19,7 +19,7 @@ interface Options {
   readonly rpc: Rpc;
   readonly programId: string;
   readonly logger: Logger;
-  readonly metrics: HeliusMetrics;
+  readonly registry: Registry;
 }
 
 /**
@@ -31,7 +31,13 @@ interface Options {
  * on from wherever it ended, and decides whether the node is out of reach.
  */
 export function createHistorySource(options: Options): Required<LedgerSource> {
-  const { source, logger, metrics } = options;
+  const { source, logger, registry } = options;
+  const histories = new Counter({
+    name: 'svc_helius_histories_total',
+    help: 'Histories asked of Helius; after a failed one the ordinary list goes on',
+    labelNames: ['result'],
+    registers: [registry],
+  });
   let isRefused = false;
 
   async function* listFinal(range: SlotRange): AsyncGenerator<readonly ListedTransaction[]> {
@@ -43,10 +49,10 @@ export function createHistorySource(options: Options): Required<LedgerSource> {
           const last = page.at(-1);
           if (last) slot = last.slot - OVERLAP_SLOTS;
         }
-        metrics.listed('listed');
+        histories.inc({ result: 'listed' });
       } catch (error) {
         isRefused = error instanceof FatalError;
-        metrics.listed('failed');
+        histories.inc({ result: 'failed' });
         const reason = (error as Error).message;
         logger.warn({ msg: "Went on without Helius's history", reason, slot: String(slot) });
       }
