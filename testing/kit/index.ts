@@ -2,10 +2,8 @@
  * The escrow program on a ledger of its own, for the tests of whoever builds on it: funded wallets,
  * models and staked workers from one call, a Clock to move, and a verb for every step of a job.
  */
-export type { Cast, OneOrMore, TestWallet, TestWorker } from './cast.ts';
-export { hashOf } from './cast.ts';
-export type { TokenHolding } from './chain.ts';
-export { type Chain, Refusal } from './chain.ts';
+export { type Cast, hashOf, type OneOrMore, type TestWallet, type TestWorker } from './cast.ts';
+export { type Chain, Refusal, type TokenHolding } from './chain.ts';
 export type { CreditVerbs } from './credits.ts';
 export type { JobVerbs, LockOptions, ProveOptions, TestJob, Verdict } from './jobs.ts';
 export { DEFAULT_SETTINGS, type ModelOffer, STANDARD_MODEL } from './setUp.ts';

@@ -1,36 +1,34 @@
-export { authorityAccept } from './authorityAccept.ts';
-export { authorityPropose } from './authorityPropose.ts';
 export type { Actor, Deployment } from './build.ts';
-export { claimPay } from './claimPay.ts';
-export { configInitialize } from './configInitialize.ts';
-export { type ConfigSettings, configUpdate } from './configUpdate.ts';
-export { creditBuy } from './creditBuy.ts';
-export { creditOpen } from './creditOpen.ts';
-export { creditWithdraw } from './creditWithdraw.ts';
-export { disputeExpire } from './disputeExpire.ts';
-export { disputeResolve } from './disputeResolve.ts';
-export { gatewayOpen } from './gatewayOpen.ts';
-export { gatewayUpdate } from './gatewayUpdate.ts';
-export { jobAcknowledge } from './jobAcknowledge.ts';
-export { jobClose } from './jobClose.ts';
-export { jobDispute } from './jobDispute.ts';
-export { jobFail } from './jobFail.ts';
-export { jobLock } from './jobLock.ts';
-export { jobProve } from './jobProve.ts';
-export { jobRefund } from './jobRefund.ts';
-export { jobSettle } from './jobSettle.ts';
-export { limitSet } from './limitSet.ts';
-export { modelRetire } from './modelRetire.ts';
-export { modelUpsert } from './modelUpsert.ts';
-export { pauseSet } from './pauseSet.ts';
-export { spenderSet } from './spenderSet.ts';
-export { stakeDeposit } from './stakeDeposit.ts';
-export { stakeUnlock } from './stakeUnlock.ts';
-export { stakeWithdraw } from './stakeWithdraw.ts';
-export { treasuryWithdraw } from './treasuryWithdraw.ts';
-export { workerDeregister } from './workerDeregister.ts';
-export { workerHost } from './workerHost.ts';
-export { workerRegister } from './workerRegister.ts';
-export { workerSuspend } from './workerSuspend.ts';
-export { workerUnhost } from './workerUnhost.ts';
-export { workerUpdate } from './workerUpdate.ts';
+export {
+  authorityAccept,
+  authorityPropose,
+  type ConfigSettings,
+  configInitialize,
+  configUpdate,
+  pauseSet,
+  treasuryWithdraw,
+} from './config.ts';
+export { claimPay, creditBuy, creditOpen, creditWithdraw, limitSet, spenderSet } from './credit.ts';
+export { disputeExpire, disputeResolve, jobDispute } from './dispute.ts';
+export { gatewayOpen, gatewayUpdate } from './gateway.ts';
+export {
+  jobAcknowledge,
+  jobClose,
+  jobFail,
+  jobLock,
+  jobProve,
+  jobRefund,
+  jobSettle,
+} from './job.ts';
+export { modelRetire, modelUpsert } from './model.ts';
+export {
+  stakeDeposit,
+  stakeUnlock,
+  stakeWithdraw,
+  workerDeregister,
+  workerHost,
+  workerRegister,
+  workerSuspend,
+  workerUnhost,
+  workerUpdate,
+} from './worker.ts';

@@ -24,3 +24,18 @@ export function modelUpsert(
     model: createAddresses(input.programId).model(input.id),
   });
 }
+
+/** Sets the date from which a model takes no more jobs. */
+export function modelRetire(
+  input: Deployment & {
+    authority: PublicKey;
+    modelId: string;
+    /** Unix seconds, at least 30 days ahead; 0 takes it back. */
+    retiresAt: bigint;
+  },
+): TransactionInstruction {
+  return buildInstruction('model_retire', {
+    ...input,
+    model: createAddresses(input.programId).model(input.modelId),
+  });
+}
