@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { ConfigError, parseEnvironment } from '../common/config.ts';
 import { addressSetting } from '../common/ledgerSettings.ts';
 import { rebuildMirror } from '../indexer/mirror/rebuild.ts';
+import type { Behind } from '../indexer/reconcile/behind.ts';
 import {
-  type Behind,
   checkLedger,
   isBreach,
   isClean,

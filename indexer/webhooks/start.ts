@@ -6,10 +6,11 @@ import type { Sealing } from '../../common/sealing.ts';
 import { awaitDatabase } from '../../common/transientErrors.ts';
 import type { FatalError } from '../source/errors.ts';
 import { createMakeAttempt } from './deliver/attempt.ts';
+import { openAttemptJobs } from './deliver/attemptJobs.ts';
 import { createDispatcher } from './deliver/dispatcher.ts';
 import { EXCHANGE_MS_MAX } from './deliver/exchange.ts';
 import { createWebhookMetrics } from './deliver/metrics.ts';
-import { createDeliveryQueue, type DeliveryQueue, openAttemptJobs } from './deliver/queue.ts';
+import { createDeliveryQueue, type DeliveryQueue } from './deliver/queue.ts';
 import { createShares } from './deliver/shares.ts';
 import { createUpkeep } from './deliver/upkeep.ts';
 

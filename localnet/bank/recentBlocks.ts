@@ -1,6 +1,6 @@
 import type { Timeline } from '../runtime/timeline.ts';
 import type { TransactionError } from '../runtime/transactionError.ts';
-import type { KeptTransaction } from '../store/store.ts';
+import type { KeptTransaction } from '../store/schema.ts';
 import type { Change } from './execute.ts';
 
 /** How sure the ledger is of a slot. */

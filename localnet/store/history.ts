@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { damaged, explainSqlite } from './errors.ts';
+import type { KeptTransaction } from './schema.ts';
 import { checksumOf } from './schema.ts';
-import type { KeptTransaction } from './store.ts';
 
 /** A transaction that mentions an address. */
 export interface Mention {

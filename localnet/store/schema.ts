@@ -89,3 +89,17 @@ export function decodeAccount(state: Uint8Array): Account | undefined {
 export function checksumOf(...parts: readonly (Uint8Array | string)[]): number {
   return parts.reduce<number>((sum, part) => crc32(part, sum), 0);
 }
+
+/** A transaction, as it is kept. */
+export interface KeptTransaction {
+  /** Its place among all transactions of the ledger. */
+  readonly position: number;
+  readonly signature: Uint8Array;
+  readonly slot: number;
+  /** JSON; null when it succeeded. */
+  readonly error: string | null;
+  readonly memo: string | null;
+  readonly wire: Uint8Array;
+  /** What clusters call `meta`, as JSON. */
+  readonly meta: string;
+}

@@ -11,24 +11,11 @@ import {
   checksumOf,
   decodeAccount,
   encodeAccount,
+  type KeptTransaction,
   SCHEMA,
   STORE_VERSION,
 } from './schema.ts';
 import { expectWholeLog } from './writeAheadLog.ts';
-
-/** A transaction, as it is kept. */
-export interface KeptTransaction {
-  /** Its place among all transactions of the ledger. */
-  readonly position: number;
-  readonly signature: Uint8Array;
-  readonly slot: number;
-  /** JSON; null when it succeeded. */
-  readonly error: string | null;
-  readonly memo: string | null;
-  readonly wire: Uint8Array;
-  /** What clusters call `meta`, as JSON. */
-  readonly meta: string;
-}
 
 /** What one block wrote. */
 export interface KeptBlock {

@@ -9,12 +9,9 @@ import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts
 import { applyTransaction } from '../../indexer/mirror/apply.ts';
 import { type Announcer, createAnnouncer } from '../../indexer/webhooks/announce/announcer.ts';
 import { createMakeAttempt } from '../../indexer/webhooks/deliver/attempt.ts';
-import type { Outcome } from '../../indexer/webhooks/deliver/conclude.ts';
-import {
-  createDeliveryQueue,
-  type DeliveryQueue,
-  openAttemptJobs,
-} from '../../indexer/webhooks/deliver/queue.ts';
+import { openAttemptJobs } from '../../indexer/webhooks/deliver/attemptJobs.ts';
+import type { Outcome } from '../../indexer/webhooks/deliver/exchange.ts';
+import { createDeliveryQueue, type DeliveryQueue } from '../../indexer/webhooks/deliver/queue.ts';
 import { startWebhooks, type Webhooks } from '../../indexer/webhooks/start.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { API_VERSION, type EventKind } from '../../webhooks/events.ts';

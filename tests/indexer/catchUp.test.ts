@@ -11,11 +11,8 @@ import { clearMirror } from '../../indexer/sql/digest.ts';
 import { selectCursor } from '../../indexer/sql/progress.ts';
 import { MIRROR_SCHEMA, useSchema } from '../../indexer/sql/schema.ts';
 import { type Announcing, createAnnouncer } from '../../indexer/webhooks/announce/announcer.ts';
-import {
-  createDeliveryQueue,
-  type DeliveryQueue,
-  openAttemptJobs,
-} from '../../indexer/webhooks/deliver/queue.ts';
+import { openAttemptJobs } from '../../indexer/webhooks/deliver/attemptJobs.ts';
+import { createDeliveryQueue, type DeliveryQueue } from '../../indexer/webhooks/deliver/queue.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { addresses } from '../../testing/indexer/scene.ts';
 import { createRandom } from '../../testing/random.ts';

@@ -13,7 +13,7 @@ import { eventEnvelope } from '../../api/http/contracts/events.ts';
 import { resolveName } from '../../common/net/names.ts';
 import { createSealing } from '../../common/sealing.ts';
 import { rebuildMirror } from '../../indexer/mirror/rebuild.ts';
-import { readLedger } from '../../indexer/reconcile/ledger.ts';
+import { readLedger } from '../../indexer/reconcile/readLedger.ts';
 import { isClean, reconcile } from '../../indexer/reconcile/reconcile.ts';
 import { IDL } from '../../programs/client/codec.ts';
 import {

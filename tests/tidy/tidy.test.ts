@@ -13,7 +13,10 @@ import {
 const files = listFiles();
 const typescript = files.filter((path) => path.endsWith('.ts'));
 const graph = importGraph(typescript);
-const documents = files.filter((path) => path.endsWith('.md'));
+/** Those that people write: the pages of the instructions are made, and list many names. */
+const documents = files.filter(
+  (path) => path.endsWith('.md') && !path.startsWith('docs/instructions/'),
+);
 
 /** Files that something else than an import starts: a command, a thread, a package. */
 const ENTRIES = [

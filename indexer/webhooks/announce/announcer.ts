@@ -1,17 +1,9 @@
 import type { Database } from '../../../common/postgres.ts';
-import type { EventName } from '../../../programs/client/events.ts';
 import { EVENT_KINDS } from '../../../webhooks/events.ts';
 import type { EventPlace, LedgerEvent } from '../../fold/event.ts';
 import { atomically } from '../../sql/writeChanges.ts';
 import type { DeliveryQueue, DueDelivery } from '../deliver/queue.ts';
-import {
-  balanceAfter,
-  creditLow,
-  describeCreditBought,
-  moveCreditAlert,
-  readCreditHolders,
-  restoreCreditAlert,
-} from './credits.ts';
+import { readCreditHolders, restoreCreditAlert } from './credits.ts';
 import {
   eventIdOf,
   insertDeliveries,
@@ -19,23 +11,8 @@ import {
   renderDelivery,
   selectSubscribers,
 } from './deliveries.ts';
-import {
-  describeJobAcknowledged,
-  describeJobDisputed,
-  describeJobFailed,
-  describeJobLocked,
-  describeJobRefunded,
-  describeJobSettled,
-} from './jobs.ts';
-import {
-  type Describe,
-  type Facts,
-  type Occurrence,
-  readFacts,
-  resetPosition,
-  selectPosition,
-} from './occurrence.ts';
-import { describeDisputeResolved, describeWorkerRegistered } from './workers.ts';
+import { isAnnounced, occurrencesOf, readFacts } from './descriptions.ts';
+import { type Occurrence, resetPosition, selectPosition } from './occurrence.ts';
 
 /**
  * Makes due what waited for its transaction to be final.
@@ -82,42 +59,6 @@ async function deleteUnsent(database: Database, events: readonly EventPlace[]): 
      where signature = any($1) and event_id = any($2) and attempts = 0`,
     [signatures, eventIds],
   );
-}
-
-const descriptions: { readonly [Name in EventName]?: Describe<Name> } = {
-  JobLocked: describeJobLocked,
-  JobAcknowledged: describeJobAcknowledged,
-  JobSettled: describeJobSettled,
-  JobFailed: describeJobFailed,
-  JobRefunded: describeJobRefunded,
-  JobDisputed: describeJobDisputed,
-  CreditBought: describeCreditBought,
-  WorkerRegistered: describeWorkerRegistered,
-  DisputeResolved: describeDisputeResolved,
-};
-
-/** Whether webhooks are told of events of this kind, directly or by what follows from them. */
-export function isAnnounced({ name }: LedgerEvent): boolean {
-  return name in descriptions || name === 'CreditWithdrawn' || name === 'ClaimPaid';
-}
-
-/**
- * What webhooks are told of one event: at most its own kind, and `credit.low` when it is the one
- * that took a balance below its threshold, which is noted in the same database transaction.
- */
-async function occurrencesOf(
-  database: Database,
-  event: LedgerEvent,
-  facts: Facts,
-): Promise<Occurrence[]> {
-  const describe = descriptions[event.name] as Describe<EventName> | undefined;
-  const described = describe?.(event, facts);
-  const occurrences: Occurrence[] = described ? [{ ...described, event }] : [];
-  const balance = await balanceAfter(database, event);
-  if (!balance) return occurrences;
-  const thresholdCredits = await moveCreditAlert(database, balance);
-  if (thresholdCredits === null) return occurrences;
-  return [...occurrences, creditLow(event, balance, thresholdCredits)];
 }
 
 /**

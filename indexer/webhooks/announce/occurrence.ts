@@ -3,7 +3,6 @@ import type { Tier } from '../../../programs/client/vocabulary.ts';
 import type { EventData, EventKind } from '../../../webhooks/events.ts';
 import type { EventOf } from '../../fold/change.ts';
 import type { LedgerEvent } from '../../fold/event.ts';
-import { isAnnounced } from './announcer.ts';
 
 /** How far events have been announced. */
 interface Position {
@@ -38,46 +37,6 @@ export async function movePosition(database: Database, sweptSlot: bigint): Promi
     text: 'update service.announcements set swept_slot = $1 where swept_slot < $1',
     values: [sweptSlot],
   });
-}
-
-/** Looks up what the events refer to. Both never change, so it does not matter when they are read. */
-export async function readFacts(
-  database: Database,
-  events: readonly LedgerEvent[],
-): Promise<Facts> {
-  const jobs = events.flatMap((event) =>
-    isAnnounced(event) && 'job' in event.data ? event.data.job : [],
-  );
-  const models = events.flatMap((event) => (event.name === 'WorkerHosted' ? event.data.model : []));
-  const [found, modelIds] = await Promise.all([
-    selectJobs(database, jobs),
-    selectModelIds(database, models),
-  ]);
-  return { events, jobs: found, modelIds };
-}
-
-async function selectJobs(database: Database, addresses: string[]): Promise<Facts['jobs']> {
-  if (addresses.length === 0) return new Map();
-  const { rows } = await database.query<{
-    address: string;
-    wallet: string;
-    model_id: string;
-    tier: Tier;
-  }>({
-    name: 'select_job_facts',
-    text: 'select address, wallet, model_id, tier from jobs where address = any($1)',
-    values: [addresses],
-  });
-  return new Map(rows.map((row) => [row.address, row]));
-}
-
-async function selectModelIds(database: Database, addresses: string[]): Promise<Facts['modelIds']> {
-  if (addresses.length === 0) return new Map();
-  const { rows } = await database.query<{ address: string; id: string }>(
-    'select address, id from models where address = any($1)',
-    [addresses],
-  );
-  return new Map(rows.map(({ address, id }) => [address, id]));
 }
 
 /** What webhooks are told, with what the types of those who receive it say of its kind. */

@@ -4,8 +4,8 @@ import type { Logger } from '../../../common/logger.ts';
 import { type Database, inTransaction } from '../../../common/postgres.ts';
 import { type Sealing, SealingError } from '../../../common/sealing.ts';
 import { type SigningSecrets, webhookHeaders } from '../../../webhooks/signature.ts';
-import { concludeAttempt, type Outcome } from './conclude.ts';
-import { exchange } from './exchange.ts';
+import { concludeAttempt } from './conclude.ts';
+import { exchange, type Outcome } from './exchange.ts';
 import type { AttemptJob, DeliveryQueue } from './queue.ts';
 import { settleUnclaimed } from './upkeep.ts';
 

@@ -3,7 +3,8 @@ import { delay } from '../../../common/wait.ts';
 import { classify, FatalError } from '../../source/errors.ts';
 import { createWakeUp } from '../../source/hints.ts';
 import type { MakeAttempt } from './attempt.ts';
-import type { AttemptJobs, TakenAttempt } from './queue.ts';
+import type { AttemptJobs } from './attemptJobs.ts';
+import type { TakenAttempt } from './queue.ts';
 import type { Shares } from './shares.ts';
 
 /** Makes attempts as they become due, many at a time. */

@@ -1,6 +1,5 @@
 import { type Dispatcher, request } from 'undici';
 import { AddressRefusedError } from '../../../common/net/addressGuard.ts';
-import type { AttemptError, Outcome } from './conclude.ts';
 
 /** Sent at its owner's wish, to see that a webhook works. Nobody subscribes to it. */
 export const TEST_EVENT = 'webhook.test';
@@ -112,4 +111,32 @@ function nameOf(error: Failure): AttemptError {
     if (/CERT|TLS|SSL|SIGNED|VERIFY|EPROTO/.test(code)) return 'tls_failed';
   }
   return 'bad_response';
+}
+
+/** Why an attempt failed. One word each, for metrics and for the webhook's owner. */
+export type AttemptError =
+  /** It answered, but not with a 2xx status; redirects are not followed. */
+  | 'bad_status'
+  | 'timeout'
+  | 'name_not_resolved'
+  | 'connection_refused'
+  | 'connection_lost'
+  | 'tls_failed'
+  /** The URL leads, or has come to lead, to an address that is not public. */
+  | 'address_refused'
+  | 'bad_response'
+  /** The process ended during the exchange. */
+  | 'interrupted'
+  /** The webhook's secret was sealed under another key than this process has. */
+  | 'secret_unreadable';
+
+/** How an attempt ended. */
+export interface Outcome {
+  /** Null: delivered. */
+  readonly error: AttemptError | null;
+  readonly statusCode: number | null;
+  /** The beginning of the answer's body, printable. */
+  readonly response: string | null;
+  /** Null when nobody was there at the end. */
+  readonly durationMs: number | null;
 }

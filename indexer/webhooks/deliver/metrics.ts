@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Database } from '../../../common/postgres.ts';
-import type { Outcome } from './conclude.ts';
+import type { Outcome } from './exchange.ts';
 
 /** What is still to be delivered. */
 interface Backlog {

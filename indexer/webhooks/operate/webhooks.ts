@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { type Database, inTransaction } from '../../../common/postgres.ts';
-import { setAside } from '../deliver/upkeep.ts';
+import { setAside } from '../deliver/setAside.ts';
 
 /** There is no such webhook, or no such delivery of it. */
 export class WebhookNotFoundError extends Error {

@@ -1,5 +1,5 @@
 import { base58 } from '@scure/base';
-import type { KeptTransaction } from '../../store/store.ts';
+import type { KeptTransaction } from '../../store/schema.ts';
 import { addressText, parseExact, Serialized } from '../../wire/text.ts';
 import { type DecodedTransaction, decodeTransaction, isWritable } from '../../wire/transaction.ts';
 import { versionUnsupported } from '../protocol/method.ts';

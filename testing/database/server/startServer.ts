@@ -2,7 +2,7 @@ import pg from 'pg';
 import { createLogger } from '../../../common/logger.ts';
 import { createPool } from '../../../common/postgres.ts';
 import { migrate } from '../../../indexer/sql/migrate.ts';
-import { openAttemptJobs } from '../../../indexer/webhooks/deliver/queue.ts';
+import { openAttemptJobs } from '../../../indexer/webhooks/deliver/attemptJobs.ts';
 
 /** Where tests make their databases. */
 export interface DatabaseServer {

@@ -11,7 +11,8 @@ import {
 import { createLogger } from '../../../common/logger.ts';
 import * as wait from '../../../common/wait.ts';
 import { clearMirror } from '../../../indexer/sql/digest.ts';
-import { createDeliveryQueue, openAttemptJobs } from '../../../indexer/webhooks/deliver/queue.ts';
+import { openAttemptJobs } from '../../../indexer/webhooks/deliver/attemptJobs.ts';
+import { createDeliveryQueue } from '../../../indexer/webhooks/deliver/queue.ts';
 import {
   createMirrorDatabase,
   type MirrorDatabase,

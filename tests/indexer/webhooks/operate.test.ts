@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { inTransaction } from '../../../common/postgres.ts';
 import { createSealing, SealingError } from '../../../common/sealing.ts';
 import { openDeliveryQueue } from '../../../indexer/webhooks/deliver/queue.ts';
-import { deleteOldDeliveries, setAside } from '../../../indexer/webhooks/deliver/upkeep.ts';
+import { setAside } from '../../../indexer/webhooks/deliver/setAside.ts';
+import { deleteOldDeliveries } from '../../../indexer/webhooks/deliver/upkeep.ts';
 import {
   listDeliveries,
   replayDeliveries,
