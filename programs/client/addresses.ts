@@ -2,7 +2,7 @@ import { sha256 } from '#crypto';
 import { PublicKey } from '#publicKey';
 import { IDL } from './codec.ts';
 import { createBoundedCache, lookUp } from './keyCache.ts';
-import { concatBytes, utf8 } from './platform/bytes.ts';
+import { bytesToHex, concatBytes, utf8 } from './platform/bytes.ts';
 import { isOnCurve } from './platform/curve.ts';
 
 /** Where the program lives unless a caller names another deployment. */
@@ -64,7 +64,7 @@ function derive(programId: PublicKey): Addresses {
     keys: readonly Uint8Array[],
     search: () => Found,
   ): Found | PublicKey => {
-    const name = `${seed} ${String.fromCharCode(...concatBytes(...keys))}`;
+    const name = `${seed} ${keys.map(bytesToHex).join('')}`;
     return lookUp(kept, name, search);
   };
   const findKept = (seed: string, ...keys: Uint8Array[]): PublicKey =>

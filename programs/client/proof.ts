@@ -144,12 +144,11 @@ function hash(bytes: Uint8Array): Uint8Array {
 }
 
 /** Little-endian. @throws RangeError for a value that does not fit */
-function unsigned(value: number, size: number): Uint8Array {
-  const whole = BigInt(value);
-  if (whole !== BigInt.asUintN(8 * size, whole)) {
+function unsigned(value: number, size: 1 | 4 | 8): Uint8Array {
+  if (!(value >= 0 && value < 2 ** (8 * size))) {
     throw new RangeError(`${value} is out of range for ${size} bytes`);
   }
-  return Uint8Array.from({ length: size }, (_, index) =>
-    Number((whole >> BigInt(8 * index)) & 0xffn),
-  );
+  const bytes = new Uint8Array(8);
+  viewOf(bytes).setBigUint64(0, BigInt(value), true);
+  return bytes.subarray(0, size);
 }
