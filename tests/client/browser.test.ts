@@ -10,6 +10,7 @@ import {
 import { createRandom } from '../../testing/random.ts';
 import { createForgedScene, type ForgedScene, JOB_NAMES } from '../auditors/forgedScene.ts';
 import { ENDING_FORGERIES } from '../auditors/forgeries/ending.ts';
+import type { ForgeryCase } from '../auditors/forgeries/forge.ts';
 import { LOCK_FORGERIES } from '../auditors/forgeries/lock.ts';
 import type { Forgery, TransactionJson } from '../auditors/forgeries/node.ts';
 import { PROOF_FORGERIES } from '../auditors/forgeries/proof.ts';
@@ -20,10 +21,13 @@ import {
   bundleForBrowser,
   findChromium,
   type Runtime,
+  runHere,
   runInChromium,
   runInVm,
 } from './browserBundle.ts';
-import { describeChecks } from './browserProgram.ts';
+import { ARTIFACT, describeChecks } from './browserProgram.ts';
+
+type Verification = typeof import('../../programs/client/verify/index.ts');
 
 const FORGERIES = [
   ...LOCK_FORGERIES,
@@ -131,6 +135,11 @@ describe.each(runtimes)(`verification in %s (seed ${random.seed})`, () => {
     );
   }
 
+  async function auditOnNode(): Promise<string> {
+    const { connection } = scene.ledger;
+    return describeChecks(auditProgram(await gatherProgram({ connection, addresses }), ARTIFACT));
+  }
+
   const verifyInBrowser = (node: string, job: PublicKey, client: object = {}) =>
     runtime.call('verify', JSON.stringify({ node, job: job.toBase58(), ...client }));
 
@@ -190,12 +199,33 @@ describe.each(runtimes)(`verification in %s (seed ${random.seed})`, () => {
     }
   });
 
+  it('takes keys and connections of web3.js', async () => {
+    const { code } = await bundleForBrowser('programs/client/verify/index.ts');
+    const { createAddresses, ...bundled } = runHere<Verification>(code);
+    const lock = LOCK_FORGERIES[0] as ForgeryCase;
+    for (const forgery of [{}, forgeOnce(lock.forgery(scene.jobs))]) {
+      const [connection, job] = [scene.node(forgery), scene.jobs[lock.job]];
+      const own = createAddresses(addresses.programId);
+      const evidence = await bundled.gatherEvidence({ connection, addresses: own, job });
+      expect(evidence.job.constructor).not.toBe(own.config.constructor);
+      expect(JSON.parse(describeChecks(bundled.verifyJob(evidence).checks))).toEqual(
+        JSON.parse(await verifyOnNode(connection, job)),
+      );
+    }
+    // A forging node asks the real one for each thing once only: to it no time passes.
+    const { connection } = scene.ledger;
+    const own = createAddresses(addresses.programId);
+    const program = await bundled.gatherProgram({ connection, addresses: own });
+    expect(describeChecks(bundled.auditProgram(program, ARTIFACT))).toBe(await auditOnNode());
+  });
+
   it('audits the program as Node does', async () => {
-    const connection = scene.node({});
-    const evidence = await gatherProgram({ connection, addresses });
-    const onNode = describeChecks(auditProgram(evidence, { code: Uint8Array.of(1, 2, 3) }));
-    const inBrowser = await runtime.call('audit', register(connection));
+    const inBrowser = await runtime.call('audit', register(scene.ledger.connection));
+    const onNode = await auditOnNode();
     expect(JSON.parse(inBrowser)).toEqual(JSON.parse(onNode));
+    const { checks } = JSON.parse(onNode) as { checks: { name: string; verdict: string }[] };
+    const others = checks.filter(({ verdict }) => verdict !== 'holds').map(({ name }) => name);
+    expect(others).toEqual(['program.code']);
   });
 
   it('checks signatures', async () => {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { delimiter, join } from 'node:path';
-import { createContext, runInContext } from 'node:vm';
+import { createContext, runInContext, runInThisContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { chromium } from 'playwright-core';
@@ -105,4 +105,9 @@ export async function runInVm(code: string, host: Call): Promise<Runtime> {
     nodeGlobals: async () => runInContext(NODE_GLOBALS, context),
     async close() {},
   };
+}
+
+/** Runs a bundle in the test's own process, beside other packages, and returns its exports. */
+export function runHere<Exports>(code: string): Exports {
+  return runInThisContext(`(() => { ${code}; return bundled; })()`) as Exports;
 }
