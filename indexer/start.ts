@@ -1,5 +1,6 @@
 import { Connection } from '@solana/web3.js';
 import type pg from 'pg';
+import { createHeliusFee } from '../common/heliusFee.ts';
 import type { Logger } from '../common/logger.ts';
 import { hostInUrl, listenAt } from '../common/net/urls.ts';
 import { createPool } from '../common/postgres.ts';
@@ -87,7 +88,9 @@ export async function startIndexer(options: {
   const sender = createSender({
     ...{ rpc: node, feePayers: [config.SVC_CRANK_KEY], commitment, logger, wsUrl },
     priorityFee: createPriorityFee({
-      ...{ rpc: node, heliusApiKey: config.HELIUS_API_KEY, logger },
+      rpc: node,
+      estimate: createHeliusFee(config.HELIUS_API_KEY),
+      logger,
       writableAccounts: [addresses.treasury, addresses.vault],
       nowMs: () => performance.now(),
     }),

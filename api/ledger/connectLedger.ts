@@ -1,4 +1,5 @@
 import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
+import { createHeliusFee } from '../../common/heliusFee.ts';
 import type { Logger } from '../../common/logger.ts';
 import { createBackground } from '../../common/wait.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
@@ -65,7 +66,7 @@ export function connectLedger(options: {
     priorityFee: createPriorityFee({
       rpc,
       writableAccounts: [addresses.vault, addresses.treasuryVault],
-      heliusApiKey: config.HELIUS_API_KEY,
+      estimate: createHeliusFee(config.HELIUS_API_KEY),
       logger,
       nowMs: () => performance.now(),
     }),

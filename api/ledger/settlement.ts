@@ -1,9 +1,10 @@
 import type { PublicKey } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
 import { fetchWorker } from '../../programs/client/accounts.ts';
+import { ed25519Instruction } from '../../programs/client/ed25519Instruction.ts';
 import { jobProve, jobSettle } from '../../programs/client/instructions/index.ts';
 import { publicKeyOf } from '../../programs/client/keyCache.ts';
-import { ed25519Instruction, proofMessage } from '../../programs/client/proof.ts';
+import { proofMessage } from '../../programs/client/proof.ts';
 import { mayPass, type Outcome, WithdrawnError } from '../../programs/client/sender/outcome.ts';
 import { isEnded, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import type { JobEnd, LockedJob, SettleEnd } from '../jobs/job.ts';

@@ -1,6 +1,9 @@
-import type { Commitment, Connection, PublicKey } from '@solana/web3.js';
+import type { Commitment, GetProgramAccountsFilter, PublicKey } from '@solana/web3.js';
 import { PROGRAM_ID } from './addresses.ts';
-import { coder, fromCoder, IDL } from './codec.ts';
+import { ACCOUNT_KINDS, accountSize, DISCRIMINATOR_BYTES, decodeStruct } from './codec.ts';
+import { areKeysEqual, encodeBase58 } from './keys.ts';
+import type { LedgerConnection } from './ledgerConnection.ts';
+import { startsWithBytes, viewOf } from './platform/bytes.ts';
 import type * as types from './types.ts';
 import type { Gateway, Model, Worker } from './types.ts';
 
@@ -39,30 +42,27 @@ const VERSION_OFFSET = 8;
  * @throws Error when they are no account of the program, or of a version this client cannot read
  */
 export function decodeAccount(bytes: Uint8Array): DecodedAccount {
-  const data = Buffer.from(bytes);
-  const name = accountKind(data);
+  const name = accountKind(bytes);
   if (name === undefined) throw new Error('These bytes are no account of the escrow program');
-  return { name, data: decode(name, data) } as DecodedAccount;
+  return { name, data: decode(name, bytes) } as DecodedAccount;
 }
 
 /** Which kind of account the bytes say they are; undefined for none of the program's. */
 export function accountKind(bytes: Uint8Array): AccountName | undefined {
-  const kind = IDL.accounts?.find(({ discriminator }) =>
-    Buffer.from(discriminator).equals(bytes.subarray(0, discriminator.length)),
-  );
+  const kind = ACCOUNT_KINDS.find(({ discriminator }) => startsWithBytes(bytes, discriminator));
   return kind?.name as AccountName | undefined;
 }
 
-function decode<Name extends AccountName>(name: Name, data: Buffer): Accounts[Name] {
+function decode<Name extends AccountName>(name: Name, data: Uint8Array): Accounts[Name] {
   const version = data[VERSION_OFFSET];
   const kind = accountKind(data);
   if (kind !== name) {
     throw new Error(`These bytes are ${kind ? `a ${kind}` : 'nothing'}, not a ${name}`);
   }
-  if (version !== ACCOUNT_VERSION || data.length !== coder.accounts.size(name)) {
+  if (version !== ACCOUNT_VERSION || data.length !== accountSize(name)) {
     throw new Error(`This client reads version ${ACCOUNT_VERSION} of ${name}, not ${version}`);
   }
-  return fromCoder(coder.accounts.decode(name, data)) as unknown as Accounts[Name];
+  return decodeStruct(name, data.subarray(DISCRIMINATOR_BYTES)) as unknown as Accounts[Name];
 }
 
 /**
@@ -73,23 +73,30 @@ export function isBlank(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 0);
 }
 
+/** Lets a node list the accounts of one kind only. */
+export function accountFilter(name: AccountName): GetProgramAccountsFilter {
+  const kind = ACCOUNT_KINDS.find((one) => one.name === name);
+  if (kind === undefined) throw new Error(`The program has no account ${name}`);
+  return { memcmp: { offset: 0, bytes: encodeBase58(kind.discriminator) } };
+}
+
 function fetchOne<Name extends AccountName>(name: Name) {
   return async (
-    connection: Connection,
+    connection: Pick<LedgerConnection, 'getAccountInfo' | 'getProgramAccounts'>,
     address: PublicKey,
     { programId = PROGRAM_ID, ...config }: ReadOptions = {},
   ): Promise<Accounts[Name] | null> => {
     const found = await connection.getAccountInfo(address, config);
-    return found?.owner.equals(programId) ? decode(name, found.data) : null;
+    return found && areKeysEqual(found.owner, programId) ? decode(name, found.data) : null;
   };
 }
 
 function fetchAll<Name extends AccountName>(name: Name) {
   return async (
-    connection: Connection,
+    connection: Pick<LedgerConnection, 'getAccountInfo' | 'getProgramAccounts'>,
     { programId = PROGRAM_ID, ...config }: ReadOptions = {},
   ): Promise<{ address: PublicKey; data: Accounts[Name] }[]> => {
-    const filters = [{ memcmp: coder.accounts.memcmp(name) }];
+    const filters = [accountFilter(name)];
     const found = await connection.getProgramAccounts(programId, { ...config, filters });
     return found.map(({ pubkey, account }) => ({
       address: pubkey,
@@ -150,13 +157,13 @@ export function gatewaySigners(gateway: Gateway): PublicKey[] {
 
 /** The program stores printable ASCII only. */
 function text(bytes: Uint8Array, length: number): string {
-  return Buffer.from(bytes.subarray(0, length)).toString('ascii');
+  return Array.from(bytes.subarray(0, length), (byte) => String.fromCharCode(byte & 0x7f)).join('');
 }
 
 /** Behind slot, start of the epoch, epoch and the epoch of the next leaders' schedule. */
 const UNIX_TIMESTAMP_OFFSET = 32;
 
 /** The ledger's time in Unix seconds, as the account of its Clock (`SYSVAR_CLOCK_PUBKEY`) holds it. */
-export function unixSecondsOf({ data }: { readonly data: Buffer }): bigint {
-  return data.readBigInt64LE(UNIX_TIMESTAMP_OFFSET);
+export function unixSecondsOf({ data }: { readonly data: Uint8Array }): bigint {
+  return viewOf(data).getBigInt64(UNIX_TIMESTAMP_OFFSET, true);
 }

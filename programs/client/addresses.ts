@@ -1,9 +1,9 @@
-import { hash } from 'node:crypto';
-import { PublicKey } from '@solana/web3.js';
-import { LRUCache } from 'lru-cache';
+import { sha256 } from '#crypto';
+import { PublicKey } from '#publicKey';
 import { IDL } from './codec.ts';
-import { lookUp } from './keyCache.ts';
-import { isOnCurve } from './keys.ts';
+import { createBoundedCache, lookUp } from './keyCache.ts';
+import { bytesToHex, concatBytes, utf8 } from './platform/bytes.ts';
+import { isOnCurve } from './platform/curve.ts';
 
 /** Where the program lives unless a caller names another deployment. */
 export const PROGRAM_ID = new PublicKey(IDL.address);
@@ -32,11 +32,11 @@ export interface Addresses {
   newJob(creditAccount: PublicKey, jobId: Uint8Array): PublicKey | undefined;
 }
 
-const JOB_SEED = Buffer.from('job');
+const JOB_SEED = utf8('job');
 /** What the ledger hashes behind the seeds of every program's address. */
-const ADDRESS_MARKER = Buffer.from('ProgramDerivedAddress');
+const ADDRESS_MARKER = utf8('ProgramDerivedAddress');
 /** The program takes no other bump of a Job, so that checking its address always costs the same. */
-const JOB_BUMP = Uint8Array.of(255);
+const JOB_BUMP = 255;
 
 /** Deployments in use, one or two in any process: deriving an address costs half a millisecond. */
 const known = new Map<string, Addresses>();
@@ -57,24 +57,18 @@ function findKnown(programId: PublicKey): Addresses {
 
 function derive(programId: PublicKey): Addresses {
   const find = (seed: string, ...rest: Uint8Array[]): PublicKey =>
-    PublicKey.findProgramAddressSync([Buffer.from(seed), ...rest], programId)[0];
-  const kept = new LRUCache<string, PublicKey>({ max: ADDRESSES_KEPT_MAX });
+    findAddress([utf8(seed), ...rest], programId);
+  const kept = createBoundedCache<string, PublicKey>(ADDRESSES_KEPT_MAX);
   const keep = <Found extends PublicKey | undefined>(
     seed: string,
     keys: readonly Uint8Array[],
     search: () => Found,
   ): Found | PublicKey => {
-    const name = `${seed} ${Buffer.concat(keys).toString('latin1')}`;
+    const name = `${seed} ${keys.map(bytesToHex).join('')}`;
     return lookUp(kept, name, search);
   };
   const findKept = (seed: string, ...keys: Uint8Array[]): PublicKey =>
     keep(seed, keys, () => find(seed, ...keys));
-  /** As `PublicKey.createProgramAddressSync`, but fast and with no error for half of all ids. */
-  const createJob = (...keys: Uint8Array[]): PublicKey | undefined => {
-    const seeds = [JOB_SEED, ...keys, JOB_BUMP, programId.toBytes(), ADDRESS_MARKER];
-    const address = hash('sha256', Buffer.concat(seeds), 'buffer');
-    return isOnCurve(address) ? undefined : new PublicKey(address);
-  };
   return {
     programId,
     config: find('config'),
@@ -86,12 +80,35 @@ function derive(programId: PublicKey): Addresses {
     eventAuthority: find('__event_authority'),
     gateway: (operator) => findKept('gateway', operator.toBytes()),
     creditAccount: (wallet) => findKept('credit', wallet.toBytes()),
-    model: (modelId) => findKept('model', hash('sha256', modelId, 'buffer')),
+    model: (modelId) => findKept('model', sha256(utf8(modelId))),
     worker: (authority) => findKept('worker', authority.toBytes()),
     job: (creditAccount, jobId) => findKept('job', creditAccount.toBytes(), jobId),
     newJob(creditAccount, jobId) {
       const keys = [creditAccount.toBytes(), jobId];
-      return keep('job', keys, () => createJob(...keys));
+      return keep('job', keys, () => createAddress([JOB_SEED, ...keys], JOB_BUMP, programId));
     },
   };
+}
+
+const BUMP_MAX = 255;
+
+/** The first of the addresses that follow from the seeds, as the ledger looks for it. */
+function findAddress(seeds: readonly Uint8Array[], programId: PublicKey): PublicKey {
+  for (let bump = BUMP_MAX; bump >= 0; bump -= 1) {
+    const address = createAddress(seeds, bump, programId);
+    if (address) return address;
+  }
+  throw new Error('No address follows from these seeds');
+}
+
+/** As `PublicKey.createProgramAddressSync`, but fast and with no error for half of all seeds. */
+function createAddress(
+  seeds: readonly Uint8Array[],
+  bump: number,
+  programId: PublicKey,
+): PublicKey | undefined {
+  const address = sha256(
+    concatBytes(...seeds, Uint8Array.of(bump), programId.toBytes(), ADDRESS_MARKER),
+  );
+  return isOnCurve(address) ? undefined : new PublicKey(address);
 }

@@ -1,39 +1,185 @@
-import anchor from '@coral-xyz/anchor';
-import type { PublicKey } from '@solana/web3.js';
+import type { Idl } from '@coral-xyz/anchor';
+import { PublicKey } from '#publicKey';
 import idl from './idl.json' with { type: 'json' };
+import { viewOf } from './platform/bytes.ts';
 
 /** The published interface, as Anchor's own tools read it. */
-export const IDL = idl as anchor.Idl;
-
-/** Reads and writes the program's bytes as the IDL says. */
-export const coder = new anchor.BorshCoder(IDL);
+export const IDL = idl as Idl;
 
 /** A value of an instruction, account or event in this client's types; u64 and i64 are bigint. */
 export type Value = bigint | number | boolean | string | PublicKey | Uint8Array | PublicKey[];
+
+/** The types that occur in the program's accounts and events. */
+type FieldType = string | { array: [FieldType, number] } | { vec: FieldType };
+
+interface Field {
+  readonly name: string;
+  readonly type: FieldType;
+}
 
 /** `credits_per_1k_tokens` → `creditsPer1kTokens`: the IDL's names as TypeScript spells them. */
 export function camelCase(name: string): string {
   return name.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
 }
 
+/** The bytes being read, and how far they are read. */
+interface Cursor {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+  at: number;
+}
+
+type Read = (cursor: Cursor) => Value;
+
+const KEY_BYTES = 32;
+const LENGTH_BYTES = 4;
+
+/** Bytes of each type whose size is always the same. */
+const SIZES: Readonly<Record<string, number>> = {
+  u8: 1,
+  u16: 2,
+  u32: 4,
+  u64: 8,
+  i64: 8,
+  bool: 1,
+  pubkey: KEY_BYTES,
+};
+
+/** Each moves the cursor behind what it read. */
+const READERS: Readonly<Record<string, Read>> = {
+  u8: ({ view, at }) => view.getUint8(at),
+  u16: ({ view, at }) => view.getUint16(at, true),
+  u32: ({ view, at }) => view.getUint32(at, true),
+  u64: ({ view, at }) => view.getBigUint64(at, true),
+  i64: ({ view, at }) => view.getBigInt64(at, true),
+  bool: ({ view, at }) => {
+    const byte = view.getUint8(at);
+    if (byte > 1) throw new RangeError(`Invalid bool: ${byte}`);
+    return byte === 1;
+  },
+  pubkey: ({ bytes, at }) => new PublicKey(sliceOf(bytes, at, KEY_BYTES)),
+};
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** @throws Error for a type that no account or event has so far */
+function readerOf(type: FieldType): Read {
+  if (type === 'string') return (cursor) => decoder.decode(take(cursor, readLength(cursor)));
+  if (typeof type === 'string') {
+    const [read, size] = [READERS[type], SIZES[type]];
+    if (read === undefined || size === undefined) throw new Error(`No field can be a ${type} yet`);
+    return (cursor) => {
+      const value = read(cursor);
+      cursor.at += size;
+      return value;
+    };
+  }
+  if ('array' in type && type.array[0] === 'u8') return (cursor) => take(cursor, type.array[1]);
+  const [inner, count] = 'vec' in type ? [type.vec, readLength] : type.array;
+  // All other lists hold keys.
+  if (inner !== 'pubkey') throw new Error(`No field can be a list of ${JSON.stringify(inner)} yet`);
+  return (cursor) => {
+    const length = typeof count === 'number' ? count : count(cursor);
+    const bytes = take(cursor, length * KEY_BYTES);
+    return Array.from(
+      { length },
+      (_, index) => new PublicKey(bytes.subarray(index * KEY_BYTES, (index + 1) * KEY_BYTES)),
+    );
+  };
+}
+
+function readLength(cursor: Cursor): number {
+  const length = cursor.view.getUint32(cursor.at, true);
+  cursor.at += LENGTH_BYTES;
+  return length;
+}
+
+function take(cursor: Cursor, length: number): Uint8Array {
+  const found = sliceOf(cursor.bytes, cursor.at, length);
+  cursor.at += length;
+  return found;
+}
+
+/** A copy, which later changes of the bytes leave alone. */
+function sliceOf(bytes: Uint8Array, at: number, length: number): Uint8Array {
+  if (at + length > bytes.length) throw new RangeError('The bytes end too early');
+  return new Uint8Array(bytes.subarray(at, at + length));
+}
+
+interface Struct {
+  readonly fields: readonly Field[];
+  readonly readers: readonly { readonly field: string; readonly read: Read }[];
+}
+
+const structs = new Map<string, Struct>(
+  idl.types.map(({ name, type }) => {
+    const fields = type.fields as readonly Field[];
+    const readers = fields.map((field) => ({
+      field: camelCase(field.name),
+      read: readerOf(field.type),
+    }));
+    return [name, { fields, readers }];
+  }),
+);
+
+function structOf(name: string): Struct {
+  const struct = structs.get(name);
+  if (struct === undefined) throw new Error(`The program's interface has no ${name}`);
+  return struct;
+}
+
 /**
- * A decoded struct with names and values as `types.ts` declares them. The only place that knows
- * how Anchor's coder represents things: 64-bit integers as BN, bytes as arrays of numbers.
+ * Reads a struct of the IDL, with names and values as `types.ts` declares them.
+ *
+ * @throws Error when these are not exactly the bytes that the program writes for such a struct
  */
-export function fromCoder(decoded: Record<string, unknown>): Record<string, Value> {
-  return Object.fromEntries(
-    Object.entries(decoded).map(([name, value]) => [camelCase(name), fromCoderValue(value)]),
-  );
+export function decodeStruct(name: string, bytes: Uint8Array): Record<string, Value> {
+  const cursor: Cursor = { bytes, view: viewOf(bytes), at: 0 };
+  const decoded: Record<string, Value> = {};
+  for (const { field, read } of structOf(name).readers) decoded[field] = read(cursor);
+  if (cursor.at !== bytes.length) {
+    throw new RangeError(`A ${name} has ${cursor.at} bytes, not ${bytes.length}`);
+  }
+  return decoded;
 }
 
-/** The inverse, for one argument: the coder takes everything but bigint as it is. */
-export function toCoder(value: Value): Exclude<Value, bigint> | InstanceType<typeof anchor.BN> {
-  return typeof value === 'bigint' ? new anchor.BN(value.toString()) : value;
+function sizeOf(type: FieldType): number {
+  if (typeof type === 'object' && 'array' in type) return sizeOf(type.array[0]) * type.array[1];
+  const size = typeof type === 'string' ? SIZES[type] : undefined;
+  if (size === undefined) throw new Error(`A ${JSON.stringify(type)} has no fixed size`);
+  return size;
 }
 
-function fromCoderValue(value: unknown): Value {
-  if (anchor.BN.isBN(value)) return BigInt(String(value));
-  // Every array of numbers in the interface is one of bytes; the other arrays hold keys.
-  if (Array.isArray(value) && typeof value[0] === 'number') return Uint8Array.from(value);
-  return value as Value;
+/** Bytes in front of each account and event that name its kind. */
+export const DISCRIMINATOR_BYTES = 8;
+
+/** Bytes of an account, its discriminator included. */
+export function accountSize(name: string): number {
+  return structOf(name).fields.reduce((sum, { type }) => sum + sizeOf(type), DISCRIMINATOR_BYTES);
 }
+
+/**
+ * Where in an account's bytes a field begins.
+ *
+ * @param field as the IDL names it
+ */
+export function accountFieldOffset(name: string, field: string): number {
+  const { fields } = structOf(name);
+  const index = fields.findIndex((one) => one.name === field);
+  if (index < 0) throw new Error(`A ${name} has no ${field}`);
+  return fields.slice(0, index).reduce((sum, { type }) => sum + sizeOf(type), DISCRIMINATOR_BYTES);
+}
+
+interface Kind {
+  readonly name: string;
+  readonly discriminator: Uint8Array;
+}
+
+const kindOf = ({ name, discriminator }: { name: string; discriminator: number[] }): Kind => ({
+  name,
+  discriminator: Uint8Array.from(discriminator),
+});
+
+/** The program's kinds of account and event, with the bytes that each begins with. */
+export const ACCOUNT_KINDS: readonly Kind[] = idl.accounts.map(kindOf);
+export const EVENT_KINDS: readonly Kind[] = idl.events.map(kindOf);

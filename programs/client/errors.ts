@@ -1,4 +1,4 @@
-import { SendTransactionError, type TransactionError } from '@solana/web3.js';
+import type { SendTransactionError, TransactionError } from '@solana/web3.js';
 import { IDL } from './codec.ts';
 import type { EscrowErrorName } from './types.ts';
 
@@ -34,7 +34,8 @@ const LANDED = /"InstructionError":\[(\d+),\{"Custom":(\d+)\}\]/;
 export function escrowErrorOf(
   error: TransactionError | SendTransactionError | null,
 ): EscrowError | undefined {
-  const refusal = error instanceof SendTransactionError ? printed(error) : structured(error);
+  const refusal =
+    error instanceof Error ? printed(error as SendTransactionError) : structured(error);
   const name = refusal && names.get(refusal.code);
   return refusal && name ? { name, ...refusal } : undefined;
 }
@@ -49,7 +50,9 @@ function structured(error: TransactionError | null): Refusal | undefined {
 }
 
 /** web3.js keeps only the text: a node's at preflight, its own of a transaction that landed. */
-function printed({ transactionError: { message } }: SendTransactionError): Refusal | undefined {
+function printed(error: Pick<SendTransactionError, 'transactionError'>): Refusal | undefined {
+  // Any other error says nothing about a transaction.
+  const message = error.transactionError?.message ?? '';
   const refused = PRINTED.exec(message);
   if (refused) {
     const [, index, code = ''] = refused;

@@ -1,7 +1,8 @@
 import type { PublicKey } from '@solana/web3.js';
 import { createAddresses } from './addresses.ts';
-import { coder, fromCoder } from './codec.ts';
+import { DISCRIMINATOR_BYTES, decodeStruct, EVENT_KINDS } from './codec.ts';
 import { decodeBase58 } from './keys.ts';
+import { startsWithBytes } from './platform/bytes.ts';
 import type { EscrowEvent } from './types.ts';
 
 export type EventName = EscrowEvent['name'];
@@ -49,8 +50,7 @@ export interface ExecutedTransaction {
 }
 
 /** The eight bytes with which Anchor's programs begin a call to themselves that carries an event. */
-const EVENT_TAG = Buffer.from([0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d]);
-const DISCRIMINATOR_BYTES = 8;
+const EVENT_TAG = Uint8Array.of(0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d);
 
 /**
  * The program's events in a transaction, in the order of their emission; none if it failed, since
@@ -78,7 +78,7 @@ export function decodeEvents(
     instructions.flatMap(({ programIdIndex, accounts, data }, innerIndex) => {
       if (programIdIndex !== self || accounts.length !== 1 || accounts[0] !== authority) return [];
       const bytes = decodeBase58(data);
-      if (!EVENT_TAG.equals(bytes.subarray(0, EVENT_TAG.length))) return [];
+      if (!startsWithBytes(bytes, EVENT_TAG)) return [];
       return [{ ...decodeEventData(bytes), instructionIndex: index, innerIndex }];
     }),
   );
@@ -90,15 +90,20 @@ export function decodeEvents(
  * @throws Error when these are not exactly the bytes of an event that this client knows
  */
 export function decodeEventData(bytes: Uint8Array): EscrowEvent {
-  const data = Buffer.from(bytes);
-  const body = data.subarray(EVENT_TAG.length + DISCRIMINATOR_BYTES);
-  const event = coder.events.decode(data.subarray(EVENT_TAG.length).toString('base64'));
-  if (!data.subarray(0, EVENT_TAG.length).equals(EVENT_TAG) || event === null) {
+  const kind = EVENT_KINDS.find(({ discriminator }) =>
+    startsWithBytes(bytes, discriminator, EVENT_TAG.length),
+  );
+  if (!startsWithBytes(bytes, EVENT_TAG) || kind === undefined) {
     throw new Error('The program emitted an event that this client does not know');
   }
-  // The coder passes over missing and superfluous bytes.
-  if (!coder.types.encode(event.name, event.data).equals(body)) {
-    throw new Error(`The program emitted a ${event.name} that this client cannot read`);
+  const body = bytes.subarray(EVENT_TAG.length + DISCRIMINATOR_BYTES);
+  return { name: kind.name, data: readBody(kind.name, body) } as unknown as EscrowEvent;
+}
+
+function readBody(name: string, body: Uint8Array) {
+  try {
+    return decodeStruct(name, body);
+  } catch (cause) {
+    throw new Error(`The program emitted a ${name} that this client cannot read`, { cause });
   }
-  return { name: event.name, data: fromCoder(event.data) } as unknown as EscrowEvent;
 }

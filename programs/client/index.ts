@@ -33,6 +33,7 @@ export {
 } from './accounts.ts';
 export { type Addresses, createAddresses, PROGRAM_ID } from './addresses.ts';
 export { IDL } from './codec.ts';
+export { ed25519Instruction } from './ed25519Instruction.ts';
 export { type EscrowError, EscrowErrorCode, escrowErrorOf } from './errors.ts';
 export {
   type DecodedEvent,
@@ -53,7 +54,6 @@ export {
   type Price,
 } from './pricing.ts';
 export {
-  ed25519Instruction,
   formatReceipt,
   parseReceipt,
   proofMessage,

@@ -1,6 +1,7 @@
-import { randomBytes as secureRandomBytes } from 'node:crypto';
 import type { PublicKey } from '@solana/web3.js';
+import { randomBytes as secureRandomBytes } from '#crypto';
 import { createAddresses, PROGRAM_ID } from './addresses.ts';
+import { bytesToHex, hexToBytes, viewOf } from './platform/bytes.ts';
 
 /** A clock that fell back by more than this was set anew: ids follow it instead of standing still. */
 const STEP_BACK_MS_MAX = 5_000;
@@ -10,6 +11,7 @@ const DRAW_BYTES = 8;
 /** Asking for random bytes costs the same for few as for some. */
 const DRAWS_AT_ONCE = 4;
 const COUNTER_MAX = 0xfff;
+const TIME_MS_MAX = 2 ** 48 - 1;
 const JOB_ID_PATTERN = /^job_([0-9a-f]{12}7[0-9a-f]{3}[89ab][0-9a-f]{15})$/;
 
 /** The time and counter of this process's last id: ids of one process grow strictly. */
@@ -45,18 +47,19 @@ export function createJobId(options: {
 
 /** `job_` and the UUID's 32 lower-case hex digits. */
 export function formatJobId(bytes: Uint8Array): string {
-  return `job_${Buffer.from(bytes).toString('hex')}`;
+  return `job_${bytesToHex(bytes)}`;
 }
 
 /** The id's 16 bytes, or undefined when the text is not a job id in its one canonical spelling. */
 export function parseJobId(text: string): Uint8Array | undefined {
   const hex = JOB_ID_PATTERN.exec(text)?.[1];
-  return hex === undefined ? undefined : Uint8Array.from(Buffer.from(hex, 'hex'));
+  return hex === undefined ? undefined : hexToBytes(hex);
 }
 
 /** The ledger's time at which the id was made, in Unix milliseconds. */
 export function jobIdTimeMs(bytes: Uint8Array): number {
-  return Buffer.from(bytes).readUIntBE(0, 6);
+  const view = viewOf(bytes);
+  return view.getUint16(0) * 2 ** 32 + view.getUint32(2);
 }
 
 function nextTime(nowMs: number): { ms: number; counter: number } {
@@ -69,10 +72,13 @@ function nextTime(nowMs: number): { ms: number; counter: number } {
 
 /** RFC 9562: 48 bits of time, version 7, a 12-bit counter, variant 2, 62 random bits. */
 function compose(ms: number, counter: number, random: Uint8Array): Uint8Array {
-  const bytes = Buffer.alloc(16);
-  bytes.writeUIntBE(ms, 0, 6);
-  bytes.writeUInt16BE(0x7000 | counter, 6);
+  if (!(ms >= 0 && ms <= TIME_MS_MAX)) throw new RangeError(`${ms} ms is no time of a job id`);
+  const bytes = new Uint8Array(16);
+  const view = viewOf(bytes);
+  view.setUint16(0, Math.floor(ms / 2 ** 32));
+  view.setUint32(2, ms % 2 ** 32);
+  view.setUint16(6, 0x7000 | counter);
   bytes.set(random, 8);
-  bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8);
-  return Uint8Array.from(bytes);
+  view.setUint8(8, 0x80 | (view.getUint8(8) & 0x3f));
+  return bytes;
 }

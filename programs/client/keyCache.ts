@@ -1,5 +1,4 @@
-import { PublicKey } from '@solana/web3.js';
-import { LRUCache } from 'lru-cache';
+import { PublicKey } from '#publicKey';
 
 interface Cache<Key, Value> {
   get(key: Key): Value | undefined;
@@ -19,9 +18,24 @@ export function lookUp<Key, Value, Made extends Value | undefined>(
   return made;
 }
 
+/** Keeps at most `max` values; a new one takes the place of the oldest. */
+export function createBoundedCache<Key, Value>(max: number): Cache<Key, Value> {
+  const entries = new Map<Key, Value>();
+  return {
+    get: (key) => entries.get(key),
+    set(key, value) {
+      if (entries.size >= max && !entries.has(key)) {
+        const oldest = entries.keys().next();
+        if (!oldest.done) entries.delete(oldest.value);
+      }
+      entries.set(key, value);
+    },
+  };
+}
+
 /** Wallets and workers in use: each is asked for with every job. */
 const KEYS_KEPT_MAX = 10_000;
-const kept = new LRUCache<string, PublicKey>({ max: KEYS_KEPT_MAX });
+const kept = createBoundedCache<string, PublicKey>(KEYS_KEPT_MAX);
 
 const spellings = new WeakMap<PublicKey, string>();
 

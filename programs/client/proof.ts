@@ -1,21 +1,12 @@
-import {
-  createPrivateKey,
-  createPublicKey,
-  type KeyObject,
-  sign as signWithKey,
-  verify,
-} from 'node:crypto';
-import {
-  Ed25519Program,
-  type Keypair,
-  PublicKey,
-  type TransactionInstruction,
-} from '@solana/web3.js';
-import { lookUp, spellingOf } from './keyCache.ts';
+import { base64urlnopad } from '@scure/base';
+import { PublicKey } from '#publicKey';
+import { spellingOf } from './keyCache.ts';
 import { tryDecodeBase58 } from './keys.ts';
+import { concatBytes, utf8, viewOf } from './platform/bytes.ts';
+
+export { sign, verifySignature } from '#crypto';
 
 const HASH_BYTES = 32;
-const SEED_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 
 /**
@@ -34,8 +25,8 @@ export function proofMessage(proof: {
   promptTokens: number;
   completionTokens: number;
 }): Uint8Array {
-  return Buffer.concat([
-    Buffer.from('svc-proof-v1'),
+  return concatBytes(
+    utf8('svc-proof-v1'),
     proof.programId.toBytes(),
     proof.job.toBytes(),
     proof.worker.toBytes(),
@@ -43,7 +34,7 @@ export function proofMessage(proof: {
     hash(proof.outputHash),
     unsigned(proof.promptTokens, 4),
     unsigned(proof.completionTokens, 4),
-  ]);
+  );
 }
 
 /**
@@ -55,12 +46,12 @@ export function receiptMessage(receipt: {
   job: PublicKey;
   outputHash: Uint8Array;
 }): Uint8Array {
-  return Buffer.concat([
-    Buffer.from('svc-delivery-v1'),
+  return concatBytes(
+    utf8('svc-delivery-v1'),
     receipt.programId.toBytes(),
     receipt.job.toBytes(),
     hash(receipt.outputHash),
-  ]);
+  );
 }
 
 /**
@@ -77,71 +68,53 @@ export function workerRequestMessage(request: {
   timestampMs: number;
   bodySha256: Uint8Array;
 }): Uint8Array {
-  const timestamp = Buffer.alloc(8);
-  timestamp.writeBigUInt64LE(BigInt(request.timestampMs));
-  return Buffer.concat([
-    Buffer.from(`svc-${request.kind}-v1`),
+  return concatBytes(
+    utf8(`svc-${request.kind}-v1`),
     request.worker.toBytes(),
     request.job.toBytes(),
     unsigned(request.attempt, 1),
-    timestamp,
+    unsigned(request.timestampMs, 8),
     hash(request.bodySha256),
-  ]);
-}
-
-/**
- * The precompile's instruction that job_prove names by its index. The program demands exactly this
- * layout: one signature, every part inside this instruction (index 0xFFFF), key at 16, signature
- * at 48, message at 112.
- */
-export function ed25519Instruction(proof: {
-  publicKey: PublicKey;
-  message: Uint8Array;
-  signature: Uint8Array;
-}): TransactionInstruction {
-  const { publicKey, message, signature } = proof;
-  return Ed25519Program.createInstructionWithPublicKey({
-    publicKey: publicKey.toBytes(),
-    message,
-    signature,
-  });
-}
-
-/** Reading a key takes OpenSSL longer than signing with it. */
-const privateKeys = new WeakMap<Keypair, KeyObject>();
-
-/** An ed25519 signature (64 bytes), by OpenSSL: seven times as fast as one in JavaScript. */
-export function sign(message: Uint8Array, keypair: Keypair): Uint8Array {
-  const key = lookUp(privateKeys, keypair, () => readPrivateKey(keypair));
-  return new Uint8Array(signWithKey(null, message, key));
-}
-
-function readPrivateKey({ publicKey, secretKey }: Keypair): KeyObject {
-  const d = Buffer.from(secretKey.subarray(0, SEED_BYTES)).toString('base64url');
-  return createPrivateKey({ format: 'jwk', key: { ...jwk(publicKey), d } });
-}
-
-/** Of workers in use, as `publicKeyOf` gives them: each signs proof after proof. */
-const publicKeys = new WeakMap<PublicKey, KeyObject>();
-
-function readPublicKey(publicKey: PublicKey): KeyObject {
-  return lookUp(publicKeys, publicKey, () =>
-    createPublicKey({ format: 'jwk', key: jwk(publicKey) }),
   );
 }
 
-/** Whether `publicKey` signed exactly `message`. A malformed signature is simply not one. */
-export function verifySignature(signed: {
+/** The precompile's header says "in this same instruction" so. */
+const THIS_INSTRUCTION = 0xffff;
+const KEY_AT = 16;
+const SIGNATURE_AT = 48;
+const MESSAGE_AT = 112;
+
+/**
+ * The data of the precompile's instruction that job_prove names by its index. The program demands
+ * exactly this layout: one signature, every part inside this instruction (index 0xFFFF), key at 16,
+ * signature at 48, message at 112.
+ */
+export function ed25519InstructionData(proof: {
   publicKey: PublicKey;
   message: Uint8Array;
   signature: Uint8Array;
-}): boolean {
-  return verify(null, signed.message, readPublicKey(signed.publicKey), signed.signature);
+}): Uint8Array {
+  const { publicKey, message, signature } = proof;
+  if (signature.length !== SIGNATURE_BYTES) {
+    throw new RangeError(`A signature has 64 bytes, not ${signature.length}`);
+  }
+  const data = new Uint8Array(MESSAGE_AT + message.length);
+  const view = viewOf(data);
+  view.setUint8(0, 1);
+  const header = [
+    ...[SIGNATURE_AT, THIS_INSTRUCTION, KEY_AT, THIS_INSTRUCTION],
+    ...[MESSAGE_AT, message.length, THIS_INSTRUCTION],
+  ];
+  for (const [index, value] of header.entries()) view.setUint16(2 + 2 * index, value, true);
+  data.set(publicKey.toBytes(), KEY_AT);
+  data.set(signature, SIGNATURE_AT);
+  data.set(message, MESSAGE_AT);
+  return data;
 }
 
 /** The delivery receipt as it travels in `x-svc-delivery-receipt`. */
 export function formatReceipt(signer: PublicKey, signature: Uint8Array): string {
-  return `${spellingOf(signer)}.${Buffer.from(signature).toString('base64url')}`;
+  return `${spellingOf(signer)}.${base64urlnopad.encode(signature)}`;
 }
 
 /** The parts of a receipt, or undefined when it is not spelled exactly as `formatReceipt` does. */
@@ -150,14 +123,18 @@ export function parseReceipt(
 ): { signer: PublicKey; signature: Uint8Array } | undefined {
   const [signerText = '', signatureText = ''] = text.split('.');
   const signerBytes = tryDecodeBase58(signerText);
-  const signature = new Uint8Array(Buffer.from(signatureText, 'base64url'));
-  if (signerBytes?.length !== 32 || signature.length !== SIGNATURE_BYTES) return undefined;
+  const signature = tryDecodeBase64url(signatureText);
+  if (signerBytes?.length !== 32 || signature?.length !== SIGNATURE_BYTES) return undefined;
   const signer = new PublicKey(signerBytes);
   return formatReceipt(signer, signature) === text ? { signer, signature } : undefined;
 }
 
-function jwk(publicKey: PublicKey): { kty: string; crv: string; x: string } {
-  return { kty: 'OKP', crv: 'Ed25519', x: Buffer.from(publicKey.toBytes()).toString('base64url') };
+function tryDecodeBase64url(text: string): Uint8Array | undefined {
+  try {
+    return base64urlnopad.decode(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function hash(bytes: Uint8Array): Uint8Array {
@@ -166,9 +143,12 @@ function hash(bytes: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Little-endian; Node refuses a value that does not fit. */
-function unsigned(value: number, size: number): Uint8Array {
-  const bytes = Buffer.alloc(size);
-  bytes.writeUIntLE(value, 0, size);
-  return bytes;
+/** Little-endian. @throws RangeError for a value that does not fit */
+function unsigned(value: number, size: 1 | 4 | 8): Uint8Array {
+  if (!(value >= 0 && value < 2 ** (8 * size))) {
+    throw new RangeError(`${value} is out of range for ${size} bytes`);
+  }
+  const bytes = new Uint8Array(8);
+  viewOf(bytes).setBigUint64(0, BigInt(value), true);
+  return bytes.subarray(0, size);
 }

@@ -3,7 +3,7 @@ import anchor from '@coral-xyz/anchor';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AccountLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { type AccountInfo, Keypair, PublicKey } from '@solana/web3.js';
-import { coder } from '../../programs/client/codec.ts';
+import { coder } from '../../programs/client/anchorCoder.ts';
 import { creditBuy, creditWithdraw, PROGRAM_ID } from '../../programs/client/index.ts';
 import { conclude, type Verdict } from '../../programs/client/verify/check.ts';
 import { auditProgram } from '../../programs/client/verify/program/auditProgram.ts';

@@ -6,7 +6,8 @@ import {
   workerEndpoint,
   workerModels,
 } from '../../programs/client/accounts.ts';
-import { coder, type Value } from '../../programs/client/codec.ts';
+import { coder } from '../../programs/client/anchorCoder.ts';
+import type { Value } from '../../programs/client/codec.ts';
 import idl from '../../programs/client/idl.json' with { type: 'json' };
 import type { Gateway, Model, Worker } from '../../programs/client/types.ts';
 import { createRandom } from '../../testing/random.ts';

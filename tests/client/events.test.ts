@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { coder } from '../../programs/client/codec.ts';
+import { coder } from '../../programs/client/anchorCoder.ts';
 import {
   decodeEventData,
   decodeEvents,

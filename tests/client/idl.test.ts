@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { camelCase, coder, fromCoder } from '../../programs/client/codec.ts';
+import { coder, fromCoder } from '../../programs/client/anchorCoder.ts';
+import { camelCase } from '../../programs/client/codec.ts';
 import idl from '../../programs/client/idl.json' with { type: 'json' };
 import * as builders from '../../programs/client/instructions/index.ts';
 import {

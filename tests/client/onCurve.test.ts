@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Keypair, PublicKey } from '@solana/web3.js';
-import { isOnCurve } from '../../programs/client/keys.ts';
+import { isOnCurve } from '../../programs/client/platform/curve.ts';
 import { createRandom } from '../../testing/random.ts';
 
 const random = createRandom();

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
+import { createHeliusFee } from '../../common/heliusFee.ts';
 import { createLogger } from '../../common/logger.ts';
 import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
 import { createPriorityFee } from '../../programs/client/sender/priorityFee.ts';
@@ -41,8 +42,7 @@ function createFee(url: string, heliusApiKey?: string) {
   const fee = createPriorityFee({
     rpc: connectRpc({ url }),
     writableAccounts: [Keypair.generate().publicKey],
-    heliusApiKey,
-    heliusUrl: url,
+    estimate: createHeliusFee(heliusApiKey, url),
     logger: createLogger({ name: 'test', level: 'warn', into }),
     nowMs: () => nowMs,
   });

@@ -1,5 +1,6 @@
 import { PublicKey } from '@solana/web3.js';
-import { camelCase, toCoder, type Value } from '../../programs/client/codec.ts';
+import { toCoder } from '../../programs/client/anchorCoder.ts';
+import { camelCase, type Value } from '../../programs/client/codec.ts';
 import idl from '../../programs/client/idl.json' with { type: 'json' };
 import type { Random } from '../../testing/random.ts';
 

@@ -10,7 +10,7 @@ import {
 } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { coder } from '../../programs/client/codec.ts';
+import { coder } from '../../programs/client/anchorCoder.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { submit } from '../../stack/operator.ts';
 import { accepted } from '../../testing/ledger/interceptedConnection.ts';

@@ -1,7 +1,8 @@
 import anchor from '@coral-xyz/anchor';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
-import { camelCase, fromCoder, toCoder, type Value } from '../../programs/client/codec.ts';
+import { fromCoder, toCoder } from '../../programs/client/anchorCoder.ts';
+import { camelCase, type Value } from '../../programs/client/codec.ts';
 import idl from '../../programs/client/idl.json' with { type: 'json' };
 import {
   createAddresses,

@@ -10,7 +10,7 @@ const EXAMPLE = /^examples\/.+\.(ts|mjs|py|sh|md|json)$/;
 /** What the documents link to besides. */
 const LINKED = /^\.env\.example$|^programs\/escrow\/src\/.+\.rs$/;
 const DOCUMENT = /^(README|ARCHITECTURE|SECURITY|CHANGELOG|docs\/.+)\.md$|^LICENSE$/;
-const RUN = /^(package\.json|bin\/(svc|pinnedNode)\.mjs|dist\/.+\.(js|d\.ts))$/;
+const RUN = /^((dist\/)?package\.json|bin\/(svc|pinnedNode)\.mjs|dist\/.+\.(js|d\.ts))$/;
 const READ_AT_RUN_TIME =
   /^dist\/(programs\/client\/idl\.json|programs\/escrow\/artifacts\/.+|indexer\/migrations\/.+\.sql)$/;
 

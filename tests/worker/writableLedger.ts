@@ -2,7 +2,8 @@ import anchor from '@coral-xyz/anchor';
 import { type Connection, PublicKey } from '@solana/web3.js';
 import type { AccountName } from '../../programs/client/accounts.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { coder, IDL } from '../../programs/client/codec.ts';
+import { coder } from '../../programs/client/anchorCoder.ts';
+import { IDL } from '../../programs/client/codec.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { startLedger, writeAccount } from '../../testing/ledger/ledger.ts';
 

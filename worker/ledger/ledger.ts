@@ -10,7 +10,7 @@ import {
   workerModels,
 } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
-import { coder, IDL } from '../../programs/client/codec.ts';
+import { accountSize, IDL } from '../../programs/client/codec.ts';
 import { spellingOf } from '../../programs/client/keyCache.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { type Account, getMultipleAccounts } from '../../programs/client/rpc/state.ts';
@@ -56,7 +56,7 @@ export interface WorkerLedger {
 const COMMITMENT = 'confirmed';
 const READ_TIMEOUT_MS = 2_000;
 /** Strangers name addresses, too, where any account may lie: no more of one is read than ours have. */
-const BYTES_MAX = Math.max(...(IDL.accounts ?? []).map(({ name }) => coder.accounts.size(name)));
+const BYTES_MAX = Math.max(...(IDL.accounts ?? []).map(({ name }) => accountSize(name)));
 const READING = { commitment: COMMITMENT, dataSlice: { offset: 0, length: BYTES_MAX } } as const;
 
 /** @param worker the address of this worker's account */

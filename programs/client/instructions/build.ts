@@ -8,7 +8,8 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js';
 import { type Addresses, createAddresses, PROGRAM_ID } from '../addresses.ts';
-import { camelCase, coder, IDL, toCoder, type Value } from '../codec.ts';
+import { coder, toCoder } from '../anchorCoder.ts';
+import { camelCase, IDL, type Value } from '../codec.ts';
 import { lookUp } from '../keyCache.ts';
 
 type ArgumentType = Idl['instructions'][number]['args'][number]['type'];

@@ -1,5 +1,4 @@
 import type { PublicKey } from '@solana/web3.js';
-import { createHelius } from 'helius-sdk';
 import type { Rpc } from '../rpc/rpc.ts';
 import { getRecentPrioritizationFees } from '../rpc/state.ts';
 import type { SenderLog } from './sender.ts';
@@ -11,7 +10,7 @@ const MICRO_LAMPORTS_MAX = 1_000_000;
 
 /**
  * What to pay per compute unit so that a transaction which writes these accounts lands soon:
- * Helius's estimate where a key is set, else the upper quartile of what was paid recently.
+ * what the given estimate says, else the upper quartile of what was paid recently.
  *
  * While nobody tells a fee the last one known is paid, at first none: a transaction that may be slow
  * is better than one that is not sent.
@@ -21,37 +20,20 @@ const MICRO_LAMPORTS_MAX = 1_000_000;
 export function createPriorityFee(options: {
   rpc: Rpc;
   writableAccounts: PublicKey[];
-  heliusApiKey: string | undefined;
-  /** Helius's endpoint, where it is not the public one. */
-  heliusUrl?: string;
+  /** A better estimate than the node's own, in micro-lamports per compute unit. */
+  estimate?: ((accounts: readonly string[]) => Promise<number>) | undefined;
   logger: Pick<SenderLog, 'warn'>;
   nowMs: () => number;
 }): () => Promise<number> {
-  const { rpc, writableAccounts, heliusApiKey, heliusUrl, logger, nowMs } = options;
-  const helius =
-    heliusApiKey === undefined
-      ? undefined
-      : createHelius({ apiKey: heliusApiKey, ...(heliusUrl && { baseUrl: heliusUrl }) });
+  const { rpc, writableAccounts, logger, nowMs } = options;
+  const { estimate = (accounts) => estimateFromRecentFees(rpc, accounts) } = options;
   let microLamports = 0;
   let askedMs = Number.NEGATIVE_INFINITY;
-
-  async function estimate(): Promise<number> {
-    if (helius) {
-      const { priorityFeeEstimate } = await helius.getPriorityFeeEstimate({
-        accountKeys: writableAccounts.map(String),
-        options: { recommended: true },
-      });
-      return priorityFeeEstimate ?? 0;
-    }
-    const recent = await getRecentPrioritizationFees(rpc, writableAccounts.map(String));
-    const fees = recent.sort((a, b) => a - b);
-    return fees[Math.floor(fees.length * 0.75)] ?? 0;
-  }
 
   async function refresh(): Promise<void> {
     askedMs = nowMs();
     try {
-      const estimated = Math.ceil(await estimate());
+      const estimated = Math.ceil(await estimate(writableAccounts.map(String)));
       if (!(estimated >= 0)) throw new Error(`A priority fee of ${estimated} makes no sense`);
       microLamports = Math.min(MICRO_LAMPORTS_MAX, estimated);
     } catch (error) {
@@ -64,4 +46,10 @@ export function createPriorityFee(options: {
     if (nowMs() - askedMs >= REFRESH_MS) void refresh();
     return microLamports;
   };
+}
+
+async function estimateFromRecentFees(rpc: Rpc, accounts: readonly string[]): Promise<number> {
+  const recent = await getRecentPrioritizationFees(rpc, [...accounts]);
+  const fees = recent.sort((a, b) => a - b);
+  return fees[Math.floor(fees.length * 0.75)] ?? 0;
 }

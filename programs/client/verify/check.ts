@@ -1,4 +1,5 @@
 import type { Value } from '../codec.ts';
+import { bytesToHex } from '../platform/bytes.ts';
 
 /**
  * What became of one check. `fails` means that the evidence contradicts the rule; `not_checkable`
@@ -38,7 +39,7 @@ export function conclude(checks: readonly Finding[]): Exclude<Verdict, 'not_appl
 
 /** A value as people write it: bytes in hex, keys in base58. */
 export function show(value: Value): string {
-  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value);
+  return value instanceof Uint8Array ? bytesToHex(value) : String(value);
 }
 
 /**

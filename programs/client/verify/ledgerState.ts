@@ -1,18 +1,26 @@
-import { type Connection, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import { PublicKey } from '#publicKey';
 import { type DecodedAccount, unixSecondsOf } from '../accounts.ts';
+import type { LedgerConnection } from '../ledgerConnection.ts';
 import { BASE_UNITS_PER_CREDIT } from '../pricing.ts';
+
+/** Accounts and programs that every ledger has at the same address. */
+export const CLOCK = new PublicKey('SysvarC1ock11111111111111111111111111111111');
+export const TOKEN_PROGRAM = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
+export const ED25519_PROGRAM = new PublicKey('Ed25519SigVerify111111111111111111111111111');
+/** Owns every wallet. */
+export const SYSTEM_PROGRAM = PublicKey.default;
 
 /** What the service itself acts on. */
 export const COMMITMENT = 'confirmed';
 
 /** The ledger's Clock, in Unix seconds. */
-export async function readClock(connection: Connection): Promise<bigint> {
-  const clock = await connection.getAccountInfo(SYSVAR_CLOCK_PUBKEY, COMMITMENT);
+export async function readClock(connection: LedgerConnection): Promise<bigint> {
+  const clock = await connection.getAccountInfo(CLOCK, COMMITMENT);
   return unixTimeOf(clock);
 }
 
 /** @param clock the account of the ledger's Clock */
-export function unixTimeOf(clock: { readonly data: Buffer } | null | undefined): bigint {
+export function unixTimeOf(clock: { readonly data: Uint8Array } | null | undefined): bigint {
   if (!clock) throw new Error('it shows no Clock');
   return unixSecondsOf(clock);
 }

@@ -1,6 +1,6 @@
-import { PublicKey } from '@solana/web3.js';
+import { PublicKey } from '#publicKey';
 import type { Value } from '../../codec.ts';
-import { isOnCurve } from '../../keys.ts';
+import { isOnCurve } from '../../platform/curve.ts';
 import type { Job, JobLocked } from '../../types.ts';
 import { DISPUTE_OUTCOMES, JOB_STATUSES } from '../../vocabulary.ts';
 import { compare, fails, notApplicable, notCheckable } from '../check.ts';

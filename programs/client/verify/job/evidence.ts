@@ -1,10 +1,12 @@
-import { TOKEN_PROGRAM_ID, TokenInstruction } from '@solana/spl-token';
 import type { PublicKey, VersionedTransactionResponse } from '@solana/web3.js';
 import type { Addresses } from '../../addresses.ts';
 import { type DecodedEvent, decodeEvents, type EventName, type Events } from '../../events.ts';
+import { publicKeyOf } from '../../keyCache.ts';
 import { decodeBase58 } from '../../keys.ts';
+import { viewOf } from '../../platform/bytes.ts';
 import type { Job, Worker } from '../../types.ts';
 import type { Place } from '../check.ts';
+import { TOKEN_PROGRAM } from '../ledgerState.ts';
 
 interface Instruction {
   readonly programId: string;
@@ -62,7 +64,7 @@ export function readTransaction(
     signature,
     slot: BigInt(response.slot),
     message: message.serialize(),
-    signers: keys.slice(0, message.header.numRequiredSignatures),
+    signers: addresses.slice(0, message.header.numRequiredSignatures).map(publicKeyOf),
     signatures: signatures.map((text) => decodeBase58(text)),
     instructions: message.compiledInstructions.map(
       ({ programIdIndex, accountKeyIndexes, data }, index) => ({
@@ -219,12 +221,16 @@ export function allTransfers({ instructions }: LedgerTransaction): Transfer[] {
   return instructions.flatMap((outer) => readTransfers([outer, ...outer.inner]));
 }
 
+/** The token program's instructions, by the first byte of their data. */
+const TRANSFER = 3;
+const TRANSFER_CHECKED = 12;
+
 function readTransfers(instructions: readonly Instruction[]): Transfer[] {
   return instructions.flatMap(({ programId, accounts, data }) => {
-    if (programId !== TOKEN_PROGRAM_ID.toBase58()) return [];
-    const isChecked = data[0] === TokenInstruction.TransferChecked;
-    if (!isChecked && data[0] !== TokenInstruction.Transfer) return [];
+    if (programId !== TOKEN_PROGRAM.toBase58()) return [];
+    const isChecked = data[0] === TRANSFER_CHECKED;
+    if (!isChecked && data[0] !== TRANSFER) return [];
     const [from = '', to = ''] = isChecked ? [accounts[0], accounts[2]] : accounts;
-    return [{ from, to, baseUnits: Buffer.from(data).readBigUInt64LE(1) }];
+    return [{ from, to, baseUnits: viewOf(data).getBigUint64(1, true) }];
   });
 }

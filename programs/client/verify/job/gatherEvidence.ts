@@ -1,7 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Connection, PublicKey } from '@solana/web3.js';
+import type { PublicKey } from '@solana/web3.js';
 import { fetchWorker } from '../../accounts.ts';
 import type { Addresses } from '../../addresses.ts';
+import type { LedgerConnection } from '../../ledgerConnection.ts';
+import { delay } from '../../platform/delay.ts';
 import { COMMITMENT, readClock } from '../ledgerState.ts';
 import {
   type Evidence,
@@ -77,7 +78,7 @@ type WorkerRecord = PlacedEvent<'WorkerRegistered' | 'WorkerUpdated'>;
  * @returns nothing when the job was never proven
  */
 async function gatherWorkerRecords(options: {
-  connection: Connection;
+  connection: LedgerConnection;
   addresses: Addresses;
   reader: LedgerReader;
   job: PublicKey;
@@ -141,7 +142,7 @@ export const HISTORY_MAX = 1_000;
  *   credit account, are looked at for what was so before the job
  */
 export async function gatherEvidence(options: {
-  connection: Connection;
+  connection: LedgerConnection;
   addresses: Addresses;
   job: PublicKey;
   historyMax?: number;
@@ -170,7 +171,7 @@ interface History {
  * and behind one address there may be several nodes of which one is behind.
  */
 async function readOneMoment(
-  options: { connection: Connection; addresses: Addresses; job: PublicKey },
+  options: { connection: LedgerConnection; addresses: Addresses; job: PublicKey },
   reader: LedgerReader,
 ): Promise<History & { account: JobAccount; slot: bigint }> {
   for (let round = 1; ; round += 1) {

@@ -1,13 +1,9 @@
-import {
-  type Connection,
-  type PublicKey,
-  SolanaJSONRPCError,
-  SolanaJSONRPCErrorCode,
-  SystemProgram,
-} from '@solana/web3.js';
+import type { PublicKey } from '@solana/web3.js';
 import { decodeAccount } from '../../accounts.ts';
 import type { Addresses } from '../../addresses.ts';
-import { COMMITMENT } from '../ledgerState.ts';
+import { areKeysEqual } from '../../keys.ts';
+import type { LedgerConnection } from '../../ledgerConnection.ts';
+import { COMMITMENT, SYSTEM_PROGRAM } from '../ledgerState.ts';
 import {
   type JobAccount,
   type LedgerTransaction,
@@ -38,7 +34,10 @@ export interface LedgerReader {
   read(signature: string): Promise<ReadResult>;
 }
 
-export function createLedgerReader(connection: Connection, programId: PublicKey): LedgerReader {
+export function createLedgerReader(
+  connection: LedgerConnection,
+  programId: PublicKey,
+): LedgerReader {
   return {
     async *list(address, before) {
       // No more than a page is remembered, since a history may have any length.
@@ -65,8 +64,15 @@ export function createLedgerReader(connection: Connection, programId: PublicKey)
   };
 }
 
+/** How JSON-RPC says that a transaction is of a newer version than the caller reads. */
+const UNSUPPORTED_TRANSACTION_VERSION = -32_015;
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
 async function readOne(
-  connection: Connection,
+  connection: LedgerConnection,
   programId: PublicKey,
   signature: string,
 ): Promise<ReadResult> {
@@ -80,10 +86,7 @@ async function readOne(
     return { transaction: readTransaction(signature, response, programId) };
   } catch (error) {
     // Anybody can mention a job in a transaction of a newer version.
-    const code = error instanceof SolanaJSONRPCError ? error.code : undefined;
-    if (code !== SolanaJSONRPCErrorCode.JSON_RPC_SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION) {
-      throw error;
-    }
+    if (codeOf(error) !== UNSUPPORTED_TRANSACTION_VERSION) throw error;
     return unread('A transaction is of a version that this client does not read');
   }
 }
@@ -119,7 +122,7 @@ export async function* readHistory(
 
 /** What lies at a job's address, and the slot as of which the node says so. */
 export async function readJobAccount(options: {
-  connection: Connection;
+  connection: LedgerConnection;
   addresses: Addresses;
   job: PublicKey;
 }): Promise<{ account: JobAccount; slot: bigint }> {
@@ -133,10 +136,10 @@ function judge(
   programId: PublicKey,
 ): JobAccount {
   // After the closing anybody can send lamports there.
-  if (!found || (found.owner.equals(SystemProgram.programId) && found.data.length === 0)) {
+  if (!found || (areKeysEqual(found.owner, SYSTEM_PROGRAM) && found.data.length === 0)) {
     return { kind: 'none' };
   }
-  if (!found.owner.equals(programId)) return { kind: 'foreign', owner: found.owner };
+  if (!areKeysEqual(found.owner, programId)) return { kind: 'foreign', owner: found.owner };
   try {
     const { name, data } = decodeAccount(found.data);
     if (name === 'Job') return { kind: 'job', data };

@@ -1,8 +1,11 @@
-import { type Connection, PublicKey } from '@solana/web3.js';
+import { PublicKey } from '#publicKey';
+import { accountFilter } from '../../accounts.ts';
 import type { Addresses } from '../../addresses.ts';
-import { coder } from '../../codec.ts';
+import { accountFieldOffset } from '../../codec.ts';
 import { parseJobId } from '../../jobId.ts';
-import { encodeBase58, isOnCurve, tryDecodeBase58 } from '../../keys.ts';
+import { encodeBase58, tryDecodeBase58 } from '../../keys.ts';
+import type { LedgerConnection } from '../../ledgerConnection.ts';
+import { isOnCurve } from '../../platform/curve.ts';
 import { COMMITMENT } from '../ledgerState.ts';
 import { placeEvents } from './evidence.ts';
 import { createLedgerReader, readJobAccount } from './ledgerReader.ts';
@@ -12,8 +15,7 @@ export class JobNotLocatedError extends Error {
   override name = 'JobNotLocatedError';
 }
 
-/** In a Job: discriminator, version, bump, sequence, five bytes and the treasury's share come first. */
-const JOB_ID_AT = 21;
+const JOB_ID_AT = accountFieldOffset('Job', 'job_id');
 const ADDRESS_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 
@@ -24,7 +26,7 @@ const SIGNATURE_BYTES = 64;
  * @param wallet whose job: needed for an id once the job's account is closed
  */
 export async function locateJob(options: {
-  connection: Connection;
+  connection: LedgerConnection;
   addresses: Addresses;
   named: string;
   wallet?: PublicKey | undefined;
@@ -50,7 +52,7 @@ export async function locateJob(options: {
 
 /** Before a history is read that may be as long as the ledger: the token program's, or a wallet's. */
 async function assertMayBeJob(options: {
-  connection: Connection;
+  connection: LedgerConnection;
   addresses: Addresses;
   job: PublicKey;
 }): Promise<void> {
@@ -63,17 +65,14 @@ async function assertMayBeJob(options: {
 }
 
 async function findById(
-  connection: Connection,
+  connection: LedgerConnection,
   addresses: Addresses,
   jobId: Uint8Array,
 ): Promise<PublicKey> {
   const found = await connection.getProgramAccounts(addresses.programId, {
     commitment: COMMITMENT,
     dataSlice: { offset: 0, length: 0 },
-    filters: [
-      { memcmp: coder.accounts.memcmp('Job') },
-      { memcmp: { offset: JOB_ID_AT, bytes: encodeBase58(jobId) } },
-    ],
+    filters: [accountFilter('Job'), { memcmp: { offset: JOB_ID_AT, bytes: encodeBase58(jobId) } }],
   });
   const [only, other] = found;
   if (!only) {
@@ -88,7 +87,7 @@ async function findById(
 }
 
 async function findBySignature(
-  connection: Connection,
+  connection: LedgerConnection,
   addresses: Addresses,
   signature: string,
 ): Promise<PublicKey> {

@@ -1,5 +1,6 @@
 import type { PublicKey } from '@solana/web3.js';
 import { decodeEventData, type EventName, type Events } from '../../events.ts';
+import { includesBytes } from '../../platform/bytes.ts';
 import { DISPUTE_OUTCOMES, type JobStatus, word } from '../../vocabulary.ts';
 import {
   type ClientEvidence,
@@ -194,7 +195,7 @@ export function findLookalikes(transaction: LedgerTransaction, job: PublicKey): 
       const isEvent = transaction.events.some(
         (event) => event.instructionIndex === instructionIndex && event.innerIndex === index - 1,
       );
-      if (isEvent || !Buffer.from(data).includes(job.toBuffer())) return [];
+      if (isEvent || !includesBytes(data, job.toBytes())) return [];
       return read(data, programId, job);
     }),
   );

@@ -1,4 +1,4 @@
-import { isOnCurve } from '../../keys.ts';
+import { isOnCurve } from '../../platform/curve.ts';
 import { BASE_UNITS_PER_CREDIT, chargeCredits } from '../../pricing.ts';
 import { compare, type Finding, fails, holds, notCheckable } from '../check.ts';
 import {

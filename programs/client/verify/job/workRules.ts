@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
-import { Ed25519Program, PublicKey } from '@solana/web3.js';
+import { sha256 } from '#crypto';
+import { PublicKey } from '#publicKey';
+import { areBytesEqual } from '../../platform/bytes.ts';
 import { lockCredits } from '../../pricing.ts';
 import {
-  ed25519Instruction,
+  ed25519InstructionData,
   parseReceipt,
   proofMessage,
   receiptMessage,
@@ -10,6 +11,7 @@ import {
 } from '../../proof.ts';
 import { TIERS, word } from '../../vocabulary.ts';
 import { compare, fails, holds, notApplicable, notCheckable, show } from '../check.ts';
+import { ED25519_PROGRAM } from '../ledgerState.ts';
 import { type ClientEvidence, type PlacedEvent, workersInForce } from './evidence.ts';
 import { eventsNamed, type JobRecord } from './record.ts';
 import { judgeBalances, type Rule, rule } from './rule.ts';
@@ -128,12 +130,12 @@ function findSigned({ data, transaction }: PlacedEvent<'JobProven'>, record: Job
   const { programId } = record.addresses;
   const message = proofMessage({ ...data, programId });
   for (const instruction of transaction.instructions) {
-    if (instruction.programId !== Ed25519Program.programId.toBase58()) continue;
-    const bytes = Buffer.from(instruction.data);
-    if (!bytes.subarray(MESSAGE_AT).equals(message)) continue;
+    if (instruction.programId !== ED25519_PROGRAM.toBase58()) continue;
+    const bytes = instruction.data;
+    if (!areBytesEqual(bytes.subarray(MESSAGE_AT), message)) continue;
     const publicKey = new PublicKey(bytes.subarray(KEY_AT, SIGNATURE_AT));
     const signed = { publicKey, message, signature: bytes.subarray(SIGNATURE_AT, MESSAGE_AT) };
-    if (bytes.equals(ed25519Instruction(signed).data)) return signed;
+    if (areBytesEqual(bytes, ed25519InstructionData(signed))) return signed;
   }
   return undefined;
 }
@@ -198,8 +200,4 @@ function whenGiven(field: keyof ClientEvidence, check: Rule): Rule {
     }
     return found.verdict === 'not_applicable' ? { ...found, ...notCheckable(found.detail) } : found;
   };
-}
-
-function sha256(bytes: Uint8Array): Uint8Array {
-  return createHash('sha256').update(bytes).digest();
 }

@@ -1,4 +1,4 @@
-import { PublicKey } from '@solana/web3.js';
+import { PublicKey } from '#publicKey';
 import { type DecodedAccount, modelText } from '../../accounts.ts';
 import type { Addresses } from '../../addresses.ts';
 import type { Config } from '../../types.ts';

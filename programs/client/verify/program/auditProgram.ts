@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '#crypto';
+import { bytesToHex } from '../../platform/bytes.ts';
 import { type Check, type Finding, fails, holds, notCheckable } from '../check.ts';
 import * as accounts from './accountRules.ts';
 import { config } from './accountRules.ts';
@@ -17,14 +18,14 @@ export interface Artifact {
 /** What runs on the ledger is, byte for byte, what was built from the source. */
 function judgeCode(executable: Executable | { reason: string }, artifact: Artifact): Finding {
   if ('reason' in executable) return notCheckable(executable.reason);
-  const built = sha256(artifact.code);
+  const built = hexHash(artifact.code);
   const { recordedSha256 = built } = artifact;
   if (built !== recordedSha256) {
     return notCheckable(`The artifact here has sha256 ${built}; recorded is ${recordedSha256}.`);
   }
   const { length } = artifact.code;
   const isPaddedWithZeros = executable.code.subarray(length).every((byte) => byte === 0);
-  const deployed = sha256(
+  const deployed = hexHash(
     isPaddedWithZeros ? executable.code.subarray(0, length) : executable.code,
   );
   return deployed === built
@@ -32,8 +33,8 @@ function judgeCode(executable: Executable | { reason: string }, artifact: Artifa
     : fails(`Deployed is sha256 ${deployed}; built is ${built}.`);
 }
 
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
+function hexHash(bytes: Uint8Array): string {
+  return bytesToHex(sha256(bytes));
 }
 
 const RULES: readonly ProgramRule[] = [

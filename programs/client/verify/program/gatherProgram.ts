@@ -1,7 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { type AccountInfo, type Connection, PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import { PublicKey } from '#publicKey';
 import type { Addresses } from '../../addresses.ts';
-import { COMMITMENT, isBoughtSince, unixTimeOf } from '../ledgerState.ts';
+import { areKeysEqual } from '../../keys.ts';
+import type { LedgerConnection } from '../../ledgerConnection.ts';
+import { areBytesEqual } from '../../platform/bytes.ts';
+import { delay } from '../../platform/delay.ts';
+import { CLOCK, COMMITMENT, isBoughtSince, unixTimeOf } from '../ledgerState.ts';
 import { type Executable, type ProgramEvidence, readState } from './state.ts';
 
 const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
@@ -13,17 +16,17 @@ const CODE_AT = 45;
 
 /** Reads the program's code, or says why that is not possible. */
 async function readExecutable(
-  connection: Connection,
+  connection: LedgerConnection,
   programId: PublicKey,
 ): Promise<Executable | { reason: string }> {
   const program = await connection.getAccountInfo(programId, COMMITMENT);
   if (!program?.executable) return { reason: `There is no program at ${programId}.` };
-  if (!program.owner.equals(UPGRADEABLE_LOADER)) {
+  if (!areKeysEqual(program.owner, UPGRADEABLE_LOADER)) {
     return { reason: `The program belongs to the loader ${program.owner}, which is not read.` };
   }
   const address = new PublicKey(program.data.subarray(PROGRAM_DATA_AT, PROGRAM_DATA_AT + 32));
   const found = await connection.getAccountInfo(address, COMMITMENT);
-  if (!found?.owner.equals(UPGRADEABLE_LOADER))
+  if (!found || !areKeysEqual(found.owner, UPGRADEABLE_LOADER))
     return { reason: `There is no code at ${address}.` };
   const hasAuthority = found.data[AUTHORITY_AT] === 1;
   const authority = found.data.subarray(AUTHORITY_AT + 1, CODE_AT);
@@ -43,7 +46,7 @@ const ROUND_MS = 150;
  * in between held in between, unless credits were bought meanwhile. Reads again while it did not.
  */
 export async function gatherProgram(options: {
-  connection: Connection;
+  connection: LedgerConnection;
   addresses: Addresses;
 }): Promise<ProgramEvidence> {
   const { connection, addresses } = options;
@@ -58,7 +61,7 @@ export async function gatherProgram(options: {
     const isUnchanged =
       before.slot <= owned.context.slot &&
       owned.context.slot <= after.slot &&
-      before.bytes.equals(after.bytes);
+      areStatesEqual(before.bytes, after.bytes);
     const evidence: ProgramEvidence = {
       ...{ addresses, executable, isAtRest: isUnchanged, now: before.unixTime },
       tokenAccounts: after.tokenAccounts,
@@ -73,17 +76,20 @@ export async function gatherProgram(options: {
   }
 }
 
-async function readTokenAccounts(connection: Connection, addresses: Addresses) {
+async function readTokenAccounts(connection: LedgerConnection, addresses: Addresses) {
   const { context, value } = await connection.getMultipleAccountsInfoAndContext(
-    [addresses.vault, addresses.treasuryVault, addresses.stakeVault, SYSVAR_CLOCK_PUBKEY],
+    [addresses.vault, addresses.treasuryVault, addresses.stakeVault, CLOCK],
     COMMITMENT,
   );
   const [vault = null, treasuryVault = null, stakeVault = null, clock] = value;
-  const accounts: readonly (AccountInfo<Buffer> | null)[] = [vault, treasuryVault, stakeVault];
   return {
     slot: context.slot,
     unixTime: unixTimeOf(clock),
-    bytes: Buffer.concat(accounts.map((account) => account?.data ?? Buffer.alloc(0))),
+    bytes: [vault, treasuryVault, stakeVault].map((account) => account?.data ?? new Uint8Array()),
     tokenAccounts: { vault, treasuryVault, stakeVault },
   };
+}
+
+function areStatesEqual(before: readonly Uint8Array[], after: readonly Uint8Array[]): boolean {
+  return before.every((bytes, index) => areBytesEqual(bytes, after[index] ?? new Uint8Array()));
 }

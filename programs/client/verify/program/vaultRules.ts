@@ -1,9 +1,11 @@
-import { ACCOUNT_SIZE, AccountLayout, AccountState, TOKEN_PROGRAM_ID } from '@solana/spl-token';
-import type { AccountInfo, PublicKey } from '@solana/web3.js';
+import type { AccountInfo } from '@solana/web3.js';
+import { PublicKey } from '#publicKey';
+import { areKeysEqual } from '../../keys.ts';
+import { viewOf } from '../../platform/bytes.ts';
 import { BASE_UNITS_PER_CREDIT } from '../../pricing.ts';
 import { JOB_STATUSES } from '../../vocabulary.ts';
 import { compare, type Finding, fails, holds, notCheckable } from '../check.ts';
-import { type Conservation, computeConservation } from '../ledgerState.ts';
+import { type Conservation, computeConservation, TOKEN_PROGRAM } from '../ledgerState.ts';
 import {
   accountsNamed,
   judgeProblems,
@@ -65,13 +67,38 @@ function judgeConservation(state: ProgramState, name: Conservation['vault']): Fi
 
 /** What a token account holds, in base units; nothing if it is none. */
 export function holding(account: AccountInfo<Uint8Array> | null): bigint {
-  return isTokenAccount(account) ? AccountLayout.decode(account.data).amount : 0n;
+  return isTokenAccount(account) ? readTokenAccount(account.data).amount : 0n;
 }
 
 function isTokenAccount(
   account: AccountInfo<Uint8Array> | null,
 ): account is AccountInfo<Uint8Array> {
-  return account?.owner.equals(TOKEN_PROGRAM_ID) === true && account.data.length === ACCOUNT_SIZE;
+  return (
+    account !== null &&
+    areKeysEqual(account.owner, TOKEN_PROGRAM) &&
+    account.data.length === TOKEN_ACCOUNT_BYTES
+  );
+}
+
+/** The SPL Token program's account, whose layout is fixed. */
+const TOKEN_ACCOUNT_BYTES = 165;
+const OWNER_AT = 32;
+const AMOUNT_AT = 64;
+const DELEGATE_OPTION_AT = 72;
+const STATE_AT = 108;
+const CLOSE_AUTHORITY_OPTION_AT = 129;
+const INITIALIZED = 1;
+
+function readTokenAccount(bytes: Uint8Array) {
+  const view = viewOf(bytes);
+  return {
+    mint: new PublicKey(bytes.subarray(0, OWNER_AT)),
+    owner: new PublicKey(bytes.subarray(OWNER_AT, AMOUNT_AT)),
+    amount: view.getBigUint64(AMOUNT_AT, true),
+    hasDelegate: view.getUint32(DELEGATE_OPTION_AT, true) !== 0,
+    state: view.getUint8(STATE_AT),
+    hasCloseAuthority: view.getUint32(CLOSE_AUTHORITY_OPTION_AT, true) !== 0,
+  };
 }
 
 function findProblems(
@@ -80,13 +107,13 @@ function findProblems(
   owner: PublicKey,
 ): string[] {
   if (!isTokenAccount(account)) return ['is no token account'];
-  const held = AccountLayout.decode(account.data);
+  const held = readTokenAccount(account.data);
   return namesOfTrue({
     'belongs to somebody else': !held.owner.equals(owner),
     'is of another mint': !held.mint.equals(mint),
-    'is frozen': held.state !== AccountState.Initialized,
-    'has a delegate': held.delegateOption !== 0,
-    'can be closed by somebody else': held.closeAuthorityOption !== 0,
+    'is frozen': held.state !== INITIALIZED,
+    'has a delegate': held.hasDelegate,
+    'can be closed by somebody else': held.hasCloseAuthority,
   });
 }
 

@@ -1,0 +1,55 @@
+/** What Node's Buffer does, for browsers too. */
+
+const encoder = new TextEncoder();
+
+export function utf8(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+export function areBytesEqual(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && startsWithBytes(one, other);
+}
+
+export function startsWithBytes(bytes: Uint8Array, start: Uint8Array, at = 0): boolean {
+  for (let index = 0; index < start.length; index += 1) {
+    if (bytes[at + index] !== start[index]) return false;
+  }
+  return true;
+}
+
+export function includesBytes(bytes: Uint8Array, part: Uint8Array): boolean {
+  for (let at = 0; at + part.length <= bytes.length; at += 1) {
+    if (startsWithBytes(bytes, part, at)) return true;
+  }
+  return false;
+}
+
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+export function bytesToHex(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += HEX[byte];
+  return text;
+}
+
+/** @param hex an even number of hex digits */
+export function hexToBytes(hex: string): Uint8Array {
+  return Uint8Array.from({ length: hex.length / 2 }, (_, index) =>
+    Number.parseInt(hex.slice(2 * index, 2 * index + 2), 16),
+  );
+}
+
+/** For reading and writing numbers at their places in the bytes. */
+export function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

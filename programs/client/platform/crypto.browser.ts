@@ -1,0 +1,63 @@
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { sha256 as hash256, sha512 } from '@noble/hashes/sha2.js';
+import type { Keypair, PublicKey } from '@solana/web3.js';
+import { areBytesEqual, concatBytes } from './bytes.ts';
+import type * as node from './crypto.node.ts';
+import { hasSmallOrder, readLittleEndian } from './curve.ts';
+
+/** Hashes, signatures and randomness in JavaScript, for browsers: see `crypto.node.ts`. */
+
+const KEY_BYTES = 32;
+const SIGNATURE_BYTES = 64;
+const { Point } = ed25519;
+/** The order of the group that the base point generates. */
+const ORDER = Point.Fn.ORDER;
+
+export function sha256(bytes: Uint8Array): Uint8Array {
+  return hash256(bytes);
+}
+
+export function randomBytes(size: number): Uint8Array {
+  return crypto.getRandomValues(new Uint8Array(size));
+}
+
+/** An ed25519 signature (64 bytes). */
+export function sign(message: Uint8Array, keypair: Keypair): Uint8Array {
+  return ed25519.sign(message, keypair.secretKey.subarray(0, KEY_BYTES));
+}
+
+/**
+ * Whether `publicKey` signed exactly `message`, as OpenSSL decides it: the signature's first half
+ * must be the very bytes of S·B − k·A. The library's own check multiplies both sides by eight, and
+ * so takes forged signatures that OpenSSL refuses.
+ */
+export function verifySignature(signed: {
+  publicKey: PublicKey;
+  message: Uint8Array;
+  signature: Uint8Array;
+}): boolean {
+  const { message, signature } = signed;
+  const key = signed.publicKey.toBytes();
+  if (signature.length !== SIGNATURE_BYTES) return false;
+  if (hasSmallOrder(key) || hasSmallOrder(signature)) return false;
+  const r = signature.subarray(0, KEY_BYTES);
+  const s = readLittleEndian(signature.subarray(KEY_BYTES));
+  if (s >= ORDER) return false;
+  const a = readPoint(key);
+  if (a === undefined) return false;
+  const k = readLittleEndian(sha512(concatBytes(r, key, message))) % ORDER;
+  const expected = Point.BASE.multiplyUnsafe(s).subtract(a.multiplyUnsafe(k));
+  return areBytesEqual(expected.toBytes(), r);
+}
+
+/** Undefined where the bytes are no point. */
+function readPoint(bytes: Uint8Array): InstanceType<typeof Point> | undefined {
+  try {
+    return Point.fromBytes(bytes, true);
+  } catch {
+    return undefined;
+  }
+}
+
+// Whatever Node's build offers, this one does too.
+({ sha256, randomBytes, sign, verifySignature }) satisfies typeof node;

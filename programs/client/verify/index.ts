@@ -1,0 +1,24 @@
+/**
+ * Verification of a job and audit of the whole program, for Node and browsers. It needs no Buffer,
+ * no module of Node, and neither Anchor nor web3.js. In a browser, keys are this package's own
+ * `PublicKey`; keys and connections of web3.js are taken as well.
+ */
+
+export { PublicKey } from '#publicKey';
+export { type Addresses, createAddresses, PROGRAM_ID } from '../addresses.ts';
+export { formatJobId, parseJobId } from '../jobId.ts';
+export type { LedgerConnection } from '../ledgerConnection.ts';
+export { verifySignature } from '../proof.ts';
+export { type Check, conclude, type Verdict } from './check.ts';
+export {
+  connectLedger,
+  LedgerNodeError,
+  type Request,
+  requestFrom,
+} from './connection/connectLedger.ts';
+export type { ClientEvidence, Evidence } from './job/evidence.ts';
+export { gatherEvidence } from './job/gatherEvidence.ts';
+export { JobNotLocatedError, locateJob } from './job/locateJob.ts';
+export { type JobSummary, verifyJob } from './job/verifyJob.ts';
+export { auditProgram } from './program/auditProgram.ts';
+export { gatherProgram } from './program/gatherProgram.ts';

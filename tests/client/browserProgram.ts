@@ -1,0 +1,72 @@
+import {
+  auditProgram,
+  type Check,
+  conclude,
+  connectLedger,
+  createAddresses,
+  gatherEvidence,
+  gatherProgram,
+  LedgerNodeError,
+  PublicKey,
+  type Request,
+  verifyJob,
+  verifySignature,
+} from '../../programs/client/verify/index.ts';
+
+/** What browser.test.ts runs inside a browser: texts in, texts out, so that any runtime can carry them. */
+
+declare const host: (text: string) => Promise<string>;
+
+/** The test passes calls on to a ledger's node that may lie. */
+const requestFor =
+  (node: string): Request =>
+  async (method, params) => {
+    const answer = JSON.parse(await host(JSON.stringify({ node, method, params })));
+    if (answer.error) throw new LedgerNodeError(answer.error);
+    return answer.result;
+  };
+
+/** Not the program's code: the audit must say so. */
+export const ARTIFACT = { code: Uint8Array.of(1, 2, 3) };
+
+/** What was found, as a text: two runtimes can then be compared. */
+export function describeChecks(checks: readonly Check[]): string {
+  const described = checks.map(({ name, verdict, detail, evidence }) => ({
+    ...{ name, verdict, detail },
+    evidence: evidence.map(({ signature, slot }) => `${signature} ${slot}`),
+  }));
+  return JSON.stringify({ result: conclude(checks), checks: described });
+}
+
+const latin1 = (text: string) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+
+export async function verify(input: string): Promise<string> {
+  const { node, job, output, receipt } = JSON.parse(input);
+  const evidence = await gatherEvidence({
+    connection: connectLedger(requestFor(node)),
+    addresses: createAddresses(),
+    job: new PublicKey(job),
+  });
+  const { checks } = verifyJob(evidence, {
+    output: output === undefined ? undefined : latin1(output),
+    receipt,
+  });
+  return describeChecks(checks);
+}
+
+export async function audit(node: string): Promise<string> {
+  const connection = connectLedger(requestFor(node));
+  const evidence = await gatherProgram({ connection, addresses: createAddresses() });
+  return describeChecks(auditProgram(evidence, ARTIFACT));
+}
+
+export async function checkSignature(input: string): Promise<string> {
+  const { key, message, signature } = JSON.parse(input) as Record<string, number[]>;
+  return String(
+    verifySignature({
+      publicKey: new PublicKey(Uint8Array.from(key ?? [])),
+      message: Uint8Array.from(message ?? []),
+      signature: Uint8Array.from(signature ?? []),
+    }),
+  );
+}

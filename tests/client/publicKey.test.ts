@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals';
+import { PublicKey as Web3Key } from '@solana/web3.js';
+import { createAddresses } from '../../programs/client/addresses.ts';
+import { utf8 } from '../../programs/client/platform/bytes.ts';
+import { PublicKey } from '../../programs/client/platform/publicKey.browser.ts';
+import { createRandom } from '../../testing/random.ts';
+
+const random = createRandom();
+
+describe(`a browser’s key (seed ${random.seed})`, () => {
+  it('has the bytes and the spelling of web3.js’s key', () => {
+    for (const bytes of [
+      new Uint8Array(32),
+      ...Array.from({ length: 20 }, () => random.bytes(32)),
+    ]) {
+      const [ours, theirs] = [new PublicKey(bytes), new Web3Key(bytes)];
+      expect(ours.toBase58()).toBe(theirs.toBase58());
+      expect(`${ours}`).toBe(`${theirs}`);
+      expect(JSON.stringify(ours)).toBe(JSON.stringify(theirs));
+      expect(ours.toBytes()).toEqual(new Uint8Array(theirs.toBytes()));
+      expect(new PublicKey(theirs.toBase58()).equals(theirs)).toBe(true);
+      expect(ours.equals(new Web3Key(random.bytes(32)))).toBe(false);
+    }
+    expect(PublicKey.default.equals(Web3Key.default)).toBe(true);
+  });
+
+  it('refuses what is no key', () => {
+    for (const wrong of ['', 'abc', '0'.repeat(44), new Uint8Array(31), new Uint8Array(33)]) {
+      expect(() => new PublicKey(wrong)).toThrow();
+    }
+  });
+
+  it('keeps its bytes', () => {
+    const bytes = random.bytes(32);
+    const key = new PublicKey(bytes);
+    const spelling = key.toBase58();
+    bytes.fill(0);
+    key.toBytes().fill(0);
+    expect(new PublicKey(key.toBytes()).toBase58()).toBe(spelling);
+  });
+});
+
+describe(`addresses (seed ${random.seed})`, () => {
+  it('are those that web3.js finds', () => {
+    for (let round = 0; round < 20; round += 1) {
+      const programId = new Web3Key(random.bytes(32));
+      const [key, jobId] = [new Web3Key(random.bytes(32)), random.bytes(16)];
+      const find = (...seeds: Uint8Array[]) => Web3Key.findProgramAddressSync(seeds, programId)[0];
+      const addresses = createAddresses(programId);
+      expect(addresses.config).toEqual(find(utf8('config')));
+      expect(addresses.eventAuthority).toEqual(find(utf8('__event_authority')));
+      expect(addresses.worker(key)).toEqual(find(utf8('worker'), key.toBytes()));
+      expect(addresses.creditAccount(key)).toEqual(find(utf8('credit'), key.toBytes()));
+      expect(addresses.job(key, jobId)).toEqual(find(utf8('job'), key.toBytes(), jobId));
+    }
+  });
+});
