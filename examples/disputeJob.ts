@@ -1,6 +1,6 @@
 // A dispute: the client received another text than the worker proved, and the worker is convicted.
-import { DISPUTE_OUTCOMES, word } from 'svc-inference/client';
-import { startEscrow } from 'svc-inference/testing';
+import { DISPUTE_OUTCOMES, word } from 'svc-client';
+import { startEscrow } from 'svc-testing';
 
 const escrow = await startEscrow();
 const job = await escrow.jobIn('settled');

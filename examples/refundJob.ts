@@ -1,6 +1,6 @@
 // What happens when no worker finishes: anybody refunds the job, but not a second too early.
-import { JOB_STATUSES, word } from 'svc-inference/client';
-import { Refusal, startEscrow } from 'svc-inference/testing';
+import { JOB_STATUSES, word } from 'svc-client';
+import { Refusal, startEscrow } from 'svc-testing';
 
 const escrow = await startEscrow({ wallets: [{ credits: 100n }] });
 const job = await escrow.lock();

@@ -7,7 +7,7 @@ import {
   proofMessage,
   receiptMessage,
   verifySignature,
-} from 'svc-inference/client';
+} from 'svc-client';
 
 // The answer as it was received, and the receipt that came with it in x-svc-delivery-receipt.
 const text = 'Hello from a worker.';

@@ -3,7 +3,7 @@
 //   npm run example examples/webhookReceiver.ts
 // and then create the webhook with that secret, as docs/webhooks.md shows.
 import express from 'express';
-import { verifyWebhook, WebhookVerificationError } from 'svc-inference/webhooks';
+import { verifyWebhook, WebhookVerificationError } from 'svc-webhooks';
 
 const { WEBHOOK_SECRET: secret = '', PORT = '3000' } = process.env;
 

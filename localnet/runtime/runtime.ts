@@ -2,8 +2,28 @@ import { createRequire } from 'node:module';
 import type * as Binding from 'litesvm/dist/internal.js';
 import { type SvmError, type TransactionError, transactionErrorOf } from './transactionError.ts';
 
-// The native part alone: the package's own entry loads @solana/kit, which is not needed here.
-const binding: typeof Binding = createRequire(import.meta.url)('litesvm/dist/internal.js');
+const require = createRequire(import.meta.url);
+const binding = loadBinding();
+
+/**
+ * LiteSVM's native part alone, which is a package for each platform: `litesvm` itself would bring
+ * @solana/kit along, of 100 MB. Where only that one is installed, it finds the part.
+ */
+function loadBinding(): typeof Binding {
+  const { platform, arch } = process;
+  const libraries = platform === 'linux' ? ['-gnu', '-musl'] : [''];
+  const packages = libraries.map((library) => `litesvm-${platform}-${arch}${library}`);
+  const found = packages.find(isInstalled);
+  return require(found ?? 'litesvm/dist/internal.js');
+}
+
+function isInstalled(name: string): boolean {
+  try {
+    return require.resolve(name) !== '';
+  } catch {
+    return false;
+  }
+}
 
 /** An account, as the ledger keeps it. */
 export interface Account {

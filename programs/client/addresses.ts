@@ -112,3 +112,5 @@ function createAddress(
   );
   return isOnCurve(address) ? undefined : new PublicKey(address);
 }
+
+export const TOKEN_PROGRAM = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');

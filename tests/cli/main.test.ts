@@ -67,11 +67,12 @@ describe('svc', () => {
       'webhooks',
       'indexer',
       'disputes',
-      'send',
+      'canary',
       'verify',
       'audit',
+      'send',
+      'worker',
       'localnet',
-      'canary',
     ]);
     for (const [verb, line] of verbs) {
       const { out, code } = await svc(verb, '--help');

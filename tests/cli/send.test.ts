@@ -5,8 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { Connection, Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js';
-import { describeRefusal } from '../../cli/describeRefusal.ts';
-import { payerTrouble } from '../../cli/send.ts';
+import { describeRefusal, payerTrouble } from '../../cli/send.ts';
 import { creditOpen } from '../../programs/client/index.ts';
 import { mintTo, submit } from '../../stack/operator.ts';
 import {

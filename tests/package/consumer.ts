@@ -10,10 +10,10 @@ import {
   type Job,
   jobRefund,
   word,
-} from 'svc-inference/client';
-import idl from 'svc-inference/idl.json' with { type: 'json' };
-import { type Escrow, Refusal, startEscrow, type TestJob } from 'svc-inference/testing';
-import { verifyWebhook } from 'svc-inference/webhooks';
+} from 'svc-client';
+import idl from 'svc-client/idl.json' with { type: 'json' };
+import { type Escrow, Refusal, startEscrow, type TestJob } from 'svc-testing';
+import { verifyWebhook } from 'svc-webhooks';
 
 /** What a number of the ledger is called. */
 const statusOf = ({ status }: Job): string => word(JOB_STATUSES, status);
@@ -26,7 +26,7 @@ async function settle(escrow: Escrow, text: string): Promise<TestJob> {
   return job;
 }
 
-const binary = readFileSync(new URL(import.meta.resolve('svc-inference/escrow-v3.so')));
+const binary = readFileSync(new URL(import.meta.resolve('svc-testing/escrow-v3.so')));
 const escrow = await startEscrow();
 const job = await settle(escrow, 'Hello.');
 const account = await escrow.chain.account(job.address);

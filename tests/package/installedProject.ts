@@ -6,7 +6,13 @@ import { promisify } from 'node:util';
 
 export const checkout = fileURLToPath(new URL('../..', import.meta.url));
 const COMMAND_TIMEOUT_MS = 60_000;
-const NAME = 'svc-inference';
+const PACKAGES = {
+  'svc-webhooks': 'webhooks',
+  'svc-client': 'programs/client',
+  'svc-testing': 'testing/kit',
+  svc: 'cli',
+} as const;
+export type PackageName = keyof typeof PACKAGES;
 
 /** As strict as it gets, and with every library's types checked, ours among them. */
 const COMPILER_OPTIONS = {
@@ -20,12 +26,12 @@ const COMPILER_OPTIONS = {
   noEmit: true,
 };
 
-/** An empty project into which the package was installed as it would be published. */
+/** An empty project into which the packages were installed as they would be published. */
 export interface InstalledProject {
-  /** Where the package is. */
-  readonly installed: string;
-  /** What the tarball holds, as paths in the package. */
-  readonly packed: readonly string[];
+  /** Where a package is. */
+  installed(name: PackageName): string;
+  /** What a package's tarball holds, as paths in the package. */
+  readonly packed: Readonly<Record<PackageName, readonly string[]>>;
   /**
    * Runs a command in the project to its end.
    *
@@ -47,21 +53,32 @@ export async function installPacked(
   sources: readonly string[],
 ): Promise<InstalledProject> {
   const modules = join(folder, 'node_modules');
-  const installed = join(modules, NAME);
   mkdirSync(join(modules, '.bin'), { recursive: true });
-  mkdirSync(installed);
+  const installed = (name: PackageName): string => join(modules, name);
 
-  await run(checkout, 'npm', ['pack', '--silent', '--pack-destination', modules]);
-  const { version, dependencies, bin } = readPackage(checkout);
-  const tarball = join(modules, `${NAME}-${version}.tgz`);
-  const list = await run(folder, 'tar', ['-tzf', tarball]);
-  await run(folder, 'tar', ['-xzf', tarball, '--strip-components=1', '-C', installed]);
-  for (const [command, path] of Object.entries(bin)) {
-    chmodSync(join(installed, path), 0o755);
-    symlinkSync(join('..', NAME, path), join(modules, '.bin', command));
+  await run(checkout, 'npm', ['run', '--silent', 'build']);
+  const dependencies = new Set<string>();
+  const packed: Partial<Record<PackageName, string[]>> = {};
+  for (const [name, source] of Object.entries(PACKAGES) as [PackageName, string][]) {
+    const packing = ['pack', '--silent', '--pack-destination', modules, '--workspace', name];
+    await run(checkout, 'npm', packing);
+    const description = readPackage(join(checkout, source));
+    const tarball = join(modules, `${name}-${description.version}.tgz`);
+    const list = await run(folder, 'tar', ['-tzf', tarball]);
+    packed[name] = list
+      .trim()
+      .split('\n')
+      .map((path) => path.replace(/^package\//, ''));
+    mkdirSync(installed(name));
+    await run(folder, 'tar', ['-xzf', tarball, '--strip-components=1', '-C', installed(name)]);
+    for (const [command, path] of Object.entries(description.bin ?? {})) {
+      chmodSync(join(installed(name), path), 0o755);
+      symlinkSync(join('..', name, path), join(modules, '.bin', command));
+    }
+    for (const needed of Object.keys(description.dependencies ?? {})) dependencies.add(needed);
   }
-  const others = ['solana-bankrun', '@types/node'];
-  for (const name of [...Object.keys(dependencies), ...others]) {
+  const others = ['solana-bankrun', 'litesvm', '@types/node'];
+  for (const name of new Set([...dependencies, ...others])) {
     mkdirSync(dirname(join(modules, name)), { recursive: true });
     symlinkSync(join(checkout, 'node_modules', name), join(modules, name));
   }
@@ -75,18 +92,15 @@ export async function installPacked(
   });
   return {
     installed,
-    packed: list
-      .trim()
-      .split('\n')
-      .map((path) => path.replace(/^package\//, '')),
+    packed: packed as Record<PackageName, string[]>,
     run: (file, args) => run(folder, file, args),
   };
 }
 
 function readPackage(folder: string): {
   version: string;
-  dependencies: Record<string, string>;
-  bin: Record<string, string>;
+  dependencies?: Record<string, string>;
+  bin?: Record<string, string>;
 } {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 }

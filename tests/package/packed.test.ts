@@ -1,21 +1,23 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { linksOf } from '../docs/documents.ts';
 import { checkout, type InstalledProject, installPacked } from './installedProject.ts';
 
 const INSTALL_TIMEOUT_MS = 60_000;
-const EXAMPLE = /^examples\/.+\.(ts|mjs|py|sh|md|json)$/;
-/** What the documents link to besides. */
-const LINKED = /^\.env\.example$|^programs\/escrow\/src\/.+\.rs$/;
-const DOCUMENT = /^(README|ARCHITECTURE|SECURITY|CHANGELOG|docs\/.+)\.md$|^LICENSE$/;
-const RUN = /^((dist\/)?package\.json|bin\/(svc|pinnedNode)\.mjs|dist\/.+\.(js|d\.ts))$/;
-const READ_AT_RUN_TIME =
-  /^dist\/(programs\/client\/idl\.json|programs\/escrow\/artifacts\/.+|indexer\/migrations\/.+\.sql)$/;
+const NAMES = ['svc-webhooks', 'svc-client', 'svc-testing', 'svc'] as const;
+const EXPECTED = [
+  /^(README\.md|package\.json|svc\.mjs)$/,
+  /^dist\/(package\.json|.+\.(js|d\.ts))$/,
+  /^dist\/programs\/(client\/idl\.json|escrow\/artifacts\/.+)$/,
+];
+/** A package's name, without the module in it. */
+const IMPORTED =
+  /(?:from |import\(|import |require\((?:\w+ \?\? )?)['"](?!node:)((?:@[a-z][\w.-]*\/)?[a-z][\w.-]*)[^'"]*['"]/g;
+const UNPACKED_BYTES_MAX = 50_000;
 
 const IN_BANKRUN = `
-  import { startEscrow } from 'svc-inference/testing';
+  import { startEscrow } from 'svc-testing';
   const escrow = await startEscrow({ ledger: 'bankrun' });
   const job = await escrow.lock();
   console.log((await escrow.job(job)).lockedCredits);
@@ -31,38 +33,48 @@ beforeAll(async () => {
 }, INSTALL_TIMEOUT_MS);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('the packed package', () => {
-  it('holds what runs and what is read, and no test, setting or map', () => {
-    const { packed } = project;
-    const superfluous = packed.filter((path) =>
-      [DOCUMENT, EXAMPLE, LINKED, RUN, READ_AT_RUN_TIME].every((kind) => !kind.test(path)),
-    );
-    expect(superfluous).toEqual([]);
-    expect(
-      packed.filter((path) => /(^|\/)tests?\/|\.test\.|\.env(?!\.example$)/.test(path)),
-    ).toEqual([]);
-  });
-
-  it('holds what its documents link to', () => {
-    const { packed, installed } = project;
-    const documents = packed.filter((path) => path.endsWith('.md'));
-    const links = documents.flatMap((path) =>
-      linksOf({ path, text: readFileSync(join(installed, path), 'utf8') }),
-    );
-    expect(links.length).toBeGreaterThan(100);
-    const isPacked = (target: string) =>
-      packed.some((path) => path === target || path.startsWith(`${target}/`));
-    expect(links.map(({ target }) => target).filter((target) => !isPacked(target))).toEqual([]);
+describe.each(NAMES)('the packed package %s', (name) => {
+  it('holds what runs and what is read, and nothing else', () => {
+    const packed = project.packed[name];
+    expect(packed).toContain('README.md');
+    expect(packed.filter((path) => !EXPECTED.some((kind) => kind.test(path)))).toEqual([]);
   });
 
   it('names no path of the machine it was made on', () => {
-    const naming = project.packed.filter((path) => {
-      const text = readFileSync(join(project.installed, path), 'latin1');
+    const naming = project.packed[name].filter((path) => {
+      const text = readFileSync(join(project.installed(name), path), 'latin1');
       return text.includes(checkout) || text.includes('sourceMappingURL');
     });
     expect(naming).toEqual([]);
   });
 
+  it('depends on what its code imports, and on nothing else', () => {
+    const { dependencies = {}, peerDependencies = {} } = JSON.parse(
+      readFileSync(join(project.installed(name), 'package.json'), 'utf8'),
+    );
+    const imported = new Set<string>();
+    for (const path of project.packed[name].filter((file) => /\.(js|d\.ts)$/.test(file))) {
+      const text = readFileSync(join(project.installed(name), path), 'utf8');
+      for (const [, module = ''] of text.matchAll(IMPORTED)) imported.add(module);
+    }
+    // LiteSVM's native part is named by the platform, and comes with it where that is installed.
+    if (name === 'svc') imported.delete('litesvm');
+    expect([...imported].sort()).toEqual(
+      Object.keys({ ...dependencies, ...peerDependencies }).sort(),
+    );
+  });
+});
+
+describe('svc-webhooks', () => {
+  it('has no dependency and less than 50 kB', () => {
+    const sizes = project.packed['svc-webhooks'].map(
+      (path) => statSync(join(project.installed('svc-webhooks'), path)).size,
+    );
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(UNPACKED_BYTES_MAX);
+  });
+});
+
+describe('the packages together', () => {
   it('type-checks in a strict project, libraries included', async () => {
     const compiler = join(checkout, 'node_modules/.bin/tsc');
     expect(await project.run(compiler, ['-p', folder])).toBe('');
@@ -92,7 +104,13 @@ describe('the packed package', () => {
   it('has npx svc', async () => {
     const help = await project.run('npx', ['--no-install', 'svc', '--help']);
     expect(help).toContain('Usage: svc');
-    expect(help).toContain('keys');
+    expect(help).toContain('verify');
+  });
+
+  it('has verbs that need the database in a checkout only, and says so', async () => {
+    await expect(project.run('npx', ['--no-install', 'svc', 'keys', 'list'])).rejects.toThrow(
+      'svc keys works on the service',
+    );
   });
 
   it('says what is missing when solana-bankrun is, and runs jobs without it', async () => {

@@ -9,7 +9,7 @@ import { createWorkplace, until, type Workplace } from './startedStack.ts';
 // Each start takes seconds, and many more on a machine that runs other tests besides.
 jest.setTimeout(180_000);
 
-const svc = fileURLToPath(new URL('../../bin/svc.mjs', import.meta.url));
+const svc = fileURLToPath(new URL('../../cli/svc.mjs', import.meta.url));
 
 let place: Workplace;
 beforeEach(async () => {

@@ -1,9 +1,9 @@
-import { getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
 import { mintState, tokenHolding } from '../../bank/tokenBalances.ts';
 import { type Account, RENT_EPOCH_NEVER } from '../../runtime/runtime.ts';
 import { addressText } from '../../wire/text.ts';
+import { ASSOCIATED_TOKEN_PROGRAM } from '../encode/instruction.ts';
 import { mintWith, tokenAccountOf } from '../encode/tokenData.ts';
 import {
   invalidParams,
@@ -122,12 +122,11 @@ async function mintTokens(
   const mintAccount = bank.runtime.account(mint);
   const state = mintState(mintAccount);
   if (!mintAccount || !state) throw invalidParams('mint: there is no mint at this address');
-  const at = getAssociatedTokenAddressSync(
-    new PublicKey(mint),
-    new PublicKey(owner),
-    true,
-    new PublicKey(mintAccount.owner),
-  ).toBytes();
+  const [associated] = PublicKey.findProgramAddressSync(
+    [owner, mintAccount.owner, mint],
+    new PublicKey(ASSOCIATED_TOKEN_PROGRAM),
+  );
+  const at = associated.toBytes();
   const there = bank.runtime.account(at);
   const held = tokenHolding(there)?.amount ?? 0n;
   const before = tokenHolding(there) ? there : null;

@@ -1,5 +1,4 @@
 import type { Idl } from '@coral-xyz/anchor';
-import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import {
   type AccountMeta,
   type PublicKey,
@@ -7,7 +6,7 @@ import {
   SystemProgram,
   TransactionInstruction,
 } from '@solana/web3.js';
-import { type Addresses, createAddresses, PROGRAM_ID } from '../addresses.ts';
+import { type Addresses, createAddresses, PROGRAM_ID, TOKEN_PROGRAM } from '../addresses.ts';
 import { coder, toCoder } from '../anchorCoder.ts';
 import { camelCase, IDL, type Value } from '../codec.ts';
 import { lookUp } from '../keyCache.ts';
@@ -172,7 +171,7 @@ function listFixed(addresses: Addresses): Record<string, PublicKey> {
     eventAuthority: addresses.eventAuthority,
     program: addresses.programId,
     systemProgram: SystemProgram.programId,
-    tokenProgram: TOKEN_PROGRAM_ID,
+    tokenProgram: TOKEN_PROGRAM,
     instructionsSysvar: SYSVAR_INSTRUCTIONS_PUBKEY,
   };
 }

@@ -2,7 +2,9 @@
 
 const encoder = new TextEncoder();
 
+/** @throws TypeError for what is no string: the encoder would take a missing one for an empty one */
 export function utf8(text: string): Uint8Array {
+  if (typeof text !== 'string') throw new TypeError('a text has to be a string');
   return encoder.encode(text);
 }
 

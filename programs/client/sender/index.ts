@@ -1,7 +1,13 @@
 /** Sending transactions, and the ledger's time. */
 export { type Batcher, createBatcher } from './batcher.ts';
 export { createLedgerClock, type LedgerClock } from './ledgerClock.ts';
-export { LedgerUnavailableError, type Outcome, type Refusal, WithdrawnError } from './outcome.ts';
+export {
+  LedgerUnavailableError,
+  type Outcome,
+  type Refusal,
+  refusalOf,
+  WithdrawnError,
+} from './outcome.ts';
 export {
   createSender,
   type Instructions,

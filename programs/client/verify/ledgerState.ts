@@ -5,7 +5,6 @@ import { BASE_UNITS_PER_CREDIT } from '../pricing.ts';
 
 /** Accounts and programs that every ledger has at the same address. */
 export const CLOCK = new PublicKey('SysvarC1ock11111111111111111111111111111111');
-export const TOKEN_PROGRAM = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
 export const ED25519_PROGRAM = new PublicKey('Ed25519SigVerify111111111111111111111111111');
 /** Owns every wallet. */
 export const SYSTEM_PROGRAM = PublicKey.default;

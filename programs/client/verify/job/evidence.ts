@@ -1,12 +1,12 @@
 import type { PublicKey, VersionedTransactionResponse } from '@solana/web3.js';
 import type { Addresses } from '../../addresses.ts';
+import { TOKEN_PROGRAM } from '../../addresses.ts';
 import { type DecodedEvent, decodeEvents, type EventName, type Events } from '../../events.ts';
 import { publicKeyOf } from '../../keyCache.ts';
 import { decodeBase58 } from '../../keys.ts';
 import { viewOf } from '../../platform/bytes.ts';
 import type { Job, Worker } from '../../types.ts';
 import type { Place } from '../check.ts';
-import { TOKEN_PROGRAM } from '../ledgerState.ts';
 
 interface Instruction {
   readonly programId: string;

@@ -1,11 +1,12 @@
 import type { AccountInfo } from '@solana/web3.js';
 import { PublicKey } from '#publicKey';
+import { TOKEN_PROGRAM } from '../../addresses.ts';
 import { areKeysEqual } from '../../keys.ts';
 import { viewOf } from '../../platform/bytes.ts';
 import { BASE_UNITS_PER_CREDIT } from '../../pricing.ts';
 import { JOB_STATUSES } from '../../vocabulary.ts';
 import { compare, type Finding, fails, holds, notCheckable } from '../check.ts';
-import { type Conservation, computeConservation, TOKEN_PROGRAM } from '../ledgerState.ts';
+import { type Conservation, computeConservation } from '../ledgerState.ts';
 import {
   accountsNamed,
   judgeProblems,

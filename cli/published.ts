@@ -1,0 +1,21 @@
+import { Command } from 'commander';
+import { CommandError } from './output.ts';
+import { type LoadCommand, PUBLISHED, runProgram } from './program.ts';
+
+/** Verbs that need the database or the service, which this package comes without. */
+const OPERATORS = ['keys', 'webhooks', 'indexer', 'disputes', 'canary'];
+
+function explain(verb: string): LoadCommand {
+  return async () =>
+    new Command(verb)
+      .description('in a checkout of the service only')
+      .allowUnknownOption()
+      .allowExcessArguments()
+      .action(() => {
+        throw new CommandError(
+          `svc ${verb} works on the service's database: run it in a checkout or image of the service.`,
+        );
+      });
+}
+
+await runProgram([...PUBLISHED, ...OPERATORS.map((verb) => [verb, explain(verb)] as const)]);
