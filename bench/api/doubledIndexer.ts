@@ -4,7 +4,7 @@ import { endWithParent } from '../../common/shutdown.ts';
 import { settledJob } from './doubledSender.ts';
 import { MIRRORING } from './processes.ts';
 
-// Shows settled jobs in the mirror as soon as the API hints at their transactions, as the indexer
+// Shows settled jobs in the mirror as soon as their transactions are announced, as the indexer
 // would: their rows, as far as the API reads them, and the notice that they are there.
 
 const connection = { connectionString: process.env.DATABASE_URL, application_name: MIRRORING };
@@ -32,7 +32,8 @@ const mirror = gather<string, void>({
             'settled', 1, 2000, model.credits_per_request, model.credits_per_1k_tokens,
             model.long_completion_threshold_tokens, 1500, 500, 120, 60, 86400, '', 8, 8, 1, 1, 1,
             job, 1, job, 1, false, 1
-          from unnest($1::text[]) job, mirror.credit_accounts account, mirror.models model)
+          from unnest($1::text[]) job, mirror.credit_accounts account, mirror.models model
+          on conflict do nothing)
         select pg_notify('mirror_jobs', array_to_string($1::text[], ','))`,
       values: [jobs],
     });

@@ -1,0 +1,53 @@
+import { Session } from 'node:inspector/promises';
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { createScriptedEngine } from '../../testing/workers/engines.ts';
+import { ROOT } from './sourceTree.ts';
+
+jest.setTimeout(60_000);
+
+let service: RunningService;
+
+beforeAll(async () => {
+  service = await startRunningService({ workers: [createScriptedEngine()], indexer: 'process' });
+});
+
+afterAll(() => service?.close());
+
+const complete = () =>
+  service.openai().chat.completions.create({
+    model: service.model.id,
+    messages: [{ role: 'user', content: 'Hello.' }],
+  });
+
+/** Files whose functions ran while this did, by their paths in the checkout. */
+async function filesOf(work: () => Promise<unknown>): Promise<string[]> {
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  await session.post('Profiler.takePreciseCoverage');
+  await work();
+  const { result } = await session.post('Profiler.takePreciseCoverage');
+  session.disconnect();
+  const ran = result.filter(({ functions }) =>
+    functions.some(
+      ({ functionName, ranges }) => functionName !== '' && ranges.some(({ count }) => count > 0),
+    ),
+  );
+  const paths = ran.map(({ url }) => (url.startsWith('file:') ? fileURLToPath(url) : url));
+  return [...new Set(paths.map((path) => relative(ROOT, path)))].sort();
+}
+
+describe('a plain completion', () => {
+  it('runs through at most 83 files of API, client and common code, with what its worker runs', async () => {
+    // The first one compiles, connects and fills what later ones find ready.
+    await complete();
+    const files = await filesOf(complete);
+    const own = files.filter((path) => /^(api|programs\/client|common)\//.test(path));
+    expect(own).toContain('api/jobs/completion.ts');
+    expect(own.length).toBeLessThanOrEqual(83);
+  });
+});
