@@ -16,7 +16,7 @@ import type { LedgerContext } from './ledger/context.ts';
 import { createWorkerClient, type WorkerClient } from './workers/client.ts';
 
 /** What it takes to run jobs as the gateway: the database, the ledger, workers and token counts. */
-export interface Resources {
+interface Resources {
   pool: pg.Pool;
   /**
    * For the statements that every request makes, which are planned once. What takes long elsewhere,

@@ -39,7 +39,7 @@ const POOL_CONNECTIONS_MAX = 12;
 const REQUEST_CONNECTIONS_MAX = 8;
 
 /** A running API process. */
-export interface RunningApi {
+interface RunningApi {
   url: string;
   metricsUrl: string | undefined;
   shutdown: Shutdown;

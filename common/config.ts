@@ -39,6 +39,3 @@ export const portSetting = z.coerce.number().int().min(0).max(65_535);
  * refund, has ended within the greatest of them.
  */
 export const shutdownTimeoutSetting = z.coerce.number().int().min(1_000).max(300_000);
-
-/** Timers count to 32 bits: one that is set for longer ends at once. */
-export const TIMER_MS_MAX = 2 ** 31 - 1;

@@ -1,7 +1,7 @@
 import { createHelius } from 'helius-sdk';
 
 /** What to pay so that a transaction which writes these accounts lands soon; micro-lamports. */
-export type FeeEstimate = (accounts: readonly string[]) => Promise<number>;
+type FeeEstimate = (accounts: readonly string[]) => Promise<number>;
 
 /**
  * Helius's estimate of the priority fee.

@@ -8,7 +8,7 @@ export const logLevelSetting = z
   .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   .default('info');
 
-export type LogLevel = z.infer<typeof logLevelSetting>;
+type LogLevel = z.infer<typeof logLevelSetting>;
 
 /**
  * Structured JSON lines on standard error.

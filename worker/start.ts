@@ -14,7 +14,7 @@ const CLOSING_MS = 1_000;
 /** Longer than the pause between two jobs, so that the gateway's connections stay open. */
 const KEEP_ALIVE_MS = 65_000;
 
-export interface RunningWorker {
+interface RunningWorker {
   url: string;
   /** The worker's account, which follows from its authority. */
   address: string;

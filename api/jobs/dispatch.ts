@@ -32,7 +32,7 @@ export interface Dispatchable {
 }
 
 /** What happens to a job between its lock and its end; `whole` or `unproven` comes last. */
-export type DispatchEvent =
+type DispatchEvent =
   | StartedEvent
   | TextEvent
   | { type: 'whole'; answer: WholeAnswer }

@@ -26,7 +26,7 @@ import type { RequestIdentity, RequestName } from './requestIdentity.ts';
 /** The right to run a request, or the answer that it had before. */
 export type Claim = NewClaim | Replay;
 
-export interface Replay {
+interface Replay {
   status: 'replay';
   jobId: string;
   copy: AnswerCopy;

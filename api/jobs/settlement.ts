@@ -34,20 +34,20 @@ export interface Settlements {
   }): Settling;
 }
 
-export interface Count {
+interface Count {
   /** By our own tokenizer, never above the limit that was locked for. */
   countedTokens: number;
   usage: Usage;
 }
 
-export interface Receipt {
+interface Receipt {
   /** `sha256:…` of the answer's text. */
   outputHash: string;
   deliveryReceipt: string;
 }
 
 /** A settlement under way, whether or not its client waits for it. */
-export interface Settling {
+interface Settling {
   /** The job's end on the ledger; undefined when it was left to the keeper. */
   ending: Promise<JobEnd | undefined>;
   /** What the mirror shows of that end; undefined when it does not in time. */

@@ -86,7 +86,7 @@ export async function selectJobsProgress(
   return addresses.map((address) => found.get(address));
 }
 
-export interface JobFilter {
+interface JobFilter {
   wallet: string;
   status?: JobStatus | undefined;
   modelId?: string | undefined;

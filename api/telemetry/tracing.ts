@@ -67,7 +67,7 @@ export async function createTracing(options: {
 }
 
 /** One request as its trace shows it: a span, and one below it for each stage. */
-export interface RequestTrace {
+interface RequestTrace {
   /** @param startMs, endMs of `performance.now()` */
   stage(name: string, startMs: number, endMs: number): void;
   end(answer: {

@@ -16,7 +16,7 @@ export interface Reservation {
 }
 
 /** For which model, and which workers were asked for the job before. */
-export interface ReservationRequest {
+interface ReservationRequest {
   modelAddress: string;
   except: ReadonlySet<string>;
 }

@@ -7,7 +7,7 @@ import type { KnownWorker } from './worker.ts';
 const FIRST_TOKEN_AGE_MAX_MS = 60_000;
 
 /** For which model a worker is chosen, and when. */
-export interface Choice {
+interface Choice {
   modelAddress: string;
   nowMs: number;
   /** In [0, 1). */
@@ -17,7 +17,7 @@ export interface Choice {
 /**
  * The worker to ask next, or undefined when it is better to wait for one.
  *
- * A worker in good cooldown goes before all others, even if it takes waiting for. One that failed
+ * A worker without recent failures goes first, even if it takes waiting for. One that failed
  * is tried again, with one job, when it has cooled down. Only when no sound worker is left are the
  * others asked as they are: a pool in which all have failed still serves.
  *
@@ -40,7 +40,7 @@ export function chooseWorker(
 }
 
 /** Whether nothing speaks against giving it jobs. */
-export function isSound({ cooldown, isSilent }: KnownWorker): boolean {
+function isSound({ cooldown, isSilent }: KnownWorker): boolean {
   return cooldown.failures === 0 && !isSilent;
 }
 

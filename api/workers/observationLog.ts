@@ -3,7 +3,7 @@ import type { Database } from '../../common/postgres.ts';
 import { insertObservations, type Observation } from '../sql/workers.ts';
 
 /** Writes down what was observed, together with what else is observed at the time. */
-export interface ObservationLog {
+interface ObservationLog {
   add(observation: Observation): void;
   /** Writes what is left; what is being written goes on. */
   close(): Promise<void>;

@@ -10,7 +10,7 @@ import {
  * A value as the journal keeps it, in JSON without loss: 64-bit integers in decimal, keys in
  * base58, bytes in lower-case hex.
  */
-export type Journaled<Value> = Value extends bigint | PublicKey | Uint8Array
+type Journaled<Value> = Value extends bigint | PublicKey | Uint8Array
   ? string
   : Value extends PublicKey[]
     ? string[]

@@ -39,13 +39,13 @@ interface DueQuery {
 export const TASKS_MAX = 200;
 
 /** Remembers what to leave alone for a while. */
-interface Rests {
+interface Cooldowns {
   start(key: string, durationMs: number): void;
-  /** What rests now. */
+  /** Addresses that cool down now. */
   keys(): string[];
 }
 
-function createRests(nowMs: () => number): Rests {
+function createCooldowns(nowMs: () => number): Cooldowns {
   const untilMs = new Map<string, number>();
   return {
     start: (key, durationMs) => void untilMs.set(key, nowMs() + durationMs),
@@ -65,7 +65,7 @@ export interface Keeper {
 
 const ROUND_INTERVAL_MS = 500;
 /** Time for the mirror to learn of what was done. */
-const REST_DONE_MS = 10_000;
+const COOLDOWN_DONE_MS = 10_000;
 /** Between two readings of the ledger's clock its time is an estimate that may be a second ahead. */
 const MARGIN_SECONDS = 1n;
 
@@ -84,7 +84,7 @@ export function createKeeper(options: {
 }): Keeper {
   const { duty, database, batcher, clock, logger, metrics, nowMs } = options;
   const underWay = new Set<string>();
-  const rests = createRests(nowMs);
+  const cooldowns = createCooldowns(nowMs);
 
   async function work({ address, instruction }: Task): Promise<void> {
     underWay.add(address);
@@ -96,7 +96,7 @@ export function createKeeper(options: {
       const reason = (error as Error).message;
       logger.warn({ msg: 'Could not try a duty', duty: duty.name, address, reason });
       metrics.duty(duty.name, 'failed');
-      rests.start(address, duty.retryMs);
+      cooldowns.start(address, duty.retryMs);
     } finally {
       underWay.delete(address);
     }
@@ -107,7 +107,7 @@ export function createKeeper(options: {
     if (outcome.status === 'expired') return;
     const reason = outcome.status === 'rejected' ? outcome.error.name : undefined;
     const result = resultOf(reason);
-    rests.start(address, result === 'refused' ? duty.retryMs : REST_DONE_MS);
+    cooldowns.start(address, result === 'refused' ? duty.retryMs : COOLDOWN_DONE_MS);
     metrics.duty(duty.name, result);
     const level = result === 'refused' ? 'warn' : 'info';
     const { signature } = outcome;
@@ -125,7 +125,7 @@ export function createKeeper(options: {
       while (!signal.aborted) {
         const due = await duty.find(database, {
           nowSeconds: clock.nowSeconds() - MARGIN_SECONDS,
-          exceptAddresses: [...underWay, ...rests.keys()],
+          exceptAddresses: [...underWay, ...cooldowns.keys()],
         });
         metrics.due(duty.name, due.length + underWay.size);
         for (const task of due) {

@@ -95,10 +95,11 @@ async function foldReleased(
 }
 
 /** Tells others of events that were folded, in the same database transaction. */
-export type Tell = (database: Database, events: readonly LedgerEvent[]) => Promise<void>;
+export type NotifyReaders = (database: Database, events: readonly LedgerEvent[]) => Promise<void>;
 
 /** Tells those who wait for a job. */
-export const tellReaders: Tell = (database, events) => notifyJobs(database, jobsOf(events));
+export const notifyReaders: NotifyReaders = (database, events) =>
+  notifyJobs(database, jobsOf(events));
 
 /**
  * Applies one transaction of the ledger. The caller's database transaction holds everything: rows,
@@ -110,11 +111,11 @@ export async function applyTransaction(
   database: Database,
   transaction: LedgerTransaction,
   addresses: Addresses,
-  tell: Tell = tellReaders,
+  notify: NotifyReaders = notifyReaders,
 ): Promise<LedgerEvent[]> {
   if ((await insertTransactions(database, [transaction])) === 0) return [];
   const folded = await foldNewEvents(database, transaction.events, addresses);
-  await tell(database, folded);
+  await notify(database, folded);
   return folded;
 }
 
@@ -140,7 +141,7 @@ export async function applyBatch(
   database: Database,
   transactions: readonly LedgerTransaction[],
   addresses: Addresses,
-  tell: Tell,
+  notify: NotifyReaders,
 ): Promise<LedgerEvent[]> {
   if (await hasHeldEvents(database)) throw new OutOfOrderError('An event waits for another one');
   if ((await insertTransactions(database, transactions)) < transactions.length) {
@@ -151,6 +152,6 @@ export async function applyBatch(
   if (events.some((event, position) => event !== folded[position])) {
     throw new OutOfOrderError('An event has to wait for another one');
   }
-  await tell(database, folded);
+  await notify(database, folded);
   return folded;
 }

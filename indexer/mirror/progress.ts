@@ -3,7 +3,7 @@ import type { Addresses } from '../../programs/client/addresses.ts';
 import type { LedgerEvent } from '../fold/event.ts';
 import type { Commitment, LedgerSource } from '../source/source.ts';
 import type { Announcer } from '../webhooks/announce/announcer.ts';
-import { type Tell, tellReaders } from './apply.ts';
+import { type NotifyReaders, notifyReaders } from './apply.ts';
 
 /** What keeping the mirror takes. */
 export interface MirrorContext {
@@ -25,10 +25,10 @@ export interface MirrorContext {
 }
 
 /** Tells readers and webhooks of what is folded; nobody where the mirror is only made anew. */
-export function tellOf({ announcer }: Pick<MirrorContext, 'announcer'>): Tell {
+export function notifierOf({ announcer }: Pick<MirrorContext, 'announcer'>): NotifyReaders {
   return async (database, events) => {
     if (!announcer) return;
-    await Promise.all([tellReaders(database, events), announcer.announce(database, events)]);
+    await Promise.all([notifyReaders(database, events), announcer.announce(database, events)]);
   };
 }
 

@@ -7,8 +7,8 @@ import { selectSequences } from '../sql/progress.ts';
 import { deleteTransaction, undoEvents } from '../sql/undo.ts';
 import { atomically, writeChanges } from '../sql/writeChanges.ts';
 import type { Announcer } from '../webhooks/announce/announcer.ts';
-import { applyTransaction, foldHeldEvents, tellReaders } from './apply.ts';
-import { type MirrorContext, tellOf } from './progress.ts';
+import { applyTransaction, foldHeldEvents, notifyReaders } from './apply.ts';
+import { type MirrorContext, notifierOf } from './progress.ts';
 
 /**
  * Takes back a transaction that the ledger no longer has. Every account that it changed, or that
@@ -37,7 +37,7 @@ export async function rollBack(
   }
   await announcer?.withdraw(database, { signature, events: undone });
   const folded = await foldHeldEvents(database, reached, addresses);
-  await tellReaders(database, [...undone, ...folded]);
+  await notifyReaders(database, [...undone, ...folded]);
   await announcer?.announce(database, folded);
 }
 
@@ -72,7 +72,7 @@ export async function takeBack(
   const landed = slot === undefined ? null : await source.read({ signature, slot, failed: false });
   const folded = await atomically(database, async () => {
     await rollBack(database, signature, addresses, announcer);
-    return landed ? applyTransaction(database, landed, addresses, tellOf(context)) : [];
+    return landed ? applyTransaction(database, landed, addresses, notifierOf(context)) : [];
   });
   onFolded(folded);
 }

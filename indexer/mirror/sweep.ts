@@ -13,7 +13,7 @@ import {
 } from '../sql/progress.ts';
 import { atomically } from '../sql/writeChanges.ts';
 import { applyBatch, applyTransaction } from './apply.ts';
-import { type MirrorContext, type Progress, tellOf } from './progress.ts';
+import { type MirrorContext, notifierOf, type Progress } from './progress.ts';
 
 /**
  * Whether the ledger knows a transaction before a slot (undefined: any) that is stored as final, so
@@ -65,7 +65,7 @@ export async function applyNew(
   alsoApply: AlsoApply = async () => {},
 ): Promise<void> {
   const { database, source, addresses, onFolded, signal } = context;
-  const tell = tellOf(context);
+  const notify = notifierOf(context);
 
   async function store(
     last: LedgerTransaction,
@@ -83,7 +83,7 @@ export async function applyNew(
     const last = batch.at(-1);
     if (!last || batch.length === 1) return null;
     try {
-      return await store(last, () => applyBatch(database, batch, addresses, tell));
+      return await store(last, () => applyBatch(database, batch, addresses, notify));
     } catch (error) {
       if (classify(error) instanceof RetryableError) throw error;
       return null;
@@ -98,7 +98,7 @@ export async function applyNew(
     }
     for (const transaction of batch) {
       onFolded(
-        await store(transaction, () => applyTransaction(database, transaction, addresses, tell)),
+        await store(transaction, () => applyTransaction(database, transaction, addresses, notify)),
       );
     }
   }

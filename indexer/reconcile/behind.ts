@@ -8,7 +8,7 @@ import { readRows } from './journal.ts';
 import { readNewest } from './readLedger.ts';
 
 /** How far the mirror had come at one moment. */
-export interface Swept {
+interface Swept {
   readonly cursorSlot: bigint;
   /** Whether everything up to the transaction had been stored, or passed over. */
   holds(listed: ListedTransaction): boolean;
@@ -40,7 +40,7 @@ export interface Behind {
 }
 
 /** Each costs a question to the node. The others are compared when the mirror has come further. */
-export const ACCOUNTS_ASKED_MAX = 200;
+const ACCOUNTS_ASKED_MAX = 200;
 
 /**
  * Whether a mirror that is behind the ledger also lacks what it should know: what an account was
@@ -52,7 +52,7 @@ export const ACCOUNTS_ASKED_MAX = 200;
  * @param options.newest the program's newest transaction when the ledger was read
  * @throws RetryableError when the ledger does not answer
  */
-export async function tellBehind(options: {
+export async function separateBehind(options: {
   pool: pg.Pool;
   connection: Connection;
   lacking: ReadonlyMap<string, ComparedRow | undefined>;

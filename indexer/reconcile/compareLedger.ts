@@ -5,7 +5,7 @@ import { delay } from '../../common/wait.ts';
 import { type DecodedAccount, workerModels } from '../../programs/client/accounts.ts';
 import { RetryableError } from '../source/errors.ts';
 import type { ListedTransaction } from '../source/source.ts';
-import { type Behind, lacks, selectSwept, tellBehind } from './behind.ts';
+import { type Behind, lacks, selectSwept, separateBehind } from './behind.ts';
 import { type ComparedRow, compareRows, type Difference, inSnapshot } from './difference.ts';
 import { expectedRow } from './expectedRows.ts';
 import { readLiveRows, readRows } from './journal.ts';
@@ -70,12 +70,12 @@ export async function compareLedger(options: {
     else differences.push(...compareRows({ against: 'ledger', address }, found, expected));
   }
   if (!newest || lacking.size === 0) return { differences, behind: null };
-  const told = await tellBehind({ pool, connection, lacking, newest });
-  return { differences: [...differences, ...told.differences], behind: told.behind };
+  const separated = await separateBehind({ pool, connection, lacking, newest });
+  return { differences: [...differences, ...separated.differences], behind: separated.behind };
 }
 
 /** The rows, and whether the mirror had come to the transaction when it held them. */
-export function readMirror(
+function readMirror(
   pool: pg.Pool,
   newest: ListedTransaction | undefined,
   readThem: (database: Database) => Promise<Rows>,

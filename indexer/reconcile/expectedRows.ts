@@ -17,7 +17,7 @@ import { keyOrNull, timeOrNull } from '../fold/change.ts';
 import type { TableName, Tables } from '../fold/tables.ts';
 
 /** The row that an account of the ledger should have in the mirror, as far as the account tells. */
-export interface ExpectedRow {
+interface ExpectedRow {
   readonly table: TableName;
   readonly sequence: bigint;
   readonly values: Readonly<Record<string, unknown>>;

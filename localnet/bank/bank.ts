@@ -97,8 +97,8 @@ export function createBank(options: {
     const closed = open ? open.slot - 1 : Math.max(lastClosedSlot, timeline.slotNow() - 1);
     return commitment === 'processed' ? closed : closed - lags[commitment];
   }
-  const toldSlot = store.lastSlot;
-  const recentBlocks = createRecentBlocks({ timeline, slot, confirmSlots, toldSlot });
+  const announcedSlot = store.lastSlot;
+  const recentBlocks = createRecentBlocks({ timeline, slot, confirmSlots, announcedSlot });
 
   const nextSlot = (): number => open?.slot ?? Math.max(timeline.slotNow(), lastClosedSlot + 1);
 

@@ -12,7 +12,7 @@ export interface Change {
 }
 
 /** A transaction that became part of a block, whether it succeeded or failed there. */
-export interface Executed {
+interface Executed {
   readonly execution: Execution;
   /** All its accounts, those of lookup tables last. */
   readonly keys: readonly Uint8Array[];

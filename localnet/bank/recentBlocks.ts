@@ -56,22 +56,22 @@ interface RecentBlocks {
 /**
  * @param options.slot the newest slot of a commitment
  * @param options.confirmSlots how many slots after its own a block is confirmed
- * @param options.toldSlot blocks up to this slot are nobody's news
+ * @param options.announcedSlot blocks up to this slot are nobody's news
  */
 export function createRecentBlocks(options: {
   timeline: Timeline;
   slot: (commitment: Commitment) => number;
   confirmSlots: number;
-  toldSlot: number;
+  announcedSlot: number;
 }): RecentBlocks {
-  const { timeline, slot, confirmSlots, toldSlot } = options;
+  const { timeline, slot, confirmSlots, announcedSlot } = options;
   const transactions = new Map<string, LandedTransaction>();
   const stages = [
-    { commitment: 'confirmed', lag: confirmSlots, told: toldSlot, listeners: new Set<Listener>() },
+    { commitment: 'confirmed', lag: confirmSlots, announcedSlot, listeners: new Set<Listener>() },
     {
       commitment: 'finalized',
       lag: Math.max(confirmSlots, FINALITY_SLOTS),
-      told: toldSlot,
+      announcedSlot,
       listeners: new Set<Listener>(),
     },
   ] as const;
@@ -85,14 +85,14 @@ export function createRecentBlocks(options: {
     for (const stage of stages) {
       const reached = slot(stage.commitment);
       for (const block of blocks) {
-        if (block.slot <= stage.told) continue;
+        if (block.slot <= stage.announcedSlot) continue;
         if (block.slot > reached) {
           if (stage.listeners.size === 0) break;
           // A slot is over when the next one begins.
           nextMs = Math.min(nextMs, timeline.msUntil(block.slot + stage.lag + 1));
           break;
         }
-        (stage as { told: number }).told = block.slot;
+        (stage as { announcedSlot: number }).announcedSlot = block.slot;
         for (const listener of stage.listeners) listener(block);
       }
     }

@@ -11,7 +11,7 @@ export interface TokenBalance {
   readonly uiTokenAmount: TokenAmount;
 }
 
-export interface TokenAmount {
+interface TokenAmount {
   /** In base units. */
   readonly amount: string;
   readonly decimals: number;
@@ -46,7 +46,7 @@ export interface TokenHolding {
 }
 
 /** A mint's fields. */
-export interface MintState {
+interface MintState {
   readonly supply: bigint;
   readonly decimals: number;
 }

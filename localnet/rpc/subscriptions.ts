@@ -22,7 +22,7 @@ import {
 } from './protocol/parameters.ts';
 
 /** What one websocket has subscribed to. */
-export interface Subscriptions {
+interface Subscriptions {
   /** Calls that subscribe or end a subscription, by name; all others are undefined here. */
   method(name: string): Method | undefined;
   close(): void;
@@ -201,11 +201,11 @@ function nextId(): number {
 
 /** The only thing that an idle ledger does, and only while somebody wants it. */
 function everySlot({ bank }: RpcContext, listener: (slot: number) => void): () => void {
-  let told = bank.slot('processed');
+  let notifiedSlot = bank.slot('processed');
   const timer = setInterval(() => {
     const slot = bank.slot('processed');
-    if (slot <= told) return;
-    told = slot;
+    if (slot <= notifiedSlot) return;
+    notifiedSlot = slot;
     listener(slot);
   }, bank.timeline.slotMs).unref();
   return () => clearInterval(timer);

@@ -55,7 +55,7 @@ export interface Execution {
 }
 
 /** The Clock sysvar. */
-export interface ClockTime {
+interface ClockTime {
   readonly slot: bigint;
   readonly unixSeconds: bigint;
 }

@@ -4,7 +4,7 @@ import type { KeptTransaction } from './schema.ts';
 import { checksumOf } from './schema.ts';
 
 /** A transaction that mentions an address. */
-export interface Mention {
+interface Mention {
   readonly signature: Uint8Array;
   readonly slot: number;
   readonly error: string | null;

@@ -18,7 +18,7 @@ import {
 import { expectWholeLog } from './writeAheadLog.ts';
 
 /** What one block wrote. */
-export interface KeptBlock {
+interface KeptBlock {
   readonly slot: number;
   readonly clockMs: number;
   readonly transactions: readonly (KeptTransaction & { readonly keys: readonly Uint8Array[] })[];

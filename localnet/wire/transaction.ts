@@ -15,7 +15,7 @@ export interface DecodedTransaction {
   readonly lookups: readonly TableLookup[];
 }
 
-export interface MessageHeader {
+interface MessageHeader {
   readonly numRequiredSignatures: number;
   readonly numReadonlySignedAccounts: number;
   readonly numReadonlyUnsignedAccounts: number;
@@ -28,7 +28,7 @@ export interface WireInstruction {
   readonly data: Uint8Array;
 }
 
-export interface TableLookup {
+interface TableLookup {
   readonly table: Uint8Array;
   readonly writableIndexes: Uint8Array;
   readonly readonlyIndexes: Uint8Array;

@@ -2,7 +2,7 @@ import type { LedgerEvent, LedgerEventData, LedgerTransaction } from '../../inde
 import type { LedgerSource, ListedTransaction } from '../../indexer/source/source.ts';
 
 /** A history of any length that is computed when it is read, and so takes no memory itself. */
-export interface SyntheticSource extends LedgerSource {
+interface SyntheticSource extends LedgerSource {
   readonly transactions: number;
   /** How often `list` was asked. */
   readonly questions: number;

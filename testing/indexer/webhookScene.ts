@@ -32,7 +32,7 @@ export interface DeliveryRow {
   due_at: Date | number | null;
 }
 
-export interface AttemptRow {
+interface AttemptRow {
   attempt: number;
   status_code: number | null;
   error: string | null;

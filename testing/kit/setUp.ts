@@ -53,7 +53,7 @@ export const initializeInstruction = (
   });
 
 /** Opens the Gateway with its one hot signer. */
-export const gatewayInstruction = ({
+const gatewayInstruction = ({
   operator,
   hotSigner,
 }: Pick<Cast, 'operator' | 'hotSigner'>): TransactionInstruction =>
@@ -70,7 +70,7 @@ export const modelInstruction = (
   modelUpsert({ authority: authority.publicKey, ...STANDARD_MODEL, ...changes });
 
 /** Opens the wallet's CreditAccount; the wallet trusts the Gateway. */
-export const openInstruction = (
+const openInstruction = (
   { gateway }: Pick<Cast, 'gateway'>,
   { keypair }: TestWallet,
 ): TransactionInstruction =>
@@ -88,7 +88,7 @@ export const buyInstruction = (
   });
 
 /** Registers, stakes and hosts in one transaction. */
-export const workerInstructions = (
+const workerInstructions = (
   worker: TestWorker,
   { stakeTokens, modelIds }: { stakeTokens: bigint; modelIds: readonly string[] },
 ): TransactionInstruction[] => {

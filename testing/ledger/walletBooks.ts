@@ -11,7 +11,7 @@ import {
 import type { RunningService } from '../service/runningService.ts';
 
 /** What the ledger has of a wallet: its credits, and how its jobs stand, oldest first. */
-export interface WalletBooks {
+interface WalletBooks {
   available: bigint;
   locked: bigint;
   jobs: { status: JobStatus; reason: FailureReason; charged: bigint }[];

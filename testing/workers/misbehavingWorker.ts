@@ -44,7 +44,7 @@ export type WorkerMode =
   /** Goes on until it is stopped, has used up the token limit, or is given another mode. */
   | 'endless';
 
-export const SLOW_FIRST_TOKEN_MS = 1_500;
+const SLOW_FIRST_TOKEN_MS = 1_500;
 export const FULL_SECONDS = 25;
 
 const ENDLESS_TOKEN_MS = 10;

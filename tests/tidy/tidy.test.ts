@@ -48,12 +48,29 @@ const isNamed = (path: string): boolean => {
   return spawned.some((text) => new RegExp(`['"\`/ ]${name}\\b`).test(text));
 };
 
+const EXPORTED = /^export (?:async )?(?:function\*?|const|class|interface|type) (\w+)/gm;
+
 describe('the source tree', () => {
   it('has no file that nothing imports or starts', () => {
     const imported = new Set([...graph.values()].flat());
     const dead = typescript.filter(
       (path) => !imported.has(path) && !ENTRIES.some((entry) => entry.test(path)) && !isNamed(path),
     );
+    expect(dead).toEqual([]);
+  });
+
+  it('exports nothing that no other file names', () => {
+    const texts = typescript.map((path) => [path, readSource(path)] as const);
+    const dead = texts
+      .filter(([path]) => isProduct(path) && !/(index|\.d)\.ts$/.test(path))
+      .flatMap(([path, text]) =>
+        [...text.matchAll(EXPORTED)].flatMap(([, name = '']) => {
+          const named = new RegExp(`\\b${name}\\b`);
+          return texts.some(([other, its]) => other !== path && named.test(its))
+            ? []
+            : `${path} ${name}`;
+        }),
+      );
     expect(dead).toEqual([]);
   });
 

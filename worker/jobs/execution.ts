@@ -23,11 +23,7 @@ export interface Controls {
  *
  * @throws WorkerError only while nothing has been sent
  */
-export type Execute = (
-  request: JobRequest,
-  response: ServerResponse,
-  controls: Controls,
-) => Promise<void>;
+type Execute = (request: JobRequest, response: ServerResponse, controls: Controls) => Promise<void>;
 
 export function createExecute(dependencies: {
   engine: Engine;

@@ -3,7 +3,7 @@ import type { Logger } from '../../common/logger.ts';
 import type { Worker } from '../../programs/client/types.ts';
 import { WORKER_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import { WorkerError } from '../protocol/errors.ts';
-import type { Hosting, Standing, WorkerLedger } from './ledger.ts';
+import type { Hosting, Registration, WorkerLedger } from './ledger.ts';
 
 /**
  * What keeps this worker from taking jobs: the program would refuse to acknowledge, or to believe,
@@ -12,7 +12,7 @@ import type { Hosting, Standing, WorkerLedger } from './ledger.ts';
  * @param proofKey what this process signs with
  * @returns undefined when nothing does; the words are for people
  */
-function obstacleOf({ worker, config }: Standing, proofKey: PublicKey): string | undefined {
+function obstacleOf({ worker, config }: Registration, proofKey: PublicKey): string | undefined {
   if (worker === undefined) return 'its account does not exist';
   const status = word(WORKER_STATUSES, worker.status);
   if (status !== 'active') return `it is ${status}`;
@@ -29,9 +29,9 @@ function obstacleOf({ worker, config }: Standing, proofKey: PublicKey): string |
  * @returns the worker's account
  * @throws WorkerError `worker_not_eligible` saying what is in the way
  */
-export function requireEligible(standing: Standing, proofKey: PublicKey): Worker {
-  const obstacle = obstacleOf(standing, proofKey);
-  if (standing.worker && obstacle === undefined) return standing.worker;
+export function requireEligible(registration: Registration, proofKey: PublicKey): Worker {
+  const obstacle = obstacleOf(registration, proofKey);
+  if (registration.worker && obstacle === undefined) return registration.worker;
   throw new WorkerError('worker_not_eligible', `This worker takes no jobs: ${obstacle}`);
 }
 

@@ -25,7 +25,7 @@ export interface OwnReading {
 }
 
 /** One consistent look at what decides whether this worker may take jobs at all. */
-export interface Standing {
+export interface Registration {
   /** Undefined while it was never registered. */
   worker: Accounts['Worker'] | undefined;
   /** Undefined while the program was never initialized. */
@@ -33,13 +33,13 @@ export interface Standing {
 }
 
 /** What a worker's health tells of it. */
-export interface Hosting extends Standing {
+export interface Hosting extends Registration {
   /** Model ids that the Worker account declares; none while it is not registered. */
   models: string[];
 }
 
 /** One consistent look at what decides whether a job may run. */
-export interface JobReading extends OwnReading, Standing {
+export interface JobReading extends OwnReading, Registration {
   job: Accounts['Job'] | undefined;
 }
 
@@ -113,14 +113,14 @@ export function createWorkerLedger(options: {
     async readHosting() {
       const [own, settings] = await read([worker, config]);
       const account = decode('Worker', own);
-      const standing = { worker: account, config: decode('Config', settings) };
-      if (account === undefined) return { ...standing, models: [] };
+      const registration = { worker: account, config: decode('Config', settings) };
+      if (account === undefined) return { ...registration, models: [] };
       const infos = await read(workerModels(account));
       const models = infos.flatMap((info) => {
         const model = decode('Model', info);
         return model === undefined ? [] : [modelText(model).id];
       });
-      return { ...standing, models };
+      return { ...registration, models };
     },
   };
 }

@@ -6,7 +6,7 @@ import { parseAddress } from './contracts.ts';
 import { WorkerError } from './errors.ts';
 
 /** A request as it was signed; `body` is the raw bytes that arrived. */
-export interface SignedRequest {
+interface SignedRequest {
   kind: 'job' | 'stop';
   headers: IncomingHttpHeaders;
   body: Uint8Array;
@@ -15,7 +15,7 @@ export interface SignedRequest {
 }
 
 /** @returns the key that signed; whether it may act for the job is for the ledger to say */
-export type Authenticate = (request: SignedRequest) => PublicKey;
+type Authenticate = (request: SignedRequest) => PublicKey;
 
 const TOLERANCE_MS = 30_000;
 

@@ -14,7 +14,7 @@ export type FinishReason = (typeof FINISH_REASONS)[number];
 export type Usage = ChatCompletion['usage'];
 
 /** What identifies an answer to its client. */
-export interface AnswerIdentity {
+interface AnswerIdentity {
   jobId: string;
   modelId: string;
   /** Unix seconds of the ledger. */

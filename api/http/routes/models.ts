@@ -6,7 +6,7 @@ import { ApiError } from '../contracts/errors.ts';
 import type { ModelList } from '../contracts/model.ts';
 import { modelView } from '../contracts/views.ts';
 
-export interface ModelServices {
+interface ModelServices {
   catalog: Catalog;
   directory: WorkerDirectory;
   /** The ledger's time. */

@@ -112,10 +112,10 @@ export async function readCreditHolders(
   const claimants = events.flatMap(({ name, data }) =>
     name === 'ClaimPaid' && isOfCreditAccount(data) ? data.claimant : [],
   );
-  const told = events.flatMap(({ data }) =>
+  const stated = events.flatMap(({ data }) =>
     'creditAccount' in data ? [[data.creditAccount, data.wallet] as const] : [],
   );
-  return new Map([...(await selectHolders(database, claimants)), ...told]);
+  return new Map([...(await selectHolders(database, claimants)), ...stated]);
 }
 
 async function selectHolders(

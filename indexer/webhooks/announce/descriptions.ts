@@ -66,7 +66,7 @@ export async function readFacts(
   return { events, jobs: found, modelIds };
 }
 
-export async function selectJobs(database: Database, addresses: string[]): Promise<Facts['jobs']> {
+async function selectJobs(database: Database, addresses: string[]): Promise<Facts['jobs']> {
   if (addresses.length === 0) return new Map();
   const { rows } = await database.query<{
     address: string;
@@ -81,10 +81,7 @@ export async function selectJobs(database: Database, addresses: string[]): Promi
   return new Map(rows.map((row) => [row.address, row]));
 }
 
-export async function selectModelIds(
-  database: Database,
-  addresses: string[],
-): Promise<Facts['modelIds']> {
+async function selectModelIds(database: Database, addresses: string[]): Promise<Facts['modelIds']> {
   if (addresses.length === 0) return new Map();
   const { rows } = await database.query<{ address: string; id: string }>(
     'select address, id from models where address = any($1)',

@@ -129,9 +129,9 @@ export function createMakeAttempt(options: {
     onAttempt(outcome);
     const { webhookId: webhook_id, eventId: event_id } = claimed;
     const { error, statusCode: status, durationMs: duration_ms } = outcome;
-    const told = { webhook_id, event_id, attempt: job.attempt, status, duration_ms };
-    if (error === null) logger.info({ msg: 'Delivered an event', ...told });
-    else logger[levelOf(error)]({ msg: 'Failed to deliver an event', ...told, reason: error });
+    const fields = { webhook_id, event_id, attempt: job.attempt, status, duration_ms };
+    if (error === null) logger.info({ msg: 'Delivered an event', ...fields });
+    else logger[levelOf(error)]({ msg: 'Failed to deliver an event', ...fields, reason: error });
   };
 }
 

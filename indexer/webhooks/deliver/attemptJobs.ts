@@ -14,19 +14,19 @@ export interface AttemptJobs {
 }
 
 /** An attempt as the queue keeps it, in JSON. */
-export type QueuedAttempt = Omit<AttemptJob, 'deliveryId'> & { readonly deliveryId: string };
+type QueuedAttempt = Omit<AttemptJob, 'deliveryId'> & { readonly deliveryId: string };
 
 /** Far longer than an exchange: what was taken so long ago was taken by a process that died. */
-export const TAKEN_SECONDS_MAX = 60;
+const TAKEN_SECONDS_MAX = 60;
 
 /** How often pg-boss looks for those. */
-export const SUPERVISE_SECONDS = 10;
+const SUPERVISE_SECONDS = 10;
 
 /**
  * pg-boss deletes what was queued for this long. Longer than anything waits here; and what is lost
  * nevertheless is queued again.
  */
-export const RETENTION_SECONDS = 30 * 86_400;
+const RETENTION_SECONDS = 30 * 86_400;
 
 /**
  * Only taking and timing is left to pg-boss. Its own workers would take one attempt a second each,

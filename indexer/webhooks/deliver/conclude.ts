@@ -1,6 +1,7 @@
 import type { Database } from '../../../common/postgres.ts';
-import { ATTEMPTS_MAX, delayAfter, type Outcome, TEST_EVENT } from './exchange.ts';
+import { type Outcome, TEST_EVENT } from './exchange.ts';
 import type { AttemptJob, DeliveryQueue } from './queue.ts';
+import { ATTEMPTS_MAX, delayAfter } from './schedule.ts';
 import { setAside } from './setAside.ts';
 
 /**

@@ -3,27 +3,8 @@ import { AddressRefusedError } from '../../../common/net/addressGuard.ts';
 
 /** Sent at its owner's wish, to see that a webhook works. Nobody subscribes to it. */
 export const TEST_EVENT = 'webhook.test';
-
-/**
- * How long each attempt waits for, counted from the end of the one before it. The contract's own
- * numbers: no setting changes them.
- */
-const ATTEMPT_DELAYS_MS = [0, 30_000, 300_000, 1_800_000, 7_200_000] as const;
-
-/** An event that failed so often is given up, and its webhook with it. */
-export const ATTEMPTS_MAX = ATTEMPT_DELAYS_MS.length;
-
 /** One exchange with a receiver, from connecting to the end of its answer. */
 export const EXCHANGE_MS_MAX = 10_000;
-
-/**
- * @param failed the attempt that has just failed, from 1
- * @returns milliseconds until the next one, or undefined when there is none
- */
-export function delayAfter(failed: number): number | undefined {
-  return ATTEMPT_DELAYS_MS[failed];
-}
-
 /** As much of an answer as helps its owner; the rest is not read. */
 const RESPONSE_BYTES_MAX = 4_096;
 
@@ -114,7 +95,7 @@ function nameOf(error: Failure): AttemptError {
 }
 
 /** Why an attempt failed. One word each, for metrics and for the webhook's owner. */
-export type AttemptError =
+type AttemptError =
   /** It answered, but not with a 2xx status; redirects are not followed. */
   | 'bad_status'
   | 'timeout'

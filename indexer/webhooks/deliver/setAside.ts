@@ -1,7 +1,7 @@
 import type { Database } from '../../../common/postgres.ts';
 
 /** In one statement, so that none takes long: a receiver that was away for days has many to come. */
-export const SET_ASIDE_AT_ONCE = 1_000;
+const SET_ASIDE_AT_ONCE = 1_000;
 
 /** The last of a batch. The time is text: the database tells it more exactly than a Date holds. */
 export interface Place {
@@ -23,7 +23,7 @@ export async function setAside(database: Database, webhookId: string): Promise<v
  *
  * @returns the last one that was set aside; undefined when there was none
  */
-export async function setSomeAside(
+async function setSomeAside(
   database: Database,
   webhookId: string,
   after: Place,

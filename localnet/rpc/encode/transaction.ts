@@ -7,7 +7,7 @@ import type { TransactionEncoding } from '../protocol/parameters.ts';
 import { parseInstruction } from './instruction.ts';
 
 /** How a transaction is to be told. */
-export interface TransactionShape {
+interface TransactionShape {
   readonly encoding?: TransactionEncoding | undefined;
   readonly maxSupportedTransactionVersion?: number | undefined;
 }
@@ -20,14 +20,14 @@ export function encodeTransaction(kept: KeptTransaction, shape: TransactionShape
   if (version !== 'legacy' && (versionMax === undefined || version > versionMax)) {
     throw versionUnsupported(version);
   }
-  const told = versionMax === undefined ? '' : `,"version":${JSON.stringify(version)}`;
+  const versionField = versionMax === undefined ? '' : `,"version":${JSON.stringify(version)}`;
   if (encoding === 'jsonParsed') {
     const meta = parseExact(kept.meta) as KeptMeta;
     return `"meta":${JSON.stringify(parseMeta(meta, decoded))},"transaction":${JSON.stringify(
       parseTransaction(decoded, meta),
-    )}${told}`;
+    )}${versionField}`;
   }
-  return `"meta":${kept.meta},"transaction":${transactionText(decoded, encoding)}${told}`;
+  return `"meta":${kept.meta},"transaction":${transactionText(decoded, encoding)}${versionField}`;
 }
 
 /** The same with the slot and time of its block, as getTransaction answers. */

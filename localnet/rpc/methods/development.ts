@@ -14,9 +14,6 @@ import {
 } from '../protocol/method.ts';
 import { address, amount, optional } from '../protocol/parameters.ts';
 
-/** All methods of ours have this prefix; no cluster has any of them. */
-export const DEVELOPMENT_PREFIX = 'localnet_';
-
 /** A month. */
 const ADVANCE_MS_MAX = 31 * 24 * 3_600_000;
 

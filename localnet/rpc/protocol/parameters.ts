@@ -80,7 +80,7 @@ export const programReading = config(
   }),
 );
 
-export const transactionEncoding = z.enum(['json', 'jsonParsed', 'base64', 'base58']);
+const transactionEncoding = z.enum(['json', 'jsonParsed', 'base64', 'base58']);
 export type TransactionEncoding = z.output<typeof transactionEncoding>;
 
 /** Blocks and transactions are never told before they are confirmed. */

@@ -12,7 +12,7 @@ export interface Account {
   readonly executable: boolean;
 }
 
-export interface AccountOptions {
+interface AccountOptions {
   readonly commitment: Commitment;
   /** The node refuses to answer from a state older than this slot. */
   readonly minContextSlot?: number;

@@ -27,7 +27,7 @@ export interface Blockhash {
 }
 
 /** A transaction as an address's list names it. */
-export interface ListedSignature {
+interface ListedSignature {
   readonly signature: string;
   readonly slot: number;
   readonly err: TransactionError | null;

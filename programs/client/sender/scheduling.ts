@@ -92,7 +92,7 @@ export function createFeePayers(options: {
 }): FeePayers {
   const { keys, nowMs } = options;
   const passedOverMs = new Map<Keypair, number>();
-  const toldMs = new Map<Keypair, number>();
+  const warnedMs = new Map<Keypair, number>();
   let turn = 0;
 
   function isLongAgo(times: Map<Keypair, number>, payer: Keypair): boolean {
@@ -108,8 +108,8 @@ export function createFeePayers(options: {
     },
     passOver(payer) {
       passedOverMs.set(payer, nowMs());
-      const isNews = isLongAgo(toldMs, payer);
-      if (isNews) toldMs.set(payer, nowMs());
+      const isNews = isLongAgo(warnedMs, payer);
+      if (isNews) warnedMs.set(payer, nowMs());
       return isNews;
     },
   };

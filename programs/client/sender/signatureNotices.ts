@@ -9,7 +9,7 @@ export interface Notice {
 }
 
 /** Tells over a websocket how transactions ended; any notice may be lost. */
-export interface SignatureNotices {
+interface SignatureNotices {
   /** Best before the transaction is sent: a node tells of what it sees from then on. */
   watch(signature: string): void;
   /** Whether a node has agreed to tell of it. */
@@ -49,7 +49,7 @@ export function createSignatureNotices(options: {
   let socket: WebSocket | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let reopenMs = REOPEN_MS_MIN;
-  let heardMs = performance.now();
+  let receivedMs = performance.now();
   let requests = 0;
   let closed = false;
 
@@ -91,7 +91,7 @@ export function createSignatureNotices(options: {
   }
 
   function receive(text: string): void {
-    heardMs = performance.now();
+    receivedMs = performance.now();
     reopenMs = REOPEN_MS_MIN;
     const { id, result, method, params } = fieldsOf(JSON.parse(text));
     if (method === 'signatureNotification') {
@@ -116,7 +116,7 @@ export function createSignatureNotices(options: {
 
   function connect(): void {
     abandon();
-    heardMs = performance.now();
+    receivedMs = performance.now();
     const opened = open(wsUrl);
     socket = opened;
     opened.onopen = () => {
@@ -152,7 +152,7 @@ export function createSignatureNotices(options: {
       send('signatureUnsubscribe', [subscription]);
     },
     found() {
-      if (socket && performance.now() - heardMs >= SILENCE_MS_MAX) connect();
+      if (socket && performance.now() - receivedMs >= SILENCE_MS_MAX) connect();
     },
     close() {
       closed = true;

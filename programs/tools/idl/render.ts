@@ -38,7 +38,7 @@ const eventHead: Field[] = [
 ];
 
 /** Every event with the fields that all events begin with. */
-export const completeEvents = (events: Struct[]): Struct[] =>
+const completeEvents = (events: Struct[]): Struct[] =>
   events.map((event) => ({ ...event, fields: [...eventHead, ...event.fields] }));
 
 const idlField = ({ name, rustType, docs }: Field): object => ({

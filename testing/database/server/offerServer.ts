@@ -6,7 +6,7 @@ import { type StartedProcess, startProcess } from '../../childProcess.ts';
 import type { DatabaseServer } from './startServer.ts';
 
 /** The database server that all files of a run share. */
-export interface OfferedServer {
+interface OfferedServer {
   /** Answers with a `DatabaseServer`, to those who know this address. */
   url: string;
   close(): Promise<void>;

@@ -15,7 +15,7 @@ const BUMP = 255;
 const VERSION = 1;
 
 /** The account that a job's events, in their order, leave behind. */
-export function expectedAccount([locked, ...later]: readonly [
+function expectedAccount([locked, ...later]: readonly [
   JobEvent & { name: 'JobLocked' },
   ...JobEvent[],
 ]): Job {

@@ -160,7 +160,7 @@ export function balancesBefore(
   for (let at = sequence - 1n; at > 0n; at -= 1n) {
     const event = bySequence.get(at);
     if (event === undefined) return undefined;
-    known = { ...told(event), ...known };
+    known = { ...statedBalances(event), ...known };
     const { availableCredits, lockedCredits } = known;
     if (availableCredits !== undefined && lockedCredits !== undefined) {
       return { availableCredits, lockedCredits };
@@ -169,7 +169,7 @@ export function balancesBefore(
   return undefined;
 }
 
-function told({ name, data }: PlacedEvent): Partial<Balances> {
+function statedBalances({ name, data }: PlacedEvent): Partial<Balances> {
   if (name === 'CreditOpened') return { availableCredits: 0n, lockedCredits: 0n };
   if (name === 'ClaimPaid') return { availableCredits: data.availableCredits };
   if ('accountLockedCredits' in data) {
