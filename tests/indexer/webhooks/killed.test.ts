@@ -35,11 +35,17 @@ async function start(): Promise<StartedProcess> {
   return started;
 }
 
+/** What happens before an indexer has read the ledger's past belongs to that past. */
+async function untilReady({ url }: StartedProcess): Promise<void> {
+  await until(async () => (await fetch(new URL('/ready', url))).status === 200);
+}
+
 describe('an indexer that is killed in the middle of an exchange', () => {
   it('loses neither the event nor the count of its attempts [events.never-lost]', async () => {
     // Given a receiver that is being asked
     receiver.answer = () => {};
     const first = await start();
+    await untilReady(first);
     await ledger.lock();
     await until(async () => receiver.received.length === 1);
     const { id, event_id } = (await scene.deliveries())[0] as { id: bigint; event_id: string };
@@ -51,7 +57,7 @@ describe('an indexer that is killed in the middle of an exchange', () => {
       `update pgboss.job set started_on = started_on - interval '61 seconds' where state = 'active'`,
     );
     const second = await start();
-    await until(async () => (await fetch(new URL('/ready', second.url))).status === 200);
+    await untilReady(second);
     await until(async () => (await scene.attempts(id))[0]?.error === 'interrupted');
 
     // Then the attempt has counted, and the next one waits as long as after any other
