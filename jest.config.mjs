@@ -26,8 +26,9 @@ export default {
     },
   ],
   testTimeout: 60_000,
-  // Most files wait for a ledger's slots and the service's pauses, for more of their time than not.
-  maxWorkers: 2 * availableParallelism(),
+  // One more than there are processors: files wait for a ledger's slots and the service's pauses.
+  // With twice as many, what has to happen within seconds was late on a machine that did nothing else.
+  maxWorkers: availableParallelism() + 1,
   // Each file leaves some of its modules behind.
   workerIdleMemoryLimit: '512MB',
   // A timer of the service may run out after its test; nothing waits for it but this.
