@@ -1,12 +1,4 @@
 import {
-  createAssociatedTokenAccountIdempotentInstruction,
-  createInitializeMint2Instruction,
-  createMintToInstruction,
-  getAssociatedTokenAddressSync,
-  MINT_SIZE,
-  TOKEN_PROGRAM_ID,
-} from '@solana/spl-token';
-import {
   type Connection,
   type Keypair,
   type PublicKey,
@@ -16,6 +8,14 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 import { delay } from '../common/wait.ts';
+import { TOKEN_PROGRAM } from '../programs/client/addresses.ts';
+import {
+  associatedTokenAddress,
+  mintInitialize,
+  tokenAccountCreate,
+  tokenMintTo,
+} from '../programs/client/token/instructions.ts';
+import { MINT } from '../programs/client/token/layout.ts';
 
 const POLL_INTERVAL_MS = 20;
 
@@ -92,16 +92,13 @@ export async function createMint(operator: Operator, mint: Keypair): Promise<voi
   const create = SystemProgram.createAccount({
     fromPubkey: authority,
     newAccountPubkey: mint.publicKey,
-    lamports: await operator.connection.getMinimumBalanceForRentExemption(MINT_SIZE),
-    space: MINT_SIZE,
-    programId: TOKEN_PROGRAM_ID,
+    lamports: await operator.connection.getMinimumBalanceForRentExemption(MINT.bytes),
+    space: MINT.bytes,
+    programId: TOKEN_PROGRAM,
   });
-  const initialize = createInitializeMint2Instruction(
-    mint.publicKey,
-    MINT_DECIMALS,
-    authority,
-    null,
-  );
+  const initialize = mintInitialize({
+    ...{ mint: mint.publicKey, authority, decimals: MINT_DECIMALS },
+  });
   await submit(operator, [create, initialize], [mint]);
 }
 
@@ -111,13 +108,13 @@ export function mintTo(
   input: { mint: PublicKey; owner: PublicKey; baseUnits: bigint },
 ): { account: PublicKey; instructions: TransactionInstruction[] } {
   const { mint, owner, baseUnits } = input;
-  const account = getAssociatedTokenAddressSync(mint, owner);
+  const account = associatedTokenAddress(mint, owner);
   const payer = authority.publicKey;
   return {
     account,
     instructions: [
-      createAssociatedTokenAccountIdempotentInstruction(payer, account, owner, mint),
-      createMintToInstruction(mint, account, payer, baseUnits),
+      tokenAccountCreate({ payer, owner, mint }),
+      tokenMintTo({ mint, account, authority: payer, baseUnits }),
     ],
   };
 }

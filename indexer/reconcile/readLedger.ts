@@ -1,4 +1,3 @@
-import { AccountLayout } from '@solana/spl-token';
 import { type AccountInfo, type Connection, PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
 import {
@@ -8,6 +7,7 @@ import {
   unixSecondsOf,
 } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
+import { decodeTokenAccount } from '../../programs/client/token/layout.ts';
 import { isBoughtSince } from '../../programs/client/verify/ledgerState.ts';
 import { RetryableError } from '../source/errors.ts';
 import type { ListedTransaction } from '../source/source.ts';
@@ -138,7 +138,7 @@ async function readVaults(
 
 /** What a token account holds; nothing where there is none. */
 function amountOf(account: AccountInfo<Buffer> | null | undefined): bigint {
-  return account ? AccountLayout.decode(account.data).amount : 0n;
+  return account ? decodeTokenAccount(account.data).amount : 0n;
 }
 
 /** web3.js waits for ever, and names no code for what may pass. */

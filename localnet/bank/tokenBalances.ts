@@ -1,4 +1,6 @@
 import { base58 } from '@scure/base';
+import { TOKEN_PROGRAM } from '../../programs/client/addresses.ts';
+import { MINT, TOKEN_ACCOUNT } from '../../programs/client/token/layout.ts';
 import type { Account, Runtime } from '../runtime/runtime.ts';
 import { addressText, keyOf } from '../wire/text.ts';
 
@@ -19,21 +21,11 @@ interface TokenAmount {
   readonly uiAmountString: string;
 }
 
-const TOKEN_PROGRAM = base58.decode('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
 const TOKEN_2022_PROGRAM = base58.decode('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb');
-const TOKEN_PROGRAMS = new Set([TOKEN_PROGRAM, TOKEN_2022_PROGRAM].map(keyOf));
+const TOKEN_PROGRAMS = new Set([TOKEN_PROGRAM.toBytes(), TOKEN_2022_PROGRAM].map(keyOf));
 
-export const TOKEN_ACCOUNT_BYTES = 165;
-export const MINT_BYTES = 82;
-/** Token account: mint, owner, amount u64, …; mint: authority option, supply u64, decimals u8. */
-const OWNER_OFFSET = 32;
-const AMOUNT_OFFSET = 64;
-const STATE_OFFSET = 108;
-const SUPPLY_OFFSET = 36;
-const DECIMALS_OFFSET = 44;
-const MINT_INITIALIZED_OFFSET = 45;
 /** Behind the base layout, Token-2022 says which kind of account it is. */
-const KIND_OFFSET = TOKEN_ACCOUNT_BYTES;
+const KIND_OFFSET = TOKEN_ACCOUNT.bytes;
 const KIND_MINT = 1;
 const KIND_ACCOUNT = 2;
 
@@ -59,13 +51,13 @@ export function isTokenProgram(address: Uint8Array): boolean {
 export function tokenHolding(account: Account | null): TokenHolding | undefined {
   if (!account || !isTokenProgram(account.owner)) return undefined;
   const { data } = account;
-  const isLong = data.length > TOKEN_ACCOUNT_BYTES && data[KIND_OFFSET] === KIND_ACCOUNT;
-  if (data.length !== TOKEN_ACCOUNT_BYTES && !isLong) return undefined;
-  if (data[STATE_OFFSET] === 0) return undefined;
+  const isLong = data.length > TOKEN_ACCOUNT.bytes && data[KIND_OFFSET] === KIND_ACCOUNT;
+  if (data.length !== TOKEN_ACCOUNT.bytes && !isLong) return undefined;
+  if (data[TOKEN_ACCOUNT.state] === 0) return undefined;
   return {
-    mint: data.subarray(0, OWNER_OFFSET),
-    owner: data.subarray(OWNER_OFFSET, AMOUNT_OFFSET),
-    amount: u64At(data, AMOUNT_OFFSET),
+    mint: data.subarray(TOKEN_ACCOUNT.mint, TOKEN_ACCOUNT.owner),
+    owner: data.subarray(TOKEN_ACCOUNT.owner, TOKEN_ACCOUNT.amount),
+    amount: u64At(data, TOKEN_ACCOUNT.amount),
     programId: account.owner,
   };
 }
@@ -74,10 +66,10 @@ export function tokenHolding(account: Account | null): TokenHolding | undefined 
 export function mintState(account: Account | null): MintState | undefined {
   if (!account || !isTokenProgram(account.owner)) return undefined;
   const { data } = account;
-  const isLong = data.length > TOKEN_ACCOUNT_BYTES && data[KIND_OFFSET] === KIND_MINT;
-  if (data.length !== MINT_BYTES && !isLong) return undefined;
-  if (data[MINT_INITIALIZED_OFFSET] !== 1) return undefined;
-  return { supply: u64At(data, SUPPLY_OFFSET), decimals: data[DECIMALS_OFFSET] ?? 0 };
+  const isLong = data.length > TOKEN_ACCOUNT.bytes && data[KIND_OFFSET] === KIND_MINT;
+  if (data.length !== MINT.bytes && !isLong) return undefined;
+  if (data[MINT.isInitialized] !== 1) return undefined;
+  return { supply: u64At(data, MINT.supply), decimals: data[MINT.decimals] ?? 0 };
 }
 
 /** An amount of tokens as clusters tell it: exact as text, rounded as a number. */

@@ -93,7 +93,7 @@ function derive(programId: PublicKey): Addresses {
 const BUMP_MAX = 255;
 
 /** The first of the addresses that follow from the seeds, as the ledger looks for it. */
-function findAddress(seeds: readonly Uint8Array[], programId: PublicKey): PublicKey {
+export function findAddress(seeds: readonly Uint8Array[], programId: PublicKey): PublicKey {
   for (let bump = BUMP_MAX; bump >= 0; bump -= 1) {
     const address = createAddress(seeds, bump, programId);
     if (address) return address;
@@ -114,3 +114,6 @@ function createAddress(
 }
 
 export const TOKEN_PROGRAM = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
+export const ASSOCIATED_TOKEN_PROGRAM = new PublicKey(
+  'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
+);

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { getAssociatedTokenAddressSync } from '@solana/spl-token';
 import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import type { LedgerTransaction } from '../../indexer/fold/event.ts';
 import { listPages } from '../../indexer/source/listPages.ts';
@@ -22,6 +21,7 @@ import {
   proofMessage,
   sign,
 } from '../../programs/client/index.ts';
+import { associatedTokenAddress } from '../../programs/client/token/instructions.ts';
 import { submit } from '../../stack/operator.ts';
 import {
   advanceSeconds,
@@ -115,7 +115,7 @@ export async function createScene(): Promise<Scene> {
         jobProve({ job, worker, ed25519InstructionIndex: 0, ...counts }),
         jobSettle({
           ...{ ...actor, job, creditAccount, worker },
-          workerPayout: getAssociatedTokenAddressSync(service.mints.credit, owner),
+          workerPayout: associatedTokenAddress(service.mints.credit, owner),
           deliveredHash: OUTPUT_HASH,
           countedTokens: 599,
         }),

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import {
   Keypair,
   PublicKey,
@@ -10,6 +9,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 import type { AddedAccount, ProgramTestContext, start as startChain } from 'solana-bankrun';
+import { TOKEN_PROGRAM } from '../../programs/client/addresses.ts';
 import { PROGRAM_ID } from '../../programs/client/index.ts';
 import { signTransaction } from '../../programs/client/sender/transaction.ts';
 import {
@@ -39,7 +39,7 @@ export async function startLoaded(
   const unloaded: string[] = [];
   for (let started = 1; started <= CHAINS_MAX; started += 1) {
     const context = await start([], accounts);
-    const refusal = await refusalToCall(context, [PROGRAM_ID, TOKEN_PROGRAM_ID]);
+    const refusal = await refusalToCall(context, [PROGRAM_ID, TOKEN_PROGRAM]);
     if (refusal === null) return context;
     unloaded.push(refusal);
   }

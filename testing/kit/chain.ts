@@ -1,19 +1,19 @@
 import {
-  ACCOUNT_SIZE,
-  AccountLayout,
-  AccountState,
-  MINT_SIZE,
-  MintLayout,
-  TOKEN_PROGRAM_ID,
-} from '@solana/spl-token';
-import {
   type AccountInfo,
   type Keypair,
-  PublicKey,
+  type PublicKey,
   SystemProgram,
   type TransactionInstruction,
 } from '@solana/web3.js';
+import { TOKEN_PROGRAM } from '../../programs/client/addresses.ts';
 import { type DecodedEvent, EscrowErrorCode } from '../../programs/client/index.ts';
+import {
+  decodeTokenAccount,
+  encodeMint,
+  encodeTokenAccount,
+  FROZEN,
+  INITIALIZED,
+} from '../../programs/client/token/layout.ts';
 
 /** What a token account is written with. */
 export interface TokenHolding {
@@ -23,42 +23,17 @@ export interface TokenHolding {
   frozen?: boolean;
 }
 
-/** A mint that nobody can mint from: tests write what accounts hold. */
-function mintAccount(decimals: number): AccountInfo<Uint8Array> {
-  const data = Buffer.alloc(MINT_SIZE);
-  MintLayout.encode(
-    {
-      mintAuthorityOption: 0,
-      mintAuthority: PublicKey.default,
-      supply: 0n,
-      decimals,
-      isInitialized: true,
-      freezeAuthorityOption: 0,
-      freezeAuthority: PublicKey.default,
-    },
-    data,
-  );
-  return ofTokenProgram(data);
-}
-
-function tokenAccount(holding: TokenHolding): AccountInfo<Uint8Array> {
-  const data = Buffer.alloc(ACCOUNT_SIZE);
-  AccountLayout.encode(
-    {
-      mint: holding.mint,
-      owner: holding.owner,
-      amount: holding.baseUnits,
-      delegateOption: 0,
-      delegate: PublicKey.default,
-      delegatedAmount: 0n,
-      state: holding.frozen ? AccountState.Frozen : AccountState.Initialized,
-      isNativeOption: 0,
-      isNative: 0n,
-      closeAuthorityOption: 0,
-      closeAuthority: PublicKey.default,
-    },
-    data,
-  );
+function tokenAccount({ mint, owner, baseUnits, frozen }: TokenHolding): AccountInfo<Uint8Array> {
+  const data = encodeTokenAccount({
+    mint,
+    owner,
+    amount: baseUnits,
+    state: frozen ? FROZEN : INITIALIZED,
+    delegate: null,
+    delegatedAmount: 0n,
+    nativeReserve: null,
+    closeAuthority: null,
+  });
   return ofTokenProgram(data);
 }
 
@@ -68,7 +43,7 @@ const ACCOUNT_OVERHEAD_BYTES = 128;
 const ofTokenProgram = (data: Uint8Array): AccountInfo<Uint8Array> => ({
   lamports: (data.length + ACCOUNT_OVERHEAD_BYTES) * LAMPORTS_PER_BYTE,
   data,
-  owner: TOKEN_PROGRAM_ID,
+  owner: TOKEN_PROGRAM,
   executable: false,
 });
 
@@ -96,7 +71,7 @@ export interface Chain {
   setAccount(address: PublicKey, account: AccountInfo<Uint8Array>): void;
   /** Gives a key lamports to pay rent with. */
   fund(address: PublicKey): void;
-  /** Writes a mint; nobody needs to have created it. */
+  /** Writes a mint that nobody can mint from: tests write what accounts hold. */
   setMint(mint: PublicKey, decimals: number): void;
   /** Writes a token account, whatever was there. */
   setToken(address: PublicKey, token: TokenHolding): void;
@@ -140,13 +115,13 @@ export function createAccountWriters({
         owner: SystemProgram.programId,
         executable: false,
       }),
-    setMint: (mint, decimals) => setAccount(mint, mintAccount(decimals)),
+    setMint: (mint, decimals) => setAccount(mint, ofTokenProgram(encodeMint(decimals))),
     setToken: (address, token) => setAccount(address, tokenAccount(token)),
 
     async tokens(address) {
       const found = await account(address);
       if (found === null) throw new Error(`${address} is no token account`);
-      return AccountLayout.decode(found.data).amount;
+      return decodeTokenAccount(found.data).amount;
     },
   };
 }

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from '@jest/globals';
-import { getAccount } from '@solana/spl-token';
 import { Keypair, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import OpenAI from 'openai';
@@ -28,6 +27,7 @@ import { type StartedProcess, startProcess } from '../childProcess.ts';
 import { createTestDatabase } from '../database/database.ts';
 import { startIndexerInside, type TestIndexer } from '../indexer/indexerInside.ts';
 import { advanceSeconds, openService, startLedger, type TestLedger } from '../ledger/ledger.ts';
+import { readTokenAccount } from '../ledger/tokens.ts';
 import { startTestWorker, type TestWorker, type WorkerBehaviour } from '../workers/testWorker.ts';
 
 export type { WorkerBehaviour } from '../workers/testWorker.ts';
@@ -285,7 +285,7 @@ async function expectConserved({ connection }: TestLedger): Promise<void> {
   const accounts = await fetchAllCreditAccounts(connection, { commitment });
   const workers = await fetchAllWorkers(connection, { commitment });
   const treasury = await fetchTreasury(connection, addresses.treasury, { commitment });
-  const vault = await getAccount(connection, addresses.vault, commitment);
+  const vault = await readTokenAccount(connection, addresses.vault, commitment);
   const credits = accounts.reduce(
     (sum, { data }) => sum + data.availableCredits + data.lockedCredits,
     0n,

@@ -1,6 +1,6 @@
-import { getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
+import { associatedTokenAddress } from '../../programs/client/token/instructions.ts';
 import { registerWorker } from '../../stack/participants.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import type { Service } from '../ledger/ledger.ts';
@@ -55,7 +55,7 @@ export async function startTestWorker(options: {
     address: address.toBase58(),
     authority,
     proofKey: proofKey.publicKey,
-    payout: getAssociatedTokenAddressSync(opened.mints.credit, authority.publicKey),
+    payout: associatedTokenAddress(opened.mints.credit, authority.publicKey),
     setMode,
     jobsAsked: () => requests.filter(({ path }) => path === '/jobs').length,
     close,

@@ -1,10 +1,16 @@
 import { readFileSync } from 'node:fs';
 import anchor from '@coral-xyz/anchor';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AccountLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { type AccountInfo, Keypair, PublicKey } from '@solana/web3.js';
+import { TOKEN_PROGRAM } from '../../programs/client/addresses.ts';
 import { coder } from '../../programs/client/anchorCoder.ts';
 import { creditBuy, creditWithdraw, PROGRAM_ID } from '../../programs/client/index.ts';
+import {
+  decodeTokenAccount,
+  encodeTokenAccount,
+  FROZEN,
+  type TokenAccount,
+} from '../../programs/client/token/layout.ts';
 import { conclude, type Verdict } from '../../programs/client/verify/check.ts';
 import { auditProgram } from '../../programs/client/verify/program/auditProgram.ts';
 import { gatherProgram } from '../../programs/client/verify/program/gatherProgram.ts';
@@ -93,15 +99,14 @@ const plus = (name: string, field: string, amount: number) =>
   fields(name, (found) => ({ [field]: new BN(found[field] as never).addn(amount) }));
 
 const tokens =
-  (change: Partial<ReturnType<typeof AccountLayout.decode>>) =>
-  (account: Account): Account => {
-    const data = Buffer.alloc(AccountLayout.span);
-    AccountLayout.encode({ ...AccountLayout.decode(account.data), ...change }, data);
-    return { ...account, data };
-  };
+  (change: Partial<TokenAccount>) =>
+  (account: Account): Account => ({
+    ...account,
+    data: encodeTokenAccount({ ...decodeTokenAccount(account.data), ...change }),
+  });
 
 const holding = (difference: bigint) => (account: Account) =>
-  tokens({ amount: AccountLayout.decode(account.data).amount + difference })(account);
+  tokens({ amount: decodeTokenAccount(account.data).amount + difference })(account);
 
 interface Case {
   what: string;
@@ -141,19 +146,19 @@ const CASES: Case[] = [
   {
     what: 'a frozen vault',
     address: () => addresses.vault,
-    change: tokens({ state: 2 }),
+    change: tokens({ state: FROZEN }),
     fails: ['vaults.custody'],
   },
   {
     what: 'a vault with a delegate',
     address: () => addresses.vault,
-    change: tokens({ delegateOption: 1, delegate: STRANGER, delegatedAmount: 1n }),
+    change: tokens({ delegate: STRANGER, delegatedAmount: 1n }),
     fails: ['vaults.custody'],
   },
   {
     what: 'a vault that somebody else can close',
     address: () => addresses.stakeVault,
-    change: tokens({ closeAuthorityOption: 1, closeAuthority: STRANGER }),
+    change: tokens({ closeAuthority: STRANGER }),
     fails: ['vaults.custody'],
   },
   {
@@ -398,5 +403,5 @@ async function openPurse() {
 }
 
 function asAccount(data: Uint8Array): Account {
-  return { lamports: 0, executable: false, owner: TOKEN_PROGRAM_ID, data };
+  return { lamports: 0, executable: false, owner: TOKEN_PROGRAM, data };
 }

@@ -1,10 +1,5 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  createAssociatedTokenAccountIdempotentInstruction,
-  createMintToInstruction,
-  getAssociatedTokenAddressSync,
-} from '@solana/spl-token';
 import { Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
 import {
   createJobId,
@@ -23,6 +18,11 @@ import {
   workerHost,
   workerRegister,
 } from '../../programs/client/index.ts';
+import {
+  associatedTokenAddress,
+  tokenAccountCreate,
+  tokenMintTo,
+} from '../../programs/client/token/instructions.ts';
 import { gatherEvidence } from '../../programs/client/verify/job/gatherEvidence.ts';
 import {
   callThrough,
@@ -111,11 +111,11 @@ afterAll(() => scene?.ledger.close());
 
 async function mint(token: PublicKey): Promise<PublicKey> {
   const payer = scene.service.operator.authority.publicKey;
-  const account = getAssociatedTokenAddressSync(token, wallet, true);
+  const account = associatedTokenAddress(token, wallet);
   await scene.send(
     [
-      createAssociatedTokenAccountIdempotentInstruction(payer, account, wallet, token),
-      createMintToInstruction(token, account, payer, BASE_UNITS),
+      tokenAccountCreate({ payer, owner: wallet, mint: token }),
+      tokenMintTo({ mint: token, account, authority: payer, baseUnits: BASE_UNITS }),
     ],
     [],
   );

@@ -1,11 +1,5 @@
 import { createHash } from 'node:crypto';
 import {
-  createCloseAccountInstruction,
-  createTransferInstruction,
-  getAccount,
-  getAssociatedTokenAddressSync,
-} from '@solana/spl-token';
-import {
   type Connection,
   type Keypair,
   type PublicKey,
@@ -32,6 +26,7 @@ import {
   receiptMessage,
   sign,
 } from '../../programs/client/index.ts';
+import { associatedTokenAddress } from '../../programs/client/token/instructions.ts';
 import { submit } from '../../stack/operator.ts';
 import {
   advanceSeconds,
@@ -41,6 +36,7 @@ import {
   startLedger,
   type TestLedger,
 } from '../../testing/ledger/ledger.ts';
+import { readTokenAccount, tokenAccountClose, tokenTransfer } from '../../testing/ledger/tokens.ts';
 
 export const addresses = createAddresses();
 
@@ -86,7 +82,7 @@ export async function createScene(): Promise<Scene> {
   const { operator, hotSigner, gateway, creditAccount, worker, arbiter } = service;
   const payer = operator.authority.publicKey;
   const owner = service.workerAuthority.publicKey;
-  const workerPayout = getAssociatedTokenAddressSync(service.mints.credit, owner);
+  const workerPayout = associatedTokenAddress(service.mints.credit, owner);
   const actor = { signer: hotSigner.publicKey, gateway };
   const send: Scene['send'] = (instructions, signers = [hotSigner]) =>
     submit(operator, instructions, signers);
@@ -154,12 +150,12 @@ export async function createScene(): Promise<Scene> {
         [],
       ),
     async closePayout() {
-      const { amount } = await getAccount(connection, workerPayout, 'confirmed');
-      const elsewhere = getAssociatedTokenAddressSync(service.mints.credit, payer);
+      const { amount } = await readTokenAccount(connection, workerPayout);
+      const elsewhere = associatedTokenAddress(service.mints.credit, payer);
       await send(
         [
-          createTransferInstruction(workerPayout, elsewhere, owner, amount),
-          createCloseAccountInstruction(workerPayout, payer, owner),
+          tokenTransfer({ source: workerPayout, destination: elsewhere, owner, baseUnits: amount }),
+          tokenAccountClose({ account: workerPayout, destination: payer, owner }),
         ],
         [service.workerAuthority],
       );

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { Connection, Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js';
 import { describeRefusal, payerTrouble } from '../../cli/send.ts';
 import { creditOpen } from '../../programs/client/index.ts';
+import { associatedTokenAddress } from '../../programs/client/token/instructions.ts';
 import { mintTo, submit } from '../../stack/operator.ts';
 import {
   openService,
@@ -72,10 +72,7 @@ describe('svc send, when an instruction is refused,', () => {
   beforeAll(async () => {
     service = await openService(ledger);
     const { mints, workerAuthority } = service;
-    emptyTokenAccount = getAssociatedTokenAddressSync(
-      mints.stake,
-      workerAuthority.publicKey,
-    ).toBase58();
+    emptyTokenAccount = associatedTokenAddress(mints.stake, workerAuthority.publicKey).toBase58();
   });
 
   const depositing = () => [

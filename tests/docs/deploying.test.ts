@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createMintToInstruction } from '@solana/spl-token';
 import { Keypair, LAMPORTS_PER_SOL, Message, Transaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import {
@@ -19,6 +18,7 @@ import {
   PROGRAM_ID,
   workerModels,
 } from '../../programs/client/index.ts';
+import { tokenMintTo } from '../../programs/client/token/instructions.ts';
 import { createMint, mintTo, submit } from '../../stack/operator.ts';
 import { createScene, type Scene } from '../../testing/indexer/scene.ts';
 import { startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
@@ -160,8 +160,13 @@ describe('the commands of docs/deploying.md', () => {
 
     /** Anybody can send the treasury tokens; here they stand for its share of charges. */
     async function endowTreasury(): Promise<void> {
-      const given = [credit.publicKey, addresses.treasuryVault, payer.publicKey] as const;
-      await submit(operator, [createMintToInstruction(...given, 1_000_000n)]);
+      const given = tokenMintTo({
+        mint: credit.publicKey,
+        account: addresses.treasuryVault,
+        authority: payer.publicKey,
+        baseUnits: 1_000_000n,
+      });
+      await submit(operator, [given]);
     }
 
     /** As a multisig does with the printed message: signs as its vault, with a new blockhash. */

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { createMintToInstruction } from '@solana/spl-token';
 import {
   ComputeBudgetProgram,
   Keypair,
@@ -26,6 +25,7 @@ import {
   jobLock,
   PROGRAM_ID,
 } from '../../programs/client/index.ts';
+import { tokenMintTo } from '../../programs/client/token/instructions.ts';
 import type { TestIndexer } from '../../testing/indexer/indexerInside.ts';
 import { SECRETS_KEY, startIndexerInside } from '../../testing/indexer/indexerProcess.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
@@ -295,7 +295,7 @@ describe('the mirror', () => {
       await scene.send([create], [keypair]);
     }
     const give = (mint: PublicKey, vault: PublicKey) =>
-      createMintToInstruction(mint, vault, fromPubkey, 7);
+      tokenMintTo({ mint, account: vault, authority: fromPubkey, baseUnits: 7n });
     const { vault, stakeVault } = addresses;
     await scene.send(
       [give(service.mints.credit, vault), give(service.mints.stake, stakeVault)],

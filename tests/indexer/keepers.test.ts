@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { AccountLayout, AccountState } from '@solana/spl-token';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { createLogger } from '../../common/logger.ts';
 import { delay } from '../../common/wait.ts';
@@ -8,6 +7,12 @@ import { sweep } from '../../indexer/mirror/sweep.ts';
 import type { TaskResult } from '../../indexer/telemetry/metrics.ts';
 import { PROGRAM_ID } from '../../programs/client/index.ts';
 import { createLedgerClock, createSender } from '../../programs/client/sender/index.ts';
+import {
+  decodeTokenAccount,
+  encodeTokenAccount,
+  FROZEN,
+  INITIALIZED,
+} from '../../programs/client/token/layout.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { addresses, createScene, type Scene } from '../../testing/indexer/scene.ts';
 import { writeAccount } from '../../testing/ledger/ledger.ts';
@@ -90,9 +95,9 @@ async function setFrozen(address: PublicKey, isFrozen: boolean): Promise<void> {
   const { connection } = scene.ledger;
   const account = await connection.getAccountInfo(address, 'confirmed');
   if (!account) throw new Error('there is no such token account');
-  const state = isFrozen ? AccountState.Frozen : AccountState.Initialized;
-  AccountLayout.encode({ ...AccountLayout.decode(account.data), state }, account.data);
-  await writeAccount(connection.rpcEndpoint, address, { data: account.data });
+  const state = isFrozen ? FROZEN : INITIALIZED;
+  const data = encodeTokenAccount({ ...decodeTokenAccount(account.data), state });
+  await writeAccount(connection.rpcEndpoint, address, { data });
 }
 
 describe('several keepers on one ledger', () => {

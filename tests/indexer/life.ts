@@ -1,10 +1,3 @@
-import {
-  createAssociatedTokenAccountIdempotentInstruction,
-  createCloseAccountInstruction,
-  createTransferInstruction,
-  getAccount,
-  getAssociatedTokenAddressSync,
-} from '@solana/spl-token';
 import { Keypair } from '@solana/web3.js';
 import {
   authorityAccept,
@@ -28,8 +21,13 @@ import {
   workerUnhost,
   workerUpdate,
 } from '../../programs/client/index.ts';
+import {
+  associatedTokenAddress,
+  tokenAccountCreate,
+} from '../../programs/client/token/instructions.ts';
 import { registerWorker } from '../../stack/participants.ts';
 import { addresses, type Scene } from '../../testing/indexer/scene.ts';
+import { readTokenAccount, tokenAccountClose, tokenTransfer } from '../../testing/ledger/tokens.ts';
 
 const DAY_SECONDS = 86_400;
 
@@ -75,7 +73,7 @@ async function changeSettings({ service, ledger, send }: Scene): Promise<void> {
       limitSet({ wallet, limitPerJobCredits: 500n, limitPerDayCredits: 2n ** 64n - 1n }),
       creditWithdraw({
         ...{ wallet, credits: 10n },
-        destination: getAssociatedTokenAddressSync(service.mints.credit, authority),
+        destination: associatedTokenAddress(service.mints.credit, authority),
       }),
       gatewayUpdate({
         operator: service.gatewayOperator.publicKey,
@@ -94,7 +92,7 @@ async function endJobs(scene: Scene): Promise<void> {
   await scene.acknowledge(settled);
   await scene.settle(settled);
   const authority = scene.ledger.payer.publicKey;
-  const destination = getAssociatedTokenAddressSync(scene.service.mints.credit, authority);
+  const destination = associatedTokenAddress(scene.service.mints.credit, authority);
   await scene.send([treasuryWithdraw({ authority, destination, baseUnits: 1_000n })], []);
   await scene.acknowledge(failed);
   await scene.acknowledge(failed, 2);
@@ -131,24 +129,24 @@ async function payClaim(scene: Scene): Promise<void> {
   const { send, service, ledger } = scene;
   const owner = service.workerAuthority.publicKey;
   const mint = service.mints.credit;
-  const payout = getAssociatedTokenAddressSync(mint, owner);
+  const payout = associatedTokenAddress(mint, owner);
   const payer = ledger.payer.publicKey;
-  const elsewhere = getAssociatedTokenAddressSync(mint, payer);
-  const { amount } = await getAccount(ledger.connection, payout, 'confirmed');
+  const elsewhere = associatedTokenAddress(mint, payer);
+  const { amount } = await readTokenAccount(ledger.connection, payout);
   const [job] = await scene.lock();
   if (!job) throw new Error('a job was locked');
   await scene.acknowledge(job);
   await send(
     [
-      createTransferInstruction(payout, elsewhere, owner, amount),
-      createCloseAccountInstruction(payout, payer, owner),
+      tokenTransfer({ source: payout, destination: elsewhere, owner, baseUnits: amount }),
+      tokenAccountClose({ account: payout, destination: payer, owner }),
     ],
     [service.workerAuthority],
   );
   await scene.settle(job);
   await send(
     [
-      createAssociatedTokenAccountIdempotentInstruction(payer, payout, owner, mint),
+      tokenAccountCreate({ payer, owner, mint }),
       claimPay({ claimant: service.worker, workerPayout: payout }),
     ],
     [],
@@ -167,7 +165,7 @@ async function retireWorker({ send, service, wait }: Scene): Promise<void> {
     mints,
   });
   const identity = { authority: authority.publicKey };
-  const payout = getAssociatedTokenAddressSync(mints.credit, authority.publicKey);
+  const payout = associatedTokenAddress(mints.credit, authority.publicKey);
   await send(
     [
       workerUpdate({
@@ -182,7 +180,7 @@ async function retireWorker({ send, service, wait }: Scene): Promise<void> {
     [authority, arbiter],
   );
   await wait(2 * DAY_SECONDS);
-  const destination = getAssociatedTokenAddressSync(mints.stake, authority.publicKey);
+  const destination = associatedTokenAddress(mints.stake, authority.publicKey);
   await send(
     [
       stakeWithdraw({ ...identity, destination }),

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { getAccount } from '@solana/spl-token';
 import { Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { fetchWorker } from '../../programs/client/accounts.ts';
 import { WORKER_STATUSES, word } from '../../programs/client/vocabulary.ts';
+import { readTokenAccount } from '../../testing/ledger/tokens.ts';
 import { readBooks } from '../../testing/ledger/walletBooks.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { createScriptedEngine, createSolvingEngine } from '../../testing/workers/engines.ts';
@@ -83,7 +83,7 @@ async function runAsArbiter(command: string): Promise<void> {
 async function paid(address: string): Promise<bigint> {
   const worker = service.workers.find((one) => one.address === address);
   if (!worker) throw new Error('no such worker');
-  return (await getAccount(service.ledger.connection, worker.payout, 'confirmed')).amount;
+  return (await readTokenAccount(service.ledger.connection, worker.payout)).amount;
 }
 
 describe('svc canary', () => {

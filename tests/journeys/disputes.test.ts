@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createMintToInstruction } from '@solana/spl-token';
 import type { PublicKey } from '@solana/web3.js';
 import { fetchConfig, fetchJob, fetchTreasury } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { disputeResolve } from '../../programs/client/instructions/index.ts';
 import { parseJobId } from '../../programs/client/jobId.ts';
 import { BASE_UNITS_PER_CREDIT } from '../../programs/client/pricing.ts';
+import { tokenMintTo } from '../../programs/client/token/instructions.ts';
 import { DISPUTE_OUTCOMES, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import { submit } from '../../stack/operator.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
@@ -110,7 +110,12 @@ async function fillTreasury(): Promise<void> {
   const payer = service.operator.authority.publicKey;
   const baseUnits = CHARGE_CREDITS * BASE_UNITS_PER_CREDIT;
   await submit(service.operator, [
-    createMintToInstruction(config.creditMint, addresses.treasuryVault, payer, baseUnits),
+    tokenMintTo({
+      mint: config.creditMint,
+      account: addresses.treasuryVault,
+      authority: payer,
+      baseUnits,
+    }),
   ]);
 }
 

@@ -1,9 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { createAssociatedTokenAccountIdempotent, getAccount } from '@solana/spl-token';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { fetchWorker, workerEndpoint } from '../../programs/client/accounts.ts';
 import { workerUpdate } from '../../programs/client/instructions/index.ts';
+import {
+  associatedTokenAddress,
+  tokenAccountCreate,
+} from '../../programs/client/token/instructions.ts';
 import { submit } from '../../stack/operator.ts';
+import { readTokenAccount } from '../../testing/ledger/tokens.ts';
 import { untilEnded, untilUnderWay } from '../../testing/ledger/walletBooks.ts';
 import { FORMS, openCompletion, readAnswer } from '../../testing/service/askCompletion.ts';
 import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
@@ -30,21 +34,17 @@ afterAll(() => service?.close());
 async function changePayout(): Promise<PublicKey> {
   const { ledger, operator, workers } = service;
   const [{ address, authority, proofKey, payout }] = workers as [(typeof workers)[0]];
-  const { mint } = await getAccount(ledger.connection, payout);
-  const changed = await createAssociatedTokenAccountIdempotent(
-    ledger.connection,
-    ledger.payer,
-    mint,
-    Keypair.generate().publicKey,
-    { commitment: 'confirmed' },
-  );
+  const { mint } = await readTokenAccount(ledger.connection, payout);
+  const owner = Keypair.generate().publicKey;
+  const changed = associatedTokenAddress(mint, owner);
   const found = await fetchWorker(ledger.connection, new PublicKey(address));
   if (!found) throw new Error('the worker is not registered');
   const update = workerUpdate({
     ...{ authority: authority.publicKey, payout: changed, proofKey },
     endpoint: workerEndpoint(found),
   });
-  await submit(operator, [update], [authority]);
+  const create = tokenAccountCreate({ payer: operator.authority.publicKey, owner, mint });
+  await submit(operator, [create, update], [authority]);
   return changed;
 }
 
@@ -64,7 +64,7 @@ describe('a worker that changes its payout while it answers', () => {
     for (const response of asking) {
       expect(await readAnswer(await response)).toMatchObject({ status: 200, error: undefined });
     }
-    const { amount } = await getAccount(service.ledger.connection, payout, 'confirmed');
+    const { amount } = await readTokenAccount(service.ledger.connection, payout);
     expect(amount).toBe(WORKER_BASE_UNITS);
     await service.expectConserved();
   });

@@ -16,7 +16,6 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
   signTransactionMessageWithSigners,
 } from '@solana/kit';
-import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import {
   type AccountInfo,
   Keypair,
@@ -28,6 +27,7 @@ import {
 } from '@solana/web3.js';
 import { withEscrow } from '../../localnet/escrow.ts';
 import { UPGRADEABLE_LOADER } from '../../localnet/runtime/deployment.ts';
+import { TOKEN_PROGRAM } from '../../programs/client/addresses.ts';
 import { createAddresses, IDL, PROGRAM_ID } from '../../programs/client/index.ts';
 import { createMint } from '../../stack/operator.ts';
 import { type LocalnetScene, openLocalnet } from './scene.ts';
@@ -115,7 +115,7 @@ describe('the Connection of web3.js', () => {
     const owner = somebody();
     await scene.ask('localnet_mintTokens', mint.publicKey.toBase58(), owner.toBase58(), 1_500_000);
     const { value } = await connection.getParsedTokenAccountsByOwner(owner, {
-      programId: TOKEN_PROGRAM_ID,
+      programId: TOKEN_PROGRAM,
     });
     expect(value.map(({ account }) => account.data.parsed.info)).toMatchObject([
       { mint: mint.publicKey.toBase58(), tokenAmount: { amount: '1500000' } },

@@ -1,8 +1,9 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ACCOUNT_SIZE, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
 import bs58 from 'bs58';
+import { TOKEN_PROGRAM } from '../../programs/client/addresses.ts';
+import { TOKEN_ACCOUNT } from '../../programs/client/token/layout.ts';
 import { createMint } from '../../stack/operator.ts';
 import { type LocalnetScene, openLocalnet } from './scene.ts';
 
@@ -88,7 +89,7 @@ describe('an account', () => {
     const owner = somebody().toBase58();
     const address = await scene.ask('localnet_mintTokens', mint.toBase58(), owner, 1_500_000);
     const amount = expect.objectContaining({ amount: '1500000' });
-    for (const which of [{ mint: mint.toBase58() }, { programId: TOKEN_PROGRAM_ID.toBase58() }]) {
+    for (const which of [{ mint: mint.toBase58() }, { programId: TOKEN_PROGRAM.toBase58() }]) {
       const config = { ...CONFIRMED, encoding: 'jsonParsed' };
       expect(await scene.ask('getTokenAccountsByOwner', owner, which, config)).toMatchObject({
         value: [
@@ -98,7 +99,7 @@ describe('an account', () => {
               data: {
                 parsed: { info: { isNative: false, owner, tokenAmount: amount }, type: 'account' },
                 program: 'spl-token',
-                space: ACCOUNT_SIZE,
+                space: TOKEN_ACCOUNT.bytes,
               },
             },
           },

@@ -1,4 +1,5 @@
 import { base58 } from '@scure/base';
+import { ASSOCIATED_TOKEN_PROGRAM, TOKEN_PROGRAM } from '../../../programs/client/addresses.ts';
 import { tokenAmount } from '../../bank/tokenBalances.ts';
 import type { WireInstruction } from '../../wire/transaction.ts';
 
@@ -18,8 +19,6 @@ interface Parsed {
 }
 
 const SYSTEM_PROGRAM = '11111111111111111111111111111111';
-const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
-export const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
 const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
 
 /**
@@ -48,8 +47,8 @@ function read(
   }
   const parsers: Record<string, [string, (accounts: readonly string[], data: Data) => unknown]> = {
     [SYSTEM_PROGRAM]: ['system', parseSystem],
-    [TOKEN_PROGRAM]: ['spl-token', parseToken],
-    [ASSOCIATED_TOKEN_PROGRAM]: ['spl-associated-token-account', parseAssociated],
+    [TOKEN_PROGRAM.toBase58()]: ['spl-token', parseToken],
+    [ASSOCIATED_TOKEN_PROGRAM.toBase58()]: ['spl-associated-token-account', parseAssociated],
   };
   const [program, parse] = parsers[programId] ?? [];
   if (!program || !parse) return undefined;

@@ -1,24 +1,14 @@
 import {
-  isTokenProgram,
-  MINT_BYTES,
-  mintState,
-  TOKEN_ACCOUNT_BYTES,
-  tokenAmount,
-  tokenHolding,
-} from '../../bank/tokenBalances.ts';
+  INITIALIZED,
+  MINT,
+  OPTION_BYTES,
+  TOKEN_ACCOUNT,
+  TOKEN_ACCOUNT_STATES,
+} from '../../../programs/client/token/layout.ts';
+import { isTokenProgram, mintState, tokenAmount, tokenHolding } from '../../bank/tokenBalances.ts';
 import { type Account, RENT_EPOCH_NEVER, type Runtime } from '../../runtime/runtime.ts';
 import { addressText, keyOf } from '../../wire/text.ts';
 
-/** Token account: delegate option u32 and key, state u8, native option u32 and reserve u64, … */
-const DELEGATE_OFFSET = 72;
-const STATE_OFFSET = 108;
-const NATIVE_OFFSET = 109;
-const DELEGATED_OFFSET = 121;
-const CLOSE_AUTHORITY_OFFSET = 129;
-const STATES = ['uninitialized', 'initialized', 'frozen'];
-/** Mint: authority option u32 and key, supply, decimals, initialized, freeze authority option. */
-const FREEZE_AUTHORITY_OFFSET = 46;
-const OPTION_BYTES = 4;
 const ADDRESS_BYTES = 32;
 
 /** The token program's accounts in words, as `jsonParsed` asks for; undefined for all others. */
@@ -39,22 +29,25 @@ function parseHolding(runtime: Runtime, account: Account): object | undefined {
   if (!holding) return undefined;
   const { data } = account;
   const decimals = mintState(runtime.account(holding.mint))?.decimals ?? 0;
-  const isNative = hasOption(data, NATIVE_OFFSET);
-  const delegate = optionalAddress(data, DELEGATE_OFFSET);
-  const closeAuthority = optionalAddress(data, CLOSE_AUTHORITY_OFFSET);
+  const isNative = hasOption(data, TOKEN_ACCOUNT.nativeReserve);
+  const delegate = optionalAddress(data, TOKEN_ACCOUNT.delegate);
+  const closeAuthority = optionalAddress(data, TOKEN_ACCOUNT.closeAuthority);
   const info = {
     ...(closeAuthority !== undefined && { closeAuthority }),
     ...(delegate !== undefined && {
       delegate,
-      delegatedAmount: tokenAmount(u64At(data, DELEGATED_OFFSET), decimals),
+      delegatedAmount: tokenAmount(u64At(data, TOKEN_ACCOUNT.delegatedAmount), decimals),
     }),
     isNative,
     mint: addressText(holding.mint),
     owner: addressText(holding.owner),
     ...(isNative && {
-      rentExemptReserve: tokenAmount(u64At(data, NATIVE_OFFSET + OPTION_BYTES), decimals),
+      rentExemptReserve: tokenAmount(
+        u64At(data, TOKEN_ACCOUNT.nativeReserve + OPTION_BYTES),
+        decimals,
+      ),
     }),
-    state: STATES[data[STATE_OFFSET] ?? 0],
+    state: TOKEN_ACCOUNT_STATES[data[TOKEN_ACCOUNT.state] ?? 0],
     tokenAmount: tokenAmount(holding.amount, decimals),
   };
   return { info, type: 'account' };
@@ -62,13 +55,13 @@ function parseHolding(runtime: Runtime, account: Account): object | undefined {
 
 function parseMint(account: Account): object | undefined {
   const mint = mintState(account);
-  if (!mint || account.data.length < MINT_BYTES) return undefined;
+  if (!mint || account.data.length < MINT.bytes) return undefined;
   const { data } = account;
   const info = {
     decimals: mint.decimals,
-    freezeAuthority: optionalAddress(data, FREEZE_AUTHORITY_OFFSET) ?? null,
+    freezeAuthority: optionalAddress(data, MINT.freezeAuthority) ?? null,
     isInitialized: true,
-    mintAuthority: optionalAddress(data, 0) ?? null,
+    mintAuthority: optionalAddress(data, MINT.authority) ?? null,
     supply: String(mint.supply),
   };
   return { info, type: 'mint' };
@@ -76,8 +69,8 @@ function parseMint(account: Account): object | undefined {
 
 /** Whom a token account's owner allows to spend from it; undefined: nobody. */
 export function delegateOf({ data }: Account): string | undefined {
-  const delegate = optionalAddress(data, DELEGATE_OFFSET);
-  return delegate === undefined ? undefined : keyOf(addressAt(data, DELEGATE_OFFSET));
+  const delegate = optionalAddress(data, TOKEN_ACCOUNT.delegate);
+  return delegate === undefined ? undefined : keyOf(addressAt(data, TOKEN_ACCOUNT.delegate));
 }
 
 function optionalAddress(data: Uint8Array, offset: number): string | undefined {
@@ -96,13 +89,6 @@ function u64At(data: Uint8Array, offset: number): bigint {
   return new DataView(data.buffer, data.byteOffset, data.length).getBigUint64(offset, true);
 }
 
-/** Token account: mint, owner, amount, …, state. Mint: authority option and key, supply. */
-const OWNER_OFFSET = 32;
-const AMOUNT_OFFSET = 64;
-const WRITTEN_STATE_OFFSET = 108;
-const INITIALIZED = 1;
-const SUPPLY_OFFSET = 36;
-
 /** A token account with another amount, or a new one. Amounts are in base units. */
 export function tokenAccountOf(
   runtime: Runtime,
@@ -115,13 +101,13 @@ export function tokenAccountOf(
   },
 ): Account {
   const { before, mint, owner, programId, amount } = holding;
-  const data = before ? Buffer.from(before.data) : Buffer.alloc(TOKEN_ACCOUNT_BYTES);
+  const data = before ? Buffer.from(before.data) : Buffer.alloc(TOKEN_ACCOUNT.bytes);
   if (!before) {
-    data.set(mint, 0);
-    data.set(owner, OWNER_OFFSET);
-    data.writeUInt8(INITIALIZED, WRITTEN_STATE_OFFSET);
+    data.set(mint, TOKEN_ACCOUNT.mint);
+    data.set(owner, TOKEN_ACCOUNT.owner);
+    data.writeUInt8(INITIALIZED, TOKEN_ACCOUNT.state);
   }
-  data.writeBigUInt64LE(amount, AMOUNT_OFFSET);
+  data.writeBigUInt64LE(amount, TOKEN_ACCOUNT.amount);
   return {
     lamports: before?.lamports ?? runtime.rentExemptLamports(data.length),
     data,
@@ -134,6 +120,6 @@ export function tokenAccountOf(
 /** A mint with another supply, in base units. */
 export function mintWith(mint: Account, supply: bigint): Account {
   const data = Buffer.from(mint.data);
-  data.writeBigUInt64LE(supply, SUPPLY_OFFSET);
+  data.writeBigUInt64LE(supply, MINT.supply);
   return { ...mint, data };
 }

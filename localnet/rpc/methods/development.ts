@@ -1,9 +1,9 @@
 import { PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
+import { associatedTokenAddress } from '../../../programs/client/token/instructions.ts';
 import { mintState, tokenHolding } from '../../bank/tokenBalances.ts';
 import { type Account, RENT_EPOCH_NEVER } from '../../runtime/runtime.ts';
 import { addressText } from '../../wire/text.ts';
-import { ASSOCIATED_TOKEN_PROGRAM } from '../encode/instruction.ts';
 import { mintWith, tokenAccountOf } from '../encode/tokenData.ts';
 import {
   invalidParams,
@@ -119,9 +119,10 @@ async function mintTokens(
   const mintAccount = bank.runtime.account(mint);
   const state = mintState(mintAccount);
   if (!mintAccount || !state) throw invalidParams('mint: there is no mint at this address');
-  const [associated] = PublicKey.findProgramAddressSync(
-    [owner, mintAccount.owner, mint],
-    new PublicKey(ASSOCIATED_TOKEN_PROGRAM),
+  const associated = associatedTokenAddress(
+    new PublicKey(mint),
+    new PublicKey(owner),
+    new PublicKey(mintAccount.owner),
   );
   const at = associated.toBytes();
   const there = bank.runtime.account(at);

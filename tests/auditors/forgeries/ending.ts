@@ -1,7 +1,7 @@
 import anchor from '@coral-xyz/anchor';
-import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { Keypair, type PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
 import bs58 from 'bs58';
+import { TOKEN_PROGRAM } from '../../../programs/client/addresses.ts';
 import { createAddresses } from '../../../programs/client/index.ts';
 import {
   type ForgeryCase,
@@ -164,7 +164,7 @@ export const ENDING_FORGERIES: readonly ForgeryCase[] = [
     forgery: (jobs) => ({
       account: (account, address) =>
         address === jobs.settled.toBase58()
-          ? { ...account, owner: TOKEN_PROGRAM_ID.toBase58() }
+          ? { ...account, owner: TOKEN_PROGRAM.toBase58() }
           : undefined,
     }),
     fails: ['account.state'],
@@ -199,7 +199,7 @@ export const ENDING_FORGERIES: readonly ForgeryCase[] = [
 function movingTokensInRefund(from: PublicKey) {
   return inTransactionOf('JobRefunded', ({ meta, transaction }) => {
     const { accountKeys } = transaction.message;
-    const programIdIndex = accountKeys.push(TOKEN_PROGRAM_ID.toBase58()) - 1;
+    const programIdIndex = accountKeys.push(TOKEN_PROGRAM.toBase58()) - 1;
     const source = accountKeys.push(from.toBase58()) - 1;
     meta.innerInstructions[0]?.instructions.unshift({
       programIdIndex,

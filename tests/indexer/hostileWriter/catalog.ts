@@ -1,5 +1,5 @@
-import { createMintToInstruction } from '@solana/spl-token';
 import { configUpdate, modelRetire, modelUpsert } from '../../../programs/client/index.ts';
+import { tokenMintTo } from '../../../programs/client/token/instructions.ts';
 import { addresses, type Scene } from '../../../testing/indexer/scene.ts';
 import {
   CREDITS_MAX,
@@ -71,7 +71,17 @@ export async function widenBounds({ ledger, service, send }: Scene): Promise<voi
   );
   const { treasuryVault } = addresses;
   const { credit } = service.mints;
-  await send([createMintToInstruction(credit, treasuryVault, authority, TREASURY_BASE_UNITS)], []);
+  await send(
+    [
+      tokenMintTo({
+        mint: credit,
+        account: treasuryVault,
+        authority,
+        baseUnits: TREASURY_BASE_UNITS,
+      }),
+    ],
+    [],
+  );
   for (const model of models) await send([modelUpsert({ ...model, authority })], []);
   const modelId = models.at(-1)?.id ?? '';
   await send([modelRetire({ authority, modelId, retiresAt: I64_MAX })], []);

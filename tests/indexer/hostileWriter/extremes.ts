@@ -1,5 +1,5 @@
-import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import { TOKEN_PROGRAM } from '../../../programs/client/addresses.ts';
 import { PROGRAM_ID } from '../../../programs/client/index.ts';
 import { addresses } from '../../../testing/indexer/scene.ts';
 import { HOSTILE_PROGRAM_ID } from '../../../testing/ledger/hostileCaller.ts';
@@ -17,7 +17,7 @@ export const ZEROS = new Uint8Array(32);
 
 /** As many keys as a Gateway takes, none of which anybody signs for. */
 export const ODD_KEYS = [
-  ...[new PublicKey(ONES), PROGRAM_ID, HOSTILE_PROGRAM_ID, TOKEN_PROGRAM_ID, SYSVAR_CLOCK_PUBKEY],
+  ...[new PublicKey(ONES), PROGRAM_ID, HOSTILE_PROGRAM_ID, TOKEN_PROGRAM, SYSVAR_CLOCK_PUBKEY],
   ...[addresses.eventAuthority, addresses.vaultAuthority, addresses.config],
 ];
 

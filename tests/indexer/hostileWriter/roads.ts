@@ -1,4 +1,3 @@
-import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import {
   type AddressLookupTableAccount,
   AddressLookupTableProgram,
@@ -12,6 +11,7 @@ import {
   type VersionedTransactionResponse,
 } from '@solana/web3.js';
 import { delay } from '../../../common/wait.ts';
+import { TOKEN_PROGRAM } from '../../../programs/client/addresses.ts';
 import { PROGRAM_ID } from '../../../programs/client/index.ts';
 import { addresses, type Scene } from '../../../testing/indexer/scene.ts';
 import {
@@ -52,7 +52,7 @@ export async function openRoads(scene: Scene): Promise<Roads> {
     addresses;
   const shared = await createTable(scene, [
     ...[config, treasury, vaultAuthority, vault, treasuryVault, stakeVault, eventAuthority],
-    ...[HOSTILE_PROGRAM_ID, HOSTILE_SIGNER, TOKEN_PROGRAM_ID, SystemProgram.programId],
+    ...[HOSTILE_PROGRAM_ID, HOSTILE_SIGNER, TOKEN_PROGRAM, SystemProgram.programId],
   ]);
   const program = await createTable(scene, [PROGRAM_ID]);
   const road = (name: string, form: Form, calls: number): Road => ({

@@ -1,8 +1,3 @@
-import {
-  createAssociatedTokenAccountIdempotentInstruction,
-  createMintToInstruction,
-  getAssociatedTokenAddressSync,
-} from '@solana/spl-token';
 import { Keypair, type PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import {
   createJobId,
@@ -16,6 +11,11 @@ import {
   proofMessage,
   sign,
 } from '../../../programs/client/index.ts';
+import {
+  associatedTokenAddress,
+  tokenAccountCreate,
+  tokenMintTo,
+} from '../../../programs/client/token/instructions.ts';
 import { addresses, type Scene } from '../../../testing/indexer/scene.ts';
 import { HOSTILE_SIGNER } from '../../../testing/ledger/hostileCaller.ts';
 import { readClockSeconds } from '../../../testing/ledger/ledger.ts';
@@ -70,12 +70,12 @@ export async function createStranger(
   await ledger.fundLamports(key, LAMPORTS);
   const payer = ledger.payer.publicKey;
   const fund = (mint: PublicKey) => {
-    const account = getAssociatedTokenAddressSync(mint, key, true);
+    const account = associatedTokenAddress(mint, key);
     return {
       account,
       instructions: [
-        createAssociatedTokenAccountIdempotentInstruction(payer, account, key, mint),
-        createMintToInstruction(mint, account, payer, BASE_UNITS),
+        tokenAccountCreate({ payer, owner: key, mint }),
+        tokenMintTo({ mint, account, authority: payer, baseUnits: BASE_UNITS }),
       ],
     };
   };

@@ -1,6 +1,6 @@
-import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { SystemProgram, type Transaction } from '@solana/web3.js';
 import bs58 from 'bs58';
+import { TOKEN_PROGRAM } from '../../../programs/client/addresses.ts';
 import type { ContractScene } from './scene.ts';
 
 /** A question that is asked of both ledgers. */
@@ -14,7 +14,7 @@ export interface ContractCall {
 
 const CONFIRMED = { commitment: 'confirmed' };
 const SYSTEM = SystemProgram.programId.toBase58();
-const TOKENS = TOKEN_PROGRAM_ID.toBase58();
+const TOKENS = TOKEN_PROGRAM.toBase58();
 const VERSIONED = { ...CONFIRMED, maxSupportedTransactionVersion: 0 };
 const BASE64 = { ...CONFIRMED, encoding: 'base64' };
 const SENT = { encoding: 'base64', preflightCommitment: 'confirmed' };

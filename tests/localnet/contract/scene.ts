@@ -1,13 +1,4 @@
 import {
-  createApproveInstruction,
-  createAssociatedTokenAccountInstruction,
-  createInitializeMint2Instruction,
-  createMintToInstruction,
-  getAssociatedTokenAddressSync,
-  MINT_SIZE,
-  TOKEN_PROGRAM_ID,
-} from '@solana/spl-token';
-import {
   Keypair,
   PublicKey,
   SystemProgram,
@@ -16,6 +7,15 @@ import {
 } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { delay } from '../../../common/wait.ts';
+import { TOKEN_PROGRAM } from '../../../programs/client/addresses.ts';
+import {
+  associatedTokenAddress,
+  mintInitialize,
+  tokenAccountCreate,
+  tokenMintTo,
+} from '../../../programs/client/token/instructions.ts';
+import { MINT } from '../../../programs/client/token/layout.ts';
+import { tokenApprove } from '../../../testing/ledger/tokens.ts';
 import type { Target } from './target.ts';
 
 /** A node's answer, as it came. */
@@ -70,7 +70,8 @@ export async function openScene(
   { payer, mintKeys, to, nobody, delegate }: ContractKeys,
 ): Promise<ContractScene> {
   const mint = mintKeys.publicKey;
-  const tokens = getAssociatedTokenAddressSync(mint, payer.publicKey);
+  const owner = payer.publicKey;
+  const tokens = associatedTokenAddress(mint, owner);
 
   async function call(method: string, params: unknown[] = []): Promise<Answer> {
     const response = await fetch(rpcUrl, {
@@ -125,16 +126,19 @@ export async function openScene(
   const pay = (lamports: number) =>
     SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports });
   const transfer = await send(await sign([pay(5_000_000), memo]));
-  const rent = await call('getMinimumBalanceForRentExemption', [MINT_SIZE]);
+  const rent = await call('getMinimumBalanceForRentExemption', [MINT.bytes]);
+  const create = tokenAccountCreate({ payer: owner, owner, mint });
+  // The call of most wallets, which fails where there is an account.
+  create.data = Buffer.alloc(0);
   const make = await sign([
     SystemProgram.createAccount({
-      ...{ fromPubkey: payer.publicKey, newAccountPubkey: mint, space: MINT_SIZE },
-      ...{ lamports: Number(rent.result), programId: TOKEN_PROGRAM_ID },
+      ...{ fromPubkey: payer.publicKey, newAccountPubkey: mint, space: MINT.bytes },
+      ...{ lamports: Number(rent.result), programId: TOKEN_PROGRAM },
     }),
-    createInitializeMint2Instruction(mint, 6, payer.publicKey, null),
-    createAssociatedTokenAccountInstruction(payer.publicKey, tokens, payer.publicKey, mint),
-    createMintToInstruction(mint, tokens, payer.publicKey, 1_500_000),
-    createApproveInstruction(tokens, delegate, payer.publicKey, 500_000),
+    mintInitialize({ mint, authority: owner, decimals: 6 }),
+    create,
+    tokenMintTo({ mint, account: tokens, authority: owner, baseUnits: 1_500_000n }),
+    tokenApprove({ account: tokens, delegate, owner, baseUnits: 500_000n }),
   ]);
   make.partialSign(mintKeys);
   const made = await send(make);

@@ -1,9 +1,14 @@
 import type { AccountInfo } from '@solana/web3.js';
-import { PublicKey } from '#publicKey';
+import type { PublicKey } from '#publicKey';
 import { TOKEN_PROGRAM } from '../../addresses.ts';
 import { areKeysEqual } from '../../keys.ts';
-import { viewOf } from '../../platform/bytes.ts';
 import { BASE_UNITS_PER_CREDIT } from '../../pricing.ts';
+import {
+  decodeTokenAccount,
+  INITIALIZED,
+  TOKEN_ACCOUNT,
+  type TokenAccount,
+} from '../../token/layout.ts';
 import { JOB_STATUSES } from '../../vocabulary.ts';
 import { compare, type Finding, fails, holds, notCheckable } from '../check.ts';
 import { type Conservation, computeConservation } from '../ledgerState.ts';
@@ -68,38 +73,14 @@ function judgeConservation(state: ProgramState, name: Conservation['vault']): Fi
 
 /** What a token account holds, in base units; nothing if it is none. */
 export function holding(account: AccountInfo<Uint8Array> | null): bigint {
-  return isTokenAccount(account) ? readTokenAccount(account.data).amount : 0n;
+  return readTokenAccount(account)?.amount ?? 0n;
 }
 
-function isTokenAccount(
-  account: AccountInfo<Uint8Array> | null,
-): account is AccountInfo<Uint8Array> {
-  return (
-    account !== null &&
-    areKeysEqual(account.owner, TOKEN_PROGRAM) &&
-    account.data.length === TOKEN_ACCOUNT_BYTES
-  );
-}
-
-/** The SPL Token program's account, whose layout is fixed. */
-const TOKEN_ACCOUNT_BYTES = 165;
-const OWNER_AT = 32;
-const AMOUNT_AT = 64;
-const DELEGATE_OPTION_AT = 72;
-const STATE_AT = 108;
-const CLOSE_AUTHORITY_OPTION_AT = 129;
-const INITIALIZED = 1;
-
-function readTokenAccount(bytes: Uint8Array) {
-  const view = viewOf(bytes);
-  return {
-    mint: new PublicKey(bytes.subarray(0, OWNER_AT)),
-    owner: new PublicKey(bytes.subarray(OWNER_AT, AMOUNT_AT)),
-    amount: view.getBigUint64(AMOUNT_AT, true),
-    hasDelegate: view.getUint32(DELEGATE_OPTION_AT, true) !== 0,
-    state: view.getUint8(STATE_AT),
-    hasCloseAuthority: view.getUint32(CLOSE_AUTHORITY_OPTION_AT, true) !== 0,
-  };
+/** Undefined for what is no token account. */
+function readTokenAccount(account: AccountInfo<Uint8Array> | null): TokenAccount | undefined {
+  if (account === null || !areKeysEqual(account.owner, TOKEN_PROGRAM)) return undefined;
+  if (account.data.length !== TOKEN_ACCOUNT.bytes) return undefined;
+  return decodeTokenAccount(account.data);
 }
 
 function findProblems(
@@ -107,14 +88,14 @@ function findProblems(
   mint: PublicKey,
   owner: PublicKey,
 ): string[] {
-  if (!isTokenAccount(account)) return ['is no token account'];
-  const held = readTokenAccount(account.data);
+  const held = readTokenAccount(account);
+  if (!held) return ['is no token account'];
   return namesOfTrue({
     'belongs to somebody else': !held.owner.equals(owner),
     'is of another mint': !held.mint.equals(mint),
     'is frozen': held.state !== INITIALIZED,
-    'has a delegate': held.hasDelegate,
-    'can be closed by somebody else': held.hasCloseAuthority,
+    'has a delegate': held.delegate !== null,
+    'can be closed by somebody else': held.closeAuthority !== null,
   });
 }
 

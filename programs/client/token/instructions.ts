@@ -1,0 +1,101 @@
+import {
+  type AccountMeta,
+  type PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+} from '@solana/web3.js';
+import { ASSOCIATED_TOKEN_PROGRAM, findAddress, TOKEN_PROGRAM } from '../addresses.ts';
+import { concatBytes, viewOf } from '../platform/bytes.ts';
+
+/** The token program's instructions that are sent here, by the number that each begins with. */
+const INSTRUCTIONS = {
+  transfer: 3,
+  approve: 4,
+  mintTo: 7,
+  closeAccount: 9,
+  initializeMint2: 20,
+} as const;
+
+const CREATE_IDEMPOTENT = Uint8Array.of(1);
+const NO_FREEZE_AUTHORITY = Uint8Array.of(0);
+
+/** Where an owner keeps tokens of a mint unless he says otherwise. */
+export function associatedTokenAddress(
+  mint: PublicKey,
+  owner: PublicKey,
+  tokenProgram: PublicKey = TOKEN_PROGRAM,
+): PublicKey {
+  const seeds = [owner, tokenProgram, mint].map((key) => key.toBytes());
+  return findAddress(seeds, ASSOCIATED_TOKEN_PROGRAM);
+}
+
+/** Creates an owner's associated token account, and does nothing where there is one. */
+export function tokenAccountCreate(fields: {
+  payer: PublicKey;
+  owner: PublicKey;
+  mint: PublicKey;
+}): TransactionInstruction {
+  const { payer, owner, mint } = fields;
+  return instruction(
+    ASSOCIATED_TOKEN_PROGRAM,
+    [
+      { ...readonly(payer), isSigner: true, isWritable: true },
+      writable(associatedTokenAddress(mint, owner)),
+      ...[owner, mint, SystemProgram.programId, TOKEN_PROGRAM].map(readonly),
+    ],
+    CREATE_IDEMPOTENT,
+  );
+}
+
+/** Makes a new account a mint that nobody can freeze. */
+export function mintInitialize(fields: {
+  mint: PublicKey;
+  authority: PublicKey;
+  decimals: number;
+}): TransactionInstruction {
+  const { mint, authority, decimals } = fields;
+  const settings = concatBytes(Uint8Array.of(decimals), authority.toBytes(), NO_FREEZE_AUTHORITY);
+  return tokenInstruction('initializeMint2', [writable(mint)], settings);
+}
+
+/** Mints new tokens into a token account. */
+export function tokenMintTo(fields: {
+  mint: PublicKey;
+  account: PublicKey;
+  authority: PublicKey;
+  baseUnits: bigint;
+}): TransactionInstruction {
+  const { mint, account, authority, baseUnits } = fields;
+  const keys = [writable(mint), writable(account), signing(authority)];
+  return tokenInstruction('mintTo', keys, u64(baseUnits));
+}
+
+/** Any instruction of the token program: its accounts, and its data behind its number. */
+export function tokenInstruction(
+  name: keyof typeof INSTRUCTIONS,
+  keys: AccountMeta[],
+  data: Uint8Array = new Uint8Array(),
+): TransactionInstruction {
+  return instruction(TOKEN_PROGRAM, keys, concatBytes(Uint8Array.of(INSTRUCTIONS[name]), data));
+}
+
+export const readonly = (pubkey: PublicKey): AccountMeta => ({
+  ...{ pubkey, isSigner: false, isWritable: false },
+});
+export const writable = (pubkey: PublicKey): AccountMeta => ({
+  ...{ pubkey, isSigner: false, isWritable: true },
+});
+export const signing = (pubkey: PublicKey): AccountMeta => ({
+  ...{ pubkey, isSigner: true, isWritable: false },
+});
+
+/** An amount as instructions carry it. */
+export function u64(amount: bigint): Uint8Array {
+  const bytes = new Uint8Array(8);
+  viewOf(bytes).setBigUint64(0, amount, true);
+  return bytes;
+}
+
+function instruction(programId: PublicKey, keys: AccountMeta[], data: Uint8Array) {
+  return new TransactionInstruction({ programId, keys, data: Buffer.from(data) });
+}

@@ -1,0 +1,56 @@
+import type { Commitment, Connection, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import {
+  readonly,
+  signing,
+  tokenInstruction,
+  u64,
+  writable,
+} from '../../programs/client/token/instructions.ts';
+import { decodeTokenAccount, type TokenAccount } from '../../programs/client/token/layout.ts';
+
+/** A token account as the ledger has it. @throws Error when there is none */
+export async function readTokenAccount(
+  connection: Connection,
+  address: PublicKey,
+  commitment: Commitment = 'confirmed',
+): Promise<TokenAccount> {
+  const account = await connection.getAccountInfo(address, commitment);
+  if (account === null) throw new Error(`there is no token account ${address}`);
+  return decodeTokenAccount(account.data);
+}
+
+/** Moves tokens from one account to another. */
+export function tokenTransfer(fields: {
+  source: PublicKey;
+  destination: PublicKey;
+  owner: PublicKey;
+  baseUnits: bigint;
+}): TransactionInstruction {
+  const { source, destination, owner, baseUnits } = fields;
+  const keys = [writable(source), writable(destination), signing(owner)];
+  return tokenInstruction('transfer', keys, u64(baseUnits));
+}
+
+/** Allows somebody to spend so many tokens from an account. */
+export function tokenApprove(fields: {
+  account: PublicKey;
+  delegate: PublicKey;
+  owner: PublicKey;
+  baseUnits: bigint;
+}): TransactionInstruction {
+  const { account, delegate, owner, baseUnits } = fields;
+  const keys = [writable(account), readonly(delegate), signing(owner)];
+  return tokenInstruction('approve', keys, u64(baseUnits));
+}
+
+/** Closes an empty token account, whose rent goes to the destination. */
+export function tokenAccountClose(fields: {
+  account: PublicKey;
+  destination: PublicKey;
+  owner: PublicKey;
+}): TransactionInstruction {
+  const { account, destination, owner } = fields;
+  return tokenInstruction('closeAccount', [
+    ...[writable(account), writable(destination), signing(owner)],
+  ]);
+}
