@@ -1,42 +1,74 @@
-// `npm run build`: compiles the packages that others install. Each gets a `dist` that mirrors the
-// checkout's folders, so that files read at run time are found at the same place relative to the code.
+// `npm run build`: makes the packages that others install, each in a folder of its own below
+// dist/packages, or below the folder that is named. Its `dist` mirrors the checkout's folders, so
+// that files read at run time are found at the same place relative to the code.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { PACKAGES } from './packages.mjs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { BUILT, PACKAGES } from './packages.mjs';
 import { root } from './pinnedNode.mjs';
 
-const compiled = join(root, 'dist');
-const SPECIFIER = /(?:from|import)\s*\(?\s*["']([^"']+)["']/g;
+const built = resolve(process.argv[2] ?? BUILT);
+const compiled = join(built, '.compiled');
+const SPECIFIER = /((?:from|import)\s*\(?\s*["'])([^"']+)(["'])/g;
 /** Files that code reads by a URL of its own. */
 const READ =
   /new URL\(\s*['"`](\.[^'"`]+)['"`]\s*,\s*import\.meta\.url|import\.meta\.dirname, '(\.[^']+)'/g;
 
-rmSync(compiled, { recursive: true, force: true });
-const compiler = join(root, 'node_modules/.bin/tsc');
-const { status } = spawnSync(compiler, ['-p', join(root, 'tsconfig.build.json')], {
-  stdio: 'inherit',
-});
-if (status !== 0) process.exit(1);
-
-const { imports } = JSON.parse(readFileSync(join(root, 'programs/client/package.json'), 'utf8'));
-const targets = Object.fromEntries(
-  Object.entries(imports).map(([name, choice]) => [name, Object.values(choice)]),
+const readJson = (path) => JSON.parse(readFileSync(join(root, path), 'utf8'));
+const client = readJson('programs/client/package.json');
+/** Imports that differ between Node and browsers: for each condition, the compiled file's path. */
+const choices = mapValues(client.imports, (conditions) =>
+  mapValues(conditions, (target) => join('programs/client', target).replace(/\.ts$/, '')),
 );
 
+rmSync(built, { recursive: true, force: true });
+compile();
+for (const [name, { folder, entries }] of Object.entries(PACKAGES)) {
+  const description = readJson(join(folder, 'package.json'));
+  assemble(join(built, name), { folder, entries, description });
+}
+rmSync(compiled, { recursive: true });
+
+function compile() {
+  const compiler = join(root, 'node_modules/.bin/tsc');
+  const args = ['-p', join(root, 'tsconfig.build.json'), '--outDir', compiled];
+  const { status } = spawnSync(compiler, args, { stdio: 'inherit' });
+  if (status !== 0) process.exit(1);
+}
+
+/** Writes all that one package holds. */
+function assemble(target, { folder, entries, description }) {
+  const runsInBrowsers = description.imports !== undefined;
+  for (const path of reachedFrom(entries, runsInBrowsers)) {
+    // An import of something else than code names its own ending.
+    const files = path.endsWith('.json') ? [path] : [`${path}.js`, `${path}.d.ts`];
+    for (const file of files.filter((one) => existsSync(join(compiled, one)))) {
+      const text = readFileSync(join(compiled, file), 'utf8');
+      write(join(target, 'dist', file), runsInBrowsers ? text : chooseNode(text, file));
+      for (const read of filesReadBy(text, file)) {
+        cpSync(join(root, read), join(target, 'dist', read), { recursive: true });
+      }
+    }
+  }
+  cpSync(join(root, 'LICENSE'), join(target, 'LICENSE'));
+  cpSync(join(root, folder, 'README.md'), join(target, 'README.md'));
+  for (const path of Object.values(description.bin ?? {})) {
+    cpSync(join(root, folder, path), join(target, path));
+  }
+  const published = `${JSON.stringify(publishedDescription(description, folder), undefined, 2)}\n`;
+  write(join(target, 'package.json'), published);
+}
+
 /** Compiled files that these lead to, as paths without their endings. */
-function reachedFrom(entries) {
+function reachedFrom(entries, runsInBrowsers) {
   const reached = new Set();
   const visit = (path) => {
     if (reached.has(path)) return;
     reached.add(path);
-    for (const ending of ['.js', '.d.ts']) {
-      const file = join(compiled, path + ending);
+    for (const file of [`${path}.js`, `${path}.d.ts`].map((name) => join(compiled, name))) {
       if (!existsSync(file)) continue;
-      for (const [, name] of readFileSync(file, 'utf8').matchAll(SPECIFIER)) {
-        const chosen = targets[name]?.map((target) => join('programs/client', target)) ?? [];
-        const own = name.startsWith('.') ? [join(dirname(path), name)] : chosen;
-        for (const target of own) visit(target.replace(/(\.d)?\.[jt]s$/, ''));
+      for (const [, , name] of readFileSync(file, 'utf8').matchAll(SPECIFIER)) {
+        for (const found of targetsOf(name, path, runsInBrowsers)) visit(found);
       }
     }
   };
@@ -44,37 +76,56 @@ function reachedFrom(entries) {
   return reached;
 }
 
-for (const { folder, entries } of Object.values(PACKAGES)) {
-  const dist = join(root, folder, 'dist');
-  rmSync(dist, { recursive: true, force: true });
-  const copy = (path) => {
-    mkdirSync(dirname(join(dist, path)), { recursive: true });
-    cpSync(join(compiled, path), join(dist, path), { recursive: true });
+function targetsOf(name, importer, runsInBrowsers) {
+  const choice = choices[name];
+  if (choice) return runsInBrowsers ? Object.values(choice) : [choice.default];
+  if (!name.startsWith('.')) return [];
+  return [join(dirname(importer), name).replace(/(\.d)?\.[jt]s$/, '')];
+}
+
+/** The code with Node's part of each import that differs in browsers. */
+function chooseNode(text, file) {
+  return text.replace(SPECIFIER, (whole, before, name, after) => {
+    if (!choices[name]) return whole;
+    const path = relative(dirname(file), choices[name].default);
+    return `${before}${path.startsWith('.') ? path : `./${path}`}.js${after}`;
+  });
+}
+
+/** Files besides code that a compiled file reads, as paths of the checkout. */
+function filesReadBy(text, file) {
+  return [...text.matchAll(READ)]
+    .map(([, byUrl, byFolder]) => join(dirname(file), byUrl ?? byFolder))
+    .filter((read) => existsSync(join(root, read)) && !/\.[jt]s$/.test(read));
+}
+
+/** The package.json of the checkout, whose targets are sources, with the compiled files as targets. */
+function publishedDescription({ private: _, ...description }, folder) {
+  const compiledPath = (target) => `./${join('dist', folder, target)}`;
+  const asExport = (target) => {
+    if (target === './package.json') return target;
+    if (!target.endsWith('.ts'))
+      return target.startsWith('./dist/') ? target : compiledPath(target);
+    const path = compiledPath(target).replace(/\.ts$/, '');
+    return { types: `${path}.d.ts`, default: `${path}.js` };
   };
-  for (const path of reachedFrom(entries)) {
-    // An import of something else than code names its own ending.
-    const files = path.endsWith('.json') ? [path] : [`${path}.js`, `${path}.d.ts`];
-    for (const file of files) if (existsSync(join(compiled, file))) copy(file);
-    const script = join(compiled, `${path}.js`);
-    if (!existsSync(script)) continue;
-    for (const [, byUrl, byFolder] of readFileSync(script, 'utf8').matchAll(READ)) {
-      const read = join(dirname(path), byUrl ?? byFolder);
-      if (!existsSync(join(root, read)) || /\.[jt]s$/.test(read)) continue;
-      mkdirSync(dirname(join(dist, read)), { recursive: true });
-      cpSync(join(root, read), join(dist, read), { recursive: true });
-    }
-  }
-  // Nearer to the compiled files than the package's own: it names the compiled form of each import
-  // that differs between Node and browsers.
-  const own = Object.entries(imports).map(([name, choice]) => [
-    name,
-    Object.fromEntries(
-      Object.entries(choice).map(([condition, target]) => [
-        condition,
-        `./${join('programs/client', target).replace(/\.ts$/, '.js')}`,
-      ]),
-    ),
-  ]);
-  const nearest = { type: 'module', imports: Object.fromEntries(own) };
-  writeFileSync(join(dist, 'package.json'), `${JSON.stringify(nearest, undefined, 2)}\n`);
+  return {
+    ...description,
+    files: ['dist', ...Object.values(description.bin ?? {})],
+    exports: mapValues(description.exports, asExport),
+    ...(description.imports && {
+      imports: mapValues(choices, (conditions) =>
+        mapValues(conditions, (path) => `./dist/${path}.js`),
+      ),
+    }),
+  };
+}
+
+function mapValues(object, change) {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
+}
+
+function write(path, text) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
 }

@@ -1,4 +1,10 @@
-// The packages that others install: each folder with its package.json, and where its code begins.
+import { join } from 'node:path';
+import { root } from './pinnedNode.mjs';
+
+/**
+ * The packages that others install: the folder of each one's package.json, and where its code
+ * begins. A package's own `imports` choose between Node and browsers; the others are for Node alone.
+ */
 export const PACKAGES = {
   'svc-webhooks': { folder: 'webhooks', entries: ['webhooks/index'] },
   'svc-client': {
@@ -7,11 +13,11 @@ export const PACKAGES = {
       'programs/client/index',
       'programs/client/sender/index',
       'programs/client/verify/index',
-      // Whatever chooses between these two may choose the other.
-      'programs/client/platform/crypto.browser',
-      'programs/client/platform/publicKey.browser',
     ],
   },
   'svc-testing': { folder: 'testing/kit', entries: ['testing/kit/index'] },
   svc: { folder: 'cli', entries: ['cli/published'] },
 };
+
+/** Where the built packages are, each in a folder of its name, as `npm publish` takes it. */
+export const BUILT = join(root, 'dist/packages');

@@ -37,8 +37,8 @@ describe('the examples', () => {
   it.each(Object.keys(printed))(
     '%s runs as a process and prints what it is about',
     async (file) => {
-      const args = ['--conditions=svc-source', `examples/${file}`];
-      const { stdout } = await run(process.execPath, args, { cwd: checkout, timeout: 30_000 });
+      const options = { cwd: checkout, timeout: 30_000 };
+      const { stdout } = await run(process.execPath, [`examples/${file}`], options);
       expect(stdout.replace(/job_[0-9a-f]{32}/, 'job_…')).toBe(printed[file]);
     },
   );

@@ -6,13 +6,8 @@ import { promisify } from 'node:util';
 
 export const checkout = fileURLToPath(new URL('../..', import.meta.url));
 const COMMAND_TIMEOUT_MS = 60_000;
-const PACKAGES = {
-  'svc-webhooks': 'webhooks',
-  'svc-client': 'programs/client',
-  'svc-testing': 'testing/kit',
-  svc: 'cli',
-} as const;
-export type PackageName = keyof typeof PACKAGES;
+export const PACKAGE_NAMES = ['svc-webhooks', 'svc-client', 'svc-testing', 'svc'] as const;
+export type PackageName = (typeof PACKAGE_NAMES)[number];
 
 /** As strict as it gets, and with every library's types checked, ours among them. */
 const COMPILER_OPTIONS = {
@@ -56,13 +51,14 @@ export async function installPacked(
   mkdirSync(join(modules, '.bin'), { recursive: true });
   const installed = (name: PackageName): string => join(modules, name);
 
-  await run(checkout, 'npm', ['run', '--silent', 'build']);
+  // Built in a folder of its own: another test may build at the same time.
+  const built = join(folder, '.built');
+  await run(checkout, 'npm', ['run', '--silent', 'build', built]);
   const dependencies = new Set<string>();
   const packed: Partial<Record<PackageName, string[]>> = {};
-  for (const [name, source] of Object.entries(PACKAGES) as [PackageName, string][]) {
-    const packing = ['pack', '--silent', '--pack-destination', modules, '--workspace', name];
-    await run(checkout, 'npm', packing);
-    const description = readPackage(join(checkout, source));
+  for (const name of PACKAGE_NAMES) {
+    await run(join(built, name), 'npm', ['pack', '--silent', '--pack-destination', modules]);
+    const description = readPackage(join(built, name));
     const tarball = join(modules, `${name}-${description.version}.tgz`);
     const list = await run(folder, 'tar', ['-tzf', tarball]);
     packed[name] = list

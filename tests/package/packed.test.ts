@@ -2,13 +2,17 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { checkout, type InstalledProject, installPacked } from './installedProject.ts';
+import {
+  checkout,
+  type InstalledProject,
+  installPacked,
+  PACKAGE_NAMES,
+} from './installedProject.ts';
 
 const INSTALL_TIMEOUT_MS = 60_000;
-const NAMES = ['svc-webhooks', 'svc-client', 'svc-testing', 'svc'] as const;
 const EXPECTED = [
-  /^(README\.md|package\.json|svc\.mjs)$/,
-  /^dist\/(package\.json|.+\.(js|d\.ts))$/,
+  /^(README\.md|LICENSE|package\.json|svc\.mjs)$/,
+  /^dist\/.+\.(js|d\.ts)$/,
   /^dist\/programs\/(client\/idl\.json|escrow\/artifacts\/.+)$/,
 ];
 /** A package's name, without the module in it. */
@@ -33,10 +37,10 @@ beforeAll(async () => {
 }, INSTALL_TIMEOUT_MS);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe.each(NAMES)('the packed package %s', (name) => {
+describe.each(PACKAGE_NAMES)('the packed package %s', (name) => {
   it('holds what runs and what is read, and nothing else', () => {
     const packed = project.packed[name];
-    expect(packed).toContain('README.md');
+    expect(packed).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'package.json']));
     expect(packed.filter((path) => !EXPECTED.some((kind) => kind.test(path)))).toEqual([]);
   });
 

@@ -14,7 +14,7 @@ let lines: Interface;
 let url: string;
 
 beforeEach(async () => {
-  receiver = spawn(process.execPath, ['--conditions=svc-source', 'examples/webhookReceiver.ts'], {
+  receiver = spawn(process.execPath, ['examples/webhookReceiver.ts'], {
     cwd: root,
     env: { ...process.env, WEBHOOK_SECRET: secret, PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,0 +1,39 @@
+// `npm run packages:lint`: what publint and attw ("are the types wrong?") say of the built packages.
+// Anything they say fails, suggestions too.
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { BUILT, PACKAGES } from './packages.mjs';
+import { root } from './pinnedNode.mjs';
+
+let failed = 0;
+for (const name of Object.keys(PACKAGES)) {
+  const folder = join(BUILT, name);
+  const description = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const { messages } = await publint({ pkgDir: folder, pack: 'npm' });
+  const findings = messages.map((message) => formatMessage(message, description, { color: false }));
+  const wrongTypes = checkTypes(folder, description);
+  if (wrongTypes) findings.push(wrongTypes);
+  if (findings.length > 0) failed += 1;
+  process.stdout.write(
+    [`${name}: ${findings.length || 'no'} findings`, ...findings, ''].join('\n'),
+  );
+}
+process.exitCode = failed > 0 ? 1 : 0;
+
+/** What attw prints of a package whose types some resolution cannot find; undefined for none. */
+function checkTypes(folder, { exports }) {
+  // Neither a program's binary nor a package's description has types.
+  const untyped = Object.keys(exports).filter((path) => !/^\.(\/\w+)?$|\.json$/.test(path));
+  const { status, stdout, stderr } = spawnSync(
+    join(root, 'node_modules/.bin/attw'),
+    [
+      ...['--pack', folder, '--profile', 'esm-only', '--no-color', '--no-emoji'],
+      ...(untyped.length > 0 ? ['--exclude-entrypoints', ...untyped] : []),
+    ],
+    { encoding: 'utf8' },
+  );
+  return status === 0 ? undefined : `${stdout}${stderr}`;
+}
