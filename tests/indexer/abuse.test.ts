@@ -151,8 +151,8 @@ async function statusOfKey(): Promise<unknown> {
   return (await listKeys(pool))[0]?.status;
 }
 
-describe('a wallet', () => {
-  it('is judged by requests left and by answers empty at three workers, and by nothing else', async () => {
+describe('abuse detection', () => {
+  it('counts only requests that clients left and answers that were empty at three workers', async () => {
     expect(await suspend(unpaidEndings, UNPAID_ENDINGS)).toEqual([]);
     expect(await statusOfKey()).toBe('active');
     expect(await suspend(unpaidEndings, UNPAID_ENDINGS - 1)).toEqual([
@@ -161,21 +161,21 @@ describe('a wallet', () => {
     expect(await statusOfKey()).toBe('suspended');
   });
 
-  it('is judged by disputes that were rejected or expired, and not by one that was upheld [failures.abuse]', async () => {
+  it('counts disputes that were rejected or expired, but not upheld ones [failures.abuse]', async () => {
     expect(await suspend(rejectedDisputes, REJECTED_DISPUTES)).toEqual([]);
     expect(await suspend(rejectedDisputes, REJECTED_DISPUTES - 1)).toEqual([
       { wallet, offences: BigInt(REJECTED_DISPUTES) },
     ]);
   });
 
-  it('is judged by the last hour, or the last 30 days, of the ledger’s time', async () => {
+  it('looks back one hour for requests and 30 days for disputes, in ledger time', async () => {
     const afterAnHour = nowSeconds + HOUR_SECONDS;
     expect(await suspend(unpaidEndings, 1, afterAnHour)).toEqual([]);
     expect(await suspend(rejectedDisputes, 1, afterAnHour + 30n * 24n * HOUR_SECONDS)).toEqual([]);
     expect(await suspend(rejectedDisputes, 1, afterAnHour)).toHaveLength(1);
   });
 
-  it('that is forgiven is judged by what it does afterwards alone', async () => {
+  it('counts only what a wallet does after it was forgiven', async () => {
     await suspend(unpaidEndings, 1);
     await reinstateKey(pool, wallet);
     expect(await suspend(unpaidEndings, 1)).toEqual([]);
@@ -186,7 +186,7 @@ describe('a wallet', () => {
     expect(await suspend(unpaidEndings, 1)).toEqual([{ wallet, offences: 2n }]);
   });
 
-  it('cannot shake its suspension off with another key', async () => {
+  it('keeps a wallet suspended when it regenerates its key', async () => {
     await suspend(unpaidEndings, 1);
     await revokeKey(pool, wallet);
     await createKey(pool, wallet);
@@ -196,7 +196,7 @@ describe('a wallet', () => {
 });
 
 describe('a suspension', () => {
-  it('is journaled with who, when and why, and listed until it is lifted', async () => {
+  it('is journaled with its author, time and reason, and listed until it is lifted', async () => {
     const [suspended] = await suspend(rejectedDisputes, 1);
     const reason = `rejected_disputes (${suspended?.offences})`;
     const why = { suspended_by: 'indexer', suspension_reason: reason };
@@ -224,13 +224,13 @@ describe('a suspension', () => {
     ]);
   });
 
-  it('is made once, however often and by how many the wallet is judged', async () => {
+  it('is made once when several processes judge the wallet at the same time', async () => {
     const judged = await Promise.all(Array.from({ length: 4 }, () => suspend(unpaidEndings, 1)));
     expect(judged.flat()).toHaveLength(1);
     expect((await pool.query('select from service.key_suspensions')).rowCount).toBe(1);
   });
 
-  it('is neither forgotten nor repeated by a rebuild of the mirror', async () => {
+  it('survives a rebuild of the mirror and is not repeated by it', async () => {
     const rebuild = () =>
       rebuildMirror({
         ...{ pool, source: scene.source, addresses, onFolded: () => {} },
@@ -246,7 +246,7 @@ describe('a suspension', () => {
   });
 });
 
-describe('the watch', () => {
+describe('the abuse watch', () => {
   async function watchWith(offencesMax: number, isSeen: () => Promise<boolean>) {
     const reasons: string[] = [];
     const clock = createLedgerClock({ rpc: scene.ledger.rpc });
@@ -267,7 +267,7 @@ describe('the watch', () => {
     return reasons;
   }
 
-  it('suspends for what has a limit, counts it, and does not look at what has none', async () => {
+  it('suspends and counts where a limit is set, and skips checks without a limit', async () => {
     const isSuspended = async () => (await statusOfKey()) === 'suspended';
     expect(await watchWith(1, isSuspended)).toEqual(['rejected_disputes']);
     expect(await listKeys(pool)).toMatchObject([

@@ -10,7 +10,7 @@ const NOWHERE = {
   fundLamports: async () => {},
 } as unknown as TestLedger;
 
-it('an indexer on an IPv6 address tells a URL that leads to it', async () => {
+it('an indexer on an IPv6 address reports a URL that reaches it', async () => {
   const mirror = await createMirrorDatabase();
   const indexer = await startIndexer(NOWHERE, mirror.databaseUrl, { INDEXER_HOST: '::1' });
   try {

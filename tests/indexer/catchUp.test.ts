@@ -155,7 +155,7 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
     { awaitsFinality: false, when: 'at once' },
     { awaitsFinality: true, when: 'when it is final' },
   ])(
-    'makes what one transaction after the other makes, and tells it $when, killed again and again',
+    'yields the same tables and announcements ($when) as one transaction at a time, however often it is killed',
     async ({ awaitsFinality }) => {
       const { ledger, source } = createHistory();
       const keeping = { source: slowly(source), announcing: { queue, awaitsFinality } };
@@ -178,7 +178,7 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
     },
   );
 
-  it('has no cursor of what is final ahead of the one of what is confirmed, wherever it is killed', async () => {
+  it('never has its cursor of final slots ahead of its cursor of confirmed slots, wherever it is killed', async () => {
     const ledger = createSimulatedLedger(createChance(random.below(2 ** 30), 'ledger'));
     ledger.land([openWallet('anna'), buy('anna', 120n)]);
     ledger.advance(10);
@@ -197,14 +197,14 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
     expect(await selectCursor(mirror.pool, 'finalized')).toBe(ledger.slot);
   });
 
-  it('applies together what has been read, in fewer database transactions', async () => {
+  it('applies several transactions in one database transaction', async () => {
     const { ledger, source } = createHistory();
     const commits = await keep({ source, announcing: { queue, awaitsFinality: false } }, finalize);
     expect(await storedSignatures()).toHaveLength(succeededOf(ledger).length);
     expect(commits).toBeLessThan(TRANSACTIONS / 10);
   });
 
-  it('shows its readers a batch as a whole, with the cursor that belongs to it', async () => {
+  it('shows readers whole batches, each with its cursor', async () => {
     const { ledger, source } = createHistory();
     const announcing: Announcing = { queue, awaitsFinality: false };
     const announcer = createAnnouncer(announcing, 0n);
@@ -234,7 +234,7 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
     expect(batches.length).toBeLessThan(TRANSACTIONS / 10);
   });
 
-  it('stores what is before a transaction that cannot be applied, and ends there', async () => {
+  it('stores everything before a transaction that cannot be applied, then fails', async () => {
     const { ledger, source } = createHistory();
     const succeeded = succeededOf(ledger);
     const bad = 40 + random.below(100);
@@ -265,7 +265,7 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
     { where: 'in the same batch', places: [0, 1, 3, 2, 4], first: 0 },
     { where: 'since an earlier one', places: [0, 1, 3, 2, 4], first: 3 },
   ])(
-    'folds and tells what waited $where when its turn comes, as one after the other does',
+    'folds and announces an event that had to wait $where in the right order',
     async ({ places, first }) => {
       const ledger = createSimulatedLedger(createChance(random.below(2 ** 30), 'ledger'));
       const id = 'f'.repeat(32);

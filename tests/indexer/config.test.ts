@@ -11,14 +11,14 @@ const REQUIRED = {
   SVC_SECRETS_KEY: SECRETS_KEY,
 };
 
-describe("the indexer's settings", () => {
+describe('the indexer settings', () => {
   it.each([
     ['DATABASE_URL', 'postgresql://svc:p%23w@db.internal:5432/svc?sslmode=require'],
     ['DATABASE_URL', 'postgres:///svc?host=/var/run/postgresql'],
     ['SOLANA_RPC_URL', 'https://rpc.internal/?api-key=hunter2'],
     ['SOLANA_WS_URL', 'ws://127.0.0.1:8900'],
     ['SOLANA_WS_URL', 'wss://rpc.internal/?api-key=hunter2'],
-  ])('take for %s the address %s', (name, url) => {
+  ])('accept as %s the address %s', (name, url) => {
     expect(loadConfig({ ...REQUIRED, [name]: url })).toMatchObject({ [name]: url });
   });
 
@@ -31,7 +31,7 @@ describe("the indexer's settings", () => {
     ['SOLANA_RPC_URL', 'https://svc:hunter2@rpc.internal/'],
     ['SOLANA_WS_URL', 'https://rpc.internal/?api-key=hunter2'],
     ['SOLANA_WS_URL', 'wss:// hunter2'],
-  ])('refuse for %s the address %s by its name alone', (name, url) => {
+  ])('refuse as %s the address %s, with an error that contains only the name', (name, url) => {
     const load = () => loadConfig({ ...REQUIRED, [name]: url });
     expect(load).toThrow(new RegExp(`usable\\. ${name}: `));
     expect(load).not.toThrow(/hunter2/);
@@ -42,7 +42,7 @@ describe("the indexer's settings", () => {
     ['1209601', false],
     ['31536000', false],
   ])(
-    'take an interval of %s s between reconciliations, which a timer can wait: %s',
+    'accept a reconciliation interval of %s s only if a timer can wait that long: %s',
     (seconds, is) => {
       const load = () => loadConfig({ ...REQUIRED, SVC_RECONCILE_INTERVAL_SECONDS: seconds });
       if (is) expect(load().SVC_RECONCILE_INTERVAL_SECONDS).toBe(Number(seconds));

@@ -8,7 +8,7 @@ function databaseError(code: string): pg.DatabaseError {
   return error;
 }
 
-describe('an error of the database', () => {
+describe('a database error', () => {
   it.each([
     ['a lost connection', '08006'],
     ['a database that only reads', '25006'],
@@ -17,7 +17,7 @@ describe('an error of the database', () => {
     ['a shutdown', '57P01'],
     ['a failing disk', '58030'],
     ['a system that fails otherwise', '58000'],
-  ])('is tried again where it is %s', (_name, code) => {
+  ])('is retried after %s', (_name, code) => {
     expect(classify(databaseError(code))).toBeInstanceOf(RetryableError);
   });
 
@@ -25,7 +25,7 @@ describe('an error of the database', () => {
     ['a missing table', '42P01'],
     ['a broken constraint', '23505'],
     ['a statement after one that failed', '25P02'],
-  ])('needs a person where it is %s', (_name, code) => {
+  ])('is fatal after %s', (_name, code) => {
     expect(classify(databaseError(code))).toBeInstanceOf(FatalError);
   });
 });

@@ -54,8 +54,8 @@ async function count(table: string): Promise<number> {
   return Number(rows[0]?.rows);
 }
 
-describe('a first sync of a long history', () => {
-  it('stores it from its beginning, and keeps what it has when it is stopped', async () => {
+describe('the first sync of a long history', () => {
+  it('starts with the oldest transaction and keeps what it stored when it is stopped', async () => {
     const stopping = new AbortController();
     const context = contextWith(stopping.signal, () => {
       if (reads.size === STOPPED_AFTER) stopping.abort();
@@ -67,7 +67,7 @@ describe('a first sync of a long history', () => {
     expect(await count('journal where not folded')).toBe(0);
   });
 
-  it('goes on from there, and reads nothing twice', async () => {
+  it('resumes where it stopped and reads nothing twice', async () => {
     const questionsBefore = source.questions;
     const context = contextWith(new AbortController().signal, () => {});
     await finalize(context);
@@ -81,7 +81,7 @@ describe('a first sync of a long history', () => {
     expect(again.length).toBeLessThanOrEqual(UNDER_WAY_MAX);
   });
 
-  it('leaves nothing to be made final, and journal and tables in agreement', async () => {
+  it('leaves every transaction final, and journal and tables in agreement', async () => {
     expect(await count(`transactions where commitment <> 'finalized'`)).toBe(0);
     const newest = await source.slot('finalized');
     expect(await selectCursor(client, 'finalized')).toBe(newest);

@@ -66,7 +66,7 @@ describe(`the mirror's folds (seed ${random.seed})`, () => {
     expect([...new Set(emitted)].sort()).toEqual([...known].sort());
   });
 
-  it('make of the events what the accounts on the ledger say', async () => {
+  it('yield the same state as the accounts on the ledger', async () => {
     const { connection } = scene.ledger;
     const result = await reconcile({ database: straight.pool, connection, addresses });
     expect(result.differences).toEqual([]);
@@ -82,7 +82,7 @@ describe(`the mirror's folds (seed ${random.seed})`, () => {
     expect(await digestTables(straight.pool)).toEqual(digest);
   });
 
-  it('come out the same whatever order the transactions arrive in', async () => {
+  it('yield the same tables for any order of transactions', async () => {
     for (const order of [transactions.toReversed(), shuffle(transactions)]) {
       await withMirror(async (mirror) => {
         await mirror.apply(order);
@@ -92,7 +92,7 @@ describe(`the mirror's folds (seed ${random.seed})`, () => {
     }
   });
 
-  it('hold what follows a missing transaction, name the gap, and go on when it comes', async () => {
+  it('hold back the events after a missing transaction, report the gap, and resume when it arrives', async () => {
     await withMirror(async (mirror) => {
       const missing = transactions.findIndex(({ events }) =>
         events.some(({ name }) => name === 'JobLocked'),
@@ -108,7 +108,7 @@ describe(`the mirror's folds (seed ${random.seed})`, () => {
     });
   });
 
-  it('can be taken back, with all that was built upon them, and made again', async () => {
+  it('can be rolled back together with later events, and applied again', async () => {
     await withMirror(async (mirror) => {
       await mirror.apply(transactions);
       for (const lost of shuffle(transactions).slice(0, 8)) {
@@ -120,7 +120,7 @@ describe(`the mirror's folds (seed ${random.seed})`, () => {
     });
   });
 
-  it('keep whatever was emitted before a transaction that is taken back', async () => {
+  it('keep the events before a transaction that is rolled back', async () => {
     await withMirror(async (mirror) => {
       const half = Math.floor(transactions.length / 2);
       await mirror.apply(transactions.slice(0, half));
@@ -133,7 +133,7 @@ describe(`the mirror's folds (seed ${random.seed})`, () => {
     });
   });
 
-  it('announce every job that they change, when they are committed', async () => {
+  it('notify listeners of every changed job at commit', async () => {
     await withMirror(async (mirror) => {
       const listener = await mirror.pool.connect();
       const announced = new Set<string>();
@@ -161,7 +161,7 @@ describe('the fold of', () => {
       .filter((change) => change.table === table)
       .map(({ values }) => values);
 
-  it('a repaid dispute gives the wallet what it was owed', () => {
+  it('a repaid dispute credits the wallet with what it was owed', () => {
     const data = { claimantKind: 0, claimant: 'an account', remainingBaseUnits: '30000' };
     const sequences = { claimantSequence: '4', treasurySequence: '2' };
     expect(

@@ -45,11 +45,11 @@ async function sendUnchecked(instruction: TransactionInstruction) {
 }
 
 describe('an event', () => {
-  it('is taken when the program emitted it', () => {
+  it('is decoded when the program emitted it', () => {
     expect(decode(lock).map(({ name }) => name)).toEqual(['JobLocked']);
   });
 
-  it("is refused by the program when a stranger sends it in the program's name", async () => {
+  it("is refused by the program when another account sends it in the program's name", async () => {
     const sent = await sendUnchecked(
       new TransactionInstruction({
         programId: PROGRAM_ID,
@@ -60,7 +60,7 @@ describe('an event', () => {
     expect(sent).toMatchObject({ failed: true, events: [] });
   });
 
-  it('is not seen in a transaction that merely mentions the program', async () => {
+  it('is not decoded from a transaction that only mentions the program', async () => {
     const { publicKey } = scene.ledger.payer;
     const payment = { fromPubkey: publicKey, toPubkey: publicKey, lamports: 1 };
     const mention = SystemProgram.transfer(payment);
@@ -68,19 +68,19 @@ describe('an event', () => {
     expect(await sendUnchecked(mention)).toMatchObject({ failed: false, events: [] });
   });
 
-  it('is not taken from an inner instruction of another program', () => {
+  it('is not decoded from an inner instruction of another program', () => {
     const forged = structuredClone(lock);
     Object.assign(eventInstruction(forged), { programIdIndex: 0 });
     expect(decode(forged)).toEqual([]);
   });
 
-  it('is not taken from a call of the program that the event authority did not sign', () => {
+  it('is not decoded from a call of the program without the signature of its event authority', () => {
     const forged = structuredClone(lock);
     Object.assign(eventInstruction(forged), { accounts: [0] });
     expect(decode(forged)).toEqual([]);
   });
 
-  it('is not taken from a transaction that failed', () => {
+  it('is not decoded from a failed transaction', () => {
     const failed = { ...lock, meta: { ...lock.meta, err: { InstructionError: [0, 'Custom'] } } };
     expect(decode(failed)).toEqual([]);
   });

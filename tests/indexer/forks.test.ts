@@ -76,8 +76,8 @@ async function commitments(): Promise<Set<string>> {
   return new Set(rows.map(({ commitment }) => commitment));
 }
 
-describe('a transaction that has landed again after a fork was abandoned', () => {
-  it('is corrected when the ledger lists it as final in another slot', async () => {
+describe('a transaction that landed again after a fork was abandoned', () => {
+  it('gets its new slot when the ledger lists it as final there', async () => {
     await mirrorOfAbandonedFork();
     await sweep(contextWith());
     expect(await finalize(contextWith())).toEqual([lockOf(surviving).signature]);
@@ -86,7 +86,7 @@ describe('a transaction that has landed again after a fork was abandoned', () =>
     expect(await finalize(contextWith())).toEqual([]);
   });
 
-  it('is corrected by its signature when a node has left it out of the final ones', async () => {
+  it('gets its new slot by a signature lookup when a node omits it', async () => {
     await mirrorOfAbandonedFork();
     await scene.wait(SLOTS_BELOW_FINAL);
     const { signature } = lockOf(surviving);
@@ -96,7 +96,7 @@ describe('a transaction that has landed again after a fork was abandoned', () =>
     expect(await digestTables(client)).toEqual(digest);
   });
 
-  it('stays as it was when it cannot be read where it is now, and is corrected later', async () => {
+  it('keeps its old slot while it cannot be read, and is corrected later', async () => {
     await mirrorOfAbandonedFork();
     const before = await digestTables(client);
     const read: LedgerSource['read'] = async () => {
@@ -108,7 +108,7 @@ describe('a transaction that has landed again after a fork was abandoned', () =>
     expect(await digestTables(client)).toEqual(digest);
   });
 
-  it('is taken back when it failed where it landed again', async () => {
+  it('is rolled back when it failed in its new slot', async () => {
     await mirror.apply(surviving);
     const { creditAccount } = scene.service;
     const job = addresses.config;
@@ -126,8 +126,8 @@ describe('a transaction that has landed again after a fork was abandoned', () =>
   });
 });
 
-describe('a node that follows another fork than the one that listed a transaction', () => {
-  it('is asked again, since what it shows is not what was listed', async () => {
+describe('a node on another fork than the node that listed a transaction', () => {
+  it('is asked again, because its answer does not match the list', async () => {
     const { signature, slot } = lockOf(surviving);
     const listed = { signature, slot: slot - 1n, failed: false };
     await expect(scene.source.read(listed)).rejects.toThrow(RetryableError);

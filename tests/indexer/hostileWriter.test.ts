@@ -158,7 +158,7 @@ function openAnother(): TransactionInstruction {
 }
 
 describe('the mirror', () => {
-  it('holds every extreme that strangers write, whichever way it reaches the program', async () => {
+  it('stores every extreme value that strangers write, by every path into the program', async () => {
     ends = await Promise.all(strangers.map(writeExtremes));
     await expectAgreement();
     const { rows } = await mirror.pool.query<{ endpoint: string }>(
@@ -168,7 +168,7 @@ describe('the mirror', () => {
     expect(endpoints).toEqual(expect.arrayContaining(ENDPOINTS.slice(1)));
   });
 
-  it('catches up with what strangers did while nobody looked, revived accounts and all', async () => {
+  it("catches up with strangers' transactions, including revived accounts, that landed while it was down", async () => {
     await indexer.terminate();
     try {
       const { connection } = scene.ledger;
@@ -202,7 +202,7 @@ describe('the mirror', () => {
     }
   });
 
-  it('holds as many events as fit into one transaction', async () => {
+  it('stores as many events as fit into one transaction', async () => {
     const operator = scene.ledger.payer.publicKey;
     await sendBy(roads[2], gatewayOpen({ payer: operator, operator, signers: [HOSTILE_SIGNER] }));
     const update = gatewayUpdate({ operator, signers: [], stopped: false });
@@ -215,7 +215,7 @@ describe('the mirror', () => {
     expect(await countIn('journal', signatures)).toBe(EVENTS_MAX);
   });
 
-  it('sees an event after which the logs were full', async () => {
+  it('stores an event that was emitted after the logs were full', async () => {
     const nothing = new TransactionInstruction({ programId: HOSTILE_PROGRAM_ID, keys: [] });
     const noise = Array<TransactionInstruction>(50).fill(nothing);
     const { logs, signatures } = await sendBy(
@@ -229,7 +229,7 @@ describe('the mirror', () => {
     expect(await eventNamesOf(signatures)).toEqual(['CreditOpened']);
   });
 
-  it('finds a transaction that only a lookup table connects with the program', async () => {
+  it('finds a transaction that references the program only through a lookup table', async () => {
     const operator = scene.ledger.payer.publicKey;
     const update = gatewayUpdate({ operator, signers: [], stopped: true });
     const { signatures } = await sendBy(hidden, update);
@@ -238,7 +238,7 @@ describe('the mirror', () => {
     expect(await eventNamesOf(signatures)).toEqual(['GatewayUpdated']);
   });
 
-  it('takes nothing for an event that only looks like one', async () => {
+  it('ignores data that only looks like an event', async () => {
     const payer = scene.ledger.payer.publicKey;
     const event = await readAnEvent();
     const sent: string[] = [];
@@ -258,7 +258,7 @@ describe('the mirror', () => {
     expect(await countIn('journal', sent)).toBe(0);
   });
 
-  it('keeps apart two wallets’ jobs of one id', async () => {
+  it('separates the jobs of two wallets with the same id', async () => {
     const [one, other] = strangers as [Stranger, Stranger];
     const jobId = await idFor(one.creditAccount, other.creditAccount);
     for (const stranger of [one, other]) {
@@ -283,7 +283,7 @@ describe('the mirror', () => {
     ]);
   });
 
-  it('is not disturbed by blank accounts in the program’s name, nor by gifts', async () => {
+  it("ignores empty accounts that resemble the program's, and transfers to its accounts", async () => {
     const { ledger, service } = scene;
     const { blankAccounts: before } = await readLedger(ledger.connection, addresses);
     const fromPubkey = ledger.payer.publicKey;
@@ -306,7 +306,7 @@ describe('the mirror', () => {
     expect(blankAccounts).toBe(before + sizes.length);
   });
 
-  it('tells webhooks of everything in the JSON of the contract', async () => {
+  it('sends webhooks every event in the JSON of the contract', async () => {
     await until(async () => {
       const { rowCount } = await mirror.pool.query(
         `select from service.webhook_deliveries where status <> 'delivered'`,
@@ -319,7 +319,7 @@ describe('the mirror', () => {
     expect([...kinds].sort()).toEqual([...EVENT_KINDS].sort());
   });
 
-  it('comes out the same when it is made anew', async () => {
+  it('has the same tables after a rebuild', async () => {
     const rebuilt = await rebuildMirror({
       ...{ pool: mirror.pool, source: scene.source, addresses },
       signal: new AbortController().signal,

@@ -29,7 +29,7 @@ async function countJobs(condition: string): Promise<number> {
 }
 
 describe('the keeper', () => {
-  it('refunds a job that no worker completed, once the ledger says that it is overdue [failures.process-dies]', async () => {
+  it("refunds an uncompleted job once it is overdue by the ledger's clock [failures.process-dies]", async () => {
     const jobs = await scene.lock(3);
     await scene.acknowledge(jobs[0] as (typeof jobs)[0]);
     await until(async () => (await countJobs("status = 'pending'")) === 2);
@@ -39,7 +39,7 @@ describe('the keeper', () => {
     await until(async () => (await countJobs("status = 'refunded'")) === 3);
   });
 
-  it('takes it for done when somebody else was faster', async () => {
+  it('counts a refund as done when another process was faster', async () => {
     const [job] = await scene.lock();
     await scene.wait(121);
     await scene.refund(job as NonNullable<typeof job>);
@@ -49,12 +49,12 @@ describe('the keeper', () => {
     expect(metrics).not.toContain('result="refused"');
   });
 
-  it('repays the rent of jobs that are over', async () => {
+  it('reclaims the rent of closed jobs', async () => {
     await scene.wait(150);
     await until(async () => (await countJobs('closed')) === 4);
   });
 
-  it('ends disputes that the arbiter leaves undecided, and pays what a verdict left owed', async () => {
+  it('expires undecided disputes and pays what a verdict left owed', async () => {
     const jobs = await scene.lock(4);
     for (const job of jobs) {
       await scene.acknowledge(job);

@@ -101,7 +101,7 @@ async function setFrozen(address: PublicKey, isFrozen: boolean): Promise<void> {
 }
 
 describe('several keepers on one ledger', () => {
-  it('do each duty once, and take what another has done for done', async () => {
+  it('perform each duty once and accept what another has done', async () => {
     const results = await Promise.all([startKeepers(), startKeepers(), startKeepers()]);
     const jobs = await scene.lock(6);
     await until(async () => (await count('jobs', 'true')) === jobs.length);
@@ -121,7 +121,7 @@ describe('several keepers on one ledger', () => {
 });
 
 describe('a keeper', () => {
-  it('does what is due behind any number of tasks that cannot be done', async () => {
+  it('performs due tasks even behind many that cannot be done', async () => {
     // The treasury's share of three jobs is more than the one credit that can be paid at least.
     const jobs = await scene.lock(3);
     for (const job of jobs) {
@@ -143,7 +143,7 @@ describe('a keeper', () => {
     await until(async () => (await count('credit_accounts', 'owed_credits < 3')) === 1);
   });
 
-  it('pays what a frozen vault held back, once it thaws', async () => {
+  it('pays what a frozen vault held back once the vault thaws', async () => {
     const results = await startKeepers();
     const [job] = await scene.lock();
     if (!job) throw new Error('a job was locked');

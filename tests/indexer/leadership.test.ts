@@ -37,7 +37,7 @@ async function countJobs(): Promise<bigint> {
 }
 
 describe('of several indexers', () => {
-  it('one works, and another takes over within seconds when it dies', async () => {
+  it('one leads, and another takes over within seconds when it dies', async () => {
     const first = await start();
     await until(async () => (await roleOf(first)) === 'leader');
     const second = await start();
@@ -54,7 +54,7 @@ describe('of several indexers', () => {
     expect(await roleOf(second)).toBe('leader');
   });
 
-  it('the one that is told to end leaves at once, without an error', async () => {
+  it('the one that is terminated exits at once and without an error', async () => {
     const third = await start();
     await until(async () => (await roleOf(third)) === 'standby');
     expect(await third.terminate()).toBe(0);

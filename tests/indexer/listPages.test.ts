@@ -89,11 +89,11 @@ const inOrder = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => `synthetic-${from + index}`);
 
 describe('a walk through a history', () => {
-  it('gives out every transaction once, oldest first', async () => {
+  it('yields every transaction once, oldest first', async () => {
     expect(await collect(createSyntheticSource(12_345))).toEqual(inOrder(0, 12_345));
   });
 
-  it('holds a bounded number of them, however long the history is', async () => {
+  it('holds a bounded number of transactions, however long the history is', async () => {
     const short = await countHeld(10_000);
     const long = await countHeld(40_000);
     expect(short).toBeLessThan(7_000);
@@ -101,41 +101,41 @@ describe('a walk through a history', () => {
     expect(long - short).toBeLessThanOrEqual(31);
   });
 
-  it('asks for one page when that is all there is since the slot', async () => {
+  it('requests one page when that page reaches back to the slot', async () => {
     const source = createSyntheticSource(40_000);
     expect(await collect(source, 10_000n)).toEqual(inOrder(39_996, 40_000));
     expect(source.questions).toBe(1);
   });
 
-  it('gives out what has appeared in a page when it is listed again', async () => {
+  it('yields what has appeared in a page since it was first listed', async () => {
     const late = leavingOut('synthetic-9500', (question) => question <= WALK_OF_12_000);
     expect(await collect(late)).toEqual(inOrder(0, 12_000));
   });
 
-  it('misses nothing where nodes disagree about the order within a slot', async () => {
+  it('misses nothing when nodes disagree about the order within a slot', async () => {
     // The first hundred end in the middle of a slot.
     const given = await collect(disagreeing(12_002));
     expect(given.toSorted()).toEqual(inOrder(0, 12_002).toSorted());
   });
 
-  it('does not go on when it can no longer find where the next page begins', async () => {
+  it('stops when it can no longer find where the next page begins', async () => {
     const forgetful = leavingOut('synthetic-10908', (question) => question > WALK_OF_12_000);
     await expect(collect(forgetful)).rejects.toThrow(RetryableError);
   });
 
   it.each([1, 3, 4, 5, 99, 100, 101, 104, 1_100])(
-    'ends at the beginning of a history of %i',
+    'ends at the beginning of a history of %i transactions',
     async (transactions) => {
       expect(await collect(createSyntheticSource(transactions))).toEqual(inOrder(0, transactions));
     },
   );
 
-  it('asks again where a node lists nothing', async () => {
+  it('asks again when a node lists nothing', async () => {
     const source = listingNothing((question) => question === 1 || question === 6);
     expect(await collect(source)).toEqual(inOrder(0, 12_000));
   });
 
-  it('does not take an empty page for the beginning where a slot must come once more', async () => {
+  it('does not accept an empty page as the beginning when a slot must still be listed again', async () => {
     const source = listingNothing((question) => question === 3 || question === 4);
     await expect(collect(source)).rejects.toThrow(RetryableError);
   });
@@ -143,17 +143,20 @@ describe('a walk through a history', () => {
   it.each([
     ['an empty history', 0, undefined],
     ['the end of one', 3, 1n],
-  ])('takes an empty page for %s unless something before is known', async (_name, length, at) => {
-    const walk = (known: boolean) => {
-      const isKnown = async (before: bigint | undefined) => known && before === at;
-      const query = { commitment: 'finalized', slot: 0n, isKnown } as const;
-      return listPages(createSyntheticSource(length), query).next();
-    };
-    expect((await walk(false)).done).toBe(false);
-    await expect(walk(true)).rejects.toThrow(RetryableError);
-  });
+  ])(
+    'accepts an empty page for %s unless an older transaction is known',
+    async (_name, length, at) => {
+      const walk = (known: boolean) => {
+        const isKnown = async (before: bigint | undefined) => known && before === at;
+        const query = { commitment: 'finalized', slot: 0n, isKnown } as const;
+        return listPages(createSyntheticSource(length), query).next();
+      };
+      expect((await walk(false)).done).toBe(false);
+      await expect(walk(true)).rejects.toThrow(RetryableError);
+    },
+  );
 
-  it('refuses a page that is newer than what was asked for', async () => {
+  it('refuses a page that is newer than requested', async () => {
     const source = createSyntheticSource(5_000);
     const list: LedgerSource['list'] = (query) => source.list({ ...query, before: undefined });
     await expect(collect({ ...source, list })).rejects.toThrow('out of its order');

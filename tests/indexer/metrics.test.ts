@@ -5,7 +5,7 @@ import { createMetrics } from '../../indexer/telemetry/metrics.ts';
 const FOUND =
   /^(svc_indexer_gaps|svc_indexer_reconcile_differences|svc_keeper_due_tasks\{.*) (\d+)$/;
 
-describe('what an indexer found while it led', () => {
+describe('the findings of a leading indexer', () => {
   const metrics = createMetrics(createProgress(() => 0));
 
   async function found(): Promise<number[]> {
@@ -13,7 +13,7 @@ describe('what an indexer found while it led', () => {
     return lines.flatMap((line) => FOUND.exec(line)?.[2] ?? []).map(Number);
   }
 
-  it('is told until another leads, and no longer', async () => {
+  it('are exported until another indexer leads', async () => {
     metrics.became('leader');
     metrics.gaps(1);
     metrics.reconciled('breach', 2);

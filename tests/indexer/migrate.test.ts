@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 describe('migrate', () => {
-  it('applies every migration once, though ten processes start together', async () => {
+  it('applies every migration once when ten processes start together', async () => {
     await Promise.all(Array.from({ length: 10 }, () => migrate(pool)));
     const { rows } = await pool.query('select id from service.migrations order by id');
     const migrations = await listMigrations();
@@ -33,7 +33,7 @@ describe('migrate', () => {
     expect(rows).toEqual(migrations.map(({ id }) => ({ id })));
   });
 
-  it('finds nothing to do the next time, and keeps what is stored', async () => {
+  it('changes nothing the second time and keeps the stored rows', async () => {
     await pool.query(
       `insert into service.api_keys (key_sha256, wallet, status) values ('a', 'b', 'active')`,
     );
@@ -46,7 +46,7 @@ describe('migrate', () => {
   it.each([
     ['was dropped', 'drop schema mirror cascade'],
     ['is an empty schema', 'drop schema mirror cascade; create schema mirror'],
-  ])('makes the mirror again where it %s, and keeps the keys', async (_how, loss) => {
+  ])('creates the mirror again when it %s, and keeps the keys', async (_how, loss) => {
     const before = await describeMirror(pool);
     expect(before.length).toBeGreaterThan(100);
     await pool.query(loss);
@@ -56,7 +56,7 @@ describe('migrate', () => {
     expect((await pool.query('select from service.api_keys')).rowCount).toBe(1);
   });
 
-  it('makes the mirror of a backup from an earlier release, and what this release adds', async () => {
+  it('recreates the mirror of a backup from an earlier release, with the additions of this release', async () => {
     const before = await describeMirror(pool);
     await pool.query('drop schema mirror cascade');
     await pool.query('delete from service.migrations where id in (6, 7)');
@@ -104,7 +104,7 @@ const OTHER_ROWS = `
   insert into service.idempotent_requests (wallet, request_key, body_hmac, job_id, expires_at)
     values ('w', 'k', 'b', 'j', now())`;
 
-describe('a database that an earlier release has filled', () => {
+describe('a database with rows of an earlier release', () => {
   let filled: MirrorDatabase;
   let digest: Record<string, string>;
 
@@ -120,7 +120,7 @@ describe('a database that an earlier release has filled', () => {
 
   afterAll(() => filled?.close());
 
-  it('is tried with rows in every table', async () => {
+  it('has rows in every table in this test', async () => {
     for (const table of (await listColumns(filled.pool)).keys()) {
       const { rowCount } = await filled.pool.query(`select from ${table} limit 1`);
       expect([table, rowCount]).toEqual([table, 1]);
@@ -130,7 +130,7 @@ describe('a database that an earlier release has filled', () => {
   // What a new column holds for what was folded before, the migration takes from the journal: the
   // indexer would find each such row wrong, and be unready until somebody rebuilds the mirror.
   it.each(laterMigrations)(
-    'is migrated with its rows, to what this release folds: from before $id',
+    'migrates its rows to what this release folds (migration $id)',
     async (migration) => {
       const older = await createMirrorDatabase({
         bringUp: (empty) => migrateUntil(empty, migration),

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => mirror.close());
 
 describe('the newest final transaction', () => {
-  it('is told, of all or of those before a slot', async () => {
+  it('is found among all transactions and among those before a slot', async () => {
     const newest = { signature: `signature ${FINAL}`, slot: BigInt(FINAL) };
     expect(await selectNewestFinal(mirror.pool, undefined)).toEqual(newest);
     expect(await selectNewestFinal(mirror.pool, 5n)).toEqual({
@@ -32,7 +32,7 @@ describe('the newest final transaction', () => {
   it.each([
     ['all', undefined],
     ['those before an old slot', 5n],
-  ])('is found without reading the rest, of %s', async (_, before) => {
+  ])('is found through the index alone, among %s', async (_, before) => {
     const client = await mirror.pool.connect();
     const plans: string[] = [];
     const query = client.query.bind(client) as (...given: unknown[]) => Promise<{ rows: object[] }>;

@@ -85,7 +85,7 @@ async function isReady(): Promise<boolean> {
   return (await fetch(new URL('/ready', indexer.url))).ok;
 }
 
-describe('the indexer', () => {
+describe('a running indexer', () => {
   it.each([
     ['was overloaded', 503, ''],
     ['was replaced by a page of HTML', 200, '<html>Back soon</html>'],
@@ -93,23 +93,26 @@ describe('the indexer', () => {
     ['was too slow for a proxy', 408, ''],
     ['had lost its history', 200, '{"error": {"code": -32011, "message": "no history"}}'],
     ['had no more requests left', 200, '{"error": {"code": 429, "message": "limit"}}'],
-  ])('goes on after its node %s, and is not ready meanwhile', async (_name, status, body) => {
-    const before = await countJobs();
-    await scene.lock();
-    await until(async () => (await countJobs()) === before + 1n);
-    await until(isReady);
-    failure = { status, body };
-    mood = 'fails';
-    refused = 0;
-    await scene.lock();
-    await until(async () => refused > 2 && !(await isReady()));
-    expect(await countJobs()).toBe(before + 1n);
-    mood = 'passes on';
-    await until(async () => (await countJobs()) === before + 2n);
-    await until(isReady);
-  });
+  ])(
+    'is unready while its node answers wrongly and resumes afterwards (the node %s)',
+    async (_name, status, body) => {
+      const before = await countJobs();
+      await scene.lock();
+      await until(async () => (await countJobs()) === before + 1n);
+      await until(isReady);
+      failure = { status, body };
+      mood = 'fails';
+      refused = 0;
+      await scene.lock();
+      await until(async () => refused > 2 && !(await isReady()));
+      expect(await countJobs()).toBe(before + 1n);
+      mood = 'passes on';
+      await until(async () => (await countJobs()) === before + 2n);
+      await until(isReady);
+    },
+  );
 
-  it('goes on after the database has ended its connections', async () => {
+  it('resumes after the database has closed its connections', async () => {
     await mirror.pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
        where application_name = 'svc-indexer' and datname = current_database()`,
@@ -119,7 +122,7 @@ describe('the indexer', () => {
     await until(async () => (await countJobs()) === before + 1n);
   });
 
-  it('goes on after its connections have gone without a word, as does the webhook queue', async () => {
+  it('resumes after its connections died silently, and so does the webhook queue', async () => {
     await until(hasQueueSessions);
     const before = await countJobs();
     databaseGate.strand();
@@ -128,7 +131,7 @@ describe('the indexer', () => {
     await until(hasQueueSessions);
   });
 
-  it('ends at once while its node is silent', async () => {
+  it('exits at once while its node does not answer', async () => {
     await until(isReady);
     mood = 'is silent';
     await until(async () => unanswered.has('getSlot'));
@@ -137,7 +140,7 @@ describe('the indexer', () => {
     expect(performance.now() - startMs).toBeLessThan(SILENCE_MS_MAX / 2);
   });
 
-  it('ends with an error that trying again cannot mend', async () => {
+  it('exits with an error that a retry cannot mend', async () => {
     mood = 'refuses';
     expect(await runIndexer({ ...scene.ledger, rpcUrl }, mirror.databaseUrl)).toBe(1);
   });

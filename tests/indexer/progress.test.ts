@@ -8,7 +8,7 @@ function createAt(nowMs: number) {
 }
 
 describe("the mirror's lag", () => {
-  it('is not known before everything was swept once', () => {
+  it('is unknown before the first complete sweep', () => {
     const { progress } = createAt(0);
     progress.sawHead(10n);
     const complete = progress.beginSweep();
@@ -17,7 +17,7 @@ describe("the mirror's lag", () => {
     expect(progress.lag()).toEqual({ slots: 0, ms: 0 });
   });
 
-  it('counts slots and time from the beginning of the last sweep that was completed', () => {
+  it('counts slots and time from the start of the last complete sweep', () => {
     const { progress, advanceMs } = createAt(5_000);
     progress.sawHead(10n);
     const complete = progress.beginSweep();
@@ -31,7 +31,7 @@ describe("the mirror's lag", () => {
     expect(progress.lag()).toEqual({ slots: 10, ms: 1_000 });
   });
 
-  it('is none on a node that is behind the one before, and follows the node that is asked', () => {
+  it('is zero on a node that is behind the previous one, and follows the current node', () => {
     const { progress } = createAt(0);
     progress.sawHead(20n);
     progress.beginSweep()();
@@ -42,14 +42,14 @@ describe("the mirror's lag", () => {
     expect(slots).toEqual([0, 980, 1]);
   });
 
-  it('is not known while another process keeps the mirror', () => {
+  it('is unknown while another process keeps the mirror', () => {
     const { progress } = createAt(0);
     progress.beginSweep()();
     progress.forget();
     expect(progress.lag()).toBeUndefined();
   });
 
-  it('is not known from a sweep that this process has ended after it left the mirror', () => {
+  it('is unknown after a sweep that ended when this process no longer led', () => {
     const { progress } = createAt(0);
     const complete = progress.beginSweep();
     progress.forget();
@@ -58,8 +58,8 @@ describe("the mirror's lag", () => {
   });
 });
 
-describe('the time that the mirror is not complete', () => {
-  it('counts from when this process took it over, until it has swept everything', () => {
+describe('the time that the mirror has been incomplete', () => {
+  it('counts from the takeover until a complete sweep', () => {
     const { progress, advanceMs } = createAt(1_000);
     expect(progress.incompleteMs()).toBeUndefined();
     progress.lead();
@@ -71,7 +71,7 @@ describe('the time that the mirror is not complete', () => {
     expect(progress.incompleteMs()).toBe(20);
   });
 
-  it('goes on through a loss of the ledger, though this process takes the mirror over again', () => {
+  it('continues through an outage of the ledger, even if this process takes over again', () => {
     const { progress, advanceMs } = createAt(0);
     progress.lead();
     progress.beginSweep()();
@@ -83,7 +83,7 @@ describe('the time that the mirror is not complete', () => {
     expect(progress.incompleteMs()).toBe(50_000);
   });
 
-  it('adds up where two processes take turns in an outage, and leaves out who stands by', () => {
+  it('adds up over two processes that take turns in an outage, without their time on standby', () => {
     const { progress, advanceMs } = createAt(0);
     for (let turn = 0; turn < 10; turn += 1) {
       progress.lead();
@@ -98,7 +98,7 @@ describe('the time that the mirror is not complete', () => {
     expect(progress.incompleteMs()).toBe(40_000);
   });
 
-  it('begins anew for a process that stood by after a complete sweep', () => {
+  it('restarts for a process that was on standby after a complete sweep', () => {
     const { progress, advanceMs } = createAt(0);
     progress.lead();
     advanceMs(90_000);

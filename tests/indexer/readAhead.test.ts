@@ -59,8 +59,8 @@ async function signaturesOf(
   return value?.map(({ signature }: LedgerTransaction) => signature);
 }
 
-describe('what is read ahead', () => {
-  it('is given out as soon as it is there, without what comes after it', async () => {
+describe('the read-ahead', () => {
+  it('yields a transaction as soon as it is read, without waiting for later ones', async () => {
     const node = createSlowNode();
     const batches = readAhead(node.source, listed(3));
     const first = batches.next();
@@ -68,7 +68,7 @@ describe('what is read ahead', () => {
     expect(await signaturesOf(first)).toEqual(['0']);
   });
 
-  it('is given out together where it has come meanwhile, in its order', async () => {
+  it('yields together, in order, what has arrived meanwhile', async () => {
     const node = createSlowNode();
     const batches = readAhead(node.source, listed(5));
     const first = batches.next();
@@ -81,7 +81,7 @@ describe('what is read ahead', () => {
     expect((await batches.next()).done).toBe(true);
   });
 
-  it('is eight questions at a time, and 32 transactions at most', async () => {
+  it('reads 8 transactions at a time and holds at most 32', async () => {
     const node = createSlowNode();
     const batches = readAhead(node.source, listed(100));
     const first = batches.next();
@@ -94,7 +94,7 @@ describe('what is read ahead', () => {
     expect(node.asked).toHaveLength(33 + 8);
   });
 
-  it('is a thousand events at most, and what was under way', async () => {
+  it('holds at most a thousand events, besides reads in progress', async () => {
     const node = createSlowNode();
     const batches = readAhead(node.source, listed(100));
     const first = batches.next();
@@ -104,7 +104,7 @@ describe('what is read ahead', () => {
     expect(node.asked).toHaveLength(1 + 4 + 7);
   });
 
-  it('is given out before a failure counts, after which nothing is asked for', async () => {
+  it('yields what came before a failed read, then fails and starts no further read', async () => {
     const node = createSlowNode();
     const batches = readAhead(node.source, listed(100));
     const first = batches.next();
@@ -116,7 +116,7 @@ describe('what is read ahead', () => {
     await expect(batches.next()).rejects.toThrow('refused');
   });
 
-  it('ends when nobody wants it any more', async () => {
+  it('stops reading when its consumer stops', async () => {
     const node = createSlowNode();
     const batches = readAhead(node.source, listed(100));
     const first = batches.next();

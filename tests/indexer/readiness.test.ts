@@ -66,8 +66,8 @@ async function metric(name: string): Promise<string | undefined> {
   return text.split('\n').find((line) => line.startsWith(name));
 }
 
-describe('readiness', () => {
-  it('comes with the first sweep', async () => {
+describe("an indexer's readiness", () => {
+  it('begins with the first sweep', async () => {
     await untilReady(true);
     const { status, role, lag } = await ready();
     expect({ status, role }).toEqual({ status: 200, role: 'leader' });
@@ -80,7 +80,7 @@ describe('readiness', () => {
     );
   });
 
-  it('goes after three breaches in a row, and comes back with a clean reconciliation', async () => {
+  it('ends after three breaches in a row and returns with a clean reconciliation', async () => {
     await scene.lock();
     await until(async () => (await mirror.pool.query('select from jobs')).rowCount === 1);
     await mirror.pool.query('update credit_accounts set owed_credits = 5');
@@ -93,7 +93,7 @@ describe('readiness', () => {
     expect((await ready()).reconcileBreaches).toBe(0);
   });
 
-  it('goes while the ledger is further ahead than the limit, and comes back', async () => {
+  it('ends while the lag exceeds its limit, and returns', async () => {
     answers.set('getSlot', 1_000_000_000);
     await untilReady(false);
     const { status, lag } = await ready();
@@ -105,7 +105,7 @@ describe('readiness', () => {
 });
 
 describe('a mirror', () => {
-  it('is of one ledger: an indexer that is given another ends, and changes nothing', async () => {
+  it('belongs to one ledger: an indexer of another ledger exits and changes nothing', async () => {
     await indexer.kill();
     answers.set('getGenesisHash', '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY');
     expect(await runIndexer({ ...scene.ledger, rpcUrl }, mirror.databaseUrl)).toBe(1);

@@ -87,7 +87,7 @@ async function digestOfAnother(): Promise<Record<string, string>> {
 }
 
 describe('a rebuild', () => {
-  it('makes the same mirror again, while the indexer runs and goes on afterwards', async () => {
+  it('yields the same mirror while the indexer runs, and the indexer continues on it', async () => {
     const { rows: before } = await mirror.pool.query(`select 'mirror.jobs'::regclass::oid as oid`);
     expect(await rebuild()).toEqual({ differing: [] });
     expect(await digestTables(mirror.pool)).toEqual(await digestOfAnother());
@@ -98,21 +98,21 @@ describe('a rebuild', () => {
     expect(await digestTables(mirror.pool)).toEqual(await digestOfAnother());
   });
 
-  it('makes tables, indexes and constraints of the same names', async () => {
+  it('creates tables, indexes and constraints of the same names', async () => {
     const before = await describeMirror(mirror.pool);
     expect(before.length).toBeGreaterThan(100);
     await rebuild();
     expect(await describeMirror(mirror.pool)).toEqual(before);
   });
 
-  it('mends a mirror that was wrong, and says where', async () => {
+  it('repairs a wrong mirror and reports where it was wrong', async () => {
     await mirror.pool.query(`update jobs set token_limit = 1 where status = 'settled'`);
     await mirror.pool.query(`delete from worker_models`);
     expect(await rebuild()).toEqual({ differing: ['worker_models', 'jobs'] });
     expect(await digestTables(mirror.pool)).toEqual(await digestOfAnother());
   });
 
-  it('gives the mirror back before it reads both of them to compare', async () => {
+  it('unlocks the mirror before it compares the old one with the new', async () => {
     const steps: string[] = [];
     const connect = jest.spyOn(mirror.pool, 'connect').mockImplementation(async () => {
       connect.mockRestore();
@@ -133,7 +133,7 @@ describe('a rebuild', () => {
     ]);
   });
 
-  it('touches nothing that the ledger does not know', async () => {
+  it('leaves rows alone that do not come from the ledger', async () => {
     await mirror.pool.query(
       `insert into service.api_keys (key_sha256, wallet, status) values ('a', 'b', 'active')`,
     );
@@ -152,7 +152,7 @@ describe('a rebuild', () => {
     expect(announced).toEqual([]);
   });
 
-  it('is never seen half by readers, whose prepared statements go on working', async () => {
+  it('never shows readers a half mirror, and prepared statements keep working', async () => {
     const jobs = (await mirror.pool.query('select from mirror.jobs')).rows.length;
     const stopping = new AbortController();
     let reads = 0;
@@ -177,7 +177,7 @@ describe('a rebuild', () => {
     expect(reads).toBeGreaterThan(50);
   });
 
-  it('changes nothing when the ledger goes out of reach in the middle', async () => {
+  it('changes nothing when the ledger becomes unreachable in the middle', async () => {
     const before = await digestTables(mirror.pool);
     let left = 5;
     const read: LedgerSource['read'] = async (listed) => {
@@ -191,14 +191,14 @@ describe('a rebuild', () => {
     expect(await rebuild()).toEqual({ differing: [] });
   });
 
-  it('takes in what a node left out of its lists, because the old mirror knows of it', async () => {
+  it('includes transactions that a node omits from its lists but the old mirror knows', async () => {
     const [omitted] = (await scene.read()).filter(({ events }) => events.length > 0).slice(-4);
     const list: LedgerSource['list'] = async (query) =>
       (await scene.source.list(query)).filter(({ signature }) => signature !== omitted?.signature);
     expect(await rebuild({ list })).toEqual({ differing: [] });
   });
 
-  it('refuses to run twice at a time', async () => {
+  it('refuses to run twice at the same time', async () => {
     const first = rebuild({
       async read(listed) {
         await delay(20);
@@ -215,7 +215,7 @@ describe('a rebuild', () => {
     await expect(rebuild({ genesisHash })).rejects.toThrow('the mirror of program');
   });
 
-  it('leaves what the indexer has not announced yet to the indexer', async () => {
+  it('leaves pending announcements to the indexer', async () => {
     await indexer?.terminate();
     indexer = undefined;
     const before = await countTransactions();
@@ -239,14 +239,14 @@ describe('svc indexer', () => {
     });
   const run = (...words: string[]) => runWith({}, ...words);
 
-  it('rebuilds, and says how the old mirror compares', async () => {
+  it('rebuilds and prints how the old mirror compares', async () => {
     const { stdout } = await run('rebuild');
     expect(stdout).toMatch(
       /^The mirror was made anew from \d+ events\. It is equal to the old one\.\n$/,
     );
   });
 
-  it('reconciles with exit code 0 when all agrees, and 1 with each difference when not', async () => {
+  it('reconciles with exit code 0 when all agrees, else 1 and each difference', async () => {
     expect((await run('reconcile')).stdout).toMatch(
       /^Journal, tables, \d+ accounts and the vaults/,
     );
@@ -264,7 +264,7 @@ describe('svc indexer', () => {
   });
 
   it.each(['rebuild', 'reconcile'])(
-    'says that the mirror is of another program, and does not %s with that',
+    'reports that the mirror is of another program and refuses to %s',
     async (verb) => {
       const other = SystemProgram.programId.toBase58();
       const refused = await runWith({ SVC_PROGRAM_ID: other }, verb).catch((error) => error);
@@ -277,7 +277,7 @@ describe('svc indexer', () => {
     },
   );
 
-  it('reconciles with exit code 2 where the mirror is only behind, and says how far', async () => {
+  it('reconciles with exit code 2 and prints the lag when the mirror is only behind', async () => {
     await indexer?.terminate();
     indexer = undefined;
     await work();

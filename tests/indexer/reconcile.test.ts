@@ -61,7 +61,7 @@ describe('reconcile', () => {
     expect(isClean(result)).toBe(true);
   });
 
-  it('is refused with another program or ledger than the mirror has, and with none is not', async () => {
+  it("is refused for another program or ledger than the mirror's, and allowed while it has none", async () => {
     const { connection } = scene.ledger;
     const own = { database: mirror.pool, connection, addresses };
     const other = { ...own, addresses: createAddresses(SystemProgram.programId) };
@@ -120,7 +120,7 @@ describe('reconcile', () => {
     ]);
   });
 
-  it('reports what the ledger no longer shows, from the journal alone', async () => {
+  it('reports a wrong row of a closed account from the journal alone', async () => {
     const address = job.toBase58();
     const gone = await checkWith(
       `update jobs set closed = true, escrow_tx = 'another'`,
@@ -132,7 +132,7 @@ describe('reconcile', () => {
     );
   });
 
-  it('reports a fold that the journal does not explain', async () => {
+  it('reports a row that the journal does not explain', async () => {
     const address = scene.service.creditAccount.toBase58();
     const differences = await checkWith(
       `update journal set folded = false where event_name = 'CreditBought'`,
@@ -143,7 +143,7 @@ describe('reconcile', () => {
     ]);
   });
 
-  it('does not take a mirror that is a moment behind for a wrong one', async () => {
+  it('does not report a mirror that is a moment behind', async () => {
     const checking = check();
     const [locked] = await scene.lock();
     await catchUp();
@@ -152,7 +152,7 @@ describe('reconcile', () => {
     expect(locked).toBeDefined();
   });
 
-  it('tells what the vaults hold and what they owe', async () => {
+  it('returns what the vaults hold and what they owe', async () => {
     const { conservation } = await check();
     expect(conservation).toEqual([
       { vault: 'vault', heldBaseUnits: 100_000_000n, dueBaseUnits: 100_000_000n },
@@ -160,7 +160,7 @@ describe('reconcile', () => {
     ]);
   });
 
-  it('calls a vault that lacks what it owes a breach, and one that holds more none', async () => {
+  it('reports a vault that holds less than it owes, but not one that holds more', async () => {
     const result = await check();
     const holding = (heldBaseUnits: bigint) => ({
       ...result,
@@ -169,7 +169,7 @@ describe('reconcile', () => {
     expect([99n, 100n, 101n].map((held) => isClean(holding(held)))).toEqual([false, true, true]);
   });
 
-  it('takes no purchase that is withdrawn at once for a vault that lacks something', async () => {
+  it('reports no shortage for a purchase that is withdrawn at once', async () => {
     const { operator, mints, wallet: owner } = scene.service;
     const buyer = operator.authority.publicKey;
     const purse = mintTo(operator, { mint: mints.credit, owner: buyer, baseUnits: 1_000_000n });
@@ -193,7 +193,7 @@ describe('reconcile', () => {
   });
 });
 
-describe('reconcile, with a mirror that is behind the ledger,', () => {
+describe('reconcile, with a mirror behind the ledger,', () => {
   /** Of which the mirror knows all, and of which it knows nothing. */
   let known: PublicKey;
   let locked: PublicKey;
@@ -220,7 +220,7 @@ describe('reconcile, with a mirror that is behind the ledger,', () => {
     await mirror.pool.query(`update cursors set slot = $1 where name = 'confirmed'`, [slot]);
   }
 
-  it('says by how many slots, and finds no difference in what changed since', async () => {
+  it('returns the lag in slots and no difference for later changes', async () => {
     const result = await check();
     expect(result).toMatchObject({
       differences: [],
@@ -229,7 +229,7 @@ describe('reconcile, with a mirror that is behind the ledger,', () => {
     expect([isClean(result), isBreach(result)]).toEqual([false, false]);
   });
 
-  it('tells of an account that it lacks although it has come past its last change', async () => {
+  it('reports an account that the mirror lacks although it has passed its last change', async () => {
     const address = known.toBase58();
     await mirror.pool.query('update jobs set sequence = 0 where address = $1', [address]);
     const { differences, behind } = await check();
@@ -239,7 +239,7 @@ describe('reconcile, with a mirror that is behind the ledger,', () => {
     expect(behind?.accounts).toBeGreaterThan(0);
   });
 
-  it('knows that of the slot at its cursor it may have stored a part', async () => {
+  it('expects that the slot at the cursor may be stored in part', async () => {
     const before = await cursorSlot();
     await moveCursorTo(await newestSlot());
     const { differences, behind } = await check();
@@ -262,13 +262,13 @@ describe('reconcile, with a mirror that is behind the ledger,', () => {
     return Object.create(mirror.pool, { connect: { value: connect } });
   }
 
-  it('waits for it as long as it may, and then compares everything', async () => {
+  it('waits for the mirror up to its limit, then compares everything', async () => {
     const result = await check(60_000, poolAtEighthLook(catchUp));
     expect(result).toMatchObject({ differences: [], behind: null });
     expect(isClean(result)).toBe(true);
   });
 
-  it('does not take a job that was closed meanwhile for a difference', async () => {
+  it('does not report a job that was closed meanwhile', async () => {
     await scene.fail(known);
     const pool = poolAtEighthLook(async () => {
       await catchUp();
@@ -279,7 +279,7 @@ describe('reconcile, with a mirror that is behind the ledger,', () => {
     await catchUp();
   });
 
-  it('is not deceived by strangers who mention an account of which the mirror is wrong', async () => {
+  it("reports a wrong account even when strangers' transactions mention it", async () => {
     const toPubkey = addresses.model(scene.service.model.id);
     const fromPubkey = scene.ledger.payer.publicKey;
     await scene.send([SystemProgram.transfer({ fromPubkey, toPubkey, lamports: 1 })], []);

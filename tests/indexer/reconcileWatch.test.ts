@@ -67,7 +67,7 @@ async function watch(results: (Reconciliation | Error)[], random = 0.5) {
 }
 
 describe('the reconcile watch', () => {
-  it('counts breaches in a row, and starts anew after a clean one', async () => {
+  it('counts breaches in a row and restarts after a clean run', async () => {
     const { breaches, reconciled } = await watch([WRONG, SHORT, WRONG, CLEAN, WRONG]);
     expect(breaches).toEqual([1, 2, 3, 0, 1]);
     expect(reconciled).toEqual([
@@ -79,14 +79,14 @@ describe('the reconcile watch', () => {
     ]);
   });
 
-  it('does not take a ledger out of reach for a breach, nor for a clean run', async () => {
+  it('counts an unreachable ledger as neither breach nor clean run', async () => {
     const outage = new RetryableError('out of reach');
     const { breaches, reconciled } = await watch([WRONG, outage, WRONG]);
     expect(breaches).toEqual([1, 1, 2]);
     expect(reconciled).toEqual([['breach', 1], ['failed'], ['breach', 1]]);
   });
 
-  it('waits for a mirror that is behind: that is neither a breach nor clean, and no error', async () => {
+  it('waits for a mirror that is behind, which is neither breach, clean run nor error', async () => {
     const { breaches, reconciled, logged } = await watch([WRONG, BEHIND, WRONG, BEHIND, CLEAN]);
     expect(breaches).toEqual([1, 1, 2, 2, 0]);
     expect(reconciled).toEqual([
@@ -103,25 +103,25 @@ describe('the reconcile watch', () => {
     ]);
   });
 
-  it('counts a difference that a mirror has although it is behind', async () => {
+  it('counts a difference in a mirror that is behind', async () => {
     const { breaches, reconciled } = await watch([{ ...BEHIND, differences: WRONG.differences }]);
     expect(breaches).toEqual([1]);
     expect(reconciled).toEqual([['breach', 1]]);
   });
 
-  it('tells of vaults that were not compared, which is neither a breach nor all', async () => {
+  it('reports vaults that were not compared as a partial run, not as a breach', async () => {
     const { breaches, reconciled, logged } = await watch([WRONG, PARTIAL]);
     expect(breaches).toEqual([1, 0]);
     expect(reconciled.at(-1)).toEqual(['partial', 0]);
     expect(logged.at(-1)).toMatchObject({ msg: 'Could not compare the vaults' });
   });
 
-  it('does not take a shortage for over before the vaults were compared again', async () => {
+  it('keeps counting a shortage until the vaults are compared again', async () => {
     const { breaches } = await watch([SHORT, PARTIAL, CLEAN]);
     expect(breaches).toEqual([1, 1, 0]);
   });
 
-  it('raises its voice when it fails three times in a row, and counts anew after', async () => {
+  it('logs an error from the third failure in a row, and restarts the count after a success', async () => {
     const outage = new RetryableError('out of reach');
     const { logged } = await watch([outage, outage, outage, outage, CLEAN, outage]);
     expect(logged.map(({ level, failures }) => [level, failures])).toEqual([
@@ -133,11 +133,11 @@ describe('the reconcile watch', () => {
     ]);
   });
 
-  it('ends with an error that trying again cannot mend', async () => {
+  it('ends with an error that a retry cannot mend', async () => {
     await expect(watch([new FatalError('no such table')])).rejects.toThrow('no such table');
   });
 
-  it('waits before the first run, up to a fifth shorter or longer than told', async () => {
+  it('varies its first wait by up to a fifth', async () => {
     const waits = await Promise.all([0, 0.5, 1].map((random) => watch([CLEAN], random)));
     expect(waits.map(({ waitedMs }) => waitedMs[0])).toEqual([48_000, 60_000, 72_000]);
   });

@@ -63,8 +63,8 @@ function measured(database: Database): Database & { rowsMax: number } {
   return measuring as unknown as Database & { rowsMax: number };
 }
 
-describe('taking back a transaction', () => {
-  it('makes an account anew a part of its history at a time, however long that is', async () => {
+describe('rolling back a transaction', () => {
+  it("reads an account's history in bounded parts, however long it is", async () => {
     const limits = Array.from({ length: CHANGES }, (_value, index) => limitSet(index));
     const opened = { name: 'CreditOpened' as const, data: { spender: 'nobody' } };
     await mirror.apply([
@@ -91,7 +91,7 @@ describe('taking back a transaction', () => {
     expect(rowsMax).toBe(ROWS_AT_ONCE);
   });
 
-  it('reads each later change of an account once, however many were made on top of it', async () => {
+  it('reads each later change of an account once, however many follow', async () => {
     const opened = { name: 'CreditOpened' as const, data: { spender: 'nobody' } };
     await mirror.apply([transaction(1n, 1, [opened])]);
     const digest = await digestTables(mirror.pool);

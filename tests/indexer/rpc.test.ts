@@ -39,13 +39,13 @@ function holdTimeouts(): void {
   });
 }
 
-describe('a question to a node', () => {
-  it('is answered', async () => {
+describe('a request to a node', () => {
+  it('returns the answer', async () => {
     expect(await createRpc(url)('getSlot', [])).toBe(42);
   });
 
   for (const fault of ['is silent', 'stops in mid-answer'] as const) {
-    it(`is given up after ten seconds when the node ${fault}, and may be asked again`, async () => {
+    it(`fails after ten seconds with a retryable error when the node ${fault}`, async () => {
       holdTimeouts();
       const reached = once(node, 'request');
       mood = fault;
@@ -64,7 +64,7 @@ describe('a question to a node', () => {
     });
   }
 
-  it('is given up when the process ends, and none is asked after that', async () => {
+  it('ends when the process ends, and later requests fail', async () => {
     const ending = new AbortController();
     const reached = once(node, 'request');
     mood = 'is silent';
@@ -78,7 +78,7 @@ describe('a question to a node', () => {
   });
 
   it.each([400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503])(
-    'may be asked again when the node, or what stands before it, answers with status %i',
+    'can be retried after status %i from the node or a proxy',
     async (status) => {
       answer = { status, body: '<html>Sorry</html>' };
       const refused = createRpc(url)('getSlot', []);
@@ -96,21 +96,21 @@ describe('a question to a node', () => {
     ['null', 'null'],
     ['an error in words', '{"error": "try later"}'],
     ['an error without a code', '{"error": {"message": "try later"}}'],
-  ])('may be asked again when the answer is %s', async (_name, body) => {
+  ])('can be retried when the answer is %s', async (_name, body) => {
     answer = { status: 200, body };
     await expect(createRpc(url)('getSlot', [])).rejects.toThrow(RetryableError);
   });
 
   it.each([
     -32000, -32004, -32005, -32011, -32014, -32016, -32019, -32600, -32603, -32700, 403, 429,
-  ])('may be asked again when the node refuses it with the code %i', async (code) => {
+  ])('can be retried when the node refuses it with the code %i', async (code) => {
     answer = { status: 200, body: JSON.stringify({ error: { code, message: 'not now' } }) };
     const refused = createRpc(url)('getSlot', []);
     await expect(refused).rejects.toThrow(RetryableError);
     await expect(refused).rejects.toThrow(`refused getSlot: not now (${code})`);
   });
 
-  it('says that a node is behind where it has not reached a slot', async () => {
+  it('reports a node that has not reached a slot as behind', async () => {
     const error = { code: -32016, message: 'Minimum context slot has not been reached' };
     answer = { status: 200, body: JSON.stringify({ error }) };
     await expect(createRpc(url)('getSlot', [])).rejects.toThrow(NodeBehindError);
@@ -122,14 +122,14 @@ describe('a question to a node', () => {
     [-32601, 404],
     [-32602, 400],
   ])(
-    'is not asked again when the node does not understand it (%i, status %i)',
+    'is not retried when the node does not understand it (%i, status %i)',
     async (code, status) => {
       answer = { status, body: JSON.stringify({ error: { code, message: 'what?' } }) };
       await expect(createRpc(url)('getSlot', [])).rejects.toThrow(FatalError);
     },
   );
 
-  it('may be answered with null', async () => {
+  it('may return null', async () => {
     answer = { status: 200, body: '{"result": null, "error": null}' };
     expect(await createRpc(url)('getTransaction', [])).toBeNull();
   });

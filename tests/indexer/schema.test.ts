@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 describe('the schema of a database that was just migrated', () => {
-  it('is the committed one: npm test -- tests/indexer/schema -u writes it', async () => {
+  it('equals the committed one (update it with npm test -- tests/indexer/schema -u)', async () => {
     expect(await dumpSchema(client)).toMatchSnapshot();
   });
 });

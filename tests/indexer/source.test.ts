@@ -28,12 +28,12 @@ function shown(meta: Record<string, unknown>) {
   return { getTransaction: { slot: 7, transaction: { message }, meta: { err: null, ...meta } } };
 }
 
-describe('a list', () => {
+describe('a list of signatures', () => {
   const query: Parameters<LedgerSource['list']>[0] = {
     ...{ commitment: 'finalized', before: 'a newer one', limit: 1_000, nodeSlotMin: 500n },
   };
 
-  it('is refused by a node that has not reached the slot it is to include', async () => {
+  it('is refused by a node that has not reached the slot that it must include', async () => {
     const { source, asked } = sourceOf({ getSignaturesForAddress: [] });
     await source.list(query);
     await source.list({ commitment: 'confirmed', limit: 100 });
@@ -46,7 +46,7 @@ describe('a list', () => {
     ]);
   });
 
-  it('is asked for again while the node is a slot or two behind, and no longer', async () => {
+  it('is requested again while the node is a slot or two behind, up to a limit', async () => {
     const rows = [{ signature: 'a signature', slot: 7, err: null }];
     const answers = { getSignaturesForAddress: rows };
     const near = sourceOf(answers, { times: 2 });
@@ -60,7 +60,7 @@ describe('a list', () => {
 });
 
 describe('a transaction', () => {
-  it('is read whatever its version, so that nobody’s keeps the mirror from going on', async () => {
+  it('is read whatever its version, so that no version stops the mirror', async () => {
     const { source, asked } = sourceOf(shown({ innerInstructions: [] }));
     await source.read({ ...PLACE, failed: false });
     expect(asked).toEqual([
@@ -71,13 +71,13 @@ describe('a transaction', () => {
     ]);
   });
 
-  it('has no events where nothing was called within it', async () => {
+  it('has no events when it has no inner instructions', async () => {
     const { source } = sourceOf(shown({ innerInstructions: [] }));
     expect(await source.read({ ...PLACE, failed: false })).toEqual({ ...PLACE, events: [] });
   });
 
   it.each([[{ innerInstructions: null }], [{}]])(
-    'is asked for again where the node did not record what was called within it (%j)',
+    'is requested again when the node did not record its inner instructions (%j)',
     async (meta) => {
       const { source } = sourceOf(shown(meta));
       await expect(source.read({ ...PLACE, failed: false })).rejects.toThrow(RetryableError);
@@ -85,18 +85,18 @@ describe('a transaction', () => {
   );
 });
 
-describe('where transactions are', () => {
+describe('the location of transactions', () => {
   const answer = (slot: number) => ({
     getSignatureStatuses: { context: { slot }, value: [{ slot: 7, err: null }, null] },
   });
 
-  it('is told by a node that has reached the slot on which it is judged', async () => {
+  it('is answered by a node that has reached the required slot', async () => {
     const { source } = sourceOf(answer(500));
     const located = await source.locate(['a signature', 'another one'], 500n);
     expect(located).toEqual(new Map([['a signature', 7n]]));
   });
 
-  it('is not told by a node that is behind that slot', async () => {
+  it('is refused by a node that is behind the required slot', async () => {
     const { source, waitedMs } = sourceOf(answer(499));
     await expect(source.locate(['a signature', 'another one'], 500n)).rejects.toThrow(
       NodeBehindError,

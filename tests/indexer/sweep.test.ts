@@ -69,13 +69,13 @@ const lockOf = (): LedgerTransaction =>
   transactions.find(({ events }) => events.some(({ name }) => name === 'JobLocked')) as never;
 
 describe('a sweep', () => {
-  it('brings the mirror to what the ledger holds, and then finds nothing more', async () => {
+  it('brings the mirror up to the ledger, after which another finds nothing', async () => {
     expect(await sweep(contextWith())).toBe(transactions.length);
     expect(await digestTables(client)).toEqual(digest);
     expect(await sweep(contextWith())).toBe(0);
   });
 
-  it('makes an emptied mirror again, and touches nothing that the ledger does not know', async () => {
+  it('refills an emptied mirror and leaves rows alone that do not come from the ledger', async () => {
     await sweep(contextWith());
     await client.query(
       `insert into service.api_keys (key_sha256, wallet, status) values ('a', 'b', 'active')`,
@@ -87,13 +87,13 @@ describe('a sweep', () => {
     expect((await client.query('select from service.api_keys')).rowCount).toBe(1);
   });
 
-  it('reads page after page until it has reached the cursor', async () => {
+  it('reads page after page until it reaches the cursor', async () => {
     const list: LedgerSource['list'] = (query) => scene.source.list({ ...query, limit: 4 });
     expect(await sweep(contextWith({ list }))).toBe(transactions.length);
     expect(await digestTables(client)).toEqual(digest);
   });
 
-  it('leaves the cursor at what is stored when it breaks off, and goes on from there', async () => {
+  it('keeps the cursor at what is stored when it fails, and resumes there', async () => {
     const breaking = transactions[7] as LedgerTransaction;
     const read: LedgerSource['read'] = async (listed) => {
       if (listed.signature === breaking.signature) throw new RetryableError('out of reach');
@@ -128,7 +128,7 @@ describe('a sweep', () => {
     expect(places(announced)).toEqual(places(transactions.flatMap(({ events }) => events)));
   });
 
-  it('stops between two transactions when it is told to, and goes on from there', async () => {
+  it('stops between two transactions when it is aborted, and resumes there', async () => {
     const stopping = new AbortController();
     const read: LedgerSource['read'] = async (listed) => {
       if (listed.signature === transactions[12]?.signature) stopping.abort();
@@ -140,14 +140,14 @@ describe('a sweep', () => {
     expect(await digestTables(client)).toEqual(digest);
   });
 
-  it('does not believe a node that answers every question with its newest page', async () => {
+  it('rejects a node that answers every request with its newest page', async () => {
     const list: LedgerSource['list'] = (query) =>
       scene.source.list({ ...query, before: undefined, limit: 4 });
     await expect(sweep(contextWith({ list }))).rejects.toThrow(RetryableError);
     expect(await selectCursor(client, 'confirmed')).toBe(0n);
   });
 
-  it('passes over a failed transaction, and moves on', async () => {
+  it('skips a failed transaction', async () => {
     await sweep(contextWith());
     const before = await selectCursor(client, 'confirmed');
     const { creditAccount } = scene.service;
@@ -158,7 +158,7 @@ describe('a sweep', () => {
   });
 });
 
-describe('a transaction that a node left out of its list', () => {
+describe('a transaction that a node omitted from its list', () => {
   it('is found in the history of the account that lacks it', async () => {
     const { signature } = lockOf();
     const context = contextWith(leavingOut(signature));
@@ -169,7 +169,7 @@ describe('a transaction that a node left out of its list', () => {
     expect(await fillGaps(context)).toEqual([]);
   });
 
-  it('is found when the final ones are listed', async () => {
+  it('is found when the final transactions are listed', async () => {
     await sweep(contextWith(leavingOut(lockOf().signature)));
     expect(await sweep(contextWith())).toBe(0);
     expect(await finalize(contextWith())).toEqual([]);
@@ -178,7 +178,7 @@ describe('a transaction that a node left out of its list', () => {
 });
 
 describe('finality', () => {
-  it('is not told by the list of a node that is behind', async () => {
+  it('is not concluded from the list of a node that is behind', async () => {
     await sweep(contextWith());
     const before = await selectCursor(client, 'finalized');
     const list: LedgerSource['list'] = async (query) => {
@@ -190,7 +190,7 @@ describe('finality', () => {
     expect(await selectCursor(client, 'finalized')).toBe(before);
   });
 
-  it('is not told by an empty list of a node that knows what is final', async () => {
+  it('is not concluded from an empty list of a node that knows what is final', async () => {
     await finalize(contextWith());
     const before = await selectCursor(client, 'finalized');
     await scene.wait(10);
@@ -199,7 +199,7 @@ describe('finality', () => {
     expect(await selectCursor(client, 'finalized')).toBe(before);
   });
 
-  it('goes on where a node has forgotten a history that is long past', async () => {
+  it('advances when a node no longer has a history that is long past', async () => {
     await finalize(contextWith());
     await scene.wait(10);
     const finalizedSlot = await scene.source.slot('finalized');
@@ -212,7 +212,7 @@ describe('finality', () => {
     expect(await selectCursor(client, 'finalized')).toBe(finalizedSlot);
   });
 
-  it('is judged by a node that has reached what is final', async () => {
+  it('is checked with a node that has reached the final slot', async () => {
     await mirror.apply(transactions);
     await scene.wait(SLOTS_BELOW_FINAL);
     const asked: bigint[] = [];
@@ -226,7 +226,7 @@ describe('finality', () => {
     expect(asked).toEqual([finalizedSlot]);
   });
 
-  it('is noted for every transaction, once the ledger has reached it', async () => {
+  it('is stored for every transaction once the ledger has reached it', async () => {
     await sweep(contextWith());
     await finalize(contextWith());
     const { rows } = await client.query<{ commitment: string; count: bigint }>(
@@ -235,7 +235,7 @@ describe('finality', () => {
     expect(rows).toEqual([{ commitment: 'finalized', count: BigInt(transactions.length) }]);
   });
 
-  it('takes back a transaction that the ledger has lost, for the one in its place', async () => {
+  it('replaces a transaction that the ledger has lost by the one in its place', async () => {
     const lock = lockOf();
     const position = transactions.indexOf(lock);
     const signature = 'a transaction of a fork that nobody followed';

@@ -86,14 +86,14 @@ async function expectSynced(result: 'listed' | 'failed'): Promise<void> {
   expect(await registry.metrics()).toContain(`svc_helius_histories_total{result="${result}"} 1`);
 }
 
-describe('a history that Helius lists oldest first', () => {
-  it('makes the same tables, page after page', async () => {
+describe('a Helius history, which lists the oldest transactions first', () => {
+  it('yields the same tables page after page', async () => {
     await sync();
     await expectSynced('listed');
     expect(helius.pagesAsked).toBeGreaterThan(5);
   });
 
-  it('gives out the oldest page before anything else is listed', async () => {
+  it('returns its oldest page before it requests another', async () => {
     const [oldest] = await scene.read();
     const { value } = await source.listFinal({ slot: 0n, slotMax }).next();
     expect(value?.[0]?.signature).toBe(oldest?.signature);
@@ -101,7 +101,7 @@ describe('a history that Helius lists oldest first', () => {
     expect([helius.pagesAsked, lists]).toEqual([1, 1]);
   });
 
-  it('may list transactions twice, in one page and in two', async () => {
+  it('may list a transaction twice, in one page or in two', async () => {
     let previous: Row[] = [];
     helius.alterPage = (rows) => {
       const altered = [...previous, ...rows.flatMap((row) => [row, row])];
@@ -118,7 +118,7 @@ describe('a history that Helius lists oldest first', () => {
     await expectSynced('listed');
   });
 
-  it('may leave a transaction out, which is found where it is missed', async () => {
+  it('may omit a transaction, which the gap search then finds', async () => {
     helius.show = (rows) => rows.filter((_row, index) => index !== 20);
     await sync();
     expect(await digestTables(client)).not.toEqual(digest);
@@ -126,7 +126,7 @@ describe('a history that Helius lists oldest first', () => {
     await expectSynced('listed');
   });
 
-  it('is not asked for a stretch that the ledger lists at once', async () => {
+  it('is not requested for a range that the ledger lists in one page', async () => {
     for await (const page of source.listFinal({ slot: slotMax - 1_499n, slotMax })) {
       await applyMissing(context, page);
     }
@@ -135,8 +135,8 @@ describe('a history that Helius lists oldest first', () => {
   });
 });
 
-describe('where the history ends, the ordinary list goes on', () => {
-  it('when a page fails; the next history is asked for again', async () => {
+describe('the sync falls back to the ordinary list', () => {
+  it('when a history page fails, and requests the history again next time', async () => {
     helius.alterPage = (rows, page) => {
       if (page === 2) throw new Error('overloaded');
       return rows;
@@ -148,7 +148,7 @@ describe('where the history ends, the ordinary list goes on', () => {
     expect(helius.pagesAsked).toBeGreaterThan(5);
   });
 
-  it('when the node does not know the method; it is never asked again', async () => {
+  it('when the node does not support the method, and never requests it again', async () => {
     helius.alterPage = () => {
       throw new RefusedError('Method not found');
     };
@@ -158,19 +158,19 @@ describe('where the history ends, the ordinary list goes on', () => {
     expect(helius.pagesAsked).toBe(1);
   });
 
-  it('when it begins later than the ledger does', async () => {
+  it('when the history begins later than the ledger', async () => {
     helius.show = (rows) => rows.slice(rows.length / 2);
     await sync();
     await expectSynced('failed');
   });
 
-  it('when it is out of order', async () => {
+  it('when the history is out of order', async () => {
     helius.show = (rows) => [...rows.slice(0, 12), ...rows.slice(12).reverse()];
     await sync();
     await expectSynced('failed');
   });
 
-  it('when it answers every question with the same page', async () => {
+  it('when every history page is the same', async () => {
     let first: Row[] = [];
     helius.alterPage = (rows, page) => {
       if (page === 0) first = rows;
@@ -181,7 +181,7 @@ describe('where the history ends, the ordinary list goes on', () => {
     expect(helius.pagesAsked).toBe(2);
   });
 
-  it('when it is empty', async () => {
+  it('when the history is empty', async () => {
     helius.show = () => [];
     await sync();
     await expectSynced('listed');

@@ -56,15 +56,15 @@ async function readStored(): Promise<Set<string>> {
   return new Set(rows.map(({ signature }) => signature));
 }
 
-describe('the indexer with Helius', () => {
-  it('begins with the history of Helius, and goes on with the ordinary list', async () => {
+describe('an indexer with Helius', () => {
+  it('reads the Helius history first, then the ordinary list', async () => {
     await until(async () => helius.pagesAsked > 0);
     const onLedger = await scene.read();
     await until(async () => (await readStored()).size === onLedger.length);
     expect(helius.pagesAsked).toBe(Math.ceil(onLedger.length / 5));
   });
 
-  it('makes the same tables as the ordinary list', async () => {
+  it('builds the same tables as from the ordinary list', async () => {
     await work();
     const lived = await scene.read();
     await until(async () => {

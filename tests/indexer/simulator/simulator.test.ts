@@ -70,9 +70,9 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-describe('a mirror that was kept while everything failed', () => {
+describe('a mirror under simulated failures', () => {
   it.each(seeds)(
-    'holds what the ledger holds, each event announced once (seed $seed, for $finds)',
+    'matches the ledger and announces each event once (seed $seed, for $finds)',
     async ({ seed }) => {
       const queue = createDeliveryQueue(jobs.boss);
       const outcome = await simulate({ seed, transactions: TRANSACTIONS, mirror, queue, clock });

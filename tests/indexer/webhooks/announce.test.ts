@@ -97,7 +97,7 @@ function repayment(slot: bigint, available: number, sequence = 4): LedgerTransac
   return { ...place, events: [{ ...place, name: 'ClaimPaid', data }] };
 }
 
-describe('an event is for', () => {
+describe('an event is announced to', () => {
   it('the webhooks of its wallet that subscribe to its kind [events.subscribed-kinds]', async () => {
     const mine = await scene.addWebhook({ url: URL });
     await scene.addWebhook({ url: URL, wallet: OTHER_WALLET });
@@ -106,7 +106,7 @@ describe('an event is for', () => {
     expect(await told()).toEqual([{ webhook: mine, event: 'credit.topup', status: 'pending' }]);
   });
 
-  it('no webhook that subscribes to another event of the same moment alone', async () => {
+  it('no webhook that subscribes only to another event of the same transaction', async () => {
     const [topUps, alerts] = [
       await scene.addWebhook({ url: URL }),
       await scene.addWebhook({ url: URL, events: ['credit.low'] }),
@@ -119,7 +119,7 @@ describe('an event is for', () => {
     ]);
   });
 
-  it('everybody who subscribes, when it is about a worker [events.subscribed-kinds]', async () => {
+  it('every subscriber, when it is about a worker [events.subscribed-kinds]', async () => {
     const events = ['worker.registered'] as const;
     const mine = await scene.addWebhook({ url: URL, events });
     const other = await scene.addWebhook({ url: URL, wallet: OTHER_WALLET, events });
@@ -144,7 +144,7 @@ describe('an event is for', () => {
     expect(new Set(deliveries.map(({ event_id }) => event_id)).size).toBe(1);
   });
 
-  it.each(['failed', 'disabled'])('later, when the webhook is %s', async (status) => {
+  it.each(['failed', 'disabled'])('its webhook later, when the webhook is %s', async (status) => {
     await scene.addWebhook({ url: URL, status });
     await scene.announce([bought({ credits: 5, available: 5 })]);
     expect(await told()).toMatchObject([{ status: 'undelivered' }]);
@@ -153,7 +153,7 @@ describe('an event is for', () => {
 });
 
 describe('announcing', () => {
-  it('happens with the folding or not at all [events.never-lost]', async () => {
+  it('commits with the fold or not at all [events.never-lost]', async () => {
     await scene.addWebhook({ url: URL });
     const failing = inTransaction(scene.pool, async (client) => {
       await scene.announcer.announce(client, [bought({ credits: 5, available: 5 })]);
@@ -174,14 +174,14 @@ describe('announcing', () => {
     expect(await countQueued()).toBe(1n);
   });
 
-  it('tells of each event of one instruction, however many it came to', async () => {
+  it('covers every event of one instruction, however many they are', async () => {
     await scene.addWebhook({ url: URL });
     const event = bought({ credits: 5, available: 5 });
     await scene.announce([event, { ...event, innerIndex: event.innerIndex + 2 }]);
     expect(await told()).toHaveLength(2);
   });
 
-  it('passes over what is not above the floor', async () => {
+  it('skips events that are not above the floor slot', async () => {
     await scene.addWebhook({ url: URL });
     const announcer = createAnnouncer({ queue: scene.queue, awaitsFinality: false }, 10n);
     await scene.announce([bought({ credits: 5, available: 5, slot: 10n })], announcer);
@@ -195,7 +195,7 @@ describe('announcing', () => {
   });
 });
 
-describe('announcing is resumed', () => {
+describe('announcing resumes', () => {
   async function resume(sweptSlot: bigint, awaitsFinality = false) {
     const client = await scene.pool.connect();
     try {
@@ -220,17 +220,17 @@ describe('announcing is resumed', () => {
 
   beforeEach(() => scene.addWebhook({ url: URL }));
 
-  it('from the present, on a new installation', async () => {
+  it('at the present on a new installation', async () => {
     expect(await announcedSlots(0n, [1n, 1_000n, 1_001n])).toEqual([1_001n]);
   });
 
-  it('where it was left; what nodes list late is announced, too', async () => {
+  it('where it stopped, and includes what nodes list late', async () => {
     await resume(0n);
     await movePosition(scene.pool, 2_000n);
     expect(await announcedSlots(2_000n, [1_000n, 1_990n, 2_001n])).toEqual([1_990n, 2_001n]);
   });
 
-  it('behind what was announced, when the mirror was emptied', async () => {
+  it('after what was announced, when the mirror was emptied', async () => {
     await resume(0n);
     await movePosition(scene.pool, 2_000n);
     expect(await announcedSlots(0n, [1n, 2_000n, 2_001n])).toEqual([2_001n]);
@@ -238,7 +238,7 @@ describe('announcing is resumed', () => {
     expect(await announcedSlots(1_500n, [1_501n, 2_002n])).toEqual([2_001n, 2_002n]);
   });
 
-  it('with what became final while another process made the mirror anew', async () => {
+  it('with what became final while another process rebuilt the mirror', async () => {
     const final = opening(1_001n);
     const open = [withdrawal(1_002n, 400), purchase(1_003n, 410)];
     const announcer = await resume(0n, true);
@@ -257,8 +257,8 @@ describe('announcing is resumed', () => {
   });
 });
 
-describe('a transaction that vanishes', () => {
-  it('takes along what it announced and nobody was sent', async () => {
+describe('a transaction that is rolled back', () => {
+  it('withdraws its announcements that were not sent', async () => {
     await scene.addWebhook({ url: URL });
     const lost = opening(10n);
     await scene.applyAndAnnounce([lost]);
@@ -282,7 +282,7 @@ describe('a transaction that vanishes', () => {
     expect(await scene.deliveries()).toEqual([{ ...sent, attempts: 1 }]);
   });
 
-  it('makes way for what took its place and was found before, which is announced then', async () => {
+  it('is replaced by the transaction in its place, which is announced', async () => {
     await scene.addWebhook({ url: URL });
     const lost = withdrawal(11n, 400);
     const inItsPlace = purchase(12n, 510, 3);
@@ -295,7 +295,7 @@ describe('a transaction that vanishes', () => {
     expect(rows).toEqual([{ signature: inItsPlace.signature }]);
   });
 
-  it('makes way for another beginning of the same account that was found before', async () => {
+  it('is replaced by another first transaction of the same account', async () => {
     await scene.addWebhook({ url: URL });
     const [lost, inItsPlace] = [opening(10n), opening(11n)];
     await scene.applyAndAnnounce([lost, inItsPlace]);
@@ -304,7 +304,7 @@ describe('a transaction that vanishes', () => {
     expect(rows).toEqual([{ signature: inItsPlace.signature }]);
   });
 
-  it('leaves what was announced of what was built upon it, where that is not announced again', async () => {
+  it('keeps the announcements of dependent transactions that are not announced again', async () => {
     await scene.addWebhook({ url: URL });
     const [lost, built] = [withdrawal(11n, 400), purchase(12n, 500)];
     await scene.applyAndAnnounce([opening(10n), lost, built]);
@@ -315,7 +315,7 @@ describe('a transaction that vanishes', () => {
     expect(await told()).toHaveLength(2);
   });
 
-  it('begins no alert by what was not announced', async () => {
+  it('does not start an alert through events that were never announced', async () => {
     await scene.addWebhook({ url: URL, events: ['credit.low'] });
     const fromNow = createAnnouncer({ queue: scene.queue, awaitsFinality: false }, 11n);
     const lost = purchase(12n, 60);
@@ -325,7 +325,7 @@ describe('a transaction that vanishes', () => {
     expect(await told()).toMatchObject([{ event: 'credit.low' }]);
   });
 
-  it('arms the alert that it began, unless that was sent', async () => {
+  it('rearms the alert that it started, unless that was sent', async () => {
     await scene.addWebhook({ url: URL, events: ['credit.low'] });
     const [spent, again, atLast] = [withdrawal(11n, 50), withdrawal(12n, 50), withdrawal(13n, 50)];
     await scene.applyAndAnnounce([opening(10n), spent]);
@@ -339,7 +339,7 @@ describe('a transaction that vanishes', () => {
     expect(await told()).toHaveLength(1);
   });
 
-  it('brings back the alert that it ended', async () => {
+  it('restores the alert that it ended', async () => {
     await scene.addWebhook({ url: URL, events: ['credit.low'] });
     const lost = purchase(12n, 150);
     await scene.applyAndAnnounce([opening(10n), withdrawal(11n, 50), lost]);
@@ -349,7 +349,7 @@ describe('a transaction that vanishes', () => {
     expect(await told()).toHaveLength(1);
   });
 
-  it('brings back the alert that it ended by repaying a dispute', async () => {
+  it('restores the alert that it ended by repaying a dispute', async () => {
     await scene.addWebhook({ url: URL, events: ['credit.low'] });
     const lost = repayment(12n, 130);
     await scene.applyAndAnnounce([founding(), opening(10n), withdrawal(11n, 90), lost]);
@@ -358,7 +358,7 @@ describe('a transaction that vanishes', () => {
     expect(await told()).toHaveLength(1);
   });
 
-  it('leaves the alert that a repaid dispute ended before it', async () => {
+  it('does not restore an alert that a repaid dispute ended before it', async () => {
     await scene.addWebhook({ url: URL, events: ['credit.low'] });
     const lost = withdrawal(13n, 120, 5);
     const repaid = [withdrawal(11n, 90), repayment(12n, 130)];
@@ -368,7 +368,7 @@ describe('a transaction that vanishes', () => {
     expect(await told()).toHaveLength(2);
   });
 
-  it('takes along an alert of what was built upon it, unless that begins it again', async () => {
+  it('withdraws an alert of a dependent transaction, unless that transaction starts it again', async () => {
     await scene.addWebhook({ url: URL, events: ['credit.low'] });
     const lost = purchase(12n, 190);
     const low = withdrawal(11n, 90);
@@ -385,10 +385,10 @@ describe('a transaction that vanishes', () => {
   }
 });
 
-describe('where webhooks wait for finality', () => {
+describe('with webhooks that wait for finality', () => {
   const careful = () => createAnnouncer({ queue: scene.queue, awaitsFinality: true }, 0n);
 
-  it('an event is queued when its transaction is final, and not before [events.finality]', async () => {
+  it('an event is queued only when its transaction is final [events.finality]', async () => {
     await scene.addWebhook({ url: URL });
     const landed = opening(10n);
     await scene.applyAndAnnounce([landed], careful());
@@ -400,7 +400,7 @@ describe('where webhooks wait for finality', () => {
     expect(await countQueued()).toBe(1n);
   });
 
-  it('an event that is folded late, out of a final transaction, is queued at once', async () => {
+  it('an event that is folded late from a final transaction is queued at once', async () => {
     await scene.addWebhook({ url: URL });
     const late = opening(10n);
     await scene.pool.query(
@@ -427,7 +427,7 @@ describe('credit.low', () => {
     await scene.addWebhook({ url: URL, events: ['credit.low'] });
   });
 
-  it('fires once when the balance goes below 100, and again after it was above [events.credit-low]', async () => {
+  it('fires when the balance falls below 100, and again after it was above [events.credit-low]', async () => {
     await spend(100);
     expect(await alerts()).toEqual([]);
     await spend(99);
@@ -441,26 +441,26 @@ describe('credit.low', () => {
     expect(await alerts()).toEqual([99, 96]);
   });
 
-  it('counts what is locked, since it may come back', async () => {
+  it('counts locked credits, which may come back', async () => {
     await spend(60, 40);
     expect(await alerts()).toEqual([]);
     await spend(60, 39);
     expect(await alerts()).toEqual([60]);
   });
 
-  it('is armed again by a dispute that is repaid', async () => {
+  it('is rearmed when a dispute is repaid', async () => {
     await scene.applyAndAnnounce([founding(), opening(10n), withdrawal(11n, 90)]);
     await scene.applyAndAnnounce([repayment(12n, 130), withdrawal(13n, 90, 5)]);
     expect(await alerts()).toEqual([90, 90]);
   });
 
-  it('counts what was locked when a dispute was repaid', async () => {
+  it('counts credits that were locked when a dispute was repaid', async () => {
     await scene.applyAndAnnounce([founding(), opening(10n), withdrawal(11n, 50, 3, 40)]);
     await scene.applyAndAnnounce([repayment(12n, 60), withdrawal(13n, 59, 5, 40)]);
     expect(await alerts()).toEqual([50, 59]);
   });
 
-  it('does not count what was locked only after that, in the same transaction', async () => {
+  it('does not count credits that the same transaction locked only later', async () => {
     const low = withdrawal(11n, 50, 3, 40);
     const repaid = repayment(12n, 59);
     const { signature } = repaid;
@@ -472,14 +472,14 @@ describe('credit.low', () => {
     expect(await alerts()).toEqual([50]);
   });
 
-  it('is not caused by a balance that only grew', async () => {
+  it('does not fire for a balance that only grew', async () => {
     await scene.announce([bought({ credits: 50, available: 50 })]);
     expect(await alerts()).toEqual([]);
     await spend(49);
     expect(await alerts()).toEqual([49]);
   });
 
-  it("follows the wallet's own threshold, also one that was raised above the balance [events.credit-low]", async () => {
+  it("follows the wallet's own threshold, also when that is raised above the balance [events.credit-low]", async () => {
     await spend(150);
     await scene.pool.query('update service.credit_alerts set threshold_credits = 200');
     await spend(149);

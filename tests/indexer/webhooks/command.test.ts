@@ -45,7 +45,7 @@ async function svc(args: string[], settings: Record<string, string> = {}) {
 }
 
 describe('svc webhooks', () => {
-  it('lists webhooks and deliveries, and what is left of them after a replay', async () => {
+  it('lists webhooks, deliveries, and their state after a replay', async () => {
     await svc(['disable', id]);
     await scene.announce([bought({ credits: 5, available: 105 })]);
     const listed = await svc(['list', '--wallet', WALLET]);
@@ -63,7 +63,7 @@ describe('svc webhooks', () => {
     expect((await svc(['deliveries', id, '--until', '2020-01-01'])).out).not.toContain('evt_');
   });
 
-  it('sends a test event through the indexer, and tells how it went', async () => {
+  it('sends a test event through the indexer and prints the result', async () => {
     const { stop } = await scene.start();
     const delivered = await svc(['test', id]);
     expect(delivered).toMatchObject({ code: 0, out: 'thank you\n' });
@@ -75,7 +75,7 @@ describe('svc webhooks', () => {
     await stop();
   });
 
-  it("prints a new secret once, to whoever has the service's key", async () => {
+  it("prints a new secret once, and only with the service's sealing key", async () => {
     const { out, code } = await svc(['rotate', id], { SVC_SECRETS_KEY: SECRETS_KEY });
     expect({ out, code }).toEqual({ out: expect.stringMatching(/^whsec_\S+\n$/), code: 0 });
     const other = Buffer.alloc(32, 9).toString('base64');
@@ -85,7 +85,7 @@ describe('svc webhooks', () => {
     expect((await svc(['rotate', id])).error).toMatch(/^Set SVC_SECRETS_KEY/);
   });
 
-  it('seals all secrets anew, and fails by the names of those that it cannot open', async () => {
+  it('reseals all secrets, and fails with the names of those that it cannot open', async () => {
     const old = { SVC_SECRETS_KEY_PREVIOUS: SECRETS_KEY };
     const keys = { ...old, SVC_SECRETS_KEY: Buffer.alloc(32, 9).toString('base64') };
     const { rows } = await scene.pool.query(
@@ -120,7 +120,7 @@ describe('svc webhooks', () => {
   });
 
   it.each(['deliveries', 'replay', 'test', 'enable', 'disable'])(
-    'says so when there is no such webhook: %s',
+    'reports that there is no such webhook: %s',
     async (verb) => {
       const { out, error, code } = await svc([verb, 'wh_0']);
       expect({ out, error, code }).toEqual({

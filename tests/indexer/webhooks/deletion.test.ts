@@ -57,8 +57,8 @@ async function addDeliveries(): Promise<bigint> {
   return first?.id as bigint;
 }
 
-describe('a webhook that is being deleted', () => {
-  it("does not hold up what the wallet's other webhooks are told", async () => {
+describe('a webhook during its deletion', () => {
+  it("does not delay the wallet's other webhooks", async () => {
     const kept = await scene.addWebhook({ url: 'https://example.com/kept' });
     await inTransaction(scene.pool, async (deleting) => {
       await deleting.query('delete from service.webhooks where id = $1', [doomed]);
@@ -67,7 +67,7 @@ describe('a webhook that is being deleted', () => {
     expect((await scene.deliveries()).map(({ webhook_id }) => webhook_id)).toEqual([kept]);
   });
 
-  it('is told like any other when it is not deleted, but disabled, rotated or concluded', async () => {
+  it('receives events as usual when it is disabled, rotated or concluded instead', async () => {
     await inTransaction(scene.pool, async (changing) => {
       await changing.query('select from service.webhooks where id = $1 for no key update', [
         doomed,
@@ -82,7 +82,7 @@ describe('a webhook that is being deleted', () => {
     expect((await scene.deliveries()).map(({ webhook_id }) => webhook_id)).toEqual([doomed]);
   });
 
-  it('is sent nothing more, and loses its deliveries before anybody waits for it', async () => {
+  it('receives nothing more and loses its queued deliveries at once', async () => {
     const busy = await addDeliveries();
     const removing = await inTransaction(scene.pool, async (attempting) => {
       await attempting.query('select from service.webhook_deliveries where id = $1 for update', [

@@ -50,7 +50,7 @@ async function theDelivery(): Promise<DeliveryRow> {
 }
 
 describe('a delivery', () => {
-  it('is a POST of the stored body, signed so that the receiver can compute the same [events.signature]', async () => {
+  it('posts the stored body with a signature that the receiver can compute [events.signature]', async () => {
     const { delivery } = await announceOne();
     await scene.attemptDue();
 
@@ -73,7 +73,7 @@ describe('a delivery', () => {
     expect(await theDelivery()).toMatchObject({ status: 'delivered', attempts: 1, due_at: null });
   });
 
-  it('is signed with both secrets while a rotation overlaps, and with the new one after [events.rotation]', async () => {
+  it('carries both signatures during a rotation, then only the new one [events.rotation]', async () => {
     const { webhookId } = await announceOne();
     const rotate = `update service.webhooks set previous_secret = secret,
       previous_secret_until = now() + $2 * interval '1 hour' where id = $1`;
@@ -90,7 +90,7 @@ describe('a delivery', () => {
     expect(String(after?.headers['webhook-signature']).split(' ')).toHaveLength(1);
   });
 
-  it('keeps of the answer what helps, and reads no more of it', async () => {
+  it('records a bounded part of the answer and reads no more', async () => {
     const { delivery } = await announceOne();
     receiver.answer = (response) => {
       response.write(`first line\nnull ${String.fromCharCode(0)} bell \u0007 `);
@@ -134,13 +134,13 @@ describe('a delivery', () => {
     expect(await scene.attemptDue()).toMatchObject([{ error, statusCode: null }]);
   });
 
-  it('fails at a port where nobody speaks TLS', async () => {
+  it('fails at a port that does not speak TLS', async () => {
     await scene.addWebhook({ url: receiver.url.replace('http:', 'https:') });
     await scene.announce([bought({ credits: 5, available: 105 })]);
     expect(await scene.attemptDue()).toMatchObject([{ error: 'tls_failed', statusCode: null }]);
   });
 
-  it('fails when the connection breaks, or what answers does not speak HTTP [events.ten-seconds]', async () => {
+  it('fails when the connection breaks or the answer is not HTTP [events.ten-seconds]', async () => {
     await announceOne();
     receiver.answer = (response) => void response.socket?.destroy();
     expect(await scene.attemptDue()).toMatchObject([{ error: 'connection_lost' }]);
@@ -150,7 +150,7 @@ describe('a delivery', () => {
     expect(await scene.attemptDue()).toMatchObject([{ error: 'bad_response' }]);
   });
 
-  it('fails after ten seconds, whether the receiver is silent or drips its answer [events.ten-seconds]', async () => {
+  it('fails after ten seconds, whether the receiver is silent or sends slowly [events.ten-seconds]', async () => {
     await announceOne();
     await scene.announce([bought({ credits: 5, available: 110 })]);
     receiver.answer = (response, { body }) => {
@@ -180,7 +180,7 @@ describe('a delivery', () => {
     }
   });
 
-  it('fails when its secret was sealed under another key, and tells our log', async () => {
+  it('fails and logs an error when its secret was sealed under another key', async () => {
     const { webhookId } = await announceOne();
     await scene.pool.query(`update service.webhooks set secret = '\\x0102' where id = $1`, [
       webhookId,
@@ -190,7 +190,7 @@ describe('a delivery', () => {
     expect(scene.errors).toMatchObject([{ msg: 'Failed to deliver an event' }]);
   });
 
-  it('that its receiver refuses is no error of ours', async () => {
+  it('logs no error when its receiver refuses it', async () => {
     await announceOne();
     receiver.answer = refuse;
     expect(await scene.attemptDue()).toHaveLength(1);
@@ -198,8 +198,8 @@ describe('a delivery', () => {
   });
 });
 
-describe('the schedule', () => {
-  it('waits 30 s, 5 min, 30 min and 2 h, each from the end of the attempt before [events.schedule]', async () => {
+describe('the delivery schedule', () => {
+  it('waits 30 s, 5 min, 30 min and 2 h from the end of each attempt [events.schedule]', async () => {
     const { webhookId, delivery } = await announceOne();
     receiver.answer = refuse;
     for (const [index, delaySeconds] of DELAYS_SECONDS.entries()) {
@@ -228,7 +228,7 @@ describe('the schedule', () => {
     expect(await scene.attemptDue()).toEqual([]);
   });
 
-  it('marks the webhook failed with the fifth, and keeps what comes later for its owner [events.failed]', async () => {
+  it('marks the webhook failed after the fifth attempt and keeps later events for its owner [events.failed]', async () => {
     const { webhookId, delivery } = await announceOne();
     await scene.announce([bought({ credits: 5, available: 110 })]);
     receiver.answer = refuse;
@@ -250,8 +250,8 @@ describe('the schedule', () => {
   });
 });
 
-describe('a webhook that has failed', () => {
-  it('is sent what its owner asked for, though another such event is given up before', async () => {
+describe('a failed webhook', () => {
+  it('receives what its owner replays, even if another such event fails before', async () => {
     const { webhookId } = await announceOne();
     await scene.announce([bought({ credits: 5, available: 110 })]);
     const [first, second] = (await scene.deliveries()).map(({ id }) => id) as [bigint, bigint];
@@ -270,8 +270,8 @@ describe('a webhook that has failed', () => {
   });
 });
 
-describe('an event that is announced while its webhook is given up', () => {
-  it('is kept for the owner, and not sent', async () => {
+describe('an event that is announced while its webhook fails', () => {
+  it('is kept for the owner and not sent', async () => {
     const { webhookId, delivery } = await announceOne();
     receiver.answer = refuse;
     await scene.pool.query('update service.webhook_deliveries set attempts = 4');
@@ -311,7 +311,7 @@ describe('an attempt', () => {
     ['an active webhook', 'active', false],
     ['a failed one whose owner asked for it', 'failed', true],
   ])(
-    'to %s waits while another one of the same event is under way',
+    'to %s waits while another attempt of the same event runs',
     async (_whose, status, isRequested) => {
       const { webhookId, delivery } = await announceOne();
       await scene.pool.query('update service.webhooks set status = $1', [status]);
@@ -329,7 +329,7 @@ describe('an attempt', () => {
     },
   );
 
-  it('that was made and is handed out once more is not made again', async () => {
+  it('that was made is not repeated when the queue hands it out again', async () => {
     const { webhookId, delivery } = await announceOne();
     receiver.answer = refuse;
     await scene.attemptDue();
@@ -339,7 +339,7 @@ describe('an attempt', () => {
     expect(await theDelivery()).toMatchObject({ status: 'pending', attempts: 1 });
   });
 
-  it('whose process died counts, and the next is due 30 s after its time was up', async () => {
+  it('counts when its process died, and the next is due 30 s after its timeout', async () => {
     const { delivery } = await announceOne();
     await scene.pool.query('update service.webhook_deliveries set attempts = 1');
     await scene.pool.query(
@@ -354,7 +354,7 @@ describe('an attempt', () => {
     expect(dueInSeconds).toBeGreaterThan(13);
   });
 
-  it('that is concluded twice, since its process was taken for dead, counts once', async () => {
+  it('counts once when it is concluded twice, after its process was presumed dead', async () => {
     const { delivery } = await announceOne();
     const job = { deliveryId: delivery.id, attempt: 1 };
     const lateOutcome = { error: null, statusCode: 200, response: '', durationMs: 61_000 };
@@ -368,7 +368,7 @@ describe('an attempt', () => {
   });
 });
 
-describe('what the queue has lost', () => {
+describe('a delivery that the queue lost', () => {
   it.each([
     ['is found once it is overdue', 61, null, [2]],
     ['is not looked for before', 58, null, []],
@@ -395,7 +395,7 @@ describe('what the queue has lost', () => {
   });
 });
 
-describe('a webhook that its owner disables while an attempt is under way', () => {
+describe('a webhook that its owner disables during an attempt', () => {
   it.each([
     ['arrives', 'delivered', (response: ServerResponse): void => void response.end()],
     ['fails', 'undelivered', refuse],
@@ -414,7 +414,7 @@ describe('between two attempts', () => {
   it.each([
     ['deleted', 'delete from service.webhooks where id = $1'],
     ['disabled', `update service.webhooks set status = 'disabled' where id = $1`],
-  ])('a webhook that is %s is not sent anything more', async (_name, statement) => {
+  ])('a webhook that is %s receives nothing more', async (_name, statement) => {
     const { webhookId, delivery } = await announceOne();
     receiver.answer = refuse;
     await scene.attemptDue();

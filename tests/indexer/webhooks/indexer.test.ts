@@ -60,7 +60,7 @@ describe('an indexer', () => {
     expect(await indexer.terminate()).toBe(0);
   });
 
-  it('goes on announcing where it left off', async () => {
+  it('resumes announcing where it stopped', async () => {
     receiver.received.length = 0;
     const [missed] = await ledger.lock();
     const indexer = await start();
@@ -71,7 +71,7 @@ describe('an indexer', () => {
     expect(await indexer.terminate()).toBe(0);
   });
 
-  it('waits for a transaction to be final, where it is told to', async () => {
+  it('waits for a transaction to be final when configured so', async () => {
     receiver.received.length = 0;
     await start({ SVC_WEBHOOK_COMMITMENT: 'finalized' });
     const commitments: string[] = [];

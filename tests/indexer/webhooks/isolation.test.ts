@@ -57,7 +57,7 @@ const eventIdsOf = ({ received }: Receiver) =>
   received.map(({ headers }) => headers['svc-event-id']);
 
 describe('a receiver that never answers', () => {
-  it('holds up nobody else, and is asked a few times at once at most', async () => {
+  it('delays no other receiver and gets only a few requests at once', async () => {
     const hanging = await addReceiver();
     hanging.answer = () => {};
     const quick = await addReceiver();
@@ -72,8 +72,8 @@ describe('a receiver that never answers', () => {
   });
 });
 
-describe('wallets whose webhooks are all slow', () => {
-  it('delay no other wallet, though none of their attempts ever fails', async () => {
+describe('wallets with only slow webhooks', () => {
+  it('delay no other wallet, although none of their attempts fails', async () => {
     const wallets = Array.from({ length: 4 }, () => Keypair.generate().publicKey.toBase58());
     const slow: Receiver[] = [];
     for (const wallet of wallets) {
@@ -97,8 +97,8 @@ describe('wallets whose webhooks are all slow', () => {
   });
 });
 
-describe('a wallet with many receivers that never answer', () => {
-  it('is told by its other one of every event nevertheless', async () => {
+describe('a wallet with many silent receivers', () => {
+  it('still gets every event at its working receiver', async () => {
     const hanging = await addReceiver(WALLET, 10);
     hanging.answer = () => {};
     const quick = await addReceiver();
@@ -112,7 +112,7 @@ describe('a wallet with many receivers that never answer', () => {
 });
 
 describe('a webhook with a long backlog', () => {
-  it('delays no other one, however quickly it answers', async () => {
+  it('delays no other webhook, however quickly it answers', async () => {
     const busy = await addReceiver();
     await announceAll(WALLET, 400);
     const wallet = Keypair.generate().publicKey.toBase58();
@@ -124,7 +124,7 @@ describe('a webhook with a long backlog', () => {
   });
 });
 
-describe('the backlog', () => {
+describe('the backlog metrics', () => {
   const ANNOUNCED_SECONDS = 3_600;
   const DUE_SECONDS = 600;
   /** What a slow machine may need in between. */
@@ -143,7 +143,7 @@ describe('the backlog', () => {
     expect(seconds).toBeLessThan(expected + LATER_SECONDS);
   }
 
-  it('is told with the age of its oldest delivery, and for how long an attempt is due', async () => {
+  it('show the age of the oldest delivery and how long an attempt has been due', async () => {
     const nothing = { deliveries: 0, oldestSeconds: 0, overdueSeconds: 0 };
     expect(await measureBacklog(scene.pool)).toEqual(nothing);
     const hanging = await addReceiver();
@@ -171,8 +171,8 @@ describe('the backlog', () => {
   });
 });
 
-describe('deliveries made by two processes', () => {
-  it('are each made once, and soon after they are announced', async () => {
+describe('deliveries by two processes', () => {
+  it('are each made once, soon after their announcement', async () => {
     const receiver = await addReceiver();
     await startProcess();
     await startProcess();
@@ -188,8 +188,8 @@ describe('deliveries made by two processes', () => {
   });
 });
 
-describe('what the queue has lost', () => {
-  it('is queued again once it is overdue, and nothing else is', async () => {
+describe('a delivery that the queue lost', () => {
+  it('is queued again once it is overdue, and no other delivery is', async () => {
     const receiver = await addReceiver();
     receiver.answer = refuse;
     await startProcess();

@@ -97,7 +97,7 @@ const sentAttempts = () =>
   receiver.received.map(({ headers }) => Number(headers['svc-delivery-attempt']));
 
 describe('a replay', () => {
-  it('sends what failed and what was kept, in order, and makes the webhook active again [events.failed]', async () => {
+  it('sends failed and kept events in order and reactivates the webhook [events.failed]', async () => {
     await failFirstOf(4);
     expect(await statuses()).toEqual([
       ['failed', 5],
@@ -115,7 +115,7 @@ describe('a replay', () => {
     expect(await replayDeliveries(scene.pool, queue, { webhookId })).toBe(0);
   });
 
-  it('sends those of a range of time only', async () => {
+  it('sends only those of a time range', async () => {
     await scene.pool.query(`update service.webhooks set status = 'failed'`);
     await announce(4);
     const at = (second: number) => new Date((1_790_000_000 + second) * 1_000);
@@ -127,7 +127,7 @@ describe('a replay', () => {
     ]);
   });
 
-  it('of one that has attempts left is tried again, although the webhook has failed', async () => {
+  it('retries a delivery with attempts left, although the webhook has failed', async () => {
     await scene.pool.query(`update service.webhooks set status = 'failed'`);
     await announce(1);
     receiver.answer = refuse;
@@ -141,7 +141,7 @@ describe('a replay', () => {
     expect(await scene.webhookStatus(webhookId)).toBe('active');
   });
 
-  it('of one that fails again is that one attempt, and leaves the webhook as it is', async () => {
+  it('makes a single attempt, and its failure leaves the webhook as it is', async () => {
     const id = await failFirstOf(1);
     await enableWebhook(scene.pool, webhookId);
     receiver.answer = refuse;
@@ -151,7 +151,7 @@ describe('a replay', () => {
     expect(await scene.webhookStatus(webhookId)).toBe('active');
   });
 
-  it('does not wait for the time of an attempt that was queued before', async () => {
+  it('does not wait for an attempt that was queued for later', async () => {
     await announce(1);
     receiver.answer = refuse;
     await scene.attemptDue();
@@ -163,7 +163,7 @@ describe('a replay', () => {
     expect(sentAttempts()).toEqual([1, 2]);
   });
 
-  it('is refused for what is not there, not failed, or disabled', async () => {
+  it('is refused for unknown or disabled webhooks and deliveries that did not fail', async () => {
     await announce(1);
     const { id: deliveryId } = (await scene.deliveries())[0] as { id: bigint };
     const one = { webhookId, deliveryId };
@@ -176,7 +176,7 @@ describe('a replay', () => {
 });
 
 describe('a test event', () => {
-  it('is of a kind of its own, signed like any other, and changes nothing when it fails', async () => {
+  it('has its own kind, is signed like any other, and changes nothing when it fails', async () => {
     receiver.answer = refuse;
     await sendTestEvent(scene.pool, queue, webhookId);
     await scene.attemptDue();
@@ -194,7 +194,7 @@ describe('a test event', () => {
     expect(await scene.webhookStatus(webhookId)).toBe('active');
   });
 
-  it('makes a failed webhook active again when it arrives', async () => {
+  it('reactivates a failed webhook when it arrives', async () => {
     await scene.pool.query(`update service.webhooks set status = 'failed'`);
     await sendTestEvent(scene.pool, queue, webhookId);
     await scene.attemptDue();
@@ -203,7 +203,7 @@ describe('a test event', () => {
 });
 
 describe('a webhook', () => {
-  it('that is disabled gets nothing until it is enabled; what came meanwhile is kept', async () => {
+  it('receives nothing while it is disabled, and keeps its events', async () => {
     await announce(1);
     await disableWebhook(scene.pool, webhookId);
     await announce(1);
@@ -219,7 +219,7 @@ describe('a webhook', () => {
     await expect(enableWebhook(scene.pool, 'wh_0')).rejects.toThrow(WebhookNotFoundError);
   });
 
-  it('has what was to be sent to it set aside a thousand at a time, and no other has', async () => {
+  it("has its pending deliveries set aside a thousand at a time, and no other webhook's", async () => {
     const otherId = await scene.addWebhook({ url: `${receiver.url}/other` });
     // Those of one batch are due at one time, and many wait for their transactions to be final.
     await scene.pool.query(
@@ -250,7 +250,7 @@ describe('a webhook', () => {
     expect(await waiting()).toEqual({ own: 0, others: 2_300 });
   });
 
-  it('is listed with what lies there for it, and its deliveries page by page', async () => {
+  it('is listed with its pending deliveries, and these page by page', async () => {
     await failFirstOf(3);
     expect(await listWebhooks(scene.pool, WALLET)).toMatchObject([
       { id: webhookId, status: 'failed', pending: 0, failed: 1, undelivered: 2 },
@@ -266,7 +266,7 @@ describe('a webhook', () => {
     ]);
   });
 
-  it('can have its secret changed, by whoever can read the one it has', async () => {
+  it('accepts a new secret from a caller that can read its current one', async () => {
     const sealing = createSealing(Buffer.from(SECRETS_KEY, 'base64'));
     const secret = await rotateSecret(scene.pool, sealing, webhookId);
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -286,7 +286,7 @@ describe('a webhook', () => {
 });
 
 describe('deliveries', () => {
-  it('are kept for 30 days, those still to be made for as long as they take', async () => {
+  it('are kept for 30 days, or until they are made', async () => {
     await announce(3);
     await scene.pool.query(
       `update service.webhook_deliveries set stored_at = now() - interval '31 days'`,
@@ -308,20 +308,20 @@ describe('deliveries', () => {
     expect(left).toHaveLength(2);
   });
 
-  it('are all forgotten at once, however many have grown old', async () => {
+  it('are all deleted in one run, however many are old', async () => {
     await announce(1);
     await addOld(3_500);
     await deleteOldDeliveries(scene.pool, new AbortController().signal);
     expect(await scene.deliveries()).toHaveLength(1);
   });
 
-  it('are forgotten a thousand at a time, and no further once the process ends', async () => {
+  it('are deleted a thousand at a time, and the deletion stops when the process ends', async () => {
     await addOld(1_500);
     await deleteOldDeliveries(scene.pool, AbortSignal.abort());
     expect(await scene.deliveries()).toHaveLength(500);
   });
 
-  it('are left to another process that is forgetting them', async () => {
+  it('are left to another process that is already deleting them', async () => {
     await addOld(2);
     const [first] = await scene.deliveries();
     await inTransaction(scene.pool, async (other) => {

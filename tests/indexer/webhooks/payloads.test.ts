@@ -55,8 +55,8 @@ function eventsOf<Name extends LedgerEvent['name']>(name: Name) {
   );
 }
 
-describe('what webhooks are told', () => {
-  it('is of every kind, once for each event of the ledger that it follows from [events.kinds]', () => {
+describe('the payloads of webhooks', () => {
+  it('cover every kind, once for each ledger event behind it [events.kinds]', () => {
     const counts = Object.fromEntries(EVENT_KINDS.map((kind) => [kind, envelopesOf(kind).length]));
     expect(counts).toEqual({
       'job.submitted': eventsOf('JobLocked').length,
@@ -73,7 +73,7 @@ describe('what webhooks are told', () => {
     for (const count of Object.values(counts)) expect(count).toBeGreaterThan(0);
   });
 
-  it('comes in the envelope of the contract, with ids that never meet [events.envelope]', () => {
+  it('come in the envelope of the contract, with unique ids [events.envelope]', () => {
     for (const { body, event_id, event } of deliveries) {
       expect(JSON.parse(body)).toEqual({
         id: event_id,
@@ -87,7 +87,7 @@ describe('what webhooks are told', () => {
     expect(new Set(deliveries.map(({ event_id }) => event_id)).size).toBe(deliveries.length);
   });
 
-  it('is dated by the ledger', () => {
+  it("carry the ledger's time", () => {
     const [event] = eventsOf('JobLocked');
     const [envelope] = envelopesOf('job.submitted');
     expect(Date.parse(envelope.created_at) / 1_000).toBe(Number(event?.data.unixTime));
@@ -210,15 +210,12 @@ describe('what webhooks are told', () => {
         related_job_id: JOB_ID,
       },
     ],
-  ] as const)(
-    'tells of %s what the contract says, and nothing else [events.data]',
-    (kind, data) => {
-      const [first] = envelopesOf(kind);
-      expect(first.data).toEqual(data);
-    },
-  );
+  ] as const)('contain for %s exactly the fields of the contract [events.data]', (kind, data) => {
+    const [first] = envelopesOf(kind);
+    expect(first.data).toEqual(data);
+  });
 
-  it('is described whole, in the reference and in the guide', () => {
+  it('are described completely in the reference and in the guide', () => {
     const guide = readDocuments().find(({ path }) => path === 'docs/webhooks.md')?.text ?? '';
     for (const kind of EVENT_KINDS) {
       const [, row = ''] = guide.split(`\n| \`${kind}\` |`);
@@ -231,7 +228,7 @@ describe('what webhooks are told', () => {
     }
   });
 
-  it('refers to the transaction and slot of the very event', () => {
+  it('contain the transaction and slot of their event', () => {
     const [event] = eventsOf('JobSettled');
     const [envelope] = envelopesOf('job.completed');
     expect(envelope.data).toMatchObject({
@@ -242,12 +239,12 @@ describe('what webhooks are told', () => {
     });
   });
 
-  it('shows a worker as its first transaction leaves it', () => {
+  it('show a worker as its first transaction leaves it', () => {
     const registrations = envelopesOf('worker.registered').map(({ data }) => data.stake_token);
     expect(registrations).toEqual([1_000, 2_000]);
   });
 
-  it('warns of a balance by what is available and locked together', () => {
+  it('warn of a low balance by available and locked credits together', () => {
     const [low] = envelopesOf('credit.low');
     const [, crossing] = eventsOf('JobSettled');
     const { availableCredits, accountLockedCredits, chargedCredits } =
@@ -258,7 +255,7 @@ describe('what webhooks are told', () => {
     expect(low.data.usdc_value).toBe(Number(availableCredits) / 100);
   });
 
-  it('makes of a dispute neither a time-out when it is upheld, nor another completion [events.no-status-echo]', () => {
+  it('make an upheld dispute no time-out and no second completion [events.no-status-echo]', () => {
     const disputed = envelopesOf('job.disputed').map(({ data }) => data.job_id);
     const timeouts = envelopesOf('job.timeout').map(({ data }) => data.job_id);
     const completed = envelopesOf('job.completed').map(({ data }) => data.job_id);

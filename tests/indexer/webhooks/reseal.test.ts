@@ -57,7 +57,7 @@ async function secretsOf(webhookId: string) {
 const resealAll = () => resealSecrets(scene.pool, between);
 
 describe('resealing', () => {
-  it('puts every secret under the new key, those that overlap too, and ends no overlap', async () => {
+  it('seals every secret under the new key, including overlapping ones, and ends no overlap', async () => {
     const rotatedId = await add();
     const secret = await rotateSecret(scene.pool, before, rotatedId);
     const { rows } = await scene.pool.query(
@@ -73,7 +73,7 @@ describe('resealing', () => {
     });
   });
 
-  it('leaves what is under the new key as it is, so that it can be run again', async () => {
+  it('leaves secrets under the new key as they are, so that it can be repeated', async () => {
     const rotatedId = await add();
     const secret = await rotateSecret(scene.pool, between, rotatedId);
     expect(await resealAll()).toEqual({ resealed: 2, present: 1, unreadableIds: [] });
@@ -84,14 +84,14 @@ describe('resealing', () => {
     expect(await secretsOf(rotatedId)).toMatchObject({ secret, previousSecret: SECRET });
   });
 
-  it('forgets old secrets that sign nothing any more, whatever they are under', async () => {
+  it('deletes old secrets that no longer sign, under any key', async () => {
     await rotateSecret(scene.pool, before, id);
     await scene.pool.query('update service.webhooks set previous_secret_until = now()');
     expect(await resealAll()).toEqual({ resealed: 1, present: 0, unreadableIds: [] });
     expect(await secretsOf(id)).toMatchObject({ previousSecret: null, previousUntil: null });
   });
 
-  it('names the webhooks that neither key opens, leaves those secrets, and does all others', async () => {
+  it('names the webhooks that neither key opens, keeps their secrets, and reseals all others', async () => {
     const lost = createSealing(Buffer.alloc(32, 1)).seal(SECRET);
     const [lostId, overlapLostId] = [await add(), await add()];
     const set = (column: string, webhookId: string) =>
@@ -114,7 +114,7 @@ describe('resealing', () => {
     expect(await secretsOf(id)).toMatchObject({ secret: SECRET });
   });
 
-  it('goes on where it was broken off', async () => {
+  it('resumes where it was interrupted', async () => {
     for (let webhook = 0; webhook < 3; webhook += 1) await add();
     let left = 2;
     const breaking: typeof between.reseal = (sealed) => {
@@ -127,7 +127,7 @@ describe('resealing', () => {
   });
 });
 
-describe('resealing while a secret is rotated', () => {
+describe('resealing during a rotation', () => {
   /** Until so many wait for a row that somebody holds. */
   const untilWaiting = (count: number) =>
     until(async () => {
@@ -160,19 +160,19 @@ describe('resealing while a secret is rotated', () => {
 
   const rotate = (sealing = between) => rotateSecret(scene.pool, sealing, id);
 
-  it('keeps the new secret and the one before it where the rotation comes first', async () => {
+  it('keeps the new secret and the previous one when the rotation comes first', async () => {
     const [secret, count] = await race(rotate, resealAll);
     expect(count).toEqual({ resealed: 1, present: 1, unreadableIds: [] });
     expect(await secretsOf(id)).toMatchObject({ secret, previousSecret: SECRET });
   });
 
-  it('keeps both where the rotation comes second', async () => {
+  it('keeps both when the rotation comes second', async () => {
     const [count, secret] = await race(resealAll, rotate);
     expect(count).toEqual({ resealed: 1, present: 0, unreadableIds: [] });
     expect(await secretsOf(id)).toMatchObject({ secret, previousSecret: SECRET });
   });
 
-  it('keeps them whichever comes first, again and again', async () => {
+  it('keeps both in any order, repeatedly', async () => {
     let last = SECRET;
     for (let round = 0; round < 20; round += 1) {
       const [secret] = await Promise.all([
@@ -186,7 +186,7 @@ describe('resealing while a secret is rotated', () => {
     }
   });
 
-  it('neither brings a deleted webhook back nor stops at it', async () => {
+  it('neither restores a deleted webhook nor stops at it', async () => {
     const others = [await add(generateSecret()), await add(generateSecret())];
     const remove = () => scene.pool.query('delete from service.webhooks where id = $1', [id]);
     const [, count] = await race(remove, resealAll);

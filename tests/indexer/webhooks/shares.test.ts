@@ -29,31 +29,31 @@ function answerSlowly(wallet: string): void {
 }
 
 describe('the share of a wallet', () => {
-  it('allows four attempts to each of its webhooks while it has few under way', () => {
+  it('allows four attempts to each of its webhooks while it has few in progress', () => {
     begin('one', 8);
     expect(shares.turn('more')).toMatchObject({ webhookMax: 4, exceptWallets: [] });
   });
 
-  it('ends where a turn could take it beyond 24', () => {
+  it('ends where a round could take it beyond 24', () => {
     begin('one', 9);
     begin('another', 8);
     expect(shares.turn('more')).toMatchObject({ max: 16, exceptWallets: ['one'] });
   });
 
-  it('never stands in the way of a webhook that has no attempt under way', () => {
+  it('never blocks a webhook that has no attempt in progress', () => {
     begin('one', 24);
     expect(shares.turn('first')).toMatchObject({ max: 64, webhookMax: 1, exceptWallets: [] });
   });
 
-  it('comes back when its attempts end', () => {
+  it('is returned when its attempts end', () => {
     const end = begin('one', 24);
     end();
     expect(shares.turn('more')?.exceptWallets).toEqual([]);
   });
 });
 
-describe('wallets whose receivers were slow', () => {
-  it('have 64 attempts together, while all others go on', () => {
+describe('wallets with slow receivers', () => {
+  it('have 64 attempts together while all others continue', () => {
     for (const wallet of ['slow', 'slower', 'slowest']) answerSlowly(wallet);
     begin('slow', 60);
     expect(shares.turn('first')).toMatchObject({ max: 4, exceptWallets: [] });
@@ -66,7 +66,7 @@ describe('wallets whose receivers were slow', () => {
     );
   });
 
-  it('are forgotten ten minutes after the last time', () => {
+  it('are forgotten ten minutes after their last slow attempt', () => {
     answerSlowly('slow');
     nowMs += 599_999;
     begin('slow', 64);
@@ -75,7 +75,7 @@ describe('wallets whose receivers were slow', () => {
     expect(shares.turn('first')?.exceptWallets).toEqual([]);
   });
 
-  it('are remembered up to a thousand, those that were slow last', () => {
+  it('are remembered up to a thousand, the latest ones first', () => {
     const ends = Array.from({ length: 1_001 }, (_value, index) => begin(`slow ${index}`, 1));
     nowMs += TEN_SECONDS_MS;
     for (const end of ends) end();
@@ -88,8 +88,8 @@ describe('wallets whose receivers were slow', () => {
   });
 });
 
-describe('so many strangers that nobody knows to be slow', () => {
-  it('hold up the others for two seconds, not for as long as they may take', () => {
+describe('many new wallets with slow receivers', () => {
+  it('delay the others for two seconds only, not until their time-out', () => {
     for (let index = 0; index < 16; index += 1) begin(`stranger ${index}`, 16);
     expect(shares.turn('more')).toBeUndefined();
     nowMs += 1_999;
@@ -100,7 +100,7 @@ describe('so many strangers that nobody knows to be slow', () => {
     expect(turn?.exceptWallets).toHaveLength(16);
   });
 
-  it('are never served with more connections than a process can bear', () => {
+  it('never use more connections than a process can hold', () => {
     for (let index = 0; index < 4; index += 1) {
       begin(`stranger ${index}`, 256);
       nowMs += 2_000;

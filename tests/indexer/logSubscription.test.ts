@@ -64,19 +64,19 @@ async function untilReopened(opened: number): Promise<void> {
   await until(async () => connections.length > opened && hinted > before);
 }
 
-describe("the ledger's stream", () => {
-  it('announces a transaction of the program', async () => {
+describe('the log subscription', () => {
+  it('reports a transaction of the program', async () => {
     await expectHint();
   });
 
-  it('is opened again after it broke', async () => {
+  it('reconnects after it broke', async () => {
     const opened = connections.length;
     connections.at(-1)?.destroy();
     await untilReopened(opened);
     await expectHint();
   });
 
-  it('is opened again when it was silent for a minute about what sweeps found', async () => {
+  it('reconnects when it missed what sweeps found for a minute', async () => {
     const opened = connections.length;
     const startMs = performance.now();
     const clock = jest.spyOn(performance, 'now');
@@ -93,7 +93,7 @@ describe("the ledger's stream", () => {
     await expectHint();
   });
 
-  it('is opened once when it breaks and sweeps find something meanwhile', () => {
+  it('reconnects once when it breaks and sweeps find something at the same time', () => {
     jest.useFakeTimers();
     const socket = { close() {}, onclose() {} };
     const opened = jest.spyOn(globalThis, 'WebSocket').mockReturnValue(socket as never);

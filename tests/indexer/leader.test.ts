@@ -87,8 +87,8 @@ async function roles({ metric }: LocalIndexer): Promise<(number | undefined)[]> 
   return Promise.all(words.map((word) => metric(`svc_indexer_role{role="${word}"}`)));
 }
 
-describe('the lag of an indexer that leads', () => {
-  it('grows through an outage of the node, and is over with it', async () => {
+describe('the lag of a leading indexer', () => {
+  it('grows during an outage of the node and ends with it', async () => {
     const leader = start();
     await until(() => isComplete(leader));
     expect(await roles(leader)).toEqual([0, 1, 0]);
@@ -103,7 +103,7 @@ describe('the lag of an indexer that leads', () => {
     expect(await lagSeconds(leader)).toBe(0);
   });
 
-  it('grows in a first sync from when it took over, and a standby has none', async () => {
+  it('grows in a first sync from the moment of takeover, and a standby has none', async () => {
     node = () => synced.promise;
     const leader = start();
     await until(async () => leader.indexer.health().role === 'leader');
@@ -119,8 +119,8 @@ describe('the lag of an indexer that leads', () => {
   });
 });
 
-describe('a standby', () => {
-  it('takes each loss of its connection for a new one, having stood by well between', async () => {
+describe('a standby indexer', () => {
+  it('counts each lost connection as a new failure when it worked well in between', async () => {
     const { pool } = mirror;
     const leader = start();
     await until(() => isComplete(leader));
@@ -142,7 +142,7 @@ describe('a standby', () => {
 });
 
 describe('the keepers', () => {
-  it('begin once the mirror is complete, and not before', async () => {
+  it('start only when the mirror is complete', async () => {
     let questions = 0;
     node = async () => {
       questions += 1;
@@ -157,7 +157,7 @@ describe('the keepers', () => {
     expect(await isComplete(leader)).toBe(true);
   });
 
-  it('wait again when an outage was over', async () => {
+  it('pause again after an outage until the mirror has caught up', async () => {
     const leader = start();
     await until(async () => keepersBegun === 1);
     node = fails;
@@ -170,8 +170,8 @@ describe('the keepers', () => {
   });
 });
 
-describe('a database that only reads for a while', () => {
-  it('does not end the indexer, which goes on once it writes again', async () => {
+describe('a database that is read-only for a while', () => {
+  it('does not stop the indexer, which resumes when writes succeed again', async () => {
     const leader = start();
     await until(() => isComplete(leader));
     await restart('on');

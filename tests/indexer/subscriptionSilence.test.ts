@@ -19,28 +19,28 @@ function announceAt(seconds: number): void {
   silence.announced();
 }
 
-describe('a stream of hints', () => {
-  it('is silent when sweeps found something for a minute of which it said nothing', () => {
+describe('a log subscription', () => {
+  it('counts as silent after it missed what sweeps found for a minute', () => {
     expect(findAt(60)).toBe(false);
     expect(findAt(119)).toBe(false);
     expect(findAt(120)).toBe(true);
   });
 
-  it('is not silent while there is nothing to say', () => {
+  it('does not count as silent while sweeps find nothing', () => {
     announceAt(1);
     expect(findAt(600)).toBe(false);
     announceAt(601);
     expect(findAt(1_200)).toBe(false);
   });
 
-  it('is not silent when each hint comes after the sweep that found the same', () => {
+  it('does not count as silent when each hint comes after the sweep that found the same', () => {
     for (let second = 100; second < 1_000; second += 90) {
       expect(findAt(second)).toBe(false);
       announceAt(second + 1);
     }
   });
 
-  it('has its time again when it was replaced', () => {
+  it('gets a whole minute again after it was replaced', () => {
     findAt(60);
     expect(findAt(120)).toBe(true);
     expect(findAt(180)).toBe(false);

@@ -55,15 +55,15 @@ function check(connection: Connection) {
   return reconcile({ database: mirror.pool, connection, addresses });
 }
 
-describe('a ledger whose tokens never rest', () => {
-  it('is compared by its accounts, and the result says that the vaults were not', async () => {
+describe('reconcile, with tokens that move all the time,', () => {
+  it('compares the accounts and reports that the vaults were not compared', async () => {
     const result = await check(restless(scene.ledger.connection));
     expect(result.accounts).toBeGreaterThan(5);
     expect(result).toMatchObject({ differences: [], conservation: null });
     expect(isClean(result)).toBe(true);
   });
 
-  it('does not hide a mirror that is wrong', async () => {
+  it('reports a mirror that is wrong', async () => {
     await mirror.pool.query('update credit_accounts set available_credits = available_credits + 1');
     const result = await check(restless(scene.ledger.connection));
     await mirror.pool.query('update credit_accounts set available_credits = available_credits - 1');
@@ -71,7 +71,7 @@ describe('a ledger whose tokens never rest', () => {
     expect(isClean(result)).toBe(false);
   });
 
-  it('is given time to rest between two looks at it', async () => {
+  it('pauses between two attempts to read the vaults', async () => {
     const { conservation } = await check(restless(scene.ledger.connection, 4));
     expect(conservation).toHaveLength(2);
     expect(pausesMs).toEqual([1_000, 1_000]);

@@ -40,8 +40,8 @@ async function untilReady({ url }: StartedProcess): Promise<void> {
   await until(async () => (await fetch(new URL('/ready', url))).status === 200);
 }
 
-describe('an indexer that is killed in the middle of an exchange', () => {
-  it('loses neither the event nor the count of its attempts [events.never-lost]', async () => {
+describe('an indexer that is killed during a delivery', () => {
+  it('loses neither the event nor its number of attempts [events.never-lost]', async () => {
     // Given a receiver that is being asked
     receiver.answer = () => {};
     const first = await start();
