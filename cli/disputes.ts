@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type pg from 'pg';
 import { isoTime, sha256Text } from '../common/jsonForms.ts';
 import type { Database } from '../common/postgres.ts';
-import type { DisputeOutcome } from '../programs/client/vocabulary.ts';
+import type { DisputeOutcome } from '../programs/client/generated/vocabulary.ts';
 import { withDatabase } from './database.ts';
 import { COMPACT } from './output.ts';
 

@@ -4,8 +4,8 @@ import {
   PublicKey,
   type TransactionInstruction,
 } from '@solana/web3.js';
-import { camelCase, IDL, type Value } from '../programs/client/codec.ts';
-import * as builders from '../programs/client/instructions/index.ts';
+import { camelCase, type FieldType, IDL, type Value } from '../programs/client/codec.ts';
+import * as builders from '../programs/client/instructions.ts';
 import { CommandError } from './output.ts';
 
 /**
@@ -16,7 +16,7 @@ import { CommandError } from './output.ts';
  * @param type as the interface spells it
  * @throws CommandError naming the field and what it takes
  */
-function parseValue(field: string, text: string, type: unknown): Value {
+function parseValue(field: string, text: string, type: FieldType): Value {
   switch (type) {
     case 'string':
       return text;
@@ -34,9 +34,9 @@ function parseValue(field: string, text: string, type: unknown): Value {
     case 'u32':
       return Number(parseInteger(field, text));
     default:
-      return typeof type === 'object' && type !== null && 'vec' in type
-        ? parseAddresses(field, text)
-        : parseBytes(field, text);
+      if (typeof type === 'string') throw new Error(`${field} has a type that nobody can type`);
+      if ('defined' in type) return text;
+      return 'vec' in type ? parseAddresses(field, text) : parseBytes(field, text);
   }
 }
 
@@ -75,7 +75,6 @@ const MORE_FIELDS: Readonly<Record<string, Readonly<Record<string, 'pubkey' | 's
   model_retire: { model_id: 'string' },
   worker_host: { model_id: 'string' },
   worker_unhost: { model_id: 'string' },
-  claim_pay: { worker_payout: 'pubkey' },
 };
 
 /**
@@ -120,25 +119,26 @@ export function instructionFromWords(input: {
 }
 
 /** Every field that an instruction has, by its name in the reference. */
-function fieldTypes({ name, accounts, args }: Interface): Map<string, unknown> {
-  return new Map<string, unknown>([
+function fieldTypes({ name, accounts, args }: Interface): Map<string, FieldType> {
+  return new Map<string, FieldType>([
     ...accounts.map((account) => [account.name, 'pubkey'] as const),
     ...Object.entries(MORE_FIELDS[name] ?? {}),
-    ...args.map((argument) => [argument.name, argument.type] as const),
+    ...args.map((argument) => [argument.name, argument.type as FieldType] as const),
   ]);
 }
 
 function parseWords(
   words: readonly string[],
-  types: ReadonlyMap<string, unknown>,
+  types: ReadonlyMap<string, FieldType>,
   name: string,
 ): Map<string, Value> {
   const values = new Map<string, Value>();
   for (const word of words) {
     const [, field, text] = /^([a-z][a-z0-9_]*)=(.*)$/s.exec(word) ?? [];
     if (!field || text === undefined) throw new CommandError(`'${word}' is not name=value.`);
-    if (!types.has(field)) throw new CommandError(`${name} has no ${field}. ${seeFields(name)}`);
-    values.set(field, parseValue(field, text, types.get(field)));
+    const type = types.get(field);
+    if (!type) throw new CommandError(`${name} has no ${field}. ${seeFields(name)}`);
+    values.set(field, parseValue(field, text, type));
   }
   return values;
 }

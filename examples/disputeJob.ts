@@ -1,5 +1,3 @@
-// A dispute: the client received another text than the worker proved, and the worker is convicted.
-import { DISPUTE_OUTCOMES, word } from 'svc-client';
 import { startEscrow } from 'svc-testing';
 
 const escrow = await startEscrow();
@@ -11,7 +9,7 @@ await escrow.dispute(job, 'The text that arrived.');
 
 // Within 24 hours the arbiter decides, and publishes the hash of the evidence.
 const verdict = await escrow.resolve(job, 'upheld_worker', 'two proofs of one attempt');
-console.log(`outcome: ${word(DISPUTE_OUTCOMES, verdict.outcome)}`);
+console.log(`outcome: ${verdict.outcome}`);
 console.log(`stake left: ${(await escrow.worker()).stakeTokens} tokens`);
 
 // The charge is owed to the wallet. Anybody has it paid, as far as the treasury has got: here one

@@ -1,6 +1,6 @@
 // The events of a job's transactions. They are calls of the program to itself, so that nobody can
 // push them out of a log; Anchor's listeners do not see them.
-import { type DecodedEvent, TIERS, word } from 'svc-client';
+import type { DecodedEvent } from 'svc-client';
 import { startEscrow } from 'svc-testing';
 
 const escrow = await startEscrow();
@@ -19,7 +19,7 @@ escrow.stop();
 function tell({ name, data }: DecodedEvent): void {
   switch (name) {
     case 'JobLocked':
-      console.log(`${data.jobSequence} ${name}: ${data.lockedCredits} (${word(TIERS, data.tier)})`);
+      console.log(`${data.jobSequence} ${name}: ${data.lockedCredits} (${data.tier})`);
       break;
     case 'JobSettled':
       console.log(`${data.jobSequence} ${name}: ${data.chargedCredits} charged`);

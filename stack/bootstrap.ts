@@ -1,11 +1,7 @@
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import { createAddresses } from '../programs/client/addresses.ts';
-import {
-  configInitialize,
-  gatewayOpen,
-  modelUpsert,
-} from '../programs/client/instructions/index.ts';
-import { TIERS, type Tier } from '../programs/client/vocabulary.ts';
+import type { Tier } from '../programs/client/generated/vocabulary.ts';
+import { configInitialize, gatewayOpen, modelUpsert } from '../programs/client/instructions.ts';
 import { exists, type Mints, type Operator, submit } from './operator.ts';
 
 /** One model as the operator offers it; prices are whole credits. */
@@ -111,7 +107,7 @@ export async function addModel(operator: Operator, model: CatalogModel): Promise
   if (await exists(operator, addresses.model(model.id))) return;
   const upsert = modelUpsert({
     ...model,
-    tier: TIERS.indexOf(model.tier),
+    tier: model.tier,
     authority: operator.authority.publicKey,
   });
   await submit(operator, [upsert]);

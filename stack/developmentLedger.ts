@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Keypair, LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { fetchWorker, workerEndpoint } from '../programs/client/accounts.ts';
-import { workerUpdate } from '../programs/client/instructions/index.ts';
+import { workerUpdate } from '../programs/client/instructions.ts';
 import { addModel, initializeConfig, LAUNCH_CATALOG, openGateway } from './bootstrap.ts';
 import { createMint, exists, type Mints, type Operator, submit } from './operator.ts';
 import { openCreditAccount, registerWorker } from './participants.ts';

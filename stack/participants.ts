@@ -1,13 +1,13 @@
 import { type Keypair, LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { createAddresses } from '../programs/client/addresses.ts';
+import { BASE_UNITS_PER_CREDIT } from '../programs/client/generated/constants.ts';
 import {
   creditBuy,
   creditOpen,
   stakeDeposit,
   workerHost,
   workerRegister,
-} from '../programs/client/instructions/index.ts';
-import { BASE_UNITS_PER_CREDIT } from '../programs/client/pricing.ts';
+} from '../programs/client/instructions.ts';
 import {
   exists,
   type Mints,

@@ -1,6 +1,7 @@
 import { isoTime, sha256Text } from '../../common/jsonForms.ts';
 import type { Database } from '../../common/postgres.ts';
-import { isEnded, type JobStatus } from '../../programs/client/vocabulary.ts';
+import { isEnded } from '../../programs/client/accounts.ts';
+import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { ApiError, serviceUnavailable } from '../http/contracts/errors.ts';
 import type { DisputeAnswer } from '../http/contracts/job.ts';
 import { type JobRow, selectJob } from '../sql/jobs.ts';

@@ -3,6 +3,7 @@ import type { Logger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
 import { createSealing } from '../../common/sealing.ts';
 import { delay } from '../../common/wait.ts';
+import { JOB_ID_AGE_MS_MAX } from '../../programs/client/generated/constants.ts';
 import { jobIdTimeMs, parseJobId } from '../../programs/client/jobId.ts';
 import { ApiError } from '../http/contracts/errors.ts';
 import {
@@ -56,8 +57,6 @@ export interface Idempotency {
 
 const ANSWER_LIFETIME_SECONDS = 600;
 const PRUNE_INTERVAL_MS = 60_000;
-/** The program refuses to lock a job whose id is older, so such an id can never appear any more. */
-const JOB_ID_AGE_MS_MAX = 90_000;
 /**
  * What is asked may not show a lock that landed at the last moment: the program counts whole seconds
  * of its own slot, and what is finalized is many slots behind.
@@ -123,6 +122,7 @@ export function createIdempotency(services: {
     switch (status) {
       case undefined: {
         const id = parseJobId(jobId);
+        // The program refuses to lock a job whose id is older, so that one can never appear any more.
         const unseenAgeMs = JOB_ID_AGE_MS_MAX + LOCK_UNSEEN_MS_MAX;
         if (id && lookedUpAtMs - jobIdTimeMs(id) <= unseenAgeMs) throw inUse(jobId);
         return true;

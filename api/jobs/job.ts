@@ -1,5 +1,5 @@
 import type { PublicKey } from '@solana/web3.js';
-import type { FailureReason, JobStatus } from '../../programs/client/vocabulary.ts';
+import type { FailureReason, JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { ApiError } from '../http/contracts/errors.ts';
 import type { Payer } from '../sql/accounts.ts';
 import type { JobRow } from '../sql/jobs.ts';

@@ -3,8 +3,8 @@ import type pg from 'pg';
 import { gather } from '../../common/batchCalls.ts';
 import type { Logger } from '../../common/logger.ts';
 import { type Background, delay } from '../../common/wait.ts';
+import { isEnded } from '../../programs/client/accounts.ts';
 import { spellingOf } from '../../programs/client/keyCache.ts';
-import { isEnded } from '../../programs/client/vocabulary.ts';
 import { type JobProgress, selectJobsProgress } from '../sql/jobs.ts';
 import type { JobEnd, LockedJob } from './job.ts';
 

@@ -1,5 +1,6 @@
 import { creditsNumber } from '../../common/jsonForms.ts';
 import { within } from '../../common/wait.ts';
+import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { ApiError } from '../http/contracts/errors.ts';
 import type { JobProgress } from '../sql/jobs.ts';
@@ -104,7 +105,7 @@ function workerFailed(job: LockedJob, refundTx: string | null): ApiError {
 
 /** @param refundTx null when the refund was not confirmed in time; anybody can still make it */
 function jobTimeout(job: LockedJob, refundTx: string | null): ApiError {
-  return new ApiError('job_timeout', 'No worker finished within 120 seconds.', {
+  return new ApiError('job_timeout', `No worker finished within ${JOB_TIMEOUT_SECONDS} seconds.`, {
     details: unchargedDetails(job, refundTx),
   });
 }

@@ -1,5 +1,5 @@
 import type { TransactionInstruction } from '@solana/web3.js';
-import { jobAcknowledge } from '../../programs/client/instructions/index.ts';
+import { jobAcknowledge } from '../../programs/client/instructions.ts';
 import { publicKeyOf } from '../../programs/client/keyCache.ts';
 import type { LockedJob } from '../jobs/job.ts';
 import { actor, type LedgerContext } from './context.ts';

@@ -3,11 +3,11 @@ import type { Logger } from '../../common/logger.ts';
 import { type Background, delay, within } from '../../common/wait.ts';
 import { fetchGateway, fetchJob } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
+import type { Job } from '../../programs/client/generated/types.ts';
 import type { Batcher } from '../../programs/client/sender/batcher.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
 import type { Sender } from '../../programs/client/sender/sender.ts';
-import type { Job } from '../../programs/client/types.ts';
 
 /** A node that is away, or behind its neighbours, is usually not for long. */
 const RETRY_MS_MAX = 5_000;

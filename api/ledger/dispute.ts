@@ -1,9 +1,8 @@
 import { PublicKey } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
-import { jobDispute } from '../../programs/client/instructions/index.ts';
+import { jobDispute } from '../../programs/client/instructions.ts';
 import { publicKeyOf } from '../../programs/client/keyCache.ts';
 import type { Outcome } from '../../programs/client/sender/outcome.ts';
-import { JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import { serviceUnavailable } from '../http/contracts/errors.ts';
 import type { DisputeEnd, DisputeOnLedger } from '../jobs/job.ts';
 import { actor, type LedgerContext, readJob, retryRead } from './context.ts';
@@ -43,7 +42,7 @@ export function createDisputeOnLedger(context: LedgerContext): DisputeOnLedger {
         }
         // It never landed: somebody else may have disputed or closed the job meanwhile.
         if (!found) return { status: 'window closed' };
-        if (word(JOB_STATUSES, found.status) !== 'settled') return { status: 'already open' };
+        if (found.status !== 'settled') return { status: 'already open' };
       }
       throw serviceUnavailable('The ledger did not take the dispute.');
     },

@@ -1,18 +1,11 @@
 import { type ConfirmedSignatureInfo, type Connection, PublicKey } from '@solana/web3.js';
 import type { Database } from '../../common/postgres.ts';
-import { fetchJob } from '../../programs/client/accounts.ts';
+import { fetchJob, isEnded } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
+import type { Job } from '../../programs/client/generated/types.ts';
+import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { parseJobId } from '../../programs/client/jobId.ts';
 import { publicKeyOf } from '../../programs/client/keyCache.ts';
-import type { Job } from '../../programs/client/types.ts';
-import {
-  DISPUTE_OUTCOMES,
-  isEnded,
-  JOB_STATUSES,
-  type JobStatus,
-  TIERS,
-  word,
-} from '../../programs/client/vocabulary.ts';
 import type { Catalog } from '../jobs/catalog.ts';
 import type { LookedUpStatus, UnmirroredJobs } from '../jobs/job.ts';
 import { type JobRow, selectJob } from '../sql/jobs.ts';
@@ -32,7 +25,7 @@ export function createStatusLookup(options: { database: Database; context: Ledge
     if (!bytes) return mirrored;
     const address = addresses.job(addresses.creditAccount(publicKeyOf(key.wallet)), bytes);
     const job = await readJob(context, address, { slot: 0, signature: null });
-    if (job) return word(JOB_STATUSES, job.status);
+    if (job) return job.status;
     const traces = await retryRead(() =>
       connection.getSignaturesForAddress(address, {}, commitment),
     );
@@ -89,20 +82,20 @@ function rowOf(
     escrow: { signature: string; slot: bigint };
   },
 ): JobRow {
-  const status = word(JOB_STATUSES, job.status);
+  const status = job.status;
   // A hash of zeros is a hash like any other: where something else tells, it is not asked.
   const isProven =
     status === 'settling' || job.countedTokens > 0 || job.outputHash.some((byte) => byte !== 0);
-  const isDisputed = status === 'disputed' || job.outcome !== 0;
+  const isDisputed = status === 'disputed' || job.outcome !== 'none';
   const endedAt = isEnded(status) ? job.lockedAt + BigInt(job.endedAfterSeconds) : null;
   const disputedAt = isDisputed ? job.lockedAt + BigInt(job.disputedAfterSeconds) : null;
   return {
     address: known.address,
     job_id: known.jobId,
     status,
-    outcome: job.outcome === 0 ? null : word(DISPUTE_OUTCOMES, job.outcome),
+    outcome: job.outcome === 'none' ? null : job.outcome,
     model_id: known.modelId,
-    tier: word(TIERS, job.tier),
+    tier: job.tier,
     worker: job.worker.equals(PublicKey.default) ? null : job.worker.toBase58(),
     charged_credits: job.chargedCredits,
     output_hash: isProven ? Buffer.from(job.outputHash).toString('hex') : null,

@@ -1,13 +1,13 @@
 import { within } from '../../common/wait.ts';
 import { fetchCreditAccount } from '../../programs/client/accounts.ts';
-import { jobLock } from '../../programs/client/instructions/index.ts';
+import type { CreditAccount } from '../../programs/client/generated/types.ts';
+import { jobLock } from '../../programs/client/instructions.ts';
 import { publicKeyOf } from '../../programs/client/keyCache.ts';
 import {
   LedgerUnavailableError,
   type Outcome,
   WithdrawnError,
 } from '../../programs/client/sender/outcome.ts';
-import type { CreditAccount } from '../../programs/client/types.ts';
 import { ApiError, serviceUnavailable } from '../http/contracts/errors.ts';
 import { insufficientCredits } from '../jobs/admission.ts';
 import {

@@ -1,14 +1,8 @@
 import type { TransactionInstruction } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
-import { jobFail, jobRefund } from '../../programs/client/instructions/index.ts';
-import {
-  FAILURE_REASONS,
-  type FailureReason,
-  isEnded,
-  JOB_STATUSES,
-  type JobStatus,
-  word,
-} from '../../programs/client/vocabulary.ts';
+import { isEnded } from '../../programs/client/accounts.ts';
+import type { FailureReason, JobStatus } from '../../programs/client/generated/vocabulary.ts';
+import { jobFail, jobRefund } from '../../programs/client/instructions.ts';
 import type { JobEnd, LockedJob } from '../jobs/job.ts';
 import { actor, type LedgerContext, readJob, unlessAway } from './context.ts';
 
@@ -29,7 +23,7 @@ export async function failJob(
     ...actor(context),
     job: job.address,
     creditAccount: job.creditAccount,
-    reason: FAILURE_REASONS.indexOf(reason),
+    reason: reason,
     deliveredHash: delivered.hash,
     countedTokens: delivered.countedTokens,
   });
@@ -68,7 +62,7 @@ async function exit(
     }
     // Only a final job can have been closed; how it ended is the mirror's to tell.
     if (!found) return { status: move.to, signature: null };
-    const status = word(JOB_STATUSES, found.status);
+    const status = found.status;
     if (isEnded(status)) return { status, signature: null };
     if (move.to === 'failed' && clock.nowSeconds() >= job.deadlines.refundableAt) {
       return refundJob(context, job);

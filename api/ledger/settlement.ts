@@ -1,12 +1,11 @@
 import type { PublicKey } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
-import { fetchWorker } from '../../programs/client/accounts.ts';
+import { fetchWorker, isEnded } from '../../programs/client/accounts.ts';
 import { ed25519Instruction } from '../../programs/client/ed25519Instruction.ts';
-import { jobProve, jobSettle } from '../../programs/client/instructions/index.ts';
+import { jobProve, jobSettle } from '../../programs/client/instructions.ts';
 import { publicKeyOf } from '../../programs/client/keyCache.ts';
 import { proofMessage } from '../../programs/client/proof.ts';
 import { mayPass, type Outcome, WithdrawnError } from '../../programs/client/sender/outcome.ts';
-import { isEnded, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import type { JobEnd, LockedJob, SettleEnd } from '../jobs/job.ts';
 import type { ProvenAnswer } from '../jobs/provenAnswer.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
@@ -114,7 +113,7 @@ async function readEnd(
   if (status === 'confirmed') return { status: 'settled', signature };
   const found = await readJob(context, job.address, outcome).catch(unlessAway);
   if (found === undefined) return undefined;
-  return { status: found ? word(JOB_STATUSES, found.status) : 'settled', signature: null };
+  return { status: found ? found.status : 'settled', signature: null };
 }
 
 /** Where the worker is paid now. @throws LedgerUnavailableError */

@@ -1,5 +1,9 @@
 import type { Database } from '../../common/postgres.ts';
-import type { DisputeOutcome, JobStatus, Tier } from '../../programs/client/vocabulary.ts';
+import type {
+  DisputeOutcome,
+  JobStatus,
+  Tier,
+} from '../../programs/client/generated/vocabulary.ts';
 
 /** A job as the mirror holds it; times are ledger seconds. */
 export interface JobRow {

@@ -1,5 +1,5 @@
 import type { Database } from '../../common/postgres.ts';
-import type { Tier } from '../../programs/client/vocabulary.ts';
+import type { Tier } from '../../programs/client/generated/vocabulary.ts';
 
 /** One model of the catalog as the ledger has it. */
 export interface ModelRow {

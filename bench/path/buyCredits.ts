@@ -1,8 +1,8 @@
 import { type Connection, Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { fetchConfig } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
-import { creditBuy } from '../../programs/client/instructions/index.ts';
-import { BASE_UNITS_PER_CREDIT } from '../../programs/client/pricing.ts';
+import { BASE_UNITS_PER_CREDIT } from '../../programs/client/generated/constants.ts';
+import { creditBuy } from '../../programs/client/instructions.ts';
 import { submit } from '../../stack/operator.ts';
 import { callLedger } from '../../testing/ledger/ledger.ts';
 

@@ -1,6 +1,6 @@
 import type { Connection, VersionedTransactionResponse } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { coder } from '../../programs/client/anchorCoder.ts';
+import { coder } from '../../testing/ledger/anchorCoder.ts';
 
 /** All transactions with the same instructions of the program, and what they cost together. */
 export interface TransactionCosts {

@@ -1,16 +1,12 @@
-import { BASE_UNITS_PER_CREDIT } from '../../programs/client/pricing.ts';
-import { CLAIMANT_KINDS, word } from '../../programs/client/vocabulary.ts';
+import { BASE_UNITS_PER_CREDIT, NO_LIMIT } from '../../programs/client/generated/constants.ts';
 import { creation, type Fold, keyOrNull, update } from './change.ts';
-
-/** The greatest u64 stands for "no limit", as in the account. */
-const NO_LIMIT = (2n ** 64n - 1n).toString();
 
 export const foldCreditOpened: Fold<'CreditOpened'> = ({ data }) => [
   creation('credit_accounts', data.creditAccount, {
     wallet: data.wallet,
     spender: keyOrNull(data.spender),
-    limit_per_job_credits: NO_LIMIT,
-    limit_per_day_credits: NO_LIMIT,
+    limit_per_job_credits: NO_LIMIT.toString(),
+    limit_per_day_credits: NO_LIMIT.toString(),
     spent_day: 0,
     spent_today_credits: 0,
     available_credits: 0,
@@ -69,7 +65,7 @@ export const foldClaimPaid: Fold<'ClaimPaid'> = ({ data }, addresses) => {
     { address: addresses.treasury.toBase58(), sequence: data.treasurySequence },
     { owed_base_units: data.owedBaseUnits, unpaid_base_units: data.unpaidBaseUnits },
   );
-  switch (word(CLAIMANT_KINDS, data.claimantKind)) {
+  switch (data.claimantKind) {
     case 'worker':
       return [update('workers', claimant, { claimable_base_units: data.remainingBaseUnits })];
     case 'treasury':

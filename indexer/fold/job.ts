@@ -1,9 +1,3 @@
-import {
-  DISPUTE_OUTCOMES,
-  FAILURE_REASONS,
-  TIERS,
-  word,
-} from '../../programs/client/vocabulary.ts';
 import { creation, type Fold, update } from './change.ts';
 
 export const foldJobLocked: Fold<'JobLocked'> = ({ data, signature, slot }) => [
@@ -14,7 +8,7 @@ export const foldJobLocked: Fold<'JobLocked'> = ({ data, signature, slot }) => [
     controller: data.controller,
     model: data.model,
     model_id: data.modelId,
-    tier: word(TIERS, data.tier),
+    tier: data.tier,
     status: 'pending',
     attempt: 0,
     outcome: null,
@@ -141,7 +135,7 @@ export const foldJobFailed: Fold<'JobFailed'> = ({ data, signature }) => [
     { address: data.job, sequence: data.jobSequence },
     {
       status: 'failed',
-      failure_reason: word(FAILURE_REASONS, data.reason),
+      failure_reason: data.reason,
       ended_at: data.unixTime,
       refund_tx: signature,
     },
@@ -196,7 +190,7 @@ export const foldJobDisputed: Fold<'JobDisputed'> = ({ data, signature }, addres
 ];
 
 export const foldDisputeResolved: Fold<'DisputeResolved'> = ({ data, signature }, addresses) => {
-  const outcome = word(DISPUTE_OUTCOMES, data.verdict);
+  const outcome = data.verdict;
   const changes = [
     update(
       'jobs',

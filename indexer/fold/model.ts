@@ -1,10 +1,9 @@
-import { TIERS, word } from '../../programs/client/vocabulary.ts';
 import { creation, type Fold, timeOrNull, update } from './change.ts';
 
 export const foldModelUpserted: Fold<'ModelUpserted'> = ({ data }) => {
   const values = {
     id: data.id,
-    tier: word(TIERS, data.tier),
+    tier: data.tier,
     label: data.label,
     originator: data.originator,
     context_window_tokens: data.contextWindowTokens,

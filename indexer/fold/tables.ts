@@ -1,4 +1,4 @@
-import type { JobStatus, Tier, WorkerStatus } from '../../programs/client/vocabulary.ts';
+import type { JobStatus, Tier, WorkerStatus } from '../../programs/client/generated/vocabulary.ts';
 
 /** An integer of up to 64 bits as a statement takes it: in decimal where a float could not hold it. */
 type Integer = string | number;

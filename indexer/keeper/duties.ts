@@ -2,11 +2,15 @@ import { PublicKey } from '@solana/web3.js';
 import type { Logger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
 import {
+  JOB_ID_CLOSE_MS_MIN,
+  JOB_ID_LEAD_MS_MAX,
+} from '../../programs/client/generated/constants.ts';
+import {
   claimPay,
   disputeExpire,
   jobClose,
   jobRefund,
-} from '../../programs/client/instructions/index.ts';
+} from '../../programs/client/instructions.ts';
 import {
   type Batcher,
   createBatcher,
@@ -16,8 +20,8 @@ import {
 import type { IndexerMetrics } from '../telemetry/metrics.ts';
 import { createKeeper, type Duty, type Keeper, TASKS_MAX } from './keeper.ts';
 
-/** A job's id may be 30 s ahead of its lock, and an account stays for 120 s after its id's time. */
-const KEPT_SECONDS = 150;
+/** A job's id may be ahead of its lock, and an account stays for a while after its id's time. */
+const KEPT_SECONDS = (JOB_ID_LEAD_MS_MAX + JOB_ID_CLOSE_MS_MIN) / 1000;
 
 /** Repays the rent of jobs that are over. */
 function closeJobs(programId: PublicKey): Duty {

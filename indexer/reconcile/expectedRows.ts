@@ -4,15 +4,8 @@ import {
   modelText,
   workerEndpoint,
 } from '../../programs/client/accounts.ts';
-import type { Job, Worker } from '../../programs/client/types.ts';
-import {
-  DISPUTE_OUTCOMES,
-  FAILURE_REASONS,
-  JOB_STATUSES,
-  TIERS,
-  WORKER_STATUSES,
-  word,
-} from '../../programs/client/vocabulary.ts';
+import type { Job, Worker } from '../../programs/client/generated/types.ts';
+import type { JOB_STATUSES } from '../../programs/client/generated/vocabulary.ts';
 import { keyOrNull, timeOrNull } from '../fold/change.ts';
 import type { TableName, Tables } from '../fold/tables.ts';
 
@@ -81,7 +74,7 @@ export function expectedRow({ name, data }: DecodedAccount): ExpectedRow {
     case 'Model':
       return row('models', sequence, {
         ...modelText(data),
-        tier: word(TIERS, data.tier),
+        tier: data.tier,
         context_window_tokens: data.contextWindowTokens,
         credits_per_request: data.creditsPerRequest,
         credits_per_1k_tokens: data.creditsPer1kTokens,
@@ -110,7 +103,7 @@ function workerValues(data: Worker): Tables['workers'] {
     proof_key: data.proofKey.toBase58(),
     payout: data.payout.toBase58(),
     endpoint: workerEndpoint(data),
-    status: word(WORKER_STATUSES, data.status),
+    status: data.status,
     stake_tokens: data.stakeTokens.toString(),
     unstaking_tokens: data.unstakingTokens.toString(),
     unstake_ready_at: timeOrNull(data.unstakeReadyAt.toString()),
@@ -122,8 +115,8 @@ function workerValues(data: Worker): Tables['workers'] {
 
 /** What a Job does not tell (the wallet, signatures, slots, payments) only events do. */
 function jobValues(data: Job): Partial<Tables['jobs']> {
-  const status = word(JOB_STATUSES, data.status);
-  const outcome = word(DISPUTE_OUTCOMES, data.outcome);
+  const status = data.status;
+  const outcome = data.outcome;
   const isDisputed = status === 'disputed' || outcome !== 'none';
   const isCounted = data.countedTokens > 0;
   const isRunning = ['pending', 'processing', 'settling'].includes(status);
@@ -134,11 +127,11 @@ function jobValues(data: Job): Partial<Tables['jobs']> {
     credit_account: data.creditAccount.toBase58(),
     controller: data.controller.toBase58(),
     model: data.model.toBase58(),
-    tier: word(TIERS, data.tier),
+    tier: data.tier,
     status,
     attempt: data.attempt,
     outcome: outcome === 'none' ? null : outcome,
-    failure_reason: status === 'failed' ? word(FAILURE_REASONS, data.failureReason) : null,
+    failure_reason: status === 'failed' ? data.failureReason : null,
     token_limit: data.tokenLimit,
     credits_per_request: data.creditsPerRequest,
     credits_per_1k_tokens: data.creditsPer1kTokens,

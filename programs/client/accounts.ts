@@ -1,11 +1,12 @@
 import type { Commitment, GetProgramAccountsFilter, PublicKey } from '@solana/web3.js';
 import { PROGRAM_ID } from './addresses.ts';
 import { ACCOUNT_KINDS, accountSize, DISCRIMINATOR_BYTES, decodeStruct } from './codec.ts';
+import type * as types from './generated/types.ts';
+import type { Gateway, Model, Worker } from './generated/types.ts';
+import type { JobStatus } from './generated/vocabulary.ts';
 import { areKeysEqual, encodeBase58 } from './keys.ts';
 import type { LedgerConnection } from './ledgerConnection.ts';
 import { startsWithBytes, viewOf } from './platform/bytes.ts';
-import type * as types from './types.ts';
-import type { Gateway, Model, Worker } from './types.ts';
 
 /** The program's kinds of account, by their names in the IDL. */
 export interface Accounts {
@@ -148,6 +149,11 @@ export function workerEndpoint(worker: Worker): string {
 /** The Model addresses that a worker declares to host. */
 export function workerModels(worker: Worker): PublicKey[] {
   return worker.models.slice(0, worker.modelsLen);
+}
+
+/** Whether a job in this status has ended: its credits are no longer locked. */
+export function isEnded(status: JobStatus): boolean {
+  return status !== 'pending' && status !== 'processing' && status !== 'settling';
 }
 
 /** The keys that may act for a Gateway now. */

@@ -1,6 +1,7 @@
 import { sha256 } from '#crypto';
 import { PublicKey } from '#publicKey';
 import { IDL } from './codec.ts';
+import { SEEDS } from './generated/constants.ts';
 import { createBoundedCache, lookUp } from './keyCache.ts';
 import { bytesToHex, concatBytes, utf8 } from './platform/bytes.ts';
 import { isOnCurve } from './platform/curve.ts';
@@ -8,7 +9,7 @@ import { isOnCurve } from './platform/curve.ts';
 /** Where the program lives unless a caller names another deployment. */
 export const PROGRAM_ID = new PublicKey(IDL.address);
 
-/** Every address that follows from a program id. Seeds are those of `programs/escrow/src/seeds.rs`. */
+/** Every address that follows from a program id. */
 export interface Addresses {
   readonly programId: PublicKey;
   readonly config: PublicKey;
@@ -32,7 +33,7 @@ export interface Addresses {
   newJob(creditAccount: PublicKey, jobId: Uint8Array): PublicKey | undefined;
 }
 
-const JOB_SEED = utf8('job');
+const JOB_SEED = utf8(SEEDS.job);
 /** What the ledger hashes behind the seeds of every program's address. */
 const ADDRESS_MARKER = utf8('ProgramDerivedAddress');
 /** The program takes no other bump of a Job, so that checking its address always costs the same. */
@@ -71,16 +72,16 @@ function derive(programId: PublicKey): Addresses {
     keep(seed, keys, () => find(seed, ...keys));
   return {
     programId,
-    config: find('config'),
-    treasury: find('treasury'),
-    vaultAuthority: find('vault_authority'),
-    vault: find('vault'),
-    treasuryVault: find('treasury_vault'),
-    stakeVault: find('stake_vault'),
-    eventAuthority: find('__event_authority'),
-    gateway: (operator) => findKept('gateway', operator.toBytes()),
-    creditAccount: (wallet) => findKept('credit', wallet.toBytes()),
-    model: (modelId) => findKept('model', sha256(utf8(modelId))),
+    config: find(SEEDS.config),
+    treasury: find(SEEDS.treasury),
+    vaultAuthority: find(SEEDS.vaultAuthority),
+    vault: find(SEEDS.vault),
+    treasuryVault: find(SEEDS.treasuryVault),
+    stakeVault: find(SEEDS.stakeVault),
+    eventAuthority: find(SEEDS.eventAuthority),
+    gateway: (operator) => findKept(SEEDS.gateway, operator.toBytes()),
+    creditAccount: (wallet) => findKept(SEEDS.creditAccount, wallet.toBytes()),
+    model: (modelId) => findKept(SEEDS.model, sha256(utf8(modelId))),
     worker: (authority) => findKept('worker', authority.toBytes()),
     job: (creditAccount, jobId) => findKept('job', creditAccount.toBytes(), jobId),
     newJob(creditAccount, jobId) {

@@ -6,20 +6,46 @@ import { viewOf } from './platform/bytes.ts';
 /** The published interface, as Anchor's own tools read it. */
 export const IDL = idl as Idl;
 
-/** A value of an instruction, account or event in this client's types; u64 and i64 are bigint. */
+/**
+ * A value of an instruction, account or event in this client's types: u64 and i64 are bigint, and a
+ * byte of an enumeration is its word (`generated/vocabulary.ts`).
+ */
 export type Value = bigint | number | boolean | string | PublicKey | Uint8Array | PublicKey[];
 
 /** The types that occur in the program's accounts and events. */
-type FieldType = string | { array: [FieldType, number] } | { vec: FieldType };
+export type FieldType =
+  | string
+  | { array: [FieldType, number] }
+  | { vec: FieldType }
+  | { defined: { name: string } };
 
-interface Field {
+export interface Field {
   readonly name: string;
   readonly type: FieldType;
+}
+
+/** `UpheldGateway` → `upheld_gateway`: the IDL's variants as this client's words. */
+function snakeCase(name: string): string {
+  return name.replace(/(?<=.)[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
 }
 
 /** `credits_per_1k_tokens` → `creditsPer1kTokens`: the IDL's names as TypeScript spells them. */
 export function camelCase(name: string): string {
   return name.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
+}
+
+/** The words of each enumeration; a word's index is its byte. */
+const words = new Map(
+  idl.types.flatMap(({ name, type }) =>
+    'variants' in type ? [[name, type.variants.map((variant) => snakeCase(variant.name))]] : [],
+  ) as [string, readonly string[]][],
+);
+
+/** The words that a byte of an enumeration can stand for, in the order of their numbers. */
+export function wordsOf(enumeration: string): readonly string[] {
+  const found = words.get(enumeration);
+  if (found === undefined) throw new Error(`The program's interface has no ${enumeration}`);
+  return found;
 }
 
 /** The bytes being read, and how far they are read. */
@@ -74,6 +100,17 @@ function readerOf(type: FieldType): Read {
       return value;
     };
   }
+  if ('defined' in type) {
+    const { name } = type.defined;
+    const known = wordsOf(name);
+    return (cursor) => {
+      const byte = cursor.view.getUint8(cursor.at);
+      const word = known[byte];
+      if (word === undefined) throw new RangeError(`Byte ${byte} stands for no ${name}`);
+      cursor.at += 1;
+      return word;
+    };
+  }
   if ('array' in type && type.array[0] === 'u8') return (cursor) => take(cursor, type.array[1]);
   const [inner, count] = 'vec' in type ? [type.vec, readLength] : type.array;
   // All other lists hold keys.
@@ -112,13 +149,14 @@ interface Struct {
 }
 
 const structs = new Map<string, Struct>(
-  idl.types.map(({ name, type }) => {
+  idl.types.flatMap(({ name, type }) => {
+    if (!('fields' in type)) return [];
     const fields = type.fields as readonly Field[];
     const readers = fields.map((field) => ({
       field: camelCase(field.name),
       read: readerOf(field.type),
     }));
-    return [name, { fields, readers }];
+    return [[name, { fields, readers }]];
   }),
 );
 
@@ -129,7 +167,7 @@ function structOf(name: string): Struct {
 }
 
 /**
- * Reads a struct of the IDL, with names and values as `types.ts` declares them.
+ * Reads a struct of the IDL, with names and values as `generated/types.ts` declares them.
  *
  * @throws Error when these are not exactly the bytes that the program writes for such a struct
  */
@@ -144,6 +182,7 @@ export function decodeStruct(name: string, bytes: Uint8Array): Record<string, Va
 }
 
 function sizeOf(type: FieldType): number {
+  if (typeof type === 'object' && 'defined' in type) return 1;
   if (typeof type === 'object' && 'array' in type) return sizeOf(type.array[0]) * type.array[1];
   const size = typeof type === 'string' ? SIZES[type] : undefined;
   if (size === undefined) throw new Error(`A ${JSON.stringify(type)} has no fixed size`);

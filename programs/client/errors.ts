@@ -1,6 +1,6 @@
 import type { SendTransactionError, TransactionError } from '@solana/web3.js';
 import { IDL } from './codec.ts';
-import type { EscrowErrorName } from './types.ts';
+import type { EscrowErrorName } from './generated/types.ts';
 
 /** A refusal by the escrow program. */
 export interface EscrowError {

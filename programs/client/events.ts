@@ -1,9 +1,9 @@
 import type { PublicKey } from '@solana/web3.js';
 import { createAddresses } from './addresses.ts';
 import { DISCRIMINATOR_BYTES, decodeStruct, EVENT_KINDS } from './codec.ts';
+import type { EscrowEvent } from './generated/types.ts';
 import { decodeBase58 } from './keys.ts';
 import { startsWithBytes } from './platform/bytes.ts';
-import type { EscrowEvent } from './types.ts';
 
 export type EventName = EscrowEvent['name'];
 

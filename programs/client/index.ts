@@ -26,6 +26,7 @@ export {
   fetchTreasury,
   fetchWorker,
   gatewaySigners,
+  isEnded,
   modelText,
   type ReadOptions,
   workerEndpoint,
@@ -43,11 +44,14 @@ export {
   type Events,
   type ExecutedTransaction,
 } from './events.ts';
-export * from './instructions/index.ts';
+export type { Escrow } from './generated/anchorType.ts';
+export * from './generated/constants.ts';
+export type * from './generated/types.ts';
+export * from './generated/vocabulary.ts';
+export * from './instructions.ts';
 export { createJobId, formatJobId, jobIdTimeMs, parseJobId } from './jobId.ts';
 export {
   affordableTokens,
-  BASE_UNITS_PER_CREDIT,
   chargeCredits,
   freeTokenLimit,
   lockCredits,
@@ -65,7 +69,6 @@ export {
 export { connectRpc } from './rpc/connectRpc.ts';
 export { createRpc, type Post, type Rpc } from './rpc/rpc.ts';
 export * from './sender/index.ts';
-export type * from './types.ts';
 export { type Check, conclude, type Verdict } from './verify/check.ts';
 export type { ClientEvidence, Evidence } from './verify/job/evidence.ts';
 export { gatherEvidence } from './verify/job/gatherEvidence.ts';
@@ -73,19 +76,3 @@ export { JobNotLocatedError, locateJob } from './verify/job/locateJob.ts';
 export { type JobSummary, verifyJob } from './verify/job/verifyJob.ts';
 export { auditProgram } from './verify/program/auditProgram.ts';
 export { gatherProgram } from './verify/program/gatherProgram.ts';
-export {
-  CLAIMANT_KINDS,
-  type ClaimantKind,
-  DISPUTE_OUTCOMES,
-  type DisputeOutcome,
-  FAILURE_REASONS,
-  type FailureReason,
-  isEnded,
-  JOB_STATUSES,
-  type JobStatus,
-  TIERS,
-  type Tier,
-  WORKER_STATUSES,
-  type WorkerStatus,
-  word,
-} from './vocabulary.ts';

@@ -6,9 +6,6 @@ export interface Price {
   readonly longCompletionThresholdTokens: number;
 }
 
-/** One credit is 0.01 of a stablecoin with six decimals. */
-export const BASE_UNITS_PER_CREDIT = 10_000n;
-
 const RATE_TOKENS = 1_000n;
 /** Token limits are u32 on the ledger. */
 const TOKEN_LIMIT_MAX = 0xffff_ffffn;

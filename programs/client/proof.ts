@@ -1,5 +1,6 @@
 import { base64urlnopad } from '@scure/base';
 import { PublicKey } from '#publicKey';
+import { PROOF_PREFIX } from './generated/constants.ts';
 import { spellingOf } from './keyCache.ts';
 import { tryDecodeBase58 } from './keys.ts';
 import { concatBytes, utf8, viewOf } from './platform/bytes.ts';
@@ -26,7 +27,7 @@ export function proofMessage(proof: {
   completionTokens: number;
 }): Uint8Array {
   return concatBytes(
-    utf8('svc-proof-v1'),
+    utf8(PROOF_PREFIX),
     proof.programId.toBytes(),
     proof.job.toBytes(),
     proof.worker.toBytes(),

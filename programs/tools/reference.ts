@@ -1,11 +1,10 @@
 /**
  * Writes docs/instructions: a page for every instruction, and the accounts, events and errors. All
- * of it comes from programs/client/idl.json, the program's constants and the measured compute units.
+ * of it comes from programs/client/idl.json and the measured compute units.
  * With `--check` it writes nothing and fails when a committed page differs.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readConstants } from './referenceInterface.ts';
 import { renderReference } from './referencePages.ts';
 
 const programs = join(import.meta.dirname, '..');
@@ -13,7 +12,6 @@ const folder = join(programs, '../docs/instructions');
 const read = (path: string): string => readFileSync(join(programs, path), 'utf8');
 const pages = renderReference({
   idl: JSON.parse(read('client/idl.json')),
-  constants: readConstants(read('escrow/src/limits.rs')),
   computeUnits: JSON.parse(read('escrow/compute-units.json')),
 });
 

@@ -1,4 +1,4 @@
-type Type = string | { array: [Type, number] } | { vec: Type };
+type Type = string | { array: [Type, number] } | { vec: Type } | { defined: { name: string } };
 type Seed = { kind: 'const'; value: number[] } | { kind: 'account' | 'arg'; path: string };
 type Named = { name: string; docs?: string[] };
 type Tagged = Named & { discriminator: number[] };
@@ -15,7 +15,8 @@ export interface Interface {
   accounts: Tagged[];
   events: Tagged[];
   errors: { code: number; name: string; msg: string }[];
-  types: (Named & { type: { fields: Field[] } })[];
+  types: (Named & { type: { fields: Field[] } | { variants: { name: string }[] } })[];
+  constants: (Named & { value: string })[];
 }
 
 /** @throws Error when no item has the name */
@@ -46,26 +47,18 @@ export const readDocumentation = (idl: Interface, { docs = [] }: Instruction) =>
   return { summary, rules, emits, event, errors };
 };
 
-/** The public constants of limits.rs, whose values are products of numbers. */
-export const readConstants = (rust: string) =>
-  [...rust.matchAll(/^((?:\/\/\/ .*\n)*)pub const (\w+): \w+ = ([\d_ *]+);$/gm)].map(
-    ([, docs = '', name = '', value = '']) => ({
-      name,
-      docs: docs.replace(/\n?\/\/\/ /g, ' ').trim(),
-      value: value.split('*').reduce((product, n) => product * Number(n.replaceAll('_', '')), 1),
-    }),
-  );
-
 const WIDTHS = { u8: 1, bool: 1, u16: 2, u32: 4, u64: 8, i64: 8, pubkey: 32 };
 
 /** The bytes that a type takes, or NaN where that depends on the value. */
 export const widthOf = (type: Type): number => {
   if (typeof type === 'string') return WIDTHS[type as keyof typeof WIDTHS] ?? Number.NaN;
+  if ('defined' in type) return 1;
   return 'vec' in type ? Number.NaN : widthOf(type.array[0]) * type.array[1];
 };
 
 export const typeText = (type: Type): string => {
   if (typeof type === 'string') return type;
+  if ('defined' in type) return type.defined.name;
   if ('vec' in type) return `Vec<${typeText(type.vec)}>`;
   return `[${typeText(type.array[0])}; ${type.array[1]}]`;
 };

@@ -3,7 +3,6 @@ import * as interfaces from './referenceInterface.ts';
 /** What the pages are made from. */
 interface Sources {
   idl: interfaces.Interface;
-  constants: ReturnType<typeof interfaces.readConstants>;
   /** By instruction, as measured */
   computeUnits: Readonly<Record<string, number>>;
 }
@@ -16,6 +15,7 @@ const hex = (bytes: readonly number[]): string => code(Buffer.from(bytes).toStri
 const grouped = (value = 0): string => value.toLocaleString('en-US');
 const joined = (parts: readonly unknown[], separator = ', '): string =>
   parts.filter(Boolean).join(separator);
+const snakeCase = (name: string): string => name.replace(/(?<=.)[A-Z]/g, '_$&').toLowerCase();
 const camelCase = (name: string): string =>
   name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 const pageLink = ({ name }: { name: string }): string => `[${code(name)}](${name}.md)`;
@@ -30,11 +30,15 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
   return line(head) + line(head.map(() => '---')) + rows.map(line).join('');
 };
 
+/** A constant's value: a number with its digits grouped, or text. */
+const constantText = ({ value }: { value: string }): string =>
+  /^\d+$/.test(value) ? value.replace(/\B(?=(\d{3})+$)/g, ',') : code(JSON.parse(value));
+
 /** Documentation, with the values of constants and links to instructions. */
-const prose = ({ idl, constants }: Sources, text: string): string =>
+const prose = ({ idl }: Sources, text: string): string =>
   text.replace(/`(\w+)`/g, (written, name: string) => {
-    const constant = constants.find((item) => item.name === name);
-    if (constant !== undefined) return `${written} (${grouped(constant.value)})`;
+    const constant = idl.constants.find((item) => item.name === name);
+    if (constant !== undefined) return `${written} (${constantText(constant)})`;
     return idl.instructions.some((item) => item.name === name) ? pageLink({ name }) : written;
   });
 
@@ -105,8 +109,8 @@ const indexPage = (sources: Sources, instructions: readonly Described[]): string
     ...[pageLink(instruction), prose(sources, instruction.summary)],
     ...[signersOf(instruction), grouped(sources.computeUnits[instruction.name])],
   ]);
-  const constants = sources.constants.map(({ name, docs, value }) => {
-    return [code(name), grouped(value), docs];
+  const constants = sources.idl.constants.map(({ name, docs = [], value }) => {
+    return [code(name), constantText({ value }), docs.join(' ')];
   });
   return `${GENERATED}# Reference of the escrow program
 
@@ -133,12 +137,20 @@ ${table(['instruction', 'what it does', 'who signs', 'compute units'], rows)}
 ${table(['constant', 'value', ''], constants)}`;
 };
 
+/** `0 pending, 1 processing, …` */
+const numbered = (variants: readonly { name: string }[]): string =>
+  joined(variants.map(({ name }, number) => `${number} ${snakeCase(name)}`));
+
+/** Of an account or an event. */
+const fieldsOf = (type: interfaces.Interface['types'][number]['type']): interfaces.Field[] =>
+  'fields' in type ? type.fields : [];
+
 const accountsPage = (sources: Sources): string => {
   const all = sources.idl.instructions.flatMap(({ accounts }) => accounts);
   const sections = sources.idl.accounts.map(({ name, discriminator }) => {
     const { docs = [], type } = interfaces.find(sources.idl.types, name);
     let offset = 8;
-    const rows = type.fields.map((field) => {
+    const rows = fieldsOf(type).map((field) => {
       const width = interfaces.widthOf(field.type);
       offset += width;
       return [`${offset - width}`, `${width}`, ...fieldRow(sources, field)];
@@ -150,18 +162,26 @@ const accountsPage = (sources: Sources): string => {
     const layout = table(['offset', 'bytes', 'field', 'type', 'unit', ''], [head, ...rows]);
     return `## ${name}\n\n${docs.join(' ')}. ${size}.\n\n${layout}`;
   });
+  const enumerations = sources.idl.types.flatMap(({ name, type }) =>
+    'variants' in type ? [[code(name), numbered(type.variants)]] : [],
+  );
   return `${GENERATED}# Accounts
 
 Numbers are little-endian, and fields follow each other without padding. \`version\` is 1 in all accounts. \`sequence\` begins with 1 and grows by one with every change, and the event of the change carries it. Sizes and offsets never change once written; later fields take their bytes from \`reserved\`.
 
-${sections.join('\n')}`;
+${sections.join('\n')}
+## Enumerations
+
+Each takes one byte. Programs and clients use the word, ledgers hold the number.
+
+${table(['enumeration', 'numbers'], enumerations)}`;
 };
 
 const eventsPage = (sources: Sources, instructions: readonly Described[]): string => {
   const sections = sources.idl.events.map(({ name, discriminator }) => {
     const { docs = [], type } = interfaces.find(sources.idl.types, name);
     const by = joined(instructions.filter(({ event }) => event === name).map(pageLink));
-    const rows = type.fields.map((field) => fieldRow(sources, field));
+    const rows = fieldsOf(type).map((field) => fieldRow(sources, field));
     const meaning = `${docs.join(' ')}. Emitted by ${by}. Discriminator ${hex(discriminator)}.`;
     return `## ${name}\n\n${meaning}\n\n${table(['field', 'type', 'unit', ''], rows)}`;
   });

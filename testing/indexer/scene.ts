@@ -4,6 +4,7 @@ import type { LedgerTransaction } from '../../indexer/fold/event.ts';
 import { listPages } from '../../indexer/source/listPages.ts';
 import { createRpc } from '../../indexer/source/rpc.ts';
 import { createLedgerSource, type LedgerSource } from '../../indexer/source/source.ts';
+import type { DisputeOutcome } from '../../programs/client/generated/vocabulary.ts';
 import {
   createAddresses,
   createJobId,
@@ -54,8 +55,7 @@ export interface Scene {
   fail(job: PublicKey): Promise<void>;
   refund(job: PublicKey): Promise<void>;
   dispute(job: PublicKey): Promise<void>;
-  /** @param verdict 1 rejected, 2 the service repays, 3 the worker is slashed and the service repays */
-  resolve(job: PublicKey, verdict: number): Promise<void>;
+  resolve(job: PublicKey, verdict: DisputeOutcome): Promise<void>;
   close(job: PublicKey): Promise<void>;
 }
 
@@ -125,7 +125,7 @@ export async function createScene(): Promise<Scene> {
       send([
         jobFail({
           ...{ ...actor, job, creditAccount },
-          ...{ reason: 1, deliveredHash: OUTPUT_HASH, countedTokens: 0 },
+          ...{ reason: 'worker_error', deliveredHash: OUTPUT_HASH, countedTokens: 0 },
         }),
       ]),
     refund: (job) => send([jobRefund({ job, creditAccount })], []),

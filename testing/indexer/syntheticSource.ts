@@ -112,7 +112,13 @@ function life(number: number, slot: bigint): LedgerEventData[] {
       name: 'JobLocked',
       data: {
         ...{ ...job, ...account, jobSequence: 1, creditSequence: `${2 * number + 3}` },
-        ...{ controller: WALLET, model: 'a model', modelId: 'model', tier: 1, tokenLimit: 2_000 },
+        ...{
+          controller: WALLET,
+          model: 'a model',
+          modelId: 'model',
+          tier: 'standard',
+          tokenLimit: 2_000,
+        },
         ...{ creditsPerRequest: 8, creditsPer1kTokens: 4, longCompletionThresholdTokens: 500 },
         ...{ treasuryShareBasisPoints: 1_500, slashTokens: 500, jobTimeoutSeconds: 120 },
         ...{ disputeWindowSeconds: 60, arbitrationWindowSeconds: 86_400, rentPayer: WALLET },

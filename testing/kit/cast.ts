@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Keypair, type PublicKey } from '@solana/web3.js';
+import { CREDIT_MINT_DECIMALS } from '../../programs/client/generated/constants.ts';
 import {
   type AccountName,
   type Accounts,
@@ -11,7 +12,6 @@ import type { Chain } from './chain.ts';
 /** The addresses of the program, as every test chain has it. */
 export const addresses = createAddresses();
 
-const CREDIT_DECIMALS = 6;
 export const STAKE_DECIMALS = 9;
 /** More than any test spends. */
 const WALLET_BASE_UNITS = 1_000_000_000_000n;
@@ -95,7 +95,7 @@ export function createCast(chain: Chain, count: { wallets: number; workers: numb
     chain.setMint(address, decimals);
     return address;
   };
-  const creditMint = mint(CREDIT_DECIMALS);
+  const creditMint = mint(CREDIT_MINT_DECIMALS);
   const stakeMint = mint(STAKE_DECIMALS);
   const operator = person();
   const walletKeys = Array.from({ length: count.wallets }, person);

@@ -141,7 +141,7 @@ export const fail = (
     ...byGateway(parties),
     job,
     creditAccount: parties.creditAccount,
-    reason: 1,
+    reason: 'worker_error',
     deliveredHash: new Uint8Array(32),
     countedTokens: 0,
     ...choice,

@@ -1,10 +1,8 @@
 import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import {
-  DISPUTE_OUTCOMES,
   type DisputeOutcome,
   disputeExpire,
   disputeResolve,
-  FAILURE_REASONS,
   type FailureReason,
   formatJobId,
   type Job,
@@ -138,8 +136,7 @@ export function createJobVerbs(cast: Cast, models: OneOrMore<ModelOffer>): JobVe
         [hotSigner],
       ),
 
-    fail: (job, word = 'worker_error') => {
-      const reason = FAILURE_REASONS.indexOf(word);
+    fail: (job, reason = 'worker_error') => {
       const compose: Compose = (_, parties) => [jobs.fail(parties, job.address, { reason })];
       return step(job, compose, [hotSigner]);
     },
@@ -161,7 +158,7 @@ export function createJobVerbs(cast: Cast, models: OneOrMore<ModelOffer>): JobVe
             job: job.address,
             creditAccount,
             worker,
-            verdict: DISPUTE_OUTCOMES.indexOf(verdict),
+            verdict,
             evidenceHash: hashOf(evidence),
           }),
         ],

@@ -12,13 +12,13 @@ import {
 } from '../../programs/client/index.ts';
 import { addresses, type Cast, type TestWallet, type TestWorker } from './cast.ts';
 
-/** A model and its prices; the tier is an index into TIERS. */
+/** A model and its prices. */
 export type ModelOffer = Omit<Parameters<typeof modelUpsert>[0], 'authority' | 'programId'>;
 
 /** The model of most cases: 8 credits a request, 4 per 1,000 tokens above 500. */
 export const STANDARD_MODEL = {
   id: 'standard-8b',
-  tier: 1,
+  tier: 'standard',
   label: '8B',
   originator: 'Originator',
   contextWindowTokens: 32_768,

@@ -1,13 +1,7 @@
 import type { PublicKey } from '@solana/web3.js';
+import { isEnded } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
-import {
-  FAILURE_REASONS,
-  type FailureReason,
-  isEnded,
-  JOB_STATUSES,
-  type JobStatus,
-  word,
-} from '../../programs/client/vocabulary.ts';
+import type { FailureReason, JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import type { RunningService } from '../service/runningService.ts';
 
 /** What the ledger has of a wallet: its credits, and how its jobs stand, oldest first. */
@@ -25,8 +19,8 @@ const addresses = createAddresses();
 export async function readBooks(service: Ledger, wallet: PublicKey): Promise<WalletBooks> {
   const { availableCredits, lockedCredits } = await service.account(wallet);
   const jobs = ofWallet(await service.jobs(), wallet).map(({ data }) => ({
-    status: word(JOB_STATUSES, data.status),
-    reason: word(FAILURE_REASONS, data.failureReason),
+    status: data.status,
+    reason: data.failureReason,
     charged: data.chargedCredits,
   }));
   return { available: availableCredits, locked: lockedCredits, jobs };
@@ -43,7 +37,7 @@ export async function untilLocked(service: Ledger, wallet: PublicKey, count: num
  */
 export async function untilUnderWay(service: Ledger, wallet: PublicKey, count: number) {
   await service.untilJobs((jobs) => {
-    const own = ofWallet(jobs, wallet).map(({ data }) => word(JOB_STATUSES, data.status));
+    const own = ofWallet(jobs, wallet).map(({ data }) => data.status);
     return own.filter((status) => status === 'processing').length === count;
   });
 }
@@ -56,9 +50,7 @@ export async function untilEnded(
 ): Promise<WalletBooks> {
   await service.untilJobs((jobs) => {
     const own = ofWallet(jobs, wallet);
-    return (
-      own.length === count && own.every(({ data }) => isEnded(word(JOB_STATUSES, data.status)))
-    );
+    return own.length === count && own.every(({ data }) => isEnded(data.status));
   });
   return readBooks(service, wallet);
 }

@@ -17,9 +17,8 @@ import {
   fetchTreasury,
 } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
-import { BASE_UNITS_PER_CREDIT } from '../../programs/client/pricing.ts';
-import type { CreditAccount, Job } from '../../programs/client/types.ts';
-import { JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
+import { BASE_UNITS_PER_CREDIT } from '../../programs/client/generated/constants.ts';
+import type { CreditAccount, Job } from '../../programs/client/generated/types.ts';
 import type { CatalogModel } from '../../stack/bootstrap.ts';
 import type { Operator } from '../../stack/operator.ts';
 import { openCreditAccount } from '../../stack/participants.ts';
@@ -89,7 +88,7 @@ type SharedSettings = Record<
 >;
 
 const addresses = createAddresses();
-const isUnderWay = ({ data }: FoundJob) => word(JOB_STATUSES, data.status) === 'processing';
+const isUnderWay = ({ data }: FoundJob) => data.status === 'processing';
 /** The tests make parts of the service fail, which would be told. */
 const LOG_LEVEL = process.env.LOG_LEVEL ?? 'fatal';
 const WAIT_MS_MAX = 120_000;

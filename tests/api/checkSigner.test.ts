@@ -3,7 +3,7 @@ import { Keypair, type PublicKey } from '@solana/web3.js';
 import { checkSigner, type LedgerContext } from '../../api/ledger/context.ts';
 import { createLogger } from '../../common/logger.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
-import { coder } from '../../programs/client/anchorCoder.ts';
+import { coder } from '../../testing/ledger/anchorCoder.ts';
 import { createRandom } from '../../testing/random.ts';
 import { randomStruct } from '../client/randomValue.ts';
 

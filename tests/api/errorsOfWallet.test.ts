@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Keypair, TransactionInstruction } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
-import { limitSet, spenderSet } from '../../programs/client/instructions/index.ts';
+import { limitSet, spenderSet } from '../../programs/client/instructions.ts';
 import { submit } from '../../stack/operator.ts';
 import { readClockSeconds } from '../../testing/ledger/ledger.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';

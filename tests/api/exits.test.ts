@@ -4,10 +4,10 @@ import type { LockedJob } from '../../api/jobs/job.ts';
 import type { LedgerContext } from '../../api/ledger/context.ts';
 import { failJob, refundJob } from '../../api/ledger/refund.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
-import { coder } from '../../programs/client/anchorCoder.ts';
 import { IDL } from '../../programs/client/codec.ts';
+import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { LedgerUnavailableError, type Outcome } from '../../programs/client/sender/outcome.ts';
-import { JOB_STATUSES, type JobStatus } from '../../programs/client/vocabulary.ts';
+import { coder, toCoder } from '../../testing/ledger/anchorCoder.ts';
 import { createRandom } from '../../testing/random.ts';
 import { randomStruct } from '../client/randomValue.ts';
 
@@ -40,7 +40,11 @@ function createScene(sent: (Outcome | Error)[], status: JobStatus | null = 'proc
   const getAccountInfo = async () => {
     if (status === null) return null;
     const { forCoder } = randomStruct('Job', createRandom());
-    const told = { ...forCoder, version: 1, status: JOB_STATUSES.indexOf(status) };
+    const told = {
+      ...forCoder,
+      version: 1,
+      status: toCoder(status, { defined: { name: 'JobStatus' } }),
+    };
     return { owner: addresses.programId, data: await coder.accounts.encode('Job', told) };
   };
   const context = {

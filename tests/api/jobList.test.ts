@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { jobListQuery } from '../../api/http/contracts/job.ts';
 import { parseRequest } from '../../api/http/contracts/values.ts';
-import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
+import { JOB_STATUSES } from '../../programs/client/generated/vocabulary.ts';
 import { createRandom } from '../../testing/random.ts';
 import {
   createJobListScene,

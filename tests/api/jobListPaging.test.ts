@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
+import { JOB_STATUSES } from '../../programs/client/generated/vocabulary.ts';
 import { createRandom } from '../../testing/random.ts';
 import { createJobListScene, type JobListScene, MODELS, type Query } from './jobListScene.ts';
 

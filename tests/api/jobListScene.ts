@@ -3,7 +3,7 @@ import { type JobList, jobListQuery } from '../../api/http/contracts/job.ts';
 import { parseRequest } from '../../api/http/contracts/values.ts';
 import { listJobs } from '../../api/jobs/jobList.ts';
 import { createPool } from '../../common/postgres.ts';
-import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
+import { JOB_STATUSES } from '../../programs/client/generated/vocabulary.ts';
 import { createTestDatabase } from '../../testing/database/database.ts';
 import { insertMirroredJobs, type MirroredJob } from '../../testing/database/jobListings.ts';
 import type { Random } from '../../testing/random.ts';

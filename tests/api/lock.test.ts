@@ -9,8 +9,8 @@ import { lockJob } from '../../api/ledger/lock.ts';
 import { createLogger } from '../../common/logger.ts';
 import { createBackground } from '../../common/wait.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
-import { coder, toCoder } from '../../programs/client/anchorCoder.ts';
 import { LedgerUnavailableError, type Outcome } from '../../programs/client/sender/outcome.ts';
+import { coder, toCoder } from '../../testing/ledger/anchorCoder.ts';
 import { createRandom } from '../../testing/random.ts';
 import { randomStruct } from '../client/randomValue.ts';
 

@@ -3,7 +3,7 @@ import anchor from '@coral-xyz/anchor';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type AccountInfo, Keypair, PublicKey } from '@solana/web3.js';
 import { TOKEN_PROGRAM } from '../../programs/client/addresses.ts';
-import { coder } from '../../programs/client/anchorCoder.ts';
+import { accountFieldOffset } from '../../programs/client/codec.ts';
 import { creditBuy, creditWithdraw, PROGRAM_ID } from '../../programs/client/index.ts';
 import {
   decodeTokenAccount,
@@ -15,6 +15,7 @@ import { conclude, type Verdict } from '../../programs/client/verify/check.ts';
 import { auditProgram } from '../../programs/client/verify/program/auditProgram.ts';
 import { gatherProgram } from '../../programs/client/verify/program/gatherProgram.ts';
 import { mintTo } from '../../stack/operator.ts';
+import { coder } from '../../testing/ledger/anchorCoder.ts';
 import { interceptedConnection } from '../../testing/ledger/interceptedConnection.ts';
 import { writeAccount } from '../../testing/ledger/ledger.ts';
 import { addresses, createScene, type Scene } from './scene.ts';
@@ -251,7 +252,10 @@ const CASES: Case[] = [
   {
     what: 'a state that is not known',
     address: () => upheld,
-    change: fields('Job', () => ({ status: 9 })),
+    change: (account) => ({
+      ...account,
+      data: account.data.with(accountFieldOffset('Job', 'status'), 9),
+    }),
     fails: ['accounts.readable'],
   },
   {

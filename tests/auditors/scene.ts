@@ -73,8 +73,6 @@ export interface Scene {
   receipt(job: PublicKey): string;
 }
 
-const VERDICTS = { rejected: 1, upheld_gateway: 2, upheld_worker: 3 } as const;
-
 export async function createScene(): Promise<Scene> {
   const ledger = await startLedger();
   const { connection } = ledger;
@@ -128,7 +126,7 @@ export async function createScene(): Promise<Scene> {
       send([
         jobFail({
           ...{ ...actor, job, creditAccount },
-          ...{ reason: 1, deliveredHash: OUTPUT_HASH, countedTokens: 0 },
+          ...{ reason: 'worker_error', deliveredHash: OUTPUT_HASH, countedTokens: 0 },
         }),
       ]),
     refund: (job) => send([jobRefund({ job, creditAccount })], []),
@@ -138,7 +136,7 @@ export async function createScene(): Promise<Scene> {
         [
           disputeResolve({
             ...{ arbiter: arbiter.publicKey, job, creditAccount, worker },
-            ...{ verdict: VERDICTS[verdict], evidenceHash: CLIENT_HASH },
+            ...{ verdict, evidenceHash: CLIENT_HASH },
           }),
         ],
         [arbiter],

@@ -31,7 +31,7 @@ beforeAll(async () => {
   await scene.wait(10);
   await scene.dispute(later);
   await scene.dispute(rejected);
-  await scene.resolve(rejected, 1);
+  await scene.resolve(rejected, 'rejected');
 }, 60_000);
 
 afterAll(async () => {

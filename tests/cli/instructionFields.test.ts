@@ -39,7 +39,7 @@ describe('an instruction in words', () => {
     },
     { missing: 'wallet', name: 'credit_open', words: [`spender=${gateway}`] },
     { missing: 'model_id', name: 'worker_host', words: [] },
-    { missing: 'id', name: 'model_upsert', words: ['tier=0'] },
+    { missing: 'id', name: 'model_upsert', words: ['tier=lite'] },
   ])('is refused without $missing, which $name needs', ({ missing, name, words }) => {
     expect(() => build(name, ...words)).toThrow(`${name} needs ${missing}. ${SEE(name)}`);
   });
@@ -53,12 +53,12 @@ describe('an instruction in words', () => {
     { name: 'credit_buy', words: ['wallet=nonsense'], says: 'wallet takes an address.' },
     {
       name: 'dispute_resolve',
-      words: [...DISPUTE, 'verdict=300', `evidence_hash=${'5f'.repeat(32)}`],
-      says: `dispute_resolve: verdict takes a whole number from 0 to 255. ${SEE('dispute_resolve')}`,
+      words: [...DISPUTE, 'verdict=guilty', `evidence_hash=${'5f'.repeat(32)}`],
+      says: `dispute_resolve: verdict takes one of none, rejected, upheld_gateway, upheld_worker, expired. ${SEE('dispute_resolve')}`,
     },
     {
       name: 'dispute_resolve',
-      words: [...DISPUTE, 'verdict=1', 'evidence_hash=5f5f'],
+      words: [...DISPUTE, 'verdict=rejected', 'evidence_hash=5f5f'],
       says: `dispute_resolve: evidence_hash takes 32 bytes. ${SEE('dispute_resolve')}`,
     },
     {

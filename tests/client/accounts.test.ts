@@ -6,10 +6,10 @@ import {
   workerEndpoint,
   workerModels,
 } from '../../programs/client/accounts.ts';
-import { coder } from '../../programs/client/anchorCoder.ts';
 import type { Value } from '../../programs/client/codec.ts';
+import type { Gateway, Model, Worker } from '../../programs/client/generated/types.ts';
 import idl from '../../programs/client/idl.json' with { type: 'json' };
-import type { Gateway, Model, Worker } from '../../programs/client/types.ts';
+import { coder } from '../../testing/ledger/anchorCoder.ts';
 import { createRandom } from '../../testing/random.ts';
 import { randomStruct } from './randomValue.ts';
 

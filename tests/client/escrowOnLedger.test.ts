@@ -12,7 +12,6 @@ import {
   fetchJob,
   fetchModel,
   fetchWorker,
-  JOB_STATUSES,
   jobAcknowledge,
   jobLock,
   jobProve,
@@ -121,7 +120,7 @@ async function statusOf({ address }: TestJob, slot = 0) {
     commitment: 'confirmed',
     minContextSlot: slot,
   });
-  return job && JOB_STATUSES[job.status];
+  return job?.status ?? null;
 }
 
 async function eventsOf(outcome: Outcome) {

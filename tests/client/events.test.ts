@@ -2,13 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { coder } from '../../programs/client/anchorCoder.ts';
 import {
   decodeEventData,
   decodeEvents,
   type ExecutedTransaction,
 } from '../../programs/client/events.ts';
 import idl from '../../programs/client/idl.json' with { type: 'json' };
+import { coder } from '../../testing/ledger/anchorCoder.ts';
 import { createRandom } from '../../testing/random.ts';
 import { randomStruct } from './randomValue.ts';
 

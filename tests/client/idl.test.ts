@@ -1,10 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { coder, fromCoder } from '../../programs/client/anchorCoder.ts';
 import { camelCase } from '../../programs/client/codec.ts';
-import idl from '../../programs/client/idl.json' with { type: 'json' };
-import * as builders from '../../programs/client/instructions/index.ts';
 import {
   CLAIMANT_KINDS,
   DISPUTE_OUTCOMES,
@@ -12,8 +9,10 @@ import {
   JOB_STATUSES,
   TIERS,
   WORKER_STATUSES,
-  word,
-} from '../../programs/client/vocabulary.ts';
+} from '../../programs/client/generated/vocabulary.ts';
+import idl from '../../programs/client/idl.json' with { type: 'json' };
+import * as builders from '../../programs/client/instructions.ts';
+import { coder, fromCoder } from '../../testing/ledger/anchorCoder.ts';
 import { createRandom } from '../../testing/random.ts';
 import { type IdlField, randomValue } from './randomValue.ts';
 
@@ -86,6 +85,7 @@ describe(`instruction builders (seed ${random.seed})`, () => {
       string: [1],
       pubkey: ['11111111111111111111111111111111', 1],
       array: [new Uint8Array(15), new Uint8Array(33), 'ab'],
+      defined: ['no such word', 1],
       vec: [new PublicKey(random.bytes(32)), ['11111111111111111111111111111111']],
     };
     for (const instruction of instructions) {
@@ -156,27 +156,34 @@ describe('addresses', () => {
 });
 
 describe('the vocabulary', () => {
-  it('has the words and numbers that the program documents', () => {
-    const documented = (type: string, field: string) =>
-      idl.types
-        .find(({ name }) => name === type)
-        ?.type.fields.find(({ name }) => name === field)
-        ?.docs?.join(' ');
-    const numbered = (words: readonly string[]) =>
-      words.map((word, index) => `${index} ${word}`).join(', ');
-    expect(documented('Job', 'status')).toBe(numbered(JOB_STATUSES));
-    expect(documented('Job', 'tier')).toBe(numbered(TIERS));
-    expect(documented('Job', 'outcome')).toBe(numbered(DISPUTE_OUTCOMES));
-    expect(documented('Job', 'failure_reason')).toBe(numbered(FAILURE_REASONS));
-    expect(documented('Worker', 'status')).toBe(numbered(WORKER_STATUSES));
-    expect(documented('ClaimPaid', 'claimant_kind')?.replace(' account', '_account')).toBe(
-      numbered(CLAIMANT_KINDS),
-    );
+  it('has the words of the interface, each at the number of its variant', () => {
+    const snakeCase = (name: string) => name.replace(/(?<=.)[A-Z]/g, '_$&').toLowerCase();
+    const variantsOf = (name: string) => {
+      const type = idl.types.find((item) => item.name === name)?.type;
+      return type && 'variants' in type ? type.variants.map((item) => snakeCase(item.name)) : [];
+    };
+    expect(variantsOf('JobStatus')).toEqual(JOB_STATUSES);
+    expect(variantsOf('Tier')).toEqual(TIERS);
+    expect(variantsOf('DisputeOutcome')).toEqual(DISPUTE_OUTCOMES);
+    expect(variantsOf('FailureReason')).toEqual(FAILURE_REASONS);
+    expect(variantsOf('WorkerStatus')).toEqual(WORKER_STATUSES);
+    expect(variantsOf('ClaimantKind')).toEqual(CLAIMANT_KINDS);
   });
 
-  it('has no word for a number that the program does not use', () => {
-    expect(word(JOB_STATUSES, 6)).toBe('disputed');
-    expect(() => word(JOB_STATUSES, 7)).toThrow('No word for byte 7');
+  it('keeps its numbers, which ledgers hold for ever', () => {
+    expect([JOB_STATUSES, TIERS, DISPUTE_OUTCOMES, FAILURE_REASONS]).toEqual([
+      ['pending', 'processing', 'settling', 'settled', 'failed', 'refunded', 'disputed'],
+      ['lite', 'standard', 'pro', 'max'],
+      ['none', 'rejected', 'upheld_gateway', 'upheld_worker', 'expired'],
+      [
+        ...['none', 'worker_error', 'proof_missing', 'proof_invalid', 'output_mismatch'],
+        ...['empty_output', 'client_gone', 'lock_late'],
+      ],
+    ]);
+    expect([WORKER_STATUSES, CLAIMANT_KINDS]).toEqual([
+      ['active', 'suspended', 'deregistered'],
+      ['credit_account', 'worker', 'treasury'],
+    ]);
   });
 });
 

@@ -1,11 +1,15 @@
 import { PublicKey } from '@solana/web3.js';
-import { toCoder } from '../../programs/client/anchorCoder.ts';
-import { camelCase, type Value } from '../../programs/client/codec.ts';
+import { camelCase, type Value, wordsOf } from '../../programs/client/codec.ts';
 import idl from '../../programs/client/idl.json' with { type: 'json' };
+import { toCoder } from '../../testing/ledger/anchorCoder.ts';
 import type { Random } from '../../testing/random.ts';
 
 /** A type as the program's IDL spells it. */
-export type IdlType = string | { array: [IdlType, number] } | { vec: IdlType };
+export type IdlType =
+  | string
+  | { array: [IdlType, number] }
+  | { vec: IdlType }
+  | { defined: { name: string } };
 
 export interface IdlField {
   name: string;
@@ -14,6 +18,10 @@ export interface IdlField {
 
 /** Any value of a type, in this client's terms. */
 export function randomValue(type: IdlType, random: Random): Value {
+  if (typeof type === 'object' && 'defined' in type) {
+    const words = wordsOf(type.defined.name);
+    return words[random.below(words.length)] as string;
+  }
   if (typeof type === 'object') {
     if ('array' in type && type.array[0] === 'u8') return random.bytes(type.array[1]);
     const [inner, length] = 'vec' in type ? [type.vec, 1 + random.below(8)] : type.array;
@@ -44,10 +52,13 @@ export function randomStruct(
   name: string,
   random: Random,
 ): { data: Record<string, Value>; forCoder: Record<string, unknown> } {
-  const fields = idl.types.find((type) => type.name === name)?.type.fields as IdlField[];
+  const found = idl.types.find((type) => type.name === name)?.type;
+  const fields = (found && 'fields' in found ? found.fields : []) as IdlField[];
   const values = fields.map((field) => ({ ...field, value: randomValue(field.type, random) }));
   return {
     data: Object.fromEntries(values.map(({ name, value }) => [camelCase(name), value])),
-    forCoder: Object.fromEntries(values.map(({ name, value }) => [name, toCoder(value)])),
+    forCoder: Object.fromEntries(
+      values.map(({ name, type, value }) => [name, toCoder(value, type)]),
+    ),
   };
 }

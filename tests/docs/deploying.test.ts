@@ -208,8 +208,8 @@ describe('the commands of the arbiter', () => {
     }
 
     // then
-    expect((await fetchJob(ledger.connection, job))?.outcome).toBe(1);
-    expect((await fetchWorker(ledger.connection, service.worker))?.status).toBe(1);
+    expect((await fetchJob(ledger.connection, job))?.outcome).toBe('rejected');
+    expect((await fetchWorker(ledger.connection, service.worker))?.status).toBe('suspended');
   }, 60_000);
 
   it('are refused by name, with nothing sent, when a key or a field is missing', async () => {

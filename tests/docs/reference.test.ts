@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { IDL } from '../../programs/client/index.ts';
-import { renderIdl } from '../../programs/tools/idl/render.ts';
+import { parseConstants } from '../../programs/tools/idl/parse.ts';
+import { renderIdl } from '../../programs/tools/idl/renderIdl.ts';
 import { readSource } from '../../programs/tools/idl/source.ts';
-import { readConstants } from '../../programs/tools/referenceInterface.ts';
 import { renderReference } from '../../programs/tools/referencePages.ts';
 import { isUnreachable } from '../programs/support/errorCoverage.ts';
 import {
@@ -124,8 +124,8 @@ describe('the reference of a changed program', () => {
     expect(text).toContain(from);
     writeFileSync(path, text.replace(from, to));
     const idl = JSON.parse(renderIdl(readSource(folder), '0.1.0'));
-    const constants = [{ name: 'CREDITS_MAX', docs: '', value: 12_345 }];
-    return renderReference({ idl, constants, computeUnits: { credit_buy: 1_234 } });
+    idl.constants = [{ name: 'CREDITS_MAX', docs: [], type: 'u64', value: '12345' }];
+    return renderReference({ idl, computeUnits: { credit_buy: 1_234 } });
   };
 
   it('loses an error that the documentation loses', () => {
@@ -178,12 +178,13 @@ describe('the reference of a changed program', () => {
 
 describe('the constants of the reference', () => {
   it('are those of limits.rs, with their products computed', () => {
-    const constants = readConstants(readFileSync(join(source, 'limits.rs'), 'utf8'));
+    const constants = parseConstants('limits.rs', readFileSync(join(source, 'limits.rs'), 'utf8'));
 
     expect(constants).toContainEqual({
       name: 'ARBITRATION_WINDOW_SECONDS',
-      docs: 'How long the arbiter has to decide.',
-      value: 86_400,
+      docs: ['How long the arbiter has to decide.'],
+      rustType: 'u32',
+      value: 86_400n,
     });
     expect(constants.map(({ name }) => name)).toEqual(
       readFileSync(join(source, 'limits.rs'), 'utf8').match(/(?<=^pub const )\w+/gm),

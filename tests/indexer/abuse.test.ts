@@ -18,9 +18,9 @@ import {
 } from '../../indexer/abuse/abuseWatch.ts';
 import { rebuildMirror } from '../../indexer/mirror/rebuild.ts';
 import { sweep } from '../../indexer/mirror/sweep.ts';
+import type { FailureReason } from '../../programs/client/generated/vocabulary.ts';
 import { createJobId, disputeExpire, jobFail, jobLock } from '../../programs/client/index.ts';
 import { createLedgerClock } from '../../programs/client/sender/index.ts';
-import { FAILURE_REASONS, type FailureReason } from '../../programs/client/vocabulary.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { addresses, createScene, type Scene } from '../../testing/indexer/scene.ts';
 import { readClockSeconds } from '../../testing/ledger/ledger.ts';
@@ -73,7 +73,7 @@ async function fail(job: PublicKey, reason: FailureReason): Promise<void> {
   await scene.send([
     jobFail({
       ...{ signer: hotSigner.publicKey, gateway, job, creditAccount },
-      reason: FAILURE_REASONS.indexOf(reason),
+      reason: reason,
       ...{ deliveredHash: new Uint8Array(32), countedTokens: 0 },
     }),
   ]);
@@ -108,7 +108,7 @@ async function leaveOwnJob(): Promise<void> {
   });
   const leave = jobFail({
     ...{ signer, job: address, creditAccount },
-    reason: FAILURE_REASONS.indexOf('client_gone'),
+    reason: 'client_gone',
     ...{ deliveredHash: new Uint8Array(32), countedTokens: 0 },
   });
   await scene.send([lock, leave], [service.wallet]);
@@ -123,9 +123,9 @@ async function dispute(): Promise<void> {
     await scene.dispute(job);
     return job;
   };
-  await scene.resolve(await disputed(), 1);
-  await scene.resolve(await disputed(), 1);
-  await scene.resolve(await disputed(), 2);
+  await scene.resolve(await disputed(), 'rejected');
+  await scene.resolve(await disputed(), 'rejected');
+  await scene.resolve(await disputed(), 'upheld_gateway');
   const job = await disputed();
   await scene.wait(DAY_SECONDS + 1);
   const { creditAccount } = scene.service;

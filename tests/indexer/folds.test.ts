@@ -162,7 +162,11 @@ describe('the fold of', () => {
       .map(({ values }) => values);
 
   it('a repaid dispute credits the wallet with what it was owed', () => {
-    const data = { claimantKind: 0, claimant: 'an account', remainingBaseUnits: '30000' };
+    const data = {
+      claimantKind: 'credit_account',
+      claimant: 'an account',
+      remainingBaseUnits: '30000',
+    };
     const sequences = { claimantSequence: '4', treasurySequence: '2' };
     expect(
       valuesOf('credit_accounts', 'ClaimPaid', { ...data, ...sequences, availableCredits: '130' }),
@@ -179,8 +183,8 @@ describe('the fold of', () => {
   ])('a slash %s', (_what, unstakingTokens, cooldown) => {
     const sequences = { jobSequence: '5', creditSequence: '6', treasurySequence: '2' };
     const slash = { slashedTokens: '9', stakeTokens: '1', unstakingTokens, workerSequence: '7' };
-    expect(valuesOf('workers', 'DisputeResolved', { verdict: 1, ...sequences, ...slash })).toEqual([
-      { stake_tokens: '1', unstaking_tokens: unstakingTokens, ...cooldown },
-    ]);
+    expect(
+      valuesOf('workers', 'DisputeResolved', { verdict: 'rejected', ...sequences, ...slash }),
+    ).toEqual([{ stake_tokens: '1', unstaking_tokens: unstakingTokens, ...cooldown }]);
   });
 });

@@ -271,7 +271,10 @@ describe('the mirror', () => {
         }),
       ]);
     }
-    await one.fail(addresses.job(one.creditAccount, jobId), 1, { hash: ONES, tokens: 0 });
+    await one.fail(addresses.job(one.creditAccount, jobId), 'worker_error', {
+      hash: ONES,
+      tokens: 0,
+    });
     await expectAgreement();
     const { rows } = await mirror.pool.query(
       'select wallet, status from mirror.jobs where job_id = $1 order by status',

@@ -64,7 +64,7 @@ describe('the keeper', () => {
     if (!upheld || !undecided) throw new Error('four jobs were locked');
     await scene.dispute(upheld);
     await scene.dispute(undecided);
-    await scene.resolve(upheld, 2);
+    await scene.resolve(upheld, 'upheld_gateway');
     await scene.wait(86_401);
     await until(async () => (await countJobs("outcome = 'expired'")) === 1);
     await until(async () => {

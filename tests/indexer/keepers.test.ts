@@ -130,7 +130,7 @@ describe('a keeper', () => {
     }
     const [disputed] = jobs as [PublicKey];
     await scene.dispute(disputed);
-    await scene.resolve(disputed, 2);
+    await scene.resolve(disputed, 'upheld_gateway');
     await until(async () => (await count('credit_accounts', 'owed_credits = 3')) === 1);
     const nowhere = Array.from({ length: 205 }, () => Keypair.generate().publicKey.toBase58());
     await mirror.pool.query(

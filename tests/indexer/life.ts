@@ -62,7 +62,7 @@ async function changeSettings({ service, ledger, send }: Scene): Promise<void> {
       pauseSet({ authority, depositsPaused: true, locksPaused: false }),
       modelRetire({ authority, modelId: id, retiresAt: 2n ** 33n }),
       modelRetire({ authority, modelId: id, retiresAt: 0n }),
-      modelUpsert({ ...service.model, tier: 1, label: '8.2B', authority }),
+      modelUpsert({ ...service.model, tier: 'standard', label: '8.2B', authority }),
     ],
     [],
   );
@@ -116,8 +116,8 @@ async function endDisputes(scene: Scene): Promise<void> {
   }
   const [rejected, upheld, expired] = jobs;
   if (!rejected || !upheld || !expired) throw new Error('three jobs were locked');
-  await scene.resolve(rejected, 1);
-  await scene.resolve(upheld, 3);
+  await scene.resolve(rejected, 'rejected');
+  await scene.resolve(upheld, 'upheld_worker');
   await scene.wait(DAY_SECONDS + 1);
   const { creditAccount } = service;
   await send([disputeExpire({ job: expired, creditAccount })], []);
@@ -147,7 +147,7 @@ async function payClaim(scene: Scene): Promise<void> {
   await send(
     [
       tokenAccountCreate({ payer, owner, mint }),
-      claimPay({ claimant: service.worker, workerPayout: payout }),
+      claimPay({ claimant: service.worker, payout: payout }),
     ],
     [],
   );

@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { fetchWorker } from '../../programs/client/accounts.ts';
-import { WORKER_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import { readTokenAccount } from '../../testing/ledger/tokens.ts';
 import { readBooks } from '../../testing/ledger/walletBooks.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
@@ -184,7 +183,7 @@ describe('svc canary', () => {
     const worker = await fetchWorker(connection, new PublicKey(workers.talking), {
       commitment: 'confirmed',
     });
-    expect(word(WORKER_STATUSES, worker?.status ?? 0)).toBe('suspended');
+    expect(worker?.status ?? 0).toBe('suspended');
   });
 
   it('tells nothing of what was asked and answered', async () => {

@@ -3,11 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import type { PublicKey } from '@solana/web3.js';
 import { fetchConfig, fetchJob, fetchTreasury } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
-import { disputeResolve } from '../../programs/client/instructions/index.ts';
+import { BASE_UNITS_PER_CREDIT } from '../../programs/client/generated/constants.ts';
+import { disputeResolve } from '../../programs/client/instructions.ts';
 import { parseJobId } from '../../programs/client/jobId.ts';
-import { BASE_UNITS_PER_CREDIT } from '../../programs/client/pricing.ts';
 import { tokenMintTo } from '../../programs/client/token/instructions.ts';
-import { DISPUTE_OUTCOMES, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import { submit } from '../../stack/operator.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
@@ -75,7 +74,7 @@ async function onLedger(jobId: string) {
   const job = await fetchJob(service.ledger.connection, addressOf(jobId));
   if (!job) throw new Error('the job is not on the ledger');
   return {
-    status: word(JOB_STATUSES, job.status),
+    status: job.status,
     clientHash: `sha256:${Buffer.from(job.clientHash).toString('hex')}`,
   };
 }
@@ -96,7 +95,7 @@ async function resolve(jobId: string, verdict: 'rejected' | 'upheld_gateway'): P
     job: addressOf(jobId),
     creditAccount: addresses.creditAccount(wallet.address),
     worker: job.worker,
-    verdict: DISPUTE_OUTCOMES.indexOf(verdict),
+    verdict: verdict,
     evidenceHash: randomBytes(32),
   });
   await submit(service.operator, [instruction], [service.arbiter]);
@@ -181,7 +180,7 @@ describe('a dispute', () => {
     await dispute(jobId, sha256('another text'));
     await service.advanceSeconds(ARBITRATION_SECONDS + 1);
     await service.untilJobs((jobs) =>
-      jobs.filter(isOf(jobId)).every(({ data }) => data.outcome !== 0),
+      jobs.filter(isOf(jobId)).every(({ data }) => data.outcome !== 'none'),
     );
     await service.untilMirrored();
     expect(await service.get(`/v1/jobs/${jobId}`, wallet.apiKey)).toMatchObject({

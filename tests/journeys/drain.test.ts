@@ -4,7 +4,6 @@ import http from 'node:http';
 import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
 import { type StartedProcess, startProcess } from '../../testing/childProcess.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
@@ -12,8 +11,8 @@ import { until } from '../../testing/until.ts';
 // A whole service and a second API process, on a machine that may run other tests besides.
 jest.setTimeout(180_000);
 
-const SETTLED = JOB_STATUSES.indexOf('settled');
-const REFUNDED = JOB_STATUSES.indexOf('refunded');
+const SETTLED = 'settled';
+const REFUNDED = 'refunded';
 const JOB_TIMEOUT_SECONDS = 120;
 const STREAMS = 4;
 /** At 10 ms a word an answer takes some seconds: long enough to be under way, short of the bound. */

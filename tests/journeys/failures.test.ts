@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
 import { APIError } from 'openai';
+import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { chargeCredits } from '../../programs/client/pricing.ts';
-import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
 import {
   ofWallet,
   readBooks,
@@ -25,9 +25,6 @@ const STOP_SECONDS = 105;
 const ROUNDS = 4;
 
 const messages = [{ role: 'user' as const, content: 'Say hello.' }];
-const [PROCESSING, SETTLED, FAILED, REFUNDED] = (
-  ['processing', 'settled', 'failed', 'refunded'] as const
-).map((status) => JOB_STATUSES.indexOf(status));
 const CREDITS = 1_000n;
 
 /** With one worker, whose mode each test sets. */
@@ -117,7 +114,7 @@ async function expectNothingCharged(): Promise<void> {
 }
 
 /** Until so many of the wallet's jobs are there, and each of them has this status. */
-async function untilAll(status: number | undefined, count: number) {
+async function untilAll(status: JobStatus, count: number) {
   const own = (jobs: Awaited<ReturnType<RunningService['jobs']>>) => ofWallet(jobs, wallet.address);
   const found = await service.untilJobs(
     (jobs) => own(jobs).length === count && own(jobs).every(({ data }) => data.status === status),
@@ -204,7 +201,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
         for await (const _chunk of stream);
       }
     }
-    await untilAll(SETTLED, ROUNDS);
+    await untilAll('settled', ROUNDS);
   });
 
   it('is charged for the lower count when its worker claims more tokens [charging.lower-count]', async () => {
@@ -217,7 +214,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
         .chat.completions.create({ ...body, stream: true });
       for await (const _chunk of stream);
     }
-    await untilAll(SETTLED, 1);
+    await untilAll('settled', 1);
     expect(await onlyJob()).toMatchObject({ status: 'settled', charged: 8n });
   });
 
@@ -228,7 +225,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
     let toldTokens: number | undefined;
     if (kind === 'plain') {
       const answering = client.chat.completions.create(body);
-      await untilAll(PROCESSING, 1);
+      await untilAll('processing', 1);
       await service.advanceSeconds(106);
       const answer = await answering;
       expect(answer.choices[0]?.finish_reason).toBe('length');
@@ -246,7 +243,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
       await moved;
       expect(reasons.at(-1)).toBe('length');
     }
-    const [job] = await untilAll(SETTLED, 1);
+    const [job] = await untilAll('settled', 1);
     if (!job) throw new Error('no job was locked');
     const { completionTokens, countedTokens, chargedCredits } = job.data;
     const tokens = Math.min(completionTokens, countedTokens);
@@ -279,7 +276,7 @@ describe('a request whose API process is killed after the lock', () => {
     await broken;
     expect((await readBooks(service, wallet.address)).locked).toBe(8n);
     await service.advanceSeconds(121);
-    await untilAll(REFUNDED, 1);
+    await untilAll('refunded', 1);
     await expectNothingCharged();
   });
 });
@@ -295,7 +292,7 @@ describe('a client that leaves', () => {
     await untilLocked(service, wallet.address, 1);
     leaving.abort();
     await left;
-    await untilAll(FAILED, 1);
+    await untilAll('failed', 1);
     expect(await onlyJob()).toMatchObject({ status: 'failed', reason: 'client_gone' });
     await expectNothingCharged();
   });
@@ -306,7 +303,7 @@ describe('a client that leaves', () => {
       .openai(wallet)
       .chat.completions.create({ model: service.model.id, messages, stream: true });
     for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break;
-    await untilAll(SETTLED, 1);
+    await untilAll('settled', 1);
     expect((await onlyJob())?.charged).toBe(8n);
     await service.expectConserved();
   });

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
 import OpenAI from 'openai';
-import { isEnded, type JobStatus } from '../../programs/client/vocabulary.ts';
+import { isEnded } from '../../programs/client/accounts.ts';
+import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import type { StartedProcess } from '../../testing/childProcess.ts';
 import { type Balancer, startBalancer } from '../../testing/service/balancer.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';

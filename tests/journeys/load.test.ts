@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
 import { reconcile } from '../../indexer/reconcile/reconcile.ts';
+import { isEnded } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
-import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 
 const REQUESTS = 200;
-const SETTLED = JOB_STATUSES.indexOf('settled');
-const FAILED = JOB_STATUSES.indexOf('failed');
+const SETTLED = 'settled';
+const FAILED = 'failed';
 /** The local ledger takes some ten transactions a second on a busy machine. */
 const TIMEOUT_MS = 300_000;
 let service: RunningService;
@@ -39,7 +39,7 @@ async function expectAllSettled(answers: number): Promise<void> {
   const jobs = await service.untilJobs(
     (found) =>
       found.filter(({ data }) => data.status === SETTLED).length === answers &&
-      found.every(({ data }) => data.status >= SETTLED),
+      found.every(({ data }) => isEnded(data.status)),
   );
   for (const { data } of jobs) {
     expect([data.status, data.chargedCredits]).toEqual(

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { TransactionInstruction } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { coder } from '../../programs/client/anchorCoder.ts';
 import { EscrowErrorCode } from '../../programs/client/errors.ts';
 import type { StartedProcess } from '../../testing/childProcess.ts';
+import { coder } from '../../testing/ledger/anchorCoder.ts';
 import { sentInstructions } from '../../testing/ledger/ledgerGate.ts';
 import { askCompletion } from '../../testing/service/askCompletion.ts';
 import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';

@@ -2,7 +2,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ChatOpenAI } from '@langchain/openai';
 import { APICallError, generateText, streamText } from 'ai';
-import { JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
+import { isEnded } from '../../programs/client/accounts.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 
 const PROMPT = 'Say hello.';
@@ -16,8 +16,8 @@ afterAll(() => service.close());
 
 /** How many jobs are settled, once none is under way. */
 async function settledJobs(): Promise<number> {
-  const jobs = await service.untilJobs((found) => found.every(({ data }) => data.status >= 3));
-  return jobs.filter(({ data }) => word(JOB_STATUSES, data.status) === 'settled').length;
+  const jobs = await service.untilJobs((found) => found.every(({ data }) => isEnded(data.status)));
+  return jobs.filter(({ data }) => data.status === 'settled').length;
 }
 
 describe('LangChain', () => {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { fetchWorker, workerEndpoint } from '../../programs/client/accounts.ts';
-import { workerUpdate } from '../../programs/client/instructions/index.ts';
+import { workerUpdate } from '../../programs/client/instructions.ts';
 import {
   associatedTokenAddress,
   tokenAccountCreate,

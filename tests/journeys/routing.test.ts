@@ -1,14 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { fetchConfig } from '../../programs/client/accounts.ts';
+import { fetchConfig, isEnded } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import {
   stakeUnlock,
   workerDeregister,
   workerSuspend,
   workerUnhost,
-} from '../../programs/client/instructions/index.ts';
-import { isEnded, JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
+} from '../../programs/client/instructions.ts';
 import { submit } from '../../stack/operator.ts';
 import { registerWorker } from '../../stack/participants.ts';
 import { sample, untilSampled } from '../../testing/service/askCompletion.ts';
@@ -125,7 +124,7 @@ async function newestJob() {
   const job = newest.at(-1);
   if (!job) throw new Error('no job was locked');
   const { status, worker, attempt, chargedCredits } = job.data;
-  return { status: word(JOB_STATUSES, status), worker, attempt, chargedCredits };
+  return { status: status, worker, attempt, chargedCredits };
 }
 
 /** Balance and lock as before, to the credit. */
@@ -400,10 +399,10 @@ describe('a worker that leaves', () => {
       for await (const chunk of stream) reasons.push(chunk.choices[0]?.finish_reason);
       expect(reasons.at(-1)).toBe('stop');
       const jobs = await service.untilJobs((found) =>
-        found.every(({ data }) => isEnded(word(JOB_STATUSES, data.status))),
+        found.every(({ data }) => isEnded(data.status)),
       );
       const its = jobs.filter(({ data }) => data.worker.equals(leaving.address));
-      expect(its.map(({ data }) => word(JOB_STATUSES, data.status))).toEqual(['settled']);
+      expect(its.map(({ data }) => data.status)).toEqual(['settled']);
       await service.expectConserved();
     },
   );

@@ -4,8 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import http from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { jobClose } from '../../programs/client/instructions/index.ts';
-import { JOB_STATUSES } from '../../programs/client/vocabulary.ts';
+import { jobClose } from '../../programs/client/instructions.ts';
 import { submit } from '../../stack/operator.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
@@ -15,8 +14,8 @@ jest.setTimeout(180_000);
 /** At 10 ms a word: time to look at the job while it runs. */
 const ANSWER_TOKENS = 300;
 const CHARGE_CREDITS = 8;
-const SETTLED = JOB_STATUSES.indexOf('settled');
-const DISPUTED = JOB_STATUSES.indexOf('disputed');
+const SETTLED = 'settled';
+const DISPUTED = 'disputed';
 /** After T and the dispute window. */
 const CLOSABLE_SECONDS = 200;
 let service: RunningService;

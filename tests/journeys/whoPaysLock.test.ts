@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { delay } from '../../common/wait.ts';
-import { modelUpsert } from '../../programs/client/instructions/index.ts';
-import { TIERS } from '../../programs/client/vocabulary.ts';
+import { modelUpsert } from '../../programs/client/instructions.ts';
 import { submit } from '../../stack/operator.ts';
 import { readBooks, untilEnded } from '../../testing/ledger/walletBooks.ts';
 import {
@@ -155,7 +154,7 @@ async function raisePrice(): Promise<void> {
   const price = (await priceNow()) + 1n;
   const upsert = modelUpsert({
     ...model,
-    tier: TIERS.indexOf(model.tier),
+    tier: model.tier,
     creditsPerRequest: Number(price),
     authority: operator.authority.publicKey,
   });

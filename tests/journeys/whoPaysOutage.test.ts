@@ -10,9 +10,9 @@ import {
 } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { coder } from '../../programs/client/anchorCoder.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { submit } from '../../stack/operator.ts';
+import { coder } from '../../testing/ledger/anchorCoder.ts';
 import { accepted } from '../../testing/ledger/interceptedConnection.ts';
 import { nodeAway, sentInstructions } from '../../testing/ledger/ledgerGate.ts';
 import { readBooks, untilEnded, untilUnderWay } from '../../testing/ledger/walletBooks.ts';

@@ -12,7 +12,7 @@ import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { Keypair, SystemProgram } from '@solana/web3.js';
 import { withEscrow } from '../../localnet/escrow.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { coder } from '../../programs/client/anchorCoder.ts';
+import { coder } from '../../testing/ledger/anchorCoder.ts';
 import { type LocalnetScene, newFolder, openLocalnet, removeFolders } from './scene.ts';
 
 let open: LocalnetScene[] = [];

@@ -1,16 +1,17 @@
 import anchor from '@coral-xyz/anchor';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
-import { fromCoder, toCoder } from '../../programs/client/anchorCoder.ts';
 import { camelCase, type Value } from '../../programs/client/codec.ts';
 import idl from '../../programs/client/idl.json' with { type: 'json' };
 import {
   createAddresses,
   decodeEvents,
+  type Escrow,
   fetchCreditAccount,
   PROGRAM_ID,
 } from '../../programs/client/index.ts';
-import * as builders from '../../programs/client/instructions/index.ts';
+import * as builders from '../../programs/client/instructions.ts';
+import { fromCoder, toCoder } from '../../testing/ledger/anchorCoder.ts';
 import {
   openService,
   type Service,
@@ -26,13 +27,13 @@ const build = builders as unknown as Record<string, (input: object) => Transacti
 
 let ledger: TestLedger;
 let service: Service;
-let program: anchor.Program;
+let program: anchor.Program<Escrow>;
 
 beforeAll(async () => {
   ledger = await startLedger();
   service = await openService(ledger);
   const provider = new anchor.AnchorProvider(ledger.connection, new anchor.Wallet(ledger.payer));
-  program = new anchor.Program(idl as anchor.Idl, provider);
+  program = new anchor.Program<Escrow>(idl as unknown as Escrow, provider);
 });
 afterAll(() => ledger.close());
 
@@ -51,7 +52,10 @@ describe(`Anchor's Program on the committed IDL (seed ${random.seed})`, () => {
       ),
       ...Object.fromEntries(args.map((arg, index) => [camelCase(arg.name), values[index]])),
     }) as TransactionInstruction;
-    const theirs = await program.methods[camelCase(name)]?.(...values.map(toCoder))
+    const methods = program.methods as unknown as Record<string, Method>;
+    const theirs = await methods[camelCase(name)]?.(
+      ...values.map((value, index) => toMethod(value, args[index]?.type)),
+    )
       .accountsStrict(
         Object.fromEntries(
           accounts.map((account, index) => [camelCase(account.name), ours.keys[index]?.pubkey]),
@@ -71,23 +75,28 @@ describe(`Anchor's Program on the committed IDL (seed ${random.seed})`, () => {
 
   it('fetches the same account', async () => {
     const { creditAccount } = service;
-    const accounts = program.account as unknown as Record<string, anchor.AccountClient>;
-    const theirs = await accounts.creditAccount?.fetch(creditAccount);
+    const theirs = await program.account.creditAccount.fetch(creditAccount);
     expect(fromCoder(theirs as never)).toEqual(
       await fetchCreditAccount(ledger.connection, creditAccount),
     );
   });
 
+  it('spells a status by its name', async () => {
+    const job = await program.account.worker.fetch(service.worker);
+    const isActive: boolean = 'active' in job.status;
+    expect([isActive, job.status]).toEqual([true, { active: {} }]);
+  });
+
   it('sends a transaction, whose event only decodeEvents reads', async () => {
     const { wallet, creditAccount } = service;
     const signature = await program.methods
-      .limitSet?.(new anchor.BN(40), new anchor.BN(400))
+      .limitSet(new anchor.BN(40), new anchor.BN(400))
       .accountsStrict({
         wallet: wallet.publicKey,
         creditAccount,
         eventAuthority: addresses.eventAuthority,
         program: PROGRAM_ID,
-      } as never)
+      })
       .signers([wallet])
       .rpc({ commitment: 'confirmed' });
     expect(await fetchCreditAccount(ledger.connection, creditAccount)).toMatchObject({
@@ -106,6 +115,14 @@ describe(`Anchor's Program on the committed IDL (seed ${random.seed})`, () => {
     ]);
   });
 });
+
+/** As `Program` takes an argument: it spells an enumeration's variants like its other names. */
+function toMethod(value: Value, type?: IdlField['type']): unknown {
+  const isWord = typeof type === 'object' && 'defined' in type;
+  return isWord ? { [camelCase(value as string)]: {} } : toCoder(value);
+}
+
+type Method = (...args: unknown[]) => ReturnType<typeof program.methods.limitSet>;
 
 interface Interface {
   name: string;

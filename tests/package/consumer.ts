@@ -2,21 +2,13 @@
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import anchor from '@coral-xyz/anchor';
-import {
-  createAddresses,
-  decodeAccount,
-  IDL,
-  JOB_STATUSES,
-  type Job,
-  jobRefund,
-  word,
-} from 'svc-client';
+import { createAddresses, decodeAccount, IDL, type Job, jobRefund } from 'svc-client';
 import idl from 'svc-client/idl.json' with { type: 'json' };
 import { type Escrow, Refusal, startEscrow, type TestJob } from 'svc-testing';
 import { verifyWebhook } from 'svc-webhooks';
 
 /** What a number of the ledger is called. */
-const statusOf = ({ status }: Job): string => word(JOB_STATUSES, status);
+const statusOf = ({ status }: Job): string => status;
 
 async function settle(escrow: Escrow, text: string): Promise<TestJob> {
   const job = await escrow.lock();

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { Ed25519Program, Keypair, SystemProgram, TransactionInstruction } from '@solana/web3.js';
-import { TIERS } from '../../programs/client/index.ts';
 import {
   DEFAULT_SETTINGS,
   Refusal,
@@ -11,7 +10,7 @@ import {
 } from '../../testing/kit/index.ts';
 
 const DAY_SECONDS = 86_400;
-const LITE_MODEL = { ...STANDARD_MODEL, id: 'lite-3b', tier: TIERS.indexOf('lite') };
+const LITE_MODEL = { ...STANDARD_MODEL, id: 'lite-3b', tier: 'lite' } as const;
 
 describe.each(['litesvm', 'bankrun'] as const)('startEscrow in %s', (ledger) => {
   it('has everything ready for a job', async () => {
@@ -21,7 +20,7 @@ describe.each(['litesvm', 'bankrun'] as const)('startEscrow in %s', (ledger) => 
     await escrow.acknowledge(job);
     await escrow.prove(job, { text: 'Hello.' });
     expect(await escrow.settle(job, { text: 'Hello.' })).toMatchObject({
-      status: 3,
+      status: 'settled',
       chargedCredits: 8n,
     });
     expect(await escrow.worker()).toMatchObject({ jobsSettled: 1n, stakeTokens: 1_000n });
@@ -67,8 +66,8 @@ describe.each(['litesvm', 'bankrun'] as const)('startEscrow in %s', (ledger) => 
     const escrow = await startEscrow({ ledger });
     const failed = await escrow.lock();
     expect(await escrow.fail(failed, 'proof_missing')).toMatchObject({
-      status: 4,
-      failureReason: 2,
+      status: 'failed',
+      failureReason: 'proof_missing',
     });
 
     const late = await escrow.jobIn('processing');
@@ -77,16 +76,16 @@ describe.each(['litesvm', 'bankrun'] as const)('startEscrow in %s', (ledger) => 
     expect(tooEarly).toBeInstanceOf(Refusal);
     expect(tooEarly).toMatchObject({ name: 'Refusal', message: 'DeadlineNotReached' });
     await escrow.advanceSeconds(1);
-    expect(await escrow.refund(late)).toMatchObject({ status: 5 });
+    expect(await escrow.refund(late)).toMatchObject({ status: 'refunded' });
 
     const mismatch = await escrow.jobIn('settling');
     const another = escrow.settle(mismatch, { text: 'another text' });
     await expect(another).rejects.toThrow(/^OutputMismatch$/);
-    expect(await escrow.fail(mismatch, 'output_mismatch')).toMatchObject({ status: 4 });
+    expect(await escrow.fail(mismatch, 'output_mismatch')).toMatchObject({ status: 'failed' });
 
     const undecided = await escrow.jobIn('disputed');
     await escrow.advanceSeconds(DAY_SECONDS + 1);
-    expect(await escrow.expire(undecided)).toMatchObject({ status: 3, outcome: 4 });
+    expect(await escrow.expire(undecided)).toMatchObject({ status: 'settled', outcome: 'expired' });
     await escrow.close(undecided);
     await expect(escrow.job(undecided)).rejects.toThrow('no Job at');
   });
@@ -97,7 +96,11 @@ describe.each(['litesvm', 'bankrun'] as const)('startEscrow in %s', (ledger) => 
     const job = await escrow.jobIn('settled');
     await escrow.dispute(job, 'what arrived');
     const decided = await escrow.resolve(job, 'upheld_worker');
-    expect(decided).toMatchObject({ status: 5, outcome: 3, chargedCredits: 0n });
+    expect(decided).toMatchObject({
+      status: 'refunded',
+      outcome: 'upheld_worker',
+      chargedCredits: 0n,
+    });
     const left = DEFAULT_SETTINGS.minimumStakeTokens - BigInt(DEFAULT_SETTINGS.slashTokens);
     expect(await escrow.worker()).toMatchObject({ stakeTokens: left });
     expect(await escrow.treasury()).toMatchObject({ owedBaseUnits: 80_000n });

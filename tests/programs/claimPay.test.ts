@@ -14,10 +14,10 @@ import { jobIn } from './support/jobs.ts';
 import { withAccount } from './support/tampering.ts';
 import { addresses, CREDITS, createWorld, hashOf, type World } from './support/world.ts';
 
-const UPHELD_GATEWAY = 2;
-const OF_WALLET = 0;
-const OF_WORKER = 1;
-const OF_TREASURY = 2;
+const UPHELD_GATEWAY = 'upheld_gateway';
+const OF_WALLET = 'credit_account' as const;
+const OF_WORKER = 'worker' as const;
+const OF_TREASURY = 'treasury' as const;
 
 let world: World;
 beforeEach(async () => {
@@ -29,7 +29,7 @@ const account = () => world.read('CreditAccount', world.creditAccount);
 const worker = () => world.read('Worker', world.worker);
 const treasury = () => world.read('Treasury', addresses.treasury);
 const ofWallet = () => claimPay({ claimant: world.creditAccount });
-const ofWorker = () => claimPay({ claimant: world.worker, workerPayout: world.payout });
+const ofWorker = () => claimPay({ claimant: world.worker, payout: world.payout });
 const ofTreasury = () => claimPay({ claimant: addresses.treasury });
 
 /** Writes one of the program's token accounts anew. */
@@ -63,7 +63,7 @@ describe('claim_pay for a wallet', () => {
     await upholdDispute();
     const before = await account();
     const owing = await treasury();
-    const paid = { claimant: creditAccount, claimantKind: OF_WALLET, unpaidBaseUnits: 0n };
+    const paid = { claimant: creditAccount, claimantKind: OF_WALLET, unpaidBaseUnits: 0n } as const;
     await expectEvent(world, [ofWallet()], [], 'ClaimPaid', {
       ...paid,
       claimantSequence: before.sequence + 1n,
@@ -180,7 +180,7 @@ describe('claim_pay for a worker', () => {
     const update = workerUpdate({ authority, payout: other, ...described });
     await chain.send([update], [workerAuthority]);
     await expectRefusal(world, 'WrongAddress', ofWorker());
-    await chain.send([claimPay({ claimant: world.worker, workerPayout: other })]);
+    await chain.send([claimPay({ claimant: world.worker, payout: other })]);
     expect(await chain.tokens(other)).toBe(68_000n);
     expect((await worker()).claimableBaseUnits).toBe(0n);
   });
@@ -190,7 +190,7 @@ describe('claim_pay for a worker', () => {
     await settleWhileFrozen(payout, workerAuthority.publicKey);
     const own = world.token(creditMint, stranger.publicKey);
     for (const workerPayout of [own, addresses.treasuryVault]) {
-      const theft = claimPay({ claimant: world.worker, workerPayout });
+      const theft = claimPay({ claimant: world.worker, payout: workerPayout });
       await expectRefusal(world, 'WrongAddress', theft);
     }
   });

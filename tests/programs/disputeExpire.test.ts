@@ -4,7 +4,7 @@ import { disputeExpire } from '../../programs/client/index.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
-import { dispute, jobIn, readJob, STATUS } from './support/jobs.ts';
+import { dispute, jobIn, readJob } from './support/jobs.ts';
 import { addWallet } from './support/newcomers.ts';
 import { addresses, createWorld, type World } from './support/world.ts';
 
@@ -41,8 +41,8 @@ describe('dispute_expire', () => {
     expect(await readJob(world, job)).toEqual({
       ...before,
       sequence: 6,
-      status: STATUS.settled,
-      outcome: 4,
+      status: 'settled',
+      outcome: 'expired',
       resolvedAfterSeconds: Number(DAY) + 1,
     });
     expect(await world.read('CreditAccount', creditAccount)).toEqual({

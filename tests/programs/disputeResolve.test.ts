@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
+import type { DisputeOutcome } from '../../programs/client/generated/vocabulary.ts';
 import { claimPay, disputeResolve, stakeUnlock } from '../../programs/client/index.ts';
 import { openWorker } from '../../testing/kit/setUp.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
-import { dispute, jobIn, readJob, STATUS } from './support/jobs.ts';
+import { dispute, jobIn, readJob } from './support/jobs.ts';
 import { addWallet, addWorker } from './support/newcomers.ts';
 import {
   addresses,
@@ -19,9 +20,11 @@ import {
 } from './support/world.ts';
 
 const DAY = 86_400n;
-const REJECTED = 1;
-const UPHELD_GATEWAY = 2;
-const UPHELD_WORKER = 3;
+const REJECTED = 'rejected';
+const UPHELD_GATEWAY = 'upheld_gateway';
+const UPHELD_WORKER = 'upheld_worker';
+/** Behind the instruction's discriminator. */
+const VERDICT_OFFSET = 8;
 
 let world: World;
 let parties: { creditAccounts: PublicKey[]; workers: PublicKey[] };
@@ -34,7 +37,7 @@ afterEach(() => expectConserved(world, parties));
 const EVIDENCE = hashOf('two proofs');
 const resolve = (
   job: PublicKey,
-  verdict: number,
+  verdict: DisputeOutcome,
   { arbiter = world.arbiter, creditAccount = world.creditAccount, worker = world.worker } = {},
 ) =>
   disputeResolve({
@@ -50,7 +53,7 @@ const worker = () => world.read('Worker', world.worker);
  * event and the four accounts to these changes.
  */
 async function expectVerdict(
-  verdict: number,
+  verdict: DisputeOutcome,
   changes: { job: object; account: object; treasury: object; worker: object },
   moved: { repaidCredits: bigint; owedBaseUnits: bigint; slashedTokens: bigint },
 ): Promise<PublicKey> {
@@ -97,7 +100,7 @@ describe('dispute_resolve', () => {
   it('leaves the job settled when the dispute is rejected', async () => {
     const job = await expectVerdict(
       REJECTED,
-      { job: { status: STATUS.settled }, account: {}, treasury: {}, worker: {} },
+      { job: { status: 'settled' }, account: {}, treasury: {}, worker: {} },
       { repaidCredits: 0n, owedBaseUnits: 0n, slashedTokens: 0n },
     );
     await expectRefusal(world, 'AlreadyDisputed', dispute(world, job), [world.wallet]);
@@ -107,7 +110,7 @@ describe('dispute_resolve', () => {
     await expectVerdict(
       UPHELD_GATEWAY,
       {
-        job: { status: STATUS.refunded, chargedCredits: 0n },
+        job: { status: 'refunded', chargedCredits: 0n },
         account: { owedCredits: 8n },
         treasury: { owedBaseUnits: 80_000n },
         worker: {},
@@ -120,7 +123,7 @@ describe('dispute_resolve', () => {
     await expectVerdict(
       UPHELD_WORKER,
       {
-        job: { status: STATUS.refunded, chargedCredits: 0n },
+        job: { status: 'refunded', chargedCredits: 0n },
         account: { owedCredits: 8n },
         treasury: { owedBaseUnits: 80_000n, slashedStakeTokens: 500n },
         worker: { stakeTokens: 500n },
@@ -184,8 +187,10 @@ describe('dispute_resolve', () => {
       const instruction = resolve(job, REJECTED, { arbiter });
       await expectRefusal(world, 'Unauthorized', instruction, [arbiter]);
     }
-    for (const verdict of [0, 4, 255]) {
-      await expectRefusal(world, 'InvalidVerdict', resolve(job, verdict), [world.arbiter]);
+    for (const byte of [0, 4, 255]) {
+      const instruction = resolve(job, REJECTED);
+      instruction.data[VERDICT_OFFSET] = byte;
+      await expectRefusal(world, 'InvalidVerdict', instruction, [world.arbiter]);
     }
   });
 
@@ -258,7 +263,7 @@ describe('a wallet that is its own controller and its own worker', () => {
     });
   });
 
-  it.each([
+  it.each<[string, DisputeOutcome, bigint]>([
     ['gateway', UPHELD_GATEWAY, 0n],
     ['worker', UPHELD_WORKER, 500n],
   ])(

@@ -17,16 +17,7 @@ import {
 } from '../../testing/ledger/hostileCaller.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
-import {
-  composeLock,
-  fail,
-  jobIn,
-  prove,
-  readJob,
-  refund,
-  STATUS,
-  settle,
-} from './support/jobs.ts';
+import { composeLock, fail, jobIn, prove, readJob, refund, settle } from './support/jobs.ts';
 import { withAccount } from './support/tampering.ts';
 import { addresses, createWorld, MODEL, type World } from './support/world.ts';
 
@@ -91,7 +82,7 @@ describe('a hostile program', () => {
     const inside = callThrough(verification, wellPlaced);
     await expect(world.chain.send([inside])).rejects.toThrow(/^Error processing Instruction 0/);
     await world.chain.send([verification, callThrough(wellPlaced)]);
-    expect((await readJob(world, job)).status).toBe(STATUS.settling);
+    expect((await readJob(world, job)).status).toBe('settling');
   });
 
   it('cannot revive a job that it closes', async () => {
@@ -154,7 +145,7 @@ describe('a hostile program', () => {
     });
     const giveUp = (job: PublicKey, creditAccount: PublicKey): TransactionInstruction =>
       jobFail({
-        ...{ signer: wallet, job, creditAccount, reason: 1 },
+        ...{ signer: wallet, job, creditAccount, reason: 'worker_error' },
         ...{ deliveredHash: new Uint8Array(32), countedTokens: 0 },
       });
     await chain.send([callThrough(lock, giveUp(job, creditAccount))]);

@@ -11,15 +11,7 @@ import {
 import { expectConserved } from './support/conservation.ts';
 import { eventsOf, expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
-import {
-  acknowledge,
-  composeLock,
-  jobIn,
-  lockJob,
-  prove,
-  readJob,
-  STATUS,
-} from './support/jobs.ts';
+import { acknowledge, composeLock, jobIn, lockJob, prove, readJob } from './support/jobs.ts';
 import { addWorker } from './support/newcomers.ts';
 import { createWorld, MODEL, type World } from './support/world.ts';
 
@@ -47,7 +39,7 @@ describe('job_acknowledge', () => {
     expect(await readJob(world, job)).toEqual({
       ...before,
       sequence: 2,
-      status: STATUS.processing,
+      status: 'processing',
       worker: world.worker,
       attempt: 1,
       acknowledgedAfterSeconds: 7,

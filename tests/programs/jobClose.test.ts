@@ -97,7 +97,7 @@ describe('job_close', () => {
       job,
       creditAccount,
       worker,
-      verdict: 2,
+      verdict: 'upheld_gateway',
       evidenceHash: hashOf('a receipt'),
     });
     await pass(world, 120n);

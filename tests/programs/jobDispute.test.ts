@@ -4,7 +4,7 @@ import { configUpdate, disputeResolve } from '../../programs/client/index.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
-import { ANSWER, dispute, jobIn, readJob, STATUS } from './support/jobs.ts';
+import { ANSWER, dispute, jobIn, readJob } from './support/jobs.ts';
 import { addWallet } from './support/newcomers.ts';
 import { addresses, createWorld, hashOf, SETTINGS, type World } from './support/world.ts';
 
@@ -38,7 +38,7 @@ describe('job_dispute', () => {
     expect(await readJob(world, job)).toEqual({
       ...before,
       sequence: 5,
-      status: STATUS.disputed,
+      status: 'disputed',
       clientHash,
       disputedAfterSeconds: 5,
     });
@@ -136,7 +136,7 @@ describe('the number of open disputes', () => {
       jobs.map((job) =>
         disputeResolve({
           ...{ arbiter: arbiter.publicKey, job, creditAccount, worker },
-          ...{ verdict: 1, evidenceHash: hashOf('nothing') },
+          ...{ verdict: 'rejected', evidenceHash: hashOf('nothing') },
         }),
       ),
       [arbiter],

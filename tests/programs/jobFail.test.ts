@@ -1,10 +1,11 @@
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
+import { FAILURE_REASONS } from '../../programs/client/generated/vocabulary.ts';
 import { spenderSet } from '../../programs/client/index.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
-import { ANSWER, fail, jobIn, readJob, STATUS } from './support/jobs.ts';
+import { ANSWER, fail, jobIn, readJob } from './support/jobs.ts';
 import { addWallet } from './support/newcomers.ts';
 import { CREDITS, createWorld, hashOf, type World } from './support/world.ts';
 
@@ -16,11 +17,14 @@ beforeAll(async () => {
 });
 afterEach(() => expectConserved(world, { creditAccounts }));
 
+/** Behind the instruction's discriminator. */
+const REASON_OFFSET = 8;
+
 describe('job_fail', () => {
   it.each(['pending', 'processing'] as const)(
     'returns the lock of a job that is %s, for each reason',
     async (status) => {
-      for (const reason of [1, 2, 3, 4, 5, 6, 7]) {
+      for (const reason of FAILURE_REASONS.slice(1)) {
         const job = await jobIn(world, status);
         await pass(world, 3n);
         const before = await readJob(world, job);
@@ -35,7 +39,7 @@ describe('job_fail', () => {
         expect(await readJob(world, job)).toEqual({
           ...before,
           sequence: before.sequence + 1,
-          status: STATUS.failed,
+          status: 'failed',
           failureReason: reason,
           endedAfterSeconds: 3,
         });
@@ -49,8 +53,10 @@ describe('job_fail', () => {
 
   it('refuses an unknown reason', async () => {
     const job = await jobIn(world, 'pending');
-    for (const reason of [0, 8, 255]) {
-      await expectRefusal(world, 'InvalidReason', fail(world, job, { reason }), [world.hotSigner]);
+    for (const byte of [0, 8, 255]) {
+      const instruction = fail(world, job);
+      instruction.data[REASON_OFFSET] = byte;
+      await expectRefusal(world, 'InvalidReason', instruction, [world.hotSigner]);
     }
   });
 
@@ -65,8 +71,11 @@ describe('job_fail', () => {
     ['is empty', { deliveredHash: ANSWER, countedTokens: 0 }],
   ])('returns the lock when the delivered output %s', async (_, delivered) => {
     const job = await jobIn(world, 'settling');
-    await world.chain.send([fail(world, job, { reason: 4, ...delivered })], [world.hotSigner]);
-    expect((await readJob(world, job)).status).toBe(STATUS.failed);
+    await world.chain.send(
+      [fail(world, job, { reason: 'output_mismatch', ...delivered })],
+      [world.hotSigner],
+    );
+    expect((await readJob(world, job)).status).toBe('failed');
   });
 
   it('is in time a second before the deadline and at it, and late a second after', async () => {

@@ -13,7 +13,7 @@ import {
 import { expectConserved } from './support/conservation.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
-import { composeLock, fail, type LockChoice, lockJob, readJob, STATUS } from './support/jobs.ts';
+import { composeLock, fail, type LockChoice, lockJob, readJob } from './support/jobs.ts';
 import { addWallet } from './support/newcomers.ts';
 import { withAccount } from './support/tampering.ts';
 import {
@@ -101,11 +101,11 @@ describe('job_lock', () => {
       version: 1,
       bump: 255,
       sequence: 1,
-      status: STATUS.pending,
+      status: 'pending',
       attempt: 0,
       tier: MODEL.tier,
-      outcome: 0,
-      failureReason: 0,
+      outcome: 'none',
+      failureReason: 'none',
       treasuryShareBasisPoints: SETTINGS.treasuryShareBasisPoints,
       creditAccount: world.creditAccount,
       controller: world.gateway,
@@ -319,7 +319,7 @@ describe('job_lock', () => {
     const crossed = fail(world, twin);
     await expectRefusal(world, 'WrongAddress', crossed, [hotSigner]);
     await chain.send([fail(theirs, twin)], [hotSigner]);
-    expect((await readJob(world, own)).status).toBe(STATUS.pending);
+    expect((await readJob(world, own)).status).toBe('pending');
     expect((await account()).lockedCredits).toBe(8n);
     expect((await account()).wallet).toEqual(wallet.publicKey);
     creditAccounts.push(other.creditAccount);
@@ -332,7 +332,7 @@ describe('job_lock', () => {
       const owner = PublicKey.default;
       world.chain.setAccount(job, { lamports, data: new Uint8Array(), owner, executable: false });
       await world.chain.send([instruction], [world.hotSigner]);
-      expect((await readJob(world, job)).status).toBe(STATUS.pending);
+      expect((await readJob(world, job)).status).toBe('pending');
     },
   );
 

@@ -118,7 +118,7 @@ describe.each(Object.entries(controllers))('a job controlled by %s', (controller
       case 'dispute':
         return [dispute(world, job, actor)];
       case 'resolve': {
-        const verdict = { verdict: 1, evidenceHash: hashOf('evidence') };
+        const verdict = { verdict: 'rejected', evidenceHash: hashOf('evidence') } as const;
         return [disputeResolve({ arbiter: signer, job, creditAccount, worker, ...verdict })];
       }
       case 'expire':
@@ -138,7 +138,7 @@ describe.each(Object.entries(controllers))('a job controlled by %s', (controller
       return (error as Error).message;
     }
     if ((await world.chain.account(job)) === null) return 'closed';
-    return JOB_STATUSES[(await readJob(world, job)).status] ?? '';
+    return (await readJob(world, job)).status;
   };
 
   /** Why somebody without the right is refused. */

@@ -9,7 +9,7 @@ import { ed25519Instruction, sign, workerUpdate } from '../../programs/client/in
 import { expectConserved } from './support/conservation.ts';
 import { eventsOf, expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
-import { ANSWER, acknowledge, jobIn, prove, readJob, STATUS } from './support/jobs.ts';
+import { ANSWER, acknowledge, jobIn, prove, readJob } from './support/jobs.ts';
 import { addWorker } from './support/newcomers.ts';
 import { withData } from './support/tampering.ts';
 import { createWorld, hashOf, type World } from './support/world.ts';
@@ -55,7 +55,7 @@ describe('job_prove', () => {
     expect(await readJob(world, job)).toEqual({
       ...before,
       sequence: 3,
-      status: STATUS.settling,
+      status: 'settling',
       ...output,
       provenAfterSeconds: 11,
     });

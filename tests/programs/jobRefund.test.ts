@@ -3,7 +3,7 @@ import { creditOpen, pauseSet } from '../../programs/client/index.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
-import { jobIn, lockJob, readJob, refund, STATUS } from './support/jobs.ts';
+import { jobIn, lockJob, readJob, refund } from './support/jobs.ts';
 import { withAccount } from './support/tampering.ts';
 import { addresses, createWorld, type World } from './support/world.ts';
 
@@ -36,7 +36,7 @@ describe('job_refund', () => {
       expect(await readJob(world, job)).toEqual({
         ...before,
         sequence: before.sequence + 1,
-        status: STATUS.refunded,
+        status: 'refunded',
         endedAfterSeconds: 121,
       });
       expect(await account()).toEqual({
@@ -65,7 +65,7 @@ describe('job_refund', () => {
     const pause = (paused: boolean) =>
       pauseSet({ authority: authority.publicKey, depositsPaused: paused, locksPaused: paused });
     await chain.send([pause(true), refund(world, job), pause(false)], [authority]);
-    expect((await readJob(world, job)).status).toBe(STATUS.refunded);
+    expect((await readJob(world, job)).status).toBe('refunded');
   });
 
   it('refuses to return the lock to another wallet', async () => {

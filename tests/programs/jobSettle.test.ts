@@ -12,7 +12,6 @@ import {
   type Proven,
   prove,
   readJob,
-  STATUS,
   settle,
 } from './support/jobs.ts';
 import { addWallet, addWorker } from './support/newcomers.ts';
@@ -53,7 +52,7 @@ describe('job_settle', () => {
     expect(await readJob(world, job)).toEqual({
       ...before.job,
       sequence: 4,
-      status: STATUS.settled,
+      status: 'settled',
       chargedCredits: 9n,
       countedTokens: 2_100,
       endedAfterSeconds: 9,
@@ -97,7 +96,7 @@ describe('job_settle', () => {
       [verification, acknowledge(world, job), proof, settle(world, job)],
       [world.hotSigner],
     );
-    expect((await readJob(world, job)).status).toBe(STATUS.settled);
+    expect((await readJob(world, job)).status).toBe('settled');
   });
 
   it('does so also when somebody landed the proof alone, or acknowledged, before', async () => {
@@ -107,7 +106,7 @@ describe('job_settle', () => {
       const [verification, proof] = prove(world, job);
       const together = [verification, acknowledge(world, job), proof, settle(world, job)];
       await chain.send(together, [hotSigner]);
-      expect((await readJob(world, job)).status).toBe(STATUS.settled);
+      expect((await readJob(world, job)).status).toBe('settled');
     }
   });
 
@@ -203,9 +202,9 @@ describe('a payment that cannot be made', () => {
   const settled = async () => {
     const job = await jobIn(world, 'settling');
     await world.chain.send([settle(world, job)], [world.hotSigner]);
-    expect((await readJob(world, job)).status).toBe(STATUS.settled);
+    expect((await readJob(world, job)).status).toBe('settled');
   };
-  const claimWorker = () => claimPay({ claimant: world.worker, workerPayout: world.payout });
+  const claimWorker = () => claimPay({ claimant: world.worker, payout: world.payout });
   const claimTreasury = () => claimPay({ claimant: addresses.treasury });
   const freeze = async (address: typeof world.payout, owner = addresses.vaultAuthority) => {
     const baseUnits = await world.chain.tokens(address);

@@ -70,11 +70,23 @@ describe('the bytes of the interface', () => {
   });
 
   it('consist of nothing but these', () => {
-    const types = [...accounts, ...events].map(({ name }) => name);
+    const structs = [...accounts, ...events].map(({ name }) => name);
+    const enumerations = (IDL.types ?? []).filter(({ type }) => type.kind === 'enum');
+    const types = [...structs, ...enumerations.map(({ name }) => name)];
     expect(IDL.types?.map(({ name }) => name).sort()).toEqual(types.sort());
+    expect(enumerations.map(({ name, type }) => [name, type])).toMatchSnapshot();
     const errors = Object.fromEntries(IDL.errors?.map(({ name, code }) => [name, code]) ?? []);
     expect(errors).toEqual(EscrowErrorCode);
-    const parts = ['address', 'metadata', 'instructions', 'accounts', 'events', 'errors', 'types'];
+    const parts = [
+      'address',
+      'metadata',
+      'instructions',
+      'accounts',
+      'events',
+      'errors',
+      'types',
+      'constants',
+    ];
     expect(Object.keys(IDL).sort()).toEqual(parts.sort());
     expect(IDL.address).toMatchSnapshot();
   });

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { SystemProgram } from '@solana/web3.js';
+import { TIERS } from '../../programs/client/generated/vocabulary.ts';
 import { modelText } from '../../programs/client/index.ts';
+import type { ModelOffer } from '../../testing/kit/setUp.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
 import { jobIn, readJob } from './support/jobs.ts';
@@ -38,7 +40,7 @@ describe('model_upsert', () => {
     const added = await world.read('Model', model);
     const job = await jobIn(world, 'pending');
     await pass(world, 10n);
-    const changed = { ...MODEL, creditsPerRequest: 9, label: '8.1B', tier: 2 };
+    const changed = { ...MODEL, creditsPerRequest: 9, label: '8.1B', tier: 'pro' } as const;
     await expectEvent(world, [modelInstruction(world, changed)], [authority], 'ModelUpserted', {
       model,
       modelSequence: 2n,
@@ -50,17 +52,17 @@ describe('model_upsert', () => {
     expect(found).toMatchObject({
       sequence: 2n,
       creditsPerRequest: 9,
-      tier: 2,
+      tier: 'pro',
       createdAt: added.createdAt,
     });
     expect(modelText(found)).toEqual({ ...modelText(added), label: '8.1B' });
-    expect(await readJob(world, job)).toMatchObject({ creditsPerRequest: 8, tier: 1 });
+    expect(await readJob(world, job)).toMatchObject({ creditsPerRequest: 8, tier: 'standard' });
   });
 
-  it.each([
-    { tier: 0, contextWindowTokens: 1, creditsPerRequest: 1, creditsPer1kTokens: 1 },
+  it.each<Partial<ModelOffer>>([
+    { tier: 'lite', contextWindowTokens: 1, creditsPerRequest: 1, creditsPer1kTokens: 1 },
     {
-      tier: 3,
+      tier: 'max',
       contextWindowTokens: U32_MAX,
       creditsPerRequest: U32_MAX,
       creditsPer1kTokens: U32_MAX,
@@ -73,7 +75,6 @@ describe('model_upsert', () => {
   });
 
   it.each([
-    ['ValueOutOfRange', { tier: 4 }],
     ['ValueOutOfRange', { contextWindowTokens: 0 }],
     ['ValueOutOfRange', { creditsPerRequest: 0 }],
     ['ValueOutOfRange', { creditsPer1kTokens: 0 }],
@@ -89,6 +90,13 @@ describe('model_upsert', () => {
   ] as const)('refuses with %s: %o', async (name, changes) => {
     const instruction = modelInstruction(world, changes);
     await expectRefusal(world, name, instruction, [world.authority]);
+  });
+
+  it('refuses a tier that does not exist', async () => {
+    const instruction = modelInstruction(world, { id: 'x' });
+    const tierOffset = 8 + 4 + 'x'.length;
+    instruction.data[tierOffset] = TIERS.length;
+    await expectRefusal(world, 'ValueOutOfRange', instruction, [world.authority]);
   });
 
   it('takes ids of up to 64 printable characters', async () => {

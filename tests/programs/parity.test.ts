@@ -3,7 +3,7 @@ import { SystemProgram } from '@solana/web3.js';
 import { creditOpen, IDL, jobClose } from '../../programs/client/index.ts';
 import { startBankrun } from '../../testing/kit/bankrun.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
-import { composeLock, jobIn, prove, readJob, refund, STATUS } from './support/jobs.ts';
+import { composeLock, jobIn, prove, readJob, refund } from './support/jobs.ts';
 import { withData } from './support/tampering.ts';
 import { startTwins, type Twins } from './support/twins.ts';
 import { walkThrough } from './support/walkthrough.ts';
@@ -92,6 +92,6 @@ describe('solana-bankrun, which does not verify what the ed25519 precompile is g
     const [verification, instruction] = prove(world, job);
     const forged = Buffer.from(verification.data).fill(0, SIGNATURE_AT, SIGNATURE_AT + 64);
     await world.chain.send([withData(verification, forged), instruction]);
-    expect((await readJob(world, job)).status).toBe(STATUS.settling);
+    expect((await readJob(world, job)).status).toBe('settling');
   });
 });

@@ -8,7 +8,7 @@ import {
   sign,
 } from '../../programs/client/index.ts';
 import { expectRefusal } from './support/expectations.ts';
-import { ANSWER, acknowledge, jobIn, prove, readJob, STATUS, settle } from './support/jobs.ts';
+import { ANSWER, acknowledge, jobIn, prove, readJob, settle } from './support/jobs.ts';
 import { withData } from './support/tampering.ts';
 import { createWorld, hashOf, type World } from './support/world.ts';
 
@@ -84,7 +84,7 @@ describe('a proof, where signatures are verified', () => {
     expect(world.chain.lastEvents().map(({ name }) => name)).toEqual(['JobProven']);
     await world.chain.send(prove(world, job));
     expect(world.chain.lastEvents()).toEqual([]);
-    expect((await readJob(world, job)).status).toBe(STATUS.settling);
+    expect((await readJob(world, job)).status).toBe('settling');
   });
 
   it('is refused when any part of its signature, key or message was changed or cut off', async () => {
@@ -105,7 +105,7 @@ describe('a proof, where signatures are verified', () => {
       const cut = withData(valid, valid.data.subarray(0, length));
       await expectNotVerified([cut, instruction]);
     }
-    expect((await readJob(world, job)).status).toBe(STATUS.processing);
+    expect((await readJob(world, job)).status).toBe('processing');
   });
 
   it('is refused when another key signed it', async () => {
@@ -129,7 +129,7 @@ describe('a proof, where signatures are verified', () => {
       const other = [verification(job, change), instruction];
       await expectRefusal(world, 'ProofWrongMessage', other);
     }
-    expect((await readJob(world, job)).status).toBe(STATUS.processing);
+    expect((await readJob(world, job)).status).toBe('processing');
   });
 
   it.each(Object.keys(layouts))('is refused with %s', async (name) => {

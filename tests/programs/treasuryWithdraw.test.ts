@@ -8,7 +8,7 @@ import { jobIn } from './support/jobs.ts';
 import { withAccount } from './support/tampering.ts';
 import { addresses, createWorld, hashOf, type World } from './support/world.ts';
 
-const UPHELD_GATEWAY = 2;
+const UPHELD_GATEWAY = 'upheld_gateway';
 
 let world: World;
 beforeEach(async () => {

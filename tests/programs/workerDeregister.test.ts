@@ -14,7 +14,7 @@ import { fail, jobIn, settle } from './support/jobs.ts';
 import { rolesOf, withAccount } from './support/tampering.ts';
 import { createWorld, hashOf, SETTINGS, STAKE_TOKENS, type World } from './support/world.ts';
 
-const DEREGISTERED = 2;
+const DEREGISTERED = 'deregistered';
 
 let world: World;
 beforeEach(async () => {
@@ -58,7 +58,7 @@ describe('worker_deregister', () => {
     expect(await chain.tokens(payout)).toBe(136_000n);
     const verdict = disputeResolve({
       ...{ arbiter: arbiter.publicKey, job: disputed, creditAccount, worker: world.worker },
-      ...{ verdict: 3, evidenceHash: hashOf('two proofs') },
+      ...{ verdict: 'upheld_worker', evidenceHash: hashOf('two proofs') },
     });
     await chain.send([verdict], [arbiter]);
     expect((await worker()).stakeTokens).toBe(STAKE_TOKENS - 500n);

@@ -36,7 +36,7 @@ describe('worker_register', () => {
       version: 1,
       sequence: 1n,
       ...described,
-      status: 0,
+      status: 'active',
       stakeTokens: 0n,
       unstakingTokens: 0n,
       unstakeReadyAt: 0n,

@@ -4,8 +4,8 @@ import { expectEvent } from './support/emission.ts';
 import { expectRefusal } from './support/expectations.ts';
 import { createWorld, type World } from './support/world.ts';
 
-const ACTIVE = 0;
-const SUSPENDED = 1;
+const ACTIVE = 'active';
+const SUSPENDED = 'suspended';
 
 let world: World;
 beforeEach(async () => {

@@ -12,8 +12,8 @@ import { acknowledge, jobIn, prove } from './support/jobs.ts';
 import { withAccount } from './support/tampering.ts';
 import { addresses, createWorld, type World } from './support/world.ts';
 
-const SUSPENDED = 1;
-const DEREGISTERED = 2;
+const SUSPENDED = 'suspended';
+const DEREGISTERED = 'deregistered';
 
 let world: World;
 beforeEach(async () => {

@@ -20,15 +20,15 @@ afterAll(() => scene.close());
 
 describe('a job is refused when the ledger', () => {
   it.each<[string, JobFields, number, string]>([
-    ['has it settling', { status: 2 }, 409, 'job_not_open'],
-    ['has it settled', { status: 3 }, 409, 'job_not_open'],
-    ['has it failed', { status: 4 }, 409, 'job_not_open'],
-    ['has it refunded', { status: 5 }, 409, 'job_not_open'],
+    ['has it settling', { status: 'settling' }, 409, 'job_not_open'],
+    ['has it settled', { status: 'settled' }, 409, 'job_not_open'],
+    ['has it failed', { status: 'failed' }, 409, 'job_not_open'],
+    ['has it refunded', { status: 'refunded' }, 409, 'job_not_open'],
     ['leaves it 14 seconds', { lockedSecondsAgo: 106 }, 409, 'job_not_open'],
-    ['has a later attempt', { status: 1, attempt: 2 }, 409, 'job_not_open'],
+    ['has a later attempt', { status: 'processing', attempt: 2 }, 409, 'job_not_open'],
     [
       'gave the attempt away',
-      { status: 1, attempt: 1, worker: freshAddress() },
+      { status: 'processing', attempt: 1, worker: freshAddress() },
       409,
       'job_not_open',
     ],
@@ -98,7 +98,7 @@ describe('a job is refused when the ledger', () => {
 
 describe('a job runs when the ledger', () => {
   it('has it pending with enough life left, or acknowledged for this worker and attempt', async () => {
-    const acknowledged = { status: 1, attempt: 1, worker: scene.worker };
+    const acknowledged = { status: 'processing', attempt: 1, worker: scene.worker };
     expect((await scene.ask(await scene.lock(acknowledged))).status).toBe(200);
     expect((await scene.ask(await scene.lock({ lockedSecondsAgo: 100 }))).status).toBe(200);
   });
@@ -131,8 +131,8 @@ describe('the signer of a job', () => {
 
 describe('a worker takes no job while it', () => {
   it.each<[string, () => Record<string, unknown>]>([
-    ['is suspended', () => ({ status: 1 })],
-    ['is deregistered', () => ({ status: 2 })],
+    ['is suspended', () => ({ status: 'suspended' })],
+    ['is deregistered', () => ({ status: 'deregistered' })],
     ['has no stake', () => ({ stake_tokens: new anchor.BN(0) })],
     ['has less than the minimum stake', () => ({ stake_tokens: new anchor.BN(999) })],
     ['is unstaking', () => ({ unstaking_tokens: new anchor.BN(1) })],

@@ -52,8 +52,8 @@ async function refusalOf(response: Response) {
 describe('GET /health is refused while the worker', () => {
   it.each<[string, () => Record<string, unknown>]>([
     ['is registered with another proof key', () => ({ proof_key: freshAddress() })],
-    ['is suspended', () => ({ status: 1 })],
-    ['is deregistered', () => ({ status: 2 })],
+    ['is suspended', () => ({ status: 'suspended' })],
+    ['is deregistered', () => ({ status: 'deregistered' })],
     ['has less than the minimum stake', () => ({ stake_tokens: new anchor.BN(999) })],
     ['is unstaking', () => ({ unstaking_tokens: new anchor.BN(1) })],
   ])('%s', async (_case, fields) => {
@@ -78,7 +78,7 @@ describe('a worker that the ledger lets take no jobs', () => {
   });
 
   it('asks the ledger again only after five seconds', async () => {
-    await scene.writeWorker({ status: 1 });
+    await scene.writeWorker({ status: 'suspended' });
     await freshHealth();
     await scene.writeWorker();
     expect(await refusalOf(await health())).toEqual(NOT_ELIGIBLE);
@@ -89,7 +89,7 @@ describe('a worker that the ledger lets take no jobs', () => {
     const timestampMs = Date.now() + scene.now.offsetMs;
     const response = await scene.ask(await scene.lock(), { timestampMs });
     expect(response.status).toBe(200);
-    await scene.writeWorker({ status: 2 });
+    await scene.writeWorker({ status: 'deregistered' });
     expect(await refusalOf(await freshHealth())).toEqual(NOT_ELIGIBLE);
     finish.resolve();
     const { text, proof } = await readAnswer(response);

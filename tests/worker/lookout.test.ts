@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Job } from '../../programs/client/types.ts';
+import type { Job } from '../../programs/client/generated/types.ts';
 import { createLookout } from '../../worker/ledger/jobLookup.ts';
 import type { JobReading } from '../../worker/ledger/ledger.ts';
 import { freshAddress } from './scene.ts';

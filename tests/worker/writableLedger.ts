@@ -2,9 +2,9 @@ import anchor from '@coral-xyz/anchor';
 import { type Connection, PublicKey } from '@solana/web3.js';
 import type { AccountName } from '../../programs/client/accounts.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { coder } from '../../programs/client/anchorCoder.ts';
-import { IDL } from '../../programs/client/codec.ts';
+import { type FieldType, IDL, wordsOf } from '../../programs/client/codec.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
+import { coder, toCoder } from '../../testing/ledger/anchorCoder.ts';
 import { startLedger, writeAccount } from '../../testing/ledger/ledger.ts';
 
 /** The local ledger with accounts that tests write as they need them. */
@@ -22,8 +22,6 @@ export interface WritableLedger {
   writeBytes(address: PublicKey, bytes: Uint8Array, owner?: PublicKey): Promise<void>;
   close(): Promise<void>;
 }
-
-type FieldType = string | { array: [FieldType, number] };
 
 const LAMPORTS = 10_000_000;
 
@@ -43,7 +41,7 @@ export async function startWritableLedger(): Promise<WritableLedger> {
     close,
     writeBytes,
     async write(address, name, fields, owner) {
-      const all = { ...zeroFields(name), version: 1, ...fields };
+      const all = asVariants(name, { ...zeroFields(name), version: 1, ...fields });
       await writeBytes(address, await coder.accounts.encode(name, all), owner);
     },
   };
@@ -59,15 +57,30 @@ export function paddedKeys(keys: PublicKey[], size: number): PublicKey[] {
   return Array.from({ length: size }, (_, index) => keys[index] ?? PublicKey.default);
 }
 
+/** With each word of an enumeration as Anchor's coder takes it. */
+function asVariants(name: AccountName, fields: Record<string, unknown>): Record<string, unknown> {
+  const types = new Map(fieldsOf(name).map((field) => [field.name, field.type]));
+  return Object.fromEntries(
+    Object.entries(fields).map(([field, value]) => [
+      field,
+      typeof value === 'string' ? toCoder(value, types.get(field)) : value,
+    ]),
+  );
+}
+
 function zeroFields(name: AccountName): Record<string, unknown> {
+  return Object.fromEntries(fieldsOf(name).map((field) => [field.name, zero(field.type)]));
+}
+
+function fieldsOf(name: AccountName): { name: string; type: FieldType }[] {
   const type = IDL.types?.find((declared) => declared.name === name)?.type;
   if (type?.kind !== 'struct') throw new Error(`The IDL has no struct ${name}`);
-  const fields = type.fields as { name: string; type: FieldType }[];
-  return Object.fromEntries(fields.map((field) => [field.name, zero(field.type)]));
+  return type.fields as { name: string; type: FieldType }[];
 }
 
 function zero(type: FieldType): unknown {
-  if (typeof type === 'object') {
+  if (typeof type === 'object' && 'defined' in type) return wordsOf(type.defined.name)[0];
+  if (typeof type === 'object' && 'array' in type) {
     return Array.from({ length: type.array[1] }, () => zero(type.array[0]));
   }
   if (type === 'pubkey') return PublicKey.default;

@@ -2,9 +2,8 @@ import type { PublicKey } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
 import { gatewaySigners, workerModels } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
+import type { Gateway, Job, Worker } from '../../programs/client/generated/types.ts';
 import { formatJobId } from '../../programs/client/jobId.ts';
-import type { Gateway, Job, Worker } from '../../programs/client/types.ts';
-import { JOB_STATUSES, word } from '../../programs/client/vocabulary.ts';
 import { requireEligible } from '../ledger/eligibility.ts';
 import type { FindJob } from '../ledger/jobLookup.ts';
 import type { ReadLedgerStart, WorkerLedger } from '../ledger/ledger.ts';
@@ -104,7 +103,7 @@ export function createAdmission(
   }
 
   function checkOpen(job: Job, request: JobRequest, lifeLeftSeconds: bigint): void {
-    const status = word(JOB_STATUSES, job.status);
+    const status = job.status;
     const isWaiting = status === 'pending' || status === 'processing';
     const isTurn =
       request.attempt > job.attempt ||

@@ -1,7 +1,6 @@
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from '../../common/logger.ts';
-import type { Worker } from '../../programs/client/types.ts';
-import { WORKER_STATUSES, word } from '../../programs/client/vocabulary.ts';
+import type { Worker } from '../../programs/client/generated/types.ts';
 import { WorkerError } from '../protocol/errors.ts';
 import type { Hosting, Registration, WorkerLedger } from './ledger.ts';
 
@@ -14,7 +13,7 @@ import type { Hosting, Registration, WorkerLedger } from './ledger.ts';
  */
 function obstacleOf({ worker, config }: Registration, proofKey: PublicKey): string | undefined {
   if (worker === undefined) return 'its account does not exist';
-  const status = word(WORKER_STATUSES, worker.status);
+  const status = worker.status;
   if (status !== 'active') return `it is ${status}`;
   if (config === undefined) return 'the program is not initialized';
   if (worker.stakeTokens === 0n || worker.stakeTokens < config.minimumStakeTokens) {

@@ -1,6 +1,6 @@
 import type { PublicKey } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
-import type { Job } from '../../programs/client/types.ts';
+import type { Job } from '../../programs/client/generated/types.ts';
 import { WorkerError } from '../protocol/errors.ts';
 import type { JobReading, WorkerLedger } from './ledger.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FAILURE_REASONS, TIERS } from '../../../programs/client/vocabulary.ts';
+import { FAILURE_REASONS, TIERS } from '../../../programs/client/generated/vocabulary.ts';
 import type { EventData, EventKind } from '../../../webhooks/events.ts';
 import {
   credits,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { JOB_STATUSES, TIERS } from '../../../programs/client/vocabulary.ts';
+import { JOB_STATUSES, TIERS } from '../../../programs/client/generated/vocabulary.ts';
 import {
   credits,
   jobId,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { TIERS } from '../../../programs/client/vocabulary.ts';
+import { TIERS } from '../../../programs/client/generated/vocabulary.ts';
 import { time, tokens, unixSeconds } from './values.ts';
 
 /** A model with its price and its pool of workers. */

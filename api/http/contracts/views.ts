@@ -1,5 +1,5 @@
 import { creditsNumber, isoTime, sha256Text, usdcValue } from '../../../common/jsonForms.ts';
-import type { DisputeOutcome } from '../../../programs/client/vocabulary.ts';
+import type { DisputeOutcome } from '../../../programs/client/generated/vocabulary.ts';
 import type { JobRow } from '../../sql/jobs.ts';
 import type { ModelRow } from '../../sql/workers.ts';
 import type { JobObject } from './job.ts';

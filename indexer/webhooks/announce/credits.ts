@@ -1,6 +1,5 @@
 import { creditsNumber, usdcValue } from '../../../common/jsonForms.ts';
 import type { Database } from '../../../common/postgres.ts';
-import { CLAIMANT_KINDS, word } from '../../../programs/client/vocabulary.ts';
 import type { EventOf } from '../../fold/change.ts';
 import type { LedgerEvent } from '../../fold/event.ts';
 import { selectAccountEvents } from '../../sql/journal.ts';
@@ -39,7 +38,7 @@ type Claim = EventOf<'ClaimPaid'>['data'];
 
 /** Whether an upheld dispute was repaid, and not a worker or the treasury paid. */
 function isOfCreditAccount({ claimantKind }: Claim): boolean {
-  return word(CLAIMANT_KINDS, claimantKind) === 'credit_account';
+  return claimantKind === 'credit_account';
 }
 
 /**

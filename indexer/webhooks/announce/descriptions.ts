@@ -1,6 +1,6 @@
 import type { Database } from '../../../common/postgres.ts';
 import type { EventName } from '../../../programs/client/events.ts';
-import type { Tier } from '../../../programs/client/vocabulary.ts';
+import type { Tier } from '../../../programs/client/generated/vocabulary.ts';
 import type { LedgerEvent } from '../../fold/event.ts';
 import { balanceAfter, creditLow, describeCreditBought, moveCreditAlert } from './credits.ts';
 import {

@@ -1,5 +1,4 @@
 import { creditsNumber, isoTime, sha256Text, usdcValue } from '../../../common/jsonForms.ts';
-import { FAILURE_REASONS, TIERS, word } from '../../../programs/client/vocabulary.ts';
 import type { EventData } from '../../../webhooks/events.ts';
 import type { EventOf } from '../../fold/change.ts';
 import { FatalError } from '../../source/errors.ts';
@@ -11,7 +10,7 @@ export const describeJobLocked: Describe<'JobLocked'> = ({ data, signature, slot
   data: {
     job_id: jobIdOf(data),
     model: data.modelId,
-    tier: word(TIERS, data.tier),
+    tier: data.tier,
     credits_locked: creditsNumber(BigInt(data.lockedCredits)),
     escrow_tx: signature,
     escrow_pda: data.job,
@@ -62,7 +61,7 @@ export const describeJobSettled: Describe<'JobSettled'> = ({ data, signature, sl
 export const describeJobFailed: Describe<'JobFailed'> = (event, facts) => ({
   kind: 'job.failed',
   wallet: event.data.wallet,
-  data: refund(event, facts, { reason: word(FAILURE_REASONS, event.data.reason) }),
+  data: refund(event, facts, { reason: event.data.reason }),
 });
 
 export const describeJobRefunded: Describe<'JobRefunded'> = (event, facts) => ({

@@ -1,5 +1,5 @@
 import type { Database } from '../../../common/postgres.ts';
-import type { Tier } from '../../../programs/client/vocabulary.ts';
+import type { Tier } from '../../../programs/client/generated/vocabulary.ts';
 import type { EventData, EventKind } from '../../../webhooks/events.ts';
 import type { EventOf } from '../../fold/change.ts';
 import type { LedgerEvent } from '../../fold/event.ts';

@@ -1,7 +1,7 @@
 import { PublicKey } from '#publicKey';
 import { type DecodedAccount, unixSecondsOf } from '../accounts.ts';
+import { BASE_UNITS_PER_CREDIT } from '../generated/constants.ts';
 import type { LedgerConnection } from '../ledgerConnection.ts';
-import { BASE_UNITS_PER_CREDIT } from '../pricing.ts';
 
 /** Accounts and programs that every ledger has at the same address. */
 export const CLOCK = new PublicKey('SysvarC1ock11111111111111111111111111111111');

@@ -6,7 +6,14 @@
 
 use pinocchio::Address;
 
-use crate::{event_writer::event, text::Text};
+use crate::{
+    state::{
+        job::{DisputeOutcome, FailureReason},
+        model::Tier,
+        treasury::ClaimantKind,
+    },
+    wire::{byte::Byte, event_writer::event, text::Text},
+};
 
 event! {
     /// The configuration was created
@@ -115,7 +122,7 @@ event! {
         pub model: &'a Address,
         pub model_sequence: u64,
         pub id: Text<'a>,
-        pub tier: u8,
+        pub tier: Byte<Tier>,
         pub label: Text<'a>,
         pub originator: Text<'a>,
         pub context_window_tokens: u32,
@@ -302,7 +309,7 @@ event! {
         pub controller: &'a Address,
         pub model: &'a Address,
         pub model_id: Text<'a>,
-        pub tier: u8,
+        pub tier: Byte<Tier>,
         pub token_limit: u32,
         pub credits_per_request: u32,
         pub credits_per_1k_tokens: u32,
@@ -390,9 +397,7 @@ event! {
         pub credit_account: &'a Address,
         pub credit_sequence: u64,
         pub wallet: &'a Address,
-        /// 1 worker_error, 2 proof_missing, 3 proof_invalid, 4 output_mismatch, 5 empty_output,
-        /// 6 client_gone, 7 lock_late
-        pub reason: u8,
+        pub reason: Byte<FailureReason>,
         pub returned_credits: u64,
         pub available_credits: u64,
         pub account_locked_credits: u64,
@@ -446,8 +451,7 @@ event! {
         pub worker: &'a Address,
         pub worker_sequence: u64,
         pub treasury_sequence: u64,
-        /// 1 rejected, 2 upheld_gateway, 3 upheld_worker
-        pub verdict: u8,
+        pub verdict: Byte<DisputeOutcome>,
         pub evidence_hash: &'a [u8; 32],
         pub repaid_credits: u64,
         pub owed_credits: u64,
@@ -492,8 +496,7 @@ event! {
     /// A claim was paid
     pub struct ClaimPaid<'a> {
         pub claimant: &'a Address,
-        /// 0 credit account, 1 worker, 2 treasury
-        pub claimant_kind: u8,
+        pub claimant_kind: Byte<ClaimantKind>,
         pub claimant_sequence: u64,
         pub treasury_sequence: u64,
         pub base_units: u64,

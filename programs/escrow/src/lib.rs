@@ -11,26 +11,14 @@ use pinocchio::{AccountView, Address, MAX_TX_ACCOUNTS, SUCCESS, entrypoint::dese
 // Provides memcpy and its kin, which the compiler emits and the virtual machine lacks.
 use solana_compiler_builtins as _;
 
-mod arguments;
-mod controller;
-mod creation;
-mod discriminator;
+mod checks;
 mod error;
-mod event_writer;
 mod events;
-mod layout;
 mod limits;
-mod little_endian;
-mod loader;
-mod pricing;
-mod proof;
-mod roles;
 mod security;
 mod seeds;
 mod state;
-mod sysvars;
-mod text;
-mod token;
+mod wire;
 
 /// The program's address. Chosen, not random: see seeds.rs. A build for a cluster of one's own names
 /// another one (programs/tools/build.ts), so that no signature of one cluster counts on another.
@@ -47,7 +35,7 @@ pub const ID: Address = Address::from_str_const(match option_env!("ESCROW_PROGRA
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn entrypoint(input: *mut u8) -> u64 {
     // SAFETY: as above.
-    if unsafe { event_writer::is_own_call(input) } {
+    if unsafe { wire::event_writer::is_own_call(input) } {
         return SUCCESS;
     }
     let mut accounts = [const { MaybeUninit::uninit() }; MAX_TX_ACCOUNTS];
@@ -75,7 +63,7 @@ macro_rules! instructions {
         #[allow(non_upper_case_globals, reason = "named like the instructions")]
         mod discriminators {
             $(pub const $name: u64 =
-                crate::discriminator::discriminator("global", stringify!($name));)+
+                crate::wire::discriminator::discriminator("global", stringify!($name));)+
         }
 
         #[inline(never)]
@@ -86,7 +74,7 @@ macro_rules! instructions {
             let tag = u64::from_le_bytes(*tag);
             match tag {
                 // The program's own calls do not come this far.
-                event_writer::EVENT_TAG => Err(error::EscrowError::EventAuthorityRequired),
+                wire::event_writer::EVENT_TAG => Err(error::EscrowError::EventAuthorityRequired),
                 $(discriminators::$name => instructions::$name::process(accounts, data),)+
                 _ => Err(error::EscrowError::UnknownInstruction),
             }

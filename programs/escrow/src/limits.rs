@@ -1,4 +1,4 @@
-//! The numbers that no configuration changes.
+//! What no configuration changes.
 
 use crate::error::{Result, require};
 
@@ -12,16 +12,16 @@ pub const ARBITRATION_WINDOW_SECONDS: u32 = 24 * 60 * 60;
 pub const UNSTAKE_MARGIN_SECONDS: u32 = 60 * 60;
 
 /// How far back a job id's time may lie at the lock.
-pub const JOB_ID_AGE_MS_MAX: i64 = 90_000;
+pub const JOB_ID_AGE_MS_MAX: u32 = 90_000;
 /// How far ahead a job id's time may lie at the lock.
-pub const JOB_ID_LEAD_MS_MAX: i64 = 30_000;
+pub const JOB_ID_LEAD_MS_MAX: u32 = 30_000;
 /// A Job is closed no sooner than this after its id's time. More than `JOB_ID_AGE_MS_MAX`, so no
 /// id can be locked again after its account is gone.
-pub const JOB_ID_CLOSE_MS_MIN: u64 = 120_000;
-const _: () = assert!(JOB_ID_CLOSE_MS_MIN > JOB_ID_AGE_MS_MAX as u64);
+pub const JOB_ID_CLOSE_MS_MIN: u32 = 120_000;
+const _: () = assert!(JOB_ID_CLOSE_MS_MIN > JOB_ID_AGE_MS_MAX);
 
 /// How long a model works on after its retirement is announced.
-pub const RETIREMENT_NOTICE_SECONDS: i64 = 30 * 24 * 60 * 60;
+pub const RETIREMENT_NOTICE_SECONDS: u32 = 30 * 24 * 60 * 60;
 
 /// A credit is 0.01 of a stablecoin with 6 decimals.
 pub const BASE_UNITS_PER_CREDIT: u64 = 10_000;
@@ -53,5 +53,15 @@ pub const STAKE_DECIMALS_MAX: u8 = 9;
 /// The most whole tokens that a worker may have at stake.
 pub const STAKE_TOKENS_MAX: u64 = 10_000_000_000;
 const _: () = assert!(STAKE_TOKENS_MAX <= u64::MAX / 10_u64.pow(STAKE_DECIMALS_MAX as u32));
+/// How many hot signers a gateway may have.
+pub const SIGNERS_PER_GATEWAY_MAX: u8 = 8;
+/// How many models a worker may host.
+pub const MODELS_PER_WORKER_MAX: u8 = 16;
+/// A spender's limit that binds nothing.
+pub const NO_LIMIT: u64 = u64::MAX;
+
+/// What every message that a worker signs as a proof begins with.
+pub const PROOF_PREFIX: &[u8; 12] = b"svc-proof-v1";
+
 /// A year: stake cannot be held back for longer.
 pub const UNSTAKE_COOLDOWN_SECONDS_MAX: u32 = 365 * 24 * 60 * 60;

@@ -1,4 +1,4 @@
-//! Every seed of every program-derived address, mirrored by programs/client/addresses.ts.
+//! Every seed of every program-derived address, mirrored by programs/client/generated/constants.ts.
 //!
 //! The program id was chosen so that each address derived from one fixed seed has the canonical
 //! bump 255. All of them are therefore constants of the binary and are checked by comparison.

@@ -27,6 +27,20 @@ export interface Instruction {
   accounts: AccountField[];
 }
 
+/** One byte's meanings, in the order of their numbers. */
+export interface Enumeration {
+  name: string;
+  docs: string[];
+  variants: { name: string; docs: string[] }[];
+}
+
+export interface Constant {
+  name: string;
+  docs: string[];
+  rustType: string;
+  value: bigint | string;
+}
+
 export interface ErrorCode {
   code: number;
   name: string;
@@ -104,6 +118,47 @@ const readStruct = (lines: Lines): Struct<AccountField> => {
   return { name: name ?? '', docs, fields: empty === '}' ? [] : readFields(lines) };
 };
 
+/** Every `enumeration!` of a file. */
+export const parseEnumerations = (path: string, text: string): Enumeration[] => {
+  const lines = new Lines(path, text);
+  const enumerations: Enumeration[] = [];
+  while (!lines.done) {
+    if (lines.next() !== 'enumeration! {') continue;
+    const docs = readDocs(lines);
+    const [name = ''] = lines.match(/^pub enum ([A-Z]\w*) \{$/);
+    const variants: Enumeration['variants'] = [];
+    while (lines.peek() !== '}') {
+      const variantDocs = readDocs(lines);
+      const [variant = ''] = lines.match(/^([A-Z]\w*),$/);
+      variants.push({ name: variant, docs: variantDocs });
+    }
+    enumerations.push({ name, docs, variants });
+  }
+  return enumerations;
+};
+
+/**
+ * The public constants of limits.rs: products of numbers, the largest number of 64 bits, or text.
+ * An assertion or a function between them is none of our business.
+ */
+export const parseConstants = (path: string, text: string): Constant[] =>
+  [...text.matchAll(/^((?:\/\/\/ .*\n)*)pub const (\w+): ([^=]+) = (.+);$/gm)].map(
+    ([, docs = '', name = '', rustType = '', value = '']) => ({
+      name,
+      docs: [...docs.matchAll(/^\/\/\/ (.*)$/gm)].map(([, line = '']) => line),
+      rustType,
+      value: parseValue(value, `${path}: ${name}`),
+    }),
+  );
+
+const parseValue = (value: string, place: string): bigint | string => {
+  const [, quoted] = /^b"([\w-]+)"$/.exec(value) ?? [];
+  if (quoted !== undefined) return quoted;
+  if (value === 'u64::MAX') return 2n ** 64n - 1n;
+  if (!/^[\d_]+( \* [\d_]+)*$/.test(value)) throw new Error(`${place} is no product of numbers`);
+  return value.split(' * ').reduce((product, n) => product * BigInt(n.replaceAll('_', '')), 1n);
+};
+
 /** The one `#[repr(C)]` struct of a state file: an account's layout. */
 export const parseAccount = (path: string, text: string): Struct => {
   const lines = new Lines(path, text);
@@ -127,8 +182,10 @@ export const parseEvents = (path: string, text: string): Struct[] => {
   const lines = new Lines(path, text);
   const events: Struct[] = [];
   while (!lines.done) {
-    const line = lines.next();
-    if (line === '' || line.startsWith('//!') || line.startsWith('use ')) continue;
+    let line = lines.next();
+    const isImport = line.startsWith('use ');
+    while (isImport && !line.endsWith(';')) line = lines.next();
+    if (line === '' || line.startsWith('//!') || isImport) continue;
     if (line !== 'event! {') lines.fail('expected an event');
     events.push(readStruct(lines));
     lines.expect('}');
@@ -136,8 +193,25 @@ export const parseEvents = (path: string, text: string): Struct[] => {
   return events;
 };
 
-/** The arguments and accounts of one instruction's file; its handler is none of our business. */
-export const parseInstruction = (name: string, path: string, text: string): Instruction => {
+/** The `arguments!` that a state file declares for several instructions, if any. */
+export const parseSharedArguments = (path: string, text: string): Struct<AccountField>[] => {
+  const lines = new Lines(path, text);
+  const found: Struct<AccountField>[] = [];
+  while (!lines.done) if (lines.next() === 'arguments! {') found.push(readStruct(lines));
+  return found;
+};
+
+/**
+ * The arguments and accounts of one instruction's file; its handler is none of our business.
+ *
+ * @param shared arguments that the file may import as its own
+ */
+export const parseInstruction = (
+  name: string,
+  path: string,
+  text: string,
+  shared: readonly Struct<AccountField>[] = [],
+): Instruction => {
   const lines = new Lines(path, text);
   const docs: string[] = [];
   while (lines.peek().startsWith('//!')) docs.push(lines.next().slice(3).trim());
@@ -149,7 +223,9 @@ export const parseInstruction = (name: string, path: string, text: string): Inst
     declared.set(macro, readStruct(lines).fields);
     lines.expect('}');
   }
-  const args = declared.get('arguments');
+  const [, imported] = /\b(\w+) as Arguments\b/.exec(text) ?? [];
+  const args =
+    declared.get('arguments') ?? shared.find((struct) => struct.name === imported)?.fields;
   const accounts = declared.get('accounts');
   if (docs.length === 0 || args === undefined || accounts === undefined) {
     throw lines.error('an instruction has a description, arguments and accounts');

@@ -30,6 +30,10 @@ const aliases: Record<string, string> = {
 export const typeForms = (rustType: string): TypeForms => {
   const known = named[aliases[rustType] ?? rustType];
   if (known !== undefined) return known;
+  const [, enumeration] = /^Byte<(\w+)>$/.exec(rustType) ?? [];
+  if (enumeration !== undefined) {
+    return { idl: { defined: { name: enumeration } }, typescript: enumeration };
+  }
   const array = /^(?:&'a )?\[(u8|Address); (\d+)\]$/.exec(rustType);
   if (array === null) throw new Error(`no IDL type for ${rustType}`);
   const element = named[array[1] ?? ''];

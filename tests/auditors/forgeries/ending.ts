@@ -75,7 +75,7 @@ export const ENDING_FORGERIES: readonly ForgeryCase[] = [
   {
     what: 'the verdict',
     job: 'upheld',
-    forgery: () => forgeEvent('DisputeResolved', set('verdict', 2)),
+    forgery: () => forgeEvent('DisputeResolved', set('verdict', { UpheldGateway: {} })),
     fails: ['dispute.resolved', 'account.state'],
   },
   {

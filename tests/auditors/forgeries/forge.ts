@@ -1,7 +1,7 @@
 import anchor from '@coral-xyz/anchor';
 import type { PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { coder } from '../../../programs/client/anchorCoder.ts';
+import { coder } from '../../../testing/ledger/anchorCoder.ts';
 import type { ForgedJobs, JobName } from '../forgedScene.ts';
 import type { Forgery, InstructionJson, TransactionJson } from './node.ts';
 

@@ -1,3 +1,5 @@
+import { TIERS, type Tier } from '../../../programs/client/generated/vocabulary.ts';
+
 import { configUpdate, modelRetire, modelUpsert } from '../../../programs/client/index.ts';
 import { tokenMintTo } from '../../../programs/client/token/instructions.ts';
 import { addresses, type Scene } from '../../../testing/indexer/scene.ts';
@@ -34,7 +36,7 @@ function describe(index: number) {
   return {
     ...price,
     id: printable(64, index * 6),
-    tier: index % 4,
+    tier: TIERS[index % 4] as Tier,
     label: printable(16, index * 7),
     originator: printable(32, index * 5),
     contextWindowTokens: U32_MAX,

@@ -1,4 +1,5 @@
 import { type Connection, type Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
+import { FAILURE_REASONS } from '../../../programs/client/generated/vocabulary.ts';
 import {
   claimPay,
   creditBuy,
@@ -40,8 +41,9 @@ import type { Output, Stranger } from './stranger.ts';
 const MOST: Output = { hash: ONES, tokens: U32_MAX };
 const LEAST: Output = { hash: ZEROS, tokens: 0 };
 const ATTEMPT_MAX = 0xff;
-const REASONS = [1, 2, 3, 4, 5, 6];
-const UPHELD_WORKER = 3;
+/** Every reason but the one that a test takes by itself. */
+const REASONS = FAILURE_REASONS.filter((word) => word !== 'none' && word !== 'lock_late');
+const UPHELD_WORKER = 'upheld_worker';
 const REVIVAL_LAMPORTS = 10_000_000;
 
 /** Jobs whose end waits for the ledger's clock. */
@@ -99,13 +101,13 @@ async function enlist(stranger: Stranger, place: number): Promise<void> {
 /** @returns one of them */
 async function failJobs(stranger: Stranger): Promise<PublicKey> {
   const { lock, acknowledge, prove, fail } = stranger;
-  await fail(await lock(dearest), 7, LEAST);
+  await fail(await lock(dearest), 'lock_late', LEAST);
   for (const reason of REASONS) await fail(await lock(cheapest), reason, MOST);
   const proven = await lock(flat);
   await acknowledge(proven, 1);
   await acknowledge(proven, ATTEMPT_MAX);
   await prove(proven, ATTEMPT_MAX, LEAST);
-  await fail(proven, 4, MOST);
+  await fail(proven, 'output_mismatch', MOST);
   return proven;
 }
 
@@ -132,7 +134,7 @@ export async function leaveOpen(
   { upheld: job }: OpenEnds,
   arbiter: Keypair,
 ): Promise<PublicKey> {
-  const verdict = { verdict: UPHELD_WORKER, evidenceHash: ONES };
+  const verdict = { verdict: UPHELD_WORKER, evidenceHash: ONES } as const;
   await send(
     [disputeResolve({ arbiter: arbiter.publicKey, job, creditAccount, worker, ...verdict })],
     [arbiter],

@@ -1,4 +1,5 @@
 import { Keypair, type PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import type { FailureReason } from '../../../programs/client/generated/vocabulary.ts';
 import {
   createJobId,
   ed25519Instruction,
@@ -52,7 +53,7 @@ export interface Stranger {
   acknowledge(job: PublicKey, attempt: number): Promise<void>;
   prove(job: PublicKey, attempt: number, output: Output): Promise<void>;
   settle(job: PublicKey, output: Output): Promise<void>;
-  fail(job: PublicKey, reason: number, delivered: Output): Promise<void>;
+  fail(job: PublicKey, reason: FailureReason, delivered: Output): Promise<void>;
 }
 
 /** @param isProgram whether it is an address that only the hostile program can sign for */

@@ -90,7 +90,8 @@ function repayment(slot: bigint, available: number, sequence = 4): LedgerTransac
   const place = { signature: `repayment in ${slot}`, slot, instructionIndex: 0, innerIndex: 0 };
   const data = {
     ...{ slot: `${slot}`, unixTime: '1790000000', claimant: `account of ${WALLET}` },
-    ...{ claimantKind: 0, claimantSequence: `${sequence}`, treasurySequence: '2' },
+    ...{ claimantKind: 'credit_account' as const },
+    ...{ claimantSequence: `${sequence}`, treasurySequence: '2' },
     ...{ baseUnits: '400000', credits: '40', remainingBaseUnits: '0' },
     ...{ owedBaseUnits: '0', unpaidBaseUnits: '0', availableCredits: `${available}` },
   };

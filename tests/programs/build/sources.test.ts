@@ -24,11 +24,11 @@ describe('the sources of the committed artifacts', () => {
     const [lock, added, removed] = [
       'Cargo.lock',
       'programs/escrow/src/state/added.rs',
-      'programs/escrow/src/pricing.rs',
+      'programs/escrow/src/state/pricing.rs',
     ];
     writeFileSync(join(copy, lock), '\n', { flag: 'a' });
     writeFileSync(join(copy, added), '');
     rmSync(join(copy, removed));
-    expect(changedSources(copy)).toEqual([lock, removed, added]);
+    expect(changedSources(copy)).toEqual([lock, added, removed]);
   });
 });

@@ -12,7 +12,7 @@ import { pass } from './expectations.ts';
 import { dispute, fail, jobIn, refund, settle } from './jobs.ts';
 import { hashOf, type World } from './world.ts';
 
-const UPHELD_WORKER = 3;
+const UPHELD_WORKER = 'upheld_worker';
 const DAY = 86_400n;
 
 /** One job for each way out, none of them taken yet. */

@@ -1,7 +1,11 @@
 import { IDL } from '../../../programs/client/index.ts';
 
 /** A field's type as the IDL spells it. */
-export type Type = string | { array: [Type, number] } | { vec: Type };
+export type Type =
+  | string
+  | { array: [Type, number] }
+  | { vec: Type }
+  | { defined: { name: string } };
 
 const WIDTHS: Record<string, number> = {
   u8: 1,
@@ -20,12 +24,14 @@ export const width = (type: Type): number => {
     if (bytes === undefined) throw new Error(`${type} has no fixed width`);
     return bytes;
   }
+  if ('defined' in type) return 1;
   if ('vec' in type) throw new Error('a list has no fixed width');
   return width(type.array[0]) * type.array[1];
 };
 
 export const typeText = (type: Type): string => {
   if (typeof type === 'string') return type;
+  if ('defined' in type) return type.defined.name;
   return 'vec' in type ? `${typeText(type.vec)}[]` : `${typeText(type.array[0])}×${type.array[1]}`;
 };
 

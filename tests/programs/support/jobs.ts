@@ -1,5 +1,5 @@
 import type { PublicKey } from '@solana/web3.js';
-import { JOB_STATUSES, type Job, type JobStatus } from '../../../programs/client/index.ts';
+import type { Job } from '../../../programs/client/index.ts';
 import type { World } from './world.ts';
 
 export {
@@ -18,8 +18,3 @@ export {
 } from '../../../testing/kit/jobInstructions.ts';
 
 export const readJob = (world: World, job: PublicKey): Promise<Job> => world.read('Job', job);
-
-/** The number of each status. */
-export const STATUS = Object.fromEntries(
-  JOB_STATUSES.map((status, number) => [status, number]),
-) as Record<JobStatus, number>;

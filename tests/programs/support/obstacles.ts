@@ -127,7 +127,7 @@ export const obstacles: Record<string, Obstacle> = {
       const verdicts = jobs.map((job) =>
         disputeResolve({
           ...{ arbiter: arbiter.publicKey, job, creditAccount, worker },
-          ...{ verdict: 3, evidenceHash: hashOf('two proofs') },
+          ...{ verdict: 'upheld_worker', evidenceHash: hashOf('two proofs') },
         }),
       );
       await chain.send(verdicts, [arbiter]);

@@ -69,9 +69,9 @@ export const ownErrors = ({ declared, handler }: ReturnableErrors): string[] => 
   ...[...handler].filter((name) => !isOfInvariant(name)),
 ];
 
-/** What each role that an account can have refuses, from roles.rs. */
+/** What each role that an account can have refuses, from checks/roles.rs. */
 function parseRoles(): Map<string, string[]> {
-  const text = readRust('roles.rs');
+  const text = readRust('checks/roles.rs');
   const checked = text.matchAll(/^impl Role for (\w+) \{([\s\S]*?)\n\}/gm);
   const fixed = text.matchAll(/^ {4}(\w+), [\w:]+, (\w+);$/gm);
   return new Map([

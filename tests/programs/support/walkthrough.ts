@@ -113,7 +113,7 @@ async function takeDisputes(world: World, take: Take): Promise<void> {
     job,
     creditAccount,
     worker,
-    verdict: 3,
+    verdict: 'upheld_worker',
     evidenceHash: hashOf('two proofs'),
   });
   await take('dispute_resolve', [verdict], [arbiter]);

@@ -1,8 +1,7 @@
 import { PublicKey } from '#publicKey';
 import type { Value } from '../../codec.ts';
+import type { Job, JobLocked } from '../../generated/types.ts';
 import { isOnCurve } from '../../platform/curve.ts';
-import type { Job, JobLocked } from '../../types.ts';
-import { DISPUTE_OUTCOMES, JOB_STATUSES } from '../../vocabulary.ts';
 import { compare, fails, notApplicable, notCheckable } from '../check.ts';
 import { eventsNamed, type JobEvent, statusOf } from './record.ts';
 import { historyRule, rule } from './rule.ts';
@@ -22,8 +21,7 @@ function expectedAccount([locked, ...later]: readonly [
   const events = [locked, ...later];
   const job = open(locked.data);
   for (const event of later) Object.assign(job, change(event, job));
-  const status = statusOf(events);
-  return { ...job, sequence: events.length, status: status ? JOB_STATUSES.indexOf(status) : -1 };
+  return { ...job, sequence: events.length, status: statusOf(events) ?? 'pending' };
 }
 
 function open(lock: JobLocked): Job {
@@ -32,12 +30,12 @@ function open(lock: JobLocked): Job {
   const { tokenLimit, treasuryShareBasisPoints, slashTokens } = lock;
   const { jobTimeoutSeconds, disputeWindowSeconds, arbitrationWindowSeconds } = lock;
   return {
-    ...{ version: VERSION, bump: BUMP, sequence: 1, status: 0 },
+    ...{ version: VERSION, bump: BUMP, sequence: 1, status: 'pending' },
     ...{ tier, jobId, creditAccount, controller, model, rentPayer, lockedCredits },
     ...{ creditsPerRequest, creditsPer1kTokens, longCompletionThresholdTokens },
     ...{ tokenLimit, treasuryShareBasisPoints, slashTokens },
     ...{ jobTimeoutSeconds, disputeWindowSeconds, arbitrationWindowSeconds },
-    ...{ attempt: 0, outcome: 0, failureReason: 0, worker: PublicKey.default },
+    ...{ attempt: 0, outcome: 'none', failureReason: 'none', worker: PublicKey.default },
     ...{ outputHash: NO_HASH, clientHash: NO_HASH, lockedAt: lock.unixTime, chargedCredits: 0n },
     ...{ promptTokens: 0, completionTokens: 0, countedTokens: 0 },
     ...{ acknowledgedAfterSeconds: 0, provenAfterSeconds: 0, endedAfterSeconds: 0 },
@@ -69,12 +67,12 @@ function change({ name, data }: JobEvent, { lockedAt }: Job): Partial<Job> {
     case 'JobDisputed':
       return { clientHash: data.clientHash, disputedAfterSeconds: seconds };
     case 'DisputeResolved': {
-      const isUpheld = DISPUTE_OUTCOMES[data.verdict] !== 'rejected';
+      const isUpheld = data.verdict !== 'rejected';
       const repaid = isUpheld ? { chargedCredits: 0n } : {};
       return { outcome: data.verdict, resolvedAfterSeconds: seconds, ...repaid };
     }
     case 'DisputeExpired':
-      return { outcome: DISPUTE_OUTCOMES.indexOf('expired'), resolvedAfterSeconds: seconds };
+      return { outcome: 'expired', resolvedAfterSeconds: seconds };
     case 'JobLocked':
     case 'JobClosed':
       return {};

@@ -1,5 +1,5 @@
-import { BASE_UNITS_PER_CREDIT } from '../../pricing.ts';
-import { DISPUTE_OUTCOMES, isEnded, word } from '../../vocabulary.ts';
+import { isEnded } from '../../accounts.ts';
+import { BASE_UNITS_PER_CREDIT } from '../../generated/constants.ts';
 import {
   compare,
   type Finding,
@@ -178,7 +178,7 @@ export const resolved = rule(
     const { verdict, repaidCredits, owedCredits, slashedTokens, evidenceHash } =
       DisputeResolved.data;
     const { slashTokens } = JobLocked.data;
-    const outcome = word(DISPUTE_OUTCOMES, verdict);
+    const outcome = verdict;
     const isUpheld = outcome !== 'rejected';
     const slashMax = outcome === 'upheld_worker' ? BigInt(slashTokens) : 0n;
     if (slashedTokens > slashMax) {

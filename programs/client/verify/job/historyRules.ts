@@ -1,7 +1,7 @@
 import type { PublicKey } from '@solana/web3.js';
+import type { JobStatus } from '../../generated/vocabulary.ts';
 import { encodeBase58 } from '../../keys.ts';
 import { verifySignature } from '../../proof.ts';
-import type { JobStatus } from '../../vocabulary.ts';
 import { fails, holds, notCheckable } from '../check.ts';
 import type { LedgerTransaction } from './evidence.ts';
 import {

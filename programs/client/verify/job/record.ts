@@ -1,7 +1,7 @@
 import type { PublicKey } from '@solana/web3.js';
 import { decodeEventData, type EventName, type Events } from '../../events.ts';
+import type { JobStatus } from '../../generated/vocabulary.ts';
 import { includesBytes } from '../../platform/bytes.ts';
-import { DISPUTE_OUTCOMES, type JobStatus, word } from '../../vocabulary.ts';
 import {
   type ClientEvidence,
   type Evidence,
@@ -110,7 +110,7 @@ export function statusAfter(event: JobEvent, status: JobStatus = 'pending'): Job
     case 'JobDisputed':
       return 'disputed';
     case 'DisputeResolved':
-      return word(DISPUTE_OUTCOMES, event.data.verdict) === 'rejected' ? 'settled' : 'refunded';
+      return event.data.verdict === 'rejected' ? 'settled' : 'refunded';
     case 'JobClosed':
       return status;
   }

@@ -1,5 +1,6 @@
+import { BASE_UNITS_PER_CREDIT, BASIS_POINTS } from '../../generated/constants.ts';
 import { isOnCurve } from '../../platform/curve.ts';
-import { BASE_UNITS_PER_CREDIT, chargeCredits } from '../../pricing.ts';
+import { chargeCredits } from '../../pricing.ts';
 import { compare, type Finding, fails, holds, notCheckable } from '../check.ts';
 import {
   allTransfers,
@@ -10,8 +11,6 @@ import {
 } from './evidence.ts';
 import type { JobRecord } from './record.ts';
 import { judgeBalances, rule } from './rule.ts';
-
-const BASIS_POINTS = 10_000n;
 
 /**
  * The key that the settlement names, and that delivery receipts bear, did sign it. No key signs for

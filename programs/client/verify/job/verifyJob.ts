@@ -1,5 +1,4 @@
 import { formatJobId } from '../../jobId.ts';
-import { TIERS, word } from '../../vocabulary.ts';
 import type { Check } from '../check.ts';
 import * as account from './accountRules.ts';
 import * as dispute from './endingRules.ts';
@@ -63,7 +62,7 @@ function summarize(record: JobRecord): JobSummary {
     id: lock ? formatJobId(lock.jobId) : null,
     status,
     model: lock?.modelId ?? null,
-    tier: lock ? word(TIERS, lock.tier) : null,
+    tier: lock ? lock.tier : null,
     wallet: lock?.wallet.toBase58() ?? null,
     worker: given?.worker.toBase58() ?? null,
     credits_locked: lock?.lockedCredits ?? 0n,

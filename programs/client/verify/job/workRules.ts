@@ -9,7 +9,6 @@ import {
   receiptMessage,
   verifySignature,
 } from '../../proof.ts';
-import { TIERS, word } from '../../vocabulary.ts';
 import { compare, fails, holds, notApplicable, notCheckable, show } from '../check.ts';
 import { ED25519_PROGRAM } from '../ledgerState.ts';
 import { type ClientEvidence, type PlacedEvent, workersInForce } from './evidence.ts';
@@ -36,7 +35,7 @@ export const price = rule('lock.price', ['JobLocked'], ({ JobLocked }) => {
   const { creditsPerRequest, creditsPer1kTokens, longCompletionThresholdTokens } = JobLocked.data;
   return compare(
     { 'the lock': [lockedCredits, due] },
-    `${modelId} (${word(TIERS, tier)}), at most ${tokenLimit} tokens: ${due} credits locked, from ` +
+    `${modelId} (${tier}), at most ${tokenLimit} tokens: ${due} credits locked, from ` +
       `${creditsPerRequest} per request, ${creditsPer1kTokens} per 1,000 tokens beyond ` +
       `${longCompletionThresholdTokens}.`,
   );

@@ -1,7 +1,18 @@
 import { PublicKey } from '#publicKey';
 import { type DecodedAccount, modelText } from '../../accounts.ts';
 import type { Addresses } from '../../addresses.ts';
-import type { Config } from '../../types.ts';
+import {
+  ARBITRATION_WINDOW_SECONDS,
+  BASIS_POINTS,
+  CREDITS_MAX,
+  DISPUTE_WINDOW_SECONDS,
+  JOB_TIMEOUT_SECONDS,
+  STAKE_DECIMALS_MAX,
+  STAKE_TOKENS_MAX,
+  UNSTAKE_COOLDOWN_SECONDS_MAX,
+  UNSTAKE_MARGIN_SECONDS,
+} from '../../generated/constants.ts';
+import type { Config } from '../../generated/types.ts';
 import { notCheckable } from '../check.ts';
 import { accountsNamed, judgeProblems, namesOfTrue, programRule } from './state.ts';
 
@@ -43,17 +54,6 @@ function addressOf({ name, data }: DecodedAccount, known: Addresses): PublicKey 
   }
 }
 
-const BASIS_POINTS = 10_000;
-const STAKE_DECIMALS_MAX = 9;
-/** Stake outlasts every deadline of the jobs that it vouches for by this much. */
-const UNSTAKE_MARGIN_SECONDS = 3_600;
-const JOB_TIMEOUT_SECONDS = 120;
-const DISPUTE_WINDOW_SECONDS = 60;
-const ARBITRATION_WINDOW_SECONDS = 86_400;
-const UNSTAKE_COOLDOWN_SECONDS_MAX = 365 * 86_400;
-const STAKE_TOKENS_MAX = 10_000_000_000n;
-const CREDITS_MAX = 10_000_000_000_000n;
-
 /** The configuration says nothing that the program would refuse to be told. */
 export const config = programRule('config.invariants', (state) => {
   const [found] = accountsNamed(state, 'Config');
@@ -74,7 +74,7 @@ function findProblems(config: Config, addresses: Addresses): string[] {
     'there is no arbiter': config.arbiter.equals(PublicKey.default),
     'authority and arbiter are the same': config.authority.equals(config.arbiter),
     'the slash exceeds the minimum stake': BigInt(config.slashTokens) > config.minimumStakeTokens,
-    'the treasury takes more than all': config.treasuryShareBasisPoints > BASIS_POINTS,
+    'the treasury takes more than all': BigInt(config.treasuryShareBasisPoints) > BASIS_POINTS,
     'unstaking ends before verdicts do':
       config.unstakeCooldownSeconds < windows + UNSTAKE_MARGIN_SECONDS,
     'stake is held back for more than a year':

@@ -1,6 +1,6 @@
+import { isEnded } from '../../accounts.ts';
+import type { Job } from '../../generated/types.ts';
 import { chargeCredits, lockCredits } from '../../pricing.ts';
-import type { Job } from '../../types.ts';
-import { isEnded, JOB_STATUSES, word } from '../../vocabulary.ts';
 import { GRACE_SECONDS } from '../check.ts';
 import { accountsNamed, judgeProblems, type ProgramState, programRule } from './state.ts';
 
@@ -59,7 +59,7 @@ export const disputes = programRule('credits.disputes', (state) => {
 });
 
 function statusOf({ status }: Job) {
-  return word(JOB_STATUSES, status);
+  return status;
 }
 
 /** In Unix seconds; undefined when the job waits for nothing. */

@@ -1,15 +1,14 @@
 import type { AccountInfo } from '@solana/web3.js';
 import type { PublicKey } from '#publicKey';
 import { TOKEN_PROGRAM } from '../../addresses.ts';
+import { BASE_UNITS_PER_CREDIT } from '../../generated/constants.ts';
 import { areKeysEqual } from '../../keys.ts';
-import { BASE_UNITS_PER_CREDIT } from '../../pricing.ts';
 import {
   decodeTokenAccount,
   INITIALIZED,
   TOKEN_ACCOUNT,
   type TokenAccount,
 } from '../../token/layout.ts';
-import { JOB_STATUSES } from '../../vocabulary.ts';
 import { compare, type Finding, fails, holds, notCheckable } from '../check.ts';
 import { type Conservation, computeConservation } from '../ledgerState.ts';
 import {
@@ -108,7 +107,7 @@ export const treasury = programRule('treasury.obligations', (state) => {
     0n,
   );
   const disputed = accountsNamed(state, 'Job')
-    .filter(({ data }) => JOB_STATUSES[data.status] === 'disputed')
+    .filter(({ data }) => data.status === 'disputed')
     .reduce((sum, { data }) => sum + data.chargedCredits, 0n);
   const { owedBaseUnits, disputedExposureBaseUnits } = found.data;
   return compare(

@@ -12,8 +12,11 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::arguments, error::Result, event_writer::emit, events::AuthorityAccepted,
-    layout::load_mut, roles::accounts, state::Config, sysvars::Clock,
+    checks::roles::accounts,
+    error::Result,
+    events::AuthorityAccepted,
+    state::Config,
+    wire::{arguments::arguments, event_writer::emit, layout::load_mut, sysvars::Clock},
 };
 
 arguments! {

@@ -11,8 +11,11 @@
 use pinocchio::{AccountView, Address};
 
 use crate::{
-    arguments::arguments, error::Result, event_writer::emit, events::AuthorityProposed,
-    layout::load_mut, roles::accounts, state::Config, sysvars::Clock,
+    checks::roles::accounts,
+    error::Result,
+    events::AuthorityProposed,
+    state::Config,
+    wire::{arguments::arguments, event_writer::emit, layout::load_mut, sysvars::Clock},
 };
 
 arguments! {

@@ -16,17 +16,21 @@
 use pinocchio::{AccountView, Address};
 
 use crate::{
-    arguments::arguments,
+    checks::{
+        roles::{accounts, require_address},
+        token,
+    },
     error::{EscrowError, Result, require},
-    event_writer::emit,
     events::ClaimPaid,
-    layout::{is, load, load_mut},
     limits::{BASE_UNITS_PER_CREDIT, base_units},
-    roles::{accounts, require_address},
     seeds::{TREASURY_ADDRESS, TREASURY_VAULT_ADDRESS, VAULT_ADDRESS},
-    state::{Config, CreditAccount, Treasury, Worker},
-    sysvars::Clock,
-    token,
+    state::{Config, CreditAccount, Treasury, Worker, treasury::ClaimantKind},
+    wire::{
+        arguments::arguments,
+        event_writer::emit,
+        layout::{is, load, load_mut},
+        sysvars::Clock,
+    },
 };
 
 arguments! {
@@ -50,14 +54,9 @@ accounts! {
     }
 }
 
-/// The numbers of `claimant_kind`.
-const CREDIT_ACCOUNT: u8 = 0;
-const WORKER: u8 = 1;
-const TREASURY: u8 = 2;
-
 /// What was paid and what the claimant looks like afterwards.
 struct Claim {
-    claimant_kind: u8,
+    claimant_kind: ClaimantKind,
     claimant_sequence: u64,
     base_units: u64,
     credits: u64,
@@ -99,7 +98,7 @@ impl Accounts {
         wallet.changed()?;
         self.pay(&self.treasury_vault, &self.vault, mint, payment)?;
         Ok(Claim {
-            claimant_kind: CREDIT_ACCOUNT,
+            claimant_kind: ClaimantKind::CreditAccount,
             claimant_sequence: wallet.sequence(),
             base_units: payment,
             credits,
@@ -115,7 +114,7 @@ impl Accounts {
         worker.changed()?;
         self.pay(&self.vault, &self.payout, mint, base_units)?;
         Ok(Claim {
-            claimant_kind: WORKER,
+            claimant_kind: ClaimantKind::Worker,
             claimant_sequence: worker.sequence(),
             base_units,
             credits: 0,
@@ -131,7 +130,7 @@ impl Accounts {
         treasury.changed()?;
         self.pay(&self.vault, &self.treasury_vault, mint, base_units)?;
         Ok(Claim {
-            claimant_kind: TREASURY,
+            claimant_kind: ClaimantKind::Treasury,
             claimant_sequence: treasury.sequence(),
             base_units,
             credits: 0,
@@ -162,7 +161,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
         &Clock::get(),
         &ClaimPaid {
             claimant: accounts.claimant.address(),
-            claimant_kind: claim.claimant_kind,
+            claimant_kind: claim.claimant_kind.into(),
             claimant_sequence: claim.claimant_sequence,
             treasury_sequence: treasury.sequence(),
             base_units: claim.base_units,

@@ -18,55 +18,32 @@
 //! - `AlreadyInitialized`: The configuration exists already
 //! - `ValueOutOfRange`: An argument is out of its bounds
 
-use pinocchio::{AccountView, Address, cpi::Seed};
+use pinocchio::{AccountView, cpi::Seed};
 use pinocchio_token::{instructions::InitializeAccount3, state::Account};
 
 use crate::{
-    arguments::arguments,
-    creation::{Creation, Space},
+    checks::{
+        loader::require_upgrade_authority,
+        roles::{accounts, require_address},
+        token,
+    },
     error::{Result, require},
-    event_writer::emit,
     events::ConfigInitialized,
-    layout::Layout,
     limits::{
         ARBITRATION_WINDOW_SECONDS, CREDIT_MINT_DECIMALS, DISPUTE_WINDOW_SECONDS,
         JOB_TIMEOUT_SECONDS, STAKE_DECIMALS_MAX,
     },
-    loader::require_upgrade_authority,
-    roles::{accounts, require_address},
     seeds::{
         BUMP, CONFIG, CONFIG_ADDRESS, STAKE_VAULT, STAKE_VAULT_ADDRESS, TREASURY, TREASURY_ADDRESS,
         TREASURY_VAULT, TREASURY_VAULT_ADDRESS, VAULT, VAULT_ADDRESS, VAULT_AUTHORITY_ADDRESS,
     },
     state::{
         Config, Treasury,
-        config::{Mints, Terms},
+        config::{Mints, Terms as Arguments},
+        creation::{Creation, Space},
     },
-    sysvars::Clock,
-    token,
+    wire::{event_writer::emit, layout::Layout, sysvars::Clock},
 };
-
-arguments! {
-    pub struct Arguments<'a> {
-        /// Decides disputes; neither the zero key nor the authority
-        arbiter: &'a Address,
-        /// The treasury's part of each charge, at most `BASIS_POINTS`
-        treasury_share_basis_points: u16,
-        /// At least 90,180: a job's timeout, its two windows and `UNSTAKE_MARGIN_SECONDS`. At most
-        /// `UNSTAKE_COOLDOWN_SECONDS_MAX`
-        unstake_cooldown_seconds: u32,
-        /// How many open disputes a controller may bring a wallet to, at least 1
-        open_disputes_max: u8,
-        /// A worker with less is given no job; from 1 to `STAKE_TOKENS_MAX`
-        minimum_stake_tokens: u64,
-        /// What a verdict against a worker takes, at most `minimum_stake_tokens`
-        slash_tokens: u32,
-        /// The most that one job may lock, from 1 to `CREDITS_MAX`
-        job_credits_max: u64,
-        /// The most that one credit account may hold, from 1 to `CREDITS_MAX`
-        credit_account_credits_max: u64,
-    }
-}
 
 accounts! {
     pub struct Accounts {
@@ -88,21 +65,6 @@ accounts! {
         system_program: SystemProgram,
         event_authority: EventAuthority,
         program: EscrowProgram,
-    }
-}
-
-impl<'a> Arguments<'a> {
-    fn terms(&self) -> Terms<'a> {
-        Terms {
-            arbiter: self.arbiter,
-            treasury_share_basis_points: self.treasury_share_basis_points,
-            unstake_cooldown_seconds: self.unstake_cooldown_seconds,
-            open_disputes_max: self.open_disputes_max,
-            minimum_stake_tokens: self.minimum_stake_tokens,
-            slash_tokens: self.slash_tokens,
-            job_credits_max: self.job_credits_max,
-            credit_account_credits_max: self.credit_account_credits_max,
-        }
     }
 }
 
@@ -151,7 +113,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let clock = Clock::get();
 
     let config: &mut Config = accounts.create(&accounts.config, CONFIG)?;
-    config.open(accounts.authority.address(), &mints, &arguments.terms())?;
+    config.open(accounts.authority.address(), &mints, &arguments)?;
     config.invariant()?;
     accounts.create::<Treasury>(&accounts.treasury, TREASURY)?;
 

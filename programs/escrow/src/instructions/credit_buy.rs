@@ -17,17 +17,21 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::arguments,
+    checks::{
+        roles::{accounts, require_address},
+        token,
+    },
     error::{Result, require},
-    event_writer::emit,
     events::CreditBought,
-    layout::{load, load_mut},
     limits::{CREDITS_MAX, base_units},
-    roles::{accounts, require_address},
     seeds::VAULT_ADDRESS,
     state::{Config, CreditAccount},
-    sysvars::Clock,
-    token,
+    wire::{
+        arguments::arguments,
+        event_writer::emit,
+        layout::{load, load_mut},
+        sysvars::Clock,
+    },
 };
 
 arguments! {
@@ -44,6 +48,7 @@ accounts! {
         /// A token account of the credit mint, none of the vaults
         buyer_token_account: Writable,
         config: Readonly,
+        #[pda(CREDIT_ACCOUNT, wallet)]
         credit_account: Writable,
         vault: Writable,
         token_program: TokenProgram,

@@ -12,15 +12,12 @@
 use pinocchio::{AccountView, Address};
 
 use crate::{
-    arguments::arguments,
-    creation::Creation,
+    checks::roles::accounts,
     error::{Result, require},
-    event_writer::emit,
     events::CreditOpened,
-    roles::accounts,
     seeds::{CREDIT_ACCOUNT, NONE},
-    state::CreditAccount,
-    sysvars::Clock,
+    state::{CreditAccount, creation::Creation},
+    wire::{arguments::arguments, event_writer::emit, sysvars::Clock},
 };
 
 arguments! {

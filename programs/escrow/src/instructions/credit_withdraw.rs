@@ -17,17 +17,21 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::arguments,
+    checks::{
+        roles::{accounts, require_address},
+        token,
+    },
     error::{Result, require},
-    event_writer::emit,
     events::CreditWithdrawn,
-    layout::{load, load_mut},
     limits::{CREDITS_MAX, base_units},
-    roles::{accounts, require_address},
     seeds::VAULT_ADDRESS,
     state::{Config, CreditAccount},
-    sysvars::Clock,
-    token,
+    wire::{
+        arguments::arguments,
+        event_writer::emit,
+        layout::{load, load_mut},
+        sysvars::Clock,
+    },
 };
 
 arguments! {
@@ -42,6 +46,7 @@ accounts! {
         /// Owns the credit account
         wallet: Signer,
         config: Readonly,
+        #[pda(CREDIT_ACCOUNT, wallet)]
         credit_account: Writable,
         vault: Writable,
         vault_authority: VaultAuthority,

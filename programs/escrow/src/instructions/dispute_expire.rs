@@ -13,15 +13,12 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::arguments,
+    checks::roles::accounts,
     error::Result,
-    event_writer::emit,
     events::DisputeExpired,
-    layout::load_mut,
     limits::base_units,
-    roles::accounts,
     state::{CreditAccount, Job, Treasury},
-    sysvars::Clock,
+    wire::{arguments::arguments, event_writer::emit, layout::load_mut, sysvars::Clock},
 };
 
 arguments! {

@@ -19,22 +19,24 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::arguments,
+    checks::roles::accounts,
     error::Result,
-    event_writer::emit,
     events::DisputeResolved,
-    layout::{load, load_mut},
     limits::base_units,
-    roles::accounts,
-    state::job::Outcome,
-    state::{Config, CreditAccount, Job, Treasury, Worker},
-    sysvars::Clock,
+    state::{Config, CreditAccount, Job, Treasury, Worker, job::DisputeOutcome},
+    wire::{
+        arguments::arguments,
+        byte::Byte,
+        event_writer::emit,
+        layout::{load, load_mut},
+        sysvars::Clock,
+    },
 };
 
 arguments! {
     pub struct Arguments<'a> {
-        /// 1 rejected, 2 upheld_gateway, 3 upheld_worker
-        verdict: u8,
+        /// rejected, upheld_gateway or upheld_worker
+        verdict: Byte<DisputeOutcome>,
         /// The sha256 of the evidence the verdict rests on
         evidence_hash: &'a [u8; 32],
     }
@@ -66,12 +68,12 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let worker: &mut Worker = load_mut(&accounts.worker)?;
     job.require_credit_account(accounts.credit_account.address())?;
     job.require_worker(accounts.worker.address())?;
-    let outcome = Outcome::from_verdict(arguments.verdict)?;
+    let outcome = DisputeOutcome::from_verdict(arguments.verdict)?;
     let clock = Clock::get();
 
     let charged = job.resolve(outcome, clock.unix_time)?;
     credit_account.close_dispute()?;
-    let repaid_credits = if outcome == Outcome::Rejected {
+    let repaid_credits = if outcome == DisputeOutcome::Rejected {
         treasury.release(base_units(charged)?)?;
         0
     } else {
@@ -80,7 +82,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
         charged
     };
     let mut slashed_tokens = 0;
-    if outcome == Outcome::UpheldWorker {
+    if outcome == DisputeOutcome::UpheldWorker {
         slashed_tokens = worker.slash(u64::from(job.slash_tokens()))?;
         treasury.add_slashed(slashed_tokens)?;
     }

@@ -13,15 +13,16 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::{Addresses, arguments},
-    creation::Creation,
+    checks::roles::accounts,
     error::Result,
-    event_writer::emit,
     events::GatewayOpened,
-    roles::accounts,
     seeds::GATEWAY,
-    state::Gateway,
-    sysvars::Clock,
+    state::{Gateway, creation::Creation},
+    wire::{
+        arguments::{Addresses, arguments},
+        event_writer::emit,
+        sysvars::Clock,
+    },
 };
 
 arguments! {

@@ -14,14 +14,16 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::{Addresses, arguments},
+    checks::roles::accounts,
     error::{Result, require},
-    event_writer::emit,
     events::GatewayUpdated,
-    layout::load_mut,
-    roles::accounts,
     state::Gateway,
-    sysvars::Clock,
+    wire::{
+        arguments::{Addresses, arguments},
+        event_writer::emit,
+        layout::load_mut,
+        sysvars::Clock,
+    },
 };
 
 arguments! {
@@ -36,6 +38,7 @@ arguments! {
 accounts! {
     pub struct Accounts {
         operator: Signer,
+        #[pda(GATEWAY, operator)]
         gateway: Writable,
         event_authority: EventAuthority,
         program: EscrowProgram,

@@ -16,15 +16,16 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::arguments,
-    controller::Actor,
+    checks::{controller::Actor, roles::accounts},
     error::Result,
-    event_writer::emit,
     events::JobAcknowledged,
-    layout::{load, load_mut},
-    roles::accounts,
     state::{Config, Job, Worker},
-    sysvars::Clock,
+    wire::{
+        arguments::arguments,
+        event_writer::emit,
+        layout::{load, load_mut},
+        sysvars::Clock,
+    },
 };
 
 arguments! {

@@ -12,15 +12,11 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::arguments,
-    error::OrOverflow,
-    error::{Result, require},
-    event_writer::emit,
+    checks::roles::accounts,
+    error::{OrOverflow, Result, require},
     events::JobClosed,
-    layout::load,
-    roles::accounts,
     state::Job,
-    sysvars::Clock,
+    wire::{arguments::arguments, event_writer::emit, layout::load, sysvars::Clock},
 };
 
 arguments! {

@@ -18,16 +18,17 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::arguments,
-    controller::Actor,
+    checks::{controller::Actor, roles::accounts},
     error::{Result, require},
-    event_writer::emit,
     events::JobDisputed,
-    layout::{load, load_mut},
     limits::base_units,
-    roles::accounts,
     state::{Config, CreditAccount, Job, Treasury},
-    sysvars::Clock,
+    wire::{
+        arguments::arguments,
+        event_writer::emit,
+        layout::{load, load_mut},
+        sysvars::Clock,
+    },
 };
 
 arguments! {

@@ -15,22 +15,19 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::arguments,
-    controller::Actor,
+    checks::{controller::Actor, roles::accounts},
     error::Result,
-    event_writer::emit,
     events::JobFailed,
-    layout::load_mut,
-    roles::accounts,
-    state::{CreditAccount, Job},
-    sysvars::Clock,
+    state::{CreditAccount, Job, job::FailureReason},
+    wire::{
+        arguments::arguments, byte::Byte, event_writer::emit, layout::load_mut, sysvars::Clock,
+    },
 };
 
 arguments! {
     pub struct Arguments<'a> {
-        /// 1 worker_error, 2 proof_missing, 3 proof_invalid, 4 output_mismatch, 5 empty_output,
-        /// 6 client_gone, 7 lock_late
-        reason: u8,
+        /// Any but none
+        reason: Byte<FailureReason>,
         /// Looked at only once a proof is recorded
         delivered_hash: &'a [u8; 32],
         /// Looked at only once a proof is recorded

@@ -31,22 +31,22 @@ use pinocchio::{AccountView, Address, cpi::Seed};
 
 use crate::{
     ID,
-    arguments::arguments,
-    creation::Creation,
-    error::EscrowError,
-    error::{Result, require},
-    event_writer::emit,
+    checks::roles::accounts,
+    error::{EscrowError, Result, require},
     events::JobLocked,
-    layout::{load, load_mut},
     limits::{JOB_ID_AGE_MS_MAX, JOB_ID_LEAD_MS_MAX},
-    roles::accounts,
     seeds::{BUMP, JOB, NONE},
-    state::{Config, CreditAccount, Job, Model},
     state::{
-        Gateway,
+        Config, CreditAccount, Gateway, Job, Model,
+        creation::Creation,
         job::{Lock, job_id_time_ms},
     },
-    sysvars::{Clock, milliseconds},
+    wire::{
+        arguments::arguments,
+        event_writer::emit,
+        layout::{load, load_mut},
+        sysvars::{Clock, milliseconds},
+    },
 };
 
 arguments! {
@@ -69,7 +69,9 @@ accounts! {
         /// Given when the spender is a gateway
         gateway: Optional,
         config: Readonly,
+        #[pda(CREDIT_ACCOUNT, wallet)]
         credit_account: Writable,
+        #[pda(MODEL, model_id)]
         model: Readonly,
         #[pda(JOB, credit_account, job_id)]
         job: Writable,
@@ -86,8 +88,8 @@ impl Arguments<'_> {
         let is_version_7 = self.job_id[6] >> 4 == 7 && self.job_id[8] >> 6 == 0b10;
         require!(is_version_7, JobIdInvalid);
         let age_ms = milliseconds(now) - job_id_time_ms(self.job_id) as i64;
-        require!(age_ms <= JOB_ID_AGE_MS_MAX, JobIdTooOld);
-        require!(age_ms >= -JOB_ID_LEAD_MS_MAX, JobIdInFuture);
+        require!(age_ms <= i64::from(JOB_ID_AGE_MS_MAX), JobIdTooOld);
+        require!(age_ms >= -i64::from(JOB_ID_LEAD_MS_MAX), JobIdInFuture);
         Ok(())
     }
 

@@ -24,16 +24,16 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::arguments,
+    checks::{proof::Proof, roles::accounts},
     error::Result,
-    event_writer::emit,
     events::JobProven,
-    layout::{load, load_mut},
-    proof::Proof,
-    roles::accounts,
-    state::job::Output,
-    state::{Job, Worker},
-    sysvars::Clock,
+    state::{Job, Worker, job::Output},
+    wire::{
+        arguments::arguments,
+        event_writer::emit,
+        layout::{load, load_mut},
+        sysvars::Clock,
+    },
 };
 
 arguments! {

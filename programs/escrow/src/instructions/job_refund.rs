@@ -10,14 +10,11 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::arguments,
+    checks::roles::accounts,
     error::Result,
-    event_writer::emit,
     events::JobRefunded,
-    layout::load_mut,
-    roles::accounts,
     state::{CreditAccount, Job},
-    sysvars::Clock,
+    wire::{arguments::arguments, event_writer::emit, layout::load_mut, sysvars::Clock},
 };
 
 arguments! {

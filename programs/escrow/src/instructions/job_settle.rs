@@ -19,18 +19,22 @@
 use pinocchio::{AccountView, Address};
 
 use crate::{
-    arguments::arguments,
-    controller::Actor,
+    checks::{
+        controller::Actor,
+        roles::{accounts, require_address},
+        token,
+    },
     error::{OrOverflow, Result},
-    event_writer::emit,
     events::JobSettled,
-    layout::{load, load_mut},
     limits::{base_units, share_base_units},
-    roles::{accounts, require_address},
     seeds::{TREASURY_VAULT_ADDRESS, VAULT_ADDRESS},
     state::{Config, CreditAccount, Job, Treasury, Worker},
-    sysvars::Clock,
-    token,
+    wire::{
+        arguments::arguments,
+        event_writer::emit,
+        layout::{load, load_mut},
+        sysvars::Clock,
+    },
 };
 
 arguments! {

@@ -10,8 +10,11 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::arguments, error::Result, event_writer::emit, events::LimitSet, layout::load_mut,
-    roles::accounts, state::CreditAccount, sysvars::Clock,
+    checks::roles::accounts,
+    error::Result,
+    events::LimitSet,
+    state::CreditAccount,
+    wire::{arguments::arguments, event_writer::emit, layout::load_mut, sysvars::Clock},
 };
 
 arguments! {
@@ -27,6 +30,7 @@ accounts! {
     pub struct Accounts {
         /// Owns the credit account
         wallet: Signer,
+        #[pda(CREDIT_ACCOUNT, wallet)]
         credit_account: Writable,
         event_authority: EventAuthority,
         program: EscrowProgram,

@@ -11,14 +11,16 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::arguments,
+    checks::roles::accounts,
     error::Result,
-    event_writer::emit,
     events::ModelRetired,
-    layout::{load, load_mut},
-    roles::accounts,
     state::{Config, Model},
-    sysvars::Clock,
+    wire::{
+        arguments::arguments,
+        event_writer::emit,
+        layout::{load, load_mut},
+        sysvars::Clock,
+    },
 };
 
 arguments! {
@@ -32,6 +34,7 @@ accounts! {
     pub struct Accounts {
         authority: Signer,
         config: Readonly,
+        #[pda(MODEL, model_id)]
         model: Writable,
         event_authority: EventAuthority,
         program: EscrowProgram,

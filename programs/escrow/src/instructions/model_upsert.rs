@@ -15,28 +15,31 @@ use pinocchio::AccountView;
 
 use crate::{
     ID,
-    arguments::arguments,
-    creation::Creation,
+    checks::roles::accounts,
     error::{Result, require},
-    event_writer::emit,
     events::ModelUpserted,
-    layout::{load, load_mut},
-    pricing::Prices,
-    roles::accounts,
     seeds::MODEL,
-    state::model::Description,
-    state::{Config, Model},
-    sysvars::Clock,
-    sysvars::sha256,
-    text::Text,
+    state::{
+        Config, Model,
+        creation::Creation,
+        model::{Description, Tier},
+        pricing::Prices,
+    },
+    wire::{
+        arguments::arguments,
+        byte::Byte,
+        event_writer::emit,
+        layout::{load, load_mut},
+        sysvars::{Clock, sha256},
+        text::Text,
+    },
 };
 
 arguments! {
     pub struct Arguments<'a> {
         /// From 1 to 64 bytes of printable ASCII
         id: Text<'a>,
-        /// 0 lite, 1 standard, 2 pro, 3 max
-        tier: u8,
+        tier: Byte<Tier>,
         /// The parameter count as shown, from 1 to 16 bytes of printable ASCII
         label: Text<'a>,
         /// Who made the model, from 1 to 32 bytes of printable ASCII
@@ -57,7 +60,7 @@ accounts! {
         /// Pays a new model's rent
         authority: WritableSigner,
         config: Readonly,
-        /// At `["model", sha256(id)]`
+        #[pda(MODEL, id)]
         model: Writable,
         system_program: SystemProgram,
         event_authority: EventAuthority,

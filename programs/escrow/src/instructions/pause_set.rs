@@ -10,8 +10,11 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::arguments, error::Result, event_writer::emit, events::PauseSet, layout::load_mut,
-    roles::accounts, state::Config, sysvars::Clock,
+    checks::roles::accounts,
+    error::Result,
+    events::PauseSet,
+    state::Config,
+    wire::{arguments::arguments, event_writer::emit, layout::load_mut, sysvars::Clock},
 };
 
 arguments! {

@@ -15,16 +15,20 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::arguments,
+    checks::{
+        roles::{accounts, require_address},
+        token,
+    },
     error::{Result, require},
-    event_writer::emit,
     events::StakeDeposited,
-    layout::{load, load_mut},
-    roles::{accounts, require_address},
     seeds::STAKE_VAULT_ADDRESS,
     state::{Config, Worker},
-    sysvars::Clock,
-    token,
+    wire::{
+        arguments::arguments,
+        event_writer::emit,
+        layout::{load, load_mut},
+        sysvars::Clock,
+    },
 };
 
 arguments! {

@@ -13,14 +13,16 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::arguments,
+    checks::roles::accounts,
     error::{Result, require},
-    event_writer::emit,
     events::StakeUnlocked,
-    layout::{load, load_mut},
-    roles::accounts,
     state::{Config, Worker},
-    sysvars::Clock,
+    wire::{
+        arguments::arguments,
+        event_writer::emit,
+        layout::{load, load_mut},
+        sysvars::Clock,
+    },
 };
 
 arguments! {
@@ -34,6 +36,7 @@ accounts! {
     pub struct Accounts {
         authority: Signer,
         config: Readonly,
+        #[pda(WORKER, authority)]
         worker: Writable,
         event_authority: EventAuthority,
         program: EscrowProgram,

@@ -14,16 +14,20 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::arguments,
+    checks::{
+        roles::{accounts, require_address},
+        token,
+    },
     error::Result,
-    event_writer::emit,
     events::StakeWithdrawn,
-    layout::{load, load_mut},
-    roles::{accounts, require_address},
     seeds::STAKE_VAULT_ADDRESS,
     state::{Config, Worker},
-    sysvars::Clock,
-    token,
+    wire::{
+        arguments::arguments,
+        event_writer::emit,
+        layout::{load, load_mut},
+        sysvars::Clock,
+    },
 };
 
 arguments! {
@@ -34,6 +38,7 @@ accounts! {
     pub struct Accounts {
         authority: Signer,
         config: Readonly,
+        #[pda(WORKER, authority)]
         worker: Writable,
         stake_vault: Writable,
         vault_authority: VaultAuthority,

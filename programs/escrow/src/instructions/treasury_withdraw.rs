@@ -14,16 +14,15 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::arguments,
+    checks::{
+        roles::{accounts, require_address},
+        token,
+    },
     error::{Result, require},
-    event_writer::emit,
     events::TreasuryWithdrawn,
-    layout::load,
-    roles::{accounts, require_address},
     seeds::TREASURY_VAULT_ADDRESS,
     state::{Config, Treasury},
-    sysvars::Clock,
-    token,
+    wire::{arguments::arguments, event_writer::emit, layout::load, sysvars::Clock},
 };
 
 arguments! {

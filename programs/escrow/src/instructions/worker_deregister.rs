@@ -11,8 +11,11 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::arguments, error::Result, event_writer::emit, events::WorkerDeregistered,
-    layout::load_mut, roles::accounts, state::Worker, sysvars::Clock,
+    checks::roles::accounts,
+    error::Result,
+    events::WorkerDeregistered,
+    state::Worker,
+    wire::{arguments::arguments, event_writer::emit, layout::load_mut, sysvars::Clock},
 };
 
 arguments! {
@@ -22,6 +25,7 @@ arguments! {
 accounts! {
     pub struct Accounts {
         authority: Signer,
+        #[pda(WORKER, authority)]
         worker: Writable,
         event_authority: EventAuthority,
         program: EscrowProgram,

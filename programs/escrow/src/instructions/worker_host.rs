@@ -13,14 +13,16 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::arguments,
+    checks::roles::accounts,
     error::Result,
-    event_writer::emit,
     events::WorkerHosted,
-    layout::{load, load_mut},
-    roles::accounts,
     state::{Model, Worker},
-    sysvars::Clock,
+    wire::{
+        arguments::arguments,
+        event_writer::emit,
+        layout::{load, load_mut},
+        sysvars::Clock,
+    },
 };
 
 arguments! {
@@ -30,7 +32,9 @@ arguments! {
 accounts! {
     pub struct Accounts {
         authority: Signer,
+        #[pda(WORKER, authority)]
         worker: Writable,
+        #[pda(MODEL, model_id)]
         model: Readonly,
         event_authority: EventAuthority,
         program: EscrowProgram,

@@ -16,18 +16,12 @@
 use pinocchio::{AccountView, Address};
 
 use crate::{
-    arguments::arguments,
-    creation::Creation,
+    checks::{roles::accounts, token},
     error::Result,
-    event_writer::emit,
     events::WorkerRegistered,
-    layout::load,
-    roles::accounts,
     seeds::WORKER,
-    state::{Config, Worker},
-    sysvars::Clock,
-    text::Text,
-    token,
+    state::{Config, Worker, creation::Creation},
+    wire::{arguments::arguments, event_writer::emit, layout::load, sysvars::Clock, text::Text},
 };
 
 arguments! {

@@ -11,8 +11,11 @@
 use pinocchio::AccountView;
 
 use crate::{
-    arguments::arguments, error::Result, event_writer::emit, events::WorkerUnhosted,
-    layout::load_mut, roles::accounts, state::Worker, sysvars::Clock,
+    checks::roles::accounts,
+    error::Result,
+    events::WorkerUnhosted,
+    state::Worker,
+    wire::{arguments::arguments, event_writer::emit, layout::load_mut, sysvars::Clock},
 };
 
 arguments! {
@@ -22,8 +25,10 @@ arguments! {
 accounts! {
     pub struct Accounts {
         authority: Signer,
+        #[pda(WORKER, authority)]
         worker: Writable,
         /// The model's address; the account is not read
+        #[pda(MODEL, model_id)]
         model: Readonly,
         event_authority: EventAuthority,
         program: EscrowProgram,

@@ -17,16 +17,17 @@
 use pinocchio::{AccountView, Address};
 
 use crate::{
-    arguments::arguments,
+    checks::{roles::accounts, token},
     error::Result,
-    event_writer::emit,
     events::WorkerUpdated,
-    layout::{load, load_mut},
-    roles::accounts,
     state::{Config, Worker},
-    sysvars::Clock,
-    text::Text,
-    token,
+    wire::{
+        arguments::arguments,
+        event_writer::emit,
+        layout::{load, load_mut},
+        sysvars::Clock,
+        text::Text,
+    },
 };
 
 arguments! {
@@ -42,6 +43,7 @@ accounts! {
     pub struct Accounts {
         authority: Signer,
         config: Readonly,
+        #[pda(WORKER, authority)]
         worker: Writable,
         /// A token account of the credit mint, none of the vaults
         payout: Readonly,

@@ -4,15 +4,18 @@ use pinocchio::Address;
 
 use crate::{
     error::{Result, require},
-    layout::layout,
     limits::{
         ARBITRATION_WINDOW_SECONDS, BASIS_POINTS, CREDITS_MAX, DISPUTE_WINDOW_SECONDS,
         JOB_TIMEOUT_SECONDS, STAKE_DECIMALS_MAX, STAKE_TOKENS_MAX, UNSTAKE_COOLDOWN_SECONDS_MAX,
         UNSTAKE_MARGIN_SECONDS,
     },
-    little_endian::{Flag, U16, U32, U64},
     seeds::{
         BUMP, CONFIG_ADDRESS, NONE, STAKE_VAULT_ADDRESS, TREASURY_VAULT_ADDRESS, VAULT_ADDRESS,
+    },
+    wire::{
+        arguments::arguments,
+        layout::layout,
+        little_endian::{Flag, U16, U32, U64},
     },
 };
 
@@ -76,7 +79,7 @@ layout! {
             job_credits_max: u64,
             credit_account_credits_max: u64,
         }
-        bytes { open_disputes_max, }
+        bytes { open_disputes_max: u8, }
         references {
             authority: Address,
             pending_authority: Address,
@@ -87,16 +90,27 @@ layout! {
     }
 }
 
-/// What the authority decides.
-pub struct Terms<'a> {
-    pub arbiter: &'a Address,
-    pub treasury_share_basis_points: u16,
-    pub unstake_cooldown_seconds: u32,
-    pub open_disputes_max: u8,
-    pub minimum_stake_tokens: u64,
-    pub slash_tokens: u32,
-    pub job_credits_max: u64,
-    pub credit_account_credits_max: u64,
+arguments! {
+    /// What the authority decides: the arguments of `config_initialize` and `config_update`.
+    pub struct Terms<'a> {
+        /// Decides disputes; neither the zero key nor the authority
+        arbiter: &'a Address,
+        /// The treasury's part of each charge, at most `BASIS_POINTS`
+        treasury_share_basis_points: u16,
+        /// At least 90,180: a job's timeout, its two windows and `UNSTAKE_MARGIN_SECONDS`. At most
+        /// `UNSTAKE_COOLDOWN_SECONDS_MAX`
+        unstake_cooldown_seconds: u32,
+        /// How many open disputes a controller may bring a wallet to, at least 1
+        open_disputes_max: u8,
+        /// A worker with less is given no job; from 1 to `STAKE_TOKENS_MAX`
+        minimum_stake_tokens: u64,
+        /// What a verdict against a worker takes, at most `minimum_stake_tokens`
+        slash_tokens: u32,
+        /// The most that one job may lock, from 1 to `CREDITS_MAX`
+        job_credits_max: u64,
+        /// The most that one credit account may hold, from 1 to `CREDITS_MAX`
+        credit_account_credits_max: u64,
+    }
 }
 
 /// What is fixed when the configuration is created.

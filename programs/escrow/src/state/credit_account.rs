@@ -4,14 +4,13 @@ use pinocchio::Address;
 
 use crate::{
     error::{OrOverflow, Result, require},
-    layout::layout,
-    limits::CREDITS_MAX,
-    little_endian::{I64, U32, U64},
+    limits::{CREDITS_MAX, NO_LIMIT},
     seeds::NONE,
+    wire::{
+        layout::layout,
+        little_endian::{I64, U32, U64},
+    },
 };
-
-/// The limit that limits nothing.
-pub const NO_LIMIT: u64 = u64::MAX;
 
 const SECONDS_PER_DAY: u64 = 24 * 60 * 60;
 
@@ -60,7 +59,7 @@ layout! {
             locked_credits: u64,
             owed_credits: u64,
         }
-        bytes { open_disputes, }
+        bytes { open_disputes: u8, }
         references { wallet: Address, spender: Address, }
     }
 }

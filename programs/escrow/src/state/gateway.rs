@@ -4,13 +4,16 @@ use pinocchio::Address;
 
 use crate::{
     error::{Result, require},
-    layout::layout,
-    little_endian::{Flag, U64},
+    limits::SIGNERS_PER_GATEWAY_MAX,
     seeds::NONE,
+    wire::{
+        layout::layout,
+        little_endian::{Flag, U64},
+    },
 };
 
-/// How many hot keys a gateway may have.
-const SIGNERS_MAX: usize = 8;
+/// As the length of a list.
+const SIGNERS_MAX: usize = SIGNERS_PER_GATEWAY_MAX as usize;
 
 /// The hot signers that spend for every wallet which named this gateway
 #[repr(C)]

@@ -4,27 +4,29 @@
 //! reaches a job in flight. Times are seconds since the lock. There is no reserved space: a job
 //! lives for minutes, and its rent is the operator's float.
 
-mod status;
 mod transitions;
+mod words;
 
 use pinocchio::Address;
 
 pub use {
-    status::{Outcome, Status},
     transitions::Output,
+    words::{DisputeOutcome, FailureReason, JobStatus},
 };
 
 use crate::{
     error::{OrOverflow, Result, require},
-    layout::layout,
     limits::{
         ARBITRATION_WINDOW_SECONDS, DISPUTE_WINDOW_SECONDS, JOB_ID_CLOSE_MS_MIN,
         JOB_TIMEOUT_SECONDS,
     },
-    little_endian::{I64, U16, U32, U64},
-    pricing::Prices,
     seeds::NONE,
-    state::{Config, Model},
+    state::{Config, Model, model::Tier, pricing::Prices},
+    wire::{
+        byte::Byte,
+        layout::layout,
+        little_endian::{I64, U16, U32, U64},
+    },
 };
 
 /// One job
@@ -35,17 +37,12 @@ pub struct Job {
     bump: u8,
     /// Grows by one with every change
     sequence: U32,
-    /// 0 pending, 1 processing, 2 settling, 3 settled, 4 failed, 5 refunded, 6 disputed
-    status: u8,
+    status: Byte<JobStatus>,
     /// The recorded attempt, from 1; zero before the first acknowledgement
     attempt: u8,
-    /// 0 lite, 1 standard, 2 pro, 3 max
-    tier: u8,
-    /// 0 none, 1 rejected, 2 upheld_gateway, 3 upheld_worker, 4 expired
-    outcome: u8,
-    /// 0 none, 1 worker_error, 2 proof_missing, 3 proof_invalid, 4 output_mismatch,
-    /// 5 empty_output, 6 client_gone, 7 lock_late
-    failure_reason: u8,
+    tier: Byte<Tier>,
+    outcome: Byte<DisputeOutcome>,
+    failure_reason: Byte<FailureReason>,
     treasury_share_basis_points: U16,
     /// A UUID of version 7 in network order
     job_id: [u8; 16],
@@ -110,7 +107,7 @@ layout! {
             dispute_window_seconds: u16,
             arbitration_window_seconds: u32,
         }
-        bytes { attempt, tier, }
+        bytes { attempt: u8, tier: Byte<Tier>, }
         references {
             job_id: [u8; 16],
             credit_account: Address,
@@ -160,12 +157,13 @@ impl Job {
 
     /// Refuses while anything can still happen to the job, or while its id could be locked again.
     pub fn require_closable(&self, now: i64) -> Result {
-        let is_final = self.is(Status::Failed)
-            || self.is(Status::Refunded)
-            || self.is(Status::Settled)
-                && (self.outcome != Outcome::None as u8 || now > self.dispute_deadline());
+        let is_final = self.status.is(JobStatus::Failed)
+            || self.status.is(JobStatus::Refunded)
+            || self.status.is(JobStatus::Settled)
+                && (!self.outcome.is(DisputeOutcome::None) || now > self.dispute_deadline());
         require!(is_final, JobNotClosable);
-        let closable_at = (job_id_time_ms(&self.job_id) + JOB_ID_CLOSE_MS_MIN).div_ceil(1000);
+        let closable_at =
+            (job_id_time_ms(&self.job_id) + u64::from(JOB_ID_CLOSE_MS_MIN)).div_ceil(1000);
         require!(now >= closable_at as i64, JobNotClosable);
         Ok(())
     }
@@ -198,13 +196,9 @@ impl Job {
         }
     }
 
-    fn is(&self, status: Status) -> bool {
-        self.status == status as u8
-    }
-
     /// While this is so, the job's credits are locked.
     fn holds_lock(&self) -> bool {
-        self.status <= Status::Settling as u8
+        self.status.is_at_most(JobStatus::Settling)
     }
 
     fn deadline(&self) -> i64 {
@@ -241,18 +235,18 @@ impl Job {
     fn is_consistent(&self) -> bool {
         let is_assigned = self.attempt >= 1 && self.worker != NONE;
         let is_unassigned = self.attempt == 0 && self.worker == NONE;
-        let assignment = match self.status {
-            status if status == Status::Pending as u8 => is_unassigned,
-            status if status == Status::Failed as u8 || status == Status::Refunded as u8 => {
-                is_assigned || is_unassigned
-            }
-            _ => is_assigned,
+        let assignment = match self.status.get() {
+            Some(JobStatus::Pending) => is_unassigned,
+            Some(JobStatus::Failed | JobStatus::Refunded) => is_assigned || is_unassigned,
+            Some(_) => is_assigned,
+            None => false,
         };
-        let may_be_charged = self.is(Status::Settled) || self.is(Status::Disputed);
+        let may_be_charged =
+            self.status.is(JobStatus::Settled) || self.status.is(JobStatus::Disputed);
         assignment
             && self.charged_credits() <= self.locked_credits()
             && (may_be_charged || self.charged_credits() == 0)
-            && (self.failure_reason != 0) == self.is(Status::Failed)
+            && !self.failure_reason.is(FailureReason::None) == self.status.is(JobStatus::Failed)
     }
 }
 

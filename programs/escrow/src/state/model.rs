@@ -2,15 +2,25 @@
 
 use crate::{
     error::{Result, require},
-    layout::layout,
     limits::RETIREMENT_NOTICE_SECONDS,
-    little_endian::{I64, U32, U64},
-    pricing::Prices,
-    text::Text,
+    state::pricing::Prices,
+    wire::{
+        byte::{Byte, enumeration},
+        layout::layout,
+        little_endian::{I64, U32, U64},
+        text::Text,
+    },
 };
 
-/// The number of the highest tier.
-const TIER_MAX: u8 = 3;
+enumeration! {
+    /// A class of models by the price of their work
+    pub enum Tier {
+        Lite,
+        Standard,
+        Pro,
+        Max,
+    }
+}
 
 /// A model that jobs can be locked for, at `["model", sha256(id)]`
 #[repr(C)]
@@ -23,8 +33,7 @@ pub struct Model {
     id_len: u8,
     /// Printable ASCII, padded with zeros
     id: [u8; 64],
-    /// 0 lite, 1 standard, 2 pro, 3 max
-    tier: u8,
+    tier: Byte<Tier>,
     label_len: u8,
     /// The parameter count as shown, printable ASCII, padded with zeros
     label: [u8; 16],
@@ -47,14 +56,14 @@ layout! {
     Model {
         sequence: u64,
         numbers { context_window_tokens: u32, created_at: i64, retires_at: i64, }
-        bytes { tier, }
+        bytes { tier: Byte<Tier>, }
         references {}
     }
 }
 
 /// What the authority says about a model.
 pub struct Description<'a> {
-    pub tier: u8,
+    pub tier: Byte<Tier>,
     pub label: Text<'a>,
     pub originator: Text<'a>,
     pub context_window_tokens: u32,
@@ -70,7 +79,7 @@ impl Model {
 
     pub fn describe(&mut self, description: &Description) -> Result {
         let prices = &description.prices;
-        require!(description.tier <= TIER_MAX, ValueOutOfRange);
+        require!(description.tier.is_known(), ValueOutOfRange);
         require!(description.context_window_tokens >= 1, ValueOutOfRange);
         require!(prices.credits_per_request >= 1, ValueOutOfRange);
         require!(prices.credits_per_1k_tokens >= 1, ValueOutOfRange);
@@ -88,7 +97,8 @@ impl Model {
     /// Zero takes an announcement back.
     pub fn retire(&mut self, retires_at: i64, now: i64) -> Result {
         require!(
-            retires_at == 0 || retires_at >= now.saturating_add(RETIREMENT_NOTICE_SECONDS),
+            retires_at == 0
+                || retires_at >= now.saturating_add(i64::from(RETIREMENT_NOTICE_SECONDS)),
             RetirementTooSoon
         );
         self.retires_at.set(retires_at);
@@ -114,7 +124,7 @@ impl Model {
     fn is_consistent(&self) -> bool {
         self.id_len >= 1
             && usize::from(self.id_len) <= self.id.len()
-            && self.tier <= TIER_MAX
+            && self.tier.is_known()
             && self.credits_per_request.get() >= 1
             && self.credits_per_1k_tokens.get() >= 1
     }

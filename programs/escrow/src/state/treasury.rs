@@ -2,10 +2,18 @@
 
 use crate::{
     error::{OrOverflow, Result, require},
-    layout::layout,
-    little_endian::U64,
     seeds::TREASURY_ADDRESS,
+    wire::{byte::enumeration, layout::layout, little_endian::U64},
 };
+
+enumeration! {
+    /// Whose claim was paid
+    pub enum ClaimantKind {
+        CreditAccount,
+        Worker,
+        Treasury,
+    }
+}
 
 /// The treasury's obligations; its tokens lie in the treasury vault
 #[repr(C)]

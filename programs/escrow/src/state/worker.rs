@@ -5,22 +5,30 @@ use pinocchio::Address;
 
 use crate::{
     error::{EscrowError, Result, require},
-    layout::layout,
-    limits::STAKE_TOKENS_MAX,
-    little_endian::{I64, U64},
+    limits::{MODELS_PER_WORKER_MAX, STAKE_TOKENS_MAX},
     seeds::NONE,
-    text::Text,
+    wire::{
+        byte::{Byte, enumeration},
+        layout::layout,
+        little_endian::{I64, U64},
+        text::Text,
+    },
 };
 
-/// How many models a worker may host.
-const MODELS_MAX: usize = 16;
+/// As the length of a list.
+const MODELS_MAX: usize = MODELS_PER_WORKER_MAX as usize;
 
-/// Is given jobs.
-const ACTIVE: u8 = 0;
-/// Is given none until the arbiter readmits it.
-const SUSPENDED: u8 = 1;
-/// Is given none ever again.
-const DEREGISTERED: u8 = 2;
+enumeration! {
+    /// Whether a worker is given jobs
+    pub enum WorkerStatus {
+        /// Is given jobs
+        Active,
+        /// Is given none until the arbiter readmits it
+        Suspended,
+        /// Is given none ever again
+        Deregistered,
+    }
+}
 
 /// A registered worker
 #[repr(C)]
@@ -36,8 +44,7 @@ pub struct Worker {
     proof_key: Address,
     /// The token account that is paid
     payout: Address,
-    /// 0 active, 1 suspended, 2 deregistered
-    status: u8,
+    status: Byte<WorkerStatus>,
     /// Whole tokens at stake
     stake_tokens: U64,
     /// Whole tokens on their way out, still within reach of a verdict
@@ -96,14 +103,14 @@ impl Worker {
 
     /// Refuses a worker that left for good.
     pub fn require_registered(&self) -> Result {
-        require!(self.status != DEREGISTERED, WrongWorkerStatus);
+        require!(!self.status.is(WorkerStatus::Deregistered), WrongWorkerStatus);
         Ok(())
     }
 
     /// Refuses a worker that may not be given a job for this model. Open disputes do not count:
     /// otherwise anybody could stop a worker for the price of a job.
     pub fn require_eligible(&self, model: &Address, minimum_stake_tokens: u64) -> Result {
-        require!(self.status == ACTIVE, WorkerNotEligible);
+        require!(self.status.is(WorkerStatus::Active), WorkerNotEligible);
         require!(self.unstaking_tokens() == 0, WorkerNotEligible);
         require!(self.stake_tokens() >= minimum_stake_tokens, WorkerNotEligible);
         require!(self.models().contains(model), WorkerDoesNotHostModel);
@@ -134,15 +141,19 @@ impl Worker {
     }
 
     pub fn set_suspended(&mut self, suspended: bool) -> Result {
-        let (from, to) = if suspended { (ACTIVE, SUSPENDED) } else { (SUSPENDED, ACTIVE) };
-        require!(self.status == from, WrongWorkerStatus);
-        self.status = to;
+        let (from, to) = if suspended {
+            (WorkerStatus::Active, WorkerStatus::Suspended)
+        } else {
+            (WorkerStatus::Suspended, WorkerStatus::Active)
+        };
+        require!(self.status.is(from), WrongWorkerStatus);
+        self.status.set(to);
         Ok(())
     }
 
     pub fn deregister(&mut self) -> Result {
         self.require_registered()?;
-        self.status = DEREGISTERED;
+        self.status.set(WorkerStatus::Deregistered);
         Ok(())
     }
 
@@ -210,7 +221,7 @@ impl Worker {
     }
 
     fn is_consistent(&self) -> bool {
-        self.status <= DEREGISTERED
+        self.status.is_known()
             && usize::from(self.models_len) <= MODELS_MAX
             && self.endpoint_len >= 1
             && (self.unstaking_tokens() == 0) == (self.unstake_ready_at() == 0)

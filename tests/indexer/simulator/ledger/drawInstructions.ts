@@ -72,7 +72,12 @@ function nextInstructions(
     case 'settled':
       return job.isDecided ? [[close(id)]] : [[close(id)], [dispute(id)]];
     case 'disputed':
-      return [[resolve(id, 1)], [resolve(id, 2)], [resolve(id, 3)], [expire(id)]];
+      return [
+        [resolve(id, 'rejected')],
+        [resolve(id, 'upheld_gateway')],
+        [resolve(id, 'upheld_worker')],
+        [expire(id)],
+      ];
     default:
       return [[close(id)]];
   }

@@ -1,5 +1,5 @@
 import type { LedgerEventData } from '../../../../indexer/fold/event.ts';
-import type { JobStatus } from '../../../../programs/client/vocabulary.ts';
+import type { JobStatus } from '../../../../programs/client/generated/vocabulary.ts';
 import { addresses } from '../../../../testing/indexer/scene.ts';
 
 /** What the program's accounts hold, as far as their changes depend on it; can be copied whole. */
@@ -59,7 +59,7 @@ export type Instruction = (state: ProgramState, now: Now) => LedgerEventData | n
 
 export const NOBODY = '11111111111111111111111111111111';
 export const AUTHORITY = 'the authority';
-export const MODEL = { address: 'a model', id: 'model', tier: 1 };
+export const MODEL = { address: 'a model', id: 'model', tier: 'standard' } as const;
 export const PRICE = {
   creditsPerRequest: 8,
   creditsPer1kTokens: 4,

@@ -1,4 +1,5 @@
 import type { Keypair, PublicKey } from '@solana/web3.js';
+import type { DisputeOutcome } from '../../../../programs/client/generated/vocabulary.ts';
 import type { JobStatus } from '../../../../programs/client/index.ts';
 import type { TestWallet, TestWorker } from '../../../../testing/kit/cast.ts';
 import { CREDITS, MODEL, SETTINGS, STAKE_TOKENS, type World } from '../world.ts';
@@ -90,7 +91,7 @@ export interface JobBook {
   chargedCredits: bigint;
   endedAt: bigint;
   disputedAt: bigint;
-  outcome: number;
+  outcome: DisputeOutcome;
 }
 
 /** A wallet that has just opened its account. */

@@ -1,4 +1,5 @@
 import type { Keypair } from '@solana/web3.js';
+import type { DisputeOutcome } from '../../../../programs/client/generated/vocabulary.ts';
 import { disputeExpire, disputeResolve } from '../../../../programs/client/index.ts';
 import { ANSWER, dispute } from '../jobs.ts';
 import { BASE_UNITS_PER_CREDIT, hashOf } from '../world.ts';
@@ -22,7 +23,7 @@ export async function disputeJob(walk: Walk, job: JobBook): Promise<void> {
   const allowed =
     (isWallets || mayAct) &&
     job.status === 'settled' &&
-    job.outcome === 0 &&
+    job.outcome === 'none' &&
     books.now <= job.endedAt + DISPUTE_WINDOW_SECONDS &&
     clientHash !== ANSWER &&
     wallet.openDisputes < openDisputesMaxOf(walk, job, signer);
@@ -43,7 +44,16 @@ const openDisputesMaxOf = ({ books }: Walk, { wallet }: JobBook, signer: Keypair
 
 export async function resolveJob(walk: Walk, job: JobBook): Promise<void> {
   const { world, books } = walk;
-  const verdict = choose(walk, 0, 1, 2, 3, 3, 3, 4);
+  const verdict = choose<DisputeOutcome>(
+    walk,
+    'none',
+    'rejected',
+    'upheld_gateway',
+    'upheld_worker',
+    'upheld_worker',
+    'upheld_worker',
+    'expired',
+  );
   const arbiter = rarely(walk, 10) ? world.stranger : world.arbiter;
   const { creditAccount, worker } = partiesOf(walk, job);
   const instruction = disputeResolve({
@@ -54,17 +64,17 @@ export async function resolveJob(walk: Walk, job: JobBook): Promise<void> {
     arbiter === world.arbiter &&
     job.status === 'disputed' &&
     books.now <= job.disputedAt + ARBITRATION_WINDOW_SECONDS &&
-    verdict >= 1 &&
-    verdict <= 3;
+    verdict !== 'none' &&
+    verdict !== 'expired';
   if (!(await attempt(walk, allowed, [instruction], [arbiter]))) return;
   endDispute(books, job, verdict);
-  if (verdict === 1) return;
+  if (verdict === 'rejected') return;
   job.wallet.owedCredits += job.chargedCredits;
   Object.assign(job, { status: 'refunded', chargedCredits: 0n });
-  if (verdict === 3) slash(books, job);
+  if (verdict === 'upheld_worker') slash(books, job);
 }
 
-const endDispute = ({ treasury }: Books, job: JobBook, outcome: number): void => {
+const endDispute = ({ treasury }: Books, job: JobBook, outcome: DisputeOutcome): void => {
   job.wallet.openDisputes -= 1;
   treasury.exposureBaseUnits -= job.chargedCredits * BASE_UNITS_PER_CREDIT;
   Object.assign(job, { status: 'settled', outcome });
@@ -88,6 +98,6 @@ export async function expireJob(walk: Walk, job: JobBook): Promise<void> {
   const { creditAccount } = job.wallet.party;
   const instruction = disputeExpire({ job: job.address, creditAccount });
   if (await attempt(walk, job.status === 'disputed' && isOver, [instruction], [])) {
-    endDispute(books, job, 4);
+    endDispute(books, job, 'expired');
   }
 }

@@ -1,3 +1,4 @@
+import { FAILURE_REASONS } from '../../../../programs/client/generated/vocabulary.ts';
 import { jobClose } from '../../../../programs/client/index.ts';
 import { ANSWER, acknowledge, fail, prove, refund, settle } from '../jobs.ts';
 import { addresses, BASE_UNITS_PER_CREDIT, hashOf, SETTINGS } from '../world.ts';
@@ -84,19 +85,24 @@ function pay(walk: Walk, { worker, terms }: JobBook, charge: bigint): void {
   else treasury.unpaidBaseUnits += ofTreasury;
 }
 
+/** Behind the instruction's discriminator. */
+const REASON_OFFSET = 8;
+
 export async function failJob(walk: Walk, job: JobBook): Promise<void> {
   const { key, mayAct, actor } = actorOf(walk, job);
   const differs = rarely(walk, 2);
-  const reason = walk.random.below(9);
+  /** One more than there are reasons. */
+  const byte = walk.random.below(FAILURE_REASONS.length + 1);
   const allowed =
     mayAct &&
     holdsLock(job) &&
     isInTime(walk.books, job) &&
-    reason >= 1 &&
-    reason <= 7 &&
+    byte >= 1 &&
+    byte < FAILURE_REASONS.length &&
     (job.status !== 'settling' || differs);
   const delivered = { deliveredHash: differs ? hashOf('other') : ANSWER, countedTokens: 5 };
-  const instruction = fail(partiesOf(walk, job), job.address, { reason, ...delivered, ...actor });
+  const instruction = fail(partiesOf(walk, job), job.address, { ...delivered, ...actor });
+  instruction.data[REASON_OFFSET] = byte;
   if (!(await attempt(walk, allowed, [instruction], [key]))) return;
   release(job);
   job.status = 'failed';
@@ -113,7 +119,7 @@ export async function refundJob(walk: Walk, job: JobBook): Promise<void> {
 
 export async function closeJob(walk: Walk, job: JobBook): Promise<void> {
   const { world, books } = walk;
-  const isDecided = job.outcome !== 0 || books.now > job.endedAt + DISPUTE_WINDOW_SECONDS;
+  const isDecided = job.outcome !== 'none' || books.now > job.endedAt + DISPUTE_WINDOW_SECONDS;
   const isFinal =
     job.status === 'failed' || job.status === 'refunded' || (job.status === 'settled' && isDecided);
   const payer = world.chain.payer.publicKey;

@@ -1,5 +1,5 @@
 import type { JobStatus } from '../../../../programs/client/index.ts';
-import { readJob, STATUS } from '../jobs.ts';
+import { readJob } from '../jobs.ts';
 import type { Act } from './actor.ts';
 import {
   ARBITRATION_WINDOW_SECONDS,
@@ -27,7 +27,7 @@ const onJob =
     await act(walk, job);
     if (!books.jobs.includes(job)) return;
     const found = await readJob(walk.world, job.address);
-    if (found.status !== STATUS[job.status]) throw new Error(`a job is not ${job.status}`);
+    if (found.status !== job.status) throw new Error(`a job is not ${job.status}`);
   };
 
 /** Whether anything but waiting would bring the job to its end. */
@@ -39,7 +39,7 @@ function nextAct(walk: Walk, job: JobBook): Act {
   const { books } = walk;
   if (holdsLock(job) && !isInTime(books, job)) return refundJob;
   const isUndecided = books.now <= job.disputedAt + ARBITRATION_WINDOW_SECONDS;
-  const isDisputable = job.outcome === 0 && books.now <= job.endedAt + DISPUTE_WINDOW_SECONDS;
+  const isDisputable = job.outcome === 'none' && books.now <= job.endedAt + DISPUTE_WINDOW_SECONDS;
   const next: Record<JobStatus, Act> = {
     pending: acknowledgeJob,
     processing: proveJob,

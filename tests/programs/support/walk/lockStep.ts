@@ -55,7 +55,15 @@ export const lock: Step = async (walk) => {
   wallet.availableCredits -= credits;
   wallet.lockedCredits += credits;
   books.jobs.push({
-    ...{ address, status: 'pending', wallet, isGateways, worker: null, attempt: 0, outcome: 0 },
+    ...{
+      address,
+      status: 'pending',
+      wallet,
+      isGateways,
+      worker: null,
+      attempt: 0,
+      outcome: 'none',
+    },
     ...{ prices: { ...books.prices }, terms: { ...books.terms } },
     ...{ lockedAt: books.now, lockedCredits: credits, chargedCredits: 0n },
     ...{ endedAt: 0n, disputedAt: 0n },

@@ -103,7 +103,7 @@ export async function withdraw(walk: Walk, worker: WorkerBook): Promise<void> {
 export async function claim(walk: Walk, worker: WorkerBook): Promise<void> {
   const { address, payout } = worker.party;
   const canPay = !isFrozen(walk, addresses.vault) && !isFrozen(walk, payout);
-  const instruction = claimPay({ claimant: address, workerPayout: payout });
+  const instruction = claimPay({ claimant: address, payout: payout });
   if (await attempt(walk, worker.claimableBaseUnits > 0n && canPay, [instruction], [])) {
     worker.claimableBaseUnits = 0n;
   }

@@ -1,13 +1,11 @@
-import { BASE_UNITS_PER_CREDIT } from '../../../../../programs/client/pricing.ts';
-import { DISPUTE_OUTCOMES } from '../../../../../programs/client/vocabulary.ts';
+import { BASE_UNITS_PER_CREDIT } from '../../../../../programs/client/generated/constants.ts';
+import type { DisputeOutcome } from '../../../../../programs/client/generated/vocabulary.ts';
 import { ARBITRATION_SECONDS, CHARGED_CREDITS, type Instruction } from '../programState.ts';
 import { accountOf } from './credit.ts';
 import { jobOf, move } from './job.ts';
 
 const CHARGED_BASE_UNITS = CHARGED_CREDITS * BASE_UNITS_PER_CREDIT;
 const SLASH_TOKENS = 500n;
-const REJECTED = DISPUTE_OUTCOMES.indexOf('rejected');
-const UPHELD_WORKER = DISPUTE_OUTCOMES.indexOf('upheld_worker');
 
 /** Of a job that no verdict was given on before. */
 export const dispute =
@@ -36,19 +34,18 @@ export const dispute =
     };
   };
 
-/** @param verdict as the program numbers them: rejected, upheld_gateway or upheld_worker */
 export const resolve =
-  (jobId: string, verdict: number): Instruction =>
+  (jobId: string, verdict: DisputeOutcome): Instruction =>
   (state, now) => {
     const moved = move(state, jobId, ['disputed']);
     const worker = moved && state.workers.get(moved.job.worker);
     if (!worker) return null;
     const { job, account } = moved;
     const { treasury } = state;
-    const repaidCredits = verdict === REJECTED ? 0n : CHARGED_CREDITS;
-    const wanted = verdict === UPHELD_WORKER ? SLASH_TOKENS : 0n;
+    const repaidCredits = verdict === 'rejected' ? 0n : CHARGED_CREDITS;
+    const wanted = verdict === 'upheld_worker' ? SLASH_TOKENS : 0n;
     const slashed = worker.stakeTokens < wanted ? worker.stakeTokens : wanted;
-    job.status = verdict === REJECTED ? 'settled' : 'refunded';
+    job.status = verdict === 'rejected' ? 'settled' : 'refunded';
     job.isDecided = true;
     account.sequence += 1n;
     account.openDisputes -= 1;

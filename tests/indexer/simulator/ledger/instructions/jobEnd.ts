@@ -1,4 +1,4 @@
-import { BASE_UNITS_PER_CREDIT } from '../../../../../programs/client/pricing.ts';
+import { BASE_UNITS_PER_CREDIT } from '../../../../../programs/client/generated/constants.ts';
 import { AUTHORITY, CHARGED_CREDITS, type Instruction, LOCKED_CREDITS } from '../programState.ts';
 import { accountOf } from './credit.ts';
 import { balancesOf, COUNTS, jobOf, move } from './job.ts';
@@ -59,7 +59,9 @@ export const giveBack =
       ...{ ...now, ...jobOf(job), ...accountOf(account), ...balancesOf(account) },
       returnedCredits: `${LOCKED_CREDITS}`,
     };
-    return name === 'JobFailed' ? { name, data: { ...data, reason: 1 } } : { name, data };
+    return name === 'JobFailed'
+      ? { name, data: { ...data, reason: 'worker_error' } }
+      : { name, data };
   };
 
 export const close =

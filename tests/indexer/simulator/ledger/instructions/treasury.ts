@@ -1,5 +1,5 @@
-import { BASE_UNITS_PER_CREDIT } from '../../../../../programs/client/pricing.ts';
-import { CLAIMANT_KINDS } from '../../../../../programs/client/vocabulary.ts';
+import { BASE_UNITS_PER_CREDIT } from '../../../../../programs/client/generated/constants.ts';
+import type { CLAIMANT_KINDS } from '../../../../../programs/client/generated/vocabulary.ts';
 import { addresses } from '../../../../../testing/indexer/scene.ts';
 import { AUTHORITY, type Instruction, type ProgramState } from '../programState.ts';
 
@@ -58,7 +58,7 @@ export const payClaim =
     return {
       name: 'ClaimPaid',
       data: {
-        ...{ ...now, claimant: paid.claimant, claimantKind: CLAIMANT_KINDS.indexOf(kind) },
+        ...{ ...now, claimant: paid.claimant, claimantKind: kind },
         ...{ claimantSequence: `${paid.sequence}`, treasurySequence: `${treasury.sequence}` },
         ...{ baseUnits: `${paid.baseUnits}`, credits: `${paid.credits}`, remainingBaseUnits: '0' },
         owedBaseUnits: `${treasury.owedBaseUnits}`,

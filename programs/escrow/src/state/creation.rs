@@ -9,9 +9,11 @@ use pinocchio_system::instructions::{Allocate, Assign, CreateAccount, Transfer};
 use crate::{
     ID,
     error::{Result, require},
-    layout::{self, Layout},
     seeds::BUMP,
-    sysvars::rent_lamports,
+    wire::{
+        layout::{self, Layout},
+        sysvars::rent_lamports,
+    },
 };
 
 /// An account that does not exist yet, and who pays for it.

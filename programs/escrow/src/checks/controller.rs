@@ -4,8 +4,8 @@ use pinocchio::{AccountView, Address};
 
 use crate::{
     error::{Result, require},
-    layout::load,
     state::Gateway,
+    wire::layout::load,
 };
 
 /// The signer of an instruction and the gateway it says it signs for.

@@ -1,6 +1,14 @@
 // Generated from the Rust source by programs/tools/idl.ts: do not edit.
 
 import type { PublicKey } from '@solana/web3.js';
+import type {
+  ClaimantKind,
+  DisputeOutcome,
+  FailureReason,
+  JobStatus,
+  Tier,
+  WorkerStatus,
+} from './vocabulary.ts';
 
 /** The one configuration of the program */
 export interface Config {
@@ -100,16 +108,12 @@ export interface Job {
   bump: number;
   /** Grows by one with every change */
   sequence: number;
-  /** 0 pending, 1 processing, 2 settling, 3 settled, 4 failed, 5 refunded, 6 disputed */
-  status: number;
+  status: JobStatus;
   /** The recorded attempt, from 1; zero before the first acknowledgement */
   attempt: number;
-  /** 0 lite, 1 standard, 2 pro, 3 max */
-  tier: number;
-  /** 0 none, 1 rejected, 2 upheld_gateway, 3 upheld_worker, 4 expired */
-  outcome: number;
-  /** 0 none, 1 worker_error, 2 proof_missing, 3 proof_invalid, 4 output_mismatch, 5 empty_output, 6 client_gone, 7 lock_late */
-  failureReason: number;
+  tier: Tier;
+  outcome: DisputeOutcome;
+  failureReason: FailureReason;
   treasuryShareBasisPoints: number;
   /** A UUID of version 7 in network order */
   jobId: Uint8Array;
@@ -163,8 +167,7 @@ export interface Model {
   idLen: number;
   /** Printable ASCII, padded with zeros */
   id: Uint8Array;
-  /** 0 lite, 1 standard, 2 pro, 3 max */
-  tier: number;
+  tier: Tier;
   labelLen: number;
   /** The parameter count as shown, printable ASCII, padded with zeros */
   label: Uint8Array;
@@ -212,8 +215,7 @@ export interface Worker {
   proofKey: PublicKey;
   /** The token account that is paid */
   payout: PublicKey;
-  /** 0 active, 1 suspended, 2 deregistered */
-  status: number;
+  status: WorkerStatus;
   /** Whole tokens at stake */
   stakeTokens: bigint;
   /** Whole tokens on their way out, still within reach of a verdict */
@@ -350,7 +352,7 @@ export interface ModelUpserted {
   model: PublicKey;
   modelSequence: bigint;
   id: string;
-  tier: number;
+  tier: Tier;
   label: string;
   originator: string;
   contextWindowTokens: number;
@@ -553,7 +555,7 @@ export interface JobLocked {
   controller: PublicKey;
   model: PublicKey;
   modelId: string;
-  tier: number;
+  tier: Tier;
   tokenLimit: number;
   creditsPerRequest: number;
   creditsPer1kTokens: number;
@@ -645,8 +647,7 @@ export interface JobFailed {
   creditAccount: PublicKey;
   creditSequence: bigint;
   wallet: PublicKey;
-  /** 1 worker_error, 2 proof_missing, 3 proof_invalid, 4 output_mismatch, 5 empty_output, 6 client_gone, 7 lock_late */
-  reason: number;
+  reason: FailureReason;
   returnedCredits: bigint;
   availableCredits: bigint;
   accountLockedCredits: bigint;
@@ -703,8 +704,7 @@ export interface DisputeResolved {
   worker: PublicKey;
   workerSequence: bigint;
   treasurySequence: bigint;
-  /** 1 rejected, 2 upheld_gateway, 3 upheld_worker */
-  verdict: number;
+  verdict: DisputeOutcome;
   evidenceHash: Uint8Array;
   repaidCredits: bigint;
   owedCredits: bigint;
@@ -752,8 +752,7 @@ export interface ClaimPaid {
   /** Seconds since 1970, of the ledger */
   unixTime: bigint;
   claimant: PublicKey;
-  /** 0 credit account, 1 worker, 2 treasury */
-  claimantKind: number;
+  claimantKind: ClaimantKind;
   claimantSequence: bigint;
   treasurySequence: bigint;
   baseUnits: bigint;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AccountField, Field, Instruction, Struct } from './parse.ts';
+import type { AccountField, Constant, Enumeration, Field, Instruction, Struct } from './parse.ts';
 import { typeForms } from './rustTypes.ts';
 import type { Source } from './source.ts';
 
@@ -38,7 +38,7 @@ const eventHead: Field[] = [
 ];
 
 /** Every event with the fields that all events begin with. */
-const completeEvents = (events: Struct[]): Struct[] =>
+export const completeEvents = (events: Struct[]): Struct[] =>
   events.map((event) => ({ ...event, fields: [...eventHead, ...event.fields] }));
 
 const idlField = ({ name, rustType, docs }: Field): object => ({
@@ -53,10 +53,30 @@ const idlType = ({ name, docs, fields }: Struct): object => ({
   type: { kind: 'struct', fields: fields.map(idlField) },
 });
 
+const idlEnumeration = ({ name, docs, variants }: Enumeration): object => ({
+  name,
+  ...withDocs(docs),
+  type: { kind: 'enum', variants: variants.map((variant) => ({ name: variant.name })) },
+});
+
+const idlConstant = ({ name, docs, rustType, value }: Constant): object => ({
+  name,
+  ...withDocs(docs),
+  type: typeof value === 'string' ? 'string' : rustType,
+  value: typeof value === 'string' ? JSON.stringify(value) : String(value),
+});
+
+/** Whether the account can be only one: of a known program, or at an address of one fixed seed. */
+export const isFixed = (source: Source, { name, rustType }: AccountField): boolean =>
+  rustType === 'EscrowProgram' ||
+  knownAddresses[rustType] !== undefined ||
+  source.seeds.fixed.has(name);
+
+/** The address in the IDL's terms; none where a seed is not the instruction's, or is hashed. */
 const idlPda = (source: Source, instruction: Instruction, account: AccountField) => {
   const own = account.name.toUpperCase();
   const names = source.seeds.fixed.has(account.name) ? [own] : account.seeds;
-  if (names === undefined) return {};
+  if (names === undefined || names[0] === 'MODEL') return {};
   const seeds = names.map((name) => {
     const text = source.seeds.text.get(name);
     if (text !== undefined) return { kind: 'const', value: [...Buffer.from(text)] };
@@ -66,9 +86,9 @@ const idlPda = (source: Source, instruction: Instruction, account: AccountField)
     if (instruction.arguments.some((argument) => argument.name === name)) {
       return { kind: 'arg', path: name };
     }
-    throw new Error(`${instruction.name}: unknown seed ${name}`);
+    return undefined;
   });
-  return { pda: { seeds } };
+  return seeds.includes(undefined) ? {} : { pda: { seeds } };
 };
 
 const idlAccount = (source: Source, instruction: Instruction, account: AccountField): object => {
@@ -108,42 +128,11 @@ export const renderIdl = (source: Source, version: string): string => {
     })),
     events: events.map(({ name }) => ({ name, discriminator: discriminator('event', name) })),
     errors: source.errors.map(({ code, name, message }) => ({ code, name, msg: message })),
-    types: [...source.accounts, ...events].map(idlType),
+    types: [
+      ...[...source.accounts, ...events].map(idlType),
+      ...source.enumerations.map(idlEnumeration),
+    ],
+    constants: source.constants.map(idlConstant),
   };
   return `${JSON.stringify(idl, null, 2)}\n`;
-};
-
-const camelCase = (name: string): string =>
-  name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-
-const renderDocs = (docs: string[], indent: string): string =>
-  docs.length === 0 ? '' : `${indent}/** ${docs.join(' ')} */\n`;
-
-const renderInterface = ({ name, docs, fields }: Struct): string => {
-  const lines = fields.map(
-    (field) =>
-      `${renderDocs(field.docs, '  ')}  ${camelCase(field.name)}: ${typeForms(field.rustType).typescript};\n`,
-  );
-  return `${renderDocs(docs, '')}export interface ${name} {\n${lines.join('')}}\n`;
-};
-
-/** TypeScript interfaces of every account and event. */
-export const renderTypes = (source: Source): string => {
-  const events = completeEvents(source.events);
-  const union = (names: string[], render: (name: string) => string): string =>
-    names.map((name) => `\n  | ${render(name)}`).join('');
-  return [
-    '// Generated from the Rust source by programs/tools/idl.ts: do not edit.\n',
-    "import type { PublicKey } from '@solana/web3.js';\n",
-    ...source.accounts.map(renderInterface),
-    ...events.map(renderInterface),
-    `/** Every event, told apart by its name. */\nexport type EscrowEvent =${union(
-      events.map(({ name }) => name),
-      (name) => `{ name: '${name}'; data: ${name} }`,
-    )};\n`,
-    `export type EscrowErrorName =${union(
-      source.errors.map(({ name }) => name),
-      (name) => `'${name}'`,
-    )};\n`,
-  ].join('\n');
 };

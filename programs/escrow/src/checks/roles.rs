@@ -109,7 +109,7 @@ macro_rules! accounts {
     (pub struct Accounts { $($(#[$meta:meta])* $field:ident: $role:ident,)+ }) => {
         #[allow(dead_code, reason = "some accounts only have to be there")]
         pub struct Accounts {
-            $($field: <crate::roles::$role as crate::roles::Role>::Account,)+
+            $($field: <crate::checks::roles::$role as crate::checks::roles::Role>::Account,)+
         }
 
         impl Accounts {
@@ -119,7 +119,7 @@ macro_rules! accounts {
                     return Err(crate::error::EscrowError::MissingAccount);
                 };
                 Ok(Self {
-                    $($field: <crate::roles::$role as crate::roles::Role>::take(*$field)?,)+
+                    $($field: <crate::checks::roles::$role as crate::checks::roles::Role>::take(*$field)?,)+
                 })
             }
         }

@@ -4,7 +4,7 @@ use pinocchio::Address;
 
 use crate::{
     error::{Result, require},
-    text::Text,
+    wire::text::Text,
 };
 
 /// What remains of the instruction's data.
@@ -96,16 +96,17 @@ impl<'a> Argument<'a> for Addresses<'a> {
 
 /// Declares an instruction's arguments and how they are decoded. Read by programs/tools/idl.ts.
 macro_rules! arguments {
-    (pub struct Arguments<'a> { $($(#[$doc:meta])* $field:ident: $type:ty,)+ }) => {
-        pub struct Arguments<'a> {
-            $($(#[$doc])* $field: $type,)+
+    ($(#[$about:meta])* pub struct $name:ident<'a> { $($(#[$doc:meta])* $field:ident: $type:ty,)+ }) => {
+        $(#[$about])*
+        pub struct $name<'a> {
+            $($(#[$doc])* pub $field: $type,)+
         }
 
-        impl<'a> Arguments<'a> {
+        impl<'a> $name<'a> {
             #[inline(always)]
             pub fn decode(data: &'a [u8]) -> crate::error::Result<Self> {
-                let mut reader = crate::arguments::Reader(data);
-                $(let $field = crate::arguments::Argument::read(&mut reader)?;)+
+                let mut reader = crate::wire::arguments::Reader(data);
+                $(let $field = crate::wire::arguments::Argument::read(&mut reader)?;)+
                 reader.finish()?;
                 Ok(Self { $($field),+ })
             }
@@ -113,15 +114,15 @@ macro_rules! arguments {
     };
     (pub struct Arguments { $($(#[$doc:meta])* $field:ident: $type:ty,)* }) => {
         pub struct Arguments {
-            $($(#[$doc])* $field: $type,)*
+            $($(#[$doc])* pub $field: $type,)*
         }
 
         impl Arguments {
             #[inline(always)]
             pub fn decode(data: &[u8]) -> crate::error::Result<Self> {
                 #[allow(unused_mut, reason = "an instruction may have no arguments")]
-                let mut reader = crate::arguments::Reader(data);
-                $(let $field = crate::arguments::Argument::read(&mut reader)?;)*
+                let mut reader = crate::wire::arguments::Reader(data);
+                $(let $field = crate::wire::arguments::Argument::read(&mut reader)?;)*
                 reader.finish()?;
                 Ok(Self { $($field),* })
             }

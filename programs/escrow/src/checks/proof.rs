@@ -11,14 +11,13 @@ use pinocchio::{AccountView, Address, sysvars::instructions::Instructions};
 use crate::{
     ID,
     error::{EscrowError, Result, require},
-    little_endian::U32,
+    limits::PROOF_PREFIX,
     state::job::Output,
+    wire::little_endian::U32,
 };
 
 const ED25519_PROGRAM: Address =
     Address::from_str_const("Ed25519SigVerify111111111111111111111111111");
-
-const PREFIX: &[u8; 12] = b"svc-proof-v1";
 
 /// The precompile's instruction data, with one signature.
 #[repr(C)]
@@ -91,7 +90,7 @@ impl Proof<'_> {
     }
 
     fn is_said_by(&self, message: &Message) -> bool {
-        &message.prefix == PREFIX
+        &message.prefix == PROOF_PREFIX
             && message.program == ID
             && &message.job == self.job
             && &message.worker == self.worker

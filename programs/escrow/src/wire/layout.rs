@@ -94,16 +94,16 @@ macro_rules! layout {
     ($name:ident $(at $address:ident)? {
         sequence: $sequence:ty,
         numbers { $($number:ident: $native:ty,)* }
-        bytes { $($byte:ident,)* }
+        bytes { $($byte:ident: $byte_type:ty,)* }
         references { $($reference:ident: $target:ty,)* }
     }) => {
         const _: () = assert!(align_of::<$name>() == 1);
 
         // SAFETY: every field is an array of bytes or transparent over one, so there is neither
         // alignment nor padding nor an invalid value.
-        unsafe impl crate::layout::Layout for $name {
+        unsafe impl crate::wire::layout::Layout for $name {
             const DISCRIMINATOR: u64 =
-                crate::discriminator::discriminator("account", stringify!($name));
+                crate::wire::discriminator::discriminator("account", stringify!($name));
             $(const ADDRESS: Option<pinocchio::Address> = Some($address);)?
 
             fn begin(&mut self) {
@@ -137,7 +137,7 @@ macro_rules! layout {
             })*
 
             $(#[inline(always)]
-            pub fn $byte(&self) -> u8 {
+            pub fn $byte(&self) -> $byte_type {
                 self.$byte
             })*
 

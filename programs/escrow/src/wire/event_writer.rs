@@ -15,8 +15,10 @@ use pinocchio::{
 use crate::{
     ID,
     seeds::{BUMP, EVENT_AUTHORITY, EVENT_AUTHORITY_ADDRESS},
-    sysvars::Clock,
-    text::{TEXT_BYTES_MAX, Text},
+    wire::{
+        sysvars::Clock,
+        text::{TEXT_BYTES_MAX, Text},
+    },
 };
 
 /// Anchor's tag of an instruction that is an event: the first 8 bytes of sha256("anchor:event").
@@ -206,16 +208,16 @@ macro_rules! event {
             $($(#[$field_doc])* pub $field: $type,)+
         }
 
-        impl$(<$life>)? crate::event_writer::Event for $name$(<$life>)? {
+        impl$(<$life>)? crate::wire::event_writer::Event for $name$(<$life>)? {
             const DISCRIMINATOR: u64 =
-                crate::discriminator::discriminator("event", stringify!($name));
+                crate::wire::discriminator::discriminator("event", stringify!($name));
             const FIELD_BYTES_MAX: usize =
-                0 $(+ <$type as crate::event_writer::Field>::BYTES_MAX)+;
+                0 $(+ <$type as crate::wire::event_writer::Field>::BYTES_MAX)+;
 
             #[inline(always)]
-            fn write(&self, writer: &mut crate::event_writer::Writer) {
-                const { crate::event_writer::assert_fits::<Self>() }
-                $(crate::event_writer::Field::write(&self.$field, writer);)+
+            fn write(&self, writer: &mut crate::wire::event_writer::Writer) {
+                const { crate::wire::event_writer::assert_fits::<Self>() }
+                $(crate::wire::event_writer::Field::write(&self.$field, writer);)+
             }
         }
     };

@@ -1,0 +1,7 @@
+//! What is checked before anything is changed: roles, signers, proofs, token accounts, the loader.
+
+pub mod controller;
+pub mod loader;
+pub mod proof;
+pub mod roles;
+pub mod token;
