@@ -108,7 +108,7 @@ function payClaims(programId: PublicKey): Duty {
         instruction: claimPay({
           programId,
           claimant: new PublicKey(address),
-          ...(payout !== null && { workerPayout: new PublicKey(payout) }),
+          payout: payout === null ? undefined : new PublicKey(payout),
         }),
       }));
     },

@@ -46,7 +46,7 @@ export function creditOpen(
  * @param input.payout a worker's payout account; the other claimants are paid inside the program
  */
 export function claimPay(
-  input: Omit<generated.ClaimPayInput, 'payout'> & { payout?: PublicKey },
+  input: Omit<generated.ClaimPayInput, 'payout'> & { payout?: PublicKey | undefined },
 ): TransactionInstruction {
   const { treasuryVault } = createAddresses(input.programId);
   return generated.claimPay({ ...input, payout: input.payout ?? treasuryVault });

@@ -54,7 +54,7 @@ export function createCreditVerbs(cast: Cast): CreditVerbs {
         await chain.send([claimPay({ claimant: addresses.treasury })]);
       } else if ('payout' in claimant) {
         const { address, payout } = claimant;
-        await chain.send([claimPay({ claimant: address, payout: payout })]);
+        await chain.send([claimPay({ claimant: address, payout })]);
       } else {
         await chain.send([claimPay({ claimant: claimant.creditAccount })]);
       }

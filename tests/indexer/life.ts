@@ -145,10 +145,7 @@ async function payClaim(scene: Scene): Promise<void> {
   );
   await scene.settle(job);
   await send(
-    [
-      tokenAccountCreate({ payer, owner, mint }),
-      claimPay({ claimant: service.worker, payout: payout }),
-    ],
+    [tokenAccountCreate({ payer, owner, mint }), claimPay({ claimant: service.worker, payout })],
     [],
   );
 }
