@@ -146,11 +146,11 @@ function createResponse(onStep: (step: string) => void) {
   return { response, told: () => told };
 }
 
-describe('what a settlement counts', () => {
+describe('the token count of a settlement', () => {
   it.each([
-    ['as we count', 7, 7],
-    ['never more than the limit that was locked for', 11, 10],
-  ])('is the tokens %s', async (_how, ours, counted) => {
+    ['our own count', 7, 7],
+    ['never above the locked limit', 11, 10],
+  ])('is %s', async (_how, ours, counted) => {
     const settle = jest.fn<Escrow['settle']>(async () => SETTLED);
     await deliver({ isStream: false, settle, outputTokens: ours });
     expect(settle).toHaveBeenCalledWith(
@@ -162,8 +162,8 @@ describe('what a settlement counts', () => {
   });
 });
 
-describe('the last words of an answer', () => {
-  it('leave before anything else is done, in a stream', async () => {
+describe('a streamed answer', () => {
+  it('sends its last events before the receipt, the copy and the settlement', async () => {
     const steps: string[] = [];
     const settle = async () => {
       steps.push('settlement');
@@ -178,7 +178,7 @@ describe.each([
   ['a plain answer', false, 10_000],
   ['a stream', true, 3_000],
 ] as const)('%s', (_form, isStream, waitMs) => {
-  it('tells of a settlement that the mirror does not show in time', async () => {
+  it('names a settlement that the mirror does not show in time', async () => {
     const told = await deliver({ isStream, settle: async () => SETTLED });
     expect(told).toMatchObject({
       ...{ settlementTx: 'a settlement', creditsRemaining: null },
@@ -186,7 +186,7 @@ describe.each([
     });
   });
 
-  it('tells at once what both show', async () => {
+  it('names the settlement and the balance at once when both are known', async () => {
     const mirrored = async () => ({ available_credits: 7n });
     const told = await deliver({ isStream, settle: async () => SETTLED, mirrored });
     expect(told).toMatchObject({
@@ -198,7 +198,7 @@ describe.each([
   it.each([
     ['once it is kept for repeats', 1_500, 1_500],
     ['after 2 s where it cannot be kept in time', 60_000, 2_000],
-  ])('may be settled %s', async (_when, keptAfterMs, settledAfterMs) => {
+  ])('is settled %s', async (_when, keptAfterMs, settledAfterMs) => {
     let settledMs: number | undefined;
     const startedMs = performance.now();
     await deliver({
@@ -213,13 +213,13 @@ describe.each([
     expect(settledMs).toBe(settledAfterMs);
   });
 
-  it('is settled where it cannot be kept at all', async () => {
+  it('is settled even if it cannot be stored for repeats', async () => {
     const store = () => Promise.reject(new Error('the database is away'));
     const told = await deliver({ isStream, store, settle: async () => SETTLED });
     expect(told).toMatchObject({ settlementTx: 'a settlement' });
   });
 
-  it('whose settlement came too late is refunded, and its client does not hear of a charge', async () => {
+  it('is refunded when its settlement came too late, and its client sees no charge', async () => {
     const refund: JobEnd = { status: 'refunded', signature: 'a refund' };
     const told = await deliver({
       isStream,
@@ -234,7 +234,7 @@ describe.each([
     );
   });
 
-  it('waits no longer where the ledger says nothing either', async () => {
+  it('ends its wait at the time-out when the ledger does not answer either', async () => {
     const told = await deliver({ isStream, settle: never });
     expect(told).toMatchObject({ settlementTx: null, afterMs: waitMs });
   });

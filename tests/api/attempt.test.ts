@@ -46,7 +46,7 @@ async function attempt(proof: ReturnType<typeof proofOf>, text = TEXT) {
   return { end, proven };
 }
 
-describe('a whole answer', () => {
+describe('a complete answer', () => {
   const answer = { text: TEXT, finishReason: 'stop', attempt: 1 };
 
   it('is proven when its worker has signed its hash', async () => {
@@ -56,19 +56,19 @@ describe('a whole answer', () => {
     expect(proven).toMatchObject({ ...answer, proof });
   });
 
-  it('is not proven when another has signed its proof', async () => {
+  it('is not proven when another key has signed its proof', async () => {
     const { end, proven } = await attempt(proofOf(TEXT, Keypair.generate()));
     expect(end.kind).toBe('whole');
     expect(proven).toBeUndefined();
   });
 
-  it('is none when its proof is of another text', async () => {
+  it('is not proven when its proof is of another text', async () => {
     expect((await attempt(proofOf('Good morning.'))).end).toMatchObject({
       ...{ kind: 'failed', reason: 'output_mismatch', hasText: true },
     });
   });
 
-  it('is none without any text', async () => {
+  it('is not proven without any text', async () => {
     expect((await attempt(proofOf(''), '')).end).toMatchObject({
       ...{ kind: 'failed', reason: 'empty_output', hasText: false },
     });

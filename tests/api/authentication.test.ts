@@ -94,31 +94,31 @@ const forms = [
   [' that is retried', { 'x-stainless-retry-count': '1' }],
 ] as const;
 
-describe.each(forms)('a request%s, whose key was admitted before,', (_form, headers) => {
+describe.each(forms)('a request%s under a cached key', (_form, headers) => {
   it('is answered', async () => {
     expect([await ask({ headers }), await claims()]).toEqual([wallet, 1]);
   });
 
-  it('is refused with the very next request after its key was revoked', async () => {
+  it('is refused from the next request on after its key was revoked', async () => {
     await revokeKey(database.pool, wallet);
     expect([await ask({ headers }), await claims()]).toEqual(['invalid_api_key', 0]);
   });
 
-  it('is refused while its key is suspended, and no longer', async () => {
+  it('is refused exactly while its key is suspended', async () => {
     await suspendKey(database.pool, wallet);
     expect([await ask({ headers }), await claims()]).toEqual(['key_suspended', 0]);
     await reinstateKey(database.pool, wallet);
     expect(await ask({ headers })).toBe(wallet);
   });
 
-  it('is refused once its wallet has another spender', async () => {
+  it('is refused after its wallet set another spender', async () => {
     await setSpender('another service');
     expect(await ask({ headers })).toBe('spender_not_set');
   });
 });
 
-describe('a request whose key was admitted before', () => {
-  it('has its key and its balance read anew', async () => {
+describe('a request under a cached key', () => {
+  it('reads its key and its balance again', async () => {
     await ask();
     expect(statements).toEqual(['select_keys_and_accounts', 'claim_request']);
   });
@@ -127,15 +127,18 @@ describe('a request whose key was admitted before', () => {
     ['broken', '{"model":'],
     ['of a wrong form', '{}'],
     ['too large', 'x'.repeat(11 * 2 ** 20)],
-  ])('is told of its key and its spender before its body, which is %s', async (_what, wrong) => {
-    const fault = await ask({ body: wrong });
-    expect(['invalid_request', 'request_too_large']).toContain(fault);
-    await setSpender('another service');
-    expect(await ask({ body: wrong })).toBe('spender_not_set');
-    await suspendKey(database.pool, wallet);
-    expect(await ask({ body: wrong })).toBe('key_suspended');
-    await revokeKey(database.pool, wallet);
-    expect(await ask({ body: wrong })).toBe('invalid_api_key');
-    expect(await claims()).toBe(0);
-  });
+  ])(
+    'gets key and spender errors before the error of its body, which is %s',
+    async (_what, wrong) => {
+      const fault = await ask({ body: wrong });
+      expect(['invalid_request', 'request_too_large']).toContain(fault);
+      await setSpender('another service');
+      expect(await ask({ body: wrong })).toBe('spender_not_set');
+      await suspendKey(database.pool, wallet);
+      expect(await ask({ body: wrong })).toBe('key_suspended');
+      await revokeKey(database.pool, wallet);
+      expect(await ask({ body: wrong })).toBe('invalid_api_key');
+      expect(await claims()).toBe(0);
+    },
+  );
 });

@@ -8,24 +8,24 @@ const prompt = (question: ReturnType<typeof draw>[number] | undefined): string =
   question?.request.messages[0]?.content ?? '';
 
 describe('questions drawn from a seed', () => {
-  it('are the same for the same seed, and the first ones of more', () => {
+  it('are equal for equal seeds, and a longer list begins with the shorter one', () => {
     for (const seed of SEEDS) {
       expect(draw(seed)).toEqual(draw(seed));
       expect(draw(seed, 9).slice(0, 5)).toEqual(draw(seed));
     }
   });
 
-  it('are others for another seed', () => {
+  it('differ for another seed', () => {
     const prompts = SEEDS.flatMap((seed) => draw(seed, 4).map(prompt));
     expect(new Set(prompts).size).toBeGreaterThan(prompts.length * 0.95);
   });
 
-  it('ask for each ability equally often', () => {
+  it('cover each ability equally often', () => {
     const isNumber = ({ expected }: { expected: readonly string[] }) => expected.length === 1;
     for (const seed of SEEDS) expect(draw(seed, 8).filter(isNumber)).toHaveLength(4);
   });
 
-  it('look like requests of clients: not one text, limit or seed for all', () => {
+  it("resemble clients' requests: texts, limits and seeds vary", () => {
     const requests = SEEDS.flatMap((seed) => draw(seed)).map(({ request }) => request);
     const limits = new Set(requests.map(wantedTokens));
     const beginnings = new Set(requests.map(({ messages }) => messages[0]?.content.slice(0, 12)));
@@ -35,7 +35,7 @@ describe('questions drawn from a seed', () => {
     expect(new Set(requests.map(({ temperature }) => temperature))).toEqual(new Set([0]));
   });
 
-  it('are answered neither by repeating them nor by the answer to another', () => {
+  it('are not answered by an echo or by the answer to another question', () => {
     for (const seed of SEEDS) {
       const questions = draw(seed, 4);
       for (const question of questions) {
@@ -74,12 +74,12 @@ describe('an answer', () => {
     ['The sum is 68.'],
     ['23 + 45 = **68**'],
     ['68, since 20 + 40 is 60 and 3 + 5 is 8'],
-  ])('is right with the number in it: %s', (text) => {
+  ])('is right when it contains the number: %s', (text) => {
     expect(isRight({ expected: ['68'] }, text)).toBe(true);
   });
 
   it.each([['168'], ['680'], ['6 8'], ['68.5'], ['1,068'], ['x68'], ['']])(
-    'is wrong where the number is part of another, or missing: %j',
+    'is wrong when the number is missing or part of another: %j',
     (text) => {
       expect(isRight({ expected: ['68'] }, text)).toBe(false);
     },
@@ -90,7 +90,7 @@ describe('an answer', () => {
     ['Lamp, Stone, and River'],
     ['1. lamp\n2. stone\n3. river'],
     ['Backwards: "lamp stone river"!'],
-  ])('is right with the words in their order: %j', (text) => {
+  ])('is right with the words in order: %j', (text) => {
     expect(isRight({ expected: ['lamp', 'stone', 'river'] }, text)).toBe(true);
   });
 

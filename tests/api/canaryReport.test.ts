@@ -19,7 +19,7 @@ describe("a worker's report", () => {
     return reportWorkers({ questions: asked, trials: new Map([['worker', trials]]), rightMin })[0];
   };
 
-  it('sums up its jobs', () => {
+  it("sums up the worker's jobs", () => {
     expect(report([proven('1', 300), proven('2', 100), proven('1', 200)], 0)).toEqual({
       ...{ worker: 'worker', jobs_asked: 3, jobs_proven: 3, jobs_refused: 0 },
       answers_right: 2,
@@ -28,19 +28,19 @@ describe("a worker's report", () => {
     });
   });
 
-  it('finds no fault at the least share of right answers, and one below it', () => {
+  it('finds no fault at the minimum share of right answers, and a fault below it', () => {
     const threeOfFive = [...'11122'].map((text) => proven(text));
     expect(report(threeOfFive, 0.6)?.faults).toEqual([]);
     expect(report(threeOfFive, 0.61)?.faults).toEqual(['right in 3 of 5, less than 0.61']);
   });
 
-  it('counts every share that is met exactly as met', () => {
+  it('treats a share equal to its limit as within the limit', () => {
     const sevenOf25 = Array.from({ length: 25 }, (_, index) => proven(index < 7 ? '1' : '2'));
     expect(report(sevenOf25, 0.28)?.faults).toEqual([]);
     expect(report(sevenOf25, 0.281)?.faults).toHaveLength(1);
   });
 
-  it('leaves out what a worker had no place for', () => {
+  it('leaves out jobs for which a worker had no capacity', () => {
     const full: Trial = { kind: 'full', firstTokenMs: undefined };
     expect(report([proven('1'), full, proven('2'), full], 0.5)).toMatchObject({
       ...{ jobs_asked: 4, jobs_proven: 2, jobs_refused: 2, answers_right: 1, faults: [] },
@@ -51,7 +51,7 @@ describe("a worker's report", () => {
     expect(report([full, full], 1)?.faults).toEqual([]);
   });
 
-  it('finds a fault in every kind of missing proof, and counts the rest', () => {
+  it('finds a fault in every kind of missing proof and counts the rest', () => {
     const gone: Trial = { kind: 'unproven', fault: 'overdue', firstTokenMs: undefined };
     expect(report([unproven, proven('1'), unproven, gone], 0.25)).toMatchObject({
       ...{ jobs_asked: 4, jobs_proven: 1, credits_charged: 8n, first_token_p50_ms: 900 },

@@ -31,7 +31,7 @@ function refusalOf(change: Record<string, unknown>): ApiError | undefined {
 const paramOf = (change: Record<string, unknown>) => refusalOf(change)?.options.param;
 
 describe('the body of a chat completion', () => {
-  it('is accepted with nothing but a model and a message [completions.required-fields]', () => {
+  it('is accepted with only a model and a message [completions.required-fields]', () => {
     expect(parseRequest(chatCompletionRequest, valid)).toMatchObject(valid);
   });
 
@@ -94,7 +94,7 @@ describe('the body of a chat completion', () => {
     },
   );
 
-  it.each(OFF)('takes null and what is empty for absent: %s', (field) => {
+  it.each(OFF)('treats null and empty values as absent: %s', (field) => {
     for (const absent of [null, [], {}]) expect(paramOf({ [field]: absent })).toBeUndefined();
   });
 
@@ -118,13 +118,13 @@ describe('the body of a chat completion', () => {
     ['n', 2, 'only one choice is supported'],
     ['tools', [{}], 'is not supported'],
     ['logit_bias', { 5: 1 }, 'is not supported'],
-  ])('says what is wrong with %s: %j', (param, value, fault) => {
+  ])('explains what is wrong with %s: %j', (param, value, fault) => {
     const field = param.replace(/\[.*/, '');
     expect(refusalOf({ [field]: value })?.message).toBe(`Invalid value for '${param}': ${fault}.`);
   });
 
   it.each([[null], [[]], ['text'], [7]])(
-    'refuses %j, which is no object [completions.body-limits]',
+    'refuses %j, which is not an object [completions.body-limits]',
     (body) => {
       expect(() => parseRequest(chatCompletionRequest, body)).toThrow(ApiError);
     },
@@ -148,7 +148,7 @@ describe('the body of a chat completion', () => {
   });
 });
 
-describe('a request that is made to be laborious', () => {
+describe('a request that is built to be expensive', () => {
   /** Counts what a look at each of them is. */
   function laborious(count: number) {
     let looks = 0;
@@ -169,33 +169,38 @@ describe('a request that is made to be laborious', () => {
   it.each([
     ['one message', 1, 4_097],
     ['many messages', 1_000, 5],
-  ])('is refused for its text parts before any is looked at: %s', (_case, messages, each) => {
-    const { parts, looks } = laborious(each);
-    const body = { ...valid, messages: Array(messages).fill(message(parts)) };
-    expect(() => parseChatCompletion(body)).toThrow("Invalid value for 'messages': must not hold");
-    expect(looks()).toBe(0);
-  });
+  ])(
+    'is refused for its number of text parts before any part is read: %s',
+    (_case, messages, each) => {
+      const { parts, looks } = laborious(each);
+      const body = { ...valid, messages: Array(messages).fill(message(parts)) };
+      expect(() => parseChatCompletion(body)).toThrow(
+        "Invalid value for 'messages': must not hold",
+      );
+      expect(looks()).toBe(0);
+    },
+  );
 
-  it('may have as many text parts as that', () => {
+  it('may have the maximum number of text parts', () => {
     const parts = Array(4_096).fill({ type: 'text', text: 'a' });
     const { messages } = parseChatCompletion({ ...valid, messages: [message(parts)] });
     expect(messages).toEqual([message('a'.repeat(4_096))]);
   });
 
   it.each([null, 1, 'x', [], { messages: 1 }, { messages: [null, 1, { content: 1 }] }])(
-    'is refused as ever where it has no parts: %j',
+    'is refused as usual when its content has no parts: %j',
     (body) => {
       expect(() => parseChatCompletion(body)).toThrow(ApiError);
     },
   );
 });
 
-describe('what a worker is asked', () => {
+describe('the task that a worker receives', () => {
   const { chat } = jobRequest.shape;
   const asked = (body: object): unknown =>
     chat.parse(JSON.parse(JSON.stringify(chatForWorker(parseChatCompletion(body)))));
 
-  it('holds every field of the request that an engine can heed, as the protocol says', () => {
+  it('contains every request field that an engine can use, in the form of the protocol', () => {
     // Those that the API heeds itself, or that a job says in its own way.
     const elsewhere = ['stream', 'stream_options', 'max_tokens', 'max_completion_tokens'];
     const heeded = {
@@ -212,7 +217,7 @@ describe('what a worker is asked', () => {
     for (const field of Object.keys(heeded)) expect(told).toContain(`\`${field}\``);
   });
 
-  it('is taken by a worker up to what the API takes of its clients', () => {
+  it("is accepted by a worker up to the API's own size limit", () => {
     const { messages } = valid;
     const most = {
       ...valid,

@@ -36,19 +36,19 @@ async function accountOf(signers: PublicKey[]) {
   return { owner: addresses.programId, data };
 }
 
-describe('an API that starts', () => {
-  it('says nothing of a Gateway that lists its signer', async () => {
+describe('an API at its start', () => {
+  it('logs nothing when its Gateway lists its signer', async () => {
     const others = Array.from({ length: 3 }, () => Keypair.generate().publicKey);
     expect(await saidOf([...others, signer.publicKey])).toEqual([]);
   });
 
-  it('logs an error where its signer is none of the Gateway, whose locks would all be refused', async () => {
+  it('logs an error when its Gateway lacks its signer, so that all locks would be refused', async () => {
     expect(await saidOf([Keypair.generate().publicKey])).toMatchObject([
       { level: 50, msg: 'Found that SVC_SIGNER_KEY is no signer of the Gateway' },
     ]);
   });
 
-  it('logs an error where there is no such Gateway', async () => {
+  it('logs an error when its Gateway does not exist', async () => {
     expect(await saidOf()).toMatchObject([{ level: 50, msg: 'Found no Gateway at SVC_GATEWAY' }]);
   });
 });

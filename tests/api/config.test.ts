@@ -14,11 +14,11 @@ const REQUIRED = {
   SVC_SECRETS_KEY: SECRETS_KEY,
 };
 
-describe("the API's settings", () => {
+describe('the API settings', () => {
   it.each([
     ['SOLANA_RPC_URL', 'https://svc:hunter2@rpc.internal/'],
     // A timer that was set for longer than timers count would end at once.
-  ])('refuse for %s what no request could be made with: %s', (name, value) => {
+  ])('refuse as %s an address that no request can use: %s', (name, value) => {
     expect(loadConfig(REQUIRED)).toMatchObject({ SOLANA_RPC_URL: REQUIRED.SOLANA_RPC_URL });
     const load = () => loadConfig({ ...REQUIRED, [name]: value });
     expect(load).toThrow(new RegExp(`usable\\. ${name}: `));

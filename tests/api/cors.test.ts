@@ -31,7 +31,7 @@ const corsHeaders = ({ headers }: Response) =>
   [...headers.keys()].filter((name) => name.startsWith('access-control-'));
 
 describe('with no origins configured', () => {
-  it('no page may read an answer, and a preflight is no request of this API [surface.cors]', async () => {
+  it('no page may read an answer, and preflights get no permission [surface.cors]', async () => {
     const asked = await preflight(closed.url, allowed);
     const read = await fetch(`${closed.url}/health`, { headers: { origin: allowed } });
 
@@ -41,7 +41,7 @@ describe('with no origins configured', () => {
 });
 
 describe('a page of a configured origin', () => {
-  it('is told without a key what it may send', async () => {
+  it('may send a preflight without a key', async () => {
     const answer = await preflight(open.url, allowed);
 
     expect(answer.status).toBe(204);
@@ -55,7 +55,7 @@ describe('a page of a configured origin', () => {
     expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
   });
 
-  it('can read answers with their headers, refusals too [surface.cors]', async () => {
+  it('can read answers with their headers, and errors too [surface.cors]', async () => {
     const answer = await fetch(`${open.url}/v1/account`, { headers: { origin: allowed } });
 
     expect(answer.status).toBe(401);
@@ -76,7 +76,7 @@ describe('a page of a configured origin', () => {
   });
 });
 
-describe('a page of any other origin', () => {
+describe('a page of another origin', () => {
   it.each([other, `${allowed}.example.org`, 'null', allowed.replace('https', 'http')])(
     'gets no permission: %s',
     async (origin) => {
@@ -101,12 +101,12 @@ describe('the setting SVC_CORS_ORIGINS', () => {
     return '';
   };
 
-  it('takes origins separated by commas', () => {
+  it('accepts origins separated by commas', () => {
     expect(refusal(`${allowed}, http://127.0.0.1:5173`)).not.toContain('SVC_CORS_ORIGINS');
   });
 
   it.each(['*', 'console.example.com', `${allowed}/`, `${allowed}/path`, `${allowed},`])(
-    'refuses what no browser sends as an origin: %s',
+    'refuses values that no browser sends as an origin: %s',
     (origins) => {
       expect(refusal(origins)).toContain('SVC_CORS_ORIGINS');
     },

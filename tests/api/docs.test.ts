@@ -23,13 +23,13 @@ async function read(path: string): Promise<{ text: string; headers: Headers; sta
 const anchorsOf = (text: string) => [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
 
 describe.each([...paths, '/openapi.json'])('%s', (path) => {
-  it('has no other method', async () => {
+  it('accepts no other method', async () => {
     const response = await fetch(`${app.url}${path}`, { method: 'OPTIONS' });
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ error: { code: 'route_not_found' } });
   });
 
-  it('is sent whole to whoever says to have it', async () => {
+  it('is sent whole despite If-None-Match', async () => {
     // `fetch` would ask caches on the way for more than this.
     const headers = { 'if-none-match': '*' };
     const { statusCode, body } = await request(`${app.url}${path}`, { headers });
@@ -39,14 +39,14 @@ describe.each([...paths, '/openapi.json'])('%s', (path) => {
 });
 
 describe.each(paths)('the page %s', (path) => {
-  it('is HTML that anybody may read without a key [surface.docs]', async () => {
+  it('is HTML that needs no key [surface.docs]', async () => {
     const { status, headers } = await read(path);
 
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
   });
 
-  it('has no script and loads nothing, and its policy allows its one style alone [surface.docs]', async () => {
+  it('has no script, loads nothing, and its policy allows only its one style [surface.docs]', async () => {
     const { text, headers } = await read(path);
     const [style, ...others] = [...text.matchAll(/<style>(.*?)<\/style>/gs)];
     const hash = createHash('sha256')
@@ -60,7 +60,7 @@ describe.each(paths)('the page %s', (path) => {
     expect(text).not.toMatch(/<script|<link|<img|<iframe| src=| style=| on\w+=|url\(|@import/);
   });
 
-  it('leads only to pages and headings that exist [surface.docs]', async () => {
+  it('links only to pages and headings that exist [surface.docs]', async () => {
     const { text } = await read(path);
     const links = [...text.matchAll(/ href="([^"]+)"/g)].map(([, href = '']) => href);
     const inside = links.filter((href) => !/^https:/.test(href));
@@ -74,7 +74,7 @@ describe.each(paths)('the page %s', (path) => {
     }
   });
 
-  it('has every heading under a name of its own', async () => {
+  it('gives every heading a unique id', async () => {
     const anchors = anchorsOf((await read(path)).text);
 
     expect(new Set(anchors).size).toBe(anchors.length);
@@ -107,7 +107,7 @@ describe('the documentation', () => {
 });
 
 describe('a value in a page', () => {
-  it('cannot become markup', () => {
+  it('is escaped', () => {
     const { text } = html`<p title="${`"'`}">${'<b>&'}</p>`;
 
     expect(text).toBe('<p title="&#34;&#39;">&#60;b&#62;&#38;</p>');
@@ -115,7 +115,7 @@ describe('a value in a page', () => {
 });
 
 describe('a guide', () => {
-  it('links to documents that are served and only names the others', () => {
+  it('links to documents that are served and only names others', () => {
     const text = '## A `b` c\n[one](one.md#part), [two](../two.md), [web](https://example.com)';
 
     const { body, headings } = renderGuide(text, (name) => (name === 'one.md' ? '/1' : undefined));

@@ -90,25 +90,25 @@ async function answer(
   return { end, taken, delivered, started, attempts: asked.map(({ attempt }) => attempt) };
 }
 
-describe('a job whose workers fail', () => {
-  it('is given to three of them, each as another attempt', async () => {
+describe('a job with failing workers', () => {
+  it('is dispatched to three workers, each as a new attempt', async () => {
     const { end, attempts } = await answer([[], [], [], []]);
     expect(end).toMatchObject({ kind: 'failed', hasText: false });
     expect(attempts).toEqual([1, 2, 3]);
   });
 
-  it('is given to no other once there was text: two answers would be mixed', async () => {
+  it('is not dispatched again after the first text, so that two answers never mix', async () => {
     const { end, delivered, attempts } = await answer([[], ['Hel', 'lo'], ['Good morning']]);
     expect(end).toMatchObject({ kind: 'failed', reason: 'worker_error', hasText: true });
     expect(delivered).toEqual(['Hel', 'lo']);
     expect(attempts).toEqual([1, 2]);
   });
 
-  it('is announced with each worker that has it', async () => {
+  it('emits a started event with each attempt', async () => {
     expect((await answer([[], ['Hel', 'lo']])).started).toEqual([1, 2]);
   });
 
-  it('is given to no other where that could not prove anything in time', async () => {
+  it('is not dispatched to a worker that could not prove anything in time', async () => {
     expect((await answer([[], []], { nowSeconds: STOP_AT - 1n })).attempts).toEqual([1, 2]);
     expect((await answer([[], []], { nowSeconds: STOP_AT })).attempts).toEqual([1]);
   });
@@ -145,18 +145,18 @@ describe('a worker that was silent for too long', () => {
   const end = { kind: 'failed', hasText: true, cause: 'engine_failed' };
 
   it.each(['before', 'just when'] as const)(
-    'is heard when its text comes %s another has a place, which is given back',
+    'keeps the job when its text comes %s another worker is reserved, which is then released',
     async (when) => {
       expect(await speakUp(when)).toMatchObject({ end, taken, delivered: ['Hello'] });
     },
   );
 
-  it('is not heard any more once another has the job', async () => {
+  it('is ignored once another worker has the job', async () => {
     expect(await speakUp('after')).toMatchObject({ end, taken, delivered: ['Good morning'] });
   });
 });
 
-describe('a worker that says the messages exceed its window', () => {
+describe('a worker that reports messages above its context window', () => {
   it.each([
     ['ends the job by that, before any text', [], { kind: 'context_exceeded' }],
     ['has failed, after some', ['Hello'], { kind: 'failed', reason: 'worker_error' }],
@@ -170,7 +170,7 @@ describe('a worker that says the messages exceed its window', () => {
   });
 });
 
-describe('a client that leaves once there is text', () => {
+describe('a client that disconnects after the first text', () => {
   /** @returns how the job ends, and whether its worker was told to stop and prove */
   async function leave(keepPartial: boolean) {
     const leaving = new AbortController();
@@ -189,11 +189,11 @@ describe('a client that leaves once there is text', () => {
     return { kind: end?.kind, isStopped };
   }
 
-  it('has a stream stopped and proven, since it has read it', async () => {
+  it('has its stream stopped and proven, because it has read the text', async () => {
     expect(await leave(true)).toEqual({ kind: 'failed', isStopped: true });
   });
 
-  it('has a plain answer given up, since it has read nothing', async () => {
+  it('has its plain answer cancelled, because it has read nothing', async () => {
     expect(await leave(false)).toEqual({ kind: 'client_gone', isStopped: false });
   });
 });

@@ -35,7 +35,7 @@ describe('the balances of the fee payers', () => {
   const told = async () =>
     (await registry.metrics()).match(/^svc_api_fee_payer_lamports\{.*$/m)?.[0];
 
-  it('are told no more once the node is silent, and again when it answers', async () => {
+  it('are not exported while the node is silent, and return when it answers', async () => {
     await jest.advanceTimersByTimeAsync(0);
     const first = `svc_api_fee_payer_lamports{address="${feePayer}"} 5`;
     expect(await told()).toBe(first);
@@ -50,7 +50,7 @@ describe('the balances of the fee payers', () => {
     expect(await told()).toBe(first);
   });
 
-  it('do not hold up the end of the process while the node is silent', async () => {
+  it('do not delay the end of the process while the node is silent', async () => {
     const { promise: never } = Promise.withResolvers<number>();
     getBalance = () => never;
     await jest.advanceTimersByTimeAsync(READ_INTERVAL_MS);

@@ -128,9 +128,9 @@ async function faultsOf(sent: Sent, operation: Operation): Promise<unknown[]> {
   ];
 }
 
-describe(`requests made from the document, seed ${random.seed}`, () => {
+describe(`requests generated from the OpenAPI document (seed ${random.seed})`, () => {
   it.each(operations)(
-    'are answered as it says: $name [errors.per-endpoint] [errors.nothing-inside-told]',
+    'get the documented answers: $name [errors.per-endpoint] [errors.nothing-inside-told]',
     async ({ method, path, operation }) => {
       for (let count = 0; count < REQUESTS; count += 1) {
         const body = bodyOf(operation);
@@ -146,13 +146,13 @@ describe(`requests made from the document, seed ${random.seed}`, () => {
     },
   );
 
-  it('get as far as each check that a wallet without credits can meet', () => {
+  it('reach each check that a wallet without credits can reach', () => {
     // A machine that runs much else besides may leave the database without a connection.
     statuses.delete(503);
     expect([...statuses].sort()).toEqual([200, 400, 401, 402, 404, 409]);
   });
 
-  it('cost nobody anything', async () => {
+  it('cost no credits', async () => {
     expect(await service.jobs()).toEqual([]);
     await service.expectConserved();
   });

@@ -25,7 +25,7 @@ async function ask(path: string, given: object = {}) {
 }
 
 describe('GET /health', () => {
-  it('answers while the process is up, whatever else is away [surface.health]', async () => {
+  it('answers while the process is up, even if everything else is unavailable [surface.health]', async () => {
     const answer = await ask('/health', { database: { query: away } });
 
     expect(answer).toEqual({ status: 200, body: { status: 'ok' } });
@@ -33,7 +33,7 @@ describe('GET /health', () => {
 });
 
 describe('GET /ready', () => {
-  it('is 200 while database, ledger and a worker can be reached', async () => {
+  it('is 200 while database, ledger and a worker are reachable', async () => {
     expect(await ask('/ready')).toEqual({
       status: 200,
       body: { status: 'ready', parts: { database: 'ok', ledger: 'ok', workers: 'ok' } },
@@ -45,7 +45,7 @@ describe('GET /ready', () => {
     ['ledger', { clock: { read: away } }],
     ['workers', { directory: { answering: () => [] } }],
   ])(
-    'is 503 without the %s, and names the part and nothing of it [surface.health]',
+    'is 503 without the %s, and reveals only the name of that part [surface.health]',
     async (part, parts) => {
       const all = { database: 'ok', ledger: 'ok', workers: 'ok' };
 
@@ -56,7 +56,7 @@ describe('GET /ready', () => {
     },
   );
 
-  it('is 503 while the database takes no writes, as a standby does, and no longer', async () => {
+  it('is 503 exactly while the database is read-only, as a standby is', async () => {
     const test = await createTestDatabase();
     const database = createPool({ ...test, applicationName: 'test', max: 1 });
     // The server behind this connection only reads; the next connection leads to one that writes.
@@ -77,7 +77,7 @@ describe('GET /ready', () => {
     expect([status, body]).toMatchObject([503, { parts: { ledger: 'away' } }]);
   });
 
-  it('asks the parts once a second, however often it is asked', async () => {
+  it('checks the parts once a second, however often it is called', async () => {
     let reads = 0;
     let now = 0;
     const clock = {

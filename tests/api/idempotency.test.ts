@@ -99,8 +99,8 @@ const refusalOf = (sent: Sent) =>
 
 describe.each([
   ['with an Idempotency-Key', { key: 'key-1' }, { key: 'key-1' }],
-  ['that an official client repeats silently', {}, { retryCount: '1' }],
-] as const)('a request %s', (_title, first, again) => {
+  ['as the silent retry of an official client', {}, { retryCount: '1' }],
+] as const)('a repeated request %s', (_title, first, again) => {
   it.each([
     ['pending', 'in_use'],
     ['processing', 'in_use'],
@@ -109,7 +109,7 @@ describe.each([
     ['disputed', 'replay'],
     ['failed', 'new'],
     ['refunded', 'new'],
-  ] as const)('whose job is %s: %s', async (status, expected) => {
+  ] as const)('whose job is %s gets: %s', async (status, expected) => {
     const id = await run(first, status);
     if (expected === 'in_use') {
       expect(await refusalOf(again)).toEqual(['idempotency_key_in_use', id]);
@@ -121,7 +121,7 @@ describe.each([
     );
   });
 
-  it('is answered with the copy once its job was closed behind the mirror, since it may be charged', async () => {
+  it('gets the stored answer when the mirror does not show how its closed job ended, since it may be charged', async () => {
     const id = await run(first, 'closed');
     expect((await claim(again)).claim).toMatchObject({
       status: 'replay',
@@ -130,14 +130,14 @@ describe.each([
     });
   });
 
-  it('is in use without a copy until the mirror tells how its closed job ended', async () => {
+  it('without a stored answer is in use until the mirror shows how its closed job ended', async () => {
     const id = await run(first, 'closed', { stores: false });
     expect(await refusalOf(again)).toEqual(['idempotency_key_in_use', id]);
     statuses.set(id, 'refunded');
     expect(await refusalOf(again)).toBe('new');
   });
 
-  it('is still in use while its lock may appear, and free once it cannot any more', async () => {
+  it('is in use while its lock may still land, and runs again afterwards', async () => {
     const young = jobId(120_000);
     await claim(first, young);
     expect(await refusalOf(again)).toEqual(['idempotency_key_in_use', young]);
@@ -145,7 +145,7 @@ describe.each([
     expect(await refusalOf(again)).toBe('new');
   });
 
-  it('is still in use where its lock may have appeared while its job was asked for', async () => {
+  it('is in use when its lock may have landed during the lookup of its job', async () => {
     const young = jobId(119_000);
     await claim(first, young);
     let askedMs = 0;
@@ -162,13 +162,13 @@ describe.each([
     });
   });
 
-  it('is free when it was released', async () => {
+  it('runs again after its claim was released', async () => {
     const { claim: claimed } = await claim(first);
     if (claimed.status === 'new') await claimed.release();
     expect(await refusalOf(again)).toBe('new');
   });
 
-  it('names the job that runs when another repeat came first', async () => {
+  it('gets the id of the running job when another repeat came first', async () => {
     const { id } = await claim(first);
     let winner = '';
     const slow = createIdempotency({
@@ -186,7 +186,7 @@ describe.each([
     });
   });
 
-  it('does not release what another has taken over', async () => {
+  it('keeps its claim when the previous request releases its own', async () => {
     const { id, claim: claimed } = await claim(first);
     if (claimed.status !== 'new') throw new Error('the request was taken for a repeat');
     statuses.set(id, 'failed');
@@ -206,7 +206,7 @@ describe.each([
     expect(await refusalOf(again)).toEqual(['idempotency_key_reused', id]);
   });
 
-  it('is refused when the API key was regenerated, since the copy opens to its own key', async () => {
+  it('is refused after its API key was regenerated, since the stored answer is sealed with the old key', async () => {
     const id = await run(first, 'settled');
     expect(await refusalOf({ ...again, apiKey: 'svc_live_y' })).toEqual([
       'idempotency_key_reused',
@@ -214,17 +214,17 @@ describe.each([
     ]);
   });
 
-  it('is refused when its answer could not be kept', async () => {
+  it('is refused when its answer could not be stored', async () => {
     const id = await run(first, 'settled', { stores: false });
     expect(await refusalOf(again)).toEqual(['idempotency_key_reused', id]);
   });
 
-  it('is another one for another wallet', async () => {
+  it('of another wallet is a new request', async () => {
     await run(first, 'settled');
     expect(await refusalOf({ ...again, wallet: OTHER_WALLET })).toBe('new');
   });
 
-  it('is run by one of many that come at the same time', async () => {
+  it('runs once when it arrives many times at once', async () => {
     const results = await Promise.all(Array.from({ length: 20 }, () => refusalOf(again)));
     expect(results.filter((result) => result === 'new')).toHaveLength(1);
     const id = await run({ key: 'another' }, 'failed');
@@ -233,7 +233,7 @@ describe.each([
     expect(retries.filter((result) => result === 'new')).toHaveLength(1);
   });
 
-  it('is a new one when its time is over, and leaves nothing behind', async () => {
+  it('is new after its record expired, and leaves no row behind', async () => {
     await run(first, 'settled');
     await pool.query('update service.idempotent_requests set expires_at = now()');
     expect(await refusalOf(again)).toBe('new');
@@ -243,7 +243,7 @@ describe.each([
     expect(rowCount).toBe(0);
   });
 
-  it('is one of 1,000 at most that a statement forgets, however many there are', async () => {
+  it('expires in statements of 1,000 rows at most, however many there are', async () => {
     await pool.query(
       `insert into service.idempotent_requests
          (wallet, request_key, body_hmac, job_id, expires_at, answer, answer_expires_at)
@@ -297,21 +297,21 @@ describe('an Idempotency-Key', () => {
   });
 });
 
-describe('a request without a key', () => {
-  it('is run again when the client did not say that it retries', async () => {
+describe('a request without an Idempotency-Key', () => {
+  it('runs again when the client does not mark it as a retry', async () => {
     await run({}, 'settled');
     expect(await refusalOf({})).toBe('new');
     expect(await refusalOf({ retryCount: '0' })).toBe('new');
   });
 
-  it('is not the same with another body', async () => {
+  it('is not a repeat with another body', async () => {
     await run({ body: '{"a":1}' }, 'settled');
     expect(await refusalOf({ body: '{"a":2}', retryCount: '1' })).toBe('new');
   });
 });
 
-describe('what is kept of a request', () => {
-  it('tells neither its key, nor its body, nor its answer [idempotency.kept-sealed]', async () => {
+describe('the stored row of a request', () => {
+  it('contains neither its key, nor its body, nor its answer in the clear [idempotency.kept-sealed]', async () => {
     await run({ key: 'a-secret-key', body: '{"prompt":"a-secret-prompt"}' }, 'settled');
     const { rows } = await pool.query('select * from service.idempotent_requests');
     const bytes = Buffer.concat(

@@ -91,7 +91,7 @@ const rowCount = async () => (await pool.query('select from service.idempotent_r
 describe.each([
   ['under its Idempotency-Key', { key: 'key-1' }, { key: 'key-1' }],
   ['silently', {}, { retryCount: '1' }],
-] as const)('a request that is repeated %s while the key is changed', (_how, first, again) => {
+] as const)('a request that is repeated %s while the key changes', (_how, first, again) => {
   it.each(NEIGHBOURING_STEPS)(
     'at step %i is answered again, not run again, at step %i',
     async (at, then) => {
@@ -112,7 +112,7 @@ describe.each([
   );
 
   it.each(NEIGHBOURING_STEPS)(
-    'at step %i and was not charged is run once more at step %i',
+    'at step %i and was not charged runs once more at step %i',
     async (at, then) => {
       await processAt(at).run(first, 'failed');
       const { jobId, claim } = await processAt(then).claim(again);
@@ -122,7 +122,7 @@ describe.each([
     },
   );
 
-  it('is run by one process at most, of many that get it at the same time', async () => {
+  it('runs in one process at most when many receive it', async () => {
     for (let round = 0; round < 10; round += 1) {
       await pool.query('truncate service.idempotent_requests');
       const processes = Array.from({ length: 8 }, (_, index) => processAt(1 + (index % 2)));
@@ -133,7 +133,7 @@ describe.each([
     }
   });
 
-  it('is not run by two processes that look for it before the other has claimed it', async () => {
+  it('runs once when two processes look it up before either has claimed it', async () => {
     const outcomes: string[] = [];
     const other = processAt(1);
     const interrupted = {
@@ -149,7 +149,7 @@ describe.each([
     expect(outcomes).toEqual(['idempotency_key_in_use', 'new']);
   });
 
-  it('is not run twice where another process runs it once more in this moment', async () => {
+  it('runs once when another process is just running it again', async () => {
     const jobId = await processAt(1).run(first, 'failed');
     let winner = '';
     const slow = processAt(2, {
@@ -164,7 +164,7 @@ describe.each([
   });
 });
 
-describe('while the key is changed', () => {
+describe('while the key changes,', () => {
   it('an Idempotency-Key is refused with another body', async () => {
     const jobId = await processAt(1).run({ key: 'key-1', body: '{"a":1}' }, 'settled');
     const refused = await processAt(2).outcomeOf({ key: 'key-1', body: '{"a":2}' });
@@ -172,7 +172,7 @@ describe('while the key is changed', () => {
     expect(await rowCount()).toBe(1);
   });
 
-  it('a request that cannot be a repeat has one name', () => {
+  it('a request that cannot be a repeat has one name only', () => {
     const identify = createRequestIdentification(...STEPS[2]);
     const nameOf = (idempotencyKey?: string, retryCount?: string) =>
       identify({

@@ -36,7 +36,7 @@ function combine(values: { [Name in keyof Query]-?: (Query[Name] | undefined)[] 
 }
 
 describe(`the job list (seed ${random.seed})`, () => {
-  it('equals a plain reading of its documentation for every mix of cursors and filters [jobs.list]', async () => {
+  it('equals a simple model of its documentation for every mix of cursors and filters [jobs.list]', async () => {
     const { jobs } = scene;
     const cursors = () => [undefined, jobs[0]?.id, jobs[random.below(JOBS)]?.id, jobs.at(-1)?.id];
     const queries = combine({
@@ -75,7 +75,7 @@ describe(`the job list (seed ${random.seed})`, () => {
     ['no model has', 'model-unknown'],
     ['is longer than any', 'm'.repeat(300)],
     ['no database could hold', 'model-a\0'],
-  ])('is empty for a model whose id %s', async (_case, model) => {
+  ])('is empty for a model id that %s', async (_case, model) => {
     for (const status of [undefined, 'settled']) {
       expect(await scene.list({ model, ...(status && { status }) })).toEqual({
         ...{ object: 'list', data: [], has_more: false, next_cursor: null },
@@ -84,7 +84,7 @@ describe(`the job list (seed ${random.seed})`, () => {
   });
 
   it.each(['before', 'after'] as const)(
-    'refuses a job of nobody as the cursor %s [jobs.list-refusals]',
+    'refuses an unknown job as the cursor %s [jobs.list-refusals]',
     async (param) => {
       await expect(scene.list({ [param]: `job_${'0'.repeat(32)}` })).rejects.toThrow(
         expect.objectContaining({ options: { param } }),

@@ -106,5 +106,5 @@ describe.each([
     for (const step of steps) await step();
   });
 
-  it.each(listingsOf(JOBS))('reads what it shows and no more: $name', expectBounded);
+  it.each(listingsOf(JOBS))('reads only the rows that it shows: $name', expectBounded);
 });

@@ -53,12 +53,12 @@ const isSettled = ({ status }: JobProgress) => status === 'settled';
 const settled = { status: 'settled', available_credits: 77n };
 
 describe('the watch over jobs in the mirror', () => {
-  it('tells at once of what is there', async () => {
+  it('returns at once what the mirror has', async () => {
     const address = await mirrorJob('settled');
     expect(await watch.waitFor(address, isSettled, { timeoutMs: FAR_MS })).toMatchObject(settled);
   });
 
-  it('looks again when the mirror tells something of the job', async () => {
+  it('reads again when the mirror notifies of the job', async () => {
     const address = await mirrorJob('pending');
     const waiting = watch.waitFor(address, isSettled, {
       ...{ timeoutMs: FAR_MS, sinceMs: performance.now() },
@@ -69,7 +69,7 @@ describe('the watch over jobs in the mirror', () => {
     expect(await waiting).toMatchObject(settled);
   });
 
-  it('knows what was told since the moment that is named, before it was asked', async () => {
+  it('includes notifications since the given moment, even before the call', async () => {
     const address = await mirrorJob('settled');
     const sinceMs = performance.now();
     const told = await mirrorJob('settled');
@@ -84,7 +84,7 @@ describe('the watch over jobs in the mirror', () => {
     expect(await watch.waitFor(address, isSettled, wait)).toMatchObject(settled);
   });
 
-  it('finds out by itself where no notice came', async () => {
+  it('polls when no notification comes', async () => {
     const address = await mirrorJob('settled');
     const sinceMs = performance.now();
     expect(await watch.waitFor(address, isSettled, { timeoutMs: FAR_MS, sinceMs })).toMatchObject(
@@ -92,7 +92,7 @@ describe('the watch over jobs in the mirror', () => {
     );
   });
 
-  it('goes on when the database was away for a moment', async () => {
+  it('continues after a short database outage', async () => {
     const { pool } = database;
     let failures = 0;
     const query = (statement: never) => {
@@ -108,7 +108,7 @@ describe('the watch over jobs in the mirror', () => {
     expect(failures).toBe(2);
   });
 
-  it('gives up when the time is over, and when there is no such job', async () => {
+  it('returns nothing at its time-out or for an unknown job', async () => {
     const address = await mirrorJob('pending');
     expect(await watch.waitFor(address, isSettled, { timeoutMs: 0 })).toBeUndefined();
     expect(await watch.waitFor('nowhere', isSettled, { timeoutMs: 0 })).toBeUndefined();
@@ -124,7 +124,7 @@ describe('the watch over jobs in the mirror', () => {
     for (const progress of await Promise.all(waiting)) expect(progress).toMatchObject(settled);
   });
 
-  it('hints at transactions, several at once', async () => {
+  it('passes on hints about several transactions at once', async () => {
     const listener = await database.pool.connect();
     const heard: (string | undefined)[] = [];
     listener.on('notification', ({ payload }) => heard.push(payload));

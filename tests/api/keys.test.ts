@@ -38,7 +38,7 @@ async function statusOf(key: string): Promise<string | undefined> {
 }
 
 describe('API keys', () => {
-  it('have the published form and are stored as a hash only [keys.form]', async () => {
+  it('have the published form and are stored only as a hash [keys.form]', async () => {
     const key = await createKey(pool, wallet);
     expect(key).toMatch(/^svc_live_[A-Za-z0-9]{32}$/);
     const { rows } = await pool.query('select * from service.api_keys');
@@ -46,7 +46,7 @@ describe('API keys', () => {
     expect(await statusOf(key)).toBe('active');
   });
 
-  it('exist once per wallet, even when two are made at the same time [keys.one-per-wallet]', async () => {
+  it('exist once per wallet, even if two are created at the same time [keys.one-per-wallet]', async () => {
     const made = await Promise.allSettled(Array.from({ length: 8 }, () => createKey(pool, wallet)));
     expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     for (const one of made) {
@@ -54,13 +54,13 @@ describe('API keys', () => {
     }
   });
 
-  it('are replaced in one step: the old one dies as the new one is born [keys.one-per-wallet]', async () => {
+  it('are replaced in one step: the old one ends as the new one begins [keys.one-per-wallet]', async () => {
     const old = await createKey(pool, wallet);
     const next = await regenerateKey(pool, wallet);
     expect([await statusOf(old), await statusOf(next)]).toEqual(['revoked', 'active']);
   });
 
-  it('stay dead once revoked, and leave room for a new one', async () => {
+  it('stay revoked and leave room for a new one', async () => {
     const key = await createKey(pool, wallet);
     await revokeKey(pool, wallet);
     expect(await statusOf(key)).toBe('revoked');
@@ -68,7 +68,7 @@ describe('API keys', () => {
     await createKey(pool, wallet);
   });
 
-  it('can be suspended and reinstated, but not shaken off while suspended', async () => {
+  it('can be suspended and reinstated, but not replaced while suspended', async () => {
     const key = await createKey(pool, wallet);
     await suspendKey(pool, wallet);
     expect(await statusOf(key)).toBe('suspended');

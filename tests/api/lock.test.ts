@@ -98,8 +98,8 @@ const errorOf = (locking: Promise<unknown>) =>
     (error: ApiError) => error,
   );
 
-describe('a lock that is confirmed', () => {
-  it('came by the second before at the earliest, and by the one after at the latest', async () => {
+describe('a confirmed lock', () => {
+  it('takes its earliest and latest time from the seconds around its confirmation', async () => {
     const confirmed: Outcome = { status: 'confirmed', signature: 'a signature', slot: 6 };
     const { lock } = createScene(Promise.resolve(confirmed));
     expect(await lock()).toMatchObject({
@@ -113,11 +113,11 @@ describe('a lock that is confirmed', () => {
   });
 });
 
-describe('a lock that expired', () => {
+describe('an expired lock', () => {
   const expired = (): Promise<Outcome> =>
     Promise.resolve({ status: 'expired', signature: 'a lock', lastValidBlockHeight: 1, slot: 7 });
 
-  it('holds where the ledger has the job all the same', async () => {
+  it('holds when the ledger has the job nevertheless', async () => {
     const { lock, node } = createScene(expired());
     const { forCoder } = randomStruct('Job', createRandom());
     const data = await coder.accounts.encode('Job', { ...forCoder, version: 1 });
@@ -128,7 +128,7 @@ describe('a lock that expired', () => {
     expect(getAccountInfo.mock.lastCall).toMatchObject([{}, { minContextSlot: 7 }]);
   });
 
-  it('asks for another try where the ledger has no such job', async () => {
+  it('asks the client to retry when the ledger has no such job', async () => {
     const { lock, node } = createScene(expired());
     node.getAccountInfo = async () => null;
     const error = await errorOf(lock());
@@ -138,7 +138,7 @@ describe('a lock that expired', () => {
 });
 
 describe('a lock that the ledger refuses for the wallet’s balance', () => {
-  it('tells what is missing', async () => {
+  it('returns what is missing', async () => {
     const { lock } = createScene(refusedFor('InsufficientCredits'), LOCK_CREDITS - 1n);
     const error = await errorOf(lock());
     expect(error).toMatchObject({
@@ -147,20 +147,20 @@ describe('a lock that the ledger refuses for the wallet’s balance', () => {
     });
   });
 
-  it('is sent again where the balance suffices: others took it in the same transaction', async () => {
+  it('is sent again when the balance suffices, since another lock shared its transaction', async () => {
     const confirmed: Outcome = { status: 'confirmed', signature: 'a signature', slot: 6 };
     const sent = [refusedFor('InsufficientCredits'), Promise.resolve(confirmed)];
     const { lock } = createScene(sent, LOCK_CREDITS);
     expect(await lock()).toMatchObject({ escrowTx: 'a signature' });
   });
 
-  it('asks for another try where the balance suffices again and again', async () => {
+  it('asks the client to retry when it fails repeatedly although the balance suffices', async () => {
     const { lock } = createScene(refusedFor('InsufficientCredits'), LOCK_CREDITS);
     expect(await errorOf(lock())).toMatchObject({ code: 'service_unavailable' });
   });
 });
 
-describe('a lock that a node refuses which is behind the mirror', () => {
+describe('a lock that is refused by a node behind the mirror', () => {
   const confirmed: Outcome = { status: 'confirmed', signature: 'a signature', slot: 6 };
   const behind = { sequence: SEEN_SEQUENCE - 1n };
   beforeEach(() => void jest.useFakeTimers());
@@ -172,25 +172,25 @@ describe('a lock that a node refuses which is behind the mirror', () => {
     return locking;
   }
 
-  it('is sent again once the node shows what was bought', async () => {
+  it('is sent again once the node shows the purchase', async () => {
     const sent = [refusedFor('InsufficientCredits'), Promise.resolve(confirmed)];
     const before = [{ ...behind, available_credits: 0n }];
     const { lock } = createScene(sent, LOCK_CREDITS, {}, before);
     expect(await waitedFor(lock)).toMatchObject({ escrowTx: 'a signature' });
   });
 
-  it('is sent again once the node shows the spender that was set', async () => {
+  it('is sent again once the node shows the new spender', async () => {
     const sent = [refusedFor('SpenderNotSet'), Promise.resolve(confirmed)];
     const { lock } = createScene(sent, LOCK_CREDITS, { spender: gateway }, [behind]);
     expect(await waitedFor(lock)).toMatchObject({ escrowTx: 'a signature' });
   });
 
-  it('is refused where the spender is another one by what is known', async () => {
+  it('is refused when the known spender is another one', async () => {
     const { lock } = createScene(refusedFor('SpenderNotSet'), LOCK_CREDITS);
     expect(await waitedFor(lock)).toMatchObject({ code: 'spender_not_set' });
   });
 
-  it('leaves no job, and the client with another try, while the node stays behind', async () => {
+  it('leaves no job and asks the client to retry while the node stays behind', async () => {
     const { lock } = createScene(refusedFor('InsufficientCredits'), 0n, behind);
     const error = await waitedFor(lock);
     expect(error).toBeInstanceOf(LedgerUnavailableError);
@@ -198,12 +198,12 @@ describe('a lock that a node refuses which is behind the mirror', () => {
   });
 });
 
-describe('a lock that the ledger refuses for the day’s limit', () => {
+describe('a lock that the ledger refuses for the daily limit', () => {
   const confirmed: Outcome = { status: 'confirmed', signature: 'a signature', slot: 6 };
   const sent = () => [refusedFor('DayLimitExceeded'), Promise.resolve(confirmed)];
   const spent = { limit_per_day_credits: 10n, spent_day: TODAY, spent_today_credits: 3n };
 
-  it('is refused where too little of the day is left', async () => {
+  it("is refused when too little of the day's limit is left", async () => {
     const { lock } = createScene(sent(), 0n, spent);
     expect(await errorOf(lock())).toMatchObject({ code: 'spending_limit_exceeded' });
   });
@@ -211,16 +211,13 @@ describe('a lock that the ledger refuses for the day’s limit', () => {
   it.each([
     ['enough of the day is left', { spent_today_credits: 2n }],
     ['it was spent on another day', { spent_day: TODAY - 1 }],
-  ])(
-    'is sent again alone where %s: others took it in the same transaction',
-    async (_why, other) => {
-      const { lock } = createScene(sent(), 0n, { ...spent, ...other });
-      expect(await lock()).toMatchObject({ escrowTx: 'a signature' });
-    },
-  );
+  ])('is sent again alone when %s: others took it in the same transaction', async (_why, other) => {
+    const { lock } = createScene(sent(), 0n, { ...spent, ...other });
+    expect(await lock()).toMatchObject({ escrowTx: 'a signature' });
+  });
 });
 
-describe('a lock that the ledger refuses since our signer is none of the Gateway', () => {
+describe('a lock that the ledger refuses because the Gateway lacks our signer', () => {
   it('blames the service, not the wallet', async () => {
     const error = await errorOf(createScene(refusedFor('Unauthorized')).lock());
     expect(error).toMatchObject({ code: 'service_unavailable' });
@@ -240,7 +237,7 @@ describe('a lock that is not confirmed in time', () => {
     return (await error) as LockUndecidedError;
   }
 
-  it('is withdrawn then, and not before', async () => {
+  it('is no longer sent after the time-out', async () => {
     const { lock, added } = createScene(new Promise(() => undefined));
     const error = errorOf(lock());
     await jest.advanceTimersByTimeAsync(CONFIRMATION_WAIT_MS - 1);
@@ -250,7 +247,7 @@ describe('a lock that is not confirmed in time', () => {
     expect(added[0]?.signal?.aborted).toBe(true);
   });
 
-  it('is undone once it turns out that it was refused, which a shutdown waits for', async () => {
+  it('counts as undone once the ledger refuses it, and a shutdown waits for that', async () => {
     const sent = Promise.withResolvers<Outcome>();
     const { lock, lateLocks } = createScene(sent.promise);
     const { end } = await giveUp(lock);
@@ -265,7 +262,7 @@ describe('a lock that is not confirmed in time', () => {
     await drained;
   });
 
-  it('is left to the keeper where nobody tells what became of it, and holds up no shutdown', async () => {
+  it('is left to the keeper when its outcome stays unknown, and delays no shutdown', async () => {
     const sent = Promise.withResolvers<Outcome>();
     const { lock, lateLocks } = createScene(sent.promise);
     const { end } = await giveUp(lock);

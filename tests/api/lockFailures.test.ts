@@ -48,12 +48,12 @@ async function fail(error: Error) {
 
 const away = (signature: string | null) => new LedgerUnavailableError('away', { signature });
 
-describe('a request gives its worker’s reservation back, and', () => {
+describe('a request releases its worker and', () => {
   it.each([
     ['was refused', new ApiError('service_unavailable', 'New jobs are paused.')],
     ['was not sent', away(null)],
     ['was undone after its time', new LockUndecidedError(Promise.resolve('undone'))],
-  ])('may run again at once when its lock %s', async (_how, error) => {
+  ])('may be retried at once when its lock %s', async (_how, error) => {
     expect(await fail(error)).toEqual({ isForgotten: true });
   });
 
@@ -61,7 +61,7 @@ describe('a request gives its worker’s reservation back, and', () => {
     ['was sent and its fate is unknown', away('a signature')],
     ['was left to the keeper', new LockUndecidedError(Promise.resolve('left'))],
     ['met something unforeseen', new Error('unforeseen')],
-  ])('is no new one, as it may be charged, when its lock %s', async (_how, error) => {
+  ])('may not run again, since it may be charged, when its lock %s', async (_how, error) => {
     expect(await fail(error)).toEqual({ isForgotten: false });
   });
 });

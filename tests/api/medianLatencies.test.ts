@@ -41,8 +41,8 @@ const observe = (firstTokenMs: number) =>
   insertObservations(database.pool, [{ worker: 'worker', modelId, firstTokenMs }]);
 const shown = async () => (await catalog.medianLatencies()).get(modelId);
 
-describe('the medians that models show', () => {
-  it('are read once for all who ask at the same time', async () => {
+describe('the median latencies of models', () => {
+  it('are read once for all concurrent requests', async () => {
     await observe(300);
     expect(await Promise.all([shown(), shown(), shown()])).toEqual([300, 300, 300]);
     expect(reads).toBe(1);
@@ -58,14 +58,14 @@ describe('the medians that models show', () => {
     expect(reads).toBe(2);
   });
 
-  it('are read once at a time, however long that takes', async () => {
+  it('are read once at a time, however long a read takes', async () => {
     const slow = shown();
     now = 60_000;
     await Promise.all([slow, shown()]);
     expect(reads).toBe(1);
   });
 
-  it('are read again at once where they could not be read', async () => {
+  it('are read again at once after a failed read', async () => {
     await observe(300);
     fault = new Error('connect ECONNREFUSED');
     await expect(shown()).rejects.toThrow('ECONNREFUSED');

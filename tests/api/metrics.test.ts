@@ -27,7 +27,7 @@ describe('the metrics of a running service', () => {
     return samplesOf(await response.text());
   }
 
-  it('tell each stage of a completion, its transactions, and how its job ended [surface.metrics]', async () => {
+  it('show each stage of a completion, its transactions, and how its job ended [surface.metrics]', async () => {
     const { model } = service;
     const messages = [{ role: 'user' as const, content: 'Say hello.' }];
     await service.openai().chat.completions.create({ model: model.id, messages });
@@ -58,7 +58,7 @@ describe('the metrics of a running service', () => {
     expect(Math.abs(samples.get('svc_api_ledger_clock_offset_seconds') ?? 99)).toBeLessThan(60);
   });
 
-  it('count a stream as answered when its client closes it at its last word', async () => {
+  it('count a stream as answered when its client disconnects at its last event', async () => {
     const { model } = service;
     const messages = [{ role: 'user' as const, content: 'Say hello in parts.' }];
     const stream = await service
@@ -74,11 +74,11 @@ describe('the metrics of a running service', () => {
     expect(await countOf('left')).toBeUndefined();
   });
 
-  it('are not served where clients ask [surface.metrics]', async () => {
+  it("are not served on the API's port [surface.metrics]", async () => {
     expect((await fetch(`${service.baseUrl}/metrics`)).status).toBe(404);
   });
 
-  it('are all that their port serves', async () => {
+  it('are all that their own port serves', async () => {
     const { origin } = new URL(service.metricsUrl as string);
 
     expect((await fetch(`${origin}/`)).status).toBe(404);
@@ -113,7 +113,7 @@ describe('a job', () => {
     };
   }
 
-  it('is in flight from its lock to its end', async () => {
+  it('is in flight from its lock until its end', async () => {
     const { escrow, lock, ends } = observed({ settle: settled });
     await lock();
     expect(await ends()).toEqual([1, {}]);
@@ -132,7 +132,7 @@ describe('a job', () => {
     expect(await ends()).toEqual([0, { 'svc_api_jobs_total{end="refunded"}': 1 }]);
   });
 
-  it('is counted once, however often it is ended', async () => {
+  it('is counted once, however often its end is reported', async () => {
     const { escrow, lock, ends } = observed({ fail: failed });
     await lock();
 
@@ -142,7 +142,7 @@ describe('a job', () => {
     expect(await ends()).toEqual([0, { 'svc_api_jobs_total{end="failed"}': 1 }]);
   });
 
-  it('whose end this process cannot bring about is counted as left to the keeper', async () => {
+  it('that this process cannot end is counted as left to the keeper', async () => {
     const { escrow, lock, ends } = observed({ settle: undecided });
     await lock();
 
@@ -189,7 +189,7 @@ describe('a request', () => {
 
   const key = `svc_live_${'k'.repeat(32)}`;
 
-  it('is counted and logged by its route, its status and its error [surface.access-log]', async () => {
+  it('is counted and logged with its route, status and error [surface.access-log]', async () => {
     const response = await fetch(`${app.url}/v1/jobs/job_1?limit=5`);
 
     expect(lines).toEqual([
@@ -207,20 +207,20 @@ describe('a request', () => {
     expect(samples.get('svc_api_requests_in_flight')).toBe(0);
   });
 
-  it('is logged with its job where it names one', async () => {
+  it('is logged with the job that it names', async () => {
     const id = 'job_019a9fd1c3b47c1e8f3a5d2b6c7e9f01';
     await fetch(`${app.url}/v1/jobs/${id}`);
 
     expect(lines).toMatchObject([{ job_id: id }]);
   });
 
-  it('is logged for developers alone where it is a probe that found all well', async () => {
+  it('is logged at debug level when it is a probe that succeeded', async () => {
     await fetch(`${app.url}/health`);
 
     expect(lines).toMatchObject([{ level: 20, route: '/health', status: '200' }]);
   });
 
-  it('is logged where it is a probe that found something away', async () => {
+  it('is logged when it is a probe that failed', async () => {
     expect((await fetch(`${app.url}/ready`)).status).toBe(503);
 
     expect(lines).toMatchObject([{ level: 30, route: '/ready', status: '503' }]);

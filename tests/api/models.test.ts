@@ -56,12 +56,12 @@ async function get<Body>(path: string): Promise<Body> {
 }
 
 describe('GET /v1/models', () => {
-  it('lists a hosted model until it retires, since its id names nothing afterwards', async () => {
+  it('lists a hosted model until it retires', async () => {
     const { data } = await get<ModelList>('/v1/models');
     expect(data.map(({ id }) => id)).toEqual(['for-good', 'retires-soon']);
   });
 
-  it('still tells by its id when a model retired', async () => {
+  it('still shows by its id when a model retired', async () => {
     expect(await get('/v1/models/retired')).toMatchObject({
       id: 'retired',
       svc: { retires_at: '2027-01-15T08:00:00.000Z' },

@@ -59,7 +59,7 @@ describe('the OpenAPI document', () => {
     expect(events.map(({ name }) => name)).toEqual([...EVENT_KINDS]);
   });
 
-  it('names every error code somewhere, with a status that the table gives it [errors.per-endpoint]', () => {
+  it('lists every error code, with a status from the error table [errors.per-endpoint]', () => {
     const named = operations.flatMap(({ operation }) => codesOf(operation));
     const known = Object.keys(errorTable).filter((code) => code !== 'route_not_found');
 
@@ -70,7 +70,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('says what an integer and the url of a webhook are limited to', () => {
+  it("states the limits of an integer and of a webhook's url", () => {
     const { ChatCompletionRequest, WebhookRequest } = document.components.schemas;
     expect(ChatCompletionRequest?.properties?.seed?.anyOf).toContainEqual({
       ...{ type: 'integer', minimum: -(2 ** 53 - 1), maximum: 2 ** 53 - 1 },
@@ -78,7 +78,7 @@ describe('the OpenAPI document', () => {
     expect(WebhookRequest?.properties?.url?.description).toContain('port 443 or one from 1024 up');
   });
 
-  it('wants a key for every endpoint [keys.bearer]', () => {
+  it('requires a key for every endpoint [keys.bearer]', () => {
     expect(document.security).toEqual([{ apiKey: [] }]);
     for (const { operation } of operations) {
       expect(operation.security).toBeUndefined();
@@ -104,7 +104,7 @@ describe.each([...operations, ...events])('$name', ({ operation }) => {
     for (const { schema, value } of examples) expect(validate(schema, value)).toEqual([]);
   });
 
-  it('has a name of its own', () => {
+  it('has a unique name', () => {
     const named = [...operations, ...events].filter(
       (other) => other.operation.operationId === operation.operationId,
     );

@@ -65,7 +65,7 @@ async function complete(): Promise<string> {
   return id.replace('chatcmpl-', '');
 }
 
-describe('what the running service answers is what the document describes', () => {
+describe('the running service answers as the document describes', () => {
   it('for a completion, its job, and disputes of it [completions.plain] [jobs.object]', async () => {
     const jobId = await complete();
     const shown = await request('get', `/v1/jobs/${jobId}`);

@@ -39,8 +39,8 @@ function quoteOf(
 
 const prompt = (bytes: number) => [{ role: 'user' as const, content: 'x'.repeat(bytes) }];
 
-describe('the quote of a request', () => {
-  it('locks what the tier says when no limit is asked for, with the tokens that covers [charging.default-limit]', async () => {
+describe('a quote', () => {
+  it('locks the default of its tier, and allows the tokens that it covers, without a requested limit [charging.default-limit]', async () => {
     expect(await quoteOf()).toMatchObject({ tokenLimit: 2_000, lockCredits: 8n });
   });
 
@@ -55,7 +55,7 @@ describe('the quote of a request', () => {
     expect((await quoteOf({ max_tokens })).lockCredits).toBe(credits);
   });
 
-  it('takes the limit by either of its names', async () => {
+  it('accepts the limit under either of its names', async () => {
     const named = { max_completion_tokens: 10_000 };
     expect(await quoteOf(named)).toMatchObject({ tokenLimit: 10_000, lockCredits: 40n });
     const short = { max_completion_tokens: 3 };
@@ -67,7 +67,7 @@ describe('the quote of a request', () => {
     expect((await quoteOf(asked)).tokenLimit).toBe(2_768);
   });
 
-  it('refuses messages that fill the context window and says how much they hold [models.context-window]', async () => {
+  it('refuses messages that fill the context window and returns their size [models.context-window]', async () => {
     await expect(quoteOf({ messages: prompt(8 * 32_768) })).rejects.toMatchObject({
       code: 'context_length_exceeded',
       options: {
@@ -77,21 +77,21 @@ describe('the quote of a request', () => {
     });
   });
 
-  it('counts as the model does where that decides how much room is left', async () => {
+  it("counts with the model's tokenizer when that decides how much room is left", async () => {
     const tokens = { prompt: async () => 32_000 };
     const messages = prompt(32_000);
     expect((await quoteOf({ messages, max_tokens: 10_000 }, tokens)).tokenLimit).toBe(768);
     expect((await quoteOf({ messages, max_tokens: 768 }, tokens)).tokenLimit).toBe(768);
   });
 
-  it('does not wait for a count where the bytes alone leave room enough', async () => {
+  it('does not count tokens when the bytes alone fit', async () => {
     const tokens = { prompt: () => Promise.reject(new Error('was counted')) };
     const asked = { messages: prompt(30_768), max_tokens: 2_000 };
     expect((await quoteOf(asked, tokens)).tokenLimit).toBe(2_000);
     await expect(quoteOf({ ...asked, max_tokens: 2_001 }, tokens)).rejects.toThrow('was counted');
   });
 
-  it('tells a wallet with too little what it could afford [errors.insufficient-credits]', async () => {
+  it('shows a wallet with too little what it could afford [errors.insufficient-credits]', async () => {
     const quoted = await quoteOf({ max_tokens: 10_000 });
     const act = () => assertAffordable(quoted, 20n);
     expect(act).toThrow(ApiError);
@@ -109,7 +109,7 @@ describe('the quote of a request', () => {
     );
   });
 
-  it('lets a wallet spend its last credit', async () => {
+  it('allows a wallet to spend its last credit', async () => {
     const quoted = await quoteOf();
     expect(() => assertAffordable(quoted, 8n)).not.toThrow();
     expect(() => assertAffordable(quoted, 7n)).toThrow(ApiError);

@@ -39,14 +39,17 @@ describe('a time-out', () => {
     [1_000, 'the refund', 4_000],
     [14_000, 'the refund', 15_000],
     [16_000, null, 15_000],
-  ])('whose refund takes %d ms is told with %s after %d ms', async (refundMs, refundTx, tookMs) => {
-    const told = endOverdue(refundMs);
-    await jest.advanceTimersByTimeAsync(20_000);
-    expect(await told).toEqual({ code: 'job_timeout', refundTx, tookMs });
-  });
+  ])(
+    'whose refund takes %d ms is reported as %s after %d ms',
+    async (refundMs, refundTx, tookMs) => {
+      const told = endOverdue(refundMs);
+      await jest.advanceTimersByTimeAsync(20_000);
+      expect(await told).toEqual({ code: 'job_timeout', refundTx, tookMs });
+    },
+  );
 });
 
-describe('a job that nobody is charged for', () => {
+describe('a job without a charge', () => {
   const failed: UnprovenEnd = {
     ...{ kind: 'failed', reason: 'proof_invalid', hasText: true, cause: 'proof_invalid' },
   };
@@ -56,17 +59,20 @@ describe('a job that nobody is charged for', () => {
     [{ kind: 'context_exceeded' }, 'worker_error', 'context_length_exceeded'],
     [{ kind: 'client_gone' }, 'client_gone', 'worker_failed'],
     [failed, 'proof_invalid', 'worker_failed'],
-  ] as const)('after %j fails on the ledger as %s and is told as %s', async (end, reason, code) => {
-    const fail = jest.fn<Escrow['fail']>(async () => FAILURE);
-    const refunds = createRefunds({
-      escrow: { fail } as Partial<Escrow> as Escrow,
-      clock: {} as LedgerClock,
-      work: { keepGoing: (_job, going) => going, mirrored: async () => undefined },
-    });
-    const told = await refunds.refund({ ...job, model: { id: 'm' } } as LockedJob, end);
-    expect(fail.mock.lastCall?.[1]).toBe(reason);
-    expect(told).toMatchObject({ code, options: { details: { refund_tx: 'the failure' } } });
-  });
+  ] as const)(
+    'after %j fails on the ledger as %s and is reported as %s',
+    async (end, reason, code) => {
+      const fail = jest.fn<Escrow['fail']>(async () => FAILURE);
+      const refunds = createRefunds({
+        escrow: { fail } as Partial<Escrow> as Escrow,
+        clock: {} as LedgerClock,
+        work: { keepGoing: (_job, going) => going, mirrored: async () => undefined },
+      });
+      const told = await refunds.refund({ ...job, model: { id: 'm' } } as LockedJob, end);
+      expect(fail.mock.lastCall?.[1]).toBe(reason);
+      expect(told).toMatchObject({ code, options: { details: { refund_tx: 'the failure' } } });
+    },
+  );
 });
 
 describe('a refund', () => {

@@ -21,14 +21,14 @@ function logOf(error: Error): unknown[] {
   return lines;
 }
 
-describe('an error that no client hears', () => {
-  it('is logged where it is ours', () => {
+describe('an error that no client receives', () => {
+  it('is logged when it is internal', () => {
     expect(logOf(new ApiError('internal_error', 'broken'))).toMatchObject([
       { msg: 'Answered with a server error', code: 'internal_error' },
     ]);
   });
 
-  it('is not logged where it is only that the client left', () => {
+  it('is not logged when the client only disconnected', () => {
     expect(logOf(new ClientLeftError())).toEqual([]);
   });
 });

@@ -29,7 +29,7 @@ const packed = (compressed: Buffer) => new Uint8Array(compressed);
 const gzip = { 'content-encoding': 'gzip' };
 const type = (contentType: string) => ({ 'content-type': contentType });
 
-describe('a body that can be read', () => {
+describe('a readable body', () => {
   it.each<[string, Body, Record<string, string>?]>([
     ['without a content type', encoded(valid, 'utf8')],
     ['as text', valid, type('text/plain')],
@@ -45,11 +45,11 @@ describe('a body that can be read', () => {
     ['with white space around it', `\r\n\t ${valid}\n`],
     ['with a field named as no field can be', bodyWith({ ['__proto__']: '{"model":7}' })],
     ['with a field that is not ours, deep as it may be', bodyWith({ x: nestedArrays(10_000) })],
-  ])('is taken: %s', async (_case, body, headers = {}) => {
+  ])('is accepted: %s', async (_case, body, headers = {}) => {
     expect(await scene.send(body, headers)).toEqual({ status: 200, request: JSON.parse(valid) });
   });
 
-  it('keeps every character of every script, also where it is written as an escape', async () => {
+  it('keeps every character of every script, also when it is escaped', async () => {
     const content = '日本語 \u{1f600} \0 é';
     const escaped = '"日本語 \\ud83d\\ude00 \\u0000 \\u00e9"';
     const { request } = await scene.send(
@@ -58,13 +58,13 @@ describe('a body that can be read', () => {
     expect(request).toMatchObject({ messages: [{ role: 'user', content }] });
   });
 
-  it('means the last value of a field that is given twice', async () => {
+  it('uses the last value of a repeated field', async () => {
     const { request } = await scene.send(bodyWith({ temperature: '9,"temperature":1' }));
     expect(request).toMatchObject({ temperature: 1 });
   });
 });
 
-describe('a body that cannot be read', () => {
+describe('an unreadable body', () => {
   it.each<[string, string, Body, Record<string, string>?]>([
     ['null', 'must be a JSON object', 'null'],
     ['a string', 'must be a JSON object', '"x"'],
@@ -89,16 +89,19 @@ describe('a body that cannot be read', () => {
     ['no gzip, though it says so', 'malformed', valid, gzip],
     ['gzip cut short', 'malformed', packed(gzipSync(valid).subarray(0, -9)), gzip],
     ['a small gzip of 64 MiB', '4 MiB', packed(gzipSync(Buffer.alloc(64 << 20, ' '))), gzip],
-  ])('is refused, and what is wrong is told: %s', async (_case, fault, body, headers = {}) => {
-    expect(await scene.send(body, headers)).toMatchObject({
-      ...refusal(null),
-      error: { message: expect.stringContaining(fault) },
-    });
-  });
+  ])(
+    'is refused with an error that names the fault: %s',
+    async (_case, fault, body, headers = {}) => {
+      expect(await scene.send(body, headers)).toMatchObject({
+        ...refusal(null),
+        error: { message: expect.stringContaining(fault) },
+      });
+    },
+  );
 });
 
 describe('a body of 4 MiB', () => {
-  it('is the largest that is taken', async () => {
+  it('is the largest that is accepted', async () => {
     const largest = valid.padEnd(4 * 1_024 * 1_024);
     expect(await scene.send(largest)).toMatchObject({ status: 200 });
     expect(await scene.send(`${largest} `)).toMatchObject({

@@ -40,7 +40,7 @@ describe('every field of a completion', () => {
     response_format: ['{"type":"text"}', '{"type":"json_object"}', '{"type":["text"]}'],
   };
 
-  it.each(fields)('is taken and refused as the document says: %s', async (field) => {
+  it.each(fields)('is accepted and refused as documented: %s', async (field) => {
     const tried = [...values, ...(ownValues[field] ?? [])];
     const answers = await Promise.all(
       tried.map(async (json) => ({ json, ...(await scene.send(bodyWith({ [field]: json }))) })),
@@ -69,7 +69,7 @@ describe('every field of a completion', () => {
   });
 });
 
-describe('a value that no model could take', () => {
+describe('a value that no model could use', () => {
   const part = (json: string) => `[{"role":"user","content":[${json}]}]`;
   it.each([
     ['seed', '9007199254740993'],
@@ -90,7 +90,7 @@ describe('a value that no model could take', () => {
     ['tools', nestedArrays(100_000)],
     ['logit_bias', '{"50256":-100}'],
     ['logit_bias', '{"__proto__":1}'],
-  ])('is refused by its name: %s %#', async (param, json, field = param) => {
+  ])("is refused with the field's name: %s %#", async (param, json, field = param) => {
     expect(await scene.send(bodyWith({ [field]: json }))).toMatchObject(refusal(param));
   });
 });

@@ -57,7 +57,7 @@ function expectRefused(answer: string, message: string): void {
   });
 }
 
-describe('a request whose length is not certain', () => {
+describe('a request of ambiguous length', () => {
   const length = `Content-Length: ${valid.length}`;
   it.each([
     ['by length and in chunks', [length, 'Transfer-Encoding: chunked']],
@@ -76,20 +76,20 @@ describe('a request whose length is not certain', () => {
   });
 });
 
-describe('a request that does not arrive', () => {
+describe('a request that does not arrive completely', () => {
   it.each([
     ['its body never ends', () => post([`Content-Length: ${valid.length + 1}`])],
     ['its chunks never end', () => post(['Transfer-Encoding: chunked'], '5\r\n{"a":\r\n')],
     ['its headers never end', () => 'GET /v1/models HTTP/1.1\r\nHost: x\r\n'],
-  ])('is answered when its time is over: %s [errors.malformed-http]', async (_case, request) => {
+  ])('is answered at its time-out: %s [errors.malformed-http]', async (_case, request) => {
     expectRefused(await exchange(request()), 'did not arrive in time');
   });
 
-  it('is not answered on a connection that was opened ahead and never used', async () => {
+  it('is not answered on a connection that was opened but never used', async () => {
     expect(await text(open())).toBe('');
   });
 
-  it('leaves the service as it was when its client closes half-way', async () => {
+  it('leaves the service working when its client disconnects half-way', async () => {
     const socket = open();
     socket.end(post([`Content-Length: ${valid.length + 1}`]));
     expectRefused(await text(socket), 'not valid HTTP');
@@ -97,7 +97,7 @@ describe('a request that does not arrive', () => {
   });
 });
 
-describe('a request that is not what HTTP wants', () => {
+describe('a request that violates HTTP', () => {
   it.each([
     ['headers of more than 16 KiB', () => get('/', [`X: ${'x'.repeat(17_000)}`]), '16 KiB'],
     ['another protocol', () => '\u0016\u0003\u0001\u0002\r\n\r\n', 'not valid HTTP'],
@@ -108,13 +108,13 @@ describe('a request that is not what HTTP wants', () => {
     ['no UTF-8 in its path', () => get('/v1/models/%ff'), 'malformed'],
     ['NUL in its path', () => get('/v1/jobs/%00'), 'NUL'],
   ])(
-    'is refused in the usual shape: %s [errors.malformed-http]',
+    'is refused with the usual error body: %s [errors.malformed-http]',
     async (_case, request, message) => {
       expectRefused(await exchange(request()), message);
     },
   );
 
-  it('ends the connection without a word while a request before it is still to be answered', async () => {
+  it('closes the connection silently while an earlier request is still unanswered', async () => {
     const before = `GET /v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${scene.apiKey}\r\n\r\n`;
     const socket = open();
     socket.on('error', () => undefined);
@@ -122,18 +122,18 @@ describe('a request that is not what HTTP wants', () => {
     expect(await text(socket).catch(() => '')).not.toContain('400 Bad Request');
   });
 
-  it('may lack a host in HTTP/1.0, which has none', async () => {
+  it('may omit the host in HTTP/1.0', async () => {
     expect(await exchange(get('/health', [], '1.0'))).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   });
 
-  it('may ask whether to go on before it sends its body', async () => {
+  it('may wait for 100 Continue before it sends its body', async () => {
     const lines = ['Expect: 100-continue', `Content-Length: ${valid.length}`];
     const answer = await exchange(post(lines));
     expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
   });
 });
 
-describe('the query of a list of jobs', () => {
+describe('the query of a job list', () => {
   it.each([
     ['model', 'model=a&model=b'],
     ['limit', 'limit=1&limit=2'],
@@ -143,14 +143,14 @@ describe('the query of a list of jobs', () => {
     ['before', 'before=job_%00'],
     ['status', 'status=%ff'],
     ['status', 'status=constructor'],
-  ])('is refused by the name of its fault: %s in %s', async (param, query) => {
+  ])('is refused with the name of its fault: %s in %s', async (param, query) => {
     const answer = await exchange(get(`/v1/jobs?${query}`));
     const { error } = JSON.parse(answer.slice(answer.indexOf('{')));
     expect(error).toMatchObject({ code: 'invalid_request', param });
   });
 
   it.each([`model=${'m'.repeat(300)}`, 'model=%00', 'model='])(
-    'may ask for a model that nobody has: %s',
+    'may contain an unknown model: %s',
     async (query) => {
       expect(await exchange(get(`/v1/jobs?${query}`))).toContain('"data":[]');
     },

@@ -21,13 +21,13 @@ function choices(
 }
 
 describe(`the choice among workers (seed ${seed})`, () => {
-  it('is spread over workers that are alike', () => {
+  it('spreads jobs over equal workers', () => {
     const counts = choices(['a', 'b', 'c', 'd'].map((address) => knownWorker(address)));
     for (const address of ['a', 'b', 'c', 'd']) expect(counts[address]).toBeGreaterThan(150);
     expect(counts.none).toBe(0);
   });
 
-  it('falls on the quicker of two', () => {
+  it('prefers the faster of two workers', () => {
     const workers = [
       knownWorker('quick', { firstTokenMs: 100 }),
       knownWorker('slow', { firstTokenMs: 200 }),
@@ -35,14 +35,14 @@ describe(`the choice among workers (seed ${seed})`, () => {
     expect(choices(workers)).toMatchObject({ quick: 1_000, slow: 0 });
   });
 
-  it('counts the jobs that a worker has, those of other processes too', () => {
+  it("counts each worker's jobs, including those of other processes", () => {
     const busy = { firstTokenMs: 100, inFlight: 1, inFlightElsewhere: 2 };
     const workers = [knownWorker('quick', busy), knownWorker('slow', { firstTokenMs: 350 })];
     // 100 × 4 against 350 × 1
     expect(choices(workers)).toMatchObject({ quick: 0, slow: 1_000 });
   });
 
-  it('takes a newcomer for as quick as the best, job for job', () => {
+  it('treats a new worker as fast as the best one with as many jobs', () => {
     const known = knownWorker('known', { firstTokenMs: 100, inFlight: 2 });
     expect(choices([known, knownWorker('new', { inFlight: 1 })]).new).toBe(1_000);
     expect(choices([known, knownWorker('new', { inFlight: 3 })]).known).toBe(1_000);
@@ -57,27 +57,27 @@ describe(`the choice among workers (seed ${seed})`, () => {
     expect(choices(workers, { nowMs: 60_001 }).slow).toBe(1_000);
   });
 
-  it('never takes a full worker', () => {
+  it('never chooses a full worker', () => {
     const workers = [knownWorker('full', { inFlight: 10 }), knownWorker('free', { inFlight: 9 })];
     expect(choices(workers)).toMatchObject({ full: 0, free: 1_000 });
     expect(choices([knownWorker('full', { inFlight: 10 })]).none).toBe(1_000);
   });
 });
 
-describe('a worker that failed', () => {
+describe('a failed worker', () => {
   const cooling = { failures: 1, coolUntilMs: 2_000 };
 
-  it('is not asked while it cools down and another is sound', () => {
+  it('gets no job during its cooldown while another is healthy', () => {
     const workers = [knownWorker('sound'), knownWorker('failed', { cooldown: cooling })];
     expect(choices(workers)).toMatchObject({ sound: 1_000, failed: 0 });
   });
 
-  it('is not asked instead of a sound one that is only full', () => {
+  it('gets no job in place of a healthy worker that is only full', () => {
     const full = knownWorker('sound', { inFlight: 10 });
     expect(choices([full, knownWorker('failed', { cooldown: cooling })]).none).toBe(1_000);
   });
 
-  it('is tried with one job at a time once it has cooled down', () => {
+  it('gets one job at a time after its cooldown', () => {
     const trial = (inFlight: number) => [
       knownWorker('sound', { inFlight: 5 }),
       knownWorker('failed', { cooldown: cooling, inFlight }),
@@ -86,7 +86,7 @@ describe('a worker that failed', () => {
     expect(choices(trial(1), { nowMs: 2_000 }).failed).toBe(0);
   });
 
-  it('is asked all the same when every worker has failed: the one that is back first', () => {
+  it('gets a job when every worker has failed: the one whose cooldown ends first', () => {
     const workers = [
       knownWorker('later', { cooldown: { failures: 3, coolUntilMs: 8_000 } }),
       knownWorker('sooner', { cooldown: cooling, inFlight: 3 }),
@@ -98,12 +98,12 @@ describe('a worker that failed', () => {
     ['is busy by its own word', { cooldown: { busyUntilMs: 1 } }],
     ['offers no capacity', { capacity: 0 }],
     ['did not answer its last probe', { isSilent: true }],
-  ])('is asked when the only other one %s', (_what, other) => {
+  ])('gets a job when the only other one %s', (_what, other) => {
     const workers = [knownWorker('failed', { cooldown: cooling }), knownWorker('other', other)];
     expect(choices(workers).failed).toBe(1_000);
   });
 
-  it('gets only a trickle of the jobs when it is one of many', () => {
+  it('gets only few of the jobs when it is one of many', () => {
     // given ten workers of which one fails at once, whatever it is given
     const failing = knownWorker('failing', { firstTokenMs: 1 });
     const sound = Array.from({ length: 9 }, (_, at) => knownWorker(`sound ${at}`));
@@ -122,7 +122,7 @@ describe('a worker that failed', () => {
 });
 
 describe('a worker that did not answer its last probe', () => {
-  it('is asked only when no other is left, and after those that cool down', () => {
+  it('gets a job only when no other is left, and after those in cooldown', () => {
     const silent = knownWorker('silent', { isSilent: true });
     const failed = knownWorker('failed', { cooldown: { failures: 6, coolUntilMs: 60_000 } });
     expect(choices([silent, knownWorker('sound')]).sound).toBe(1_000);
@@ -131,8 +131,8 @@ describe('a worker that did not answer its last probe', () => {
   });
 });
 
-describe('a worker that is busy by its own word', () => {
-  it('is asked again when its time is over, not before', () => {
+describe('a worker that reports itself busy', () => {
+  it('gets no job before its Retry-After is over', () => {
     const workers = [knownWorker('busy', { cooldown: { busyUntilMs: 5_000 } })];
     expect(choices(workers, { nowMs: 4_999 }).none).toBe(1_000);
     expect(choices(workers, { nowMs: 5_000 }).busy).toBe(1_000);

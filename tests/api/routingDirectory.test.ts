@@ -82,14 +82,14 @@ const active = () => directory.active(MODEL).map(({ address }) => address);
 
 const reserve = () => directory.reserve({ modelAddress: MODEL, except: new Set(), waitMs: 0 });
 
-describe('a worker that the ledger lets take no more jobs', () => {
+describe('a worker that may take no more jobs by the ledger', () => {
   it.each([
     ['has unhosted the model', "delete from worker_models where worker = 'a'"],
     ['unstakes', "update workers set unstaking_tokens = 1 where address = 'a'"],
     ['has too little stake', "update workers set stake_tokens = 999 where address = 'a'"],
     ['is suspended', "update workers set status = 'suspended' where address = 'a'"],
     ['has deregistered', "update workers set status = 'deregistered' where address = 'a'"],
-  ])('because it %s is not asked again', async (_why, change) => {
+  ])('gets no more jobs because it %s', async (_why, change) => {
     await addWorker('a');
     await directory.start();
     expect(active()).toEqual(['a']);
@@ -99,7 +99,7 @@ describe('a worker that the ledger lets take no more jobs', () => {
     expect(directory.retryAfterSeconds(MODEL)).toBe(30);
   });
 
-  it('keeps the count of its jobs until they end, also when it comes back', async () => {
+  it('keeps the count of its jobs until they end, even when it returns', async () => {
     // given a worker with a capacity of four and one job
     await addWorker('a');
     await directory.start();
@@ -116,7 +116,7 @@ describe('a worker that the ledger lets take no more jobs', () => {
     expect((await reserve())?.worker.address).toBe('a');
   });
 
-  it('does not shorten its cool-down by that', async () => {
+  it('keeps its cooldown when it returns', async () => {
     await addWorker('a');
     await addWorker('b');
     await directory.start();
@@ -151,7 +151,7 @@ describe('a worker’s probes', () => {
     expect(active()).toEqual([]);
   });
 
-  it('tell its capacity, and what it runs for others', async () => {
+  it('report its capacity and its jobs of other processes', async () => {
     await addWorker('a');
     answers.set('https://a.example.com', { slots: 2, in_flight: 1 });
     await directory.start();
@@ -164,7 +164,7 @@ describe('a worker’s probes', () => {
     expect(await reserve()).toBeUndefined();
   });
 
-  it('come first at a new endpoint: what the old one said counts no more', async () => {
+  it('restart at a new endpoint: answers of the old one no longer count', async () => {
     await addWorker('a');
     await directory.start();
     await set('a', "endpoint = 'https://elsewhere.example.com'");
@@ -176,7 +176,7 @@ describe('a worker’s probes', () => {
     expect((await reserve())?.worker.endpoint).toBe('https://elsewhere.example.com');
   });
 
-  it('that hang do not delay the news of others', async () => {
+  it('do not delay those of others when they hang', async () => {
     await addWorker('a');
     await directory.start();
     answers.set('https://a.example.com', new Promise(() => undefined));
@@ -187,8 +187,8 @@ describe('a worker’s probes', () => {
   });
 });
 
-describe('a process that starts', () => {
-  it('knows how quick the workers were for others in the last ten minutes', async () => {
+describe('a starting process', () => {
+  it('uses the latencies that other processes saw in the last ten minutes', async () => {
     await addWorker('a');
     await addWorker('b');
     const observe = (worker: string, firstTokenMs: number) =>

@@ -97,12 +97,12 @@ describe('a worker’s endpoint', () => {
     expect(connections).toBe(0);
   });
 
-  it('whose name leads inside is never contacted', async () => {
+  it('with a name of a private address is never contacted', async () => {
     await expectFailed(asking(`${rebound}:${port}`, { resolve: async () => ['127.0.0.1'] }));
     expect(connections).toBe(0);
   });
 
-  it('whose name moves to a private address after it was reached is contacted no more', async () => {
+  it('is contacted no more after its name moved to a private address', async () => {
     // given a name that leads to where it may, here loopback, when the worker is probed
     let lookups = 0;
     const resolve: ResolveName = async () => {
@@ -120,7 +120,7 @@ describe('a worker’s endpoint', () => {
     expect([lookups, connections]).toEqual([3, 1]);
   });
 
-  it('that redirects is not followed, even to where it may lead', async () => {
+  it('that redirects is not followed, even to a permitted address', async () => {
     const paths: (string | undefined)[] = [];
     serve((request, response) => {
       paths.push(request.url);
@@ -133,21 +133,21 @@ describe('a worker’s endpoint', () => {
   });
 });
 
-describe('what a worker says', () => {
+describe('an answer of a worker', () => {
   const ask = () => asking(`http://127.0.0.1:${port}`, { allowLoopback: true });
   const answer = (status: number, body: object, bytes: number) =>
     serve((_request, response) => {
       response.writeHead(status).end(JSON.stringify(body).padEnd(bytes));
     });
 
-  it('of its health is read up to 64 KiB, and not at all if it is longer', async () => {
+  it('about its health is read up to 64 KiB and ignored beyond', async () => {
     answer(200, health, 65_536);
     expect(await ask().health()).toEqual(health);
     answer(200, health, 65_537);
     expect(await ask().health()).toBeUndefined();
   });
 
-  it('of a refusal is read as far', async () => {
+  it('that refuses a job is read up to the same limit', async () => {
     const refusal = { error: { code: 'no_free_slot', message: '' } };
     answer(503, refusal, 65_536);
     await expect(ask().job()).rejects.toMatchObject({ code: 'no_free_slot' });
@@ -155,7 +155,7 @@ describe('what a worker says', () => {
     await expect(ask().job()).rejects.toMatchObject({ code: 'status_503', busy: undefined });
   });
 
-  it('of a refusal is not repeated where it is no word of the protocol', async () => {
+  it('that refuses a job with an unknown code is not repeated to the client', async () => {
     answer(502, { error: { code: 'You asked: how do I tell her', message: '' } }, 0);
     await expect(ask().job()).rejects.toMatchObject({
       code: 'unknown_code',
@@ -163,13 +163,13 @@ describe('what a worker says', () => {
     });
   });
 
-  it('in the name of another is silence', async () => {
+  it('in the name of another worker is ignored', async () => {
     answer(200, { ...health, worker_address: Keypair.generate().publicKey.toBase58() }, 0);
     expect(await ask().health()).toBeUndefined();
   });
 });
 
-describe('a worker’s refusal', () => {
+describe('a refusal by a worker', () => {
   const refuse = (status: number, code: string | null, retryAfter?: string) =>
     serve((_request, response) => {
       response.writeHead(status, retryAfter === undefined ? {} : { 'retry-after': retryAfter });
@@ -185,7 +185,7 @@ describe('a worker’s refusal', () => {
     [429, 'slow_down', '20', { code: 'unknown_code', retryAfterMs: 20_000 }],
     [429, null, 'Fri, 31 Dec 1999 23:59:59 GMT', { code: 'status_429', retryAfterMs: undefined }],
   ])(
-    'with %i %s and Retry-After %s says that it is busy',
+    'with %i %s and Retry-After %s means that it is busy',
     async (status, word, after, { code, retryAfterMs }) => {
       refuse(status, word, after);
       await refusal().toMatchObject({ code, busy: { retryAfterMs } });

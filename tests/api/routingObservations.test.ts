@@ -51,19 +51,19 @@ const count = async (modelId: string): Promise<number> => {
 describe('the median time to first token', () => {
   const { seed, below } = createRandom();
 
-  it(`is the same for every process, over what all have seen of all workers (seed ${seed})`, async () => {
+  it(`is the same in every process, over all observations of all workers (seed ${seed})`, async () => {
     const seen = Array.from({ length: 41 }, () => below(10_000));
     await observe('many', seen);
     const middle = seen.toSorted((a, b) => a - b)[20];
     expect(await median('many')).toEqual([middle, middle]);
   });
 
-  it('is a time that was seen, the lower of the two in the middle', async () => {
+  it('is an observed value, the lower of the two in the middle', async () => {
     await observe('even', [10.4, 30, 20, 40]);
     expect(await median('even')).toEqual([20, 20]);
   });
 
-  it('is unknown where nothing was seen', async () => {
+  it('is unknown without observations', async () => {
     expect(await median('unseen')).toEqual([undefined, undefined]);
   });
 
@@ -78,7 +78,7 @@ describe('the median time to first token', () => {
 });
 
 describe('an observation', () => {
-  it('makes room for itself once there are some that nobody looks at any more', async () => {
+  it('deletes expired ones once there are many', async () => {
     await observe('outdated', [1, 2, 3]);
     await observe('fresh', [1, 2, 3]);
     await age('outdated', '61 minutes');
@@ -86,7 +86,7 @@ describe('an observation', () => {
     expect([await count('outdated'), await count('fresh')]).toEqual([1, 3]);
   });
 
-  it('makes room for twice as many as come, so that any number is outpaced', async () => {
+  it('deletes twice as many as are added, so that any backlog shrinks', async () => {
     const [pool] = processes as [pg.Pool];
     const busy = Array.from({ length: 300 }, () => ({
       worker: 'w',
@@ -101,7 +101,7 @@ describe('an observation', () => {
     expect(await count('busy')).toBe(600);
   });
 
-  it('waits for no other that makes room at the same time', async () => {
+  it('waits for no other that is deleting at the same time', async () => {
     // given outdated observations that another process is about to delete
     await observe('contended', [1, 2, 3]);
     await age('contended', '61 minutes');

@@ -11,8 +11,8 @@ const retryAfter = (workers: KnownWorker[], waiting = 0) =>
 /** A capacity of ten, all in use, each by a job of `jobMs`. */
 const full = (jobMs: number) => knownWorker('full', { inFlight: 10, jobMs });
 
-describe('the time to wait for a worker', () => {
-  it('is the longest when nobody hosts the model', () => {
+describe('the Retry-After for a worker', () => {
+  it('is the maximum when no worker hosts the model', () => {
     expect(retryAfter([])).toBe(30);
   });
 
@@ -25,7 +25,7 @@ describe('the time to wait for a worker', () => {
     ['a queue that lasts minutes', [full(60_000)], 500, 30],
     // ten jobs taken for 2 s each: one every 200 ms
     ['jobs of which none has ended yet', [full(0)], 9, 2],
-  ])('follows how soon capacity comes free: %s', (_what, workers, waiting, seconds) => {
+  ])('follows how soon capacity is released: %s', (_what, workers, waiting, seconds) => {
     expect(retryAfter(workers, waiting)).toBe(seconds);
   });
 
@@ -33,7 +33,7 @@ describe('the time to wait for a worker', () => {
     ['cools down', { failures: 3, coolUntilMs: nowMs + 7_300 }, 8],
     ['is busy by its own word', { busyUntilMs: nowMs + 4_000 }, 4],
     ['is due', { failures: 1, coolUntilMs: nowMs - 5 }, 1],
-  ])('ends when a worker with free capacity is back: one that %s', (_what, cooldown, seconds) => {
+  ])('ends when a worker with free capacity returns: one that %s', (_what, cooldown, seconds) => {
     const back = knownWorker('back', { cooldown });
     expect(retryAfter([back])).toBe(seconds);
     expect(retryAfter([full(600_000), back])).toBe(seconds);
@@ -45,13 +45,13 @@ describe('the time to wait for a worker', () => {
     ['missed its last probe', { answeredAtMs: nowMs - 7_000, isSilent: true }, 7],
     ['has been away for long', { answeredAtMs: nowMs - 600_000, isSilent: true }, 30],
     ['never answered', { answeredAtMs: Number.NEGATIVE_INFINITY, isSilent: true, capacity: 0 }, 30],
-  ])('looks to the next probe of a worker that %s', (_what, known, seconds) => {
+  ])('ends at the next probe of a worker that %s', (_what, known, seconds) => {
     expect(retryAfter([knownWorker('away', { probedAtMs: nowMs - 2_000, ...known })])).toBe(
       seconds,
     );
   });
 
-  it('is whole and within 1 and 30, whatever is known', () => {
+  it('is a whole number from 1 to 30 in every case', () => {
     const { seed, below } = createRandom();
     const moment = () => nowMs + below(200_000) - 100_000;
     for (let round = 0; round < 2_000; round += 1) {

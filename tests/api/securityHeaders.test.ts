@@ -12,7 +12,7 @@ async function headersOf(path: string, publicUrl = 'https://api.example.com') {
 
 describe('every answer', () => {
   it.each(['/health', '/v1/account', '/nowhere', '/docs', '/openapi.json'])(
-    'keeps browsers from framing it, guessing its type, or telling where it was read: %s [surface.security-headers]',
+    'keeps browsers from framing it, guessing its type, or sending a referrer: %s [surface.security-headers]',
     async (path) => {
       expect(await headersOf(path)).toMatchObject({
         'x-content-type-options': 'nosniff',
@@ -25,7 +25,7 @@ describe('every answer', () => {
     },
   );
 
-  it('binds browsers to HTTPS where clients reach the service by it, and only there [surface.security-headers]', async () => {
+  it('binds browsers to HTTPS exactly when clients reach the service by it [surface.security-headers]', async () => {
     const behindTls = await headersOf('/health');
     const plain = await headersOf('/health', 'http://127.0.0.1:8080');
 
@@ -33,7 +33,7 @@ describe('every answer', () => {
     expect(plain).not.toHaveProperty('strict-transport-security');
   });
 
-  it('does not say what it is made with', async () => {
+  it("does not name the server's software", async () => {
     const headers = await headersOf('/health');
 
     expect(headers).not.toHaveProperty('x-powered-by');

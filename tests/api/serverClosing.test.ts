@@ -53,7 +53,7 @@ function parse(received: string): [string, boolean][] {
 const end = (answer: ServerResponse | undefined, body: string) =>
   answer?.setHeader('content-length', body.length).end(body);
 
-describe('a server that closes', () => {
+describe('a closing server', () => {
   it('does not wait for a connection that never carried a request', async () => {
     const ahead = connect(port, '127.0.0.1');
     await Promise.all([once(ahead, 'connect'), once(server, 'connection')]);
@@ -73,7 +73,7 @@ describe('a server that closes', () => {
     await once(ahead, 'close');
   });
 
-  it('does not wait for a request that has not arrived on a connection that is kept', async () => {
+  it('does not wait for an incomplete request on a kept-alive connection', async () => {
     const opened = once(server, 'connection');
     const socket = await ask('/1');
     const [served] = (await opened) as [Socket];
@@ -88,7 +88,7 @@ describe('a server that closes', () => {
     expect(answers).toHaveLength(1);
   });
 
-  it('lets the response under way end, and then its connection', async () => {
+  it('finishes the running response and then closes its connection', async () => {
     const asked = request({ port, agent: false, headers: { connection: 'keep-alive' } }).end();
     await once(server, 'request');
     answers[0]?.write('begun');
@@ -103,7 +103,7 @@ describe('a server that closes', () => {
     expect(response.complete).toBe(true);
   });
 
-  it('begins nothing for clients that would go on asking, and tells them so', async () => {
+  it('accepts no further request on open connections and announces their close', async () => {
     // given clients that ask on connections that they keep, each again when it is answered
     const agent = new Agent({ keepAlive: true, maxSockets: 8 });
     const endings: unknown[] = [];
@@ -127,7 +127,7 @@ describe('a server that closes', () => {
     expect(answers).toHaveLength(8);
   });
 
-  it('gives all answers that were asked for together, the last of them as the last', async () => {
+  it('sends all answers to pipelined requests and closes after the last', async () => {
     const socket = await ask('/1', '/2');
     const closed = close();
     end(answers[0], 'one');
@@ -139,7 +139,7 @@ describe('a server that closes', () => {
     await closed;
   });
 
-  it('begins nothing behind an answer that is the last of its connection', async () => {
+  it('accepts no request behind the last answer of its connection', async () => {
     const socket = await ask('/1');
     const closed = close();
     socket.write('POST /2 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello');
@@ -150,7 +150,7 @@ describe('a server that closes', () => {
     expect(answers).toHaveLength(1);
   });
 
-  it('answers what comes behind an answer that had begun, and that as the last', async () => {
+  it('answers a request that comes behind a started answer, as the last one', async () => {
     const socket = await ask('/1');
     answers[0]?.setHeader('content-length', 3).write('o');
     await once(socket, 'data');
@@ -162,7 +162,7 @@ describe('a server that closes', () => {
     await closed;
   });
 
-  it('lets a slow reader have its whole answer', async () => {
+  it('lets a slow reader receive its whole answer', async () => {
     const socket = connect(port, '127.0.0.1').pause();
     await askAgain(socket, '/1');
     // More than the system takes from a server whose client does not read.

@@ -53,14 +53,14 @@ function createScene() {
 }
 
 describe('a settlement', () => {
-  it('takes no answer whose signature was not checked', () => {
+  it('accepts only an answer with a checked signature', () => {
     const whole = {} as WholeAnswer;
     const settle: Escrow['settle'] = async () => ({ status: 'overdue' });
     // @ts-expect-error: only the check of the signature makes a proven answer.
     expect(settle(job, whole, 2)).toBeInstanceOf(Promise);
   });
 
-  it('is not sent before the answer is kept', async () => {
+  it('is sent only after the answer is stored', async () => {
     const { end, sent, keep } = createScene();
     await turn();
     expect(sent).toEqual([]);
@@ -70,7 +70,7 @@ describe('a settlement', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('is not sent at all where that took too long for its proof', async () => {
+  it('is not sent when storing the answer took longer than its proof allows', async () => {
     const { end, sent, keep, pass } = createScene();
     await turn();
     pass(PROOF_DUE_SECONDS);

@@ -42,7 +42,7 @@ describe('the statement that', () => {
   it.each([
     ...Object.entries(shared).map(([title, run]) => [title, run, 'Function Scan on'] as const),
     ...Object.entries(alone).map(([title, run]) => [title, run, 'Index Scan'] as const),
-  ])('%s looks nothing up by reading tables', async (_title, run, scan) => {
+  ])('%s scans no table', async (_title, run, scan) => {
     const { rows } = await database.pool.query<{ 'QUERY PLAN': string }>(
       `explain (generic_plan) ${await textOf(run)}`,
     );
@@ -56,7 +56,7 @@ describe('a pool that plans once', () => {
   it.each([
     ['claim_request', claimRequest],
     ['claim_requests', (pool: Database) => claimRequests(pool, [request])],
-  ])('does not plan %s anew, however few its items are', async (name, run) => {
+  ])('does not plan %s again, however few its items are', async (name, run) => {
     const planned = createPool({
       ...{ databaseUrl: database.databaseUrl, applicationName: 'test', max: 1 },
       plansOnce: true,

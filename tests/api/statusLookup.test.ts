@@ -32,18 +32,18 @@ const REFUSED = { err: { InstructionError: [0, { Custom: 6_020 }] } };
 const DONE = { err: null };
 
 describe('a job that the ledger does not have', () => {
-  it('was never there when every transaction about it was refused', async () => {
+  it('never existed when every transaction about it was refused', async () => {
     expect(await lookUp([])).toBeUndefined();
     expect(await lookUp([REFUSED, REFUSED])).toBeUndefined();
   });
 
-  it('was closed when one about it was executed, whatever the mirror tells of its beginning', async () => {
+  it('was closed when a transaction about it succeeded, whatever the mirror shows of its beginning', async () => {
     expect(await lookUp([REFUSED, DONE])).toBe('closed');
     expect(await lookUp([DONE, DONE], 'processing')).toBe('closed');
   });
 
   it.each(['settled', 'failed', 'refunded', 'disputed'])(
-    'has ended as the mirror tells: %s',
+    'has the end that the mirror shows: %s',
     async (status) => {
       expect(await lookUp([DONE], status)).toBe(status);
     },

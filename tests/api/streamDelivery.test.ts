@@ -47,7 +47,7 @@ const contentsOf = (chunk: string) =>
   [...chunk.matchAll(/"content":"(.*?)"/g)].map(([, content]) => content);
 
 describe('a stream', () => {
-  it('sends what comes in one moment as one chunk, and the next moment’s as another', async () => {
+  it('sends the text of one event-loop turn as one chunk', async () => {
     const wire = await wireOf(async (delivery) => {
       for (const word of ['a', 'b']) delivery.write(word);
       await new Promise((resolve) => setTimeout(resolve, 10));
@@ -61,7 +61,7 @@ describe('a stream', () => {
     expect(wire).toMatch(/\r\nx-svc-settlement-tx: tx\r\n/i);
   });
 
-  it('keeps the text that comes in the same moment as an error, and ends with that', async () => {
+  it('sends the text that comes together with an error, then the error', async () => {
     const wire = await wireOf((delivery) => {
       delivery.write('a');
       delivery.fail(new ApiError('worker_failed', 'It failed.'));

@@ -60,13 +60,13 @@ async function getByTls(url: string): Promise<string> {
 }
 
 describe('the port of the API', () => {
-  it('speaks HTTPS with the certificate it is given [surface.tls]', async () => {
+  it('speaks HTTPS with its configured certificate [surface.tls]', async () => {
     const { url } = await open(tls());
     expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
     expect(await getByTls(url)).toBe('hello');
   });
 
-  it('speaks nothing else then', async () => {
+  it('then refuses plain HTTP', async () => {
     const { url } = await open(tls());
     await expect(fetch(url.replace('https:', 'http:'))).rejects.toThrow('fetch failed');
   });
@@ -95,7 +95,7 @@ describe('the port of the API', () => {
     });
   });
 
-  it('speaks plain HTTP beyond loopback where that is allowed explicitly [surface.tls]', async () => {
+  it('speaks plain HTTP beyond loopback when that is allowed explicitly [surface.tls]', async () => {
     const { url } = await open({ ...everywhere, SVC_ALLOW_PLAIN_HTTP: 'true' });
     const answer = await fetch(url.replace('0.0.0.0', '127.0.0.1'));
     expect(await answer.text()).toBe('hello');

@@ -47,30 +47,30 @@ const long = 'q'.repeat(250_000);
 const PROMPTS_WAITING_MAX = 64;
 const ANSWERS_WAITING_MAX = 512;
 
-describe('a prompt for a model whose tokenizer is given', () => {
+describe('a prompt for a model with a tokenizer', () => {
   it.each([
     ['hello world', 2],
     ['hello, world', 3],
     ['zq', 2],
     ['é', 2],
     ['', 0],
-  ])('holds the tokens of its texts: %j has %i', async (content, expected) => {
+  ])('has the tokens of its texts: %j has %i', async (content, expected) => {
     expect(await tokens.prompt(model, [user(content)])).toBe(expected);
     expect(await tokens.prompt(model, [user(content), user('hello')])).toBe(expected + 1);
   });
 
-  it('is taken for no more than the sparsest chat template makes of it', async () => {
+  it('has at most the tokens that the shortest chat template makes of it', async () => {
     const answer = { role: 'assistant', content: '<think>zzzz</think>\n\nhello' };
     expect(await tokens.prompt(model, [user('  hello world\n'), answer])).toBe(3);
   });
 
-  it('is counted for a model whose id has a slash', async () => {
+  it('is counted for a model id with a slash', async () => {
     expect(await tokens.prompt('maker/small', [user('hello world')])).toBe(2);
   });
 });
 
 describe('a prompt of more than 256 KiB', () => {
-  it('holds at least the tokens of so much of it', async () => {
+  it('has at least the tokens of its first 256 KiB', async () => {
     // 43,690 times two tokens, and three of the word that is cut.
     const beginning = 87_383;
     const long = ' hello'.repeat(60_000);
@@ -79,7 +79,7 @@ describe('a prompt of more than 256 KiB', () => {
     expect(await tokens.prompt(model, parts)).toBeGreaterThan(beginning - 5);
   });
 
-  it('is never taken for more tokens than it has, however many bytes each of them has', async () => {
+  it('is never counted above its real tokens, however many bytes each token has', async () => {
     const counted = await tokens.prompt(denseModel, [user(`.${denseWord.repeat(15_000)}`)]);
     expect(counted).toBeGreaterThan(12_000);
     expect(counted).toBeLessThanOrEqual(15_001);
@@ -92,19 +92,19 @@ describe('a prompt of more than 256 KiB', () => {
   });
 });
 
-describe('an answer of a model whose tokenizer is given', () => {
-  it('may have needed the tokens of its text and one that ended it', async () => {
+describe('an answer of a model with a tokenizer', () => {
+  it('may have used the tokens of its text and one that ended it', async () => {
     expect(await tokens.output(model, 'hello world')).toBe(3);
     expect(await tokens.output(model, ' hello')).toBe(3);
   });
 
-  it('never needs more tokens than it has bytes', async () => {
+  it('never uses more tokens than it has bytes', async () => {
     expect(await tokens.output(model, 'zq')).toBe(2);
     expect(await tokens.output(model, '')).toBe(0);
   });
 });
 
-describe(`random texts, seed ${random.seed}`, () => {
+describe(`random texts (seed ${random.seed})`, () => {
   const words = [
     ['hello', 1],
     [' world', 1],
@@ -129,23 +129,23 @@ describe(`random texts, seed ${random.seed}`, () => {
   });
 });
 
-describe('where a tokenizer cannot be had, or not in time', () => {
-  it('bytes bound the count: a model without one', async () => {
+describe('without a tokenizer, or without one in time,', () => {
+  it('bytes bound the count of a model without a tokenizer', async () => {
     expect(await tokens.prompt('another', [user('hello world')])).toBe(2);
     expect(await tokens.output('another', 'hello world')).toBe(11);
   });
 
-  it('bytes bound the count: an answer of more than 512 KiB', async () => {
+  it('bytes bound the count of an answer of more than 512 KiB', async () => {
     expect(await tokens.output(model, ' hello'.repeat(90_000))).toBe(540_000);
   });
 
-  it('bytes bound the count: no folder at all', async () => {
+  it('bytes bound the count without a folder of tokenizers', async () => {
     const without = await createTokenCounts({ folder: undefined, logger });
     expect(await without.output(model, 'hello world')).toBe(11);
     await without.close();
   });
 
-  it('bytes bound the prompt that comes when too many prompts wait, and no answer', async () => {
+  it('bytes bound the newest prompt when too many prompts wait, but no answer', async () => {
     const counting = [long, ...Array<string>(PROMPTS_WAITING_MAX).fill('hello')].map((text) =>
       tokens.prompt(model, [user(text)]),
     );
@@ -156,7 +156,7 @@ describe('where a tokenizer cannot be had, or not in time', () => {
     expect(await tokens.prompt(model, [user('zzzzzzzz')])).toBe(8);
   });
 
-  it('bytes bound the answer that comes when too many answers wait', async () => {
+  it('bytes bound the newest answer when too many answers wait', async () => {
     const counting = [long, ...Array<string>(ANSWERS_WAITING_MAX).fill('hello')].map((text) =>
       tokens.output(model, text),
     );
@@ -168,8 +168,8 @@ describe('where a tokenizer cannot be had, or not in time', () => {
   });
 });
 
-describe('a tokenizer thread that was lost', () => {
-  it('leaves bytes to bound what it had to count and all that comes', async () => {
+describe('a tokenizer thread that died', () => {
+  it('leaves its own and all later counts to the bound by bytes', async () => {
     const lost = await createTokenCounts({ folder, logger });
     const post = jest.spyOn(Worker.prototype, 'postMessage');
     const counting = [
@@ -185,8 +185,8 @@ describe('a tokenizer thread that was lost', () => {
   });
 });
 
-describe('a long text that is being counted', () => {
-  it('holds up nothing else in the process', async () => {
+describe('counting a long text', () => {
+  it('blocks nothing else in the process', async () => {
     let ticks = 0;
     const ticking = setInterval(() => {
       ticks += 1;
@@ -196,7 +196,7 @@ describe('a long text that is being counted', () => {
     expect(ticks).toBeGreaterThan(5);
   });
 
-  it('lets answers overtake the prompts that wait, each in its turn', async () => {
+  it('lets answers overtake waiting prompts, each in its order', async () => {
     const finished: string[] = [];
     const noting = (name: string, count: Promise<number>) =>
       count.then(() => void finished.push(name));
@@ -210,8 +210,8 @@ describe('a long text that is being counted', () => {
   });
 });
 
-describe('a folder of tokenizers that cannot be used', () => {
-  it('is refused with the name of the file at fault', async () => {
+describe('an unusable folder of tokenizers', () => {
+  it('is refused with the name of the faulty file', async () => {
     const broken = await mkdtemp(join(tmpdir(), 'tokenizers-'));
     await writeFile(join(broken, 'broken.json'), '{"model": {}}');
     const opening = createTokenCounts({ folder: broken, logger });

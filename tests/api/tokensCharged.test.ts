@@ -37,8 +37,8 @@ const ask = (content: string) =>
     messages: [{ role: 'user', content }],
   });
 
-describe('a service that has the tokenizers of its models', () => {
-  it('settles an inflated claim at what the delivered text holds', async () => {
+describe('a service with the tokenizers of its models', () => {
+  it('settles an inflated claim at the tokens of the delivered text', async () => {
     const { choices, usage } = await ask('Say hello.');
 
     const text = choices[0]?.message.content ?? '';
@@ -52,7 +52,7 @@ describe('a service that has the tokenizers of its models', () => {
     expect(job?.data.completionTokens).toBeGreaterThan(counted);
   });
 
-  it('refuses a prompt by its own tokens, and tells how many there are and may be [models.context-window]', async () => {
+  it('refuses a prompt by its own tokens and returns their number and the limit [models.context-window]', async () => {
     const window = service.model.contextWindowTokens;
     const refused = ask('q'.repeat(window));
     await expect(refused).rejects.toMatchObject({
@@ -63,7 +63,7 @@ describe('a service that has the tokenizers of its models', () => {
     expect(await service.jobs()).toHaveLength(1);
   });
 
-  it('takes a prompt that fits, however many bytes it has', async () => {
+  it('accepts a prompt that fits, however many bytes it has', async () => {
     const long = 'hello'.padEnd(5 + 6 * 30_000, ' world');
     expect((await ask(long)).choices[0]?.finish_reason).toBe('stop');
   });

@@ -67,7 +67,7 @@ const attributesOf = ({ attributes }: ReceivedSpan): Record<string, object> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, value]));
 
 describe('the traces of a running service', () => {
-  it('show a completion and its stages under the id of its job, and no text', async () => {
+  it('contain a completion and its stages under the id of its job, and no text', async () => {
     const collector = await startCollector();
     const service = await startRunningService({
       apiSettings: { OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/` },
@@ -108,7 +108,7 @@ describe('the traces of a running service', () => {
 describe('a trace', () => {
   const answer = { method: 'GET', route: '/v1/jobs', code: 'none', requestId: 'req_1' };
 
-  it('tells a server error as one, and a client that left without a status', async () => {
+  it('marks a server error as such, and leaves a disconnected client without a status', async () => {
     const collector = await startCollector();
     const logger = createLogger({ name: 'test', level: 'silent' });
     const tracing = await createTracing({ collectorUrl: collector.url, ratio: 1, logger });
@@ -126,7 +126,7 @@ describe('a trace', () => {
     expect(attributesOf(left)).not.toHaveProperty(['http.response.status_code']);
   });
 
-  it('is dropped, and that is logged, when no collector takes it', async () => {
+  it('is dropped and logged when no collector accepts it', async () => {
     const collector = await startCollector();
     await collector.close();
     const lines: string[] = [];

@@ -93,7 +93,7 @@ async function stored(id: string) {
 }
 
 describe('POST /v1/webhooks', () => {
-  it('creates an active webhook and shows the secret that we made, this once [webhooks.create] [versions.api-version]', async () => {
+  it('creates an active webhook and shows its generated secret this once [webhooks.create] [versions.api-version]', async () => {
     const { status, body } = await create({ url, events });
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -110,7 +110,7 @@ describe('POST /v1/webhooks', () => {
     expect(row).toMatchObject({ wallet: 'a wallet', api_version: API_VERSION });
   });
 
-  it('keeps a secret of the client’s own, sealed, and never shows it [webhooks.create]', async () => {
+  it('stores the client’s own secret sealed and never shows it [webhooks.create]', async () => {
     const secret = 'a secret of my own';
     const { status, body } = await create({ url, events, secret });
     expect(status).toBe(200);
@@ -120,27 +120,27 @@ describe('POST /v1/webhooks', () => {
     expect(sealing.open(row.secret)).toBe(secret);
   });
 
-  it('makes a secret where the client sends null', async () => {
+  it('generates a secret when the client sends null', async () => {
     expect((await create({ url, events, secret: null })).body.secret).toMatch(/^whsec_/);
   });
 
-  it('shows the events in the published order, whatever the order they were sent in', async () => {
+  it('shows the events in the published order, in whatever order they were sent', async () => {
     const { body } = await create({ url, events: [...EVENT_KINDS].reverse() });
     expect(body.events).toEqual(EVENT_KINDS);
   });
 
-  it('takes the longest url together with all events', async () => {
+  it('accepts the longest url together with all events', async () => {
     const longest = `https://hooks.example.com/${randomBytes(2_048).toString('hex')}`;
     const body = { url: longest.slice(0, 2_048), events: EVENT_KINDS };
     expect((await create(body)).status).toBe(200);
     expect((await create({ ...body, url: longest.slice(0, 2_049) })).status).toBe(400);
   });
 
-  it('takes a name that does not resolve yet', async () => {
+  it('accepts a name that does not resolve yet', async () => {
     expect((await create({ url: 'https://soon.example.com/', events })).status).toBe(200);
   });
 
-  it('refuses the same url and events again and names the webhook that has them [webhooks.duplicate] [errors.should-retry]', async () => {
+  it('refuses the same url and events again and names the existing webhook [webhooks.duplicate] [errors.should-retry]', async () => {
     const first = await create({ url, events });
     const again = await create({ url, events: [...events].reverse(), secret: 'x'.repeat(16) });
     expect(again.status).toBe(409);
@@ -156,12 +156,12 @@ describe('POST /v1/webhooks', () => {
     expect((await create({ url, events }, { key: otherKey })).status).toBe(200);
   });
 
-  it('creates one of many equal webhooks that are asked for at the same time', async () => {
+  it('creates one of many equal webhooks that are requested at the same time', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => create({ url, events })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)]);
   });
 
-  it('refuses the 21st of a wallet, also when many are asked for at the same time [webhooks.duplicate]', async () => {
+  it('refuses the 21st of a wallet, also when many are requested at the same time [webhooks.duplicate]', async () => {
     const answers = await Promise.all(
       Array.from({ length: 25 }, (_, index) => create({ url: `${url}/${index}`, events })),
     );
@@ -220,11 +220,11 @@ describe('POST /v1/webhooks', () => {
     },
   );
 
-  it.each([16, 255])('takes a secret of %d characters', async (length) => {
+  it.each([16, 255])('accepts a secret of %d characters', async (length) => {
     expect((await create({ url, events, secret: secretOf(length) })).status).toBe(200);
   });
 
-  it('takes plain HTTP on loopback where that is allowed, and nothing else inside', async () => {
+  it('accepts plain HTTP on loopback when that is allowed, and no other private address', async () => {
     const on = { server: development };
     expect((await create({ url: 'http://127.0.0.1:3000/webhooks', events }, on)).status).toBe(200);
     expect((await create({ url: 'http://localhost:3000/webhooks', events }, on)).status).toBe(200);
@@ -234,7 +234,7 @@ describe('POST /v1/webhooks', () => {
 });
 
 describe('GET /v1/webhooks', () => {
-  it('lists the wallet’s own webhooks, newest first, with their present status [webhooks.list]', async () => {
+  it('lists the wallet’s own webhooks, newest first, with their current status [webhooks.list]', async () => {
     expect((await list()).body).toEqual({ object: 'list', data: [] });
     const ids: string[] = [];
     for (const path of ['/1', '/2', '/3']) {
@@ -256,7 +256,7 @@ describe('GET /v1/webhooks', () => {
 });
 
 describe('DELETE /v1/webhooks/{webhook_id}', () => {
-  it('deletes the webhook with what is still to be delivered to it [webhooks.delete]', async () => {
+  it('deletes the webhook with its pending deliveries [webhooks.delete]', async () => {
     const { id } = (await create({ url, events })).body;
     await pool.query(
       `insert into service.webhook_deliveries
@@ -273,14 +273,14 @@ describe('DELETE /v1/webhooks/{webhook_id}', () => {
 
   const notFound = { code: 'webhook_not_found', type: 'not_found_error', param: null };
 
-  it('leaves another wallet’s webhook alone', async () => {
+  it('does not affect another wallet’s webhook', async () => {
     const { id } = (await create({ url, events }, { key: otherKey })).body;
     const { status, body } = await remove(id);
     expect([status, body.error]).toMatchObject([404, notFound]);
     expect((await list({ key: otherKey })).body.data).toMatchObject([{ id }]);
   });
 
-  it('finds nothing the second time, nor under what is no id [webhooks.delete]', async () => {
+  it('finds nothing the second time, nor for an invalid id [webhooks.delete]', async () => {
     const { id } = (await create({ url, events })).body;
     await remove(id);
     for (const gone of [id, `wh_${'0'.repeat(32)}`, 'wh_1']) {
@@ -295,12 +295,12 @@ describe('the webhook endpoints', () => {
     ['POST', '/v1/webhooks'],
     ['GET', '/v1/webhooks'],
     ['DELETE', '/v1/webhooks/wh_1'],
-  ])('want a key first: %s %s [keys.bearer]', async (method, path) => {
+  ])('require a key first: %s %s [keys.bearer]', async (method, path) => {
     const { status, body } = await call(method, path, { key: `svc_live_${'x'.repeat(32)}` });
     expect([status, body.error.code]).toEqual([401, 'invalid_api_key']);
   });
 
-  it('go on with the same webhooks when the wallet’s key is regenerated [jobs.regenerated-key]', async () => {
+  it('keep the same webhooks when the wallet’s key is regenerated [jobs.regenerated-key]', async () => {
     const { id } = (await create({ url, events })).body;
     await pool.query(`update service.api_keys set status = 'revoked', revoked_at = now()
                       where wallet = 'a wallet'`);

@@ -21,13 +21,13 @@ async function hear(...chunks: string[]) {
 }
 
 describe('the events of a worker’s answer', () => {
-  it('are heard together when they arrive together, in their order', async () => {
+  it('are emitted together, in order, when they arrive together', async () => {
     expect(await hear(delta('a') + delta('b'), delta('c'))).toEqual({
       heard: [[content('a'), content('b')], [content('c')]],
     });
   });
 
-  it('are heard once they are whole, wherever the network cuts them', async () => {
+  it('are emitted once they are complete, wherever the network cuts them', async () => {
     const [first, second] = [delta('ä'), delta('b')];
     const bytes = Buffer.from(first + second);
     for (let at = 1; at < bytes.length; at += 1) {
@@ -44,7 +44,7 @@ describe('the events of a worker’s answer', () => {
   it.each([
     ['an error', 'event: error\ndata: {"error":{"code":"worker_failed","message":"x"}}\n\n'],
     ['what is no event', 'data: {"choices":\n\n'],
-  ])('are heard before %s that came in the same chunk', async (_what, last) => {
+  ])('are emitted before %s that came in the same chunk', async (_what, last) => {
     const { heard, error } = await hear(delta('a') + last + delta('b'));
     expect(heard).toEqual([[content('a')]]);
     expect(error).toMatchObject({ name: 'WorkerFailedError' });

@@ -15,14 +15,14 @@ const draw = (clock: { isRead: boolean }) =>
     wallet,
   );
 
-describe('a draft', () => {
-  it("has the ledger's time, and the address that its wallet and id give", () => {
+describe('a job draft', () => {
+  it("has the ledger's time and the address that follows from its wallet and id", () => {
     const { address, creditAccount, bytes } = draw({ isRead: true });
     expect(jobIdTimeMs(bytes)).toBe(NOW_MS);
     expect(address).toEqual(addresses.job(creditAccount, bytes));
   });
 
-  it("is not given out while the ledger's time is unknown", () => {
+  it("is not made while the ledger's time is unknown", () => {
     expect(() => draw({ isRead: false })).toThrow(LedgerUnavailableError);
   });
 });

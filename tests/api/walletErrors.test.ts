@@ -58,13 +58,13 @@ async function avoidMidnight(): Promise<void> {
 const aboveLimit = { status: 403, code: 'spending_limit_exceeded', type: 'permission_error' };
 
 describe('a wallet that limits what this service may lock', () => {
-  it('is asked for no more in one job [errors.limits-of-wallet]', async () => {
+  it('refuses a job above its limit per job [errors.limits-of-wallet]', async () => {
     await limit({ job: 8n });
     expect(await complete()).toMatchObject({ status: 200 });
     expect(await complete({ max_tokens: 2_001 })).toMatchObject(aboveLimit);
   });
 
-  it('is asked for no more in one day [errors.limits-of-wallet]', async () => {
+  it('refuses a job above its limit per day [errors.limits-of-wallet]', async () => {
     await avoidMidnight();
     await limit({ day: 15n });
     expect(await complete()).toMatchObject(aboveLimit);
@@ -73,26 +73,26 @@ describe('a wallet that limits what this service may lock', () => {
     expect(await complete()).toMatchObject(aboveLimit);
   });
 
-  it('is charged for what was answered alone', async () => {
+  it('is charged only for what was answered', async () => {
     await service.untilAccount(({ lockedCredits }) => lockedCredits === 0n);
     expect((await service.account()).availableCredits).toBe(service.boughtCredits - 16n);
   });
 });
 
-describe('a request with several faults, of which its wallet is one', () => {
+describe('a request with several faults, including one of its wallet,', () => {
   it.each([
     [{ messages: [] }, 'invalid_request'],
     [{ model: 'none' }, 'model_not_found'],
     [{ messages: [{ role: 'user', content: 'x'.repeat(300_000) }] }, 'context_length_exceeded'],
   ])(
-    'is told of its body before its credits: %# [errors.order-of-checks]',
+    'gets the error of its body before that of its credits: %# [errors.order-of-checks]',
     async (change, code) => {
       const poor = await service.addWallet(1n);
       expect(await complete(change, poor.apiKey)).toMatchObject({ status: 400, code });
     },
   );
 
-  it('is told of its credits before the workers, and of these before the lock [errors.order-of-checks]', async () => {
+  it('gets its credits error before the worker error, and both before the lock [errors.order-of-checks]', async () => {
     await limit({ job: 0n });
     const poor = await service.addWallet(7n);
     await Promise.all(service.workers.map((worker) => worker.close()));
@@ -102,7 +102,7 @@ describe('a request with several faults, of which its wallet is one', () => {
     expect(await complete()).toMatchObject({ status: 503, code: 'no_workers_available' });
   });
 
-  it('is told of its spender before its body [errors.limits-of-wallet]', async () => {
+  it('gets the error of its spender before that of its body [errors.limits-of-wallet]', async () => {
     await order(spenderSet({ wallet: wallet.publicKey, spender: service.arbiter.publicKey }));
     const answer = () => complete({ messages: [] });
     await until(async () => (await answer()).status !== 400);

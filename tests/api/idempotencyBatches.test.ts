@@ -68,7 +68,7 @@ const forms: Record<string, { claim: typeof claimRequests; store: typeof storeAn
 describe.each(Object.entries(forms))(
   `requests %s (seed ${random.seed})`,
   (_title, { claim, store }) => {
-    it('are each kept with their own answer', async () => {
+    it('are each stored with their own answer', async () => {
       const requests = Array.from({ length: 100 }, (_, place) => requestOf(place));
       await claim(pool, shuffled(requests));
       await store(pool, shuffled(requests).map(answerOf));
@@ -81,7 +81,7 @@ describe.each(Object.entries(forms))(
       }
     });
 
-    it('leave the later one of two that are the same', async () => {
+    it('keep the later of two equal ones', async () => {
       const [first, second, other] = [requestOf(1, 'first'), requestOf(1, 'second'), requestOf(2)];
       await claim(pool, [first, other, second]);
       await store(pool, [answerOf(second), answerOf(other), answerOf(first)]);
@@ -92,7 +92,7 @@ describe.each(Object.entries(forms))(
       expect(await selectRequest(pool, other)).toMatchObject({ job_id: 'job 2' });
     });
 
-    it('forget the answer to the one whose place they take', async () => {
+    it('delete the answer of the request that they replace', async () => {
       await claim(pool, [requestOf(1, 'earlier')]);
       await store(pool, [answerOf(requestOf(1, 'earlier'))]);
       await claim(pool, [requestOf(1, 'later'), requestOf(2)]);
@@ -103,7 +103,7 @@ describe.each(Object.entries(forms))(
       });
     });
 
-    it('keep any bytes as they are', async () => {
+    it('store any bytes unchanged', async () => {
       const request = { ...requestOf(1), requestKey: Buffer.alloc(0), bodyHmac: randomBytes(32) };
       const sealed = Buffer.from('"\\,{}null\0\xff', 'latin1');
       await claim(pool, [request]);
@@ -114,7 +114,7 @@ describe.each(Object.entries(forms))(
       });
     });
 
-    it('never wait for one another in a circle, whatever the order they come in', async () => {
+    it('never deadlock, in whatever order they come', async () => {
       const places = Array.from({ length: 40 }, (_, place) => place);
       const instance = async (name: string) => {
         for (let round = 0; round < 25; round += 1) {
@@ -128,7 +128,7 @@ describe.each(Object.entries(forms))(
       await Promise.all(['a', 'b', 'c', 'd'].map(instance));
     });
 
-    it('are not waited for by the pruning of what has expired', async () => {
+    it('do not block the deletion of expired rows', async () => {
       await claim(pool, [{ ...requestOf(1), lifetimeSeconds: -1 }, requestOf(2)]);
       await inTransaction(pool, async (client) => {
         await claim(client, [{ ...requestOf(1, 'again'), lifetimeSeconds: -1 }]);

@@ -59,11 +59,11 @@ async function ask(
 
 const unknownKey = `svc_live_${'x'.repeat(32)}`;
 
-describe('a request with several faults is told of the first', () => {
+describe('a request with several faults gets the error of the first', () => {
   const route = '/v1/chat/completions';
   const body = '{"model":';
 
-  it('its address has asked too much, before its path is unknown [errors.order-of-checks]', async () => {
+  it('its address exceeds its limit, before its path is unknown [errors.order-of-checks]', async () => {
     const asked = Array.from({ length: 2 * REFUSED_KEYS }, () => ask('192.0.2.1', '/v1/nothing'));
     expect((await Promise.all(asked)).map(({ status }) => status)).not.toContain(429);
     expect(await ask('192.0.2.1', '/v1/nothing', { key: unknownKey, body })).toMatchObject({
@@ -86,7 +86,7 @@ describe('a request with several faults is told of the first', () => {
     expect(await ask('192.0.2.2', path, { body, ...(key && { key }) })).toMatchObject({ code });
   });
 
-  describe.each(['%zz', '%', '%ff', '%00', 'a%00b'])('whose path has the part %s', (part) => {
+  describe.each(['%zz', '%', '%ff', '%00', 'a%00b'])('with the path segment %s', (part) => {
     const models = `/v1/models/${part}`;
     it.each([
       ['it names no route', `/v1/nothing/${part}`, () => database.apiKey, 404, 'route_not_found'],
@@ -102,13 +102,13 @@ describe('a request with several faults is told of the first', () => {
       expect(answer).toMatchObject({ status, code });
     });
 
-    it('its method is unknown', async () => {
+    it('and its method is unknown', async () => {
       const answer = await ask('192.0.2.6', models, { body, key: database.apiKey });
       expect(answer).toMatchObject({ status: 404, code: 'route_not_found' });
     });
   });
 
-  it('is told of its path as it was sent', async () => {
+  it('and the error quotes its path as it was sent', async () => {
     const response = await fetch(`${app.url}/v1/nothing/%00?a=b`, {
       headers: { 'x-forwarded-for': '192.0.2.6' },
     });
@@ -118,8 +118,8 @@ describe('a request with several faults is told of the first', () => {
   });
 });
 
-describe('an address that guesses keys', () => {
-  it('is told to wait after 50, while others go on [limits.refused-keys]', async () => {
+describe('an address that tries unknown keys', () => {
+  it('is limited after 50, while other addresses are not [limits.refused-keys]', async () => {
     // All at once: what is looked up at the same time must not get past the limit together.
     const guesses = await Promise.all(
       Array.from({ length: REFUSED_KEYS + 20 }, () =>
@@ -143,7 +143,7 @@ describe('an address that guesses keys', () => {
     expect(await ask('192.0.2.3', '/v1/nothing')).toMatchObject({ status: 404 });
   });
 
-  it('may guess five times a second from then on [limits.refused-keys]', async () => {
+  it('may then try five keys a second [limits.refused-keys]', async () => {
     nowMs += 1_000;
     const again = [];
     for (let guess = 0; guess < 6; guess += 1) {
@@ -152,7 +152,7 @@ describe('an address that guesses keys', () => {
     expect(again).toEqual([401, 401, 401, 401, 401, 429]);
   });
 
-  it('is not one whose keys are right, however often it asks [limits.refused-keys]', async () => {
+  it('is not limited while its keys are valid [limits.refused-keys]', async () => {
     for (let asked = 0; asked <= REFUSED_KEYS; asked += 1) {
       const answer = await ask('192.0.2.5', '/v1/jobs', { key: database.apiKey });
       expect(answer.status).toBe(200);

@@ -9,7 +9,7 @@ import { createRpc } from '../../programs/client/rpc/rpc.ts';
 
 const WAITING = 'Waiting for the node at SOLANA_RPC_URL to tell the time';
 
-describe('an API that starts while its node is away', () => {
+describe('an API that starts while its node is unavailable', () => {
   let isAway: boolean;
   let log: string[];
   let ledger: { context: LedgerContext; close(): void };
@@ -49,7 +49,7 @@ describe('an API that starts while its node is away', () => {
     jest.useRealTimers();
   });
 
-  it('says every five seconds what it waits for, and then looks at its Gateway once', async () => {
+  it('logs every five seconds what it waits for, then checks its Gateway once', async () => {
     const reaching = reachLedger(ledger.context);
     await jest.advanceTimersByTimeAsync(11_000);
     expect(log).toEqual([WAITING, WAITING]);
@@ -60,7 +60,7 @@ describe('an API that starts while its node is away', () => {
     expect(log).toEqual([WAITING, WAITING, 'Found no Gateway at SVC_GATEWAY']);
   });
 
-  it('says nothing more once it is told to end', async () => {
+  it('logs nothing more once it is stopped', async () => {
     const reaching = reachLedger(ledger.context);
     ledger.close();
     expect(await reaching).toBe(false);

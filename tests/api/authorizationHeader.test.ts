@@ -48,12 +48,12 @@ async function ask(path: string, authorization?: string, body?: string) {
 }
 
 describe('a key in the Authorization header', () => {
-  it.each(['Bearer ', 'bearer ', 'BEARER   '])('is taken behind the scheme: %j', async (scheme) => {
+  it.each(['Bearer ', 'bearer ', 'BEARER   '])('is read after the scheme: %j', async (scheme) => {
     const answer = await ask('/v1/account', scheme + database.apiKey);
     expect(answer).toMatchObject({ status: 200, challenge: null });
   });
 
-  it('is missing where there is no such header', async () => {
+  it('is missing without that header', async () => {
     expect(await ask('/v1/account')).toMatchObject({
       ...{ status: 401, code: 'missing_api_key', challenge: 'Bearer' },
     });
@@ -76,19 +76,19 @@ describe('a key in the Authorization header', () => {
   });
 });
 
-describe('an answer to a key', () => {
+describe('an answer to a request with a key', () => {
   it.each([
     ['the balance', '/v1/account', 200, undefined],
     ['a secret', '/v1/webhooks', 200, '{"url":"https://example.com","events":["job.completed"]}'],
     ['the webhooks', '/v1/webhooks', 200, undefined],
     ['the jobs', '/v1/jobs', 200, undefined],
     ['what is wrong', '/v1/jobs?limit=0', 400, undefined],
-  ])('is kept by no cache: %s', async (_case, path, status, body) => {
+  ])('may not be cached: %s', async (_case, path, status, body) => {
     const answer = await ask(path, `Bearer ${database.apiKey}`, body);
     expect(answer).toMatchObject({ status, caching: 'no-store' });
   });
 
-  it('is kept by no cache when the key is refused', async () => {
+  it('may not be cached when the key is refused', async () => {
     expect(await ask('/v1/account')).toMatchObject({ status: 401, caching: 'no-store' });
   });
 });

@@ -25,7 +25,7 @@ async function ask(): Promise<{ socket: Socket; response: ServerResponse }> {
 }
 
 describe('a client', () => {
-  it('that leaves before its answer is noticed', async () => {
+  it('is noticed when it disconnects before its answer', async () => {
     const { socket, response } = await ask();
     const gone = abortWhenLeft(response);
     expect(gone.aborted).toBe(false);
@@ -34,14 +34,14 @@ describe('a client', () => {
     expect(gone.aborted).toBe(true);
   });
 
-  it('that has left before anybody looked is noticed, too', async () => {
+  it('is noticed when it disconnected before the request was handled', async () => {
     const { socket, response } = await ask();
     socket.resetAndDestroy();
     await once(response, 'close');
     expect(abortWhenLeft(response).aborted).toBe(true);
   });
 
-  it('that has its whole answer may leave', async () => {
+  it('may disconnect once it has its whole answer', async () => {
     const { response } = await ask();
     const gone = abortWhenLeft(response);
     response.end('whole');

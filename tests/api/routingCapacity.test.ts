@@ -15,8 +15,8 @@ function open(...workers: KnownWorker[]): { capacity: Capacity; clock: { nowMs: 
 const reserve = (capacity: Capacity, wish: Partial<Parameters<Capacity['reserve']>[0]> = {}) =>
   capacity.reserve({ modelAddress: MODEL, except: none, waitMs: 0, ...wish });
 
-describe('capacity', () => {
-  it('are never more than a worker has, and each comes back once', async () => {
+describe('worker capacity', () => {
+  it('is never exceeded, and each reservation is released once', async () => {
     const worker = knownWorker('a', { capacity: 2 });
     const { capacity } = open(worker);
     const first = await reserve(capacity);
@@ -30,7 +30,7 @@ describe('capacity', () => {
     expect(second?.worker).toBe(worker);
   });
 
-  it('come free to those who wait in the order they came', async () => {
+  it('is granted to waiting requests in their order', async () => {
     const { capacity } = open(knownWorker('a', { capacity: 1 }));
     const held = await reserve(capacity);
     const order: string[] = [];
@@ -47,13 +47,13 @@ describe('capacity', () => {
     expect(capacity.waiting(MODEL)).toBe(0);
   });
 
-  it('are waited for no longer than wanted', async () => {
+  it('is waited for no longer than requested', async () => {
     const { capacity } = open(knownWorker('a', { capacity: 0 }));
     expect(await reserve(capacity, { waitMs: 10 })).toBeUndefined();
     expect(capacity.waiting(MODEL)).toBe(0);
   });
 
-  it('are not taken for somebody who has left', async () => {
+  it('is not reserved for a client that has disconnected', async () => {
     const worker = knownWorker('a', { capacity: 1 });
     const { capacity } = open(worker);
     expect(await reserve(capacity, { signal: AbortSignal.abort() })).toBeUndefined();
@@ -66,13 +66,13 @@ describe('capacity', () => {
     expect(worker.inFlight).toBe(0);
   });
 
-  it('are not at a worker that was asked before, or that does not host the model', async () => {
+  it('excludes workers that were tried before or do not host the model', async () => {
     const { capacity } = open(knownWorker('a'), knownWorker('b', { models: ['another model'] }));
     expect(await reserve(capacity, { except: new Set(['a']) })).toBeUndefined();
     expect((await reserve(capacity))?.worker.address).toBe('a');
   });
 
-  it('teach how quick a worker is with the model, and how long its jobs take', async () => {
+  it("updates, on release, a worker's latency and the duration of its jobs", async () => {
     const worker = knownWorker('a');
     const { capacity, clock } = open(worker);
     for (const [firstTokenMs, jobMs] of [
@@ -91,7 +91,7 @@ describe('capacity', () => {
     expect(worker.jobMs).toBeCloseTo(1_300);
   });
 
-  it('are offered elsewhere after a failure, until the worker has proven itself', async () => {
+  it('is offered elsewhere after a failure until the worker has delivered a proof', async () => {
     const [failing, other] = [knownWorker('a', { firstTokenMs: 1 }), knownWorker('b')];
     other.firstTokens.set(MODEL, { ms: 50, observedAtMs: 0 });
     const { capacity, clock } = open(failing, other);

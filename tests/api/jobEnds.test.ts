@@ -87,11 +87,11 @@ async function ended<End>(exit: Promise<End>): Promise<End> {
   return (await guarded)();
 }
 
-describe('a failure', () => {
+describe('failing a job', () => {
   it.each([
     ['the ledger was out of reach', away],
     ['it expired and the job still runs', expired],
-  ])('is sent again where %s', async (_why, first) => {
+  ])('is sent again when %s', async (_why, first) => {
     const { context, names } = createScene([first, confirmed]);
     const end = await ended(failJob(context, job, 'worker_error'));
     expect(end).toEqual({ status: 'failed', signature: 'an exit' });
@@ -99,7 +99,7 @@ describe('a failure', () => {
   });
 
   it.each(['settled', 'failed', 'refunded'] as const)(
-    'is not sent again where the job is %s already, by whomever',
+    'is not sent again when the job is %s already',
     async (status) => {
       const { context, names } = createScene([refused], status);
       const end = await ended(failJob(context, job, 'worker_error'));
@@ -108,7 +108,7 @@ describe('a failure', () => {
     },
   );
 
-  it('is a refund once anybody may refund', async () => {
+  it('sends a refund once anybody may refund', async () => {
     const { context, names, at } = createScene([confirmed]);
     at(T_SECONDS);
     const end = await ended(failJob(context, job, 'worker_error'));
@@ -116,7 +116,7 @@ describe('a failure', () => {
     expect(names).toEqual(['job_refund']);
   });
 
-  it('becomes a refund when its time is over before it has landed', async () => {
+  it('turns into a refund when its deadline passes before it has landed', async () => {
     const { context, names, at } = createScene([expired, confirmed]);
     const ending = failJob(context, job, 'worker_error');
     at(T_SECONDS);
@@ -124,15 +124,15 @@ describe('a failure', () => {
     expect(names).toEqual(['job_fail', 'job_refund']);
   });
 
-  it('is left to the keeper after five tries', async () => {
+  it('is left to the keeper after five attempts', async () => {
     const { context, names } = createScene([away]);
     await expect(ended(failJob(context, job, 'worker_error'))).rejects.toThrow('job could not be');
     expect(names).toHaveLength(5);
   });
 });
 
-describe('a refund', () => {
-  it('is taken for made where the job was closed meanwhile', async () => {
+describe('refunding a job', () => {
+  it('succeeds when the job was closed meanwhile', async () => {
     const { context } = createScene([refused], null);
     const end = await ended(refundJob(context, job));
     expect(end).toEqual({ status: 'refunded', signature: null });

@@ -74,14 +74,14 @@ const webhook = JSON.stringify({
   secret: privately,
 });
 
-describe('an error of ours', () => {
+describe('an internal error', () => {
   it.each([
     ['service.api_keys', 'GET', '/v1/account', undefined],
     ['mirror.jobs', 'GET', '/v1/jobs', undefined],
     ['service.webhooks', 'POST', '/v1/webhooks', webhook],
     ['service.idempotent_requests', 'POST', '/v1/chat/completions', completion],
   ])(
-    'tells nothing of its inside, and the log nothing private: no %s [errors.nothing-inside-told]',
+    'shows no internals to the client and no private data in the log: no %s [errors.nothing-inside-told]',
     async (...given) => {
       const [table, method, path, body] = given;
       log.length = 0;
@@ -112,8 +112,8 @@ describe('an error of ours', () => {
   );
 });
 
-describe('a database that takes no writes', () => {
-  it('is a part that is away, not an error of ours', async () => {
+describe('a read-only database', () => {
+  it('counts as an unavailable part, not as an internal error', async () => {
     const client = await database.pool.connect();
     await client.query('begin read only');
     const refused = await client.query('delete from service.api_keys').catch((error) => error);
@@ -124,8 +124,8 @@ describe('a database that takes no writes', () => {
   });
 });
 
-describe('a database that cannot be reached', () => {
-  it('is a part that is away where its name leads nowhere', async () => {
+describe('an unreachable database', () => {
+  it('counts as an unavailable part when its name does not resolve', async () => {
     const pool = createPool({
       databaseUrl: 'postgres://nowhere.invalid/x',
       applicationName: 'test',
@@ -137,14 +137,14 @@ describe('a database that cannot be reached', () => {
   });
 
   it.each(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN', 'ETIMEDOUT'])(
-    'is one where the system says %s',
+    'counts as an unavailable part for the system error %s',
     (code) => {
       const error = Object.assign(new Error(`connect ${code}`), { code });
       expect(toApiError(error).code).toBe('service_unavailable');
     },
   );
 
-  it('is none where the system says that a file does not exist', () => {
+  it('does not count as unavailable when a file does not exist', () => {
     const error = Object.assign(new Error('open ENOENT'), { code: 'ENOENT' });
     expect(toApiError(error).code).toBe('internal_error');
   });

@@ -56,8 +56,8 @@ function createFailing() {
   return { completions, fail, release };
 }
 
-describe('an error that nobody thought of, in the middle of an answer', () => {
-  it('gives the credits and the reservation back, and tells its client nothing of itself', async () => {
+describe('an unexpected error in the middle of an answer', () => {
+  it('returns the credits and the reservation, and shows its client nothing internal', async () => {
     const { completions, fail, release } = createFailing();
     const app = await serveApp({
       completions,

@@ -26,7 +26,7 @@ async function exchange(request: string): Promise<string> {
 const upgrade = 'Host: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
 
 describe('a request for a tunnel', () => {
-  it('is refused in the usual shape', async () => {
+  it('is refused with the usual error body', async () => {
     const answer = await exchange('CONNECT host:443 HTTP/1.1\r\nHost: host:443\r\n\r\nhello');
     expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
     expect(answer).toMatch(/\r\nx-request-id: req_[0-9a-f]{32}\r\n/);
@@ -42,7 +42,7 @@ describe('a request for a tunnel', () => {
     });
   });
 
-  it('leaves the service as it was when its client is gone before the answer', async () => {
+  it('leaves the service working when its client disconnects before the answer', async () => {
     const sockets = Array.from({ length: 20 }, open);
     for (const socket of sockets) {
       socket.on('error', () => undefined);
@@ -54,7 +54,7 @@ describe('a request for a tunnel', () => {
   });
 });
 
-describe('a request to change the protocol', () => {
+describe('a request to upgrade the protocol', () => {
   it.each([
     ['alone', `GET /health HTTP/1.1\r\n${upgrade}\r\n`],
     ['with a body', `GET /health HTTP/1.1\r\n${upgrade}Content-Length: 5\r\n\r\nhello`],
@@ -62,7 +62,7 @@ describe('a request to change the protocol', () => {
       'before another',
       `GET /health HTTP/1.1\r\n${upgrade}\r\nGET /health HTTP/1.1\r\nHost: x\r\n\r\n`,
     ],
-  ])('is answered as any other, and its connection closes: %s', async (_case, request) => {
+  ])('is answered as any other and its connection closes: %s', async (_case, request) => {
     const answer = await exchange(request);
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n.*connection: close\r\n.*"ok"/is);
     expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);

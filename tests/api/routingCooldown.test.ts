@@ -18,17 +18,17 @@ function coolDowns(cooldown: Cooldown, failures: number): number[] {
   });
 }
 
-describe('a worker that fails', () => {
+describe('a failing worker', () => {
   it('cools down twice as long each time, up to a minute', () => {
     const seconds = coolDowns(newCooldown(), 7).map((ms) => ms / 1_000);
     expect(seconds).toEqual([2, 4, 8, 16, 32, 60, 60]);
   });
 
-  it('stays at a minute however often it fails', () => {
+  it('cools down for a minute at most, however often it fails', () => {
     expect(coolDowns(newCooldown(), 2_000).at(-1)).toBe(60_000);
   });
 
-  it('begins anew after a proven answer', () => {
+  it('starts over after a proven answer', () => {
     const cooldown = newCooldown();
     coolDowns(cooldown, 5);
     noteSuccess(cooldown);
@@ -37,7 +37,7 @@ describe('a worker that fails', () => {
     expect(cooldown.coolUntilMs).toBe(102_000);
   });
 
-  it('has had one incident, however many jobs broke with it', () => {
+  it('counts one incident, however many jobs failed with it', () => {
     // given ten jobs begun before the worker broke at 5,000
     const cooldown = newCooldown();
     for (let job = 0; job < 10; job += 1) noteFailure(cooldown, 1_000 + job, 5_000 + job);
