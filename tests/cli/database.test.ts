@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-it('a command outlives a connection that is lost while it does something else', async () => {
+it('a command survives a lost idle connection', async () => {
   await withDatabase(
     async (pool) => {
       const { rows } = await pool.query('select pg_backend_pid() as id');
@@ -32,7 +32,7 @@ async function refusalOf(change: (url: URL) => void, statement = 'select 1'): Pr
   }).catch((error: unknown) => error);
 }
 
-it('a database that does not take the password is a sentence, without the password', async () => {
+it('a wrong database password is reported in one sentence, without the password', async () => {
   const refusal = await refusalOf((url) => {
     url.password = 'a-secret';
   });
@@ -42,7 +42,7 @@ it('a database that does not take the password is a sentence, without the passwo
   expect(String(refusal)).not.toContain('a-secret');
 });
 
-it('a database that is not there is a sentence', async () => {
+it('an unreachable database is reported in one sentence', async () => {
   const refusal = await refusalOf((url) => {
     url.pathname = 'nowhere';
   });
@@ -51,7 +51,7 @@ it('a database that is not there is a sentence', async () => {
   expect(String(refusal)).toContain('refuses: database "nowhere" does not exist.');
 });
 
-it('a database that takes no writes just now is a sentence', async () => {
+it('a read-only database is reported in one sentence', async () => {
   const refusal = await refusalOf((url) => {
     url.searchParams.set('options', '-c default_transaction_read_only=on');
   }, 'create table fresh ()');
@@ -60,7 +60,7 @@ it('a database that takes no writes just now is a sentence', async () => {
   expect(String(refusal)).toContain('cannot be used now: cannot execute CREATE TABLE');
 });
 
-it('a mistake of the command itself is told whole', async () => {
+it('an error in the command itself is reported in full', async () => {
   const refusal = await refusalOf(() => undefined, 'selekt 1');
 
   expect(refusal).not.toBeInstanceOf(CommandError);

@@ -96,7 +96,7 @@ describe('svc disputes list', () => {
     expect(closing).toMatch(/^Open disputes: 2\. Decide with npx svc send dispute_resolve: docs\//);
   });
 
-  it('shows those that are decided behind them, with the verdict and its evidence', async () => {
+  it('then shows decided ones, with verdict and evidence', async () => {
     const { disputes } = await list('--all');
     expect(disputes.map(({ job }) => job)).toEqual([urgent, later, rejected].map(String));
     expect(disputes[2]).toMatchObject({
@@ -107,7 +107,7 @@ describe('svc disputes list', () => {
     expect(disputes[2]).not.toHaveProperty('left');
   });
 
-  it('goes on counting while nothing happens on the ledger', async () => {
+  it('keeps counting down while nothing happens on the ledger', async () => {
     const shift = (seconds: number) =>
       mirror.pool.query(
         `update jobs set locked_at = locked_at + $1, ended_at = ended_at + $1,
@@ -120,7 +120,7 @@ describe('svc disputes list', () => {
     expect(disputes[0]?.left).toMatch(/^2[12] h/);
   });
 
-  it('counts what is left by the ledger’s time, where the mirror knows it to be later', async () => {
+  it("counts down from the mirror's time when that is later than its own estimate", async () => {
     await scene.wait(5 * HOUR_SECONDS);
     const [job] = (await scene.lock()) as [PublicKey];
     const { disputes } = await list();
@@ -130,7 +130,7 @@ describe('svc disputes list', () => {
     expect(disputes[0]?.left).toMatch(/^1[89] h/);
   });
 
-  it('says which are too late to decide, and when none is open', async () => {
+  it('reports which disputes are too late to decide, and when none is open', async () => {
     await scene.wait(24 * HOUR_SECONDS);
     await scene.lock();
     expect((await list()).disputes.map(({ left }) => left)).toEqual(

@@ -15,8 +15,8 @@ const build = (name: string, ...words: string[]) =>
 
 const DISPUTE = ['job', 'credit_account', 'worker'].map((name) => `${name}=${wallet}`);
 
-describe('an instruction in words', () => {
-  it('is the one that the client builds from the same fields', () => {
+describe('an instruction from command-line fields', () => {
+  it('equals the one that the client builds from the same fields', () => {
     expect(
       build(
         'credit_buy',
@@ -79,7 +79,7 @@ describe('an instruction in words', () => {
       ],
       says: `credit_account follows from other fields: it is ${createAddresses().creditAccount(wallet)}.`,
     },
-  ])('is refused with the words: $says', ({ name, words, says }) => {
+  ])('is refused with the message: $says', ({ name, words, says }) => {
     expect(() => build(name, ...words)).toThrow(says);
   });
 });

@@ -57,7 +57,7 @@ async function end(...args: string[]) {
 }
 
 describe('svc localnet', () => {
-  it('says where it is and that it is no chain, has the program, and ends on Ctrl-C', async () => {
+  it('prints its address and that it is no real chain, has the program, and ends on Ctrl-C', async () => {
     const ledger = await start('--payer', payerFile);
     expect(ledger.said).toContain('no chain');
     expect(ledger.read('payer')).toBe(payer.publicKey.toBase58());
@@ -72,7 +72,7 @@ describe('svc localnet', () => {
     expect(await ledger.errors).toBe('');
   });
 
-  it('keeps the ledger in a folder, and is one for development only if it was asked', async () => {
+  it('keeps the ledger in a folder, and enables development methods only on request', async () => {
     const options = ['--data-dir', join(folder, 'kept'), '--slot-ms', '400'];
     const first = await start(...options);
     const to = Keypair.generate().publicKey.toBase58();
@@ -89,7 +89,7 @@ describe('svc localnet', () => {
     await callLedger(second.rpcUrl, 'localnet_fund', [to, 1]);
   });
 
-  it('names the port that is taken, in one line', async () => {
+  it('names an occupied port in one line', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
@@ -99,7 +99,7 @@ describe('svc localnet', () => {
     expect(code).toBe(1);
   });
 
-  it('names the folder that it cannot use, in one line', async () => {
+  it('names an unusable folder in one line', async () => {
     const { error, code } = await end('--port', '0', '--data-dir', payerFile);
     expect(error).toMatch(new RegExp(`^The ledger's folder ${payerFile} cannot be made: .*\\n$`));
     expect(code).toBe(1);
@@ -116,7 +116,7 @@ describe('svc localnet', () => {
     expect(code).toBe(1);
   });
 
-  it('tells its options', async () => {
+  it('lists its options', async () => {
     const { out, code } = await end('--help');
     for (const option of ['host', 'port', 'data-dir', 'slot-ms', 'confirm-slots', 'payer']) {
       expect(out).toContain(`--${option} `);

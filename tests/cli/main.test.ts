@@ -61,7 +61,7 @@ async function foldersLoadedBy(...args: string[]): Promise<string[]> {
 }
 
 describe('svc', () => {
-  it('lists every verb, and every verb explains itself in the same words', async () => {
+  it('lists every verb, and every verb has a uniform help page', async () => {
     expect([...verbs.keys()]).toEqual([
       'keys',
       'webhooks',
@@ -82,13 +82,13 @@ describe('svc', () => {
     }
   });
 
-  it('suggests the verb that was meant', async () => {
+  it('suggests a similar verb', async () => {
     const { error, code } = await svc('verfy');
     expect(code).toBe(1);
     expect(error).toContain('Did you mean verify?');
   });
 
-  it('repeats no secret that it cannot use', async () => {
+  it('never repeats a secret that it cannot use', async () => {
     const secret = 'opensesame1234';
     const node = ['--rpc', 'http://127.0.0.1:1'];
     const refusals = [
@@ -119,7 +119,7 @@ describe('svc', () => {
     }
   });
 
-  it('names the setting that is no address of a program', async () => {
+  it("names the setting that is not a program's address", async () => {
     const environment = { SOLANA_RPC_URL: 'http://127.0.0.1:1', SVC_PROGRAM_ID: 'nonsense' };
     for (const verb of ['rebuild', 'reconcile']) {
       const { error, code } = await run([MAIN, 'indexer', verb], environment);
@@ -128,14 +128,14 @@ describe('svc', () => {
     }
   });
 
-  it('says what is wrong with an instruction before it asks the node', async () => {
+  it('reports an invalid instruction before it contacts the node', async () => {
     const node = ['--rpc', 'http://127.0.0.1:1'];
     const { error, code } = await svc('send', 'credit_open', ...node, 'gatway=1');
     expect(code).toBe(1);
     expect(error).toMatch(/^credit_open has no gatway\. See .+\n$/);
   });
 
-  it('loads for a verb only what the verb needs', async () => {
+  it('loads only what a verb needs', async () => {
     expect(await foldersLoadedBy('verify', '--help')).toEqual(['cli', 'programs']);
     expect(await foldersLoadedBy('audit', '--help')).toEqual(['cli', 'programs']);
     expect(await foldersLoadedBy('keys', '--help')).toEqual(['api', 'cli', 'common', 'stack']);
@@ -150,7 +150,7 @@ describe('svc keys', () => {
   });
   afterAll(() => database?.close());
 
-  it('says in one line why a key cannot be made or ended', async () => {
+  it('reports in one line why a key cannot be created or revoked', async () => {
     const wallet = Keypair.generate().publicKey.toBase58();
     const keys = (verb: string) =>
       run([MAIN, 'keys', verb, '--wallet', wallet], { DATABASE_URL: database.databaseUrl });

@@ -20,8 +20,8 @@ const report = {
   ],
 };
 
-describe('the report of a canary', () => {
-  it('neither passes nor blames a worker that was full', () => {
+describe('a canary report', () => {
+  it('neither passes nor fails a worker that was full', () => {
     const [one] = report.workers;
     if (!one) throw new Error('one worker is reported');
     const full = { ...report, workers: [{ ...one, jobs_refused: 1, faults: [] }] };
@@ -34,7 +34,7 @@ describe('the report of a canary', () => {
     expect(hasPassed({ workers: [{ ...one, faults: [] }] })).toBe(true);
   });
 
-  it('names the deployment in what it prints for the arbiter, where it is another one', () => {
+  it('names another deployment in the commands for the arbiter', () => {
     const program = Keypair.generate().publicKey;
     const signing = '--signer arbiter.json';
     expect(renderCanary(report)).toMatch(

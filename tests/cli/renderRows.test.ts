@@ -5,12 +5,12 @@ const rows = (count: number) => Array.from({ length: count }, (_, place) => [`ro
 const headsIn = (text: string) => text.match(/first/g)?.length;
 const rowsIn = (text: string) => text.match(/row \d+\./g) ?? [];
 
-describe('a listing of any length', () => {
-  it('has a head also where it has no rows', () => {
+describe('a table of rows', () => {
+  it('has a header even without rows', () => {
     expect(headsIn(renderRows(['first', 'second'], []))).toBe(1);
   });
 
-  it('is one table up to 1,000 rows, and several beyond, with each row once and in order', () => {
+  it('is one table up to 1,000 rows, then several, with each row once and in order', () => {
     expect(headsIn(renderRows(['first', 'second'], rows(1_000)))).toBe(1);
     const text = renderRows(['first', 'second'], rows(2_500));
     expect(headsIn(text)).toBe(3);

@@ -39,12 +39,12 @@ async function refusalOf(payer: Keypair, words?: string[]): Promise<string | und
   return error.trimEnd().split('\n').at(-1);
 }
 
-describe('svc send, when the first signer cannot pay,', () => {
+describe('svc send with a first signer that cannot pay', () => {
   it.each([
     [0, 'no SOL.'],
     [4_999, 'only 0.000004999 SOL.'],
     [893_000, 'only 0.000893000 SOL: less would be left than an account must hold.'],
-  ])('names it and what it has: %d lamports', async (lamports, has) => {
+  ])('names the signer and its balance: %d lamports', async (lamports, has) => {
     const payer = Keypair.generate();
     await ledger.fundLamports(payer.publicKey, lamports);
     expect(await refusalOf(payer)).toBe(
@@ -52,7 +52,7 @@ describe('svc send, when the first signer cannot pay,', () => {
     );
   });
 
-  it("leaves it at the ledger's word where its balance says otherwise, or cannot be read", async () => {
+  it("keeps the ledger's error when the balance contradicts it or cannot be read", async () => {
     const refusal = { name: 'AccountNotFound', code: null, instructionIndex: null };
     const away = new Connection(ledger.rpcUrl, { fetch: () => Promise.reject(new Error('away')) });
     const { publicKey } = ledger.payer;
@@ -65,7 +65,7 @@ describe('svc send, when the first signer cannot pay,', () => {
   });
 });
 
-describe('svc send, when an instruction is refused,', () => {
+describe('svc send with a refused instruction', () => {
   let service: Service;
   /** Of the worker's authority, whose tokens are all staked. */
   let emptyTokenAccount: string;
@@ -82,7 +82,7 @@ describe('svc send, when an instruction is refused,', () => {
     'tokens=1',
   ];
 
-  it('says the program’s own word for it', async () => {
+  it('prints the program’s error name', async () => {
     const stranger = Keypair.generate();
     await ledger.fundLamports(stranger.publicKey, LAMPORTS_PER_SOL);
     const pausing = ['pause_set', 'deposits_paused=true', 'locks_paused=true'];
@@ -91,7 +91,7 @@ describe('svc send, when an instruction is refused,', () => {
     );
   });
 
-  it('names the program that it called, where that one refused', async () => {
+  it('names the called program that refused it', async () => {
     const poor = Keypair.generate();
     // Enough for the fee and to stay, and not for the rent of an account.
     await ledger.fundLamports(poor.publicKey, 1_500_000);
@@ -113,7 +113,7 @@ describe('svc send, when an instruction is refused,', () => {
     );
   });
 
-  it('blames nobody whom the ledger does not name', async () => {
+  it('names no program when the ledger does not', async () => {
     const { publicKey: payer } = ledger.payer;
     const wallet = Keypair.generate().publicKey;
     const { publicKey: spender } = SPENDER;

@@ -110,7 +110,7 @@ describe('the address guard', () => {
     'https://93.184.215.14/',
     'https://172.32.0.1/',
     'https://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]/',
-  ])('lets %s pass', (url) => {
+  ])('accepts %s', (url) => {
     assertUrlAllowed(new URL(url), false);
   });
 
@@ -122,7 +122,7 @@ describe('the address guard', () => {
     'http://localhost:3000/',
     'http://localhost.:3000/',
     'http://hooks.localhost/',
-  ])('lets %s pass where loopback is allowed, and nowhere else', (url) => {
+  ])('accepts %s only when loopback is allowed', (url) => {
     assertUrlAllowed(new URL(url), true);
     expect(() => assertUrlAllowed(new URL(url), false)).toThrow(AddressRefusedError);
   });
@@ -134,12 +134,12 @@ describe('the address guard', () => {
     'https://169.254.169.254/',
     'ftp://127.0.0.1/',
     'http://user@127.0.0.1/',
-  ])('refuses %s also where loopback is allowed', (url) => {
+  ])('refuses %s even when loopback is allowed', (url) => {
     expect(() => assertUrlAllowed(new URL(url), true)).toThrow(AddressRefusedError);
   });
 });
 
-describe('a name', () => {
+describe('a host name', () => {
   const check = (resolve: ResolveName, allowLoopback = false) =>
     assertNameAllowed(new URL('https://hooks.example.com/'), { allowLoopback, resolve });
 
@@ -153,15 +153,15 @@ describe('a name', () => {
     await expect(check(async () => addresses)).rejects.toThrow(AddressRefusedError);
   });
 
-  it('that resolves to public addresses passes', async () => {
+  it('that resolves to public addresses is accepted', async () => {
     await check(async () => ['93.184.215.14', '2606:2800:21f:cb07:6820:80da:af6b:8b2c']);
   });
 
-  it('that does not resolve passes, since every connection is checked again', async () => {
+  it('that does not resolve is accepted, because every connection is checked again', async () => {
     await check(() => Promise.reject(new Error('queryA ENOTFOUND')));
   });
 
-  it('that resolves to loopback passes where loopback is allowed', async () => {
+  it('that resolves to loopback is accepted when loopback is allowed', async () => {
     await check(async () => ['127.0.0.1', '::1'], true);
     await expect(check(async () => ['127.0.0.1', '10.0.0.1'], true)).rejects.toThrow();
   });
@@ -200,7 +200,7 @@ describe('a guarded connection', () => {
 
   const refused = { cause: expect.any(AddressRefusedError) };
 
-  it('is not made to a name that has moved inside since it was checked [webhooks.https-only]', async () => {
+  it('is refused when its name has moved to a private address since the check [webhooks.https-only]', async () => {
     // given a name that is public at the first look-up, and loopback from the second on
     let lookups = 0;
     const resolve: ResolveName = async () => {
@@ -217,7 +217,7 @@ describe('a guarded connection', () => {
     expect([lookups, connections]).toEqual([2, 0]);
   });
 
-  it('reaches loopback by that very name where loopback is allowed', async () => {
+  it('reaches loopback by the checked name when loopback is allowed', async () => {
     const resolve: ResolveName = async () => ['127.0.0.1'];
     const url = `https://rebound.example.com:${port}/`;
     // The server speaks no TLS; that it was reached is what counts.
@@ -227,7 +227,7 @@ describe('a guarded connection', () => {
     expect(connections).toBe(1);
   });
 
-  it('is not made to a literal address that nobody checked before', async () => {
+  it('is refused for a literal address that was not checked', async () => {
     const url = `http://127.0.0.1:${port}/`;
     const asking = fetch(url, { dispatcher: guarded({ allowLoopback: false }) });
     await expect(asking).rejects.toMatchObject(refused);
@@ -236,13 +236,13 @@ describe('a guarded connection', () => {
     expect(await response.text()).toBe('inside');
   });
 
-  it('is made to localhost without asking a name server', async () => {
+  it('reaches localhost without a name server', async () => {
     const url = `http://localhost:${port}/`;
     const response = await fetch(url, { dispatcher: guarded({ allowLoopback: true }) });
     expect(await response.text()).toBe('inside');
   });
 
-  it('is checked again for each target of a redirect [webhooks.https-only]', async () => {
+  it('is checked again for each redirect [webhooks.https-only]', async () => {
     const url = `http://127.0.0.1:${port}/redirect`;
     const asking = fetch(url, { dispatcher: guarded({ allowLoopback: true }) });
     await expect(asking).rejects.toMatchObject(refused);

@@ -29,8 +29,8 @@ function begin(sql: string, onWaiting: (said: string) => void) {
   return awaitDatabase(() => pool.query(sql), logger);
 }
 
-describe('a process that begins with the database', () => {
-  it('waits while that is away, and says so', async () => {
+describe('a process that starts with the database', () => {
+  it('waits while the database is down and logs it', async () => {
     await gate.shut();
     const said: string[] = [];
     const { rows } = await begin('select 1 as one', (word) => {
@@ -41,7 +41,7 @@ describe('a process that begins with the database', () => {
     expect(said).toEqual(['Waiting for the database at DATABASE_URL']);
   });
 
-  it('waits for the indexer, which makes the tables', async () => {
+  it('waits until the indexer has created the tables', async () => {
     const said: string[] = [];
     const { rows } = await begin('select * from late_table', (word) => {
       said.push(word);
@@ -51,7 +51,7 @@ describe('a process that begins with the database', () => {
     expect(said).toEqual(['Waiting for the indexer, which makes the tables']);
   });
 
-  it('does not wait for what never passes', async () => {
+  it('does not wait after a permanent error', async () => {
     const said: string[] = [];
     await expect(begin('select nonsense', (word) => said.push(word))).rejects.toThrow('nonsense');
     expect(said).toEqual([]);

@@ -20,8 +20,8 @@ function createCalls(options: { itemsMax: number; callsMax: number }) {
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-describe('a shared call', () => {
-  it('takes along who asks in the same turn, and gives everybody his own', async () => {
+describe('a batched call', () => {
+  it('combines the calls of one turn and returns each its own result', async () => {
     const { ask, itemsOf, end } = createCalls({ itemsMax: 10, callsMax: 1 });
     const answers = Promise.all([ask('a'), ask('b'), ask('a')]);
     await turn();
@@ -30,7 +30,7 @@ describe('a shared call', () => {
     expect(await answers).toEqual(['A', 'B', 'A']);
   });
 
-  it('goes with the next when so many are under way', async () => {
+  it('delays a call to the next batch when too many run', async () => {
     const { ask, itemsOf, end } = createCalls({ itemsMax: 10, callsMax: 2 });
     const first = ask('a');
     await turn();
@@ -48,7 +48,7 @@ describe('a shared call', () => {
     expect(await Promise.all([second, ...later])).toEqual(['B', 'C', 'D']);
   });
 
-  it('carries no more than it may', async () => {
+  it('holds at most its maximum number of items', async () => {
     const { ask, itemsOf, end } = createCalls({ itemsMax: 2, callsMax: 1 });
     const answers = Promise.all(['a', 'b', 'c'].map(ask));
     await turn();
@@ -60,7 +60,7 @@ describe('a shared call', () => {
     expect(await answers).toEqual(['A', 'B', 'C']);
   });
 
-  it('serves a lone item by itself where that is said to cost less', async () => {
+  it('runs a single item alone when that costs less', async () => {
     const ask = gather<string, string>({
       ...{ itemsMax: 10, callsMax: 1 },
       callOne: async (item) => `${item} alone`,
@@ -70,7 +70,7 @@ describe('a shared call', () => {
     expect(await Promise.all([ask('a'), ask('b')])).toEqual(['a of 2', 'b of 2']);
   });
 
-  it('gives its error to everybody whose item it had, and goes on', async () => {
+  it('rejects every item of a failed batch and continues', async () => {
     const { ask, calls, itemsOf, end } = createCalls({ itemsMax: 10, callsMax: 1 });
     const failed = Promise.allSettled([ask('a'), ask('b')]);
     await turn();

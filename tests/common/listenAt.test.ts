@@ -21,15 +21,15 @@ afterEach(async () => {
   }
 });
 
-describe('a port that a process listens on', () => {
-  it('is the one that the system chose where 0 was asked for', async () => {
+describe('a listening port', () => {
+  it('is chosen by the system when it is 0', async () => {
     const { address, port } = await open({ port: 0 });
 
     expect(address).toBe('127.0.0.1');
     expect(port).toBeGreaterThan(0);
   });
 
-  it('is named by its setting, without its value, where another process has it', async () => {
+  it('is reported by its setting, without its value, when it is occupied', async () => {
     const { port } = await open({ port: 0 });
 
     const refused = await open({ port }).catch((error: unknown) => error);
@@ -42,7 +42,7 @@ describe('a port that a process listens on', () => {
     expect(refused).not.toHaveProperty('cause');
   });
 
-  it('has the setting of its host named where that is not of this machine', async () => {
+  it('is reported by the setting of its host when that is not a local address', async () => {
     await expect(open({ host: '203.0.113.1' })).rejects.toThrow(
       'The environment is not usable. PART_HOST: cannot be listened on (EADDRNOTAVAIL)',
     );

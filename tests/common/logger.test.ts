@@ -8,7 +8,7 @@ function createLog() {
 }
 
 describe('a log line', () => {
-  it('tells an error with its stack and its causes', () => {
+  it('contains an error with its stack and causes', () => {
     const { lines, logger } = createLog();
     logger.warn({ msg: 'Failed', err: new TypeError('outer', { cause: new Error('inner') }) });
 
@@ -22,14 +22,14 @@ describe('a log line', () => {
     ['an error that was frozen', Object.freeze(new RangeError('frozen'))],
     ['no error at all', 'text'],
     ['nothing', undefined],
-  ])('is written whatever was thrown: %s', (_case, err) => {
+  ])('is written for any thrown value: %s', (_case, err) => {
     const { lines, logger } = createLog();
     logger.error({ msg: 'Failed', err });
 
     expect(lines).toMatchObject([{ msg: 'Failed' }]);
   });
 
-  it('tells what a frozen error says', () => {
+  it('contains the message of a frozen error', () => {
     const { lines, logger } = createLog();
     logger.error({ msg: 'Failed', err: Object.freeze(new RangeError('frozen')) });
 
@@ -37,7 +37,7 @@ describe('a log line', () => {
   });
 
   it.each(['authorization', 'api_key', 'secret', 'prompt', 'messages', 'content', 'text'])(
-    'never holds a %s that was passed to it by mistake',
+    'never contains a %s that was passed by mistake',
     (field) => {
       const { lines, logger } = createLog();
       logger.info({ [field]: 'private', deep: { [field]: 'private' } });

@@ -23,8 +23,8 @@ afterAll(async () => {
   await database.close();
 });
 
-describe('a transaction', () => {
-  it('whose connection is lost between two statements fails, and nothing else does', async () => {
+describe('a database transaction', () => {
+  it('fails alone when its connection is lost between two statements', async () => {
     const lost = inTransaction(pool, async (client) => {
       await client.query('insert into kept values (1)');
       await gate.shut();
@@ -40,14 +40,14 @@ describe('a transaction', () => {
     expect(rows).toEqual([{ value: 3 }]);
   });
 
-  it('that may only read leaves its connection to nobody, since another server may write by now', async () => {
+  it('that turns out read-only closes its connection, which may lead to the wrong server', async () => {
     const keep = () => inTransaction(pool, (client) => client.query('insert into kept values (4)'));
     await pool.query('set default_transaction_read_only = on');
     await expect(keep()).rejects.toMatchObject({ code: '25006' });
     expect(await keep()).toMatchObject({ rowCount: 1 });
   });
 
-  it('leaves nothing of itself on the connection that others use after it', async () => {
+  it('leaves no listener on its connection', async () => {
     const listeners = () => inTransaction(pool, async (client) => client.listenerCount('error'));
     const first = await listeners();
     for (let time = 0; time < 20; time += 1) await listeners();
@@ -55,8 +55,8 @@ describe('a transaction', () => {
   });
 });
 
-describe('a connection', () => {
-  it('that is ended in the packet that opens it ends nothing else', async () => {
+describe('a database connection', () => {
+  it('that closes while it opens closes no other', async () => {
     const message = (type: string, ...parts: (string | Buffer)[]) => {
       const body = Buffer.concat(parts.map((part) => Buffer.from(part as string)));
       const length = Buffer.alloc(4);

@@ -4,16 +4,16 @@ import { describe, expect, it } from '@jest/globals';
 import { reasonOf } from '../../common/transientErrors.ts';
 
 describe('the reason of an error', () => {
-  it('is what it says', () => {
+  it('is its message', () => {
     expect(reasonOf(new TypeError('no such key'))).toBe('no such key');
   });
 
-  it('is what was thrown where that is no error', () => {
+  it('is the thrown value when that is not an error', () => {
     expect(reasonOf('nothing')).toBe('nothing');
     expect(reasonOf(undefined)).toBe('undefined');
   });
 
-  it('names each address of a host of which none can be reached', async () => {
+  it('names each address of a host that cannot be reached', async () => {
     const addresses = [
       { address: '127.0.0.1', family: 4 },
       { address: '127.0.0.2', family: 4 },

@@ -62,8 +62,8 @@ function answerWith(records: Record<number, number[][]>): void {
 const v4 = [93, 184, 215, 14];
 const v6 = [0x26, 6, 0x28, 0, ...Array(11).fill(0), 1];
 
-describe('the addresses of a name', () => {
-  it('are all that the name servers know, IPv4 first', async () => {
+describe('the addresses of a host name', () => {
+  it('are all addresses from the name servers, IPv4 first', async () => {
     answerWith({ [A]: [v4, [10, 0, 0, 1]], [AAAA]: [v6] });
     expect(await resolveName('hooks.example.com', resolver)).toEqual([
       '93.184.215.14',
@@ -72,17 +72,17 @@ describe('the addresses of a name', () => {
     ]);
   });
 
-  it('are those of one family when the other cannot be found out', async () => {
+  it('are those of one family when the other lookup fails', async () => {
     answerWith({ [AAAA]: [v6] });
     expect(await resolveName('hooks.example.com', resolver)).toEqual(['2606:2800::1']);
   });
 
-  it('are none when the name servers fail', async () => {
+  it('are empty when the name servers fail', async () => {
     answerWith({});
     await expect(resolveName('hooks.example.com', resolver)).rejects.toThrow('ESERVFAIL');
   });
 
-  it('are given up after three seconds of silence', async () => {
+  it('time out after three seconds', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
     const message = once(server, 'message');
     const resolving = resolveName('hooks.example.com', resolver);
@@ -92,7 +92,7 @@ describe('the addresses of a name', () => {
     await refused;
   });
 
-  it('are known for localhost, whatever a name server says', async () => {
+  it('are fixed for localhost, whatever a name server answers', async () => {
     answerWith({ [A]: [v4], [AAAA]: [v6] });
     expect(await resolveName('localhost', resolver)).toEqual(['127.0.0.1', '::1']);
     expect(await resolveName('hooks.localhost', resolver)).toEqual(['127.0.0.1', '::1']);

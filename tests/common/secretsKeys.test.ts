@@ -30,7 +30,7 @@ describe.each([
     expect(load({ SVC_SECRETS_KEY_PREVIOUS: '' })).not.toHaveProperty('SVC_SECRETS_KEY_PREVIOUS');
   });
 
-  it('is a second key', () => {
+  it('may be a second key', () => {
     expect(load({ SVC_SECRETS_KEY_PREVIOUS: PREVIOUS.toString('base64') })).toMatchObject({
       ...{ SVC_SECRETS_KEY: PRESENT, SVC_SECRETS_KEY_PREVIOUS: PREVIOUS },
     });
@@ -40,7 +40,7 @@ describe.each([
     ['is SVC_SECRETS_KEY again', PRESENT.toString('base64')],
     ['is too short', randomBytes(31).toString('base64')],
     ['is not base64', 'a passphrase that is easy to remember!!'],
-  ])('is refused by its name alone where it %s', (_fault, text) => {
+  ])('is refused without its value when it %s', (_fault, text) => {
     const start = () => load({ SVC_SECRETS_KEY_PREVIOUS: text });
     expect(start).toThrow(/usable\. SVC_SECRETS_KEY_PREVIOUS: /);
     expect(start).not.toThrow(text);

@@ -9,7 +9,7 @@ const settings = z.object({
   SOLANA_WS_URL: websocketUrlSetting.optional(),
 });
 
-describe('an address in the environment', () => {
+describe('an address setting', () => {
   it.each([
     ['DATABASE_URL', 'garbage'],
     ['DATABASE_URL', 'mysql://user:secret@database/svc'],
@@ -17,7 +17,7 @@ describe('an address in the environment', () => {
     ['SOLANA_RPC_URL', 'ftp://secret.example.com'],
     ['SOLANA_RPC_URL', 'localhost:8899'],
     ['SOLANA_WS_URL', 'http://secret.example.com'],
-  ] as const)('is refused by its variable’s name and without its value: %s=%s', (name, value) => {
+  ] as const)('is refused with its name but without its value: %s=%s', (name, value) => {
     const parse = () => parseEnvironment(settings, { [name]: value });
     expect(parse).toThrow(`${name}: must be a URL that begins with`);
     expect(parse).not.toThrow(/secret|garbage|localhost/);
@@ -30,7 +30,7 @@ describe('an address in the environment', () => {
     ['SOLANA_RPC_URL', 'https://rpc.example.com/?api-key=x'],
     ['SOLANA_RPC_URL', 'http://[::1]:8899'],
     ['SOLANA_WS_URL', 'wss://rpc.example.com/?api-key=x'],
-  ] as const)('is taken as it is: %s=%s', (name, value) => {
+  ] as const)('is accepted unchanged: %s=%s', (name, value) => {
     expect(parseEnvironment(settings, { [name]: value })).toEqual({ [name]: value });
   });
 });

@@ -51,8 +51,8 @@ const commandsOf = (pattern: RegExp): string[] => {
   ];
 };
 
-describe('the commands that the documents name', () => {
-  it('are scripts of package.json, where they begin with npm run', () => {
+describe('the commands in the documents', () => {
+  it('are scripts of package.json when they start with npm run', () => {
     const named = commandsOf(/\bnpm run (?:--silent )?([\w:-]+)/g);
 
     expect(named.length).toBeGreaterThan(3);
@@ -78,7 +78,7 @@ describe('the commands that the documents name', () => {
     return second.split('|').map((below) => ({ words: `${verb} ${below}`, options }));
   }
 
-  it('are commands of the CLI with options of theirs, where they begin with npx svc', () => {
+  it('are commands and options of the CLI when they start with npx svc', () => {
     expect(calls.length).toBeGreaterThan(50);
     const unknown = calls.flatMap(({ words, options }) => {
       const known = commands.get(words);
@@ -88,12 +88,12 @@ describe('the commands that the documents name', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('are, of the CLI, all that there are', () => {
+  it('include every command of the CLI', () => {
     const told = new Set(calls.flatMap(({ words }) => [words, words.split(' ')[0]]));
     expect([...commands.keys()].filter((words) => !told.has(words))).toEqual([]);
   });
 
-  it('are files of the project, where they begin with node', () => {
+  it('are files of the project when they start with node', () => {
     const named = commandsOf(/\bnode ([\w/]+\.(?:ts|mjs))/g);
 
     expect(named.length).toBeGreaterThan(1);
@@ -101,7 +101,7 @@ describe('the commands that the documents name', () => {
   });
 });
 
-describe('the settings that the documents name', () => {
+describe('the settings in the documents', () => {
   it('are described in .env.example', () => {
     const described = readFileSync(join(checkout, '.env.example'), 'utf8');
     const named = documents.flatMap(({ text }) =>

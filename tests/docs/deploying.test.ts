@@ -74,7 +74,7 @@ describe('the commands of docs/deploying.md', () => {
   });
   afterAll(() => ledger.close());
 
-  it('set a program up, hand it over, and run it', async () => {
+  it('deploy a program, hand it over, and run it', async () => {
     // given a deployed program, its mints, and the keys that the document names
     const { connection, payer, rpcUrl } = ledger;
     const operator = { connection, authority: payer };
@@ -178,7 +178,7 @@ describe('the commands of docs/deploying.md', () => {
   }, 240_000);
 });
 
-describe('the commands of the arbiter', () => {
+describe("the arbiter's commands", () => {
   let scene: Scene;
   beforeAll(async () => {
     scene = await createScene();
@@ -212,7 +212,7 @@ describe('the commands of the arbiter', () => {
     expect((await fetchWorker(ledger.connection, service.worker))?.status).toBe('suspended');
   }, 60_000);
 
-  it('are refused by name, with nothing sent, when a key or a field is missing', async () => {
+  it('are refused by name, and send nothing, when a key or a field is missing', async () => {
     const names = { RPC: scene.ledger.rpcUrl };
 
     await expect(run('npx svc send pause_set --rpc "$RPC"', names)).rejects.toThrow(
@@ -226,7 +226,7 @@ describe('the commands of the arbiter', () => {
     ).rejects.toThrow('Needs --signer for the fee.');
   });
 
-  it('say the program’s word for what it refuses', async () => {
+  it('print the program’s error name', async () => {
     const stranger = Keypair.generate();
     keep('stranger.json', stranger);
     await scene.ledger.fundLamports(stranger.publicKey, LAMPORTS_PER_SOL);

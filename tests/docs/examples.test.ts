@@ -19,7 +19,7 @@ const languages = [
   ...(python.isReady ? [{ language: 'python', command: python.path, extension: 'py' }] : []),
 ];
 if (!python.isReady) {
-  it.skip(`the Python examples run, but here they cannot: ${python.reason}`, () => undefined);
+  it.skip(`the Python examples cannot run here: ${python.reason}`, () => undefined);
 }
 
 let service: RunningService;
@@ -77,7 +77,7 @@ describe.each(languages)('the examples in $language', ({ language, command, exte
     expect(printed).toMatch(new RegExp(`\\b${creditsPerRequest}\\b.*\\b${creditsPer1kTokens}\\b`));
   });
 
-  it('show an answer with the headers of its job', async () => {
+  it("show an answer with its job's headers", async () => {
     const printed = await run('completion');
 
     const [id] = jobIdsIn(printed) ?? [];
@@ -99,7 +99,7 @@ describe.each(languages)('the examples in $language', ({ language, command, exte
     expect(Number(tokens)).toBe(usage.completion_tokens);
   });
 
-  it('show a job, the jobs before it, and the balance', async () => {
+  it('show a job, earlier jobs, and the balance', async () => {
     const { JOB_ID } = await complete();
 
     const printed = await run('job', { JOB_ID });
@@ -127,7 +127,7 @@ describe.each(languages)('the examples in $language', ({ language, command, exte
     expect(status).toBe(isOpened ? 'disputed' : 'settled');
   });
 
-  it('show what a refusal says, whatever the balance', async () => {
+  it('show the error of a refused request, at any balance', async () => {
     const printed = await run('errors');
 
     expect(printed).toContain('400');

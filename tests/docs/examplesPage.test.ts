@@ -15,13 +15,13 @@ const shown = Object.values(document.paths).flatMap((methods) =>
 );
 
 describe('the examples of the reference', () => {
-  it('are the files of examples/api, and all of them', () => {
+  it('are exactly the files of examples/api', () => {
     const sources = new Set(files.map((file) => readFileSync(join(folder, file), 'utf8')));
 
     expect(new Set(shown.map(({ source }) => source))).toEqual(sources);
   });
 
-  it('are in every language alike', () => {
+  it('are the same in every language', () => {
     const topics = (language: string) =>
       readdirSync(join(folder, language)).map((file) => file.replace(/\.\w+$/, ''));
 
@@ -36,7 +36,7 @@ describe('the examples of the reference', () => {
     expect(text).toContain('client.chat.completions');
   });
 
-  it.each(files)('%s holds no address and no key', (file) => {
+  it.each(files)('%s contains no address and no key', (file) => {
     const source = readFileSync(join(folder, file), 'utf8');
 
     expect(source).toMatch(/BASE_URL/);

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { anchorsOf, checkout, linksOf, readDocuments } from './documents.ts';
 
 describe.each(readDocuments())('$path', (document) => {
-  it('links to files and headings that exist', () => {
+  it('links only to existing files and headings', () => {
     const broken = linksOf(document).filter(({ target, anchor }) => {
       const path = join(checkout, target);
       if (!existsSync(path)) return true;
@@ -14,7 +14,7 @@ describe.each(readDocuments())('$path', (document) => {
     expect(broken).toEqual([]);
   });
 
-  it('names only files of the project that exist', () => {
+  it('names only existing files of the project', () => {
     const named = [
       ...document.text.matchAll(
         /`((?:tests|programs|docs|api|indexer|worker|stack|cli|runtime|bench|examples|testing|webhooks)\/[\w./-]+\.\w+)`/g,

@@ -22,12 +22,12 @@ const told = new Set(
 );
 
 describe('the metrics', () => {
-  it('that a process shows are all told of in the documents', () => {
+  it('of each process are all described in the documents', () => {
     expect(shown.length).toBeGreaterThan(20);
     expect(shown.filter((name) => !told.has(name))).toEqual([]);
   });
 
-  it('that the documents name are all shown by a process', () => {
+  it('in the documents are all exported by a process', () => {
     expect([...told].filter((name) => !shown.includes(name))).toEqual([]);
   });
 });

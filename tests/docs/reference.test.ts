@@ -23,12 +23,12 @@ const page = (name: string): string =>
   readFileSync(join(checkout, 'docs/instructions', name), 'utf8');
 
 describe('the committed reference', () => {
-  it('is what the source says', () => {
+  it('equals what the source generates', () => {
     const script = join(programs, 'tools/reference.ts');
     execFileSync(process.execPath, [script, '--check'], { stdio: 'pipe' });
   });
 
-  it('has a page for every instruction, which names its accounts, arguments and event', () => {
+  it('has a page for every instruction with its accounts, arguments and event', () => {
     for (const { name, accounts, args } of IDL.instructions) {
       const text = page(`${name}.md`);
       for (const item of [...accounts, ...args]) expect(text).toContain(`| \`${item.name}\` |`);
@@ -47,7 +47,7 @@ describe('the committed reference', () => {
     }
   });
 
-  it('says of every error who returns it, and of two that the dispatch does', () => {
+  it('names for every error who returns it, and for two the dispatch', () => {
     const text = page('errors.md');
 
     const nobody = text
@@ -60,7 +60,7 @@ describe('the committed reference', () => {
     ]);
   });
 
-  it('adds up the offsets of an account to the size that the program uses', () => {
+  it("has account offsets that add up to the program's account size", () => {
     const rows = [...page('accounts.md').matchAll(/^\| (\d+) \| (\d+) \| `?(\w+)/gm)];
     const last = rows.filter(([, , , name]) => name === 'resolved_after_seconds').at(-1);
 
@@ -78,7 +78,7 @@ describe('the page of an instruction', () => {
     return { own: namesIn(own), general: namesIn(general) };
   };
 
-  it.each(returnable)('%s: lists every error that its handler can return', (name, errors) => {
+  it.each(returnable)('lists every error that its handler can return: %s', (name, errors) => {
     const { own } = errorsOf(name);
     const missing = ownErrors(errors).filter(
       (error) => !own.includes(error) && !isUnreachable(name, error),
@@ -87,20 +87,20 @@ describe('the page of an instruction', () => {
     expect(missing).toEqual([]);
   });
 
-  it.each(returnable)('%s: lists no error that its handler cannot return', (name, errors) => {
+  it.each(returnable)('lists no error that its handler cannot return: %s', (name, errors) => {
     const possible = ownErrors(errors);
 
     expect(errorsOf(name).own.filter((error) => !possible.includes(error))).toEqual([]);
   });
 
-  it.each(returnable)('%s: lists what its accounts and data are refused with', (name, errors) => {
+  it.each(returnable)('lists the refusals of its accounts and data: %s', (name, errors) => {
     const { own, general } = errorsOf(name);
     const possible = [...structuralErrors(errors), ...invariantErrors(errors)];
 
     expect([...own, ...general]).toEqual(expect.arrayContaining(possible));
   });
 
-  it.each(returnable)('%s: names the event that its handler emits', (name) => {
+  it.each(returnable)('names the event that its handler emits: %s', (name) => {
     const handler = readFileSync(join(source, `instructions/${name}.rs`), 'utf8');
     const emitted = [...handler.matchAll(/\bemit\([^;]*?&([A-Z]\w+) \{/g)];
 
@@ -128,14 +128,14 @@ describe('the reference of a changed program', () => {
     return renderReference({ idl, computeUnits: { credit_buy: 1_234 } });
   };
 
-  it('loses an error that the documentation loses', () => {
+  it('lacks an error that the documentation drops', () => {
     const pages = change('instructions/credit_buy.rs', '//! - `DepositsPaused`\n', '');
 
     expect(pages.get('credit_buy.md')).not.toContain('DepositsPaused');
     expect(pages.get('errors.md')).toMatch(/## DepositsPaused\n\n.*\n\nReturned before/);
   });
 
-  it('has the errors in the order of the documentation', () => {
+  it('lists the errors in the order of the documentation', () => {
     const line = '//! - `DepositsPaused`\n';
     const other = '//! - `ValueOutOfRange`: `credits` is out of its bounds\n';
 
@@ -145,7 +145,7 @@ describe('the reference of a changed program', () => {
     expect(text.indexOf('#depositspaused')).toBeGreaterThan(text.indexOf('#valueoutofrange'));
   });
 
-  it('says when an error is returned: in its own words, or in those of the error', () => {
+  it("explains an error in the instruction's words, or else in those of the error", () => {
     const text =
       change('instructions/credit_buy.rs', '`credits` is out of its bounds', 'No credits').get(
         'credit_buy.md',
@@ -171,13 +171,16 @@ describe('the reference of a changed program', () => {
     ['an error', '- `DepositsPaused`', '- `DepositPaused`', 'the interface has no "DepositPaused"'],
     ['an event', 'Emits `CreditBought`', 'Emits `Bought`', 'the interface has no "Bought"'],
     ['no event', 'Emits `CreditBought`', 'Is silent', 'the interface has no "Is silent."'],
-  ])('is not made while the documentation names %s that is none', (_, from, to, message) => {
-    expect(() => change('instructions/credit_buy.rs', from, to)).toThrow(message);
-  });
+  ])(
+    'is not generated when the documentation names %s that does not exist',
+    (_, from, to, message) => {
+      expect(() => change('instructions/credit_buy.rs', from, to)).toThrow(message);
+    },
+  );
 });
 
 describe('the constants of the reference', () => {
-  it('are those of limits.rs, with their products computed', () => {
+  it('equal those of limits.rs, with their products computed', () => {
     const constants = parseConstants('limits.rs', readFileSync(join(source, 'limits.rs'), 'utf8'));
 
     expect(constants).toContainEqual({

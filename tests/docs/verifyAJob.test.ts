@@ -8,7 +8,7 @@ const document = readDocuments().find(({ path }) => path === 'docs/verify-a-job.
 if (!document) throw new Error('docs/verify-a-job.md is gone');
 const shown = codeBlocks(document, ['console']).join('\n');
 
-describe('the output that docs/verify-a-job.md shows', () => {
+describe('the sample output in docs/verify-a-job.md', () => {
   it('has the hash and the size of the committed binary', () => {
     const artifact = readFileSync(join(checkout, 'programs/escrow/artifacts/escrow-v3.so'));
     const sha256 = createHash('sha256').update(artifact).digest('hex');

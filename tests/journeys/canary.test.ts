@@ -86,7 +86,7 @@ async function paid(address: string): Promise<bigint> {
 }
 
 describe('svc canary', () => {
-  it('pays for what is proven, and tells sound workers from others', async () => {
+  it('pays for proven answers and separates honest workers from others', async () => {
     const { address: wallet } = await service.addWallet(CREDITS);
 
     const { out, error, code } = await canary(wallet, '--seed', '7', '--json');
@@ -143,7 +143,7 @@ describe('svc canary', () => {
     await service.expectConserved();
   });
 
-  it('asks the one worker that is named, with the seed the same as all were asked', async () => {
+  it('asks only the named worker, with the same questions for the same seed', async () => {
     const { address: wallet } = await service.addWallet(CREDITS);
     const before = solver.chats.splice(0);
     const others = await paid(workers.agreeing);
@@ -161,13 +161,13 @@ describe('svc canary', () => {
     expect(await paid(workers.agreeing)).toBe(others);
   });
 
-  it('is as strict as it is told to be', async () => {
+  it('applies the limits from its options', async () => {
     const { address: wallet } = await service.addWallet(CREDITS);
     const named = ['--worker', workers.talking, '--right-min', '0'];
     expect(await canary(wallet, ...named)).toMatchObject({ code: 0 });
   });
 
-  it('says what is wrong with whom, and with which command the arbiter suspends it', async () => {
+  it("reports which worker failed and why, with the arbiter's command to suspend it", async () => {
     const { address: wallet } = await service.addWallet(CREDITS);
     await service.ledger.fundLamports(service.arbiter.publicKey, LAMPORTS_PER_SOL);
 
@@ -186,7 +186,7 @@ describe('svc canary', () => {
     expect(worker?.status ?? 0).toBe('suspended');
   });
 
-  it('tells nothing of what was asked and answered', async () => {
+  it('prints neither its questions nor their answers', async () => {
     const { address: wallet } = await service.addWallet(CREDITS);
     solver.chats.splice(0);
     const { out, error } = await canary(wallet, '--worker', workers.solving, '--json');
@@ -196,7 +196,7 @@ describe('svc canary', () => {
     }
   });
 
-  it('waits for a silent worker no longer than for one that another can replace', async () => {
+  it('waits for a silent worker as long as for one that another can replace', async () => {
     const { address: wallet } = await service.addWallet(CREDITS);
     const release = solver.hold();
     const ending = ended(startCanary(wallet, '--worker', workers.solving, '--questions', '1'));
@@ -214,7 +214,7 @@ describe('svc canary', () => {
     });
   });
 
-  it('does not judge a worker by what it has no place for', async () => {
+  it('does not judge a worker by jobs for which it has no capacity', async () => {
     const { address: wallet } = await service.addWallet(CREDITS);
     const full = service.workers.find(({ address }) => address === workers.dying);
     full?.setMode('is_full');
@@ -230,7 +230,7 @@ describe('svc canary', () => {
     expect({ available, locked }).toEqual({ available: CREDITS, locked: 0n });
   });
 
-  it('takes the job under way back when it is interrupted, however often', async () => {
+  it('takes back the running job when it is interrupted, however often', async () => {
     const { address: wallet } = await service.addWallet(CREDITS);
     const release = solver.hold();
     const child = startCanary(wallet, '--worker', workers.solving);
@@ -251,7 +251,7 @@ describe('svc canary', () => {
     });
   });
 
-  it('says in one line why it cannot be done, and locks nothing', async () => {
+  it('prints in one line why it cannot run, and locks nothing', async () => {
     const { address: wallet } = await service.addWallet(CREDITS);
     const stranger = Keypair.generate().publicKey.toBase58();
     const away = 'http://127.0.0.1:1';
@@ -272,7 +272,7 @@ describe('svc canary', () => {
     expect((await readBooks(service, wallet)).jobs).toEqual([]);
   });
 
-  it('leaves no job open when the credits do not last', async () => {
+  it('leaves no job open when the credits run out', async () => {
     const { address: wallet } = await service.addWallet(20n);
 
     const { error, code } = await canary(wallet);

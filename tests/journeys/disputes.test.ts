@@ -119,7 +119,7 @@ async function fillTreasury(): Promise<void> {
 }
 
 describe('a dispute', () => {
-  it('is opened when the hashes differ, and its job shows it to its rejection [disputes.opened] [disputes.decided]', async () => {
+  it('is opened for a different hash, and its job shows it until its rejection [disputes.opened] [disputes.decided]', async () => {
     const { jobId, hash } = await complete();
     const exposedBefore = await exposureBaseUnits();
     const received = sha256('another text');
@@ -159,7 +159,7 @@ describe('a dispute', () => {
     expect(await exposureBaseUnits()).toBe(exposedBefore);
   });
 
-  it('that is upheld gives the charge back [disputes.decided]', async () => {
+  it('that is upheld returns the charge [disputes.decided]', async () => {
     const { jobId } = await complete();
     await dispute(jobId, sha256('another text'));
     await fillTreasury();
@@ -175,7 +175,7 @@ describe('a dispute', () => {
     await service.expectConserved();
   });
 
-  it('that nobody decides expires after 24 hours [disputes.expiry]', async () => {
+  it('expires after 24 hours without a decision [disputes.expiry]', async () => {
     const { jobId } = await complete();
     await dispute(jobId, sha256('another text'));
     await service.advanceSeconds(ARBITRATION_SECONDS + 1);
@@ -189,7 +189,7 @@ describe('a dispute', () => {
     });
   });
 
-  it('is not opened when the hashes are equal, whatever the case of their digits [disputes.equal]', async () => {
+  it('is not opened for equal hashes, in upper or lower case [disputes.equal]', async () => {
     const { jobId, hash } = await complete();
     const shouted = `sha256:${hash.slice('sha256:'.length).toUpperCase()}`;
     const { status, body } = await dispute(jobId, shouted);
@@ -204,7 +204,7 @@ describe('a dispute', () => {
     expect((await onLedger(jobId)).status).toBe('settled');
   });
 
-  it('waits for a job that is still settling when its stream has ended [disputes.still-settling]', async () => {
+  it('waits for a job that is still settling after its stream [disputes.still-settling]', async () => {
     const stream = await service
       .openai(wallet)
       .chat.completions.create({ model: service.model.id, messages, stream: true });
@@ -214,7 +214,7 @@ describe('a dispute', () => {
     expect([status, body.dispute_opened]).toEqual([200, true]);
   });
 
-  it('is refused after the window, by the time of the ledger [disputes.window]', async () => {
+  it("is refused after the window, by the ledger's clock [disputes.window]", async () => {
     const { jobId, hash } = await complete();
     await service.advanceSeconds(WINDOW_SECONDS + 1);
     const late = await dispute(jobId, sha256('another text'));
@@ -249,7 +249,7 @@ describe('a dispute', () => {
     }
   });
 
-  it('is refused when the wallet has as many open ones as it may [disputes.refusals]', async () => {
+  it('is refused when the wallet has the maximum number of open disputes [disputes.refusals]', async () => {
     for (let open = 0; open < OPEN_DISPUTES_MAX; open += 1) {
       const { jobId } = await complete();
       expect((await dispute(jobId, sha256('another text'))).status).toBe(200);
@@ -259,7 +259,7 @@ describe('a dispute', () => {
     expect(refusalOf(refused)).toEqual([422, 'dispute_limit_reached']);
   });
 
-  it('is opened once when asked for twice at the same time [disputes.refusals]', async () => {
+  it('is opened once when it is requested twice at the same time [disputes.refusals]', async () => {
     const { jobId } = await complete();
     const answers = await Promise.all([
       dispute(jobId, sha256('another text')),
@@ -269,7 +269,7 @@ describe('a dispute', () => {
   });
 });
 
-describe('a job that was never paid', () => {
+describe('a job without a charge', () => {
   it('cannot be disputed [disputes.refusals]', async () => {
     service.workers[0]?.setMode('wrong_hash');
     const failed = await service

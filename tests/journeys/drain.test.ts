@@ -80,8 +80,8 @@ async function expectAllSettled(jobs: number): Promise<void> {
   await service.expectConserved();
 }
 
-describe('an API process that is told to end', () => {
-  it('takes no new connection, ends what is under way as if nothing were, and exits with 0', async () => {
+describe('an API process that receives SIGTERM', () => {
+  it('refuses new connections, completes running requests and exits with 0', async () => {
     const streams = await Promise.all(
       Array.from({ length: STREAMS }, (_, index) =>
         ask({ stream: true, content: `Stream ${index}.` }),
@@ -109,7 +109,7 @@ describe('an API process that is told to end', () => {
     await expectAllSettled(STREAMS + 1);
   });
 
-  it('in the very moment in which it says that it is ready ends in order', async () => {
+  it('shuts down in order even at the moment it becomes ready', async () => {
     const ended = await startProcess('api/main.ts', {
       ...service.apiEnvironment,
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(ENDED_WHEN_READY)}`,
@@ -117,7 +117,7 @@ describe('an API process that is told to end', () => {
     expect(await ended.exited).toBe(0);
   });
 
-  it('breaks off what takes longer than it is given, which is not charged', async () => {
+  it('aborts what exceeds the shutdown time, and does not charge for it', async () => {
     const hasty = await startProcess('api/main.ts', {
       ...service.apiEnvironment,
       SVC_SHUTDOWN_TIMEOUT_MS: '1000',
@@ -134,7 +134,7 @@ describe('an API process that is told to end', () => {
     expect((await service.account()).availableCredits).toBe(service.boughtCredits);
   });
 
-  it('is not hurried by a second signal', async () => {
+  it('does not hurry at a second signal', async () => {
     const stream = await ask({ stream: true, content: 'Stream.' });
     api.signal('SIGTERM');
     await until(async () => (await connectionError()) === 'ECONNREFUSED');
@@ -145,7 +145,7 @@ describe('an API process that is told to end', () => {
     await expectAllSettled(1);
   });
 
-  it('closes the connections that clients keep for later', async () => {
+  it('closes idle kept-alive connections', async () => {
     const request = http.get(`${api.url}/health`, { agent: new http.Agent({ keepAlive: true }) });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     const { socket } = response;

@@ -123,7 +123,7 @@ async function untilAll(status: JobStatus, count: number) {
 }
 
 describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
-  it('ends as job_timeout with the refund when its worker never answers [failures.timeout]', async () => {
+  it('ends as job_timeout and is refunded when its worker never answers [failures.timeout]', async () => {
     await work('never_answers');
     const failing = failureOf(kind);
     await untilUnderWay(service, wallet.address, 1);
@@ -139,7 +139,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
     await expectNothingCharged();
   });
 
-  it('ends so, too, when it is the worker who says that the time is over', async () => {
+  it('ends as job_timeout, too, when its worker reports the time-out first', async () => {
     const { engine, asked, sayIt } = createHastyEngine();
     await start(engine);
     const failing = failureOf(kind);
@@ -157,7 +157,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
     await expectNothingCharged();
   });
 
-  it('has failed when its worker says so before the time', async () => {
+  it('fails when its worker reports a time-out too early', async () => {
     const { engine, sayIt } = createHastyEngine();
     await start(engine);
     sayIt();
@@ -188,7 +188,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
     },
   );
 
-  it('is answered by the next worker when the first refuses before any content [failures.failover]', async () => {
+  it('fails over to the next worker when the first refuses before any content [failures.failover]', async () => {
     await start('refuses', 'honest');
     // The choice among two is random: whichever comes first, each request must be answered.
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -218,7 +218,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
     expect(await onlyJob()).toMatchObject({ status: 'settled', charged: 8n });
   });
 
-  it('is stopped before its time runs out, ends with length and is paid [failures.long-answer]', async () => {
+  it('is stopped before its deadline, ends with length and is paid [failures.long-answer]', async () => {
     await work('endless');
     const body = { model: service.model.id, messages, max_tokens: 5_000 };
     const client = service.openai(wallet);
@@ -259,7 +259,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
 });
 
 describe('a request whose API process is killed after the lock', () => {
-  it('gets its credits back from the keeper [failures.process-dies]', async () => {
+  it('is refunded by the keeper [failures.process-dies]', async () => {
     await work('never_answers');
     const api = await service.startApiProcess();
     const asking = fetch(`${api.url}/v1/chat/completions`, {
@@ -281,7 +281,7 @@ describe('a request whose API process is killed after the lock', () => {
   });
 });
 
-describe('a client that leaves', () => {
+describe('a client that disconnects', () => {
   it('before a plain answer began is not charged [failures.client-left-plain]', async () => {
     await work('endless');
     const leaving = new AbortController();
@@ -297,7 +297,7 @@ describe('a client that leaves', () => {
     await expectNothingCharged();
   });
 
-  it('in the middle of a stream is charged for what was produced [failures.client-left-stream]', async () => {
+  it('during a stream is charged for what was produced [failures.client-left-stream]', async () => {
     await work('endless');
     const stream = await service
       .openai(wallet)

@@ -22,7 +22,7 @@ function post(body: string): Promise<Response> {
 }
 
 describe('a streamed answer', () => {
-  it('ends with the settlement in its trailers, which the job confirms [completions.stream] [completions.stream-headers] [completions.stream-trailers] [models.engine]', async () => {
+  it('ends with the settlement in trailers, and its job confirms it [completions.stream] [completions.stream-headers] [completions.stream-trailers] [models.engine]', async () => {
     const request = http.request(`${service.baseUrl}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${service.apiKey}` },
@@ -58,14 +58,14 @@ describe('a streamed answer', () => {
   });
 });
 
-describe('what is not a request of this API', () => {
+describe('an invalid request', () => {
   it.each([
     ['GET', '/v1/chat/completions'],
     ['POST', '/v1/models'],
     ['GET', '/v1/embeddings'],
     ['POST', '/v1/assistants'],
     ['DELETE', '/'],
-  ])('is answered with route_not_found: %s %s [errors.routes]', async (method, path) => {
+  ])('gets route_not_found: %s %s [errors.routes]', async (method, path) => {
     const response = await fetch(`${service.baseUrl}${path}`, { method });
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({
@@ -78,7 +78,7 @@ describe('what is not a request of this API', () => {
     ['no object', '[1, 2]'],
     ['an empty body', ''],
     ['more than 4 MiB', JSON.stringify({ model: 'x', messages: 'x'.repeat(4 * 1_024 * 1_024) })],
-  ])('is answered with invalid_request: %s [completions.body-limits]', async (_name, body) => {
+  ])('gets invalid_request: %s [completions.body-limits]', async (_name, body) => {
     const response = await post(body);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
@@ -86,7 +86,7 @@ describe('what is not a request of this API', () => {
     });
   });
 
-  it('is answered in the usual shape even if it is not HTTP [errors.malformed-http]', async () => {
+  it('gets the usual error body even if it is not HTTP [errors.malformed-http]', async () => {
     const { hostname, port } = new URL(service.baseUrl);
     const socket = connect(Number(port), hostname);
     socket.end('GET / HTTP/9.9\r\nnonsense\r\n\r\n');
@@ -109,8 +109,8 @@ describe('the documentation of errors', () => {
   });
 });
 
-describe('a model whose workers are all silent', () => {
-  it('is known, not listed, and answered with 503 before anything is locked [failures.nothing-locked] [models.hosted-only] [errors.no-workers]', async () => {
+describe('a model with only silent workers', () => {
+  it('exists, is not listed, and answers 503 before anything is locked [failures.nothing-locked] [models.hosted-only] [errors.no-workers]', async () => {
     const silent = await startRunningService({ workers: [] });
     try {
       expect(await silent.get(`/v1/models/${silent.model.id}`)).toMatchObject({

@@ -117,7 +117,7 @@ async function startCuttingProxy(cuts: number): Promise<{ url: string; asked: st
 }
 
 describe.each([false, true])('a completion with stream %s', (stream) => {
-  it('is given again, not charged again, under the same Idempotency-Key [idempotency.replay]', async () => {
+  it('is replayed without a charge under the same Idempotency-Key [idempotency.replay]', async () => {
     setMode('honest');
     const headers = { 'idempotency-key': 'order-7' };
     const first = await ask({ stream, headers });
@@ -187,7 +187,7 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
     expect(await spentCredits()).toBe(0n);
   });
 
-  it('is charged once when the official client retries it silently after a lost answer [idempotency.silent-retries]', async () => {
+  it('is charged once when the official client retries silently after a lost answer [idempotency.silent-retries]', async () => {
     setMode('honest');
     const proxy = await startCuttingProxy(1);
     const client = new OpenAI({ baseURL: `${proxy.url}/v1`, apiKey: wallet.apiKey });
@@ -210,8 +210,8 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
   });
 });
 
-describe('a request that nothing was locked for', () => {
-  it('runs under its Idempotency-Key as soon as there are credits [failures.nothing-locked] [idempotency.failed-runs-again]', async () => {
+describe('a request that locked nothing', () => {
+  it('runs under its Idempotency-Key once there are credits [failures.nothing-locked] [idempotency.failed-runs-again]', async () => {
     setMode('honest');
     const { address, apiKey } = await service.addWallet(1n);
     const headers = { 'idempotency-key': 'order-7', authorization: `Bearer ${apiKey}` };
@@ -223,8 +223,8 @@ describe('a request that nothing was locked for', () => {
   });
 });
 
-describe("the official client's own time-out", () => {
-  it('never charges for an answer that nobody got [idempotency.silent-retries]', async () => {
+describe('a time-out of the official client', () => {
+  it('never leads to a charge for an answer that was not received [idempotency.silent-retries]', async () => {
     setMode('never_answers');
     const client = new OpenAI({
       baseURL: `${service.baseUrl}/v1`,

@@ -77,7 +77,7 @@ async function settleJob(): Promise<string> {
 }
 
 describe('two instances on one database and one ledger', () => {
-  it('refuse a key with the next request after it was revoked or replaced, both of them [keys.revoked-at-once]', async () => {
+  it('both refuse a key with the next request after it was revoked or replaced [keys.revoked-at-once]', async () => {
     const wallet = await service.addWallet(100n);
     const statuses = (apiKey: string) =>
       Promise.all(
@@ -94,7 +94,7 @@ describe('two instances on one database and one ledger', () => {
     expect(await statuses(next)).toEqual(Array(4).fill([401, 'invalid_api_key']));
   });
 
-  it('make one job of a request that reaches both under one Idempotency-Key', async () => {
+  it('run one job for a request that reaches both under one Idempotency-Key', async () => {
     const before = (await service.jobs()).length;
     const request = {
       method: 'POST',
@@ -116,7 +116,7 @@ describe('two instances on one database and one ledger', () => {
     expect((await service.jobs()).length).toBe(before + 1);
   });
 
-  it('give the same pages, and each goes on with the cursors of the other', async () => {
+  it("return the same pages and accept each other's cursors", async () => {
     for (let job = 0; job < 4; job += 1) await settleJob();
     const { body: all } = await call(left, '/v1/jobs');
     const ids = all.data.map(({ id }: { id: string }) => id);
@@ -136,7 +136,7 @@ describe('two instances on one database and one ledger', () => {
     expect(seen).toEqual(ids);
   });
 
-  it('open one dispute of a job that both are asked to dispute', async () => {
+  it('open one dispute when both receive it for the same job', async () => {
     const job = await settleJob();
     const body = { received_output_hash: `sha256:${'0'.repeat(64)}` };
     const answers = await Promise.all(
@@ -156,7 +156,7 @@ describe('two instances on one database and one ledger', () => {
     }
   });
 
-  it('know each other’s webhooks at once', async () => {
+  it('see each other’s webhooks at once', async () => {
     const webhook = { url: 'http://127.0.0.1:9/hook', events: ['job.failed'] };
     const { body: created } = await post(left, '/v1/webhooks', webhook);
     const { body: listed } = await call(right, '/v1/webhooks');
@@ -170,7 +170,7 @@ describe('two instances on one database and one ledger', () => {
     expect((await call(left, '/v1/webhooks')).body.data).toEqual([]);
   });
 
-  it('stream through a balancer, to the trailers', async () => {
+  it('stream through a load balancer, including trailers', async () => {
     const request = http.request(`${balancer.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${service.apiKey}` },
@@ -186,7 +186,7 @@ describe('two instances on one database and one ledger', () => {
     expect(job.body).toMatchObject({ status: 'settled', credits_charged: CHARGE_CREDITS });
   });
 
-  it('count refused keys each for itself', async () => {
+  it('count refused keys separately', async () => {
     const apiKey = `svc_live_${'x'.repeat(32)}`;
     const statuses: number[] = [];
     for (let guess = 0; guess < 2 * REFUSED_KEYS_AT_ONCE; guess += 1) {

@@ -58,7 +58,7 @@ async function expectAllSettled(answers: number): Promise<void> {
 
 describe(`${REQUESTS} concurrent requests`, () => {
   it(
-    'of one wallet are all settled, conserve every credit, and stand in the mirror [charging.concurrent]',
+    'of one wallet are all settled, conserve every credit, and reach the mirror [charging.concurrent]',
     async () => {
       await Promise.all(Array.from({ length: REQUESTS }, (_, index) => ask(service.apiKey, index)));
       await expectAllSettled(REQUESTS);
@@ -70,7 +70,7 @@ describe(`${REQUESTS} concurrent requests`, () => {
   );
 
   it(
-    'of 20 wallets are all settled, conserve every credit, and stand in the mirror',
+    'of 20 wallets are all settled, conserve every credit, and reach the mirror',
     async () => {
       const wallets: { address: PublicKey; apiKey: string }[] = [];
       for (let index = 0; index < 20; index += 1) wallets.push(await service.addWallet(160n));

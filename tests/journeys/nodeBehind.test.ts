@@ -61,8 +61,8 @@ function fallBehind(times: number, settlementSlot: number): void {
   });
 }
 
-describe('a dispute at a node that has not come to the settlement', () => {
-  it('is opened once the node has, and not told to have been opened before', async () => {
+describe('a dispute at a node that has not reached the settlement', () => {
+  it('is opened once the node has reached it, and not reported as opened before', async () => {
     const jobId = await settleJob();
     fallBehind(2, (await service.get(`/v1/jobs/${jobId}`)).on_chain.slot);
     expect(await disputeAtOther(jobId)).toMatchObject({
@@ -71,7 +71,7 @@ describe('a dispute at a node that has not come to the settlement', () => {
     });
   });
 
-  it('is a 503 while the node does not come to it', async () => {
+  it('is a 503 while the node stays behind', async () => {
     const jobId = await settleJob();
     fallBehind(100, (await service.get(`/v1/jobs/${jobId}`)).on_chain.slot);
     expect(await disputeAtOther(jobId)).toMatchObject({

@@ -32,7 +32,7 @@ async function refusal(work: Promise<unknown>): Promise<APIError> {
   return error as APIError;
 }
 
-describe('the official client, with its base URL and key changed and nothing else', () => {
+describe('the official client with another base URL and key', () => {
   it('lists the models with their prices [models.list]', async () => {
     const page = await client.models.list();
     expect(page.data.map(({ id }) => id)).toContain(model);
@@ -48,7 +48,7 @@ describe('the official client, with its base URL and key changed and nothing els
     expect(await client.models.retrieve(model)).toMatchObject({ id: model, owned_by: 'Alibaba' });
   });
 
-  it('gets a plain completion that is settled and readable at once [completions.compatible] [completions.plain] [completions.plain-headers] [charging.credit-value] [charging.same-balance] [account.balance] [jobs.object]', async () => {
+  it('gets a settled plain completion that is readable at once [completions.compatible] [completions.plain] [completions.plain-headers] [charging.credit-value] [charging.same-balance] [account.balance] [jobs.object]', async () => {
     const before = await service.account();
     const { data, response } = await client.chat.completions
       .create({ model, messages })
@@ -86,7 +86,7 @@ describe('the official client, with its base URL and key changed and nothing els
     expect(response.headers.get('x-svc-credits-remaining')).toBe(`${after.credits_remaining}`);
   });
 
-  it('gets a stream: role first, text, finish reason, end [completions.stream]', async () => {
+  it('gets a stream of role, text, finish reason and end [completions.stream]', async () => {
     const stream = await client.chat.completions.create({ model, messages, stream: true });
     const chunks = [];
     for await (const chunk of stream) chunks.push(chunk);
@@ -99,7 +99,7 @@ describe('the official client, with its base URL and key changed and nothing els
     expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
   });
 
-  it('gets usage in a stream when it asks for it, in a chunk without choices [completions.stream-usage]', async () => {
+  it('gets usage in a stream on request, in a chunk without choices [completions.stream-usage]', async () => {
     const stream = await client.chat.completions.create({
       model,
       messages,
@@ -115,7 +115,7 @@ describe('the official client, with its base URL and key changed and nothing els
     expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe('stop');
   });
 
-  it('is told the answer was cut by max_tokens [completions.max-tokens]', async () => {
+  it('sees that max_tokens cut the answer [completions.max-tokens]', async () => {
     const answer = await client.chat.completions.create({ model, messages, max_tokens: 3 });
     expect(answer.choices[0]?.finish_reason).toBe('length');
     expect(answer.usage?.completion_tokens).toBeLessThanOrEqual(3);
@@ -128,7 +128,7 @@ describe('the official client, with its base URL and key changed and nothing els
     expect(error).toMatchObject({ status: 401, code: 'invalid_api_key' });
   });
 
-  it('is told that the key is missing [keys.bearer] [errors.body]', async () => {
+  it('throws AuthenticationError for a missing key [keys.bearer] [errors.body]', async () => {
     const response = await fetch(`${service.baseUrl}/v1/models`);
     expect(response.status).toBe(401);
     expect(await response.json()).toEqual({
@@ -142,7 +142,7 @@ describe('the official client, with its base URL and key changed and nothing els
     });
   });
 
-  it('throws BadRequestError for an unknown model, and NotFoundError for one it looks up [models.unknown]', async () => {
+  it('throws BadRequestError for an unknown model, and NotFoundError for its lookup [models.unknown]', async () => {
     const asked = await refusal(client.chat.completions.create({ model: 'nothing', messages }));
     expect(asked).toBeInstanceOf(BadRequestError);
     expect(asked).toMatchObject({ code: 'model_not_found', param: 'model' });
@@ -151,7 +151,7 @@ describe('the official client, with its base URL and key changed and nothing els
     expect(looked).toMatchObject({ code: 'model_not_found', type: 'not_found_error' });
   });
 
-  it('is told what it has and what it needs when its credits do not suffice [errors.insufficient-credits]', async () => {
+  it('gets available and required credits when they do not suffice [errors.insufficient-credits]', async () => {
     const poor = await service.addWallet(5n);
     const error = await refusal(
       service.openai({ apiKey: poor.apiKey }).chat.completions.create({ model, messages }),
@@ -171,7 +171,7 @@ describe('the official client, with its base URL and key changed and nothing els
     });
   });
 
-  it('throws BadRequestError for a temperature of 3 and names it [completions.field-ranges]', async () => {
+  it('throws BadRequestError for a temperature of 3 and names the field [completions.field-ranges]', async () => {
     const error = await refusal(
       client.chat.completions.create({ model, messages, temperature: 3 }),
     );
@@ -189,7 +189,7 @@ describe('the official client, with its base URL and key changed and nothing els
     expect(error).toMatchObject({ status: 403, code: 'key_suspended' });
   });
 
-  it('sees its own jobs only [jobs.unknown]', async () => {
+  it('sees only the jobs of its wallet [jobs.unknown]', async () => {
     const { response } = await client.chat.completions.create({ model, messages }).withResponse();
     const jobId = response.headers.get('x-svc-job-id') as string;
     const other = await service.addWallet(100n);

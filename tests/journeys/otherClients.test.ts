@@ -39,7 +39,7 @@ describe('LangChain', () => {
     expect(await settledJobs()).toBe(before + 1);
   });
 
-  it('gets a stream that adds up to an answer, with the usage at its end', async () => {
+  it('gets a stream whose chunks add up to an answer, with the usage at the end', async () => {
     const before = await settledJobs();
     const pieces: string[] = [];
     const usages: unknown[] = [];
@@ -52,7 +52,7 @@ describe('LangChain', () => {
     expect(await settledJobs()).toBe(before + 1);
   });
 
-  it('is told of a wrong key in its own terms', async () => {
+  it('throws its own authentication error for a wrong key', async () => {
     const wrong = `svc_live_${'x'.repeat(32)}`;
     await expect(model({ apiKey: wrong }).invoke(PROMPT)).rejects.toMatchObject({
       status: 401,
@@ -79,7 +79,7 @@ describe('the Vercel AI SDK', () => {
     expect(await settledJobs()).toBe(before + 1);
   });
 
-  it('gets a stream that ends, with the usage at its end', async () => {
+  it('gets a stream that ends with the usage', async () => {
     const before = await settledJobs();
     const { textStream, finishReason, usage } = streamText({ model: model(), prompt: PROMPT });
     let text = '';
@@ -90,7 +90,7 @@ describe('the Vercel AI SDK', () => {
     expect(await settledJobs()).toBe(before + 1);
   });
 
-  it('is told of a wrong key in its own terms', async () => {
+  it('throws its own authentication error for a wrong key', async () => {
     const wrong = `svc_live_${'x'.repeat(32)}`;
     const failing = generateText({ model: model(wrong), prompt: PROMPT, maxRetries: 0 });
     const error = await failing.catch((thrown: unknown) => thrown);

@@ -48,8 +48,8 @@ async function changePayout(): Promise<PublicKey> {
   return changed;
 }
 
-describe('a worker that changes its payout while it answers', () => {
-  it('is paid there, though the API has not heard of it', async () => {
+describe('a worker that changes its payout account during a job', () => {
+  it("is paid at the new account, even before the API's mirror shows the change", async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const end = playInTwoParts(service.engine);
     const asking = FORMS.map((form) => openCompletion(service, { form, apiKey }));

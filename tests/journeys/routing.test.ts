@@ -151,7 +151,7 @@ describe('a pool in which every worker fails', () => {
     ['plain', false],
     ['stream', true],
   ])(
-    'costs a %s completion nothing: three of four are asked [failures.three-workers] [errors.job-headers]',
+    'costs a %s completion nothing, after three of four are tried [failures.three-workers] [errors.job-headers]',
     async (_kind, stream) => {
       await openPool('fails', 'fails', 'fails', 'fails');
       const before = await service.account();
@@ -169,7 +169,7 @@ describe('a pool in which every worker fails', () => {
     },
   );
 
-  it('goes on being asked, and serves again with the first that recovers', async () => {
+  it('is tried again, and serves once the first worker recovers', async () => {
     const [one, two] = await openPool('fails', 'fails');
     for (let time = 0; time < 2; time += 1) expect((await ask()).status).toBe(500);
     one?.setMode('honest');
@@ -178,8 +178,8 @@ describe('a pool in which every worker fails', () => {
   });
 });
 
-describe('a client that leaves before there is any text', () => {
-  it('has no other worker asked for it', async () => {
+describe('a client that disconnects before the first text', () => {
+  it('causes no dispatch to another worker', async () => {
     await openPool('never_answers', 'never_answers', 'never_answers');
     const leaving = new AbortController();
     const leave = expect(
@@ -198,8 +198,8 @@ describe('a client that leaves before there is any text', () => {
   });
 });
 
-describe('a worker that fails among sound ones', () => {
-  it('costs no request its answer, and is tried again after 2, 4, 8, … seconds only', async () => {
+describe('a failing worker among healthy ones', () => {
+  it('costs no request its answer and is retried only after 2, 4, 8, … seconds', async () => {
     const [failing] = await openPool('fails', 'honest');
     const startedMs = performance.now();
     for (let time = 0; time < 12; time += 1) expect((await ask()).status).toBe(200);
@@ -209,12 +209,12 @@ describe('a worker that fails among sound ones', () => {
   });
 });
 
-describe('a worker that is full', () => {
+describe('a full worker', () => {
   it.each([
     ['plain', false],
     ['stream', true],
   ])(
-    'is believed: the next %s completion is told when to come back, and locks nothing',
+    'makes the next %s completion a 503 with Retry-After, and nothing is locked',
     async (_kind, stream) => {
       const [full] = await openPool('is_full');
       expect((await ask()).status).toBe(500);
@@ -249,8 +249,8 @@ async function leaveBeforeLock(): Promise<void> {
   await untilSampled(service, left, (count) => count === leftBefore + 1);
 }
 
-describe('a worker whose only slot is taken', () => {
-  it('is asked for nothing else: a completion is told so in time, and locks nothing', async () => {
+describe('a worker with its only capacity in use', () => {
+  it('gets no other job: a completion is refused in time and locks nothing', async () => {
     const worker = await addWorker('endless', 1);
     workers.push(worker);
     await untilActive(1);
@@ -277,12 +277,12 @@ describe('a worker whose only slot is taken', () => {
   });
 });
 
-describe('a worker that is silent', () => {
+describe('a silent worker', () => {
   it.each([
     ['plain', false],
     ['stream', true],
   ])(
-    'is dropped after 30 s for one that answers a %s completion [failures.silent-worker-dropped]',
+    'is replaced after 30 s by one that answers a %s completion [failures.silent-worker-dropped]',
     async (_kind, stream) => {
       // given a job at a silent worker, when another one comes
       const [silent] = await openPool('never_answers');
@@ -313,7 +313,7 @@ describe('a worker that is silent', () => {
     },
   );
 
-  it('is waited for when there is no other, up to a 504 that names the job [errors.job-headers]', async () => {
+  it('is waited for when it is the only one, up to a 504 that names the job [errors.job-headers]', async () => {
     await openPool('never_answers');
     const before = await service.account();
     const asking = ask();
@@ -331,7 +331,7 @@ describe('a worker that counts more tokens than the service', () => {
     ['plain', false],
     ['stream', true],
   ])(
-    'ends a %s completion as a 400 that costs nothing [models.context-counted-by-worker]',
+    'makes a %s completion a 400 that costs nothing [models.context-counted-by-worker]',
     async (_kind, stream) => {
       await openPool('counts_more', 'counts_more');
       const before = await service.account();
@@ -374,9 +374,9 @@ const departures = {
   }),
 };
 
-describe('a worker that leaves', () => {
+describe('a departing worker', () => {
   it.each(Object.entries(departures))(
-    'because it %s ends its job, is paid, and gets no other',
+    'that %s completes its job, is paid, and gets no further job',
     async (_why, depart) => {
       // given a stream in the middle of which its worker leaves
       const [leaving] = await openPool('endless');
@@ -409,7 +409,7 @@ describe('a worker that leaves', () => {
 });
 
 describe('the latency that a model shows', () => {
-  it('is 0 at first, then the median over all processes, the same from each [models.median-latency]', async () => {
+  it('is 0 at first, then the median over all processes, equal in each [models.median-latency]', async () => {
     // Each process looks at the observations every few seconds.
     const untilShown = (
       url: string,

@@ -97,7 +97,7 @@ async function expectDelivered(secrets: string[]): Promise<void> {
 }
 
 describe('SVC_SECRETS_KEY', () => {
-  it('is changed step by step while all runs, without a lost webhook or a second charge', async () => {
+  it('changes step by step in a running service, without a lost webhook or a second charge', async () => {
     // given a service under the old key, a webhook, and a request that was charged
     const first = service.baseUrl;
     const secrets = [await createWebhook(first)];

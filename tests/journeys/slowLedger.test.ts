@@ -87,7 +87,7 @@ const untilWaiting = (lane: string, transactions: number) =>
   );
 
 describe('a settlement', () => {
-  it('pays for priority what the node names', async () => {
+  it('pays the priority fee that the node names', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const paid = new Set<bigint>();
     service.ledgerGate.setRoad(async (request, forward) => {
@@ -110,8 +110,8 @@ describe('a settlement', () => {
   });
 });
 
-describe('on a ledger that is slower than the workers', () => {
-  it('answers that were delivered are settled before new jobs are begun', async () => {
+describe('on a ledger that is slower than the workers,', () => {
+  it('settlements of delivered answers come before new locks', async () => {
     const { address, apiKey, first, second, sent, letGo } = await occupyLedger();
     const asking = askCompletion(service, { form: 'plain', apiKey });
     await untilWaiting('locks', 1);
@@ -129,7 +129,7 @@ describe('on a ledger that is slower than the workers', () => {
     });
   });
 
-  it('what would only wait in vain for its lock is refused at once, and nothing is charged', async () => {
+  it('a request whose lock could not land in time is refused at once and not charged', async () => {
     const { address, apiKey, first, second, letGo } = await occupyLedger();
     const waiting = askCompletion(service, { form: 'plain', apiKey });
     await untilWaiting('locks', 1);
@@ -153,7 +153,7 @@ describe('on a ledger that is slower than the workers', () => {
     });
   });
 
-  it('no settlement is signed whose turn comes when its job may soon be refunded', async () => {
+  it('a settlement that comes too close to the refund time is not signed', async () => {
     const { address, first, second, sent, letGo } = await occupyLedger();
     second.end();
     await untilWaiting('settlements', 2);

@@ -16,8 +16,8 @@ afterAll(async () => {
   await service.close();
 });
 
-describe('a disputed job that the mirror has not seen', () => {
-  it('shows the usage that was charged, not what its worker claimed', async () => {
+describe('a disputed job that is missing in the mirror', () => {
+  it("shows the charged usage, not the worker's claim", async () => {
     const { headers, body } = await askCompletion(service, { form: 'plain' });
     const { usage } = JSON.parse(body);
     const path = `/v1/jobs/${headers['x-svc-job-id']}`;

@@ -50,8 +50,8 @@ async function openStream(more: Record<string, string> = {}): Promise<IncomingMe
   return response;
 }
 
-describe('a job, while the indexer stands still,', () => {
-  it('is read from the ledger, as the mirror will tell it but for the signatures of its end [jobs.unmirrored]', async () => {
+describe('with a stopped indexer, a job', () => {
+  it('is read from the ledger as the mirror will show it, except the signatures of its end [jobs.unmirrored]', async () => {
     const stream = await openStream();
     const {
       'x-svc-job-id': id,
@@ -87,7 +87,7 @@ describe('a job, while the indexer stands still,', () => {
     });
   });
 
-  it('is no job of another wallet, as an id that nobody locked is nobody’s [jobs.unmirrored]', async () => {
+  it('is unknown to another wallet, as an id that was never locked is to all [jobs.unmirrored]', async () => {
     const stream = await openStream();
     const id = stream.headers['x-svc-job-id'] as string;
     const lookUp = async (jobId: string, apiKey: string) => {
@@ -120,8 +120,8 @@ describe('a job, while the indexer stands still,', () => {
   });
 });
 
-describe('a job that the mirror shows as running, while the indexer stands still,', () => {
-  it('is not said to be without a charge once it was closed', async () => {
+describe('with a stopped indexer, a job that the mirror shows as running', () => {
+  it('is not reported as free of charge after it was closed', async () => {
     const { path } = await settleUnseen();
     await service.advanceSeconds(CLOSABLE_SECONDS);
     await closeJob();

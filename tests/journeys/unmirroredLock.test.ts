@@ -51,8 +51,8 @@ function listNothing(times: number): void {
   });
 }
 
-describe('a job that the mirror has not seen', () => {
-  it('tells the transaction that locked its credits, not one before that was refused', async () => {
+describe('a job that is missing in the mirror', () => {
+  it('shows the transaction of its lock, not an earlier one that was refused', async () => {
     const refusedTx = refuseOnceOnLedger();
     const stream = await openCompletion(service, { form: 'stream' });
     const { 'x-svc-job-id': id, 'x-svc-tx-signature': escrowTx } = stream.headers;
@@ -62,7 +62,7 @@ describe('a job that the mirror has not seen', () => {
     await readAnswer(stream);
   });
 
-  it('is answered again without a balance, since the mirror has the one of before its charge', async () => {
+  it('is replayed without a balance, because the mirror still has the one before its charge', async () => {
     const asking = { form: 'stream', headers: { 'idempotency-key': 'said-once' } } as const;
     const first = await askCompletion(service, asking);
     const again = await askCompletion(service, asking);
@@ -76,7 +76,7 @@ describe('a job that the mirror has not seen', () => {
     }
   });
 
-  it('is a place in the list like any other', async () => {
+  it('is a valid cursor for the job list', async () => {
     const { headers } = await askCompletion(service, { form: 'stream' });
     for (const cursor of ['before', 'after']) {
       expect(await service.get(`/v1/jobs?${cursor}=${headers['x-svc-job-id']}`)).toEqual({
@@ -88,7 +88,7 @@ describe('a job that the mirror has not seen', () => {
     }
   });
 
-  it('is not denied by a node that knows the job and lists no transaction of it yet', async () => {
+  it('is not unknown at a node that has the job but lists no transaction of it yet', async () => {
     const { headers } = await askCompletion(service, { form: 'stream' });
     const path = `/v1/jobs/${headers['x-svc-job-id']}`;
     listNothing(1);

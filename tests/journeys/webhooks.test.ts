@@ -30,7 +30,7 @@ async function createWebhook(): Promise<string> {
   return secret;
 }
 
-it('tells a webhook of a job from its lock to its settlement, signed, as the API tells it [events.journey]', async () => {
+it("a webhook receives a job's signed events from lock to settlement, equal to the API's answers [events.journey]", async () => {
   const secret = await createWebhook();
   const completion = await service.openai().chat.completions.create({
     model: service.model.id,

@@ -61,7 +61,7 @@ describe('the Connection of web3.js', () => {
     },
   );
 
-  it('learns that a transaction can no longer come', async () => {
+  it('detects that a transaction has expired', async () => {
     const { connection, payer } = scene;
     const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash();
     const transaction = new Transaction().add(transferTo(somebody()));
@@ -75,7 +75,7 @@ describe('the Connection of web3.js', () => {
     ).rejects.toThrow('block height exceeded');
   });
 
-  it('hears of accounts, logs, programs, signatures and slots', async () => {
+  it('receives notifications of accounts, logs, programs, signatures and slots', async () => {
     const { connection } = scene;
     const to = somebody();
     const account = Promise.withResolvers<AccountInfo<Buffer>>();
@@ -108,7 +108,7 @@ describe('the Connection of web3.js', () => {
     await connection.removeSlotChangeListener(ids[3]);
   });
 
-  it('reads transactions and token accounts in words', async () => {
+  it('reads parsed transactions and token accounts', async () => {
     const { connection, payer } = scene;
     const mint = Keypair.generate();
     await createMint({ connection, authority: payer }, mint);
@@ -132,7 +132,7 @@ describe('the Connection of web3.js', () => {
     expect(listed).toMatchObject({ signature, confirmationStatus: 'confirmed' });
   });
 
-  it('is answered in all that it asks of a node', async () => {
+  it('gets an answer to every method that it calls', async () => {
     const { connection, payer } = scene;
     const slot = await connection.getSlot();
     const answers = await Promise.all([
@@ -170,7 +170,7 @@ describe('the Connection of web3.js', () => {
 });
 
 describe('@solana/kit', () => {
-  it('is given lamports, sends, confirms and reads', async () => {
+  it('receives lamports, sends, confirms and reads', async () => {
     const rpc = createSolanaRpc(scene.rpcUrl);
     const rpcSubscriptions = createSolanaRpcSubscriptions(scene.wsUrl);
     const signer = await createKeyPairSignerFromBytes(Keypair.generate().secretKey);

@@ -14,8 +14,8 @@ const MUTANTS = 20;
 const random = createRandom();
 const plain = (keys: readonly { toBytes(): Uint8Array }[]) => keys.map((key) => [...key.toBytes()]);
 
-describe(`a transaction's bytes (seed ${random.seed})`, () => {
-  it('are read as web3.js wrote them, and written anew they are the same', () => {
+describe(`transaction bytes (seed ${random.seed})`, () => {
+  it('are decoded as web3.js encoded them, and encode to the same bytes again', () => {
     for (let count = 0; count < CASES; count += 1) {
       const wire = randomWire(random);
       const decoded = decodeTransaction(wire);
@@ -39,7 +39,7 @@ describe(`a transaction's bytes (seed ${random.seed})`, () => {
     }
   });
 
-  it('have one encoding or none, however they were changed', () => {
+  it('have at most one encoding, however they are changed', () => {
     let read = 0;
     let wire = randomWire(random);
     for (let count = 0; count < CASES * MUTANTS; count += 1) {
@@ -55,7 +55,7 @@ describe(`a transaction's bytes (seed ${random.seed})`, () => {
     expect(read).toBeGreaterThan(CASES / 2);
   });
 
-  it('are refused with a count that is longer than it need be', () => {
+  it('are refused when a length prefix is longer than necessary', () => {
     const wire = Buffer.from(randomWire(random));
     const signatures = wire.readUInt8(0);
     const longer = Buffer.concat([Buffer.from([signatures | 0x80, 0]), wire.subarray(1)]);
@@ -66,7 +66,7 @@ describe(`a transaction's bytes (seed ${random.seed})`, () => {
     ['more than 16 bits', [0xff, 0xff, 0x04], 'too large'],
     ['four bytes', [0xff, 0xff, 0xff, 0x01], 'too long'],
     ['more items than bytes', [...encodeCount(1_000)], 'ends before its end'],
-  ])('are refused with a count of %s', (_what, count, words) => {
+  ])('are refused with the length prefix %s', (_what, count, words) => {
     expect(() => decodeTransaction(Uint8Array.from([...count, 1, 2, 3]))).toThrow(words);
   });
 });

@@ -103,8 +103,8 @@ function charge(wire: Buffer) {
   return { charged: PAYER_LAMPORTS - runtime.lamports(address), err };
 }
 
-describe(`the fee that is computed (seed ${random.seed})`, () => {
-  it('is what the runtime takes, whatever the transaction and whether it succeeds', () => {
+describe(`the computed fee (seed ${random.seed})`, () => {
+  it('equals what the runtime charges, for any transaction, successful or not', () => {
     let failed = 0;
     let refused = 0;
     for (let count = 0; count < CASES; count += 1) {
@@ -122,7 +122,7 @@ describe(`the fee that is computed (seed ${random.seed})`, () => {
     expect(CASES - failed - refused).toBeGreaterThan(CASES / 20);
   });
 
-  it('is no more than 64 bits hold', () => {
+  it('is limited to 64 bits', () => {
     const transaction = new Transaction().add(
       ComputeBudgetProgram.setComputeUnitLimit({ units: 1_400_000 }),
       ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 2n ** 64n - 1n }),

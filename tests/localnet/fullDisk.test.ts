@@ -7,7 +7,7 @@ afterEach(() => scene?.close());
 afterAll(removeFolders);
 
 describe('a ledger whose disk is full', () => {
-  it('says so, keeps what it has, undoes the rest, and goes on when there is room', async () => {
+  it('reports it, keeps its data, rolls back the rest, and resumes when there is space', async () => {
     const folder = newFolder();
     const limits: ((pages: number) => void)[] = [];
     scene = await openLocalnet({

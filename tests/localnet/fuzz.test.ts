@@ -132,7 +132,7 @@ async function expectAnswered(count: number, next: () => Call): Promise<number> 
   return succeeded;
 }
 
-describe(`a ledger that is asked nonsense (seed ${random.seed}, ${CASES} cases)`, () => {
+describe(`a ledger under random requests (seed ${random.seed}, ${CASES} cases)`, () => {
   const timeoutMs = 60_000 + 20 * CASES;
 
   /** New blockhashes now and then, since old ones die. */
@@ -159,7 +159,7 @@ describe(`a ledger that is asked nonsense (seed ${random.seed}, ${CASES} cases)`
   }
 
   it(
-    'takes or refuses random transactions',
+    'executes or refuses random transactions',
     async () => {
       const succeeded = await expectTransactionsAnswered((signing) =>
         random.below(5) === 0
@@ -172,7 +172,7 @@ describe(`a ledger that is asked nonsense (seed ${random.seed}, ${CASES} cases)`
   );
 
   it(
-    'takes or refuses transactions that were changed',
+    'executes or refuses mutated transactions',
     async () => {
       const succeeded = await expectTransactionsAnswered((signing) =>
         mutatedTransaction(random, signing),
@@ -209,7 +209,7 @@ describe(`a ledger that is asked nonsense (seed ${random.seed}, ${CASES} cases)`
   );
 
   it(
-    'answers every call of every method, and is there afterwards',
+    'answers every call of every method and still runs afterwards',
     async () => {
       const succeeded = await expectAnswered(CASES, () => nextCall([...METHODS.keys()]));
       expect(succeeded).toBeGreaterThan(CASES / 5);

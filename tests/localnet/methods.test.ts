@@ -39,7 +39,7 @@ describe('an account', () => {
     return value.data;
   };
 
-  it('is told in every encoding, and in part', async () => {
+  it('is returned in every encoding and in slices', async () => {
     const address = await write();
     expect(await read(address, {})).toBe(bs58.encode(BYTES));
     expect(await read(address, { encoding: 'base58' })).toEqual([bs58.encode(BYTES), 'base58']);
@@ -85,7 +85,7 @@ describe('an account', () => {
     ).toMatchObject({ context: { slot: expect.any(Number) }, value: expect.any(Array) });
   });
 
-  it('that holds tokens is told in words, and found by owner and by mint', async () => {
+  it('of tokens is returned parsed, and found by owner and by mint', async () => {
     const owner = somebody().toBase58();
     const address = await scene.ask('localnet_mintTokens', mint.toBase58(), owner, 1_500_000);
     const amount = expect.objectContaining({ amount: '1500000' });
@@ -121,7 +121,7 @@ describe('an account', () => {
 });
 
 describe('the signatures of an address', () => {
-  it('are listed newest first, before one, until one, and so many', async () => {
+  it('are listed newest first, between two signatures and up to a limit', async () => {
     const to = somebody();
     const sent: string[] = [];
     for (let lamports = 5_000_000; lamports < 5_000_004; lamports += 1) {
@@ -145,7 +145,7 @@ describe('the signatures of an address', () => {
     expect(await scene.ask('getSignaturesForAddress', unknown)).toEqual([]);
   });
 
-  it('are not told before the slot that was asked for', async () => {
+  it('are not listed before the requested context slot is reached', async () => {
     const slot = await scene.connection.getSlot('confirmed');
     for (const [method, ...params] of [
       ['getSignaturesForAddress', SYSTEM],
@@ -164,7 +164,7 @@ describe('the signatures of an address', () => {
 });
 
 describe('an amount', () => {
-  it('that no double holds is told to the last lamport, in every encoding', async () => {
+  it('above the range of a double is returned exactly, in every encoding', async () => {
     const to = somebody().toBase58();
     const signature = await scene.ask('requestAirdrop', to, 5_000_001);
     const read = async (encoding: string) => {
@@ -184,7 +184,7 @@ describe('an amount', () => {
 });
 
 describe('a block', () => {
-  it('has its transactions in every detail, and its time', async () => {
+  it('is returned at every level of detail, with its time', async () => {
     const signature = await scene.transfer(somebody(), 5_000_000);
     const { value } = await scene.connection.getSignatureStatus(signature);
     const slot = value?.slot as number;
@@ -209,7 +209,7 @@ describe('a block', () => {
     expect((await scene.call('getBlock', slot + 1_000_000, CONFIRMED)).error?.code).toBe(-32004);
   });
 
-  it('of an empty slot follows the one before', async () => {
+  it('of an empty slot links to the one before', async () => {
     await scene.ask('localnet_skipSlots', 3);
     const slot = (await scene.connection.getSlot('confirmed')) - 1;
     const [before, block] = await Promise.all(
@@ -222,7 +222,7 @@ describe('a block', () => {
 });
 
 describe('a simulation', () => {
-  it('tells what would become of accounts, and has no effect', async () => {
+  it('returns the resulting accounts and has no effect', async () => {
     const to = somebody();
     const transfer = SystemProgram.transfer({
       ...{ fromPubkey: scene.payer.publicKey, toPubkey: to, lamports: 5_000_000 },
@@ -249,7 +249,7 @@ describe('a simulation', () => {
   });
 });
 
-describe('a parameter that is wrong', () => {
+describe('an invalid parameter', () => {
   const KEY = somebody().toBase58();
   it.each<[method: string, params: unknown, words: string]>([
     ['getAccountInfo', [], 'address: '],
@@ -294,7 +294,7 @@ describe('a parameter that is wrong', () => {
     ['getSlotLeaders', [0, 5_001], 'limit: '],
     ['localnet_skipSlots', [-1], 'slots: '],
     ['localnet_setAccount', [KEY, { data: '*' }], 'fields.data: '],
-  ])('is named with the reason: %s %j', async (method, params, words) => {
+  ])('is refused with its name and the reason: %s %j', async (method, params, words) => {
     const response = await fetch(scene.rpcUrl, {
       method: 'POST',
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),

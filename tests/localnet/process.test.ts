@@ -47,7 +47,7 @@ async function answers(rpcUrl: string): Promise<boolean> {
 }
 
 describe("the local ledger's process", () => {
-  it('says where it is, and gives the payer lamports to begin with', async () => {
+  it('prints its address and funds the payer', async () => {
     const { payer, settings } = withPayer();
     const { url, wsUrl } = await readyLine(run(settings));
     expect(Number(new URL(wsUrl).port)).toBe(Number(new URL(url).port) + 1);
@@ -55,7 +55,7 @@ describe("the local ledger's process", () => {
     expect(await connection.getBalance(payer.publicKey)).toBe(100_000e9);
   });
 
-  it('ends with the process that started it, however that one ends', async () => {
+  it('ends with its parent process, however that ends', async () => {
     const parent = spawn('sleep', ['600']);
     started.push(parent);
     const { settings } = withPayer({ SVC_PARENT_PID: `${parent.pid}` });
@@ -64,14 +64,14 @@ describe("the local ledger's process", () => {
     while (await answers(url)) await delay(50);
   });
 
-  it('ends on SIGTERM with exit code 0', async () => {
+  it('exits with code 0 on SIGTERM', async () => {
     const ledger = run(withPayer().settings);
     await readyLine(ledger);
     ledger.kill('SIGTERM');
     expect(await once(ledger, 'exit')).toEqual([0, null]);
   });
 
-  it('names the port that is taken', async () => {
+  it('exits with the name of an occupied port', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
@@ -81,7 +81,7 @@ describe("the local ledger's process", () => {
     expect(words).toContain(`Port ${port} of 127.0.0.1 is taken`);
   });
 
-  it('names each setting that is malformed', async () => {
+  it('exits with the name of each malformed setting', async () => {
     const ledger = run({ LOCALNET_SLOT_MS: 'fast' });
     const words = await text(ledger.stderr as NodeJS.ReadableStream);
     expect(words).toMatch(/LOCALNET_SLOT_MS.*LOCALNET_PAYER_KEY/s);

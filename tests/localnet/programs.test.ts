@@ -83,7 +83,7 @@ async function deploy(elf: Uint8Array): Promise<PublicKey> {
 }
 
 describe('a program', () => {
-  it('is deployed by the loader, can be called, and is there again after a restart', async () => {
+  it('can be deployed with the loader, called, and called again after a restart', async () => {
     const folder = newFolder();
     scene = await openLocalnet({ folder });
     const memo = await scene.connection.getAccountInfo(MEMO);

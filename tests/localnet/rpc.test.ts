@@ -25,8 +25,8 @@ const call = (id: number, method: string, params: unknown[] = []) => ({
   ...{ jsonrpc: '2.0', id, method, params },
 });
 
-describe('a question to the ledger', () => {
-  it('of a method that there is none of is told so', async () => {
+describe('a call to the ledger', () => {
+  it('of an unknown method is refused', async () => {
     expect((await scene.call('getEverything')).error).toEqual({
       code: -32601,
       message: 'Method not found: getEverything',
@@ -44,13 +44,16 @@ describe('a question to the ledger', () => {
     ['getSlot', [{}, {}], '2 given, of 1 at most'],
     ['getBlock', [-1], 'slot: '],
     ['getSignatureStatuses', [['short']], 'signatures.0: is no signature'],
-  ])('%s with bad parameters is told which, and why: %j', async (method, params, words) => {
-    const { error } = await scene.call(method, ...(params as unknown[]));
-    expect(error?.code).toBe(-32602);
-    expect(error?.message).toContain(`Invalid params: ${words}`);
-  });
+  ])(
+    'of %s with bad parameters is refused with the name and the reason: %j',
+    async (method, params, words) => {
+      const { error } = await scene.call(method, ...(params as unknown[]));
+      expect(error?.code).toBe(-32602);
+      expect(error?.message).toContain(`Invalid params: ${words}`);
+    },
+  );
 
-  it('about a slot that is not reached is refused with the slot that is', async () => {
+  it('with a future context slot is refused with the current slot', async () => {
     const answer = await scene.call('getSlot', {
       commitment: 'confirmed',
       minContextSlot: 2 ** 40,
@@ -66,7 +69,7 @@ describe('a question to the ledger', () => {
     ['what is no call', '{"id":null}', -32600],
     ['an empty batch', '[]', -32600],
     ['10,000 calls at once', JSON.stringify(Array(10_000).fill(call(1, 'getSlot'))), -32600],
-  ])('that is %s is an error, and the next one is answered', async (_what, body, code) => {
+  ])('with %s is refused, and the next one is answered', async (_what, body, code) => {
     expect(await (await post(body)).json()).toMatchObject({ error: { code }, id: null });
     expect(await scene.ask('getHealth')).toBe('ok');
   });
@@ -78,7 +81,7 @@ describe('a question to the ledger', () => {
     expect(await scene.ask('getHealth')).toBe('ok');
   });
 
-  it('in a batch is answered by its id, and a notification is not', async () => {
+  it('in a batch is answered by its id, and a notification is not answered', async () => {
     const { id: _none, ...notification } = call(0, 'getSlot');
     const batch = [call(7, 'getHealth'), notification, call(9, 'getNothing')];
     expect(await (await post(JSON.stringify(batch))).json()).toEqual([
@@ -99,8 +102,8 @@ describe('a question to the ledger', () => {
   });
 });
 
-describe('methods for development', () => {
-  it('are refused where the ledger was not started for it', async () => {
+describe('the development methods', () => {
+  it('are refused on a ledger without the option', async () => {
     const plain = await openLocalnet({ isDevelopment: false });
     const { error } = await plain.call('localnet_fund', somebody().toBase58(), 1);
     expect(error).toEqual({
@@ -142,7 +145,7 @@ describe('a subscription', () => {
       (to: PublicKey) => [{ mentions: [to.toBase58()] }, CONFIRMED],
       { value: { err: null, logs: expect.any(Array) } },
     ],
-  ])('to %s tells of a change when it is confirmed', async (kind, params, expected) => {
+  ])('to %s notifies of a change when it is confirmed', async (kind, params, expected) => {
     const to = somebody();
     const heard = await listen(`${kind}Subscribe`, params(to));
     await scene.transfer(to, 5_000_000);
@@ -151,7 +154,7 @@ describe('a subscription', () => {
     heard.close();
   });
 
-  it('to a signature tells of it once, also when it was confirmed before', async () => {
+  it('to a signature notifies once, even if it was confirmed before', async () => {
     const signature = await scene.transfer(somebody(), 5_000_000);
     const heard = await listen('signatureSubscribe', [signature, CONFIRMED]);
     const [, message] = await heard.until(2);
@@ -159,7 +162,7 @@ describe('a subscription', () => {
     heard.close();
   });
 
-  it('to slots tells of them as they pass', async () => {
+  it('to slots notifies in their order', async () => {
     const heard = await listen('slotSubscribe', []);
     const messages = await heard.until(4);
     const slots = messages
@@ -170,8 +173,8 @@ describe('a subscription', () => {
   });
 });
 
-describe('ports', () => {
-  it('that are taken are named', async () => {
+describe('occupied ports', () => {
+  it('are named in the error', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;

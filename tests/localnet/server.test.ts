@@ -19,7 +19,7 @@ const post = (body: string) =>
 const slotCall = (id: unknown) => ({ jsonrpc: '2.0', id, method: 'getSlot' });
 const answerTo = async (body: string) => (await (await post(body)).json()) as RpcAnswer;
 
-describe('a body', () => {
+describe('a request body', () => {
   it.each([
     ['that is no JSON', '{"jsonrpc":', -32700, 'no JSON'],
     ['that is nested beyond reason', '['.repeat(500_000), -32700, 'no JSON'],
@@ -51,7 +51,7 @@ describe('a body', () => {
     expect(error).toMatchObject({ code, message: expect.stringContaining(words) });
   });
 
-  it('of 10 MB is refused, and the ledger goes on', async () => {
+  it('of 10 MB is refused, and the ledger continues', async () => {
     const body = JSON.stringify({ ...slotCall(1), params: ['a'.repeat(10_000_000)] });
     const response = await post(body);
     expect(response.status).toBe(413);
@@ -69,13 +69,13 @@ describe('a body', () => {
     expect(answers[3]).toMatchObject({ error: { code: -32600 } });
   });
 
-  it('with notifications alone is answered by nothing', async () => {
+  it('with only notifications gets an empty answer', async () => {
     const response = await post(JSON.stringify([slotCall(undefined), slotCall(undefined)]));
     expect(response.status).toBe(204);
     expect(await response.text()).toBe('');
   });
 
-  it('that its sender breaks off does no harm', async () => {
+  it('that its sender aborts does no harm', async () => {
     const { port, hostname } = new URL(scene.rpcUrl);
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');
@@ -88,7 +88,7 @@ describe('a body', () => {
 });
 
 describe('a browser', () => {
-  it('of any origin may ask, with the headers that it names', async () => {
+  it('of any origin may call, with the headers that it names', async () => {
     const preflight = await fetch(scene.rpcUrl, {
       method: 'OPTIONS',
       headers: {
@@ -107,14 +107,14 @@ describe('a browser', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
   });
 
-  it('is told what the address is for when it looks', async () => {
+  it('gets a plain answer to GET', async () => {
     expect((await fetch(scene.rpcUrl)).status).toBe(405);
     expect(await (await fetch(`${scene.rpcUrl}/health`)).text()).toBe('ok');
   });
 });
 
-describe('the methods for development', () => {
-  it('are refused by a ledger that was not started for it', async () => {
+describe('the development methods', () => {
+  it('are refused on a ledger without the option', async () => {
     const plain = await openLocalnet({ isDevelopment: false });
     const names = ['setAccount', 'setClock', 'skipSlots', 'advanceTime', 'fund', 'mintTokens'];
     const errors = await Promise.all(
@@ -134,7 +134,7 @@ describe('the methods for development', () => {
   it.each([
     ['a Clock that is none', 'SysvarC1ock11111111111111111111111111111111', {}],
     ['a program that is none', 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr', { executable: true }],
-  ])('refuse %s, and the ledger goes on', async (_what, address, fields) => {
+  ])('refuse %s, and the ledger continues', async (_what, address, fields) => {
     const data = Buffer.alloc(3).toString('base64');
     const { error } = await scene.call('localnet_setAccount', address, { data, ...fields });
     expect(error).toMatchObject({ code: -32602 });

@@ -35,14 +35,14 @@ function transfer(
 const balance = () => scene.connection.getBalance(scene.payer.publicKey);
 
 describe('a transaction', () => {
-  it('is confirmed by the time that it is answered', async () => {
+  it('is confirmed when its call returns', async () => {
     const { wire, signature } = await scene.sign([transfer(5_000_000)]);
     expect(await send(wire)).toMatchObject({ result: signature });
     const { value } = await scene.connection.getSignatureStatus(signature);
     expect(value).toMatchObject({ confirmationStatus: 'confirmed', err: null });
   });
 
-  it('is taken once', async () => {
+  it('is executed once', async () => {
     const { wire } = await scene.sign([transfer(5_000_000)]);
     await send(wire);
     const before = await balance();
@@ -55,7 +55,7 @@ describe('a transaction', () => {
     expect(await balance()).toBe(before);
   });
 
-  it('is refused once its blockhash is older than the window, and told so', async () => {
+  it('is refused, with an error that says so, once its blockhash is too old', async () => {
     const { wire } = await scene.sign([transfer(5_000_000)]);
     const { value } = await scene.connection.getLatestBlockhashAndContext();
     const height = await scene.connection.getBlockHeight();
@@ -65,12 +65,12 @@ describe('a transaction', () => {
     expect(await scene.ask('isBlockhashValid', value.blockhash)).toMatchObject({ value: false });
   });
 
-  it('is refused with a blockhash that nobody gave out', async () => {
+  it('is refused with an unknown blockhash', async () => {
     const { wire } = await scene.sign([transfer(1)], { blockhash: somebody().toBase58() });
     expect((await send(wire)).error?.data?.err).toBe('BlockhashNotFound');
   });
 
-  it('is refused with a wrong signature, preflight or not', async () => {
+  it('is refused with a wrong signature, with and without preflight', async () => {
     const { wire } = await scene.sign([transfer(5_000_000)]);
     wire.writeUInt8(wire.readUInt8(20) ^ 1, 20);
     for (const skipPreflight of [false, true]) {
@@ -105,7 +105,7 @@ describe('a transaction', () => {
     return (await scene.sign([transfer(lamports)])).wire;
   }
 
-  it('that fails costs its fee without a preflight, and nothing with one', async () => {
+  it('that fails costs its fee without preflight, and nothing with preflight', async () => {
     const { wire, signature } = await scene.sign([transfer(1e15)]);
     const before = await balance();
     expect((await send(wire)).error).toMatchObject({
@@ -122,7 +122,7 @@ describe('a transaction', () => {
     });
   });
 
-  it('that loads more than it said pays for that, too', async () => {
+  it('that exceeds its limit of loaded data still pays its fee', async () => {
     const limit = Buffer.from([4, 1, 0, 0, 0]);
     const { programId } = ComputeBudgetProgram;
     const tooLow = new TransactionInstruction({ programId, keys: [], data: limit });
@@ -136,7 +136,7 @@ describe('a transaction', () => {
   });
 });
 
-describe('the fee that is told', () => {
+describe('the fee of getFeeForMessage', () => {
   const ed25519 = () =>
     Ed25519Program.createInstructionWithPrivateKey({
       privateKey: scene.payer.secretKey,
@@ -163,7 +163,7 @@ describe('the fee that is told', () => {
       ],
       11_001,
     ],
-  ])('is what was charged, with %s', async (_what, make, fee) => {
+  ])('equals the charged fee, with %s', async (_what, make, fee) => {
     const instructions = make();
     const before = await balance();
     const { wire, signature } = await scene.sign(instructions);
@@ -178,7 +178,7 @@ describe('the fee that is told', () => {
   });
 });
 
-describe('commitments', () => {
+describe('commitment levels', () => {
   let slow: LocalnetScene;
   beforeAll(async () => {
     slow = await openLocalnet({ slotMs: 400, confirmSlots: 2 });
@@ -186,7 +186,7 @@ describe('commitments', () => {
   });
   afterAll(() => slow.close());
 
-  it('show an account as it was at each of them', async () => {
+  it('each show an account as it was at that level', async () => {
     const to = somebody();
     const signature = await slow.transfer(to, 5_000_000);
     const seen = async () =>
@@ -217,11 +217,11 @@ describe('the Clock', () => {
     return Number(account?.data.readBigInt64LE(32));
   }
 
-  it('is this machine’s', async () => {
+  it("follows the machine's clock", async () => {
     expect(Math.abs((await unixSeconds()) - Date.now() / 1_000)).toBeLessThanOrEqual(1);
   });
 
-  it('stands still, moves and runs on as it is told', async () => {
+  it('can be frozen, moved and released', async () => {
     const moved = 2_000_000_000;
     await scene.ask('localnet_setClock', { unixMs: moved * 1_000, isRunning: false });
     expect(await unixSeconds()).toBe(moved);
@@ -236,7 +236,7 @@ describe('the Clock', () => {
 });
 
 describe('a lookup table', () => {
-  it('is made with a slot that SlotHashes tells, and used', async () => {
+  it('is created with a recent slot from SlotHashes, and used', async () => {
     const { connection, payer } = scene;
     const authority = payer.publicKey;
     const recentSlot = await connection.getSlot('finalized');

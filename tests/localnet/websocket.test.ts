@@ -68,7 +68,7 @@ const somebody = () => Keypair.generate().publicKey;
 const CONFIRMED = { commitment: 'confirmed' };
 
 describe('a websocket', () => {
-  it('answers what HTTP answers, at either port', async () => {
+  it('answers like HTTP, at either port', async () => {
     for (const url of [scene.wsUrl, scene.rpcUrl.replace('http', 'ws')]) {
       const socket = await openSocket(url);
       expect((await socket.ask('getSlot')).result).toEqual(expect.any(Number));
@@ -76,7 +76,7 @@ describe('a websocket', () => {
     }
   });
 
-  it('tells of an account until that is ended', async () => {
+  it('notifies of an account until it unsubscribes', async () => {
     const socket = await openSocket();
     const address = somebody();
     const { result: subscription } = await socket.ask('accountSubscribe', address.toBase58(), {
@@ -103,7 +103,7 @@ describe('a websocket', () => {
     expect((await socket.next()).method).toBe('logsNotification');
   });
 
-  it('tells that an account is gone', async () => {
+  it('notifies that an account was closed', async () => {
     const socket = await openSocket();
     const owner = Keypair.generate();
     await scene.transfer(owner.publicKey, 5_000_000);
@@ -120,7 +120,7 @@ describe('a websocket', () => {
     expect((await socket.next()).params?.result).toMatchObject({ value: { lamports: 0 } });
   });
 
-  it('has words in place of data that are too long for base58, and the ledger goes on', async () => {
+  it('gets an error in place of data too long for base58, and the ledger continues', async () => {
     const socket = await openSocket();
     const address = somebody().toBase58();
     await socket.ask('accountSubscribe', address, CONFIRMED);
@@ -141,7 +141,7 @@ describe('a websocket', () => {
     });
   });
 
-  it('tells of a program’s accounts that pass its filters', async () => {
+  it('notifies of a program’s accounts that pass its filters', async () => {
     const socket = await openSocket();
     const program = somebody().toBase58();
     await socket.ask('programSubscribe', program, {
@@ -160,7 +160,7 @@ describe('a websocket', () => {
     expect((await socket.next()).params?.result).toMatchObject({ value: { pubkey: passed } });
   });
 
-  it('tells whoever asks late of a signature all the same, and once', async () => {
+  it('notifies once of a signature, even if the subscription comes late', async () => {
     const socket = await openSocket();
     const signature = await scene.transfer(somebody(), 5_000_000);
     const config = { ...CONFIRMED, enableReceivedNotification: true };
@@ -170,7 +170,7 @@ describe('a websocket', () => {
     expect((await socket.ask('signatureUnsubscribe', subscription)).result).toBe(false);
   });
 
-  it('tells of what is final when it is', async () => {
+  it('notifies of finality when it is reached', async () => {
     const socket = await openSocket();
     const signature = await scene.transfer(somebody(), 5_000_000);
     await socket.ask('signatureSubscribe', signature, { commitment: 'finalized' });
@@ -182,7 +182,7 @@ describe('a websocket', () => {
     });
   });
 
-  it('tells of slots in their order, and of roots 32 before', async () => {
+  it('notifies of slots in order, and of roots 32 slots behind', async () => {
     const socket = await openSocket();
     await socket.ask('slotSubscribe');
     const first = (await socket.next()).params?.result as { slot: number; root: number };
@@ -201,13 +201,13 @@ describe('a websocket', () => {
     ['signatureSubscribe', [], 'signature'],
     ['programSubscribe', ['11111111111111111111111111111111', { filters: 1 }], 'config.filters'],
     ['slotUnsubscribe', ['one'], 'id'],
-  ])('refuses a %s that is malformed, naming the parameter', async (method, params, words) => {
+  ])('refuses a malformed %s and names the parameter', async (method, params, words) => {
     const socket = await openSocket();
     const { error } = await socket.ask(method, ...params);
     expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(words) });
   });
 
-  it('is closed by a message that is too long, and the ledger goes on', async () => {
+  it('is closed by an oversized message, and the ledger continues', async () => {
     const socket = await openSocket();
     socket.client.on('error', () => undefined);
     socket.client.send('a'.repeat(3_000_000));
@@ -215,7 +215,7 @@ describe('a websocket', () => {
     expect((await (await openSocket()).ask('getHealth')).result).toBe('ok');
   });
 
-  it('answers noise in words', async () => {
+  it('answers malformed messages with errors', async () => {
     const { client } = await openSocket();
     client.send(Buffer.from([255, 254, 0]));
     const [data] = await once(client, 'message');
@@ -230,7 +230,7 @@ describe('a ledger that confirms as slowly as a cluster', () => {
   });
   afterAll(() => slow.close());
 
-  it('tells each commitment in its turn, and lists accounts as of each', async () => {
+  it('notifies of each commitment in turn and lists accounts at each of them', async () => {
     const socket = await openSocket(slow.wsUrl);
     const program = somebody().toBase58();
     const address = somebody();

@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => ledger.close());
 
 describe(`Anchor's Program on the committed IDL (seed ${random.seed})`, () => {
-  it.each(idl.instructions)('builds the same $name as our builder', async (instruction) => {
+  it.each(idl.instructions)('builds $name as our builder does', async (instruction) => {
     const { name, accounts, args } = instruction as Interface;
     const key = () => new PublicKey(random.bytes(32));
     const values = args.map(({ type }) => randomValue(type, random) as Value);
@@ -73,7 +73,7 @@ describe(`Anchor's Program on the committed IDL (seed ${random.seed})`, () => {
     );
   });
 
-  it('fetches the same account', async () => {
+  it('fetches an account as our client does', async () => {
     const { creditAccount } = service;
     const theirs = await program.account.creditAccount.fetch(creditAccount);
     expect(fromCoder(theirs as never)).toEqual(
@@ -87,7 +87,7 @@ describe(`Anchor's Program on the committed IDL (seed ${random.seed})`, () => {
     expect([isActive, job.status]).toEqual([true, { active: {} }]);
   });
 
-  it('sends a transaction, whose event only decodeEvents reads', async () => {
+  it('sends a transaction whose event only decodeEvents can read', async () => {
     const { wallet, creditAccount } = service;
     const signature = await program.methods
       .limitSet(new anchor.BN(40), new anchor.BN(400))

@@ -16,14 +16,14 @@ const startWith = (programs: readonly AddedAccount[][]) => {
   return { startNext, left };
 };
 
-describe('The start of a chain in solana-bankrun', () => {
-  it('takes another chain when one did not load the program', async () => {
+describe('the start of a chain in solana-bankrun', () => {
+  it('uses another chain when one did not load the program', async () => {
     const { startNext, left } = startWith([damaged, whole, whole]);
     await startLoaded(startNext, whole);
     expect(left).toHaveLength(1);
   });
 
-  it('tells what the runtime said when no chain loads the program', async () => {
+  it("reports the runtime's error when no chain loads the program", async () => {
     await expect(startLoaded(start, damaged)).rejects.toThrow('Program is not deployed');
   });
 });

@@ -28,7 +28,7 @@ function versionIn(text: string | undefined, form: RegExp): number {
 }
 
 describe('the oldest Node that runs the commands', () => {
-  it('is new enough for each dependency', () => {
+  it('satisfies every dependency', () => {
     const { engines, dependencies } = readPackage('cli/');
     const oldest = versionIn(engines?.node, /^>=\s*(\d+)(?:\.(\d+))?/);
     expect(oldest).toBeGreaterThanOrEqual(22_000);
@@ -47,7 +47,7 @@ describe('the lockfile', () => {
   };
 
   // npm installs what package.json asks for: what was not locked comes without a hash to compare.
-  it('was made for what package.json asks for', () => {
+  it('matches package.json', () => {
     const { version, dependencies, devDependencies } = asked;
     expect(packages['']).toMatchObject({ version, dependencies, devDependencies });
     const direct = { ...dependencies, ...devDependencies };
@@ -58,7 +58,7 @@ describe('the lockfile', () => {
     expect(Object.fromEntries(locked)).toEqual(direct);
   });
 
-  it('is what is installed', () => {
+  it('matches the installed packages', () => {
     const names = Object.keys({ ...asked.dependencies, ...asked.devDependencies });
     const other = names.filter(
       (name) =>

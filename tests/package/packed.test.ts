@@ -38,13 +38,13 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe.each(PACKAGE_NAMES)('the packed package %s', (name) => {
-  it('holds what runs and what is read, and nothing else', () => {
+  it('contains its code and documents, and nothing else', () => {
     const packed = project.packed[name];
     expect(packed).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'package.json']));
     expect(packed.filter((path) => !EXPECTED.some((kind) => kind.test(path)))).toEqual([]);
   });
 
-  it('names no path of the machine it was made on', () => {
+  it('contains no path of the build machine', () => {
     const naming = project.packed[name].filter((path) => {
       const text = readFileSync(join(project.installed(name), path), 'latin1');
       return text.includes(checkout) || text.includes('sourceMappingURL');
@@ -52,7 +52,7 @@ describe.each(PACKAGE_NAMES)('the packed package %s', (name) => {
     expect(naming).toEqual([]);
   });
 
-  it('depends on what its code imports, and on nothing else', () => {
+  it('depends on exactly what its code imports', () => {
     const { dependencies = {}, peerDependencies = {} } = JSON.parse(
       readFileSync(join(project.installed(name), 'package.json'), 'utf8'),
     );
@@ -79,12 +79,12 @@ describe('svc-webhooks', () => {
 });
 
 describe('the packages together', () => {
-  it('type-checks in a strict project, libraries included', async () => {
+  it('type-check in a strict project, libraries included', async () => {
     const compiler = join(checkout, 'node_modules/.bin/tsc');
     expect(await project.run(compiler, ['-p', folder])).toBe('');
   });
 
-  it('runs under plain node: a job in LiteSVM, a webhook, Anchor on the IDL', async () => {
+  it('run in plain Node: a job in LiteSVM, a webhook, Anchor on the IDL', async () => {
     expect(JSON.parse(await project.run('node', ['consumer.ts']))).toEqual({
       status: 'settled',
       decoded: 'Job',
@@ -97,27 +97,27 @@ describe('the packages together', () => {
     });
   });
 
-  it('runs a job in solana-bankrun where that is installed', async () => {
+  it('run a job in solana-bankrun when it is installed', async () => {
     expect(await project.run('node', inBankrun)).toBe('8n\n');
   });
 
-  it('runs an example as it stands', async () => {
+  it('run an example unchanged', async () => {
     expect(await project.run('node', ['disputeJob.ts'])).toContain('outcome: upheld_worker');
   });
 
-  it('has npx svc', async () => {
+  it('provide npx svc', async () => {
     const help = await project.run('npx', ['--no-install', 'svc', '--help']);
     expect(help).toContain('Usage: svc');
     expect(help).toContain('verify');
   });
 
-  it('has verbs that need the database in a checkout only, and says so', async () => {
+  it('refuse verbs that need the database, with a hint at the repository', async () => {
     await expect(project.run('npx', ['--no-install', 'svc', 'keys', 'list'])).rejects.toThrow(
       'svc keys works on the service',
     );
   });
 
-  it('says what is missing when solana-bankrun is, and runs jobs without it', async () => {
+  it('report that solana-bankrun is missing, and run jobs without it', async () => {
     rmSync(join(folder, 'node_modules/solana-bankrun'));
     await expect(project.run('node', inBankrun)).rejects.toThrow(
       'npm install --save-dev solana-bankrun',

@@ -13,7 +13,7 @@ const DAY_SECONDS = 86_400;
 const LITE_MODEL = { ...STANDARD_MODEL, id: 'lite-3b', tier: 'lite' } as const;
 
 describe.each(['litesvm', 'bankrun'] as const)('startEscrow in %s', (ledger) => {
-  it('has everything ready for a job', async () => {
+  it('prepares everything for a job', async () => {
     const escrow = await startEscrow({ ledger });
     const job = await escrow.lock();
     expect(job.id).toMatch(/^job_[0-9a-f]{32}$/);
@@ -27,7 +27,7 @@ describe.each(['litesvm', 'bankrun'] as const)('startEscrow in %s', (ledger) => 
     expect(await escrow.tokens(escrow.workers[0].payout)).toBe(68_000n);
   });
 
-  it('has the wallets, models, workers and settings that were asked for', async () => {
+  it('creates the requested wallets, models, workers and settings', async () => {
     const escrow = await startEscrow({
       ledger,
       settings: { treasuryShareBasisPoints: 0, minimumStakeTokens: 2_000n },
@@ -50,7 +50,7 @@ describe.each(['litesvm', 'bankrun'] as const)('startEscrow in %s', (ledger) => 
     expect(await escrow.worker()).toMatchObject({ stakeTokens: 2_000n, modelsLen: 0 });
   });
 
-  it('locks a job at any price that the settings allow, unless the quoted price is named', async () => {
+  it('locks a job at any permitted price, unless the quoted price is given', async () => {
     const escrow = await startEscrow({
       ledger,
       settings: { jobCreditsMax: 100_000n },
@@ -62,7 +62,7 @@ describe.each(['litesvm', 'bankrun'] as const)('startEscrow in %s', (ledger) => 
     expect(await escrow.job(job)).toMatchObject({ lockedCredits: 2_000n });
   });
 
-  it('goes every way that a job can end, and names every refusal', async () => {
+  it('ends a job in every way, and names every refusal', async () => {
     const escrow = await startEscrow({ ledger });
     const failed = await escrow.lock();
     expect(await escrow.fail(failed, 'proof_missing')).toMatchObject({
@@ -90,7 +90,7 @@ describe.each(['litesvm', 'bankrun'] as const)('startEscrow in %s', (ledger) => 
     await expect(escrow.job(undecided)).rejects.toThrow('no Job at');
   });
 
-  it('decides disputes and pays what is owed', async () => {
+  it('decides disputes and pays claims', async () => {
     const escrow = await startEscrow({ ledger });
     const [wallet] = escrow.wallets;
     const job = await escrow.jobIn('settled');
@@ -111,7 +111,7 @@ describe.each(['litesvm', 'bankrun'] as const)('startEscrow in %s', (ledger) => 
     await expect(escrow.claim('treasury')).rejects.toThrow(/^NothingToClaim$/);
   });
 
-  it('buys and withdraws credits, and stands at the time it is given', async () => {
+  it('buys and withdraws credits, and sets the given time', async () => {
     const escrow = await startEscrow({ ledger, wallets: [{ credits: 10n }] });
     const before = await escrow.tokens(escrow.wallets[0].tokens);
     expect(await escrow.buy(5n)).toMatchObject({ availableCredits: 15n });
@@ -131,8 +131,8 @@ describe.each(['litesvm', 'bankrun'] as const)('startEscrow in %s', (ledger) => 
   });
 });
 
-describe('startEscrow unless told otherwise', () => {
-  it('tells the events of every step', async () => {
+describe('startEscrow with its defaults', () => {
+  it('returns the events of every step', async () => {
     const escrow = await startEscrow();
     const job = await escrow.lock();
     expect(escrow.lastEvents()).toMatchObject([
@@ -149,7 +149,7 @@ describe('startEscrow unless told otherwise', () => {
     expect(escrow.lastEvents()).toEqual([]);
   });
 
-  it('refuses a signature that the ed25519 program cannot verify, and says so', async () => {
+  it('refuses a signature that the ed25519 program cannot verify, with an error that says so', async () => {
     const escrow = await startEscrow();
     const { publicKey } = escrow.stranger;
     const forged = Ed25519Program.createInstructionWithPublicKey({
@@ -162,7 +162,7 @@ describe('startEscrow unless told otherwise', () => {
     );
   });
 
-  it('names what the runtime refuses by itself', async () => {
+  it('names the refusals of the runtime itself', async () => {
     const escrow = await startEscrow();
     const tooMuch = SystemProgram.transfer({
       fromPubkey: escrow.stranger.publicKey,
@@ -189,7 +189,7 @@ describe('startEscrow unless told otherwise', () => {
 });
 
 describe('startEscrow in solana-bankrun', () => {
-  it('says where events are to be had', async () => {
+  it('explains where events are available', async () => {
     const escrow = await startEscrow({ ledger: 'bankrun' });
     expect(() => escrow.lastEvents()).toThrow("ledger: 'litesvm'");
   });

@@ -42,7 +42,7 @@ async function stop(started: StartedStack): Promise<void> {
 }
 
 describe('a stack with a data folder', () => {
-  it('keeps wallet, key, credits and jobs, and what was stored for them', async () => {
+  it('keeps wallet, key, credits, jobs and stored answers', async () => {
     const first = place.start(environment);
     const before = await first.running();
     await complete(before);
@@ -77,7 +77,7 @@ describe('a stack with a data folder', () => {
     }
   });
 
-  it('loses nothing of it when it is killed, even if only PostgreSQL is left', async () => {
+  it('loses nothing when it is killed, even if only PostgreSQL survives', async () => {
     const before = await place.start(environment).running();
     await complete(before);
     for (const { id, command } of place.processes()) {

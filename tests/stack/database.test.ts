@@ -38,7 +38,7 @@ function withPassword(databaseUrl: string, password: string): string {
 }
 
 describe('the embedded database', () => {
-  it('lets nobody in who does not know the password of this very start', async () => {
+  it('admits only clients with the password of this start', async () => {
     const one = await startDatabase();
     const other = await startDatabase();
     const passwords = [CONSTANT_PASSWORD, new URL(other.databaseUrl).password];
@@ -53,7 +53,7 @@ describe('the embedded database', () => {
     }
   });
 
-  it('changes the password of data that it finds, and keeps the data', async () => {
+  it('sets a new password on existing data and keeps the data', async () => {
     const directory = join(folder, 'postgres');
     const first = await startDatabase({ directory });
     await execute(first.databaseUrl, 'create table kept as select 1 as one');
@@ -72,7 +72,7 @@ describe('the embedded database', () => {
     }
   });
 
-  it('takes another port where somebody else was there first', async () => {
+  it('uses another port when its own is occupied', async () => {
     const taken = await takePort();
     const given: number[] = [];
     const findPort = async () => {
@@ -89,7 +89,7 @@ describe('the embedded database', () => {
     await taken.leave();
   });
 
-  it('says so where it finds none that is free', async () => {
+  it('fails when it finds no free port', async () => {
     const { port, leave } = await takePort();
 
     const starting = startDatabase({ findPort: async () => port });
@@ -98,7 +98,7 @@ describe('the embedded database', () => {
     await leave();
   });
 
-  it('says why a password cannot be set, and not which', async () => {
+  it('reports why it cannot set a password, without the password', async () => {
     const { databaseUrl, close } = await startDatabase();
     const [{ directory }] = (await execute(
       databaseUrl,

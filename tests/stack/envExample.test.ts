@@ -49,18 +49,18 @@ const isTold = (setting: string): boolean => setting === 'SVC_PROGRAM_ID';
 const textOf = (taken: unknown): string => (taken === undefined ? '' : String(taken));
 
 describe('.env.example', () => {
-  it.each(PROCESSES)('describes every setting that the $name reads, and no other', ({ name }) => {
+  it.each(PROCESSES)('describes every setting of the $name and no other', ({ name }) => {
     const described = describedFor(name).map(([setting]) => setting);
     expect(described.sort()).toEqual(settingsIn(`${name}/config.ts`).sort());
   });
 
-  it('describes every setting that npm start itself reads', () => {
+  it('describes every setting of npm start itself', () => {
     const described = ['npm start', 'api', 'indexer', 'worker'].flatMap(describedFor);
     const names = new Set(described.map(([setting]) => setting));
     expect(settingsIn('stack/config.ts').filter((name) => !names.has(name))).toEqual([]);
   });
 
-  it.each(PROCESSES)('shows what the $name takes for a setting that is unset', ({ name, load }) => {
+  it.each(PROCESSES)('shows the default of the $name for an unset setting', ({ name, load }) => {
     const taken: Record<string, unknown> = { ...load(REQUIRED) };
     const shown = describedFor(name).filter(
       ([setting, value]) => value !== undefined && !(setting in REQUIRED),

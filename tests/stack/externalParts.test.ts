@@ -37,8 +37,8 @@ async function runOnce(environment: Record<string, string>): Promise<StackDescri
   return stack;
 }
 
-describe('a stack on a database of the user', () => {
-  it('forgets the ledger of the start before, and keeps the keys', async () => {
+describe('a stack with an external database', () => {
+  it('clears the mirror of the previous ledger and keeps the keys', async () => {
     const database = await createTestDatabase({ isEmpty: true });
     const environment = { DATABASE_URL: database.databaseUrl };
     const first = await runOnce(environment);
@@ -55,7 +55,7 @@ describe('a stack on a database of the user', () => {
     await database.close();
   });
 
-  it('refuses one that mirrors another ledger', async () => {
+  it('refuses a database that mirrors another ledger', async () => {
     const database = await createTestDatabase({ isEmpty: true });
     const environment = { DATABASE_URL: database.databaseUrl };
     await runOnce(environment);

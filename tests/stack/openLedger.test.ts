@@ -51,14 +51,14 @@ describe('a ledger that the stack sets up', () => {
       where: 'on a test validator',
       environment: { SOLANA_RPC_URL: NOBODY, SVC_AUTHORITY_KEY: secret() },
     },
-  ])('has no other program than the published one, $where', async ({ environment }) => {
+  ])('accepts only the published program, $where', async ({ environment }) => {
     await expect(open({ ...environment, SVC_PROGRAM_ID: address() })).rejects.toMatchObject({
       name: 'StackError',
       message: expect.stringContaining('SVC_PROGRAM_ID'),
     });
   });
 
-  it('has a wallet of the stack’s own, whatever SVC_WALLET says', async () => {
+  it('uses the stack’s own wallet and ignores SVC_WALLET', async () => {
     const named = address();
     const { wallet, isOwnWallet } = await open({ SVC_WALLET: named });
     expect({ isNamed: wallet === named, isOwnWallet }).toEqual({
@@ -69,7 +69,7 @@ describe('a ledger that the stack sets up', () => {
 });
 
 describe('a cluster', () => {
-  it('has any program, and the wallet of its operator', async () => {
+  it("may have any program, and uses its operator's wallet", async () => {
     const environment = cluster();
     expect(await open(environment)).toMatchObject({
       wallet: environment.SVC_WALLET,
@@ -77,11 +77,11 @@ describe('a cluster', () => {
     });
   });
 
-  it('needs the wallet, for which an empty name is none', async () => {
+  it('requires a wallet, and an empty setting does not count', async () => {
     await expect(open({ ...cluster(), SVC_WALLET: '' })).rejects.toThrow('Missing: SVC_WALLET');
   });
 
-  it('is refused by the name of each address that is none', () => {
+  it('is refused with the name of each invalid address', () => {
     const environment = { ...cluster(), SVC_WALLET: 'mine', SVC_PROGRAM_ID: 'program' };
     expect(() => loadConfig(environment)).toThrow(/SVC_PROGRAM_ID.*SVC_WALLET/);
   });

@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => place.close());
 
 describe('a running stack', () => {
-  it('answers the request that it prints, and is gone without a trace after SIGTERM', async () => {
+  it('answers the request that it prints, and leaves nothing behind after SIGTERM', async () => {
     const started = place.start();
     const stack = await started.running();
     const lines = started.output().split('\n');
@@ -34,7 +34,7 @@ describe('a running stack', () => {
     expect(place.files()).toEqual([]);
   });
 
-  it('describes itself for its owner only, hosts every launch model twice, and lets no other start [charging.launch-prices]', async () => {
+  it('writes a description for its owner only, hosts every launch model twice, and admits no second start [charging.launch-prices]', async () => {
     const { pid, baseUrl, apiKey, wallet } = await place.start().running();
     expect(baseUrl).toBe(`http://127.0.0.1:${place.port}`);
     expect(statSync(join(place.folder, '.svc/stack.json')).mode & 0o777).toBe(0o600);
@@ -53,7 +53,7 @@ describe('a running stack', () => {
     expect(data.map(({ svc: { active_workers } }) => active_workers)).toEqual(Array(8).fill(2));
   });
 
-  it('lets no webhook lead to this machine when its operator says so', async () => {
+  it('refuses webhooks to this machine when its operator forbids them', async () => {
     const started = place.start({ SVC_ALLOW_LOOPBACK: 'false' });
     const { baseUrl, apiKey } = await started.running();
     expect(started.output()).toContain('refused for workers and webhooks');
@@ -66,7 +66,7 @@ describe('a running stack', () => {
     expect(await response.json()).toMatchObject({ error: { param: 'url' } });
   });
 
-  it('gives no secret of its operator to whoever may run programs in its database', async () => {
+  it("hides its operator's secrets from programs that run in its database", async () => {
     const stack = await place.start({ WORKER_UPSTREAM_KEY: 'bearer', CLOUD_TOKEN: 't' }).running();
     const pool = createPool({ ...stack, applicationName: 'test', max: 1 });
     await pool.query('create table environment (line text)');
@@ -82,20 +82,23 @@ describe('a running stack', () => {
   it.each([
     { main: 'worker/main.ts', words: /The worker-\d ended unexpectedly \(SIGKILL\)/ },
     { main: 'localnet/main.ts', words: /The ledger ended unexpectedly \(SIGKILL\)/ },
-  ])('ends when one of its parts dies, and says which and why: $main', async ({ main, words }) => {
-    const started = place.start();
-    await started.running();
-    const part = place.processes().find(({ command }) => command.includes(main));
-    process.kill(Number(part?.id), 'SIGKILL');
-    expect(await started.exitCode()).toBe(1);
-    expect(started.output()).toMatch(words);
-    expect(place.processes()).toEqual([]);
-    expect(place.files()).toEqual([]);
-  });
+  ])(
+    'ends when one of its parts dies, and reports which and why: $main',
+    async ({ main, words }) => {
+      const started = place.start();
+      await started.running();
+      const part = place.processes().find(({ command }) => command.includes(main));
+      process.kill(Number(part?.id), 'SIGKILL');
+      expect(await started.exitCode()).toBe(1);
+      expect(started.output()).toMatch(words);
+      expect(place.processes()).toEqual([]);
+      expect(place.files()).toEqual([]);
+    },
+  );
 });
 
-describe('a stack that is killed', () => {
-  it('takes its processes with it, and the next one starts as if nothing had been', async () => {
+describe('a killed stack', () => {
+  it('takes its processes with it, and the next one starts normally', async () => {
     const { pid } = await place.start().running();
     process.kill(pid, 'SIGKILL');
     await place.untilNoProcess();
@@ -107,7 +110,7 @@ describe('a stack that is killed', () => {
     expect(place.files()).toEqual([]);
   });
 
-  it('is cleaned up after by the next one, even if only PostgreSQL is left', async () => {
+  it('is cleaned up by the next one, even if only PostgreSQL survives', async () => {
     await place.start().running();
     for (const { id, command } of place.processes()) {
       if (!command.includes('/bin/postgres')) process.kill(id, 'SIGKILL');
@@ -125,7 +128,7 @@ describe('a stack that is killed', () => {
     expect(place.files()).toEqual([]);
   });
 
-  it('ends with the launcher that started it', async () => {
+  it('ends with its launcher', async () => {
     const started = place.start();
     await started.running();
     started.process.kill('SIGKILL');
@@ -135,7 +138,7 @@ describe('a stack that is killed', () => {
 });
 
 describe('a stack that cannot start', () => {
-  it('names the port that is taken, before it starts anything', async () => {
+  it('names an occupied port before it starts anything', async () => {
     const other = createServer().listen(place.port, '127.0.0.1');
     const started = place.start();
     expect(await started.exitCode()).toBe(1);
@@ -145,7 +148,7 @@ describe('a stack that cannot start', () => {
     other.close();
   });
 
-  it('names the keys that only the operator of a cluster can give', async () => {
+  it("names the missing keys of a cluster's operator", async () => {
     const started = place.start({ SOLANA_RPC_URL: 'http://127.0.0.1:9' });
     expect(await started.exitCode()).toBe(1);
     expect(started.output()).toContain('Missing: SVC_GATEWAY (address of your Gateway account)');
@@ -153,7 +156,7 @@ describe('a stack that cannot start', () => {
     expect(place.files()).toEqual([]);
   });
 
-  it('names DATABASE_URL where that leads to no database, without its password', async () => {
+  it('names DATABASE_URL, without its password, when that database is unreachable', async () => {
     const started = place.start({ DATABASE_URL: 'postgres://svc:secret@127.0.0.1:9/svc' });
     expect(await started.exitCode()).toBe(1);
     expect(started.output()).toContain(
@@ -164,7 +167,7 @@ describe('a stack that cannot start', () => {
     expect(place.files()).toEqual([]);
   });
 
-  it('leaves nothing when it is ended on the way', async () => {
+  it('leaves nothing behind when it is interrupted', async () => {
     const started = place.start();
     await until(() => place.processes().some(({ command }) => command.includes('databaseMain')));
     started.process.kill('SIGTERM');

@@ -38,8 +38,8 @@ function expectSame(place: string, one: unknown, two: unknown): void {
   expect(unstated(differences, nameOf(other))).toEqual([]);
 }
 
-describe('the local ledger answers as another does', () => {
-  it('to subscriptions, of one transfer', async () => {
+describe('the local ledger matches another ledger', () => {
+  it('in the notifications of one transfer', async () => {
     const told = normalize(await gatherNotifications(local, scene), scene.names) as object;
     expect(Object.values(told)).not.toContain(undefined);
     if (!otherScene || typeof other === 'string') return;
@@ -47,7 +47,7 @@ describe('the local ledger answers as another does', () => {
     expectSame('subscription', told, others);
   });
 
-  it.each(CALLS)('to $name', async ({ name, method, params, isRefused }) => {
+  it.each(CALLS)('in $name', async ({ name, method, params, isRefused }) => {
     const ask = async (on: ContractScene) =>
       normalize(await on.call(method, await params(on)), on.names);
     const answer = await ask(scene);

@@ -63,8 +63,8 @@ async function lockAtOnce(count: number): Promise<{ child: ChildProcess; outcome
   );
 }
 
-describe('a folder', () => {
-  it('goes to one of several starts at the same moment, also after one that was killed', async () => {
+describe('a data folder', () => {
+  it('is taken by one of several simultaneous starts, even after one was killed', async () => {
     for (let round = 0; round < 4; round += 1) {
       const outcomes = await lockAtOnce(STARTS);
       expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual([
@@ -76,7 +76,7 @@ describe('a folder', () => {
     }
   });
 
-  it('is refused while it has an owner, and is free once that has let go', async () => {
+  it('is refused while it has an owner, and free afterwards', async () => {
     const lock = await lockFolder(folder);
     await expect(lockFolder(folder)).rejects.toThrow('A stack already runs in this folder.');
     await lock.release();

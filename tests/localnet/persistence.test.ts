@@ -45,8 +45,8 @@ function copyAsKilled(folder: string): string {
 const LOG = 'ledger.sqlite-wal';
 const somebody = () => Keypair.generate().publicKey;
 
-describe('a ledger with a folder', () => {
-  it('has its accounts, history, statuses, slot and genesis hash again', async () => {
+describe('a ledger with a data folder', () => {
+  it('restores its accounts, history, statuses, slot and genesis hash', async () => {
     const folder = newFolder();
     const first = await start(folder);
     const to = somebody();
@@ -71,7 +71,7 @@ describe('a ledger with a folder', () => {
     });
   });
 
-  it('never goes back to a slot that it told, however often it is started', async () => {
+  it('never returns to an earlier slot, however often it restarts', async () => {
     const folder = newFolder();
     let told = 0;
     for (let starts = 0; starts < 4; starts += 1) {
@@ -84,7 +84,7 @@ describe('a ledger with a folder', () => {
     }
   });
 
-  it('has all as final that it had before it was closed', async () => {
+  it('restores as final everything from before its shutdown', async () => {
     const folder = newFolder();
     const first = await start(folder, { slotMs: 400 });
     const to = somebody();
@@ -96,12 +96,12 @@ describe('a ledger with a folder', () => {
     expect(value?.confirmationStatus).toBe('finalized');
   });
 
-  it('is another ledger than that of any other folder', async () => {
+  it('differs from the ledger of any other folder', async () => {
     const [one, other] = [await start(newFolder()), await start(newFolder())];
     expect(one.genesisHash).not.toBe(other.genesisHash);
   });
 
-  it('takes no transaction again that it took before it was closed', async () => {
+  it('refuses a transaction that it executed before its shutdown', async () => {
     const folder = newFolder();
     const first = await start(folder, { slotMs: 400 });
     const transfer = SystemProgram.transfer({
@@ -119,7 +119,7 @@ describe('a ledger with a folder', () => {
     expect((await send(second)).error?.data?.err).toBe('AlreadyProcessed');
   });
 
-  it('keeps the offset of a Clock that was moved, and one that stands still', async () => {
+  it("keeps the Clock's offset, or its frozen time", async () => {
     const folder = newFolder();
     const first = await start(folder);
     const moved = Date.now() + 86_400_000;
@@ -137,7 +137,7 @@ describe('a ledger with a folder', () => {
     expect(await third.ask('localnet_setClock', {})).toEqual({ unixMs: moved, isRunning: false });
   });
 
-  it('has everything that was confirmed when its process was killed', async () => {
+  it('restores everything that was confirmed when its process was killed', async () => {
     const folder = newFolder();
     const first = await start(folder);
     const to = somebody();
@@ -148,7 +148,7 @@ describe('a ledger with a folder', () => {
     expect((await second.connection.getSignatureStatus(signature)).value?.err).toBeNull();
   });
 
-  it('cuts a torn tail, and goes on with what is before it', async () => {
+  it('truncates a torn tail of its log and continues with the rest', async () => {
     const folder = newFolder();
     const first = await start(folder);
     const to = somebody();
@@ -160,7 +160,7 @@ describe('a ledger with a folder', () => {
   });
 });
 
-describe('a folder that cannot be used', () => {
+describe('an unusable data folder', () => {
   async function kept(): Promise<string> {
     const folder = newFolder();
     const scene = await start(folder);
@@ -189,7 +189,7 @@ describe('a folder that cannot be used', () => {
     await expect(start(folder)).rejects.toThrow(`The ledger's file ${path} is damaged`);
   });
 
-  it('is refused by name when it is cut off', async () => {
+  it('is refused by name when it is truncated', async () => {
     const folder = await kept();
     for (const scene of open) await stop(scene);
     const path = join(folder, 'ledger.sqlite');
@@ -212,7 +212,7 @@ describe('a folder that cannot be used', () => {
     await expect(start(folder)).rejects.toThrow('is no ledger of this program');
   });
 
-  it('can be used as soon as what was wrong with it is mended', async () => {
+  it('can be used again as soon as it is repaired', async () => {
     const folder = newFolder();
     const path = join(folder, 'ledger.sqlite');
     const database = new DatabaseSync(path);
@@ -223,7 +223,7 @@ describe('a folder that cannot be used', () => {
     expect(await (await start(folder)).connection.getSlot()).toBeGreaterThan(0);
   });
 
-  it('is refused by name when it is no folder', async () => {
+  it('is refused by name when it is not a folder', async () => {
     const path = join(newFolder(), 'file');
     writeFileSync(path, '');
     await expect(start(path)).rejects.toThrow(`The ledger's folder ${path} cannot be made`);
@@ -243,7 +243,7 @@ describe('a folder that cannot be used', () => {
     await expect(start(folder)).rejects.toThrow('Another process has the ledger');
   });
 
-  it('is refused with the command that begins anew when its accounts have another layout', async () => {
+  it('is refused with the command that starts over when its account layout differs', async () => {
     const folder = newFolder();
     const escrow = withEscrow({ payer: somebody(), folder });
     const first = await start(folder, escrow);

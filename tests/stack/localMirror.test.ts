@@ -32,8 +32,8 @@ async function signatures(): Promise<string[]> {
   return rows.map(({ signature }) => signature);
 }
 
-describe('a mirror that a local ledger begins on', () => {
-  it('is emptied of the local ledger before', async () => {
+describe('a mirror at the start of a local ledger', () => {
+  it('is emptied of the previous local ledger', async () => {
     for (const genesisHash of [FIRST, SECOND]) {
       await prepare(genesisHash);
       expect(await signatures()).toEqual([]);
@@ -41,19 +41,19 @@ describe('a mirror that a local ledger begins on', () => {
     }
   });
 
-  it('is refused where a cluster filled it after a local ledger had marked it', async () => {
+  it('is refused when a cluster filled it after a local ledger', async () => {
     await prepare(FIRST);
     await fillFrom(CLUSTER);
     await expect(prepare(SECOND)).rejects.toThrow('mirrors another ledger');
     expect(await signatures()).toEqual([CLUSTER]);
   });
 
-  it('is refused where it is a cluster’s, although nothing has happened there yet', async () => {
+  it('is refused when it belongs to a cluster, even if it is empty', async () => {
     await insertLedger(mirror.pool, { genesisHash: CLUSTER, programId: PROGRAM_ID.toBase58() });
     await expect(prepare(SECOND)).rejects.toThrow('mirrors another ledger');
   });
 
-  it('is refused where it was filled before mirrors had a ledger’s name', async () => {
+  it('is refused when it was filled before mirrors stored their ledger', async () => {
     await fillFrom(CLUSTER);
     await mirror.pool.query('delete from mirror.ledger');
     await expect(prepare(SECOND)).rejects.toThrow('mirrors another ledger');

@@ -117,8 +117,8 @@ async function failBoth(
 
 const untold = { code: 'worker_failed', details: { credits_refunded: 8, refund_tx: null } };
 
-describe('while the ledger is away, a completion', () => {
-  it('is a 503 that costs nothing, and what only reads goes on [failures.ledger-away]', async () => {
+describe('while the ledger is unavailable, a completion', () => {
+  it('is a 503 without a charge, and reads continue [failures.ledger-away]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     service.ledgerGate.setRoad(nodeAway);
     const asking = FORMS.map((form) => askCompletion(api, { form, apiKey }));
@@ -138,7 +138,7 @@ describe('while the ledger is away, a completion', () => {
     });
   });
 
-  it('that was locked before is answered without its settlement, which comes with the ledger [completions.unsettled-in-time]', async () => {
+  it('that was locked before is answered without its settlement, which follows later [completions.unsettled-in-time]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
     await untilUnderWay(service, address, FORMS.length);
@@ -159,7 +159,7 @@ describe('while the ledger is away, a completion', () => {
     await service.expectConserved();
   });
 
-  it('whose worker fails is told so without the refund, which comes once the ledger is back', async () => {
+  it('with a failing worker gets its error without the refund, which follows later', async () => {
     const wallet = await service.addWallet(CREDITS);
     const answers = await failBoth(wallet, () => service.ledgerGate.setRoad(nodeAway));
     for (const { error } of answers) expect(error).toMatchObject(untold);
@@ -174,7 +174,7 @@ describe('while the ledger is away, a completion', () => {
   });
 });
 
-describe('while the ledger is away, a dispute', () => {
+describe('while the ledger is unavailable, a dispute', () => {
   it('is a 503, and is opened once the ledger is back', async () => {
     const { apiKey } = await service.addWallet(CREDITS);
     service.engine.play(async function* () {
@@ -196,8 +196,8 @@ describe('while the ledger is away, a dispute', () => {
   });
 });
 
-describe('while a node loses transactions and is behind with what it tells, a completion', () => {
-  it('that was locked before is settled all the same', async () => {
+describe('while a node loses transactions and answers late, a completion', () => {
+  it('that was locked before is still settled', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
     await untilUnderWay(service, address, FORMS.length);
@@ -210,7 +210,7 @@ describe('while a node loses transactions and is behind with what it tells, a co
     expect(refusals()).toBe(READ_REFUSALS);
   });
 
-  it('whose acknowledgement was sent and lost has it carried by its settlement', async () => {
+  it('whose acknowledgement was lost carries it in its settlement', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const lost = loseAcknowledgements();
     const { answers, end } = await askBoth(apiKey);
@@ -267,10 +267,10 @@ function becomeUnreliable(): { refusals: () => number } {
   return { refusals: () => refusals };
 }
 
-describe('while the database is away, a completion', () => {
+describe('while the database is unavailable, a completion', () => {
   afterEach(() => service.databaseGate.open());
 
-  it('is a 503 that costs nothing, and runs again without a restart [failures.ledger-away]', async () => {
+  it('is a 503 without a charge, and runs again without a restart [failures.ledger-away]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     await service.databaseGate.shut();
     const asking = FORMS.map((form) => askCompletion(api, { form, apiKey }));
@@ -304,10 +304,10 @@ describe('while the database is away, a completion', () => {
   });
 });
 
-describe('while the database is silent, a completion', () => {
+describe('while the database does not respond, a completion', () => {
   afterEach(() => service.databaseGate.thaw());
 
-  it('that was locked before is answered and settled in its time', async () => {
+  it('that was locked before is answered and settled in time', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
     await untilUnderWay(service, address, FORMS.length);
@@ -319,7 +319,7 @@ describe('while the database is silent, a completion', () => {
     }
   });
 
-  it('is a 503 that costs nothing', async () => {
+  it('is a 503 without a charge', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     service.databaseGate.freeze();
     const asking = FORMS.map((form) => askCompletion(api, { form, apiKey }));
@@ -328,8 +328,8 @@ describe('while the database is silent, a completion', () => {
   });
 });
 
-describe('once the database’s connections have gone dead without a word, a completion', () => {
-  it('is answered as soon as they were given up, and not later than others from then on', async () => {
+describe('after the database connections died silently, a completion', () => {
+  it('is answered once they have timed out, and later ones are not delayed', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const ask = () => askCompletion(api, { form: 'plain', apiKey });
     expect(await ask()).toMatchObject({ status: 200 });
@@ -344,8 +344,8 @@ describe('once the database’s connections have gone dead without a word, a com
   });
 });
 
-describe('while the fee payer has nothing at all, a completion', () => {
-  it('that was locked before is settled once there is something again', async () => {
+describe('while the fee payer has no SOL, a completion', () => {
+  it('that was locked before is settled once the fee payer is funded', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
     await untilUnderWay(service, address, FORMS.length);
@@ -361,7 +361,7 @@ describe('while the fee payer has nothing at all, a completion', () => {
 });
 
 describe('while the operator’s float is low, a completion', () => {
-  it('is a 503 that costs nothing, and those locked before still settle [failures.ledger-away]', async () => {
+  it('is a 503 without a charge, and jobs that were locked before still settle [failures.ledger-away]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
     await untilUnderWay(service, address, FORMS.length);

@@ -16,8 +16,8 @@ async function listen(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-describe('the wait for a process', () => {
-  it('ends in time where it listens and is silent', async () => {
+describe('waiting for a process', () => {
+  it('times out when it listens but does not answer', async () => {
     const url = await listen(() => undefined);
     await expect(untilReady(url, 200)).rejects.toMatchObject({
       name: 'StackError',
@@ -25,12 +25,12 @@ describe('the wait for a process', () => {
     });
   });
 
-  it('ends in time with its last words where it is never ready', async () => {
+  it('times out with its last output when it never becomes ready', async () => {
     const url = await listen((_request, response) => response.writeHead(503).end('lag 7'));
     await expect(untilReady(url, 200)).rejects.toThrow('The mirror does not catch up: lag 7');
   });
 
-  it('goes on when a connection breaks', async () => {
+  it('continues when a connection breaks', async () => {
     let requests = 0;
     const url = await listen((request, response) => {
       requests += 1;

@@ -36,8 +36,8 @@ async function get(path: string, apiKey = service.apiKey) {
   return { status: response.status, body: (await response.json()) as any };
 }
 
-describe('an API that was started while its node is away', () => {
-  it('serves what the mirror tells', async () => {
+describe('an API that started while its node was unavailable', () => {
+  it('serves what the mirror has', async () => {
     expect(await get('/v1/jobs')).toMatchObject({
       status: 200,
       body: { data: [{ status: 'settled' }] },
@@ -50,29 +50,32 @@ describe('an API that was started while its node is away', () => {
     expect((await get('/health')).status).toBe(200);
   });
 
-  it('is not ready, for want of the ledger', async () => {
+  it('is not ready, because it lacks the ledger', async () => {
     expect(await get('/ready')).toMatchObject({
       status: 503,
       body: { parts: { database: 'ok', ledger: 'away', workers: 'ok' } },
     });
   });
 
-  it.each(FORMS)('locks nothing for a %s request before it knows the time', async (form) => {
-    const before = await readBooks(service, service.wallet.publicKey);
-    // A lock would be taken: only its deadlines could not be judged.
-    service.ledgerGate.setRoad(timeless);
-    const { status, headers, error } = await askCompletion(api, { form });
-    expect({ status, code: error?.code }).toEqual({ status: 503, code: 'service_unavailable' });
-    expect(headers['retry-after']).toBe('5');
-    expect(await readBooks(service, service.wallet.publicKey)).toEqual(before);
-  });
+  it.each(FORMS)(
+    "locks nothing for a %s request before it knows the ledger's time",
+    async (form) => {
+      const before = await readBooks(service, service.wallet.publicKey);
+      // A lock would be taken: only its deadlines could not be judged.
+      service.ledgerGate.setRoad(timeless);
+      const { status, headers, error } = await askCompletion(api, { form });
+      expect({ status, code: error?.code }).toEqual({ status: 503, code: 'service_unavailable' });
+      expect(headers['retry-after']).toBe('5');
+      expect(await readBooks(service, service.wallet.publicKey)).toEqual(before);
+    },
+  );
 
-  it('tells a key that nobody has before it tells of the node', async () => {
+  it('refuses an unknown key before it reports the node as unavailable', async () => {
     const { error } = await askCompletion(api, { form: 'plain', apiKey: 'svc_live_none' });
     expect(error?.code).toBe('invalid_api_key');
   });
 
-  it('answers once the node is back, without being started again', async () => {
+  it('serves once the node is back, without a restart', async () => {
     service.ledgerGate.open();
     await until(async () => (await get('/ready')).status === 200);
     const { status, headers } = await askCompletion(api, { form: 'plain' });

@@ -106,7 +106,7 @@ const random = createRandom();
 
 describe(`a ledger that is killed at random moments under load (seed ${random.seed})`, () => {
   it(
-    `comes back with everything that it had confirmed, ${KILLS} times`,
+    `restores everything that it had confirmed, ${KILLS} times`,
     async () => {
       const folder = newFolder();
       const payer = Keypair.generate();

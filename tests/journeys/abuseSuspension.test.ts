@@ -22,8 +22,8 @@ beforeAll(async () => {
 
 afterAll(() => service?.close());
 
-describe('a wallet that leaves its requests again and again', () => {
-  it('loses its key at once, gets it back forgiven, and loses it again [failures.abuse]', async () => {
+describe('a wallet that disconnects from its requests again and again', () => {
+  it('has its key suspended, is forgiven, and is suspended again [failures.abuse]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const other = await service.addWallet(CREDITS);
     const wallet = address.toBase58();

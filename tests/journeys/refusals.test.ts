@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(() => service?.close());
 
-describe.each(FORMS)('a %s completion that is refused', (form) => {
+describe.each(FORMS)('a refused %s completion', (form) => {
   const tooLong = [{ role: 'user', content: 'x'.repeat(300_000) }];
 
   it.each([
@@ -37,7 +37,7 @@ describe.each(FORMS)('a %s completion that is refused', (form) => {
     ['for its credits', 402, 'insufficient_credits', () => ({ messages })],
     ['for want of a worker', 503, 'no_workers_available', () => ({ model: unhosted.id })],
   ])(
-    'is told so, and nothing is locked: %s [failures.nothing-locked]',
+    'gets its error and locks nothing: %s [failures.nothing-locked]',
     async (_why, status, code, body) => {
       const { address, apiKey } = wallet;
       const answer = await askCompletion(service, { form, apiKey, body: body() });

@@ -37,8 +37,8 @@ function expectUnavailable({ status, headers, error }: Answer): void {
   expect(headers['x-svc-job-id']).toBeUndefined();
 }
 
-describe('requests that come together for more than the wallet has', () => {
-  it('are answered as far as the credits reach, and the others are told that they do not', async () => {
+describe("concurrent requests beyond a wallet's credits", () => {
+  it('are answered while the credits last, and the others get insufficient_credits', async () => {
     const { address, apiKey } = await service.addWallet(16n);
     const asking = Array.from({ length: 8 }, (_, index) =>
       askCompletion(service, {
@@ -56,7 +56,7 @@ describe('requests that come together for more than the wallet has', () => {
 });
 
 describe('a lock that is not confirmed in 10 s', () => {
-  it('is a 503, plain and streamed, and is taken back at once when it lands [failures.lock-late]', async () => {
+  it('makes a 503, plain and streamed, and is reverted at once when it lands [failures.lock-late]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const heard = Promise.withResolvers<void>();
     service.ledgerGate.setRoad(async (request, forward) => {
@@ -75,7 +75,7 @@ describe('a lock that is not confirmed in 10 s', () => {
     await service.expectConserved();
   });
 
-  it('and never lands leaves nothing, and the same request may then run [failures.lock-late]', async () => {
+  it('and never lands leaves nothing, so that the same request may run again [failures.lock-late]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const lost = Promise.withResolvers<never>();
     lost.promise.catch(() => undefined);
@@ -105,7 +105,7 @@ describe('a lock that is not confirmed in 10 s', () => {
   });
 });
 
-describe.each(FORMS)('a price that is raised between quote and lock, %s', (form) => {
+describe.each(FORMS)('a price increase between quote and lock, %s,', (form) => {
   /** Raises the price by a credit before each of the next transactions is passed on. */
   function raiseBeforeLocks(times: number): void {
     let left = times;
@@ -118,7 +118,7 @@ describe.each(FORMS)('a price that is raised between quote and lock, %s', (form)
     });
   }
 
-  it('is quoted once more, and the new price is charged [charging.quoted-once-more]', async () => {
+  it('leads to a second quote, and the new price is charged [charging.quoted-once-more]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const price = await priceNow();
     raiseBeforeLocks(1);
@@ -131,7 +131,7 @@ describe.each(FORMS)('a price that is raised between quote and lock, %s', (form)
     await service.expectConserved();
   });
 
-  it('is a 503 that costs nothing when it is raised twice [charging.quoted-once-more]', async () => {
+  it('leads to a 503 without a charge when it happens twice [charging.quoted-once-more]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     raiseBeforeLocks(2);
     const answer = await askCompletion(service, { form, apiKey });

@@ -84,7 +84,7 @@ async function untilAllEnded(): Promise<Map<string, JobStatus[]>> {
 }
 
 describe(`an instance that is killed under ${REQUESTS} requests`, () => {
-  it('loses no credit, and nothing is charged twice however often it is repeated', async () => {
+  it('loses no credit, and no request is charged twice, however often it is repeated', async () => {
     const clients: Client[] = [];
     for (let index = 0; index < REQUESTS; index += 1) clients.push(await addClient(index));
 

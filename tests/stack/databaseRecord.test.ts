@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('the record of the database', () => {
-  it('is put in its place when it is whole, for its owner only', async () => {
+  it('appears only when it is complete, and only its owner can read it', async () => {
     const database = await createTestDatabase();
     const path = join(folder, 'database.json');
     // What was there before keeps its text under another name, unless it is written over.

@@ -82,7 +82,7 @@ function received(transaction: VersionedTransactionResponse, account: PublicKey)
   return amount(transaction.meta?.postTokenBalances) - amount(transaction.meta?.preTokenBalances);
 }
 
-describe('a settled job, checked with an RPC address and the text alone', () => {
+describe('a settled job, verified with only an RPC address and its text,', () => {
   it('locked before the work, proved this text, and paid to the base unit [charging.lock-before-work] [charging.never-above-lock] [charging.shares] [jobs.ledger-record]', async () => {
     const { jobId, text, receipt } = await buyAnswer();
     const { connection } = service.ledger;

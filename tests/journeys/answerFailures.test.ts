@@ -65,7 +65,7 @@ function textOf(body: string): string {
 }
 
 describe('a stream', () => {
-  it('carries a comment after every ten seconds of silence, and none while text comes [completions.stream-keep-alive]', async () => {
+  it('carries a comment after every ten seconds of silence, but none during text [completions.stream-keep-alive]', async () => {
     const { apiKey } = await service.addWallet(CREDITS);
     const cues = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
     service.engine.play(async function* () {
@@ -97,7 +97,7 @@ describe('a stream', () => {
     expect(after).toMatch(/data: \[DONE\]\n\n$/);
   });
 
-  it('whose client reads nothing is answered and settled at the worker’s pace, and read later [completions.slow-reader]', async () => {
+  it('to a client that reads nothing is completed at the worker’s pace and read later [completions.slow-reader]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const words = Array.from({ length: 20_000 }, (_, index) => `word ${index} `);
     service.engine.play(async function* () {
@@ -119,7 +119,7 @@ describe('a stream', () => {
     expect(answer.trailers['x-svc-output-hash']).toBe(`sha256:${hash}`);
   });
 
-  it('that is left before its first content is not charged', async () => {
+  it('whose client disconnects before the first content is not charged', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     service.engine.play(silence);
     const leaving = new AbortController();
@@ -142,7 +142,7 @@ describe('a stream', () => {
     });
   });
 
-  it('that is left after its first content is stopped, and charged for what was produced', async () => {
+  it('whose client disconnects after the first content is stopped, and charged for what was produced', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const stopped = Promise.withResolvers<true>();
     service.engine.play(async function* (signal) {
@@ -165,7 +165,7 @@ describe('a stream', () => {
     await service.expectConserved();
   });
 
-  it('whose client resets the connection at its end is settled all the same', async () => {
+  it('whose client resets the connection at its end is still settled', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const end = playInTwoParts(service.engine);
     const response = await openCompletion(service, { form: 'stream', apiKey });
@@ -188,7 +188,7 @@ describe('a stream', () => {
     });
   });
 
-  it('whose API process is killed in the middle is refunded', async () => {
+  it('whose API process is killed during it is refunded', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     service.engine.play(async function* (signal) {
       yield 'Hello';
@@ -220,7 +220,7 @@ describe('a completion, plain and streamed,', () => {
     });
   }
 
-  it('whose worker does not answer the stop is refunded, whatever text it has sent', async () => {
+  it('is refunded when its worker does not answer the stop, whatever text it has sent', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, stopped, end } = await askOfDeafWorker(apiKey);
     await untilUnderWay(service, address, FORMS.length);
@@ -239,7 +239,7 @@ describe('a completion, plain and streamed,', () => {
     await service.expectConserved();
   });
 
-  it('is told of the keeper’s refund where that comes first', async () => {
+  it('reports the keeper’s refund when that comes first', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     service.engine.play(silence);
     const asking = FORMS.map((form) => askCompletion(service, { form, apiKey }));
@@ -266,7 +266,7 @@ describe('a completion, plain and streamed,', () => {
     });
   });
 
-  it('is told of its time-out without a refund that is not confirmed in 15 s, and the keeper refunds', async () => {
+  it('reports a time-out without a refund after 15 s without confirmation, and the keeper refunds', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askOfDeafWorker(apiKey);
     await untilUnderWay(service, address, FORMS.length);
@@ -285,7 +285,7 @@ describe('a completion, plain and streamed,', () => {
     });
   });
 
-  it('whose worker sends more text than any token limit can hold is cut off and not charged', async () => {
+  it('is cut off and not charged when its worker exceeds every token limit', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     service.engine.play(async function* () {
       yield 'x'.repeat(200_000);
@@ -303,8 +303,8 @@ describe('a completion, plain and streamed,', () => {
   });
 });
 
-describe('an official client, which asks again by itself,', () => {
-  it('does not after a time-out: one job was locked, and is refunded', async () => {
+describe('an official client with automatic retries', () => {
+  it('does not retry after a time-out: one job was locked and is refunded', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     service.engine.play(silence);
     const asking = service.openai({ apiKey, maxRetries: 2 }).chat.completions.create({
