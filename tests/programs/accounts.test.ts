@@ -129,7 +129,7 @@ const sign = (step: Step, instruction: TransactionInstruction): Keypair[] =>
   );
 
 describe('every instruction', () => {
-  it('refuses wrong accounts and wrong data by name, and takes the right ones', async () => {
+  it('refuses wrong accounts and wrong data by name, and accepts the right ones', async () => {
     const taken: string[] = [];
     const unexpected: string[] = [];
     const met = new Map<string, Set<string>>();
@@ -162,7 +162,7 @@ describe('every instruction', () => {
 });
 
 describe('the program', () => {
-  it('refuses an instruction it does not have', async () => {
+  it('refuses an unknown instruction', async () => {
     const world = await createBareWorld();
     const valid = initializeInstruction(world);
     const unknown = withData(valid, Buffer.alloc(8, 7));
@@ -171,7 +171,7 @@ describe('the program', () => {
     );
   });
 
-  it('takes events from nobody but itself', async () => {
+  it('accepts events only from itself', async () => {
     const { chain, stranger } = await createBareWorld();
     const tag = Buffer.from('e445a52e51cb9a1d', 'hex');
     const forge = (pubkey: PublicKey, isSigner: boolean): TransactionInstruction =>

@@ -35,18 +35,18 @@ describe('authority_accept', () => {
     await expectRefusal(world, 'Unauthorized', propose(), [authority]);
   });
 
-  it('is refused while nobody is proposed', async () => {
+  it('is refused when no key is proposed', async () => {
     await expectRefusal(world, 'NoPendingAuthority', accept(), [world.stranger]);
   });
 
-  it('is refused to everybody but the proposed key, the authority included', async () => {
+  it('is refused to every other key, including the authority', async () => {
     await world.chain.send([propose()], [world.authority]);
     for (const signer of [world.authority, world.arbiter, world.wallet]) {
       await expectRefusal(world, 'Unauthorized', accept(signer), [signer]);
     }
   });
 
-  it('is refused to an arbiter appointed in between', async () => {
+  it('is refused to a key that became the arbiter in between', async () => {
     const { chain, authority, stranger } = world;
     const appoint = configUpdate({
       authority: authority.publicKey,

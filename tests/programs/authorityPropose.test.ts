@@ -15,7 +15,7 @@ const propose = (pendingAuthority: PublicKey, authority = world.authority) =>
   authorityPropose({ authority: authority.publicKey, pendingAuthority });
 
 describe('authority_propose', () => {
-  it('records the proposal and changes nothing else, until another takes its place', async () => {
+  it('records only the proposal, until another replaces it', async () => {
     const { authority, stranger, wallet } = world;
     const before = await config();
     let configSequence = 1n;
@@ -35,14 +35,14 @@ describe('authority_propose', () => {
     await expectRefusal(world, 'NoPendingAuthority', accept, [stranger]);
   });
 
-  it('is refused to everybody but the authority', async () => {
+  it('is refused to every key but the authority', async () => {
     for (const signer of [world.arbiter, world.operator, world.stranger]) {
       const own = propose(signer.publicKey, signer);
       await expectRefusal(world, 'Unauthorized', own, [signer]);
     }
   });
 
-  it('never proposes the arbiter', async () => {
+  it('refuses the arbiter as the proposed key', async () => {
     const { authority, arbiter } = world;
     await expectRefusal(world, 'ValueOutOfRange', propose(arbiter.publicKey), [authority]);
   });

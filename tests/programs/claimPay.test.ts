@@ -58,7 +58,7 @@ const upholdDispute = async (): Promise<void> => {
 };
 
 describe('claim_pay for a wallet', () => {
-  it('turns what is owed into credits, as far as the treasury’s tokens reach', async () => {
+  it('turns what is owed into credits, up to the treasury’s tokens', async () => {
     const { chain, creditAccount } = world;
     await upholdDispute();
     const before = await account();
@@ -95,7 +95,7 @@ describe('claim_pay for a wallet', () => {
     await expectRefusal(world, 'NothingToClaim', ofWallet());
   });
 
-  it('pays nothing of less than a credit, and a credit at its last base unit', async () => {
+  it('pays nothing below one credit, and pays at exactly one credit', async () => {
     const { chain } = world;
     await upholdDispute();
     hold(addresses.treasuryVault, 9_999n);
@@ -105,7 +105,7 @@ describe('claim_pay for a wallet', () => {
     expect(await account()).toMatchObject({ owedCredits: 7n });
   });
 
-  it('waits while either vault is frozen', async () => {
+  it('pays later while either vault is frozen', async () => {
     const { chain } = world;
     await upholdDispute();
     const treasuryUnits = await chain.tokens(addresses.treasuryVault);
@@ -119,7 +119,7 @@ describe('claim_pay for a wallet', () => {
     await chain.send([ofWallet()]);
   });
 
-  it('owes a wallet nothing for another’s dispute', async () => {
+  it('pays a wallet nothing for another wallet’s dispute', async () => {
     const { chain, stranger } = world;
     const wallet = stranger.publicKey;
     await chain.send([creditOpen({ payer: wallet, wallet })], [stranger]);
@@ -130,7 +130,7 @@ describe('claim_pay for a wallet', () => {
 });
 
 describe('claim_pay for a worker', () => {
-  it('pays what could not be paid at settlement, once', async () => {
+  it('pays once what could not be paid at settlement', async () => {
     const { chain, payout, workerAuthority } = world;
     await settleWhileFrozen(payout, workerAuthority.publicKey);
     await settleWhileFrozen(payout, workerAuthority.publicKey);
@@ -154,7 +154,7 @@ describe('claim_pay for a worker', () => {
     await expectRefusal(world, 'NothingToClaim', ofWorker());
   });
 
-  it('waits while the payee or the vault is frozen', async () => {
+  it('pays later while the payee or the vault is frozen', async () => {
     const { chain, payout, creditMint, workerAuthority } = world;
     await settleWhileFrozen(payout, workerAuthority.publicKey);
     const token = { mint: creditMint, owner: workerAuthority.publicKey, baseUnits: 0n };
@@ -168,7 +168,7 @@ describe('claim_pay for a worker', () => {
     await chain.send([ofWorker()]);
   });
 
-  it('pays a worker that left with a dead payee, once it has named another', async () => {
+  it('pays a worker that left with an unusable payee, once it has named another', async () => {
     const { chain, payout, creditMint, workerAuthority, proofKey } = world;
     const authority = workerAuthority.publicKey;
     chain.setToken(payout, { mint: creditMint, owner: authority, baseUnits: 0n, frozen: true });
@@ -185,7 +185,7 @@ describe('claim_pay for a worker', () => {
     expect((await worker()).claimableBaseUnits).toBe(0n);
   });
 
-  it('pays to the worker’s own payee alone', async () => {
+  it('pays only to the worker’s own payee', async () => {
     const { payout, workerAuthority, stranger, creditMint } = world;
     await settleWhileFrozen(payout, workerAuthority.publicKey);
     const own = world.token(creditMint, stranger.publicKey);
@@ -197,7 +197,7 @@ describe('claim_pay for a worker', () => {
 });
 
 describe('claim_pay for the treasury', () => {
-  it('pays the shares that could not be paid at settlement, once', async () => {
+  it('pays once the shares that could not be paid at settlement', async () => {
     const { chain } = world;
     await settleWhileFrozen(addresses.treasuryVault);
     const before = await treasury();
@@ -219,7 +219,7 @@ describe('claim_pay for the treasury', () => {
     await expectRefusal(world, 'NothingToClaim', ofTreasury());
   });
 
-  it('waits while either vault is frozen', async () => {
+  it('pays later while either vault is frozen', async () => {
     const { chain } = world;
     await settleWhileFrozen(addresses.treasuryVault);
     for (const vault of [addresses.treasuryVault, addresses.vault]) {
@@ -234,7 +234,7 @@ describe('claim_pay for the treasury', () => {
 
 describe('claim_pay', () => {
   it.each(['treasury', 'vault', 'treasury_vault', 'payout'])(
-    'takes no other account as %s',
+    'refuses any other account as %s',
     async (role) => {
       await upholdDispute();
       const other = role === 'treasury' ? world.worker : world.payout;
@@ -242,7 +242,7 @@ describe('claim_pay', () => {
     },
   );
 
-  it('pays nobody who is neither wallet, worker nor treasury', async () => {
+  it('refuses a claimant that is neither wallet, worker nor treasury', async () => {
     const claim = claimPay({ claimant: world.gateway });
     await expectRefusal(world, 'WrongDiscriminator', claim);
   });

@@ -63,7 +63,7 @@ describe('config_initialize', () => {
     await expectRefusal(world, 'AlreadyInitialized', initialize(world), [world.authority]);
   });
 
-  it('does so although lamports lie at every address', async () => {
+  it('works when the addresses already hold lamports', async () => {
     const world = await createBareWorld();
     for (const [index, address] of CREATED.entries()) {
       world.chain.setAccount(address, {
@@ -96,7 +96,7 @@ describe('config_initialize', () => {
     await expectRefusal(world, 'ValueOutOfRange', initialize(world, settings), [world.authority]);
   });
 
-  it('takes the bounds themselves', async () => {
+  it('accepts the bounds of every range', async () => {
     const world = await createBareWorld();
     const bounds = {
       treasuryShareBasisPoints: 10_000,
@@ -110,7 +110,7 @@ describe('config_initialize', () => {
     await world.chain.send([initialize(world, bounds)], [world.authority]);
   });
 
-  it('refuses mints that cannot serve', async () => {
+  it('refuses unsuitable mints', async () => {
     const world = await createBareWorld();
     const { chain, authority, creditMint, stakeMint, stranger } = world;
     const refused = (name: 'WrongMint' | 'DuplicateAccount', change: object) =>
@@ -129,8 +129,8 @@ describe('config_initialize', () => {
   });
 });
 
-describe('who may initialize', () => {
-  it('is the local authority alone under the old loader', async () => {
+describe('the key that may initialize', () => {
+  it('is only the local authority under the old loader', async () => {
     const world = await createBareWorld();
     const { chain, stranger } = world;
     const data = readFileSync(artifactPath('escrow', 'v3'));
@@ -158,7 +158,7 @@ describe('who may initialize', () => {
       ...SETTINGS,
     });
 
-  it('is the upgrade authority alone under the upgradeable loader', async () => {
+  it('is only the upgrade authority under the upgradeable loader', async () => {
     const upgrader = Keypair.generate();
     const world = await createBareWorld(startChain({ upgradeAuthority: upgrader.publicKey }));
     world.chain.fund(upgrader.publicKey);
@@ -177,12 +177,12 @@ describe('who may initialize', () => {
     expect(config.authority).toEqual(upgrader.publicKey);
   });
 
-  it('is nobody once the program cannot be upgraded', async () => {
+  it('does not exist once the program can no longer be upgraded', async () => {
     const world = await createBareWorld(startChain({ upgradeAuthority: null }));
     await expectRefusal(world, 'Unauthorized', onCluster(world, AUTHORITY), [AUTHORITY]);
   });
 
-  it('cannot be settled by ProgramData that somebody else wrote', async () => {
+  it('cannot be taken from a forged ProgramData account', async () => {
     const upgrader = Keypair.generate();
     const world = await createBareWorld(startChain({ upgradeAuthority: upgrader.publicKey }));
     const { chain, stranger } = world;

@@ -27,7 +27,7 @@ const update = (changes: object = {}, authority = world.authority) =>
   });
 
 describe('config_update', () => {
-  it('changes the terms of later jobs, and jobs in flight keep theirs', async () => {
+  it('changes the terms of later jobs but not of running ones', async () => {
     const { authority, arbiter, creditMint, stakeMint } = world;
     const before = await config();
     const inFlight = await jobIn(world, 'pending');
@@ -56,13 +56,13 @@ describe('config_update', () => {
     expect((await config()).arbiter).toEqual(stranger.publicKey);
   });
 
-  it('takes the same terms again', async () => {
+  it('accepts unchanged terms', async () => {
     await world.chain.send([update()], [world.authority]);
     await world.chain.send([update()], [world.authority]);
     expect(await config()).toMatchObject({ sequence: 3n, ...SETTINGS });
   });
 
-  it('refuses everybody but the authority', async () => {
+  it('refuses every signer but the authority', async () => {
     for (const signer of [world.arbiter, world.operator, world.stranger]) {
       await expectRefusal(world, 'Unauthorized', update({}, signer), [signer]);
     }
@@ -104,12 +104,12 @@ describe('config_update', () => {
       jobCreditsMax: CREDITS_MAX,
       creditAccountCreditsMax: CREDITS_MAX,
     },
-  ])('takes the bounds themselves: %o', async (terms) => {
+  ])('accepts the bounds of every range: %o', async (terms) => {
     await world.chain.send([update(terms)], [world.authority]);
     expect(await config()).toMatchObject(terms);
   });
 
-  it('never makes the authority the arbiter, nor nobody', async () => {
+  it('refuses the authority and the zero key as the arbiter', async () => {
     for (const arbiter of [world.authority.publicKey, PublicKey.default]) {
       await expectRefusal(world, 'ValueOutOfRange', update({ arbiter }), [world.authority]);
     }

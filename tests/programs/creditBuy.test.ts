@@ -26,7 +26,7 @@ const buy = (credits: bigint, from = world.walletTokens, buyer: Keypair = world.
   });
 
 describe('credit_buy', () => {
-  it('moves 10,000 base units a credit into the vault, whoever pays [charging.credit-value]', async () => {
+  it('moves 10,000 base units a credit into the vault, from any buyer [charging.credit-value]', async () => {
     const { chain, stranger, creditMint, wallet, creditAccount } = world;
     const tokens = world.token(creditMint, stranger.publicKey, 30_000n);
     await pass(world, 5n);
@@ -49,13 +49,13 @@ describe('credit_buy', () => {
     });
   });
 
-  it('adds up when it is repeated', async () => {
+  it('adds up over several purchases', async () => {
     await world.chain.send([buy(1n)], [world.wallet]);
     await world.chain.send([buy(1n)], [world.wallet]);
     expect(await account()).toMatchObject({ sequence: 4n, availableCredits: CREDITS + 2n });
   });
 
-  it('refuses nothing, more than an account may hold, and numbers out of range', async () => {
+  it('refuses zero, more than an account may hold, and numbers out of range', async () => {
     const { wallet } = world;
     const room = SETTINGS.creditAccountCreditsMax - CREDITS;
     for (const credits of [0n, CREDITS_MAX + 1n, 2n ** 64n - 1n]) {
@@ -67,7 +67,7 @@ describe('credit_buy', () => {
     await expectRefusal(world, 'CreditAccountFull', buy(1n), [wallet]);
   });
 
-  it('fills an account up to the highest number there is', async () => {
+  it('fills an account up to the maximum', async () => {
     world = await createWorld({ creditAccountCreditsMax: CREDITS_MAX });
     const { creditMint, wallet } = world;
     const rest = CREDITS_MAX - CREDITS;
@@ -108,7 +108,7 @@ describe('credit_buy', () => {
     await expect(chain.send([buy(1n, poor)], [wallet])).rejects.toThrow('0x1');
   });
 
-  it('pays into no account but the vault', async () => {
+  it('refuses any destination but the vault', async () => {
     const { wallet, creditMint } = world;
     const own = world.token(creditMint, wallet.publicKey);
     for (const elsewhere of [addresses.treasuryVault, own]) {
@@ -117,7 +117,7 @@ describe('credit_buy', () => {
     }
   });
 
-  it('sells nothing while the vault is frozen', async () => {
+  it('fails while the vault is frozen', async () => {
     const { chain, creditMint, wallet } = world;
     const owner = addresses.vaultAuthority;
     const baseUnits = await chain.tokens(addresses.vault);

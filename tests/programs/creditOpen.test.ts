@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 
 describe('credit_open', () => {
-  it('opens an account without spender and limits at anybody’s cost, once', async () => {
+  it("opens an account without spender and limits, once and at any payer's cost", async () => {
     const { chain, stranger, wallet } = world;
     const owner = world.person().publicKey;
     const creditAccount = addresses.creditAccount(owner);
@@ -46,7 +46,7 @@ describe('credit_open', () => {
     await expectRefusal(world, 'AlreadyInitialized', again, [stranger]);
   });
 
-  it('names a spender only with the wallet’s signature', async () => {
+  it('requires the wallet’s signature to name a spender', async () => {
     const { stranger, gateway } = world;
     const owner = world.person();
     const open = creditOpen({
@@ -65,7 +65,7 @@ describe('credit_open', () => {
     });
   });
 
-  it('opens no account at another wallet’s address', async () => {
+  it('refuses another wallet’s address', async () => {
     const { stranger } = world;
     const [one, other] = [world.person().publicKey, world.person().publicKey];
     const open = creditOpen({ payer: stranger.publicKey, wallet: one });
@@ -74,7 +74,7 @@ describe('credit_open', () => {
   });
 
   it.each([1, 1_000_000, 1_000_000_000])(
-    'does so although %i lamports lie at its address',
+    'works when its address already holds %i lamports',
     async (lamports) => {
       const { chain, stranger } = world;
       const owner = world.person().publicKey;

@@ -25,7 +25,7 @@ const withdraw = (credits: bigint, destination = world.walletTokens, owner = wor
   );
 
 describe('credit_withdraw', () => {
-  it('pays out available credits, and none that are locked', async () => {
+  it('pays out available credits but no locked ones', async () => {
     const { chain, wallet, walletTokens, creditAccount } = world;
     await jobIn(world, 'pending');
     const before = await account();
@@ -45,7 +45,7 @@ describe('credit_withdraw', () => {
     await expectRefusal(world, 'InsufficientCredits', withdraw(1n), [wallet]);
   });
 
-  it('takes one credit as well as all', async () => {
+  it('pays out one credit, and all of them', async () => {
     const { chain, wallet } = world;
     await chain.send([withdraw(1n)], [wallet]);
     await chain.send([withdraw(CREDITS - 1n)], [wallet]);
@@ -53,14 +53,14 @@ describe('credit_withdraw', () => {
     expect(await chain.tokens(addresses.vault)).toBe(0n);
   });
 
-  it('is the wallet’s alone [charging.no-withdrawal-by-key]', async () => {
+  it('requires the wallet’s signature [charging.no-withdrawal-by-key]', async () => {
     for (const signer of [world.stranger, world.hotSigner, world.authority, world.arbiter]) {
       const theft = withdraw(1n, world.walletTokens, signer);
       await expectRefusal(world, 'Unauthorized', theft, [signer]);
     }
   });
 
-  it('pays from nobody else’s account', async () => {
+  it('refuses another wallet’s account', async () => {
     const { chain, stranger } = world;
     const open = creditOpen({ payer: stranger.publicKey, wallet: stranger.publicKey });
     await chain.send([open], [stranger]);
@@ -68,7 +68,7 @@ describe('credit_withdraw', () => {
     await expectRefusal(world, 'InsufficientCredits', creditWithdraw(own), [stranger]);
   });
 
-  it('refuses numbers out of range and destinations that cannot be paid', async () => {
+  it('refuses numbers out of range and unusable destinations', async () => {
     const { wallet, stakeMint, creditMint, chain } = world;
     for (const credits of [0n, CREDITS_MAX + 1n, 2n ** 64n - 1n]) {
       await expectRefusal(world, 'ValueOutOfRange', withdraw(credits), [wallet]);
@@ -87,7 +87,7 @@ describe('credit_withdraw', () => {
     await refused('WrongTokenAccount', frozen);
   });
 
-  it('pays from no account but the vault', async () => {
+  it('pays only from the vault', async () => {
     const treasury = withAccount(withdraw(1n), 'vault', addresses.treasuryVault);
     await expectRefusal(world, 'WrongAddress', treasury, [world.wallet]);
   });

@@ -21,7 +21,7 @@ afterEach(() => expectConserved(world, { creditAccounts }));
 const expire = (job: PublicKey) => disputeExpire({ job, creditAccount: world.creditAccount });
 
 describe('dispute_expire', () => {
-  it('ends an undecided dispute after its last second, at anybody’s call', async () => {
+  it('ends an undecided dispute after its last second, for any caller', async () => {
     const job = await jobIn(world, 'disputed');
     await pass(world, DAY - 1n);
     await expectRefusal(world, 'ArbitrationOpen', expire(job));
@@ -59,7 +59,7 @@ describe('dispute_expire', () => {
     await expectRefusal(world, 'AlreadyDisputed', dispute(world, job), [world.wallet]);
   });
 
-  it('counts for no other account than the job’s', async () => {
+  it('refuses any credit account but the job’s', async () => {
     const job = await jobIn(world, 'disputed');
     await pass(world, DAY + 1n);
     const other = await addWallet(world);

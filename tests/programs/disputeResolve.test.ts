@@ -106,7 +106,7 @@ describe('dispute_resolve', () => {
     await expectRefusal(world, 'AlreadyDisputed', dispute(world, job), [world.wallet]);
   });
 
-  it('makes the treasury owe the charge when it is upheld against the gateway [disputes.evidence]', async () => {
+  it('records the charge as owed by the treasury when it is upheld against the gateway [disputes.evidence]', async () => {
     await expectVerdict(
       UPHELD_GATEWAY,
       {
@@ -119,7 +119,7 @@ describe('dispute_resolve', () => {
     );
   });
 
-  it('slashes the worker when it is upheld against it [disputes.evidence]', async () => {
+  it('slashes the worker when it is upheld against the worker [disputes.evidence]', async () => {
     await expectVerdict(
       UPHELD_WORKER,
       {
@@ -132,7 +132,7 @@ describe('dispute_resolve', () => {
     );
   });
 
-  it('reaches stake that is on its way out, and takes no more than is there', async () => {
+  it('slashes unstaking tokens, too, and no more than there are', async () => {
     world = await createWorld({ openDisputesMax: 3 });
     const { chain, workerAuthority, arbiter } = world;
     const first = await jobIn(world, 'disputed');
@@ -167,7 +167,7 @@ describe('dispute_resolve', () => {
     expect((await account()).owedCredits).toBe(8n);
   });
 
-  it('is in time at the end of the arbitration and late a second after', async () => {
+  it('succeeds in the last second of the arbitration and fails a second after', async () => {
     world = await createWorld({ openDisputesMax: 3 });
     const early = await jobIn(world, 'disputed');
     const job = await jobIn(world, 'disputed');
@@ -180,7 +180,7 @@ describe('dispute_resolve', () => {
     await expectRefusal(world, 'ArbitrationClosed', resolve(other, REJECTED), [world.arbiter]);
   });
 
-  it('refuses everybody but the arbiter, and verdicts that are none', async () => {
+  it('refuses every signer but the arbiter, and unknown verdicts', async () => {
     const job = await jobIn(world, 'disputed');
     const { authority, stranger, wallet, hotSigner, workerAuthority } = world;
     for (const arbiter of [authority, stranger, wallet, hotSigner, workerAuthority]) {
@@ -200,7 +200,7 @@ describe('dispute_resolve', () => {
     await expectRefusal(world, 'WrongJobStatus', resolve(job, UPHELD_WORKER), [world.arbiter]);
   });
 
-  it('repays no other wallet and slashes no other worker than the job’s', async () => {
+  it('refuses any wallet and any worker but the job’s', async () => {
     const job = await jobIn(world, 'disputed');
     const { creditAccount } = await addWallet(world);
     const { address } = await addWorker(world);
@@ -224,7 +224,7 @@ describe('dispute_resolve', () => {
 });
 
 /** Nothing forbids it, so what a verdict then moves has to be known. */
-describe('a wallet that is its own controller and its own worker', () => {
+describe('a wallet that is also its controller and its worker', () => {
   const RESERVE_BASE_UNITS = 100_000n;
 
   const becomeOneParty = async (): Promise<World> => {
@@ -267,7 +267,7 @@ describe('a wallet that is its own controller and its own worker', () => {
     ['gateway', UPHELD_GATEWAY, 0n],
     ['worker', UPHELD_WORKER, 500n],
   ])(
-    'wins by a verdict against the %s what the treasury loses, and no more',
+    'gains by a verdict against the %s only what the treasury loses',
     async (_, verdict, slashed) => {
       const { chain, arbiter, creditMint, creditAccount } = world;
       const holding = {

@@ -24,12 +24,12 @@ describe('the tests of an instruction', () => {
 });
 
 describe('the errors read from the Rust source', () => {
-  it('are all that the program has', () => {
+  it('are all errors of the program', () => {
     const found = new Set(returnable.flatMap(([, errors]) => allErrors(errors)));
     expect([...found, ...OF_DISPATCH].sort()).toEqual(Object.keys(EscrowErrorCode).sort());
   });
 
-  it('contain every one that is called unreachable', () => {
+  it('include every error that is listed as unreachable', () => {
     const known = new Map(returnable.map(([name, errors]) => [name, allErrors(errors)]));
     const stale = Object.entries(UNREACHABLE).flatMap(([name, reasons]) =>
       Object.keys(reasons).filter((error) => !known.get(name)?.includes(error)),

@@ -60,7 +60,7 @@ function compare(event: DecodedEvent, kind: AccountName, account: Values): strin
 }
 
 describe('every instruction', () => {
-  it('emits one event, which says what its accounts are afterwards', async () => {
+  it('emits one event with the state of its accounts afterwards', async () => {
     const seen = new Set<string>();
     const compared = new Set<string>();
     await walkThrough(async ({ world: { chain }, name, instructions, signers }) => {

@@ -40,7 +40,7 @@ async function prepare() {
   return { world, jobs };
 }
 
-describe('every way out', () => {
+describe("every exit for a user's tokens", () => {
   it.each(Object.keys(obstacles))('stays open when %s', async (name) => {
     const { raise, refused = {}, unpaid = {} } = obstacles[name] as Obstacle;
     const { world, jobs } = await prepare();
@@ -55,7 +55,7 @@ describe('every way out', () => {
 });
 
 /** The runtime nests five programs: the escrow, what it calls, and up to three above. */
-describe('every way out through other programs', () => {
+describe('every exit through other programs', () => {
   const takeThrough = async (depth: number) => {
     const { world, jobs } = await prepare();
     world.chain.setAccount(HOSTILE_PROGRAM_ID, hostileProgram());
@@ -66,7 +66,7 @@ describe('every way out through other programs', () => {
     return { world, jobs, exits };
   };
 
-  it.each([1, 2, 3])('stays open with %i above the escrow', async (depth) => {
+  it.each([1, 2, 3])('works with %i programs above the escrow', async (depth) => {
     expect((await takeThrough(depth)).exits).toEqual(unhindered);
   });
 

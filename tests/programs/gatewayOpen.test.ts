@@ -37,7 +37,7 @@ describe('gateway_open', () => {
     await expectRefusal(world, 'AlreadyInitialized', open(stranger, keys(1)), [stranger]);
   });
 
-  it('opens at anybody’s cost, but only with the operator’s signature', async () => {
+  it('can be paid for by any key, but requires the operator’s signature', async () => {
     const { stranger, wallet } = world;
     await world.chain.send([open(stranger, keys(1), wallet)], [stranger, wallet]);
     const unsigned = open(world.person(), keys(1), wallet);
@@ -45,7 +45,7 @@ describe('gateway_open', () => {
     await expectRefusal(world, 'MissingSigner', unsigned, [wallet]);
   });
 
-  it('refuses none, nine, the zero key and the same key twice', async () => {
+  it('refuses no signer, nine signers, the zero key and duplicates', async () => {
     const { stranger } = world;
     const refused = (name: 'ValueOutOfRange' | 'DuplicateAccount', signers: PublicKey[]) =>
       expectRefusal(world, name, open(stranger, signers), [stranger]);
@@ -56,7 +56,7 @@ describe('gateway_open', () => {
     await refused('DuplicateAccount', [one, ...keys(2), one]);
   });
 
-  it('does so although lamports lie at its address', async () => {
+  it('works when its address already holds lamports', async () => {
     const { chain, stranger } = world;
     const address = addresses.gateway(stranger.publicKey);
     const owner = SystemProgram.programId;
@@ -67,7 +67,7 @@ describe('gateway_open', () => {
     expect((await world.read('Gateway', address)).sequence).toBe(1n);
   });
 
-  it('opens no gateway at another operator’s address', async () => {
+  it('refuses another operator’s address', async () => {
     const { stranger } = world;
     const other = addresses.gateway(world.person().publicKey);
     const elsewhere = withAccount(open(stranger, keys(1)), 'gateway', other);

@@ -22,7 +22,7 @@ const update = (signers: PublicKey[], stopped: boolean, operator = world.operato
   );
 
 describe('gateway_update', () => {
-  it('replaces the signers and the stop flag, again and again', async () => {
+  it('replaces the signers and the stop flag, repeatedly', async () => {
     const { operator, gateway } = world;
     let gatewaySequence = 1n;
     for (const [count, stopped] of [
@@ -44,7 +44,7 @@ describe('gateway_update', () => {
     }
   });
 
-  it('revokes a hot key for jobs in flight and for new ones, in one transaction', async () => {
+  it('revokes a hot key for running and new jobs in one transaction', async () => {
     const { chain, operator, hotSigner, stranger } = world;
     const job = await lockJob(world);
     await chain.send([update([stranger.publicKey], false)], [operator]);
@@ -54,13 +54,13 @@ describe('gateway_update', () => {
     await chain.send([fail(world, job, { signer: stranger.publicKey })], [stranger]);
   });
 
-  it('is the operator’s alone, never a hot signer’s', async () => {
+  it('requires the operator’s signature and refuses hot signers', async () => {
     for (const signer of [world.hotSigner, world.authority, world.wallet, world.stranger]) {
       await expectRefusal(world, 'Unauthorized', update(keys(1), false, signer), [signer]);
     }
   });
 
-  it('refuses more than eight signers, the zero key and the same key twice', async () => {
+  it('refuses more than eight signers, the zero key and duplicates', async () => {
     const { operator } = world;
     await expectRefusal(world, 'ValueOutOfRange', update(keys(9), false), [operator]);
     const zero = update([...keys(1), PublicKey.default], false);

@@ -11,8 +11,8 @@ beforeAll(async () => {
   world = await createWorld();
 });
 
-describe('the published interface', () => {
-  it('is what the Rust source says', () => {
+describe('the committed IDL', () => {
+  it('equals what the Rust source generates', () => {
     const script = join(import.meta.dirname, '../../programs/tools/idl.ts');
     execFileSync(process.execPath, [script, '--check'], { stdio: 'pipe' });
   });

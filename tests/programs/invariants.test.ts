@@ -79,7 +79,7 @@ async function outcomeOf({ world: { chain }, instructions, signers }: Step): Pro
   }
 }
 
-describe('an account that contradicts itself', () => {
+describe('an account that violates its invariant', () => {
   it('is refused by every instruction that would change it', async () => {
     const returnable = returnableErrors();
     const missed: string[] = [];

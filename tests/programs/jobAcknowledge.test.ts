@@ -46,7 +46,7 @@ describe('job_acknowledge', () => {
     });
   });
 
-  it('changes nothing when repeated, even once a proof is recorded', async () => {
+  it('changes nothing when repeated, even after a proof', async () => {
     const job = await jobIn(world, 'processing');
     expect(await eventsOf(world, [acknowledge(world, job)], [world.hotSigner])).toEqual([]);
     expect((await readJob(world, job)).sequence).toBe(2);
@@ -55,7 +55,7 @@ describe('job_acknowledge', () => {
     expect((await readJob(world, job)).sequence).toBe(3);
   });
 
-  it('takes a later attempt and refuses an earlier or the same one', async () => {
+  it('accepts a later attempt and refuses an earlier or equal one', async () => {
     const job = await jobIn(world, 'processing');
     await world.chain.send([acknowledge(world, job, { attempt: 3 })], [world.hotSigner]);
     for (const attempt of [0, 1, 2]) {
@@ -66,7 +66,7 @@ describe('job_acknowledge', () => {
     expect((await readJob(world, job)).attempt).toBe(3);
   });
 
-  it('takes attempts up to 255, and none after that', async () => {
+  it('accepts attempts up to 255', async () => {
     const job = await lockJob(world);
     const { chain, hotSigner } = world;
     await expectRefusal(world, 'AttemptNotNewer', acknowledge(world, job, { attempt: 0 }), [
@@ -79,7 +79,7 @@ describe('job_acknowledge', () => {
     workers.push(another.address);
   });
 
-  it('is not undone by a delayed acknowledgement of an earlier worker', async () => {
+  it('keeps the later worker when an earlier acknowledgement arrives late', async () => {
     const { chain, hotSigner } = world;
     const another = await addWorker(world);
     workers.push(another.address);
@@ -91,7 +91,7 @@ describe('job_acknowledge', () => {
     expect((await readJob(world, job)).worker).toEqual(another.address);
   });
 
-  it('is in time a second before the deadline and at it, and late a second after', async () => {
+  it('succeeds until its deadline and fails a second after', async () => {
     const [early, job, other] = [await lockJob(world), await lockJob(world), await lockJob(world)];
     await pass(world, 119n);
     await world.chain.send([acknowledge(world, early)], [world.hotSigner]);
@@ -101,7 +101,7 @@ describe('job_acknowledge', () => {
     await expectRefusal(world, 'DeadlinePassed', acknowledge(world, other), [world.hotSigner]);
   });
 
-  it('refuses everybody but the controller, whatever the wallet changes meanwhile', async () => {
+  it('refuses every signer but the controller, whatever the wallet changes meanwhile', async () => {
     const { chain, wallet, stranger, hotSigner } = world;
     const job = await lockJob(world);
     for (const signer of [wallet, stranger]) {
@@ -113,7 +113,7 @@ describe('job_acknowledge', () => {
     await chain.send([acknowledge(world, job)], [hotSigner]);
   });
 
-  it('follows a gateway’s change of signers, and its stop flag is no matter', async () => {
+  it('accepts a gateway’s new signers, also while its stop flag is set', async () => {
     const { chain, operator, stranger, hotSigner } = world;
     const job = await lockJob(world);
     const signers = [stranger.publicKey];
@@ -123,7 +123,7 @@ describe('job_acknowledge', () => {
     await chain.send([acknowledge(world, job, { signer: stranger.publicKey })], [stranger]);
   });
 
-  it('refuses a worker that is suspended, unstaking, under-staked or gone', async () => {
+  it('refuses a worker that is suspended, unstaking, under-staked or deregistered', async () => {
     const { chain, workerAuthority, arbiter, worker, hotSigner } = world;
     const authority = workerAuthority.publicKey;
     const job = await lockJob(world);

@@ -19,7 +19,7 @@ const close = (job: PublicKey, rentPayer = world.chain.payer.publicKey) =>
   jobClose({ job, rentPayer });
 
 describe('job_close', () => {
-  it('repays the rent to whoever paid it, at anybody’s call', async () => {
+  it('repays the rent to its payer, for any caller', async () => {
     const { chain, stranger } = world;
     const job = await jobIn(world, 'failed');
     await pass(world, 120n);
@@ -52,7 +52,7 @@ describe('job_close', () => {
     await world.chain.send([close(job)]);
   });
 
-  it('counts from the id’s time, which may be ahead of the lock', async () => {
+  it('counts from the id’s time, even if that is ahead of the lock', async () => {
     const job = await jobIn(world, 'failed', { idAgeMs: -30_000 });
     await pass(world, 149n);
     await expectRefusal(world, 'JobNotClosable', close(job));
@@ -60,7 +60,7 @@ describe('job_close', () => {
     await world.chain.send([close(job)]);
   });
 
-  it('keeps a settled job while it can be disputed', async () => {
+  it('keeps a settled job during its dispute window', async () => {
     const job = await lockJob(world, { idAgeMs: 60_000 });
     await world.chain.send([acknowledge(world, job)], [world.hotSigner]);
     await world.chain.send(prove(world, job));
@@ -104,7 +104,7 @@ describe('job_close', () => {
     await chain.send([verdict, close(job)], [arbiter]);
   });
 
-  it('leaves nothing that could be revived, and the id cannot be locked again [jobs.ids]', async () => {
+  it('leaves nothing to revive, and the id cannot be locked again [jobs.ids]', async () => {
     const { chain, hotSigner } = world;
     const { instruction, job } = await composeLock(world);
     await chain.send([instruction], [hotSigner]);

@@ -20,7 +20,7 @@ beforeEach(async () => {
 afterEach(() => expectConserved(world, { creditAccounts }));
 
 describe('job_dispute', () => {
-  it('records the client’s hash and what the dispute may cost', async () => {
+  it('records the client’s hash and the possible cost of the dispute', async () => {
     const job = await jobIn(world, 'settled');
     const { creditAccount, wallet, worker } = world;
     await pass(world, 5n);
@@ -55,7 +55,7 @@ describe('job_dispute', () => {
     });
   });
 
-  it('is open to the wallet and to the controller, and to nobody else', async () => {
+  it('accepts only the wallet and the controller', async () => {
     const { hotSigner, gateway, stranger, chain } = world;
     const job = await jobIn(world, 'settled');
     const byStranger = dispute(world, job, { signer: stranger.publicKey });
@@ -64,7 +64,7 @@ describe('job_dispute', () => {
     await chain.send([byGateway], [hotSigner]);
   });
 
-  it('is in time up to 60 seconds after the settlement and late a second after that [disputes.window]', async () => {
+  it('succeeds up to 60 seconds after the settlement and fails a second after [disputes.window]', async () => {
     const early = await jobIn(world, 'settled');
     const job = await jobIn(world, 'settled');
     const other = await jobIn(world, 'settled');
@@ -76,7 +76,7 @@ describe('job_dispute', () => {
     await expectRefusal(world, 'DisputeWindowClosed', dispute(world, other), [world.wallet]);
   });
 
-  it('counts against no other account than the job’s', async () => {
+  it('refuses any credit account but the job’s', async () => {
     const job = await jobIn(world, 'settled');
     const other = await addWallet(world);
     const { keypair, creditAccount } = other;
@@ -144,7 +144,7 @@ describe('the number of open disputes', () => {
   const openDisputes = async () =>
     (await world.read('CreditAccount', world.creditAccount)).openDisputes;
 
-  it('leaves the wallet as many again once its controller has opened all that it may', async () => {
+  it('reserves the wallet as many again after its controller opened its maximum', async () => {
     const [first, second, third, fourth, fifth] = await settledJobs();
     await openByGateway(first, second);
     await refuseGateway(third);
@@ -154,7 +154,7 @@ describe('the number of open disputes', () => {
     await refuseGateway(fifth);
   });
 
-  it('goes down with each verdict, and both may open again as far as they might', async () => {
+  it('falls with each verdict, and both parties may open new ones up to their limits', async () => {
     const [first, second, third, fourth, fifth, sixth] = await settledJobs();
     await openByGateway(first, second);
     await open(third, fourth);
@@ -167,7 +167,7 @@ describe('the number of open disputes', () => {
     await openByGateway(sixth);
   });
 
-  it('lets a wallet that opens all by itself keep its controller from opening one', async () => {
+  it('lets a wallet that opens its maximum block its controller', async () => {
     const [first, second, third, fourth, fifth] = await settledJobs();
     await open(first, second);
     await refuseGateway(third);
@@ -175,7 +175,7 @@ describe('the number of open disputes', () => {
     await refuse(fifth);
   });
 
-  it('takes the signature of a wallet that is its own controller for the wallet’s', async () => {
+  it('counts a wallet that is its own controller as the wallet', async () => {
     world = { ...world, hotSigner: world.wallet };
     const [first, second, third, fourth, fifth] = await settledJobs();
     await open(first, second, third, fourth);
@@ -186,7 +186,7 @@ describe('the number of open disputes', () => {
     { max: 128, admitted: 255 },
     { max: 255, admitted: 255 },
     { max: 127, admitted: 254 },
-  ])('is $admitted at most where a controller may open $max', async ({ max, admitted }) => {
+  ])('is $admitted at most when a controller may open $max', async ({ max, admitted }) => {
     const { chain, authority, arbiter, creditAccount } = world;
     const terms = { ...SETTINGS, openDisputesMax: max, arbiter: arbiter.publicKey };
     await chain.send([configUpdate({ authority: authority.publicKey, ...terms })], [authority]);

@@ -60,7 +60,7 @@ describe('job_fail', () => {
     }
   });
 
-  it('refuses to throw away a proven output that was delivered', async () => {
+  it('refuses to discard a proven output that was delivered', async () => {
     const job = await jobIn(world, 'settling');
     const delivered = fail(world, job, { deliveredHash: ANSWER, countedTokens: 1 });
     await expectRefusal(world, 'OutputMatches', delivered, [world.hotSigner]);
@@ -78,7 +78,7 @@ describe('job_fail', () => {
     expect((await readJob(world, job)).status).toBe('failed');
   });
 
-  it('is in time a second before the deadline and at it, and late a second after', async () => {
+  it('succeeds until its deadline and fails a second after', async () => {
     const early = await jobIn(world, 'processing');
     const job = await jobIn(world, 'processing');
     const other = await jobIn(world, 'processing');
@@ -90,7 +90,7 @@ describe('job_fail', () => {
     await expectRefusal(world, 'DeadlinePassed', fail(world, other), [world.hotSigner]);
   });
 
-  it('refuses everybody but the controller', async () => {
+  it('refuses every signer but the controller', async () => {
     const job = await jobIn(world, 'processing');
     for (const signer of [world.wallet, world.stranger, world.workerAuthority]) {
       const instruction = fail(world, job, { signer: signer.publicKey });
@@ -106,7 +106,7 @@ describe('job_fail', () => {
     },
   );
 
-  it('refuses everybody but the controller also when the wallet changed its spender', async () => {
+  it('refuses every signer but the controller, even after the wallet changed its spender', async () => {
     const { chain, wallet, stranger, hotSigner } = world;
     const job = await jobIn(world, 'processing');
     const set = (spender: PublicKey) => spenderSet({ wallet: wallet.publicKey, spender });
@@ -117,7 +117,7 @@ describe('job_fail', () => {
     await chain.send([set(world.gateway)], [wallet]);
   });
 
-  it('returns the lock to no other account than the job’s', async () => {
+  it('refuses any credit account but the job’s', async () => {
     const job = await jobIn(world, 'pending');
     const other = await addWallet(world);
     const theft = fail(world, job, { creditAccount: other.creditAccount });

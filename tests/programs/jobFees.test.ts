@@ -4,8 +4,8 @@ import { feeLamports, jobFees, largestBatch } from '../../programs/tools/jobFees
 import { acknowledge, composeLock, lockJob, prove, refund, settle } from './support/jobs.ts';
 import { createWorld } from './support/world.ts';
 
-describe('a transaction’s fee', () => {
-  it('is what the ledger takes: for signatures, and for those that the ed25519 program verifies', async () => {
+describe('the computed transaction fee', () => {
+  it("equals the ledger's, for signatures and for those in ed25519 instructions", async () => {
     const world = await createWorld();
     const { chain, hotSigner } = world;
     const payer = chain.payer.publicKey;
@@ -32,7 +32,7 @@ describe('a transaction’s fee', () => {
     await taken([refund(world, late)], 5_000);
   });
 
-  it('is asked of nothing that a packet cannot hold', async () => {
+  it('refuses instructions that do not fit into a packet', async () => {
     const world = await createWorld();
     const { instruction } = await composeLock(world);
     const payer = world.chain.payer.publicKey;
@@ -43,8 +43,8 @@ describe('a transaction’s fee', () => {
   });
 });
 
-describe('a job’s fees', () => {
-  it('fall to less than half when transactions are shared', () => {
+describe('the fees of a job', () => {
+  it('fall to less than half with shared transactions', () => {
     const { one_key, separate_fee_payer } = jobFees();
     expect(one_key.alone.total).toBe(25_000);
     expect(separate_fee_payer.alone.total).toBe(40_000);

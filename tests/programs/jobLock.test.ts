@@ -142,7 +142,7 @@ describe('job_lock', () => {
     },
   );
 
-  it('makes the wallet, the spender’s key or the gateway the controller', async () => {
+  it('accepts the wallet, the spender’s key or the gateway as the controller', async () => {
     const { wallet, stranger, chain } = world;
     const byWallet = await lockJob(world, { signer: wallet });
     expect((await readJob(world, byWallet)).controller).toEqual(wallet.publicKey);
@@ -183,12 +183,12 @@ describe('job_lock', () => {
     await refuses('LocksPaused');
   });
 
-  it('refuses a price above what the caller accepts', async () => {
+  it("refuses a price above the caller's maximum", async () => {
     await refuses('PriceChanged', { tokenLimit: 2_001, maxCredits: 8n });
     await lockJob(world, { tokenLimit: 2_001, maxCredits: 9n });
   });
 
-  it('refuses a price that was raised after it was quoted [charging.price-changes]', async () => {
+  it('refuses a price that rose after its quote [charging.price-changes]', async () => {
     const { chain, authority, hotSigner } = world;
     const quoted = await composeLock(world, { maxCredits: 8n });
     await chain.send([modelInstruction(world, { creditsPerRequest: 9 })], [authority]);
@@ -204,20 +204,20 @@ describe('job_lock', () => {
     await refuses('JobLimitExceeded', { maxCredits: 2_000n });
   });
 
-  it('refuses more tokens than the context window holds, and none', async () => {
+  it('refuses zero tokens, and more than the context window', async () => {
     await refuses('TokenLimitTooLarge', { tokenLimit: MODEL.contextWindowTokens + 1 });
     await refuses('TokenLimitTooLarge', { tokenLimit: 0 });
     await lockJob(world, { tokenLimit: MODEL.contextWindowTokens });
   });
 
-  it('holds the spender to the limit per job, and never the wallet', async () => {
+  it('applies the limit per job to the spender but not to the wallet', async () => {
     await setLimits(11n, 2n ** 64n - 1n);
     await refuses('JobLimitExceeded', { tokenLimit: 2_999 });
     await lockJob(world, { tokenLimit: 2_750 });
     await lockJob(world, { tokenLimit: 2_999, signer: world.wallet });
   });
 
-  it('holds the spender to the limit per day of UTC', async () => {
+  it('applies the limit per day in UTC to the spender', async () => {
     await setLimits(100n, 20n);
     await lockJob(world);
     await lockJob(world);
@@ -237,7 +237,7 @@ describe('job_lock', () => {
     });
   });
 
-  it('refuses a lock that the available credits do not cover [charging.concurrent]', async () => {
+  it('refuses a lock above the available credits [charging.concurrent]', async () => {
     const fill = modelInstruction(world, { creditsPerRequest: 1_000 });
     await world.chain.send([fill], [world.authority]);
     for (let locked = 0n; locked < CREDITS; locked += 1_000n) await lockJob(world);
@@ -255,12 +255,12 @@ describe('job_lock', () => {
     await refuses('ModelRetired');
   });
 
-  it('refuses an id from further back than 90 seconds', async () => {
+  it('refuses an id older than 90 seconds', async () => {
     await refuses('JobIdTooOld', { idAgeMs: 90_001 });
     await lockJob(world, { idAgeMs: 90_000 });
   });
 
-  it('refuses an id from further ahead than 30 seconds', async () => {
+  it('refuses an id more than 30 seconds in the future', async () => {
     await lockJob(world, { idAgeMs: -30_000 });
     await refuses('JobIdInFuture', { idAgeMs: -30_001 });
   });
@@ -308,7 +308,7 @@ describe('job_lock', () => {
     await expectRefusal(world, 'AlreadyInitialized', instruction, [world.hotSigner]);
   });
 
-  it('takes the same id under two wallets for two jobs that do not touch', async () => {
+  it('accepts the same id under two wallets as two separate jobs', async () => {
     const { chain, hotSigner, wallet } = world;
     const other = await addWallet(world);
     const theirs = { ...world, wallet: other.keypair, creditAccount: other.creditAccount };
@@ -326,7 +326,7 @@ describe('job_lock', () => {
   });
 
   it.each([1, 1_000_000, 1_000_000_000])(
-    'creates the Job although %i lamports lie at its address',
+    'works when its address already holds %i lamports',
     async (lamports) => {
       const { instruction, job } = await composeLock(world);
       const owner = PublicKey.default;
@@ -336,7 +336,7 @@ describe('job_lock', () => {
     },
   );
 
-  it('refuses a config that somebody else made', async () => {
+  it('refuses a forged config account', async () => {
     const { instruction } = await composeLock(world);
     const config = await world.chain.account(instruction.keys[3]?.pubkey as PublicKey);
     const fake = world.stranger.publicKey;

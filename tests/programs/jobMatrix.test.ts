@@ -150,7 +150,7 @@ describe.each(Object.entries(controllers))('a job controlled by %s', (controller
   };
 
   it.each(JOB_STATUSES)(
-    'moves on from %s as the table says, for whom it says [jobs.states]',
+    'leaves the state %s exactly as the table allows, for each signer [jobs.states]',
     async (status) => {
       const names = Object.keys(table) as MatrixName[];
       const job = await freshJob(status);

@@ -43,7 +43,7 @@ const signed = (message: Uint8Array): TransactionInstruction =>
 
 // Forged signatures and what else the precompile refuses: tests/programs/proofs.test.ts.
 describe('job_prove', () => {
-  it('records the proof, sent by anybody', async () => {
+  it('records the proof from any sender', async () => {
     const job = await jobIn(world, 'processing');
     await pass(world, 11n);
     const before = await readJob(world, job);
@@ -61,7 +61,7 @@ describe('job_prove', () => {
     });
   });
 
-  it('takes the identical proof again without effect, and refuses another', async () => {
+  it('accepts the identical proof again without effect, and refuses another', async () => {
     const job = await jobIn(world, 'settling');
     expect(await eventsOf(world, prove(world, job))).toEqual([]);
     expect((await readJob(world, job)).sequence).toBe(3);
@@ -81,7 +81,7 @@ describe('job_prove', () => {
     expect(await readJob(world, job)).toMatchObject(counts);
   });
 
-  it('is in time a second before the deadline and at it, and late a second after', async () => {
+  it('succeeds until its deadline and fails a second after', async () => {
     const early = await jobIn(world, 'processing');
     const job = await jobIn(world, 'processing');
     const other = await jobIn(world, 'processing');
@@ -103,7 +103,7 @@ describe('job_prove', () => {
     },
   );
 
-  it('refuses an instruction that is not there or not of the ed25519 program', async () => {
+  it('refuses an instruction that is missing or not of the ed25519 program', async () => {
     const job = await jobIn(world, 'processing');
     const [verification, instruction] = prove(world, job, {}, 1);
     const transfer = SystemProgram.transfer({
@@ -116,7 +116,7 @@ describe('job_prove', () => {
     await expectRefusal(world, 'ProofMissing', prove(world, job, {}, 65_535));
   });
 
-  it('refuses another key, and a message that is not exactly this proof [charging.deducted-at-settlement]', async () => {
+  it('refuses another key, and a message that differs from this proof [charging.deducted-at-settlement]', async () => {
     const job = await jobIn(world, 'processing');
     await expectRefusal(world, 'ProofWrongKey', prove(world, job, { key: Keypair.generate() }));
     await expectRefusal(world, 'ProofWrongMessage', prove(world, job, { attempt: 2 }));
@@ -128,7 +128,7 @@ describe('job_prove', () => {
     }
   });
 
-  it('refuses any other form of the verification', async () => {
+  it('refuses any other form of the ed25519 instruction', async () => {
     const job = await jobIn(world, 'processing');
     const [verification, instruction] = prove(world, job);
     const longer = withData(verification, Buffer.concat([verification.data, Buffer.alloc(1)]));
@@ -142,7 +142,7 @@ describe('job_prove', () => {
     }
   });
 
-  it('refuses another worker’s proof, and the same key’s proof for another worker', async () => {
+  it('refuses another worker’s proof, and a proof with the same key for another worker', async () => {
     const { chain, hotSigner, proofKey } = world;
     const twin = await addWorker(world);
     workers.push(twin.address);

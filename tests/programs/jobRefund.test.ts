@@ -15,7 +15,7 @@ afterEach(() => expectConserved(world));
 
 describe('job_refund', () => {
   it.each(['pending', 'processing', 'settling'] as const)(
-    'returns the lock of a job that is %s once its time is over, at anybody’s call [failures.timeout]',
+    'returns the lock of an overdue job that is %s, for any caller [failures.timeout]',
     async (status) => {
       const account = () => world.read('CreditAccount', world.creditAccount);
       const { availableCredits } = await account();
@@ -58,7 +58,7 @@ describe('job_refund', () => {
     },
   );
 
-  it('cannot be paused', async () => {
+  it('works while everything is paused', async () => {
     const { chain, authority } = world;
     const job = await lockJob(world);
     await pass(world, 121n);
@@ -68,7 +68,7 @@ describe('job_refund', () => {
     expect((await readJob(world, job)).status).toBe('refunded');
   });
 
-  it('refuses to return the lock to another wallet', async () => {
+  it('refuses another wallet', async () => {
     const { chain, stranger } = world;
     const other = { payer: stranger.publicKey, wallet: stranger.publicKey };
     await chain.send([creditOpen(other)], [stranger]);

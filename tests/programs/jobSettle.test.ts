@@ -99,7 +99,7 @@ describe('job_settle', () => {
     expect((await readJob(world, job)).status).toBe('settled');
   });
 
-  it('does so also when somebody landed the proof alone, or acknowledged, before', async () => {
+  it('works when the proof or the acknowledgement landed alone before', async () => {
     const { chain, hotSigner } = world;
     for (const status of ['processing', 'settling'] as const) {
       const job = await jobIn(world, status);
@@ -110,7 +110,7 @@ describe('job_settle', () => {
     }
   });
 
-  it('refuses another output and an empty one', async () => {
+  it('refuses another output, and an empty one', async () => {
     const job = await jobIn(world, 'settling');
     const other = settle(world, job, { deliveredHash: hashOf('another') });
     await expectRefusal(world, 'OutputMismatch', other, [world.hotSigner]);
@@ -118,7 +118,7 @@ describe('job_settle', () => {
     await expectRefusal(world, 'NothingCounted', empty, [world.hotSigner]);
   });
 
-  it('is in time a second before the deadline and at it, and late a second after [failures.ledger-time]', async () => {
+  it('succeeds until its deadline and fails a second after [failures.ledger-time]', async () => {
     const early = await jobIn(world, 'settling');
     const job = await jobIn(world, 'settling');
     const other = await jobIn(world, 'settling');
@@ -130,7 +130,7 @@ describe('job_settle', () => {
     await expectRefusal(world, 'DeadlinePassed', settle(world, other), [world.hotSigner]);
   });
 
-  it('refuses everybody but the controller', async () => {
+  it('refuses every signer but the controller', async () => {
     const job = await jobIn(world, 'settling');
     for (const signer of [world.wallet, world.stranger, world.workerAuthority]) {
       const instruction = settle(world, job, { signer: signer.publicKey });
@@ -161,7 +161,7 @@ describe('job_settle', () => {
     await chain.send([settle(world, job)], [hotSigner]);
   });
 
-  it('charges no other wallet and pays no other worker than the job’s', async () => {
+  it('cannot charge another wallet or pay another worker', async () => {
     const { chain, hotSigner } = world;
     const job = await jobIn(world, 'settling');
     const wallet = await addWallet(world);
@@ -176,7 +176,7 @@ describe('job_settle', () => {
     parties.workers.push(twin.address);
   });
 
-  it('pays a worker that changed its payee or left meanwhile', async () => {
+  it('pays a worker that changed its payee or deregistered meanwhile', async () => {
     const { chain, hotSigner, workerAuthority, creditMint, proofKey } = world;
     const authority = workerAuthority.publicKey;
     const job = await jobIn(world, 'settling');

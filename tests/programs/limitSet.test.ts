@@ -44,7 +44,7 @@ describe('limit_set', () => {
     expect(await account()).toEqual({ ...before, sequence: 3n, ...limits });
   });
 
-  it('lets a spender lock nothing when a limit is zero', async () => {
+  it("blocks the spender's locks when a limit is zero", async () => {
     const { chain, wallet, hotSigner } = world;
     await chain.send([set(0n, NO_LIMIT)], [wallet]);
     const { instruction } = await composeLock(world);
@@ -53,7 +53,7 @@ describe('limit_set', () => {
     await expectRefusal(world, 'DayLimitExceeded', instruction, [hotSigner]);
   });
 
-  it('forgets nothing that the day has seen', async () => {
+  it('keeps what was already spent today', async () => {
     const { chain, wallet, hotSigner } = world;
     await lockJob(world);
     await chain.send([set(NO_LIMIT, 15n)], [wallet]);
@@ -63,7 +63,7 @@ describe('limit_set', () => {
     await lockJob(world);
   });
 
-  it('refuses everybody but the wallet [charging.no-withdrawal-by-key]', async () => {
+  it('refuses every signer but the wallet [charging.no-withdrawal-by-key]', async () => {
     for (const signer of [world.stranger, world.hotSigner, world.operator, world.authority]) {
       await expectRefusal(world, 'Unauthorized', set(1n, 2n, signer), [signer]);
     }

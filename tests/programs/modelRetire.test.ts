@@ -15,7 +15,7 @@ const retire = (retiresAt: bigint, authority = world.authority) =>
   modelRetire({ authority: authority.publicKey, modelId: MODEL.id, retiresAt });
 
 describe('model_retire', () => {
-  it('announces a date, moves it, and takes it back [models.retirement]', async () => {
+  it('announces a date, moves it, and cancels it [models.retirement]', async () => {
     const { chain, authority, model } = world;
     const before = await world.read('Model', model);
     const soonest = (await chain.now()) + NOTICE;
@@ -37,7 +37,7 @@ describe('model_retire', () => {
     }
   });
 
-  it('refuses everybody but the authority', async () => {
+  it('refuses every signer but the authority', async () => {
     for (const signer of [world.stranger, world.arbiter, world.operator]) {
       await expectRefusal(world, 'Unauthorized', retire(0n, signer), [signer]);
     }

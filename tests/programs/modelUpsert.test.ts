@@ -35,7 +35,7 @@ describe('model_upsert', () => {
     expect(modelText(found)).toEqual({ id, label, originator });
   });
 
-  it('changes a model, whose jobs in flight keep their prices [charging.price-changes]', async () => {
+  it('changes a model but not the prices of running jobs [charging.price-changes]', async () => {
     const { model, authority } = world;
     const added = await world.read('Model', model);
     const job = await jobIn(world, 'pending');
@@ -69,7 +69,7 @@ describe('model_upsert', () => {
       longCompletionThresholdTokens: U32_MAX,
     },
     { longCompletionThresholdTokens: 0 },
-  ])('takes the bounds themselves: %o', async (changes) => {
+  ])('accepts the bounds of every range: %o', async (changes) => {
     await world.chain.send([modelInstruction(world, changes)], [world.authority]);
     expect(await world.read('Model', world.model)).toMatchObject(changes);
   });
@@ -99,7 +99,7 @@ describe('model_upsert', () => {
     await expectRefusal(world, 'ValueOutOfRange', instruction, [world.authority]);
   });
 
-  it('takes ids of up to 64 printable characters', async () => {
+  it('accepts ids of up to 64 printable characters', async () => {
     const { chain, authority } = world;
     const id = '~ '.repeat(32);
     await chain.send([modelInstruction(world, { id })], [authority]);
@@ -111,7 +111,7 @@ describe('model_upsert', () => {
     }
   });
 
-  it('refuses to write one model under another’s id', async () => {
+  it('refuses to write a model at another’s address', async () => {
     const instruction = withAccount(
       modelInstruction(world, { id: 'another' }),
       'model',
@@ -120,7 +120,7 @@ describe('model_upsert', () => {
     await expectRefusal(world, 'WrongAddress', instruction, [world.authority]);
   });
 
-  it('refuses an address that another program holds', async () => {
+  it('refuses an address that another program owns', async () => {
     const { chain, authority, stranger } = world;
     const held = { lamports: 1_000_000, data: new Uint8Array(1), executable: false };
     chain.setAccount(addresses.model('another'), { ...held, owner: stranger.publicKey });
@@ -128,7 +128,7 @@ describe('model_upsert', () => {
     await expectRefusal(world, 'AlreadyInitialized', instruction, [authority]);
   });
 
-  it('adds a model although lamports lie at its address', async () => {
+  it('works when its address already holds lamports', async () => {
     const { chain, authority } = world;
     const model = addresses.model('another');
     chain.setAccount(model, {
@@ -139,7 +139,7 @@ describe('model_upsert', () => {
     expect((await world.read('Model', model)).sequence).toBe(1n);
   });
 
-  it('refuses everybody but the authority', async () => {
+  it('refuses every signer but the authority', async () => {
     for (const signer of [world.stranger, world.arbiter, world.operator]) {
       const instruction = modelInstruction({ ...world, authority: signer });
       await expectRefusal(world, 'Unauthorized', instruction, [signer]);

@@ -14,7 +14,7 @@ const SIGNATURE_AT = 48;
 
 // Everywhere else the program runs in LiteSVM, as clusters run it.
 describe('both builds of the program, in solana-bankrun and in LiteSVM', () => {
-  it('leave the same accounts behind after every instruction', async () => {
+  it('leave equal accounts after every instruction', async () => {
     const taken: string[] = [];
     const chains: Twins[] = [];
     await walkThrough(
@@ -33,7 +33,7 @@ describe('both builds of the program, in solana-bankrun and in LiteSVM', () => {
   });
 
   // The Rent of the two splits rate and threshold in another way.
-  it('pay the same rent where lamports were sent before, and give the same back', async () => {
+  it('pay equal rent for prefunded addresses, and return the same', async () => {
     const world = await createWorld({}, await startTwins());
     const { chain, hotSigner, stranger } = world;
     const minimum = (await chain.account(world.creditAccount))?.lamports ?? 0;
@@ -55,7 +55,7 @@ describe('both builds of the program, in solana-bankrun and in LiteSVM', () => {
     expect(await chain.account(job)).toBeNull();
   });
 
-  it('refuse the same, by the same names', async () => {
+  it('return the same errors by name', async () => {
     const world = await createWorld({}, await startTwins());
     const job = await jobIn(world, 'processing');
     const other = await jobIn(world, 'processing');
@@ -69,8 +69,8 @@ describe('both builds of the program, in solana-bankrun and in LiteSVM', () => {
   });
 });
 
-describe('solana-bankrun, which does not verify what the ed25519 precompile is given', () => {
-  it('leaves it to the program to refuse every form of the verification but one', async () => {
+describe('solana-bankrun, whose ed25519 precompile verifies nothing,', () => {
+  it('leaves it to the program to refuse every malformed ed25519 instruction but one', async () => {
     const world = await createWorld({}, await startBankrun());
     const job = await jobIn(world, 'processing');
     const [verification, instruction] = prove(world, job);
@@ -86,7 +86,7 @@ describe('solana-bankrun, which does not verify what the ed25519 precompile is g
     }
   });
 
-  it('lets a forged signature pass', async () => {
+  it('accepts a forged signature', async () => {
     const world = await createWorld({}, await startBankrun());
     const job = await jobIn(world, 'processing');
     const [verification, instruction] = prove(world, job);

@@ -15,7 +15,7 @@ const pause = (depositsPaused: boolean, locksPaused: boolean, authority = world.
   pauseSet({ authority: authority.publicKey, depositsPaused, locksPaused });
 
 describe('pause_set', () => {
-  it('sets both flags to any combination, also to the one that holds', async () => {
+  it('sets both flags to any combination, including the current one', async () => {
     const { authority } = world;
     const before = await config();
     let configSequence = 1n;
@@ -45,7 +45,7 @@ describe('pause_set', () => {
     }
   });
 
-  it('is the authority’s alone', async () => {
+  it("requires the authority's signature", async () => {
     for (const signer of [world.arbiter, world.operator, world.stranger]) {
       await expectRefusal(world, 'Unauthorized', pause(true, true, signer), [signer]);
     }

@@ -32,7 +32,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe(`a program id (seed ${random.seed})`, () => {
-  it('can be built for when each fixed address has the bump 255', () => {
+  it('is usable when each fixed address has the bump 255', () => {
     requireUsableProgramId(PROGRAM_ID.toBase58());
     const { publicKey } = drawProgramKey(draw);
     requireUsableProgramId(publicKey.toBase58());
@@ -49,14 +49,14 @@ describe(`a program id (seed ${random.seed})`, () => {
     expect(() => requireUsableProgramId('not an address')).toThrow();
   });
 
-  it('is not looked for endlessly', () => {
+  it('is searched for only a limited number of times', () => {
     const unusable = drawUnusable();
     expect(() => drawProgramKey(() => unusable)).toThrow(
       'No usable program id in 3000 draws: the source of randomness is broken',
     );
   });
 
-  it('is compiled in: a build for one does not run at another', async () => {
+  it('is compiled in: a build for one id does not run at another', async () => {
     const artifact = readFileSync(artifactPath('escrow', 'v3'));
     await tryOut(artifact, PROGRAM_ID);
     const { publicKey } = drawProgramKey(draw);
@@ -66,7 +66,7 @@ describe(`a program id (seed ${random.seed})`, () => {
 });
 
 describe('npm run program:keypair', () => {
-  it('writes a usable key for its owner alone, and prints the id', () => {
+  it('writes a usable key for its owner only, and prints the id', () => {
     const path = join(folder, 'key.json');
     const printed = execFileSync(process.execPath, [script('keypair.ts'), path], {
       encoding: 'utf8',
@@ -78,7 +78,7 @@ describe('npm run program:keypair', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it('leaves a file that is there as it is, and asks for one', () => {
+  it('keeps an existing file and asks for another name', () => {
     const path = join(folder, 'key.json');
     writeFileSync(path, 'somebody’s key');
     const run = (...args: string[]) =>
@@ -93,13 +93,13 @@ describe('npm run program:build for another id', () => {
   const build = (...args: string[]) =>
     spawnSync(process.execPath, [script('build.ts'), ...args], { encoding: 'utf8' });
 
-  it('asks for the folder, and never writes over the published artifacts', () => {
+  it('requires a folder and never overwrites the published artifacts', () => {
     const goTogether = /--program-id and --out go together/;
     expect(build('--program-id', PROGRAM_ID.toBase58()).stderr).toMatch(goTogether);
     expect(build('--out', folder).stderr).toMatch(goTogether);
   });
 
-  it('refuses an id that cannot work before anything is compiled', () => {
+  it('refuses an unusable id before it compiles anything', () => {
     const id = '11111111111111111111111111111112';
     expect(build('--program-id', id, '--out', folder).stderr).toMatch('another bump than 255');
   });

@@ -77,8 +77,8 @@ const layouts: Record<string, (data: Buffer) => Uint8Array> = {
   'no signature': () => Buffer.alloc(2),
 };
 
-describe('a proof, where signatures are verified', () => {
-  it('is taken once, and again without effect', async () => {
+describe('a proof on a ledger that verifies signatures', () => {
+  it('is accepted once, and again without effect', async () => {
     const job = await jobIn(world, 'processing');
     await world.chain.send(prove(world, job));
     expect(world.chain.lastEvents().map(({ name }) => name)).toEqual(['JobProven']);
@@ -87,7 +87,7 @@ describe('a proof, where signatures are verified', () => {
     expect((await readJob(world, job)).status).toBe('settling');
   });
 
-  it('is refused when any part of its signature, key or message was changed or cut off', async () => {
+  it('is refused when any part of its signature, key or message was changed or truncated', async () => {
     const job = await jobIn(world, 'processing');
     const [valid, instruction] = prove(world, job);
     for (const at of [
@@ -113,7 +113,7 @@ describe('a proof, where signatures are verified', () => {
     await expectRefusal(world, 'ProofWrongKey', prove(world, job, { key: Keypair.generate() }));
   });
 
-  it('is refused when it says anything but this job’s proof', async () => {
+  it('is refused when its message is not exactly this job’s proof', async () => {
     const job = await jobIn(world, 'processing');
     const [, instruction] = prove(world, job);
     const elsewhere = Keypair.generate().publicKey;
@@ -139,7 +139,7 @@ describe('a proof, where signatures are verified', () => {
     await expectRefusal(world, 'ProofMalformed', [other, instruction]);
   });
 
-  it('is refused when the named instruction is not its verification', async () => {
+  it('is refused when the named instruction is not its ed25519 instruction', async () => {
     const job = await jobIn(world, 'processing');
     const another = verification(await jobIn(world, 'pending'));
     const refusals: [number, EscrowErrorName][] = [
@@ -155,7 +155,7 @@ describe('a proof, where signatures are verified', () => {
     }
   });
 
-  it('counts in its own transaction only', async () => {
+  it('is valid only in its own transaction', async () => {
     const job = await jobIn(world, 'processing');
     const [valid, instruction] = prove(world, job);
     await world.chain.send([valid]);

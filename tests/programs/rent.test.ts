@@ -25,7 +25,7 @@ const give = ({ chain }: World, address: PublicKey, lamports: number): void =>
   });
 
 describe('the rent of an account', () => {
-  it('is exactly the least that keeps it for ever', async () => {
+  it('is the minimum for rent exemption', async () => {
     const world = await createWorld();
     const { instruction, job } = await composeLock(world);
     await world.chain.send([instruction], [world.hotSigner]);
@@ -40,7 +40,7 @@ describe('the rent of an account', () => {
     }
   });
 
-  it('counts what somebody sent to the address first, and never sends it back', async () => {
+  it('includes lamports that were sent to the address before, and never returns them', async () => {
     const world = await createWorld();
     const minimum = await minimumLamports(
       world.chain,
@@ -59,7 +59,7 @@ describe('the rent of an account', () => {
     }
   });
 
-  it('comes back whole when a job is closed, with what others sent there', async () => {
+  it('is returned in full when a job is closed, with lamports from others', async () => {
     const world = await createWorld();
     const { chain, hotSigner, stranger } = world;
     const rentPayer = world.person();

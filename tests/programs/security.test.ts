@@ -20,7 +20,7 @@ function readSecurityText(binary: Buffer): Record<string, string> {
 }
 
 describe.each(architectures)('the security.txt inside escrow-%s.so', (architecture) => {
-  it('says whom to tell and how, without naming a person or a host', () => {
+  it('names a contact and a policy, but no person or host', () => {
     const fields = readSecurityText(readFileSync(artifactPath('escrow', architecture)));
     const manifest = readFileSync(join(checkout, 'programs/escrow/Cargo.toml'), 'utf8');
     expect(fields).toEqual({

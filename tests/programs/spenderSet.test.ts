@@ -21,7 +21,7 @@ const set = (spender: PublicKey, owner: Keypair = world.wallet) =>
   );
 
 describe('spender_set', () => {
-  it('names a spender, another one, and none, whatever is locked', async () => {
+  it('sets, replaces and removes a spender, whatever is locked', async () => {
     const { wallet, stranger, creditAccount } = world;
     await jobIn(world, 'pending');
     const before = await account();
@@ -41,7 +41,7 @@ describe('spender_set', () => {
     await expectRefusal(world, 'SpenderNotSet', instruction, [hotSigner]);
   });
 
-  it('refuses everybody but the wallet [charging.no-withdrawal-by-key]', async () => {
+  it('refuses every signer but the wallet [charging.no-withdrawal-by-key]', async () => {
     for (const signer of [world.stranger, world.hotSigner, world.operator, world.authority]) {
       const instruction = set(signer.publicKey, signer);
       await expectRefusal(world, 'Unauthorized', instruction, [signer]);

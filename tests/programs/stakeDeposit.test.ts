@@ -26,7 +26,7 @@ const deposit = (tokens: bigint, from = world.stakeTokens, depositor = world.wor
   });
 
 describe('stake_deposit', () => {
-  it('adds whole tokens to the stake, whoever pays', async () => {
+  it('adds whole tokens to the stake, from any payer', async () => {
     const { chain, stranger, stakeMint } = world;
     const tokens = world.token(stakeMint, stranger.publicKey, 5n * ONE_TOKEN);
     const before = await worker();
@@ -42,14 +42,14 @@ describe('stake_deposit', () => {
     expect(await worker()).toEqual({ ...before, sequence: 4n, stakeTokens: STAKE_TOKENS + 5n });
   });
 
-  it('adds up when it is repeated', async () => {
+  it('adds up over several deposits', async () => {
     const { chain, workerAuthority } = world;
     await chain.send([deposit(1n)], [workerAuthority]);
     await chain.send([deposit(1n)], [workerAuthority]);
     expect(await worker()).toMatchObject({ sequence: 5n, stakeTokens: STAKE_TOKENS + 2n });
   });
 
-  it('refuses nothing, and more than a worker may have, also of what is unstaking', async () => {
+  it('refuses zero, and more than a worker may have, including unstaking tokens', async () => {
     const { chain, workerAuthority, stakeMint } = world;
     const authority = workerAuthority.publicKey;
     await chain.send([stakeUnlock({ authority, tokens: 400n })], [workerAuthority]);
@@ -79,7 +79,7 @@ describe('stake_deposit', () => {
     await expect(chain.send([deposit(1n, poor)], [workerAuthority])).rejects.toThrow('0x1');
   });
 
-  it('pays into no account but the stakes’ vault', async () => {
+  it('refuses any destination but the stake vault', async () => {
     const own = world.token(world.stakeMint, world.workerAuthority.publicKey);
     for (const elsewhere of [addresses.vault, own]) {
       const instruction = withAccount(deposit(1n), 'stake_vault', elsewhere);
@@ -87,7 +87,7 @@ describe('stake_deposit', () => {
     }
   });
 
-  it('takes nothing while the stakes’ vault is frozen', async () => {
+  it('fails while the stake vault is frozen', async () => {
     const { chain, stakeMint, workerAuthority } = world;
     const baseUnits = await chain.tokens(addresses.stakeVault);
     const token = { mint: stakeMint, owner: addresses.vaultAuthority, baseUnits };
@@ -95,7 +95,7 @@ describe('stake_deposit', () => {
     await expectRefusal(world, 'WrongTokenAccount', deposit(1n), [workerAuthority]);
   });
 
-  it('is refused for a worker that left', async () => {
+  it('is refused for a deregistered worker', async () => {
     const { chain, workerAuthority } = world;
     const leave = workerDeregister({ authority: workerAuthority.publicKey });
     await chain.send([leave], [workerAuthority]);

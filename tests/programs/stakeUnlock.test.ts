@@ -19,7 +19,7 @@ const unlock = (tokens: bigint, authority = world.workerAuthority) =>
   withAccount(stakeUnlock({ authority: authority.publicKey, tokens }), 'worker', world.worker);
 
 describe('stake_unlock', () => {
-  it('starts the cooldown of what leaves, anew with every unlock', async () => {
+  it('starts the cooldown of the unlocked tokens, again with every unlock', async () => {
     const { chain, workerAuthority } = world;
     const before = await worker();
     let unstakingTokens = 0n;
@@ -41,7 +41,7 @@ describe('stake_unlock', () => {
     await expectRefusal(world, 'InsufficientStake', unlock(1n), [workerAuthority]);
   });
 
-  it('unlocks no more than there is, and not nothing', async () => {
+  it('refuses zero, and more than the stake', async () => {
     const { workerAuthority } = world;
     await expectRefusal(world, 'ValueOutOfRange', unlock(0n), [workerAuthority]);
     for (const tokens of [STAKE_TOKENS + 1n, 2n ** 64n - 1n]) {
@@ -51,7 +51,7 @@ describe('stake_unlock', () => {
     expect((await worker()).stakeTokens).toBe(0n);
   });
 
-  it('is the worker’s authority’s alone', async () => {
+  it('requires the signature of the worker’s authority', async () => {
     for (const signer of [world.stranger, world.arbiter, world.authority, world.proofKey]) {
       await expectRefusal(world, 'Unauthorized', unlock(1n, signer), [signer]);
     }

@@ -29,7 +29,7 @@ const unlock = (tokens: bigint) =>
   );
 
 describe('stake_withdraw', () => {
-  it('pays out when the cooldown is over, not a second before, and once', async () => {
+  it('pays out once, when the cooldown is over and not a second before', async () => {
     const { chain, workerAuthority, stakeTokens } = world;
     await expectRefusal(world, 'NothingToClaim', withdraw(), [workerAuthority]);
     await unlock(400n);
@@ -69,7 +69,7 @@ describe('stake_withdraw', () => {
     expect(await worker()).toMatchObject({ stakeTokens: STAKE_TOKENS - 2n, unstakingTokens: 0n });
   });
 
-  it('pays the whole stake to an account that the authority chooses', async () => {
+  it("pays the whole stake to an account of the authority's choice", async () => {
     const { chain, workerAuthority, stakeMint, stranger } = world;
     await unlock(STAKE_TOKENS);
     await pass(world, COOLDOWN + 1n);
@@ -78,7 +78,7 @@ describe('stake_withdraw', () => {
     expect(await chain.tokens(elsewhere)).toBe(STAKE_TOKENS * 1_000_000_000n);
   });
 
-  it('refuses destinations that cannot be paid', async () => {
+  it('refuses unusable destinations', async () => {
     const { chain, workerAuthority, stakeMint, stranger } = world;
     await unlock(400n);
     await pass(world, COOLDOWN);
@@ -93,14 +93,14 @@ describe('stake_withdraw', () => {
     await refused('WrongTokenAccount', frozen);
   });
 
-  it('pays from no account but the stakes’ vault', async () => {
+  it('pays only from the stake vault', async () => {
     await unlock(400n);
     await pass(world, COOLDOWN);
     const theft = withAccount(withdraw(), 'stake_vault', addresses.vault);
     await expectRefusal(world, 'WrongAddress', theft, [world.workerAuthority]);
   });
 
-  it('is the worker’s authority’s alone', async () => {
+  it('requires the signature of the worker’s authority', async () => {
     await unlock(400n);
     await pass(world, COOLDOWN);
     for (const signer of [world.stranger, world.arbiter, world.authority, world.proofKey]) {

@@ -25,7 +25,7 @@ const withdraw = (
 ) => treasuryWithdraw({ authority: authority.publicKey, destination, baseUnits });
 
 describe('treasury_withdraw', () => {
-  it('pays out what the treasury holds and no more', async () => {
+  it('pays out at most what the treasury holds', async () => {
     const { chain, authority, walletTokens } = world;
     const before = await chain.tokens(walletTokens);
     const treasury = await world.read('Treasury', addresses.treasury);
@@ -43,13 +43,13 @@ describe('treasury_withdraw', () => {
     await expectRefusal(world, 'TreasuryReserved', withdraw(1n), [authority]);
   });
 
-  it('refuses nothing, and more than there is in the world', async () => {
+  it('refuses zero, and more than the whole supply', async () => {
     const { authority } = world;
     await expectRefusal(world, 'ValueOutOfRange', withdraw(0n), [authority]);
     await expectRefusal(world, 'TreasuryReserved', withdraw(2n ** 64n - 1n), [authority]);
   });
 
-  it('keeps what is owed and what open disputes may cost', async () => {
+  it('reserves what is owed and what open disputes may cost', async () => {
     const { chain, authority, arbiter, creditAccount, worker } = world;
     const owed = await jobIn(world, 'disputed');
     await jobIn(world, 'disputed');
@@ -68,14 +68,14 @@ describe('treasury_withdraw', () => {
     await expectRefusal(world, 'TreasuryReserved', withdraw(1n), [authority]);
   });
 
-  it('refuses everybody but the authority', async () => {
+  it('refuses every signer but the authority', async () => {
     for (const signer of [world.arbiter, world.operator, world.stranger]) {
       const theft = withdraw(1n, world.walletTokens, signer);
       await expectRefusal(world, 'Unauthorized', theft, [signer]);
     }
   });
 
-  it('refuses destinations that cannot be paid', async () => {
+  it('refuses unusable destinations', async () => {
     const { authority, stranger, stakeMint, creditMint, chain } = world;
     const refused = (name: Parameters<typeof expectRefusal>[1], to: PublicKey) =>
       expectRefusal(world, name, withdraw(1n, to), [authority]);
@@ -89,12 +89,12 @@ describe('treasury_withdraw', () => {
     await refused('WrongTokenAccount', frozen);
   });
 
-  it('pays from no account but the treasury’s', async () => {
+  it('pays only from the treasury’s vault', async () => {
     const theft = withAccount(withdraw(1n), 'treasury_vault', addresses.vault);
     await expectRefusal(world, 'WrongAddress', theft, [world.authority]);
   });
 
-  it('pays nothing while the treasury’s vault is frozen', async () => {
+  it('fails while the treasury’s vault is frozen', async () => {
     const { chain, creditMint, authority } = world;
     const token = { mint: creditMint, owner: addresses.vaultAuthority, baseUnits: 12_000n };
     chain.setToken(addresses.treasuryVault, { ...token, frozen: true });

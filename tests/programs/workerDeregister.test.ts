@@ -36,7 +36,7 @@ describe('worker_deregister', () => {
     await expectRefusal(world, 'WrongWorkerStatus', deregister(), [workerAuthority]);
   });
 
-  it('leaves the account, so that no sequence ever starts again', async () => {
+  it('keeps the account, so that no sequence restarts', async () => {
     const { chain, workerAuthority, payout, proofKey } = world;
     await chain.send([deregister()], [workerAuthority]);
     const again = workerRegister({
@@ -46,7 +46,7 @@ describe('worker_deregister', () => {
     await expectRefusal(world, 'AlreadyInitialized', again, [workerAuthority]);
   });
 
-  it('keeps no job from its end: only payment and verdict name the worker', async () => {
+  it('blocks no job from its end: only payment and verdict use the worker', async () => {
     const ends = ['job_fail', 'job_refund', 'job_dispute', 'dispute_expire', 'job_close'];
     const named = ends.flatMap((name) => rolesOf(name).map((role) => role.name));
     expect(named).not.toContain('worker');
@@ -64,7 +64,7 @@ describe('worker_deregister', () => {
     expect((await worker()).stakeTokens).toBe(STAKE_TOKENS - 500n);
   });
 
-  it('lets the stake go after its cooldown', async () => {
+  it('lets the stake be withdrawn after its cooldown', async () => {
     const { chain, workerAuthority, stakeTokens } = world;
     const by = { authority: workerAuthority.publicKey };
     const before = await chain.tokens(stakeTokens);
@@ -75,7 +75,7 @@ describe('worker_deregister', () => {
     expect(await chain.tokens(stakeTokens)).toBe(before + STAKE_TOKENS * 1_000_000_000n);
   });
 
-  it('is open to a suspended worker', async () => {
+  it('is allowed for a suspended worker', async () => {
     const { chain, arbiter, workerAuthority } = world;
     const suspension = { arbiter: arbiter.publicKey, worker: world.worker, suspended: true };
     await chain.send([workerSuspend(suspension)], [arbiter]);
@@ -83,7 +83,7 @@ describe('worker_deregister', () => {
     expect((await worker()).status).toBe(DEREGISTERED);
   });
 
-  it('is the worker’s authority’s alone', async () => {
+  it('requires the signature of the worker’s authority', async () => {
     for (const signer of [world.arbiter, world.authority, world.stranger, world.proofKey]) {
       await expectRefusal(world, 'Unauthorized', deregister(signer), [signer]);
     }

@@ -23,7 +23,7 @@ const host = (modelId: string, authority = world.workerAuthority) =>
   withAccount(workerHost({ authority: authority.publicKey, modelId }), 'worker', world.worker);
 
 describe('worker_host', () => {
-  it('adds a model behind those hosted already', async () => {
+  it('appends a model to those already hosted', async () => {
     const { chain, authority, workerAuthority } = world;
     const id = 'another-8b';
     await chain.send([modelInstruction(world, { id })], [authority]);
@@ -52,13 +52,13 @@ describe('worker_host', () => {
     expect(workerModels(await worker()).at(-1)).toEqual(addresses.model('model-0'));
   });
 
-  it('is refused to everybody but the worker’s authority', async () => {
+  it('refuses every signer but the worker’s authority', async () => {
     for (const signer of [world.stranger, world.authority, world.arbiter, world.proofKey]) {
       await expectRefusal(world, 'Unauthorized', host(MODEL.id, signer), [signer]);
     }
   });
 
-  it('is refused to a worker that left', async () => {
+  it('is refused for a deregistered worker', async () => {
     const { chain, workerAuthority } = world;
     const leave = workerDeregister({ authority: workerAuthority.publicKey });
     await chain.send([leave], [workerAuthority]);

@@ -50,7 +50,7 @@ describe('worker_register', () => {
     await expectRefusal(world, 'AlreadyInitialized', register(), [stranger]);
   });
 
-  it('refuses payees that are no token account of the stablecoin, or ours', async () => {
+  it("refuses payees that are no stablecoin token account, or that are the escrow's", async () => {
     const { stakeMint, stranger, creditMint, chain } = world;
     const refused = (name: Parameters<typeof expectRefusal>[1], payout: PublicKey) =>
       expectRefusal(world, name, register({ payout }), [stranger]);
@@ -75,13 +75,13 @@ describe('worker_register', () => {
     await expectRefusal(world, 'ValueOutOfRange', zero, [stranger]);
   });
 
-  it('registers nobody at another authority’s address', async () => {
+  it('refuses another authority’s address', async () => {
     const other = addresses.worker(world.person().publicKey);
     const elsewhere = withAccount(register(), 'worker', other);
     await expectRefusal(world, 'WrongAddress', elsewhere, [world.stranger]);
   });
 
-  it('does so although lamports lie at its address', async () => {
+  it('works when its address already holds lamports', async () => {
     const { chain, stranger } = world;
     const address = addresses.worker(stranger.publicKey);
     const owner = SystemProgram.programId;

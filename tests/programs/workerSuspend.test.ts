@@ -34,13 +34,13 @@ describe('worker_suspend', () => {
     }
   });
 
-  it('is the arbiter’s alone', async () => {
+  it('requires the arbiter’s signature', async () => {
     for (const signer of [world.authority, world.workerAuthority, world.stranger]) {
       await expectRefusal(world, 'Unauthorized', suspend(true, signer), [signer]);
     }
   });
 
-  it('neither suspends nor readmits a worker that left', async () => {
+  it('is refused for a deregistered worker', async () => {
     const { chain, workerAuthority, arbiter } = world;
     const leave = workerDeregister({ authority: workerAuthority.publicKey });
     await chain.send([leave], [workerAuthority]);

@@ -22,7 +22,7 @@ const slots = (...models: PublicKey[]): PublicKey[] => [
 ];
 
 describe('worker_unhost', () => {
-  it('removes a model, and the last one takes its place', async () => {
+  it('removes a model and moves the last one into its place', async () => {
     const { chain, authority, workerAuthority } = world;
     const ids = ['model-1', 'model-2'];
     for (const modelId of ids) {
@@ -47,13 +47,13 @@ describe('worker_unhost', () => {
     await expectRefusal(world, 'NotHosted', unhost(MODEL.id), [workerAuthority]);
   });
 
-  it('is refused to everybody but the worker’s authority', async () => {
+  it('refuses every signer but the worker’s authority', async () => {
     for (const signer of [world.stranger, world.authority, world.arbiter, world.proofKey]) {
       await expectRefusal(world, 'Unauthorized', unhost(MODEL.id, signer), [signer]);
     }
   });
 
-  it('is open to a worker that left', async () => {
+  it('is allowed for a deregistered worker', async () => {
     const { chain, workerAuthority } = world;
     const leave = workerDeregister({ authority: workerAuthority.publicKey });
     await chain.send([leave, unhost(MODEL.id)], [workerAuthority]);

@@ -61,7 +61,7 @@ describe('worker_update', () => {
   });
 
   it.each([false, true])(
-    'makes the new key the one whose proofs count, for jobs in flight too (the worker left: %s)',
+    'makes only proofs by the new key valid, for running jobs too (worker deregistered: %s)',
     async (left) => {
       const { chain, workerAuthority, stranger } = world;
       const job = await jobIn(world, 'processing');
@@ -72,7 +72,7 @@ describe('worker_update', () => {
     },
   );
 
-  it('refuses payees that are no token account of the stablecoin, or ours', async () => {
+  it("refuses payees that are no stablecoin token account, or that are the escrow's", async () => {
     const { stakeMint, stranger, creditMint, workerAuthority, chain } = world;
     const refused = (name: Parameters<typeof expectRefusal>[1], payout: PublicKey) =>
       expectRefusal(world, name, update({ payout }), [workerAuthority]);
@@ -97,13 +97,13 @@ describe('worker_update', () => {
     await expectRefusal(world, 'ValueOutOfRange', zero, [workerAuthority]);
   });
 
-  it('is the worker’s authority’s alone', async () => {
+  it('requires the signature of the worker’s authority', async () => {
     for (const signer of [world.stranger, world.arbiter, world.authority, world.proofKey]) {
       await expectRefusal(world, 'Unauthorized', update({}, signer), [signer]);
     }
   });
 
-  it('is open to a suspended worker, which stays suspended', async () => {
+  it('is allowed for a suspended worker, which stays suspended', async () => {
     const { chain, arbiter, workerAuthority } = world;
     const suspension = { arbiter: arbiter.publicKey, worker: world.worker, suspended: true };
     await chain.send([workerSuspend(suspension)], [arbiter]);
@@ -111,7 +111,7 @@ describe('worker_update', () => {
     expect((await worker()).status).toBe(SUSPENDED);
   });
 
-  it('is open to a worker that left, which is given no job for it', async () => {
+  it('is allowed for a deregistered worker, which gets no new jobs by it', async () => {
     const { chain, hotSigner, workerAuthority, stranger, creditMint } = world;
     const job = await jobIn(world, 'pending');
     await chain.send([leave()], [workerAuthority]);

@@ -3,9 +3,9 @@ import { findCodegenErrors } from '../../../programs/tools/compile.ts';
 
 const PREFIX = 'ERROR llvm: <unknown>:0:0: in function';
 
-describe('what the code generator reports', () => {
+describe('the output of the code generator', () => {
   it.each(['memcpy', 'memmove', 'memset', 'memcmp', 'bcmp'])(
-    'is harmless about a call of %s, which the program provides',
+    'is harmless about a call of %s, which the program defines',
     (name) => {
       const line = `${PREFIX} f: A call to built-in function '${name}' is not supported.`;
       expect(findCodegenErrors(line)).toEqual([]);
@@ -13,7 +13,7 @@ describe('what the code generator reports', () => {
   );
 
   it.each(['__multi3', '__udivti3', '__umodti3'])(
-    'is harmless about the definition of %s, which nothing calls',
+    'is harmless about a definition of %s, which nothing calls',
     (name) => {
       expect(findCodegenErrors(`${PREFIX} ${name} i128 (i128, i128): too many args`)).toEqual([]);
     },
@@ -30,7 +30,7 @@ describe('what the code generator reports', () => {
     expect(findCodegenErrors(output)).toEqual([line]);
   });
 
-  it('is nothing when it says nothing', () => {
+  it('contains no error when it is empty', () => {
     expect(findCodegenErrors('')).toEqual([]);
   });
 });

@@ -27,7 +27,7 @@ const instruction = (args: string[], accounts: string[], docs = ['//! Does it.']
     '}',
   ].join('\n');
 
-describe('the reader of the Rust declarations', () => {
+describe('the parser of the Rust declarations', () => {
   it('reads an account without its header’s discriminator', () => {
     const { name, docs, fields } = parseAccount(
       'thing.rs',
@@ -70,7 +70,7 @@ describe('the reader of the Rust declarations', () => {
     ['a field it cannot read', account(...HEADER, 'pub(crate) x: u8,'), 'expected /^(?:pub )?'],
     ['a field without its comma', account(...HEADER, 'x: u8'), 'expected /^(?:pub )?'],
     ['no end', account(...HEADER).slice(0, -1), 'expected /^(?:pub )?'],
-  ])('refuses an account with %s, and says where', (_, text, reason) => {
+  ])('refuses an account with %s and reports the place', (_, text, reason) => {
     expect(() => parseAccount('thing.rs', text)).toThrow(reason);
     expect(() => parseAccount('thing.rs', text)).toThrow(/^thing\.rs:\d+: /);
   });
@@ -90,7 +90,7 @@ describe('the reader of the Rust declarations', () => {
     expect(() => parseInstruction('do_it', 'do_it.rs', twice)).toThrow('arguments declared twice');
   });
 
-  it('refuses anything among the events that is none', () => {
+  it('refuses anything but events among the events', () => {
     const event = 'event! {\n/// It was done\npub struct Done {\npub amount: u64,\n}\n}';
     expect(parseEvents('events.rs', event)).toMatchObject([{ name: 'Done' }]);
     expect(() => parseEvents('events.rs', `${event}\nconst X: u8 = 1;`)).toThrow(
@@ -121,7 +121,7 @@ describe('the reader of the Rust declarations', () => {
     }
   });
 
-  it('tells the seeds with one address from the others', () => {
+  it('separates seeds with a single address from others', () => {
     const { text, fixed } = parseSeeds(
       [
         'pub const CONFIG: &[u8] = b"config";',
@@ -137,7 +137,7 @@ describe('the reader of the Rust declarations', () => {
   });
 
   it.each(['u128', 'Vec<u8>', '[u16; 4]', 'Option<u8>', "&'a str"])(
-    'refuses the type %s, which the interface has no form for',
+    'refuses the type %s, which the IDL cannot express',
     (type) => {
       expect(() => typeForms(type)).toThrow(`no IDL type for ${type}`);
     },

@@ -15,12 +15,12 @@ describe('the sources of the committed artifacts', () => {
   });
   afterEach(() => rmSync(copy, { recursive: true }));
 
-  it('are those that the build has recorded', () => {
+  it('match the recorded hashes of the build', () => {
     expect(changedSources(checkout)).toEqual([]);
     expect(changedSources(copy)).toEqual([]);
   });
 
-  it('are named where one was changed, added or removed since', () => {
+  it('are named when one was changed, added or removed since', () => {
     const [lock, added, removed] = [
       'Cargo.lock',
       'programs/escrow/src/state/added.rs',

@@ -40,7 +40,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const find = () => findLockedToolchain(lockPath, environment);
 
 describe('the toolchain', () => {
-  it('is taken when every part is the locked one', () => {
+  it('is accepted when every part has its locked version', () => {
     expect(find()).toEqual({
       rustc: environment.RUSTC,
       cargo: environment.CARGO,
@@ -54,7 +54,7 @@ describe('the toolchain', () => {
     ['CARGO', 'apt-get install cargo-web'],
     ['SBPF_LINKER', '/usr/bin/cargo install sbpf-linker --version 0.2.6 --locked'],
     ['LIBLLVM', 'apt-get install libllvm22'],
-  ])('lacks what %s names, and says how to get it', (variable, command) => {
+  ])('lacks what %s names, and explains how to install it', (variable, command) => {
     const path = environment[variable] as string;
     rmSync(path);
     const result = find();
@@ -69,13 +69,13 @@ describe('the toolchain', () => {
     });
   });
 
-  it('names everything that is missing at once', () => {
+  it('is reported with everything that is missing at once', () => {
     rmSync(environment.CARGO as string);
     rmSync(environment.LIBLLVM as string);
     expect(find()).toEqual({ missing: expect.stringMatching(/cargo-web.*libllvm22/) });
   });
 
-  it('is another one when a single version differs, and says which', () => {
+  it('is refused when a single version differs, which is named', () => {
     place('rustc', `[ "$1" = --print ] && echo ${folder} || echo rustc 1.95.0`);
     place('sbpf-linker', 'echo sbpf-linker 0.3.0');
     expect(find()).toEqual({
@@ -101,23 +101,23 @@ describe('a build', () => {
   const WRITES =
     'd=$CARGO_TARGET_DIR/sbpf-solana/release; mkdir -p $d; echo binary > $d/libhostile.so';
 
-  it('returns what the compiler wrote, in spite of the known false alarms', () => {
+  it("returns the compiler's output despite the known false alarms", () => {
     const alarm = "A call to built-in function 'memcpy' is not supported.";
     cargoDoes(`echo "ERROR llvm: <unknown>:0:0: in function f: ${alarm}" >&2; ${WRITES}`);
     expect(Buffer.from(build().get('hostile') ?? []).toString()).toBe('binary\n');
   });
 
-  it('fails on any other error of the code generator, although the compiler reports success', () => {
+  it('fails on any other error of the code generator, even if the compiler reports success', () => {
     cargoDoes(`echo 'ERROR llvm: stack offset exceeds max offset' >&2; ${WRITES}`);
     expect(build).toThrow(/the code generator failed:\nERROR llvm: stack offset exceeds/);
   });
 
-  it('fails with what the compiler said', () => {
+  it("fails with the compiler's message", () => {
     cargoDoes("echo 'error: no such field' >&2; exit 101");
     expect(build).toThrow('cargo failed:\nerror: no such field');
   });
 
-  it('is for the published address, whatever the caller’s environment says', () => {
+  it('uses the published address, whatever the caller’s environment contains', () => {
     environment.ESCROW_PROGRAM_ID = 'another';
     cargoDoes(`[ -z "$ESCROW_PROGRAM_ID" ] || exit 7; ${WRITES}`);
     build();

@@ -18,7 +18,7 @@ function verify(...args: string[]) {
 }
 
 describe('npm run program:verify without the toolchain', () => {
-  it('says what is missing and that nothing is verified, with exit code 2', () => {
+  it('reports what is missing and that nothing is verified, with exit code 2', () => {
     const { status, stdout, stderr } = verify();
 
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
@@ -27,14 +27,14 @@ describe('npm run program:verify without the toolchain', () => {
     );
   });
 
-  it('compares the recorded hashes where it is asked for those only, and says so', () => {
+  it('compares only the recorded hashes on request, and reports that', () => {
     expect(verify('--hashes-only')).toMatchObject({
       status: 0,
       stdout: 'The artifacts and their sources have the recorded hashes; nothing was rebuilt\n',
     });
   });
 
-  it('refuses what it does not know', () => {
+  it('refuses unknown options', () => {
     expect(verify('--hashes')).toMatchObject({ status: 1, stdout: '' });
   });
 });

@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 
 describe('a hostile program', () => {
-  it('cannot write an event, whatever it signs or claims', async () => {
+  it('cannot emit an event, whatever it signs or claims', async () => {
     const { chain } = world;
     const forge = (pubkey: PublicKey, isSigner: boolean, room = 64): TransactionInstruction =>
       callThrough(
@@ -58,7 +58,7 @@ describe('a hostile program', () => {
     await expect(chain.send([claim])).rejects.toThrow(ESCALATION);
   });
 
-  it('is never called back: no instruction takes it for a program that it knows', async () => {
+  it('is never called back: no instruction accepts it as a known program', async () => {
     const { hotSigner } = world;
     const { instruction } = await composeLock(world);
     const lock = withAccount(instruction, 'system_program', HOSTILE_PROGRAM_ID);
@@ -74,7 +74,7 @@ describe('a hostile program', () => {
     await expectConserved(world);
   });
 
-  it('can bring a proof, which is looked for in the transaction and not in the call', async () => {
+  it('can carry a proof, which must be in the transaction itself', async () => {
     const job = await jobIn(world, 'processing');
     const [verification, instruction] = prove(world, job, {}, 1);
     await expectRefusal(world, 'ProofMissing', [verification, callThrough(instruction)]);
@@ -106,7 +106,7 @@ describe('a hostile program', () => {
     await expectConserved(world);
   });
 
-  it('cannot lock an id again that it has failed', async () => {
+  it('cannot lock an id again after it failed', async () => {
     const { hotSigner } = world;
     const { instruction, job } = await composeLock(world);
     const again = callThrough(instruction, fail(world, job), instruction);
@@ -119,7 +119,7 @@ describe('a hostile program', () => {
     await expectConserved(world);
   });
 
-  it('cannot let two steps of one job share what only one of them may have', async () => {
+  it('cannot combine two steps of a job that exclude each other', async () => {
     const { hotSigner } = world;
     const job = await jobIn(world, 'settling');
     const twice = callThrough(settle(world, job), settle(world, job));
@@ -129,7 +129,7 @@ describe('a hostile program', () => {
     await expectConserved(world);
   });
 
-  it('may be a wallet, with that wallet’s rights over its own credits and nobody else’s', async () => {
+  it('may be a wallet, with rights over its own credits only', async () => {
     const { chain, creditAccount: foreign } = world;
     chain.fund(HOSTILE_SIGNER);
     const wallet = HOSTILE_SIGNER;

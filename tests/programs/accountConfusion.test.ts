@@ -89,7 +89,7 @@ function startWithHostileProgram(): Chain {
 }
 
 describe('every instruction', () => {
-  it('refuses every account in another’s role by name, from anybody and from a program', async () => {
+  it('refuses by name every account in another’s role, from any signer and from a program', async () => {
     const unexpected: string[] = [];
     const taken: string[] = [];
     const worlds = new Map<World, Others>();
