@@ -306,7 +306,7 @@ const CASES: Case[] = [
 ];
 
 describe('an audit', () => {
-  it('holds while all is well', async () => {
+  it('passes when all is well', async () => {
     expect(await audit()).toMatchObject({ result: 'holds', fails: [], unchecked: [] });
   });
 
@@ -315,7 +315,7 @@ describe('an audit', () => {
     expect({ fails: found.fails, unchecked: found.unchecked }).toEqual({ fails, unchecked });
   });
 
-  it('finds an account that the program never made', async () => {
+  it('finds an account that the program never created', async () => {
     const { publicKey: address } = Keypair.generate();
     const account = { lamports: 10_000_000, executable: false, owner: PROGRAM_ID };
     await write(address, { ...account, data: Uint8Array.from({ length: 16 }, () => 7) });
@@ -324,7 +324,7 @@ describe('an audit', () => {
     expect(fails).toEqual(['accounts.readable']);
   });
 
-  it('is not disturbed by a blank account, which anybody can give to the program', async () => {
+  it('ignores an empty account, which anybody can assign to the program', async () => {
     const address = Keypair.generate().publicKey;
     const data = new Uint8Array(341);
     await write(address, { lamports: 10_000_000, executable: false, owner: PROGRAM_ID, data });
@@ -333,13 +333,13 @@ describe('an audit', () => {
     expect(detail('accounts.readable')).toMatch(/blank ones, which mean nothing: [1-9]/);
   });
 
-  it('tells what somebody sent to a vault unasked', async () => {
+  it('reports tokens that were sent to a vault unasked', async () => {
     const { result, detail } = await withAccount(addresses.vault, holding(7n), () => audit());
     expect(result).toBe('holds');
     expect(detail('vaults.credits')).toContain('as due, and 7 more: sent unasked, or due');
   });
 
-  it('takes the zeros that the loader adds for no part of the binary', async () => {
+  it('ignores the zeros that the loader appends to the binary', async () => {
     const pad = (account: Account) => ({
       ...account,
       data: Buffer.concat([account.data, new Uint8Array(100)]),
@@ -347,7 +347,7 @@ describe('an audit', () => {
     expect(await withAccount(PROGRAM_DATA, pad, () => audit())).toMatchObject({ result: 'holds' });
   });
 
-  it('compares with the artifact that it is given', async () => {
+  it('compares with the given artifact', async () => {
     const { fails } = await audit(scene.ledger.connection, ARTIFACT.subarray(1));
     expect(fails).toEqual(['program.code']);
   });
@@ -371,7 +371,7 @@ describe('an audit', () => {
     });
   });
 
-  it('does not take a purchase that is withdrawn at once for a vault that is short', async () => {
+  it('reports no shortage for a purchase that is withdrawn at once', async () => {
     const { buy, withdraw } = await openPurse();
     let flips = 0;
     const flipped = interceptedConnection(scene.ledger.rpcUrl, async (request, forward) => {

@@ -50,7 +50,7 @@ async function svc(args: string[], input = '') {
 const onLedger = (...args: string[]) => [...args, '--rpc', scene.ledger.rpcUrl];
 
 describe('svc verify', () => {
-  it('shows each check with the transactions it rests on, and ends with 0', async () => {
+  it('prints each check with its transactions and exits with 0', async () => {
     const id = formatJobId(settled.idBytes);
     const { out, error, code } = await svc(onLedger('verify', id));
     expect({ error, code }).toEqual({ error: '', code: 0 });
@@ -64,7 +64,7 @@ describe('svc verify', () => {
     expect(out).toMatch(/Everything that applies holds\.\n$/);
   });
 
-  it('ends with 1 when the text is another one', async () => {
+  it('exits with 1 when the text differs', async () => {
     const file = join(folder, 'answer.txt');
     await writeFile(file, 'another answer');
     const { out, code } = await svc(
@@ -77,7 +77,7 @@ describe('svc verify', () => {
     );
   });
 
-  it('reads the text from standard input, and tells machines what people are told', async () => {
+  it('reads the text from standard input, and prints the same result as JSON', async () => {
     // As a file of headers has it.
     const receipt = `${scene.receipt(settled.address)}\r`;
     const { out, code } = await svc(
@@ -107,7 +107,7 @@ describe('svc verify', () => {
     });
   });
 
-  it('tells what cannot be checked from what is wrong', async () => {
+  it('distinguishes what cannot be checked from what is wrong', async () => {
     const { address } = closed;
     const args = ['verify', address.toBase58(), '--output', '-', '--json'];
     const { out } = await svc(onLedger(...args), OUTPUT);
@@ -178,7 +178,7 @@ describe('svc verify', () => {
       args: () => onLedger('verify', settled.address.toBase58(), '--output', join(folder, 'none')),
       says: /^The text cannot be read: ENOENT.*\n$/,
     },
-  ])('says in a sentence what is wrong with $what', async ({ args, says }) => {
+  ])('reports in one sentence what is wrong with $what', async ({ args, says }) => {
     const { out, error, code } = await svc(args());
     expect({ out, code }).toEqual({ out: '', code: 1 });
     expect(error).toMatch(says);
@@ -186,7 +186,7 @@ describe('svc verify', () => {
 });
 
 describe('svc audit', () => {
-  it('ends with 0 when the whole program is in order', async () => {
+  it('exits with 0 when the whole program is in order', async () => {
     const { out, error, code } = await svc(onLedger('audit'));
     expect({ error, code }).toEqual({ error: '', code: 0 });
     const authority = scene.ledger.payer.publicKey.toBase58();
@@ -194,7 +194,7 @@ describe('svc audit', () => {
     expect(out).toMatch(/│ program\.code +│ holds +│ sha256 [0-9a-f]{64}/);
   });
 
-  it('ends with 1 when another binary should be deployed, for machines too', async () => {
+  it('exits with 1 and prints JSON when another binary is deployed', async () => {
     const file = join(folder, 'program.so');
     await writeFile(file, 'another program');
     const { out, code } = await svc(onLedger('audit', '--artifact', file, '--json'));
@@ -213,7 +213,7 @@ describe('svc audit', () => {
     });
   });
 
-  it('says when there is no such program', async () => {
+  it('reports that there is no such program', async () => {
     const program = scene.service.arbiter.publicKey.toBase58();
     const { out, code } = await svc(onLedger('audit', '--program', program));
     expect(code).toBe(1);

@@ -20,8 +20,8 @@ beforeAll(async () => {
 
 afterAll(() => scene?.ledger.close());
 
-describe('a node that forges', () => {
-  it.each(FORGERIES)('is caught: $what', async ({ job, forgery, fails, unchecked = [] }) => {
+describe('a forging node', () => {
+  it.each(FORGERIES)('is detected: $what', async ({ job, forgery, fails, unchecked = [] }) => {
     const found = await scene.verify(scene.jobs[job], forgery(scene.jobs));
     expect({ fails: found.fails, unchecked: found.unchecked.toSorted() }).toEqual({
       fails,
@@ -29,7 +29,7 @@ describe('a node that forges', () => {
     });
   });
 
-  it('is tried against every rule about the ledger', async () => {
+  it('is tested against every rule about the ledger', async () => {
     const { all } = await scene.verify(scene.jobs.settled, {});
     const tried = new Set(FORGERIES.flatMap(({ fails }) => fails));
     // The client's own evidence, and what only shows where the real event is missing.
@@ -37,7 +37,7 @@ describe('a node that forges', () => {
     expect(all.filter((name) => !tried.has(name)).toSorted()).toEqual(elsewhere);
   });
 
-  it.each(JOB_NAMES)('is not suspected where it does not: %s', async (name) => {
+  it.each(JOB_NAMES)('is not suspected without a forgery: %s', async (name) => {
     expect((await scene.verify(scene.jobs[name], {})).result).toBe('holds');
   });
 });

@@ -55,12 +55,12 @@ async function verify(historyMax: number) {
   return { asked, result: conclude(checks), unchecked: unchecked.map(({ name }) => name) };
 }
 
-describe('an account that strangers mention again and again', () => {
-  it('can be verified, whatever it is mentioned in', async () => {
+describe("an account that strangers' transactions mention again and again", () => {
+  it('can be verified, whatever mentions it', async () => {
     expect(await verify(1)).toMatchObject({ result: 'holds', unchecked: [] });
   });
 
-  it('costs no reading of what came after the job', async () => {
+  it('is verified without reading what came after the job', async () => {
     const { asked } = await verify(1);
     const listed = await scene.ledger.connection.getSignaturesForAddress(
       scene.service.creditAccount,
@@ -70,8 +70,8 @@ describe('an account that strangers mention again and again', () => {
   });
 });
 
-describe('a worker that signs much itself', () => {
-  it('can be verified by whoever reads further back', async () => {
+describe('a worker that signs many transactions', () => {
+  it('can be verified with a longer history', async () => {
     const [locked] = await scene.lock({ count: 1, tokenLimit: 2_000 });
     job = locked?.address as PublicKey;
     await scene.acknowledge(job);

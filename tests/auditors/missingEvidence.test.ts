@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => scene?.ledger.close());
 
-describe('a node that leaves something out', () => {
+describe('a node that omits evidence', () => {
   const hasEvent = (transaction: TransactionJson, name: string) =>
     eventInstructions(transaction, name).length > 0;
 
@@ -32,7 +32,7 @@ describe('a node that leaves something out', () => {
     { job: 'expired', hidden: 'JobDisputed', unchecked: ['dispute.expired', 'deadline.disputed'] },
     { job: 'expired', hidden: 'DisputeExpired', unchecked: ['dispute.expired'] },
     { job: 'closed', hidden: 'JobClosed', unchecked: ['account.state', 'account.closed'] },
-  ] as const)('cannot pass off a job without its $hidden', async ({ job, hidden, unchecked }) => {
+  ] as const)('cannot prove a job without its $hidden', async ({ job, hidden, unchecked }) => {
     const found = await scene.verify(scene.jobs[job], {
       transaction: (transaction) => (hasEvent(transaction, hidden) ? null : transaction),
     });
@@ -43,7 +43,7 @@ describe('a node that leaves something out', () => {
     expect(found.unchecked).toEqual(expect.arrayContaining(['history.sequence', ...unchecked]));
   });
 
-  it('cannot pass off the first worker of a job as its last', async () => {
+  it('cannot present the first worker of a job as its last', async () => {
     const found = await scene.verify(scene.jobs.reassigned, {
       transaction: (transaction) =>
         eventInstructions(transaction, 'JobAcknowledged').some(
@@ -59,7 +59,7 @@ describe('a node that leaves something out', () => {
     expect(found.unchecked).toContain('work.assignment');
   });
 
-  it('cannot leave a transaction out of its list either', async () => {
+  it('cannot omit a transaction from its list either', async () => {
     const { result, unchecked } = await scene.verify(scene.jobs.settled, {
       listing: ([newest, ...older], address) =>
         newest && address !== scene.jobs.settled.toBase58() ? [newest, ...older] : older,
@@ -68,7 +68,7 @@ describe('a node that leaves something out', () => {
     expect(unchecked).toContain('settlement.worker_payment');
   });
 
-  it('cannot pass off a job without its account', async () => {
+  it('cannot prove a job without its account', async () => {
     const { result, unchecked } = await scene.verify(scene.jobs.settled, {
       account: (_account, address) =>
         address === scene.jobs.settled.toBase58() ? null : undefined,
@@ -77,7 +77,7 @@ describe('a node that leaves something out', () => {
     expect(unchecked).toEqual(expect.arrayContaining(['history.sequence', 'account.state']));
   });
 
-  it('cannot pass off a proof without the record of the worker', async () => {
+  it("cannot prove a job without the worker's account", async () => {
     const authority = scene.service.workerAuthority.publicKey.toBase58();
     const { result, unchecked } = await scene.verify(scene.jobs.settled, {
       listing: (listing, address) => (address === authority ? [] : listing),
@@ -88,7 +88,7 @@ describe('a node that leaves something out', () => {
     });
   });
 
-  it('cannot pass off balances without what they were before', async () => {
+  it('cannot prove balances without the balances before', async () => {
     const creditAccount = scene.service.creditAccount.toBase58();
     const { result, unchecked } = await scene.verify(scene.jobs.settled, {
       listing: (listing, address) => (address === creditAccount ? [] : listing),
@@ -99,7 +99,7 @@ describe('a node that leaves something out', () => {
     });
   });
 
-  it("cannot put another program's event in the place of the real one", async () => {
+  it("cannot replace an event by another program's", async () => {
     const found = await scene.verify(
       scene.jobs.settled,
       inTransactionOf('JobSettled', (transaction) => {
@@ -114,7 +114,7 @@ describe('a node that leaves something out', () => {
 describe('a node that is behind', () => {
   const older = (): Forgery => forgeAccount(scene.jobs.settled, 'Job', set('sequence', 3));
 
-  it('is asked again until its account is as its history left it', async () => {
+  it('is asked again until the account matches its history', async () => {
     let readings = 0;
     const { account = () => undefined } = older();
     const { result } = await scene.verify(scene.jobs.settled, {
@@ -127,7 +127,7 @@ describe('a node that is behind', () => {
     expect(result).toBe('holds');
   });
 
-  it('contradicts nothing, and proves nothing', async () => {
+  it('contradicts nothing and proves nothing', async () => {
     const found = await scene.verify(scene.jobs.settled, older());
     expect({ result: found.result, fails: found.fails }).toEqual({
       result: 'not_checkable',
@@ -137,8 +137,8 @@ describe('a node that is behind', () => {
   });
 });
 
-describe('a worker whose changes cannot all be read', () => {
-  it('is not said to have proven with a wrong key', async () => {
+describe('a worker with changes that cannot all be read', () => {
+  it('is not accused of a wrong proof key', async () => {
     const strange = bs58.encode(Buffer.alloc(64, 9));
     const authority = scene.service.workerAuthority.publicKey.toBase58();
     const otherKey = set('proof_key', Keypair.generate().publicKey);
@@ -162,8 +162,8 @@ describe('a worker whose changes cannot all be read', () => {
   });
 });
 
-describe('a stranger', () => {
-  it('can send lamports along with a closing without effect', async () => {
+describe('another account', () => {
+  it('can send lamports along with a close, without effect', async () => {
     const stranger = Keypair.generate();
     await scene.ledger.fundLamports(stranger.publicKey, LAMPORTS_PER_SOL);
     const job = scene.jobs.failed;
@@ -177,7 +177,7 @@ describe('a stranger', () => {
     expect(await scene.verify(job, {})).toMatchObject({ result: 'holds', fails: [] });
   });
 
-  it('can imitate events without effect', async () => {
+  it('can imitate events, without effect', async () => {
     const { result, detail } = await scene.verify(
       scene.jobs.settled,
       inTransactionOf('JobAcknowledged', ({ meta }) => {
@@ -190,7 +190,7 @@ describe('a stranger', () => {
     expect(detail('history.authenticity')).toContain('Ignored imitations: 1.');
   });
 
-  it('can mention the job in a transaction that nobody can read yet', async () => {
+  it('can mention the job in a transaction of an unknown version', async () => {
     const strange = bs58.encode(Buffer.alloc(64, 7));
     const { result, detail } = await scene.verify(scene.jobs.settled, {
       listing: (listing, address) =>

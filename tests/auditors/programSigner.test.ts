@@ -124,12 +124,12 @@ async function mint(token: PublicKey): Promise<PublicKey> {
 
 const gather = () => gatherEvidence({ connection: scene.ledger.connection, addresses, job });
 
-describe("a job whose parties are a program's address", () => {
-  it('holds, though no such address can sign a transaction', async () => {
+describe('a job with program addresses as parties', () => {
+  it('passes, although such an address cannot sign a transaction', async () => {
     expect(findingsOf(await gather())).toMatchObject({ result: 'holds', fails: [], unchecked: [] });
   });
 
-  it('fails where no program was called that could have signed', async () => {
+  it('fails when no called program could have signed', async () => {
     const evidence = await gather();
     const transactions = evidence.transactions.map((transaction) => ({
       ...transaction,
@@ -141,7 +141,7 @@ describe("a job whose parties are a program's address", () => {
     expect(findingsOf({ ...evidence, transactions }).fails).toEqual(['settlement.signer']);
   });
 
-  it('is not said to keep rent that its payer spent on', async () => {
+  it('is not accused of keeping rent that its payer spent', async () => {
     await scene.wait(200);
     const sweep = SystemProgram.transfer({
       ...{ fromPubkey: wallet, toPubkey: scene.service.operator.authority.publicKey },

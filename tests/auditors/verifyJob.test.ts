@@ -145,7 +145,7 @@ describe('a job in order', () => {
     },
   );
 
-  it('leaves pay that cannot be paid to be claimed, and says so', async () => {
+  it('reports pay that cannot be paid as claimable', async () => {
     const { checks } = await verify(jobs.claimable.address);
     const payment = checks.find(({ name }) => name === 'settlement.worker_payment');
     expect(payment?.detail).toBe(
@@ -153,7 +153,7 @@ describe('a job in order', () => {
     );
   });
 
-  it('names the transactions on which each rule was judged', async () => {
+  it('names the transactions behind each rule', async () => {
     const { checks, events } = await verify(jobs.settled.address);
     const [lock, , settlement] = new Set(events.map(({ transaction }) => transaction.signature));
     const charge = checks.find(({ name }) => name === 'settlement.charge');
@@ -161,7 +161,7 @@ describe('a job in order', () => {
   });
 });
 
-describe('what the client has', () => {
+describe("the client's evidence", () => {
   const receiptBy = (signer: Keypair, job: PublicKey, outputHash: Uint8Array) =>
     formatReceipt(
       signer.publicKey,
@@ -202,13 +202,13 @@ describe('what the client has', () => {
       client: () => ({ receipt: 'a.b' }),
       fails: 'delivery.receipt',
     },
-  ])('is told apart: $what', async ({ client, fails }) => {
+  ])('is classified: $what', async ({ client, fails }) => {
     const { checks } = await verify(jobs.settled.address, client());
     const failing = checks.filter(({ verdict }) => verdict === 'fails');
     expect(failing.map(({ name }) => name)).toEqual([fails]);
   });
 
-  it('convicts whoever signed for another text than was proven [disputes.evidence]', async () => {
+  it('convicts the signer of another text than was proven [disputes.evidence]', async () => {
     const output = Buffer.from('another answer');
     const outputHash = createHash('sha256').update(output).digest();
     const job = jobs.settled.address;
@@ -222,7 +222,7 @@ describe('what the client has', () => {
     });
   });
 
-  it('convicts nobody by a receipt that somebody else signed', async () => {
+  it('convicts neither party with a receipt from another signer', async () => {
     const output = Buffer.from('another answer');
     const outputHash = createHash('sha256').update(output).digest();
     const job = jobs.settled.address;
@@ -244,7 +244,7 @@ describe('what the client has', () => {
     expect(delivery.map(({ verdict }) => verdict)).toEqual(['holds', 'holds']);
   });
 
-  it('is not passed over when the job has nothing to compare it with', async () => {
+  it('is reported as unchecked when the job has nothing to compare it with', async () => {
     const job = jobs.refunded.address;
     const client = { output: Buffer.from(OUTPUT), receipt: scene.receipt(job) };
     const { checks } = await verify(job, client);

@@ -28,7 +28,7 @@ describe(`accounts (seed ${random.seed})`, () => {
       expect(decodeAccount(bytes)).toEqual({ name, data });
     });
 
-    it(`refuses a ${name} of a layout that it does not know`, async () => {
+    it(`refuses a ${name} of an unknown layout`, async () => {
       const { bytes } = await encode(name, 2);
       expect(() => decodeAccount(bytes)).toThrow(`version 1 of ${name}`);
       const { bytes: whole } = await encode(name);
@@ -36,12 +36,12 @@ describe(`accounts (seed ${random.seed})`, () => {
     });
   }
 
-  it('are told apart from other bytes', () => {
+  it('are distinguished from other bytes', () => {
     expect(() => decodeAccount(random.bytes(300))).toThrow('no account');
     expect(() => decodeAccount(new Uint8Array())).toThrow('no account');
   });
 
-  it('show their texts and lists without padding', () => {
+  it('have texts and lists without padding', () => {
     const text = (value: string, size: number) =>
       Buffer.alloc(size, 0).fill(value, 0, value.length);
     const model = randomStruct('Model', random).data as unknown as Model;

@@ -71,7 +71,7 @@ function signatures(outcomes: Outcome[]): Set<string | null> {
 }
 
 describe('the batcher', () => {
-  it('sends at once when nothing is in flight, and gathers what comes meanwhile', async () => {
+  it('sends at once when nothing is in flight, and batches what arrives meanwhile', async () => {
     const batch = batcher();
     const first = batch.add(item('first'));
     await Promise.resolve();
@@ -82,19 +82,19 @@ describe('the batcher', () => {
     expect(signatures([await first, ...others]).size).toBe(2);
   });
 
-  it('does not wait when a transaction is full', async () => {
+  it('sends at once when a transaction is full', async () => {
     const batch = batcher({ sendsWhenIdle: false, maxInstructions: 2 });
     const outcomes = await Promise.all(['a', 'b', 'c', 'd'].map((key) => batch.add(item(key))));
     expect(signatures(outcomes).size).toBe(2);
   });
 
-  it('waits no longer than it may linger', async () => {
+  it('waits at most for its linger time', async () => {
     const batch = batcher({ sendsWhenIdle: false, lingerMs: 30 });
     const outcomes = await Promise.all(['a', 'b'].map((key) => batch.add(item(key))));
     expect(signatures(outcomes).size).toBe(1);
   });
 
-  it('drops an item that makes a batch fail and sends the others under a new signature', async () => {
+  it('drops an item that makes a batch fail and resends the others under a new signature', async () => {
     const batch = batcher();
     const [good, bad, alsoGood] = await Promise.all([
       batch.add(item('good')),
@@ -109,7 +109,7 @@ describe('the batcher', () => {
     });
   });
 
-  it('finds the item for which the ledger refuses a whole transaction, naming no instruction', async () => {
+  it('finds the faulty item when the ledger names no instruction', async () => {
     const batch = batcher();
     const [poor, ...others] = await Promise.all([
       batch.add(item('poor', 1, Keypair.generate().publicKey)),
@@ -124,7 +124,7 @@ describe('the batcher', () => {
     expect(apart?.signature).not.toBe(one?.signature);
   });
 
-  it('ends a batch in which every item is refused', async () => {
+  it('completes a batch in which every item is refused', async () => {
     const batch = batcher();
     const outcomes = await Promise.all(
       ['a', 'b', 'c'].map((key) => batch.add(item(key, TOO_MUCH))),
@@ -134,7 +134,7 @@ describe('the batcher', () => {
     );
   });
 
-  it('keeps apart for a minute whoever broke a batch', async () => {
+  it('separates a caller that broke a batch for a minute', async () => {
     const batch = batcher();
     await Promise.all([batch.add(item('peaceful')), batch.add(item('breaker', TOO_MUCH))]);
     const addThree = async () => {
@@ -165,7 +165,7 @@ describe('the batcher', () => {
     expect(signatures(outcomes).size).toBeGreaterThan(1);
   });
 
-  it('sends alone what an earlier item of its transaction may have made fail', async () => {
+  it('sends alone an item that an earlier item may have made fail', async () => {
     const confirmed: Outcome = { status: 'confirmed', signature: 'a signature', slot: 2 };
     const error = { ...REFUSAL, instructionIndex: 2 };
     const refused: Outcome = { status: 'rejected', signature: null, slot: 1, error };
@@ -175,7 +175,7 @@ describe('the batcher', () => {
   });
 
   it.each(['AccountNotFound', 'WouldExceedMaxBlockCostLimit'])(
-    'blames no item where its transaction is refused for %s',
+    'blames no item when its transaction is refused for %s',
     async (name) => {
       let sent = 0;
       const error = { name, code: null, instructionIndex: null };
@@ -193,7 +193,7 @@ describe('the batcher', () => {
     },
   );
 
-  it('gives back an item that was not sent yet, once', async () => {
+  it('returns an unsent item once', async () => {
     const batch = batcher({ sendsWhenIdle: false, lingerMs: 30 });
     const taken = batch.add(item('taken'));
     const kept = batch.add(item('kept'));
@@ -204,7 +204,7 @@ describe('the batcher', () => {
     expect(await Promise.race([taken, 'pending'])).toBe('pending');
   });
 
-  it('leaves out what was withdrawn before its transaction is signed', async () => {
+  it('omits items that were withdrawn before signing', async () => {
     const batch = batcher({ sendsWhenIdle: false, lingerMs: 30 });
     const withdrawal = new AbortController();
     const withdrawn = batch.add({ ...item('withdrawn'), signal: withdrawal.signal });
@@ -216,7 +216,7 @@ describe('the batcher', () => {
     await ended;
   });
 
-  it('sends nothing when all of a transaction is withdrawn', async () => {
+  it('sends nothing when all items are withdrawn', async () => {
     const batch = batcher();
     const payer = ledger.payer.publicKey;
     const lamportsBefore = await ledger.connection.getBalance(payer);
@@ -226,7 +226,7 @@ describe('the batcher', () => {
     expect(await ledger.connection.getBalance(payer)).toBe(lamportsBefore);
   });
 
-  it('gives up what waits when it is closed', async () => {
+  it('abandons waiting items when it is closed', async () => {
     const batch = batcher({ sendsWhenIdle: false });
     const waiting = batch.add(item('waiting'));
     batch.close();

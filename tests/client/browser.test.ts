@@ -83,7 +83,7 @@ describe('the bundle of verification for browsers', () => {
     bundle = await bundleForBrowser('programs/client/verify/index.ts');
   });
 
-  it('has nothing of Node, Anchor and web3.js in it', () => {
+  it('contains nothing of Node, Anchor and web3.js', () => {
     expect(bundle.builtins).toEqual([]);
     const packages = bundle.inputs.flatMap(
       (path) => /node_modules\/((@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],
@@ -96,7 +96,7 @@ describe('the bundle of verification for browsers', () => {
     expect(bundle.code).not.toMatch(/\bBuffer\b|\bprocess\.|\brequire\(/);
   });
 
-  it('is small', () => {
+  it('is at most 80 kB compressed', () => {
     expect(bundle.gzipBytes).toBeLessThanOrEqual(GZIP_BYTES_MAX);
   });
 });
@@ -148,7 +148,7 @@ describe.each(runtimes)(`verification in %s (seed ${random.seed})`, () => {
   });
 
   it.each(FORGERIES)(
-    'judges as Node does a node that forges $what',
+    'judges a node that forges $what as Node does',
     async ({ job, forgery, fails }) => {
       const connection = scene.node(forgeOnce(forgery(scene.jobs)));
       const onNode = await verifyOnNode(connection, scene.jobs[job]);
@@ -166,7 +166,7 @@ describe.each(runtimes)(`verification in %s (seed ${random.seed})`, () => {
     expect(JSON.parse(inBrowser).result).toBe('holds');
   });
 
-  it('judges what a client holds as Node does', async () => {
+  it("judges the client's evidence as Node does", async () => {
     const connection = scene.node({});
     const node = register(connection);
     const job = scene.jobs.settled;
@@ -188,7 +188,7 @@ describe.each(runtimes)(`verification in %s (seed ${random.seed})`, () => {
     expect(results).toEqual(['holds', 'fails', 'fails', 'fails', 'fails', 'fails']);
   });
 
-  it('reads a node that does not show a transaction as Node does', async () => {
+  it('judges a node that hides a transaction as Node does', async () => {
     const refusal = () => ({ code: -32_015, message: 'Transaction version (1) is not supported' });
     for (const forgery of [{ refusal }, { transaction: () => null }]) {
       const connection = scene.node(forgery);
@@ -199,7 +199,7 @@ describe.each(runtimes)(`verification in %s (seed ${random.seed})`, () => {
     }
   });
 
-  it('takes keys and connections of web3.js', async () => {
+  it('accepts keys and connections of web3.js', async () => {
     const { code } = await bundleForBrowser('programs/client/verify/index.ts');
     const { createAddresses, ...bundled } = runHere<Verification>(code);
     const lock = LOCK_FORGERIES[0] as ForgeryCase;
@@ -228,7 +228,7 @@ describe.each(runtimes)(`verification in %s (seed ${random.seed})`, () => {
     expect(others).toEqual(['program.code']);
   });
 
-  it('checks signatures', async () => {
+  it('verifies signatures', async () => {
     const keypair = Keypair.fromSeed(random.bytes(32));
     const message = random.bytes(100);
     const signature = sign(message, keypair);

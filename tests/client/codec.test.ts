@@ -26,7 +26,7 @@ const EVENTS_WITHOUT_LISTS = idl.events
     (name) => !JSON.stringify(idl.types.find((type) => type.name === name)).includes('"vec"'),
   );
 
-describe(`the decoder beside Anchor’s coder (seed ${random.seed})`, () => {
+describe(`our decoder, compared with Anchor’s coder (seed ${random.seed})`, () => {
   it.each(STRUCTS)('reads the same values of any %s', (name) => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const { data, forCoder } = randomStruct(name, random);
@@ -39,7 +39,7 @@ describe(`the decoder beside Anchor’s coder (seed ${random.seed})`, () => {
   });
 
   it.each(idl.accounts.map(({ name }) => name as 'Job'))(
-    'reads any bytes of a %s alike',
+    'reads any bytes of a %s the same',
     (name) => {
       for (let round = 0; round < ROUNDS; round += 1) {
         const bytes = Buffer.from(random.bytes(accountSize(name)));
@@ -50,7 +50,7 @@ describe(`the decoder beside Anchor’s coder (seed ${random.seed})`, () => {
     },
   );
 
-  it.each(EVENTS_WITHOUT_LISTS)('refuses any other bytes of a %s alike', (name) => {
+  it.each(EVENTS_WITHOUT_LISTS)('refuses any other bytes of a %s the same', (name) => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const bytes = Buffer.from(coder.types.encode(name, randomStruct(name, random).forCoder));
       const at = random.below(bytes.length);
@@ -77,7 +77,7 @@ describe(`the decoder beside Anchor’s coder (seed ${random.seed})`, () => {
     expect(() => decodeStruct('GatewayOpened', bytes)).toThrow();
   });
 
-  it('knows the same kinds, sizes and filters', () => {
+  it('has the same kinds, sizes and filters', () => {
     for (const { name, discriminator } of ACCOUNT_KINDS) {
       expect(coder.accounts.accountDiscriminator(name)).toEqual(Buffer.from(discriminator));
       expect(accountSize(name)).toBe(coder.accounts.size(name));
@@ -86,14 +86,14 @@ describe(`the decoder beside Anchor’s coder (seed ${random.seed})`, () => {
     expect(EVENT_KINDS.map(({ name }) => name)).toEqual(idl.events.map(({ name }) => name));
   });
 
-  it('knows where a field begins', () => {
+  it('returns where a field begins', () => {
     const { data, forCoder } = randomStruct('Job', random);
     const at = accountFieldOffset('Job', 'job_id') - DISCRIMINATOR_BYTES;
     const bytes = coder.types.encode('Job', forCoder);
     expect(new Uint8Array(bytes.subarray(at, at + 16))).toEqual(data.jobId);
   });
 
-  it('keeps a copy of what it read', () => {
+  it('keeps a copy of its input', () => {
     const { data, forCoder } = randomStruct('JobProven', random);
     const bytes = coder.types.encode('JobProven', forCoder);
     const decoded = decodeStruct('JobProven', bytes);

@@ -31,8 +31,8 @@ afterEach(async () => {
   await Promise.all([node.close(), socketNode.close()]);
 });
 
-describe('the end of a transaction', () => {
-  it('is taken from a notice, without a question to the node', async () => {
+describe('the outcome of a transaction', () => {
+  it('comes from a notification, without a request to the node', async () => {
     const noticed = confirmer.expect(SENT.signature);
     const subscription = await socketNode.next();
     expect(subscription).toMatchObject({
@@ -46,7 +46,7 @@ describe('the end of a transaction', () => {
     expect(node.requests).toEqual([]);
   });
 
-  it('is taken from a notice that overtakes the answer to its subscription', async () => {
+  it("comes from a notification that arrives before the subscription's answer", async () => {
     void confirmer.expect(SENT.signature);
     const ended = confirmer.confirm(SENT);
     const subscription = await socketNode.next();
@@ -55,7 +55,7 @@ describe('the end of a transaction', () => {
     expect(await ended).toEqual(CONFIRMED);
   });
 
-  it('is a refusal where the notice names an error', async () => {
+  it('is a refusal when the notification contains an error', async () => {
     void confirmer.expect(SENT.signature);
     const ended = confirmer.confirm(SENT);
     const subscription = await socketNode.next();
@@ -67,7 +67,7 @@ describe('the end of a transaction', () => {
     });
   });
 
-  it('is asked for where the notice is lost', async () => {
+  it('is polled when the notification is lost', async () => {
     void confirmer.expect(SENT.signature);
     (await socketNode.next()).accept(3);
     status = { slot: 7, err: null, confirmationStatus: 'confirmed' };
@@ -76,7 +76,7 @@ describe('the end of a transaction', () => {
     expect(await socketNode.next()).toMatchObject({ method: 'signatureUnsubscribe', params: [3] });
   });
 
-  it('is asked for, time and again, where there is no socket', async () => {
+  it('is polled repeatedly without a websocket', async () => {
     await socketNode.close();
     void confirmer.expect(SENT.signature);
     const ended = confirmer.confirm(SENT);
@@ -87,7 +87,7 @@ describe('the end of a transaction', () => {
     socketNode = await startSignatureNode();
   });
 
-  it('is told over another socket when one is lost', async () => {
+  it('comes from a new websocket when one is lost', async () => {
     void confirmer.expect(SENT.signature);
     const ended = confirmer.confirm(SENT);
     const lost = await socketNode.next();
@@ -101,8 +101,8 @@ describe('the end of a transaction', () => {
   });
 });
 
-describe('a transaction that was not passed on', () => {
-  it('is told of no more', async () => {
+describe('a transaction that was not forwarded', () => {
+  it('gets no notification', async () => {
     void confirmer.expect(SENT.signature);
     const subscription = await socketNode.next();
     confirmer.forget(SENT.signature);

@@ -53,7 +53,7 @@ const CASES: readonly (readonly [string, Signed, boolean])[] = [
 
 describe(`ed25519 on Node and in browsers (seed ${random.seed})`, () => {
   it.each(CASES)(
-    'gives one verdict on a signature %s',
+    'gives the same verdict on a signature %s',
     (_what, { key, message, signature }, valid) => {
       const given = { publicKey: new PublicKey(key), message, signature };
       expect(node.verifySignature(given)).toBe(valid);
@@ -61,7 +61,7 @@ describe(`ed25519 on Node and in browsers (seed ${random.seed})`, () => {
     },
   );
 
-  it('signs and verifies alike, and refuses any changed bit', () => {
+  it('signs and verifies the same, and refuses any changed bit', () => {
     for (let round = 0; round < 20; round += 1) {
       const keypair = Keypair.fromSeed(random.bytes(32));
       const message = random.bytes(random.below(200));
@@ -78,13 +78,13 @@ describe(`ed25519 on Node and in browsers (seed ${random.seed})`, () => {
     }
   });
 
-  it('hashes alike, and draws as many random bytes as asked for', () => {
+  it('hashes the same, and draws the requested number of random bytes', () => {
     const bytes = random.bytes(300);
     expect(new Uint8Array(node.sha256(bytes))).toEqual(browser.sha256(bytes));
     for (const build of [node, browser]) expect(build.randomBytes(12)).toHaveLength(12);
   });
 
-  it('knows every point of small order in every spelling', () => {
+  it('recognizes every point of small order in every encoding', () => {
     for (let multiple = 0n; multiple < 8n; multiple += 1n) {
       const point = ORDER_8.multiplyUnsafe(multiple);
       expect(hasSmallOrder(point.toBytes())).toBe(true);

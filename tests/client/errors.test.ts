@@ -3,20 +3,20 @@ import { SendTransactionError } from '@solana/web3.js';
 import { EscrowErrorCode, escrowErrorOf } from '../../programs/client/errors.ts';
 import { refusalOf } from '../../programs/client/sender/outcome.ts';
 
-describe('an error of the program', () => {
-  it('has a name for each number from 6000 on, without a gap', () => {
+describe('a program error', () => {
+  it('has a name for each number from 6000, without a gap', () => {
     const numbers = Object.values(EscrowErrorCode);
     expect(numbers).toEqual(numbers.map((_, index) => 6_000 + index));
   });
 
-  it('is found in the status of a transaction, with the place of the instruction', () => {
+  it("is decoded from a transaction's status, with the index of the instruction", () => {
     for (const [name, code] of Object.entries(EscrowErrorCode)) {
       const error = { InstructionError: [2, { Custom: code }] };
       expect(escrowErrorOf(error)).toEqual({ name, code, instructionIndex: 2 });
     }
   });
 
-  it('is found in what web3.js throws when a node refuses a transaction', () => {
+  it('is decoded from the web3.js error of a refused transaction', () => {
     const error = new SendTransactionError({
       action: 'simulate',
       signature: '',
@@ -30,7 +30,7 @@ describe('an error of the program', () => {
     });
   });
 
-  it('is found in what web3.js throws of a transaction that landed', () => {
+  it('is decoded from the web3.js error of a landed transaction', () => {
     const error = new SendTransactionError({
       action: 'send',
       signature: '',
@@ -43,7 +43,7 @@ describe('an error of the program', () => {
     });
   });
 
-  it('is not seen in anything else', () => {
+  it('is not decoded from anything else', () => {
     const others = [
       null,
       'BlockhashNotFound',
@@ -61,8 +61,8 @@ describe('an error of the program', () => {
   });
 });
 
-describe('a refusal', () => {
-  it('keeps the ledger’s own word where the program is not the cause', () => {
+describe('a refused transaction', () => {
+  it('keeps the ledger’s own error when the program is not the cause', () => {
     expect(refusalOf('AccountNotFound')).toEqual({
       name: 'AccountNotFound',
       code: null,

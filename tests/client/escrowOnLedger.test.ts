@@ -183,7 +183,7 @@ describe('a job on the ledger', () => {
     expect(await statusOf(job)).toBe('settled');
   });
 
-  it('is refused by name, with the place of the refused instruction', async () => {
+  it('is refused by name, with the index of the refused instruction', async () => {
     const job = newJob({ maxCredits: LOCK_CREDITS - 1n });
     expect(await send([newJob().lock, job.lock])).toMatchObject({
       status: 'rejected',
@@ -193,7 +193,7 @@ describe('a job on the ledger', () => {
     expect(await statusOf(job)).toBeNull();
   });
 
-  it('does not keep other jobs of its batch from their locks', async () => {
+  it('does not fail other locks of its batch', async () => {
     const { hotSigner } = service;
     const batcher = createBatcher({
       ...{ sender, maxInstructions: 6, lingerMs: 1_000, computeUnitLimitEach: COMPUTE_UNITS },
@@ -210,7 +210,7 @@ describe('a job on the ledger', () => {
     batcher.close();
   });
 
-  it('is refunded once the ledger’s clock says so', async () => {
+  it('is refunded once the ledger’s clock allows it', async () => {
     const job = newJob();
     await send([job.lock]);
     const refund = jobRefund({ job: job.address, creditAccount: service.creditAccount });

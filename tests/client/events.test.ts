@@ -56,7 +56,7 @@ describe(`events (seed ${random.seed})`, () => {
     });
   }
 
-  it('are found at their places, in the order of their emission', () => {
+  it('are decoded at their places, in the order of emission', () => {
     const [locked, proven, settled] = ['JobLocked', 'JobProven', 'JobSettled'].map(encode);
     const events = decodeEvents(
       transaction([
@@ -71,7 +71,7 @@ describe(`events (seed ${random.seed})`, () => {
     ]);
   });
 
-  it('are read from the JSON of any transaction version, with keys from lookup tables', () => {
+  it('are decoded from the JSON of any transaction version, with keys from lookup tables', () => {
     const { bytes, event } = encode('JobClosed');
     const json: ExecutedTransaction = {
       transaction: { message: { accountKeys: [stranger.toBase58(), PROGRAM_ID.toBase58()] } },
@@ -84,7 +84,7 @@ describe(`events (seed ${random.seed})`, () => {
     expect(decodeEvents(json)).toEqual([{ ...event, instructionIndex: 0, innerIndex: 0 }]);
   });
 
-  it('are none in a transaction that failed', () => {
+  it('are not decoded from a failed transaction', () => {
     const { bytes } = encode('CreditBought');
     const inner = [{ index: 0, instructions: [call(bytes)] }];
     expect(decodeEvents(transaction(inner))).toHaveLength(1);
@@ -93,7 +93,7 @@ describe(`events (seed ${random.seed})`, () => {
     );
   });
 
-  it('are only the program’s own calls to itself', () => {
+  it('are decoded only from the program’s calls to itself', () => {
     const { bytes } = encode('CreditBought');
     const forged = [
       call(bytes, { programIdIndex: PAYER }),
@@ -109,7 +109,7 @@ describe(`events (seed ${random.seed})`, () => {
     expect(decodeEvents(transaction(inner), elsewhere)).toEqual([]);
   });
 
-  it('stop a reader that does not know them, or cannot read them', () => {
+  it('of an unknown or unreadable kind make the reader throw', () => {
     const unknown = Buffer.concat([TAG, random.bytes(40)]);
     const { bytes } = encode('CreditBought');
     expect(() => decodeEventData(unknown)).toThrow('does not know');

@@ -24,7 +24,7 @@ describe('fee payers', () => {
     expect(createTurns().counts(300)).toEqual([100, 100, 100]);
   });
 
-  it('share the turns of one that could not pay evenly, until a minute has passed', () => {
+  it('share evenly the turns of one that could not pay, for a minute', () => {
     const { payers, counts, advanceMs } = createTurns();
     expect(payers.passOver(keys[0])).toBe(true);
     expect(payers.passOver(keys[0])).toBe(false);
@@ -33,7 +33,7 @@ describe('fee payers', () => {
     expect(counts(300)).toEqual([100, 100, 100]);
   });
 
-  it('are told of once a minute while they are tried again and again and cannot pay', () => {
+  it('are reported once a minute while they cannot pay', () => {
     const { payers, advanceMs } = createTurns();
     const told = Array.from({ length: 12 }, () => {
       advanceMs(15_000);
@@ -42,7 +42,7 @@ describe('fee payers', () => {
     expect(told.filter((isNews) => isNews)).toHaveLength(3);
   });
 
-  it('are all tried before there is none, whether they could pay or not', () => {
+  it('are all tried before none is left', () => {
     const { payers } = createTurns();
     for (const key of keys) payers.passOver(key);
     const tried = new Set<Keypair>();
@@ -51,8 +51,8 @@ describe('fee payers', () => {
   });
 });
 
-describe('what the ledger says of an account that falls below rent', () => {
-  it('blames the fee payer only where it is the first account', () => {
+describe("the ledger's error for an account below rent exemption", () => {
+  it('blames the fee payer only when it names the first account', () => {
     const nameOf = (account_index: number) =>
       refusalOf({ InsufficientFundsForRent: { account_index } }).name;
     expect([nameOf(0), nameOf(3)]).toEqual([

@@ -40,7 +40,7 @@ const instructions = idl.instructions as IdlInstruction[];
 const build = builders as unknown as Record<string, (input: object) => TransactionInstruction>;
 
 describe(`instruction builders (seed ${random.seed})`, () => {
-  it('are one for each instruction of the IDL', () => {
+  it('exist once for each instruction of the IDL', () => {
     expect(Object.keys(build).toSorted()).toEqual(
       instructions.map(({ name }) => camelCase(name)).toSorted(),
     );
@@ -74,7 +74,7 @@ describe(`instruction builders (seed ${random.seed})`, () => {
     });
   }
 
-  it('refuse what an argument cannot hold, by its name', () => {
+  it("refuse a value out of range with the argument's name", () => {
     const wrong: Record<string, unknown[]> = {
       u8: [-1, 256, 1.5, Number.NaN, 1n, '1'],
       u16: [-1, 65_536, 0.5],
@@ -103,7 +103,7 @@ describe(`instruction builders (seed ${random.seed})`, () => {
     }
   });
 
-  it('spell a missing optional account as the program, as Anchor does', () => {
+  it('encode a missing optional account as the program address, as Anchor does', () => {
     for (const instruction of instructions) {
       const at = instruction.accounts.findIndex(({ optional }) => optional);
       if (at < 0) continue;
@@ -113,7 +113,7 @@ describe(`instruction builders (seed ${random.seed})`, () => {
     }
   });
 
-  it('serve another deployment of the program', () => {
+  it('work for another deployment of the program', () => {
     const programId = new PublicKey(random.bytes(32));
     const addresses = createAddresses(programId);
     const [job, creditAccount] = [new PublicKey(random.bytes(32)), new PublicKey(random.bytes(32))];
@@ -127,7 +127,7 @@ describe(`instruction builders (seed ${random.seed})`, () => {
     ]);
   });
 
-  it('ask for the wallet’s signature only to name a spender', () => {
+  it('require the wallet’s signature only to name a spender', () => {
     const [payer, wallet] = [new PublicKey(random.bytes(32)), new PublicKey(random.bytes(32))];
     const { keys, data } = builders.creditOpen({ payer, wallet });
     expect(keys[1]).toEqual({ pubkey: wallet, isSigner: false, isWritable: false });
@@ -136,7 +136,7 @@ describe(`instruction builders (seed ${random.seed})`, () => {
 });
 
 describe('addresses', () => {
-  it('all come from their seeds with the canonical bump', () => {
+  it('all follow from their seeds with the canonical bump', () => {
     const addresses = createAddresses();
     const key = new PublicKey(random.bytes(32));
     const jobId = random.bytes(16);
@@ -156,7 +156,7 @@ describe('addresses', () => {
 });
 
 describe('the vocabulary', () => {
-  it('has the words of the interface, each at the number of its variant', () => {
+  it("has the words of the interface, each at its variant's number", () => {
     const snakeCase = (name: string) => name.replace(/(?<=.)[A-Z]/g, '_$&').toLowerCase();
     const variantsOf = (name: string) => {
       const type = idl.types.find((item) => item.name === name)?.type;
@@ -170,7 +170,7 @@ describe('the vocabulary', () => {
     expect(variantsOf('ClaimantKind')).toEqual(CLAIMANT_KINDS);
   });
 
-  it('keeps its numbers, which ledgers hold for ever', () => {
+  it('keeps its numbers, which are stored on ledgers', () => {
     expect([JOB_STATUSES, TIERS, DISPUTE_OUTCOMES, FAILURE_REASONS]).toEqual([
       ['pending', 'processing', 'settling', 'settled', 'failed', 'refunded', 'disputed'],
       ['lite', 'standard', 'pro', 'max'],

@@ -26,7 +26,7 @@ describe(`job ids (seed ${random.seed})`, () => {
     expect((bytes[8] as number) >> 6).toBe(2);
   });
 
-  it('always have an address with bump 255, the one that the addresses give', () => {
+  it('always have an address with bump 255, equal to that of the address functions', () => {
     for (let round = 0; round < 20; round += 1) {
       const { bytes, address } = makeLater();
       const seeds = [Buffer.from('job'), creditAccount.toBytes(), bytes];
@@ -35,13 +35,13 @@ describe(`job ids (seed ${random.seed})`, () => {
     }
   });
 
-  it('grow within one millisecond and while the clock stands still or falls back a little', () => {
+  it('increase within a millisecond and while the clock stops or falls back a little', () => {
     const texts = [0, 0, 0, -1, -400, 0, 1].map((step) => formatJobId(make(nowMs + step).bytes));
     expect(texts.toSorted()).toEqual(texts);
     expect(new Set(texts).size).toBe(texts.length);
   });
 
-  it('follow a clock that was set back by more than a moment', () => {
+  it('follow a clock that was set back further', () => {
     const { bytes } = make(nowMs - 60_000);
     expect(jobIdTimeMs(bytes)).toBe(nowMs - 60_000);
   });
@@ -52,7 +52,7 @@ describe(`job ids (seed ${random.seed})`, () => {
     expect(createAddresses(programId).job(creditAccount, bytes)).toEqual(address);
   });
 
-  it('are read back from their text only in its one spelling', () => {
+  it('are parsed only from their canonical text', () => {
     const { bytes } = makeLater();
     const text = formatJobId(bytes);
     expect(text).toMatch(/^job_[0-9a-f]{32}$/);
@@ -63,7 +63,7 @@ describe(`job ids (seed ${random.seed})`, () => {
     expect(parseJobId('job_00000000000040008000000000000000')).toBeUndefined();
   });
 
-  it('are given up when the source of randomness is broken', () => {
+  it('are not created when the source of randomness fails', () => {
     const draws = Array.from({ length: 32 }, (_, byte) => () => {
       const randomBytes = (size: number) => new Uint8Array(size).fill(byte);
       return createJobId({ nowMs, creditAccount, randomBytes });

@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 describe('the ledger clock', () => {
-  it('tells the second that the ledger’s Clock shows', async () => {
+  it('returns the second of the ledger’s Clock account', async () => {
     const before = await readClockSeconds(ledger.connection);
     const told = clock.nowSeconds();
     const after = await readClockSeconds(ledger.connection);
@@ -33,7 +33,7 @@ describe('the ledger clock', () => {
     expect(BigInt(Math.floor(clock.nowMs() / 1_000)) - told).toBeLessThanOrEqual(1n);
   });
 
-  it('runs on between two readings', async () => {
+  it('advances between two readings', async () => {
     const slow = createLedgerClock({ rpc: ledger.rpc, intervalMs: 3_600_000 });
     await slow.ready;
     const startMs = slow.nowMs();
@@ -42,7 +42,7 @@ describe('the ledger clock', () => {
     slow.close();
   });
 
-  it('goes on as it was when this machine’s clock is set, and shows that by its offset', async () => {
+  it("is unaffected by a change of the machine's clock, and shows it as its offset", async () => {
     const slow = createLedgerClock({ rpc: ledger.rpc, intervalMs: 3_600_000 });
     await slow.ready;
     const [startMs, offsetMs, hereMs] = [slow.nowMs(), slow.offsetMs, Date.now()];
@@ -55,7 +55,7 @@ describe('the ledger clock', () => {
     slow.close();
   });
 
-  it('sees a jump of the ledger’s time within half a second, and says so by its offset [failures.ledger-time]', async () => {
+  it('detects a jump of the ledger’s time within half a second, and shows it as its offset [failures.ledger-time]', async () => {
     const seenMs: number[] = [];
     for (const _ of Array(3)) {
       const offsetMs = clock.offsetMs;
@@ -70,12 +70,12 @@ describe('the ledger clock', () => {
     expect(Math.min(...seenMs)).toBeLessThan(500);
   });
 
-  it('does not wait for what is past', async () => {
+  it('does not wait for a past time', async () => {
     await clock.waitUntil(clock.nowSeconds());
     await clock.waitUntil(0n);
   });
 
-  it('stops waiting, without an error, when it is told to', async () => {
+  it('stops waiting without an error when it is aborted', async () => {
     const given = new AbortController();
     const wait = clock.waitUntil(clock.nowSeconds() + 1_000n, given.signal);
     given.abort();
@@ -83,7 +83,7 @@ describe('the ledger clock', () => {
     await clock.waitUntil(clock.nowSeconds() + 1_000n, given.signal);
   });
 
-  it('lives through readings that fail', async () => {
+  it('survives failed readings', async () => {
     let readings = 0;
     const flaky = createLedgerClock({
       rpc: interceptedRpc(ledger.rpcUrl, async (request, forward) => {
@@ -98,7 +98,7 @@ describe('the ledger clock', () => {
     flaky.close();
   });
 
-  it('leaves nobody waiting for a first reading when it is closed', async () => {
+  it('rejects those who wait for a first reading when it is closed', async () => {
     const lost = createLedgerClock({
       rpc: interceptedRpc(ledger.rpcUrl, async () => {
         throw new Error('The connection was refused');

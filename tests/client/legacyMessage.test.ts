@@ -11,7 +11,7 @@ const random = createRandom();
 const MESSAGES = 500;
 
 describe(`a compiled message (seed ${random.seed})`, () => {
-  it('is web3.js’s, byte for byte, whatever its instructions are', () => {
+  it('equals that of web3.js, byte for byte, for any instructions', () => {
     for (let made = 0; made < MESSAGES; made += 1) {
       const keys = Array.from(
         { length: 1 + random.below(20) },
@@ -47,7 +47,7 @@ describe(`a compiled message (seed ${random.seed})`, () => {
     }
   });
 
-  it('is refused when it fits no packet', () => {
+  it('is refused when it does not fit into a packet', () => {
     const feePayer = Keypair.generate();
     const data = Buffer.alloc(1_200);
     const instruction = new TransactionInstruction({

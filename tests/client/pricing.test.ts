@@ -19,7 +19,7 @@ const MAX = price(40, 20);
 const LAUNCH = [MAX, price(18, 9), price(8, 4), price(2, 1)];
 
 describe('prices', () => {
-  it('lock at least the price of a request and more where the token limit costs more [charging.lock-amount]', () => {
+  it('lock the price of a request, or more when the token limit costs more [charging.lock-amount]', () => {
     expect(lockCredits(MAX, 1)).toBe(40n);
     expect(lockCredits(MAX, 500)).toBe(40n);
     expect(lockCredits(MAX, 2_000)).toBe(40n);
@@ -39,14 +39,14 @@ describe('prices', () => {
     expect(chargeCredits(MAX, 4_000_000_000, 41n)).toBe(41n);
   });
 
-  it('let every launch model answer with 2,000 tokens for the price of a request [charging.launch-prices]', () => {
+  it('allow 2,000 tokens for the price of a request in every launch model [charging.launch-prices]', () => {
     for (const launch of LAUNCH) {
       expect(freeTokenLimit(launch)).toBe(2_000);
       expect(lockCredits(launch, 2_000)).toBe(BigInt(launch.creditsPerRequest));
     }
   });
 
-  it('afford nothing below the price of a request, and no more than a token limit can say', () => {
+  it('allow no tokens below the price of a request, and at most the largest token limit', () => {
     expect(affordableTokens(MAX, 39n)).toBe(0);
     expect(affordableTokens(MAX, 40n)).toBe(2_000);
     expect(affordableTokens(MAX, 2n ** 64n - 1n)).toBe(2 ** 32 - 1);
@@ -64,7 +64,7 @@ describe(`any price (seed ${random.seed})`, () => {
     tokens: random.below(200_000),
   }));
 
-  it('affords exactly the tokens whose lock the credits cover', () => {
+  it('allows exactly the tokens with a lock that the credits cover', () => {
     for (const { some, credits } of cases) {
       const tokens = affordableTokens(some, credits);
       if (tokens > 0) expect(lockCredits(some, tokens)).toBeLessThanOrEqual(credits);
@@ -72,7 +72,7 @@ describe(`any price (seed ${random.seed})`, () => {
     }
   });
 
-  it('charges for any part of an answer at most what its limit locked', () => {
+  it('charges at most the lock for any part of an answer', () => {
     for (const { some, tokens } of cases) {
       const locked = lockCredits(some, tokens);
       const part = random.below(tokens + 1);

@@ -57,19 +57,19 @@ async function untilFee(fee: () => Promise<number>, wanted: number): Promise<voi
 }
 
 describe('the priority fee', () => {
-  it('is the upper quartile of what was paid recently', async () => {
+  it('is the upper quartile of recent fees', async () => {
     const paid = [5, 1, 3, 2].map((prioritizationFee, slot) => ({ slot, prioritizationFee }));
     const { url } = await startEndpoint(paid);
     await untilFee(createFee(url).fee, 5);
   });
 
-  it('is Helius’s estimate where a key is set, rounded up', async () => {
+  it('is Helius’s estimate, rounded up, when a key is set', async () => {
     const { url, asked } = await startEndpoint({ priorityFeeEstimate: 1_234.5 });
     await untilFee(createFee(url, 'a key').fee, 1_235);
     expect(asked).toEqual([{ method: 'getPriorityFeeEstimate' }]);
   });
 
-  it('is bounded, whatever the estimate says', async () => {
+  it('is capped, whatever the estimate', async () => {
     const { url } = await startEndpoint({ priorityFeeEstimate: 1e12 });
     await untilFee(createFee(url, 'a key').fee, 1_000_000);
   });
@@ -78,7 +78,7 @@ describe('the priority fee', () => {
     ['nobody answers', undefined],
     ['the estimate is below zero', { priorityFeeEstimate: -1 }],
     ['the estimate is no number', { priorityFeeEstimate: 'much' }],
-  ])('stays what it was where %s, and a log line says so', async (_case, result) => {
+  ])('stays unchanged and is logged when %s', async (_case, result) => {
     const { url } = await startEndpoint(result);
     const { fee, warnings } = createFee(url, 'a private key');
     expect(await fee()).toBe(0);
@@ -88,7 +88,7 @@ describe('the priority fee', () => {
     expect(await fee()).toBe(0);
   });
 
-  it('is asked for once in ten seconds, and never waited for', async () => {
+  it('is requested once in ten seconds, and never waited for', async () => {
     const { url, asked } = await startEndpoint({ priorityFeeEstimate: 7 });
     const { fee, advanceMs } = createFee(url, 'a key');
     expect(await fee()).toBe(0);

@@ -52,7 +52,7 @@ describe(`signed messages (seed ${random.seed})`, () => {
     );
   });
 
-  it('lay out requests to a worker, which differ by kind', () => {
+  it('lay out requests to a worker differently by kind', () => {
     const request = { worker, job, attempt: 1, timestampMs: 1_800_000_000_123 };
     const parts = [
       worker.toBuffer(),
@@ -68,14 +68,14 @@ describe(`signed messages (seed ${random.seed})`, () => {
     }
   });
 
-  it('refuse a hash of another length and numbers that do not fit', () => {
+  it('refuse a hash of another length, and numbers out of range', () => {
     expect(() => proofMessage({ ...proof, outputHash: random.bytes(31) })).toThrow('32 bytes');
     expect(() => proofMessage({ ...proof, attempt: 256 })).toThrow('out of range');
     expect(() => proofMessage({ ...proof, promptTokens: 2 ** 32 })).toThrow('out of range');
     expect(() => proofMessage({ ...proof, completionTokens: -1 })).toThrow('out of range');
   });
 
-  it('verify with their own key, text and signature only', () => {
+  it('verify only with their own key, text and signature', () => {
     const message = proofMessage(proof);
     const signature = sign(message, keypair);
     const { publicKey } = keypair;
@@ -92,7 +92,7 @@ describe(`signed messages (seed ${random.seed})`, () => {
     expect(verifySignature({ publicKey, message, signature: random.bytes(63) })).toBe(false);
   });
 
-  it('are signed as web3.js signs', () => {
+  it('have the same signatures as in web3.js', () => {
     const message = random.bytes(100);
     const instruction = Ed25519Program.createInstructionWithPrivateKey({
       privateKey: keypair.secretKey,
@@ -124,11 +124,11 @@ describe('a delivery receipt', () => {
   const signature = sign(receiptMessage({ programId, job, outputHash }), keypair);
   const text = formatReceipt(keypair.publicKey, signature);
 
-  it('is read back as it was written', () => {
+  it('is decoded as it was encoded', () => {
     expect(parseReceipt(text)).toEqual({ signer: keypair.publicKey, signature });
   });
 
-  it('is nothing in any other spelling', () => {
+  it('is not decoded from any other encoding', () => {
     const [signer, rest] = text.split('.') as [string, string];
     const others = ['', '.', signer, `${text}.`, `${text}=`, `${rest}.${signer}`, `1${text}`];
     for (const other of others) expect(parseReceipt(other)).toBeUndefined();

@@ -7,8 +7,8 @@ import { createRandom } from '../../testing/random.ts';
 
 const random = createRandom();
 
-describe(`a browser’s key (seed ${random.seed})`, () => {
-  it('has the bytes and the spelling of web3.js’s key', () => {
+describe(`a public key in browsers (seed ${random.seed})`, () => {
+  it('has the bytes and the text of web3.js’s key', () => {
     for (const bytes of [
       new Uint8Array(32),
       ...Array.from({ length: 20 }, () => random.bytes(32)),
@@ -24,13 +24,13 @@ describe(`a browser’s key (seed ${random.seed})`, () => {
     expect(PublicKey.default.equals(Web3Key.default)).toBe(true);
   });
 
-  it('refuses what is no key', () => {
+  it('refuses an invalid key', () => {
     for (const wrong of ['', 'abc', '0'.repeat(44), new Uint8Array(31), new Uint8Array(33)]) {
       expect(() => new PublicKey(wrong)).toThrow();
     }
   });
 
-  it('keeps its bytes', () => {
+  it('copies its bytes', () => {
     const bytes = random.bytes(32);
     const key = new PublicKey(bytes);
     const spelling = key.toBase58();
@@ -41,7 +41,7 @@ describe(`a browser’s key (seed ${random.seed})`, () => {
 });
 
 describe(`addresses (seed ${random.seed})`, () => {
-  it('are those that web3.js finds', () => {
+  it('equal those of web3.js', () => {
     for (let round = 0; round < 20; round += 1) {
       const programId = new Web3Key(random.bytes(32));
       const [key, jobId] = [new Web3Key(random.bytes(32)), random.bytes(16)];

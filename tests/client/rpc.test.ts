@@ -36,13 +36,13 @@ function holdTime(): void {
   });
 }
 
-describe('questions to a node', () => {
-  it('share a request when they are asked in the same turn, up to fifty', async () => {
+describe('calls to a node', () => {
+  it('share a request when made in the same turn, up to fifty', async () => {
     expect(await askAll(60)).toEqual(Array.from({ length: 60 }, (_, index) => index));
     expect(sizes()).toEqual([50, 10]);
   });
 
-  it('gather while requests are under way, but not for long', async () => {
+  it('are gathered while requests are in flight, for a limited time', async () => {
     node.says = () => undefined;
     for (const silent of [1, 2]) {
       const reached = node.reached();
@@ -56,12 +56,12 @@ describe('questions to a node', () => {
     expect(sizes()).toEqual([1, 1, 2]);
   });
 
-  it('get their own answers in whatever order those come', async () => {
+  it('get their own answers in any order', async () => {
     node.says = (asked) => ({ body: JSON.stringify((asked as Asked[]).map(echoed).reverse()) });
     expect(await askAll(5)).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it('fail alone where an answer is missing, is a refusal, or has another form', async () => {
+  it('fail alone when an answer is missing, refused, or malformed', async () => {
     node.says = (asked) => {
       const [, refused, strange, ...others] = asked as [Asked, Asked, Asked, ...Asked[]];
       const error = { code: -32_004, message: 'not now', data: { since: 7 } };
@@ -81,7 +81,7 @@ describe('questions to a node', () => {
     expect(answered).toEqual({ status: 'fulfilled', value: 3 });
   });
 
-  it('are told by their method when the answer has another form', async () => {
+  it('are named by method when the answer is malformed', async () => {
     node.says = (asked) => ({ body: JSON.stringify({ ...echoed(asked as Asked), result: 'x' }) });
     await expect(getSlot(rpc, { commitment: 'confirmed' })).rejects.toThrow(
       'answered getSlot with',
@@ -96,7 +96,7 @@ describe('questions to a node', () => {
     expect(await askAll(2)).toEqual([0, 1]);
   });
 
-  it('travel with others when they need not be asked at once, and alone in the end', async () => {
+  it('may travel with later ones when they are not urgent, and alone after a limit', async () => {
     holdTime();
     const riders: Promise<unknown>[] = [];
     rpc.beforeNext(() => riders.push(ask('rider')), 1_000);
@@ -109,7 +109,7 @@ describe('questions to a node', () => {
   });
 });
 
-describe('a node that refuses several questions at once', () => {
+describe('a node that refuses a batch of calls', () => {
   const id = null;
   const refused = (code: number, message: string) =>
     JSON.stringify({ id, error: { code, message } });
@@ -118,7 +118,7 @@ describe('a node that refuses several questions at once', () => {
     ['a code', 200, refused(-32_600, 'Only method calls are supported')],
     ['words', 403, refused(-32_403, 'Batch requests are for paid plans only')],
     ['a status', 413, '<html>Too large</html>'],
-  ])('is asked one by one from then on: %s', async (_name, status, body) => {
+  ])('gets single calls from then on: %s', async (_name, status, body) => {
     node.says = (asked) => (Array.isArray(asked) ? { status, body } : echo(asked));
     expect(await askAll(3)).toEqual([0, 1, 2]);
     expect(await askAll(2)).toEqual([0, 1]);
@@ -129,21 +129,18 @@ describe('a node that refuses several questions at once', () => {
     ['a page of HTML', 200, '<html>Back soon</html>'],
     ['too many requests', 429, refused(429, 'Too many requests')],
     ['a bad gateway', 502, ''],
-  ])(
-    'is another matter than %s, which fails every question of the request',
-    async (_name, status, body) => {
-      node.says = () => ({ status, body });
-      const failed = await Promise.allSettled([ask(1), ask(2)]);
-      expect(failed.map((end) => end.status)).toEqual(['rejected', 'rejected']);
-      node.says = echo;
-      await askAll(2);
-      expect(sizes()).toEqual([2, 2]);
-    },
-  );
+  ])('differs from %s, which fails every call of the request', async (_name, status, body) => {
+    node.says = () => ({ status, body });
+    const failed = await Promise.allSettled([ask(1), ask(2)]);
+    expect(failed.map((end) => end.status)).toEqual(['rejected', 'rejected']);
+    node.says = echo;
+    await askAll(2);
+    expect(sizes()).toEqual([2, 2]);
+  });
 });
 
-describe('a node that is silent', () => {
-  it('is given up after ten seconds', async () => {
+describe('a node that does not respond', () => {
+  it('times out after ten seconds', async () => {
     holdTime();
     node.says = () => undefined;
     const reached = node.reached();
@@ -154,7 +151,7 @@ describe('a node that is silent', () => {
     await expect(second).rejects.toThrow(NoAnswerError);
   });
 
-  it('is not waited for, or asked, once the client is ended', async () => {
+  it('is neither waited for nor called once the client is closed', async () => {
     const ending = new AbortController();
     const ended = connectRpc({ url: node.url, ending: ending.signal });
     node.says = () => undefined;
@@ -166,7 +163,7 @@ describe('a node that is silent', () => {
     expect(node.requests).toHaveLength(1);
   });
 
-  it('may be away: that fails the question', async () => {
+  it('fails the call when it is unreachable', async () => {
     const away = connectRpc({ url: 'http://127.0.0.1:9' });
     await expect(ask(1, away)).rejects.toThrow(NoAnswerError);
   });

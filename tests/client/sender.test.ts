@@ -58,7 +58,7 @@ function send(instructions: TransactionInstruction[], by = sender): Promise<Outc
 }
 
 describe('the sender', () => {
-  it('confirms a transaction and names its signature and slot', async () => {
+  it('confirms a transaction and returns its signature and slot', async () => {
     const outcome = await send([pay(1)]);
     expect(outcome.status).toBe('confirmed');
     const [status] = (await ledger.connection.getSignatureStatuses([String(outcome.signature)]))
@@ -66,7 +66,7 @@ describe('the sender', () => {
     expect(status).toMatchObject({ err: null, slot: outcome.slot });
   });
 
-  it('puts its limits behind the instructions, which keep their positions', async () => {
+  it('appends its limits after the instructions, which keep their positions', async () => {
     const { signature } = await send([pay(2), pay(3)]);
     const [first, second, units, bytes] = await instructionsOf(String(signature));
     expect([first?.program, second?.program]).toEqual(Array(2).fill(SystemProgram.programId));
@@ -76,7 +76,7 @@ describe('the sender', () => {
     expect(bytes).toEqual({ program, data: '0400000800' });
   });
 
-  it('lets the fee payers take turns, and tells instructions who pays', async () => {
+  it('rotates the fee payers and passes the payer to the instructions', async () => {
     const told: PublicKey[] = [];
     for (const lamports of [4, 5, 6, 7]) {
       await sender.send({
@@ -94,7 +94,7 @@ describe('the sender', () => {
     expect(names[1]).toBe(names[3]);
   });
 
-  it('neither signs nor sends what nobody wants any more once a slow node tells a blockhash', async () => {
+  it('neither signs nor sends what was cancelled while it waited for a blockhash', async () => {
     const asked = Promise.withResolvers<void>();
     const told = Promise.withResolvers<void>();
     const methods: string[] = [];
@@ -120,7 +120,7 @@ describe('the sender', () => {
     slow.close();
   });
 
-  it('goes on however many it was given that came to nothing', async () => {
+  it('continues after any number of cancelled transactions', async () => {
     const unwanted = { instructions: [pay(11)], signers: [payers[0]], computeUnitLimit: 2_000 };
     for (let given = 0; given < 5_000; given += 1) {
       const sending = sender.send({ ...unwanted, isWanted: () => false });
@@ -129,7 +129,7 @@ describe('the sender', () => {
     expect((await send([pay(12)])).status).toBe('confirmed');
   });
 
-  it('pays for priority when it is told a price', async () => {
+  it('adds a priority fee when one is set', async () => {
     const priced = createSender({ ...options(ledger.rpc), priorityFee: async () => 1_000 });
     const { signature } = await send([pay(8)], priced);
     const [, units, , price] = await instructionsOf(String(signature));
@@ -138,7 +138,7 @@ describe('the sender', () => {
     priced.close();
   });
 
-  it('tells which instruction was refused, and why, without a fee', async () => {
+  it('returns which instruction was refused, and why, without a fee', async () => {
     const before = await ledger.connection.getBalance(payers[0].publicKey);
     expect(await send([pay(9), pay(1e17)])).toEqual({
       status: 'rejected',
@@ -158,7 +158,7 @@ describe('the sender', () => {
     poor.close();
   });
 
-  it('lets another fee payer pay where one has nothing, and asks that one last from then on', async () => {
+  it('uses another fee payer when one has no funds, and tries that one last afterwards', async () => {
     const feePayers = [Keypair.generate(), payers[0]];
     const told: string[] = [];
     const into = { write: (line: string) => void told.push(JSON.parse(line).fee_payer) };
@@ -173,7 +173,7 @@ describe('the sender', () => {
     mixed.close();
   });
 
-  it('lets another fee payer pay where one has too little for the rent', async () => {
+  it('uses another fee payer when one is below rent exemption', async () => {
     const poor = Keypair.generate();
     const fees = 1_000_000;
     await ledger.fundLamports(poor.publicKey, fees);
@@ -190,23 +190,23 @@ describe('the sender', () => {
     mixed.close();
   });
 
-  it('refuses what does not fit into one transaction before anything is sent', async () => {
+  it('refuses an oversized transaction before it sends anything', async () => {
     const many = Array.from({ length: 40 }, () => pay(11, Keypair.generate().publicKey));
     await expect(send(many)).rejects.toBeInstanceOf(TransactionTooLargeError);
   });
 
-  it('goes on after the ledger jumped in time', async () => {
+  it('continues after the ledger jumped in time', async () => {
     await send([pay(12)]);
     await advanceSeconds(ledger.connection, 86_400);
     expect((await send([pay(13)])).status).toBe('confirmed');
   });
 
-  it('tells both callers of one and the same transaction how it ended', async () => {
+  it('returns the outcome of one transaction to both of its callers', async () => {
     const outcomes = await Promise.all([send([pay(15)]), send([pay(15)])]);
     expect(outcomes.map(({ status }) => status)).toEqual(['confirmed', 'confirmed']);
   });
 
-  it('asks about two hundred transactions in flight with shared questions', async () => {
+  it('polls two hundred transactions in flight with shared calls', async () => {
     let questions = 0;
     const counted = interceptedRpc(ledger.rpcUrl, (request, forward) => {
       if (request.method === 'getSignatureStatuses') questions += 1;
@@ -251,7 +251,7 @@ describe('the sender on a ledger of slow slots', () => {
     return Math.min(...times);
   }
 
-  it('reads a status sooner where a websocket tells of it, and does without one', async () => {
+  it('reads a status sooner after a websocket notification, and works without one', async () => {
     const hinted = await measure(createSender({ ...options(slow), wsUrl: ledger.wsUrl }));
     const polling = await measure(createSender(options(slow)));
     const deaf = await measure(createSender({ ...options(slow), wsUrl: 'ws://127.0.0.1:9' }));
@@ -259,8 +259,8 @@ describe('the sender on a ledger of slow slots', () => {
   });
 });
 
-describe('the sender on a bad network', () => {
-  it('has the ledger’s word for a transaction that failed in a block', async () => {
+describe('the sender with an unreliable node', () => {
+  it('returns the ledger’s error of a transaction that failed in a block', async () => {
     const unchecked = interceptedRpc(ledger.rpcUrl, (request, forward) => {
       const [wire, config] = request.params;
       const params = [wire, { ...Object(config), skipPreflight: true }];
@@ -276,7 +276,7 @@ describe('the sender on a bad network', () => {
     expect(status?.slot).toBe(outcome.slot);
   });
 
-  it('confirms a transaction although the answer to its sending was lost', async () => {
+  it('confirms a transaction although the answer to its submission was lost', async () => {
     let lost = 0;
     const deaf = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       const answer = await forward(request);
@@ -288,7 +288,7 @@ describe('the sender on a bad network', () => {
     expect(lost).toBeGreaterThan(0);
   });
 
-  it('sends again what a node dropped', async () => {
+  it('sends again a transaction that a node dropped', async () => {
     let sendings = 0;
     const dropping = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       if (request.method !== 'sendTransaction') return forward(request);
@@ -299,7 +299,7 @@ describe('the sender on a bad network', () => {
     expect(sendings).toBe(2);
   });
 
-  it('calls a transaction expired once its blockhash is dead and nothing of it is found', async () => {
+  it('reports a transaction as expired once its blockhash expired and no status exists', async () => {
     const swallowing = interceptedRpc(ledger.rpcUrl, async (request, forward) =>
       request.method === 'sendTransaction' ? accepted(request) : forward(request),
     );
@@ -314,7 +314,7 @@ describe('the sender on a bad network', () => {
     expect(value).toEqual([null]);
   });
 
-  it('finds in the history what the recent statuses do not show', async () => {
+  it('finds in the history what the recent statuses lack', async () => {
     const forgetful = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       const answer = await forward(request);
       const [signatures, config] = request.params as [
@@ -329,7 +329,7 @@ describe('the sender on a bad network', () => {
     expect((await send([pay(23)], createSender(options(forgetful)))).status).toBe('confirmed');
   });
 
-  it('gives up nothing at the last block in which it may land', async () => {
+  it('gives up no transaction in the last block in which it may land', async () => {
     let lastValid = Number.NaN;
     let isLast = false;
     const atTheEnd = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
@@ -344,7 +344,7 @@ describe('the sender on a bad network', () => {
     expect((await send([pay(28)], createSender(options(atTheEnd)))).status).toBe('confirmed');
   });
 
-  it('hears nothing of a dead transaction from a node that has not come to its end', async () => {
+  it('does not trust a node that is behind about an expired transaction', async () => {
     let heightSlot = 1;
     let asked = 0;
     const behind = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
@@ -367,7 +367,7 @@ describe('the sender on a bad network', () => {
     expect(asked).toBe(2);
   });
 
-  it('hears nothing of a block that may still vanish', async () => {
+  it('does not trust a block that may still be dropped', async () => {
     let asked = 0;
     const forked = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       const answer = await forward(request);
@@ -381,7 +381,7 @@ describe('the sender on a bad network', () => {
     expect(asked).toBeGreaterThan(3);
   });
 
-  it('has no transaction checked by a node that has not come to the last one', async () => {
+  it('requires the newest known slot when a node checks a transaction', async () => {
     const checkedAt: unknown[] = [];
     const behind = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       if (request.method === 'sendTransaction') {
@@ -398,7 +398,7 @@ describe('the sender on a bad network', () => {
     expect(checkedAt).toEqual([1, slot]);
   });
 
-  it('confirms a transaction that a node knows already', async () => {
+  it('confirms a transaction that a node already knows', async () => {
     const refusal = { err: 'AlreadyProcessed', logs: [] };
     const known = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       const { id, method } = request;
@@ -409,7 +409,7 @@ describe('the sender on a bad network', () => {
     expect((await send([pay(38)], createSender(options(known)))).status).toBe('confirmed');
   });
 
-  it('takes a transaction for sent that one node refuses and another finds sound', async () => {
+  it('sends a transaction that one node refuses and another accepts', async () => {
     let sendings = 0;
     const divided = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       const { id, method } = request;
@@ -420,7 +420,7 @@ describe('the sender on a bad network', () => {
     expect(sendings).toBe(2);
   });
 
-  it('takes what several nodes tell together for the word of the one that is most behind', async () => {
+  it('uses the lowest slot when several nodes answer together', async () => {
     const slots = [9, 5];
     const several = interceptedRpc(ledger.rpcUrl, async ({ id, params }) => {
       const value = (params[0] as string[]).map(() => null);
@@ -431,7 +431,7 @@ describe('the sender on a bad network', () => {
     expect([slot, values.length]).toEqual([5, signatures.length]);
   });
 
-  it('waits 10 s for a node’s answer, and no longer', async () => {
+  it('waits at most 10 s for a node’s answer', async () => {
     jest.useFakeTimers();
     const silent = createRpc({ post: () => new Promise(() => undefined) });
     const waiting = createLedger(silent).latestBlockhash();
@@ -443,7 +443,7 @@ describe('the sender on a bad network', () => {
     await ended;
   });
 
-  it('signs nothing that still waits for its turn when it is closed', async () => {
+  it('signs no waiting transaction once it is closed', async () => {
     const asked = Promise.withResolvers<void>();
     const told = Promise.withResolvers<void>();
     const slow = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
@@ -464,7 +464,7 @@ describe('the sender on a bad network', () => {
     await expect(waiting).rejects.toMatchObject({ name, signature: null });
   });
 
-  it('signs anew when the ledger no longer knows the blockhash', async () => {
+  it('signs again when the ledger no longer has the blockhash', async () => {
     let stale: object | undefined;
     const behind = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       if (request.method !== 'getLatestBlockhash') return forward(request);
@@ -476,7 +476,7 @@ describe('the sender on a bad network', () => {
     expect((await send([pay(24)], createSender(options(behind)))).status).toBe('confirmed');
   });
 
-  it('lets a transaction load as much as any may where its accounts are larger than usual', async () => {
+  it("raises a transaction's limit of loaded data to the maximum when its accounts need that", async () => {
     const refusal = { err: 'MaxLoadedAccountsDataSizeExceeded', logs: [] };
     const strict = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       const isUsual = Buffer.from(String(request.params[0]), 'base64').includes(USUAL_BYTES);
@@ -493,7 +493,7 @@ describe('the sender on a bad network', () => {
     patient.close();
   });
 
-  it('says that the ledger is unavailable, and that nothing was sent, when no node answers', async () => {
+  it('reports an unavailable ledger, and that nothing was sent, when no node answers', async () => {
     const silent = interceptedRpc(ledger.rpcUrl, async () => {
       throw new Error('The connection was refused');
     });
@@ -504,7 +504,7 @@ describe('the sender on a bad network', () => {
     });
   });
 
-  it('leaves no caller waiting when it is closed, and names what it gave up', async () => {
+  it('rejects every caller when it is closed, and lists the abandoned transactions', async () => {
     const asked = Promise.withResolvers<void>();
     const swallowing = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       if (request.method === 'getSignatureStatuses') asked.resolve();

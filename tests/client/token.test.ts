@@ -76,7 +76,7 @@ describe('an instruction of the token program', () => {
       ['ACCOUNT w', 'OTHER w', 'OWNER s'],
       '09',
     ],
-  ])('has the bytes and accounts of spl-token: %s', (_name, instruction, accounts, data) => {
+  ])('equals that of spl-token: %s', (_name, instruction, accounts, data) => {
     expect(describeInstruction(instruction)).toEqual({ program: TOKEN, accounts, data });
   });
 
@@ -89,7 +89,7 @@ describe('an instruction of the token program', () => {
     });
   });
 
-  it('has the associated addresses of both token programs', () => {
+  it('uses the associated addresses of both token programs', () => {
     expect(associatedTokenAddress(MINT, OWNER)).toEqual(ASSOCIATED);
     expect(associatedTokenAddress(MINT, OWNER, TOKEN_2022).toBase58()).toBe(
       'AmuLUGXmvSnMSJQr7WA9FBdMqpmdGvmNekBH2azybabU',
@@ -136,12 +136,12 @@ describe('a token account', () => {
         ...['00000000', '0000000000000000', '0000000000000000', '00000000', hexOf(0)],
       ],
     ],
-  ])('%s has the bytes of spl-token and is read from them', (_name, account, parts) => {
+  ])('%s has the bytes of spl-token and is decoded from them', (_name, account, parts) => {
     expect(bytesToHex(encodeTokenAccount(account))).toBe(parts.join(''));
     expect(decodeTokenAccount(hexToBytes(parts.join('')))).toEqual(account);
   });
 
-  it('is refused with more or fewer bytes', () => {
+  it('is refused at any other length', () => {
     expect(() => decodeTokenAccount(new Uint8Array(164))).toThrow('has 165 bytes, not 164');
     expect(() => decodeTokenAccount(new Uint8Array(166))).toThrow(RangeError);
   });

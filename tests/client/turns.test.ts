@@ -34,8 +34,8 @@ function createLine(limit: number, urgentLanes?: readonly string[]) {
   };
 }
 
-describe('turns', () => {
-  it('let no more run at a time than they may', async () => {
+describe('the turn queue', () => {
+  it('runs at most its maximum at a time', async () => {
     const line = createLine(2);
     for (const name of ['a', 'b', 'c', 'd']) line.wait('lane', name);
     expect(line.begun).toEqual(['a', 'b']);
@@ -45,7 +45,7 @@ describe('turns', () => {
     expect(line.begun).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('alternate between lanes, and keep the order within one', async () => {
+  it('alternates between lanes and keeps the order within each', async () => {
     const line = createLine(1);
     line.wait('first', 'running');
     for (const name of ['a1', 'a2', 'a3']) line.wait('a', name);
@@ -54,7 +54,7 @@ describe('turns', () => {
     expect(line.begun).toEqual(['running', 'a1', 'b1', 'a2', 'b2', 'a3']);
   });
 
-  it('let everything wait behind urgent lanes, which alternate among themselves', async () => {
+  it('runs urgent lanes first, in alternation', async () => {
     const line = createLine(1, ['settlements', 'exits']);
     line.wait('locks', 'running');
     line.wait('locks', 'lock');
@@ -68,7 +68,7 @@ describe('turns', () => {
     ]);
   });
 
-  it('tell how long the first of a lane has waited', async () => {
+  it('returns how long the first item of a lane has waited', async () => {
     let now = 0;
     const turns = createTurns({ limit: 1, nowMs: () => now });
     const running = Promise.withResolvers<void>();
@@ -84,7 +84,7 @@ describe('turns', () => {
     expect(turns.waitedMs('a')).toBe(0);
   });
 
-  it('go on after work that failed', async () => {
+  it('continues after failed work', async () => {
     const turns = createTurns({ limit: 1, nowMs: () => 0 });
     await expect(turns.take('lane', () => Promise.reject(new Error('failed')))).rejects.toThrow();
     expect(await turns.take('lane', async () => 'done')).toBe('done');

@@ -55,7 +55,7 @@ describe('a transaction', () => {
     expect(await balance()).toBe(before);
   });
 
-  it('is refused, with an error that says so, once its blockhash is too old', async () => {
+  it('is refused with BlockhashNotFound once its blockhash is too old', async () => {
     const { wire } = await scene.sign([transfer(5_000_000)]);
     const { value } = await scene.connection.getLatestBlockhashAndContext();
     const height = await scene.connection.getBlockHeight();

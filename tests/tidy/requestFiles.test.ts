@@ -42,7 +42,7 @@ async function filesOf(work: () => Promise<unknown>): Promise<string[]> {
 }
 
 describe('a plain completion', () => {
-  it('runs through at most 83 files of API, client and common code, with what its worker runs', async () => {
+  it("runs through at most 83 files of API, client and common code, including its worker's", async () => {
     // The first one compiles, connects and fills what later ones find ready.
     await complete();
     const files = await filesOf(complete);

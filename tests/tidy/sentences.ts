@@ -31,11 +31,15 @@ function sentencesOf(markdown: string): string[] {
   );
 }
 
+export function countWords(text: string): number {
+  return text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+}
+
 export function longSentences(markdown: string): LongSentence[] {
   return sentencesOf(markdown)
     .map((text) => ({
       text,
-      words: text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length,
+      words: countWords(text),
     }))
     .filter(({ words }) => words > WORDS_MAX);
 }

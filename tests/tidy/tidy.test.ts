@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { longSentences } from './sentences.ts';
+import { countWords, longSentences, WORDS_MAX } from './sentences.ts';
 import {
   importCircles,
   importGraph,
@@ -9,6 +9,7 @@ import {
   mutualFolders,
   readSource,
 } from './sourceTree.ts';
+import { titlesOf } from './titles.ts';
 
 const files = listFiles();
 const typescript = files.filter((path) => path.endsWith('.ts'));
@@ -111,7 +112,22 @@ describe('the documents', () => {
 
   const BANNED =
     /\b(simply|obviously|just works|blazing|seamless(ly)?|leverag(e|es|ing)|utili[sz]e)\b/i;
-  it.each(documents)('%s praises nothing and calls nothing obvious', (path) => {
+  it.each(documents)('%s contains no promotional words', (path) => {
     expect(readSource(path).match(BANNED)).toBeNull();
+  });
+});
+
+describe('the titles of tests', () => {
+  const titles = files
+    .filter((path) => path.endsWith('.test.ts'))
+    .flatMap((path) => titlesOf(readSource(path)).map((title) => ({ path, ...title })));
+
+  it('have at most 25 words, with those of their groups', () => {
+    expect(titles.filter(({ text }) => countWords(text) > WORDS_MAX)).toEqual([]);
+  });
+
+  const RIDDLING = /\b(told|tells?|telling|whom|lookout|standing|hears?|heard|nobody|says so)\b/i;
+  it('use the terms of the field', () => {
+    expect(titles.filter(({ text }) => RIDDLING.test(text))).toEqual([]);
   });
 });

@@ -50,7 +50,7 @@ async function deliver(options: { eventId: string; key?: string; nowMs?: number 
 }
 
 describe('the example receiver', () => {
-  it('acts on a genuine event once, and refuses what is forged or old', async () => {
+  it('handles a genuine event once, and refuses forged and old ones', async () => {
     expect(await deliver({ eventId: 'evt_1' })).toBe(204);
     expect(await nextLine()).toBe('job_of_evt_1 cost 8 credits');
     // Again, as after an answer that got lost.

@@ -36,8 +36,8 @@ function reasonOf(changes: Partial<Delivery>): unknown {
   }
 }
 
-describe('the signature', () => {
-  it('is what the contract says, computed by hand [events.signature]', () => {
+describe('the webhook signature', () => {
+  it("equals the contract's formula, computed by hand [events.signature]", () => {
     const digest = createHmac('sha256', secret).update(`${time}.${rawBody}`).digest('hex');
     expect(sign()['Svc-Signature']).toBe(`t=${time},v1=${digest}`);
   });
@@ -52,7 +52,7 @@ describe('the signature', () => {
     await expect(verifier.webhooks.unwrap(`${rawBody} `, headers)).rejects.toThrow();
   });
 
-  it('serves receivers with either secret while a rotation overlaps [events.rotation]', async () => {
+  it('verifies with either secret during a rotation [events.rotation]', async () => {
     const [previous, current] = [generateSecret(), generateSecret()];
     const headers = sign({ current, previous }, Date.now());
     for (const key of [previous, current]) {
@@ -65,7 +65,7 @@ describe('the signature', () => {
     expect(reasonOf({ headers: after, secret: previous })).toBe('signature_mismatch');
   });
 
-  it('takes a secret that only looks like whsec_ for its own bytes', () => {
+  it('uses a secret that only resembles whsec_ as raw bytes', () => {
     const lookalike = 'whsec_not base64 at all';
     const { 'webhook-signature': signature } = sign({ current: lookalike });
     const digest = createHmac('sha256', lookalike).update(`evt_1.${time}.${rawBody}`);
@@ -73,7 +73,7 @@ describe('the signature', () => {
   });
 });
 
-describe('the verifier', () => {
+describe('the webhook verifier', () => {
   it('reads a genuine delivery, as text or as bytes', () => {
     expect(verify()).toEqual(event);
     expect(verify({ rawBody: Buffer.from(rawBody) })).toEqual(event);
@@ -86,7 +86,7 @@ describe('the verifier', () => {
     ['as Fetch gives them', new Headers(sign())],
     ['as a map', new Map(Object.entries(sign()))],
     ['as lists', { 'svc-signature': [sign()['Svc-Signature'] ?? ''] }],
-  ])('takes headers %s', (_what, headers) => {
+  ])('accepts headers %s', (_what, headers) => {
     expect(verify({ headers })).toEqual(event);
   });
 
@@ -95,7 +95,7 @@ describe('the verifier', () => {
     expect(reasonOf({ secret: [generateSecret()] })).toBe('signature_mismatch');
   });
 
-  it('passes over signature schemes that it does not know', () => {
+  it('ignores unknown signature schemes', () => {
     const headers = { 'svc-signature': `v0=old,${sign()['Svc-Signature']},v2=new` };
     expect(verify({ headers })).toEqual(event);
   });
@@ -132,7 +132,7 @@ describe('the verifier', () => {
   });
 
   it.each<[string | string[]]>([[''], [['']], [[]], [undefined as unknown as string]])(
-    'does not work with the missing secret %j, with which anybody could sign',
+    'refuses the missing secret %j, with which anybody could sign',
     (missing) => {
       expect(reasonOf({ secret: missing, headers: sign({ current: '' }) })).toBeInstanceOf(
         TypeError,
@@ -141,8 +141,8 @@ describe('the verifier', () => {
   );
 });
 
-describe('the version of the envelope', () => {
-  it('is the date of the release that the changelog names, once it has one [versions.api-version]', () => {
+describe("the envelope's version", () => {
+  it('is the date of the latest release in the changelog [versions.api-version]', () => {
     const changelog = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8');
     const [, date] = /^## 0\.1\.0 \((.*)\)$/m.exec(changelog) ?? [];
     expect(['unreleased', API_VERSION]).toContain(date);

@@ -56,14 +56,14 @@ describe('a job is refused when the ledger', () => {
       'a CreditAccount of another version',
       (address) => scene.ledger.write(address, 'CreditAccount', { version: 2 }),
     ],
-  ])('has %s of the program in its place', async (_case, write) => {
+  ])('has %s of the program at its address', async (_case, write) => {
     const address = freshAddress();
     await write(address);
     const response = await scene.ask({ id: 'job_1', address });
     expect([response.status, await codeOf(response)]).toEqual([404, 'job_not_found']);
   });
 
-  it('has a large account of somebody else in its place, of which little is read', async () => {
+  it('has another large account at its address, of which little is read', async () => {
     const address = freshAddress();
     const bytes = new Uint8Array(1024 * 1024);
     await scene.ledger.writeBytes(address, bytes, SystemProgram.programId);
@@ -85,7 +85,7 @@ describe('a job is refused when the ledger', () => {
     expect([response.status, await codeOf(response)]).toEqual([500, 'internal_error']);
   });
 
-  it("is another deployment, or the job another worker's", async () => {
+  it('belongs to another deployment, or the job to another worker', async () => {
     for (const body of [
       { program_id: freshAddress().toBase58() },
       { worker_address: freshAddress().toBase58() },
@@ -97,7 +97,7 @@ describe('a job is refused when the ledger', () => {
 });
 
 describe('a job runs when the ledger', () => {
-  it('has it pending with enough life left, or acknowledged for this worker and attempt', async () => {
+  it('has it pending with enough time left, or acknowledged for this worker and attempt', async () => {
     const acknowledged = { status: 'processing', attempt: 1, worker: scene.worker };
     expect((await scene.ask(await scene.lock(acknowledged))).status).toBe(200);
     expect((await scene.ask(await scene.lock({ lockedSecondsAgo: 100 }))).status).toBe(200);
@@ -119,7 +119,7 @@ describe('the signer of a job', () => {
     expect((await scene.ask(job, { signer: wallet })).status).toBe(200);
   });
 
-  it('may be any current signer of the Gateway, and none that was removed', async () => {
+  it('may be any current signer of the Gateway, but no removed one', async () => {
     const second = Keypair.generate();
     await scene.writeGateway([scene.keys.hotSigner.publicKey, second.publicKey]);
     expect((await scene.ask(await scene.lock(), { signer: second })).status).toBe(200);
@@ -129,7 +129,7 @@ describe('the signer of a job', () => {
   });
 });
 
-describe('a worker takes no job while it', () => {
+describe('a worker refuses every job while it', () => {
   it.each<[string, () => Record<string, unknown>]>([
     ['is suspended', () => ({ status: 'suspended' })],
     ['is deregistered', () => ({ status: 'deregistered' })],
@@ -152,7 +152,7 @@ describe('a worker takes no job while it', () => {
   });
 });
 
-describe('the engine', () => {
+describe('the engine of a worker', () => {
   /** Says when it was started and with which signal; its text is there at once. */
   function createWatchedEngine() {
     const starts: AbortSignal[] = [];
@@ -167,7 +167,7 @@ describe('the engine', () => {
     return { engine, starts };
   }
 
-  it('starts before the check for a signer seen before, and nothing leaves before it', async () => {
+  it('starts before the check for a known signer, but sends nothing before it', async () => {
     const { engine, starts } = createWatchedEngine();
     const watched = await openScene({ engine });
     await (await watched.ask(await watched.lock())).text();
@@ -179,7 +179,7 @@ describe('the engine', () => {
     await watched.close();
   });
 
-  it('does not start for a stranger', async () => {
+  it('does not start for an unknown signer', async () => {
     const { engine, starts } = createWatchedEngine();
     const watched = await openScene({ engine });
     await watched.ask(await watched.lock(), { signer: Keypair.generate() });
@@ -188,8 +188,8 @@ describe('the engine', () => {
   });
 });
 
-describe('a ledger that cannot be reached', () => {
-  it('is told from a job that is not there', async () => {
+describe('an unreachable ledger', () => {
+  it('is distinguished from a missing job', async () => {
     const rpc = connectRpc({ url: 'http://127.0.0.1:9' });
     const worker = createAddresses().worker(freshAddress());
     const ledger = createWorkerLedger({ rpc, programId: PROGRAM_ID, worker });

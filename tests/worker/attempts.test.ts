@@ -8,8 +8,8 @@ const DEADLINE_SHIFT_SECONDS_MAX = 120n;
 const life = (unixSeconds: bigint) => ({ unixSeconds, deadlineSeconds: 1_120n });
 const later = (unixSeconds: bigint) => ({ unixSeconds, deadlineSeconds: unixSeconds + 120n });
 
-describe('the memory of attempts', () => {
-  it("holds each until the ledger is past its job's deadline, and no other clock counts", () => {
+describe('the record of attempts', () => {
+  it("keeps each until the ledger's clock is past its job's deadline", () => {
     const attempts = createAttempts();
     expect(attempts.take('job:1', life(1_000n))).toBe(true);
     expect(attempts.take('job:1', life(1_000n))).toBe(false);
@@ -20,7 +20,7 @@ describe('the memory of attempts', () => {
     expect(attempts.isTaken('job:1')).toBe(false);
   });
 
-  it('takes no attempt of a job that it may have forgotten, though the ledger falls back', () => {
+  it("refuses attempts of a job that it may have deleted, even if the ledger's clock falls back", () => {
     const attempts = createAttempts();
     expect(attempts.take('job:1', life(1_000n))).toBe(true);
     expect(attempts.take('other:1', later(2_000n))).toBe(true);
@@ -28,14 +28,14 @@ describe('the memory of attempts', () => {
     expect(attempts.take('job:1', life(1_001n))).toBe(false);
   });
 
-  it('holds an attempt whose job was locked again a little later', () => {
+  it('keeps an attempt of a job that was locked again a little later', () => {
     const attempts = createAttempts();
     expect(attempts.take('job:1', life(1_000n))).toBe(true);
     const again = { unixSeconds: 1_121n, deadlineSeconds: 1_120n + DEADLINE_SHIFT_SECONDS_MAX };
     expect(attempts.take('job:1', again)).toBe(false);
   });
 
-  it('refuses when it is full instead of forgetting', () => {
+  it('refuses attempts when it is full and deletes none', () => {
     const attempts = createAttempts();
     for (let index = 0; index < ATTEMPTS_MAX; index += 1) {
       attempts.take(`job:${index}`, life(1_000n));

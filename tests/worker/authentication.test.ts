@@ -31,7 +31,7 @@ describe('the signature of a job request', () => {
     ['another attempt', () => ({ signed: { attempt: 2 } })],
     ['another time', () => ({ signed: { timestampMs: Date.now() + 5_000 } })],
     ['another body', () => ({ signed: { bodySha256: new Uint8Array(32) } })],
-  ])('does not hold for %s', async (_field, changes) => {
+  ])('is invalid for %s', async (_field, changes) => {
     await expectUnauthenticated(changes());
   });
 
@@ -45,11 +45,11 @@ describe('the signature of a job request', () => {
     ['another signature', { 'svc-signature': Buffer.alloc(64).toString('base64') }],
     ['a short signature', { 'svc-signature': 'AAAA' }],
     ['no signature', { 'svc-signature': '' }],
-  ])('does not hold with %s in the headers', async (_header, headers) => {
+  ])('is invalid with %s in the headers', async (_header, headers) => {
     await expectUnauthenticated({ headers });
   });
 
-  it('is too old or too new beyond 30 seconds', async () => {
+  it('expires after 30 seconds, in either direction', async () => {
     scene.now.offsetMs = 60_000;
     await expectUnauthenticated({ timestampMs: Date.now() + 29_000 });
     await expectUnauthenticated({ timestampMs: Date.now() + 91_000 });
@@ -59,11 +59,11 @@ describe('the signature of a job request', () => {
     );
   });
 
-  it('made before the process started is refused', async () => {
+  it('is refused when it was made before the process started', async () => {
     await expectUnauthenticated({ timestampMs: Date.now() - 25_000 });
   });
 
-  it('made after the start holds when the clock is put back by ten minutes, an older one does not', async () => {
+  it('made after the start is valid when the clock falls back ten minutes, but an older one is not', async () => {
     const locked = await scene.lock();
     scene.now.offsetMs = -600_000;
     const timestampMs = Date.now() + scene.now.offsetMs;
@@ -74,8 +74,8 @@ describe('the signature of a job request', () => {
   });
 });
 
-describe('an attempt', () => {
-  it('is answered once: the same request again is refused, a new attempt is not', async () => {
+describe('a job attempt', () => {
+  it('runs once: the same request is refused, a new attempt is not', async () => {
     const locked = await scene.lock();
     const first = await readAnswer(await scene.ask(locked));
     expect(first.proof).toBeDefined();
@@ -84,7 +84,7 @@ describe('an attempt', () => {
     expect((await scene.ask(locked, { body: { attempt: 2 } })).status).toBe(200);
   });
 
-  it('is answered once however far the clock runs ahead of the ledger', async () => {
+  it('runs once however far the clock is ahead of the ledger', async () => {
     const locked = await scene.lock();
     expect((await readAnswer(await scene.ask(locked))).proof).toBeDefined();
     scene.now.offsetMs = 600_000;
@@ -95,20 +95,20 @@ describe('an attempt', () => {
     expect([again.status, await codeOf(again)]).toEqual([409, 'attempt_already_used']);
   });
 
-  it('is answered once when both requests arrive together', async () => {
+  it('runs once when both requests arrive together', async () => {
     const locked = await scene.lock();
     const responses = await Promise.all([scene.ask(locked), scene.ask(locked)]);
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
-  it('is not used up by a stranger', async () => {
+  it('is not used up by a request with a wrong signature', async () => {
     const locked = await scene.lock();
     expect((await scene.ask(locked, { signer: Keypair.generate() })).status).toBe(403);
     expect((await scene.ask(locked)).status).toBe(200);
   });
 });
 
-describe('a request that cannot be read', () => {
+describe('an unreadable request', () => {
   it.each<[string, Record<string, unknown>]>([
     ['an attempt of 0', { attempt: 0 }],
     ['an attempt of 256', { attempt: 256 }],
@@ -120,14 +120,17 @@ describe('a request that cannot be read', () => {
     expect([response.status, await codeOf(response)]).toEqual([400, 'invalid_request']);
   });
 
-  it.each(['null', '[]', '"text"'])('is %s and no object, and is told so', async (body) => {
-    const response = await fetch(`${scene.url}/jobs`, { method: 'POST', body });
-    expect(await response.json()).toMatchObject({
-      error: { code: 'invalid_request', message: 'Missing or malformed: the body' },
-    });
-  });
+  it.each(['null', '[]', '"text"'])(
+    'is %s instead of an object and is refused with that reason',
+    async (body) => {
+      const response = await fetch(`${scene.url}/jobs`, { method: 'POST', body });
+      expect(await response.json()).toMatchObject({
+        error: { code: 'invalid_request', message: 'Missing or malformed: the body' },
+      });
+    },
+  );
 
-  it('is no JSON, too large or for no route', async () => {
+  it('is refused when it is no JSON, too large or for an unknown route', async () => {
     const post = (path: string, body: string) =>
       fetch(`${scene.url}${path}`, { method: 'POST', body });
     expect(await codeOf(await post('/jobs', '{'))).toBe('invalid_request');

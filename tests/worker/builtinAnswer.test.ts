@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 
 describe('a job answered by the built-in engine', () => {
-  it('streams role, text and finish chunk, and says which engine it was [models.engine]', async () => {
+  it('streams role, text and finish chunk, and names its engine [models.engine]', async () => {
     const response = await scene.ask(await scene.lock());
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
@@ -45,7 +45,7 @@ describe('a job answered by the built-in engine', () => {
     expect(ed25519.verify(signature, message, key)).toBe(true);
   });
 
-  it('never exceeds the token limit and says so [completions.max-tokens]', async () => {
+  it('never exceeds the token limit and reports the cut [completions.max-tokens]', async () => {
     const job = await scene.lock({ token_limit: 5 });
     const answer = await readAnswer(await scene.ask(job, { body: { token_limit: 5 } }));
     expect(answer.finishReason).toBe('length');

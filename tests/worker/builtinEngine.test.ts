@@ -22,21 +22,21 @@ async function generate(
 }
 
 describe('the built-in engine', () => {
-  it('says what it is and speaks of the conversation', async () => {
+  it('names itself and writes about the conversation', async () => {
     const { text, finishReason } = await generate({ seed: 3, content: 'Zanzibar '.repeat(300) });
     expect(text).toMatch(/^This is the built-in engine, not a language model;/);
     expect(text).toContain('Zanzibar');
     expect(finishReason).toBe('stop');
   });
 
-  it('gives the same text for the same conversation and seed, and another for another [completions.stop-and-seed]', async () => {
+  it('generates equal texts for equal conversations and seeds, and different ones otherwise [completions.stop-and-seed]', async () => {
     const first = await generate({ seed: 1 });
     expect(await generate({ seed: 1 })).toEqual(first);
     expect((await generate({ seed: 2 })).text).not.toBe(first.text);
     expect((await generate({ seed: 1, content: 'Tell me of Kiel.' })).text).not.toBe(first.text);
   });
 
-  it('gives another text each time without a seed', async () => {
+  it('generates another text each time without a seed', async () => {
     expect((await generate({})).text).not.toBe((await generate({})).text);
   });
 
@@ -50,7 +50,7 @@ describe('the built-in engine', () => {
     }
   });
 
-  it('writes as many words as it is asked for', async () => {
+  it('generates the requested number of words', async () => {
     const { text, finishReason } = await generate({ content: 'Please write 700 words on tides.' });
     expect(text.split(' ')).toHaveLength(700);
     expect(finishReason).toBe('stop');
@@ -65,7 +65,7 @@ describe('the built-in engine', () => {
     });
   });
 
-  it('ends before the first stop sequence, wherever tokens cut it [completions.stop-and-seed]', async () => {
+  it('ends before the first stop sequence, wherever tokens split it [completions.stop-and-seed]', async () => {
     for (const stop of ['engine, not', ['absent', 'engine, not a', 'ine, not']]) {
       const { text, finishReason } = await generate({ stop });
       expect(text).toBe(`This is the built-in ${typeof stop === 'string' ? '' : 'eng'}`);
@@ -73,12 +73,12 @@ describe('the built-in engine', () => {
     }
   });
 
-  it('sends what looked like a stop sequence and was none', async () => {
+  it('sends text that only began like a stop sequence', async () => {
     const { text } = await generate({ stop: 'engine, nothing' });
     expect(text).toContain('built-in engine, not a language model');
   });
 
-  it('throws the reason it was ended for', async () => {
+  it('throws the reason of its abort', async () => {
     const ended = AbortSignal.abort(new Error('ended'));
     await expect(generate({}, TOKEN_LIMIT, ended)).rejects.toThrow('ended');
   });

@@ -26,20 +26,20 @@ function countDecoded(): () => number {
   return () => decoded;
 }
 
-describe('a text of any length', () => {
+describe('an oversized text', () => {
   it.each<[string, RequestChanges, number]>([
     ['job address', { body: { job_address: LONG_TEXT } }, 400],
     ['program id', { body: { program_id: LONG_TEXT } }, 400],
     ['worker address', { body: { worker_address: LONG_TEXT } }, 400],
     ['signer', { headers: { 'svc-signer': LONG_TEXT } }, 401],
-  ])('in place of the %s is refused without being decoded', async (_name, changes, status) => {
+  ])('as the %s is refused without being decoded', async (_name, changes, status) => {
     const job = await scene.lock();
     const decoded = countDecoded();
     expect((await scene.ask(job, changes)).status).toBe(status);
     expect(decoded()).toBe(0);
   });
 
-  it('in place of the address of a job to stop is refused without being decoded', async () => {
+  it('as the address of a job to stop is refused without being decoded', async () => {
     const decoded = countDecoded();
     const path = `/jobs/${LONG_TEXT}/stop`;
     const body = JSON.stringify({ attempt: 1 });
@@ -48,7 +48,7 @@ describe('a text of any length', () => {
     expect(decoded()).toBe(0);
   });
 
-  it('in place of the job id is refused', async () => {
+  it('as the job id is refused', async () => {
     const response = await scene.ask(await scene.lock(), { body: { job_id: 'x'.repeat(37) } });
     expect([response.status, await codeOf(response)]).toEqual([400, 'invalid_request']);
   });
@@ -69,13 +69,13 @@ describe('a conversation', () => {
   it.each([
     ['messages', { messages: Array(100_000).fill({}) }],
     ['stop sequences', { messages: [MESSAGE], stop: Array(100_000).fill(0) }],
-  ])('with too many %s is one mistake, not one for each of them', (_name, chat) => {
+  ])('with too many %s gets a single error', (_name, chat) => {
     const { error } = jobRequest.shape.chat.safeParse({ model: 'test-8b', ...chat });
     expect(error?.issues).toHaveLength(1);
     expect(JSON.stringify(error?.issues).length).toBeLessThan(1_000);
   });
 
-  it('with many mistakes is told the first five', async () => {
+  it('with many errors gets the first five', async () => {
     const chat = { messages: Array(2_048).fill({}) };
     const response = await scene.ask(await scene.lock(), { chat });
     const { error } = (await response.json()) as { error: { message: string } };

@@ -67,8 +67,8 @@ describe('GET /health is refused while the worker', () => {
   });
 });
 
-describe('a worker that the ledger lets take no jobs', () => {
-  it('says so in its log once, as an error with the cause, and once when it is over', async () => {
+describe('a worker that becomes ineligible on the ledger', () => {
+  it('logs an error with the cause once, and its recovery once', async () => {
     await scene.writeWorker({ proof_key: freshAddress() });
     for (let asked = 0; asked < 3; asked += 1) await freshHealth();
     expect(logged).toMatchObject([{ level: 50, cause: 'its account names another proof key' }]);
@@ -77,7 +77,7 @@ describe('a worker that the ledger lets take no jobs', () => {
     expect(logged.map(({ level }) => level)).toEqual([50, 30]);
   });
 
-  it('asks the ledger again only after five seconds', async () => {
+  it('reads the ledger again only after five seconds', async () => {
     await scene.writeWorker({ status: 'suspended' });
     await freshHealth();
     await scene.writeWorker();
@@ -85,7 +85,7 @@ describe('a worker that the ledger lets take no jobs', () => {
     expect((await freshHealth()).status).toBe(200);
   });
 
-  it('ends the jobs that it has, with their proofs', async () => {
+  it('completes its running jobs with their proofs', async () => {
     const timestampMs = Date.now() + scene.now.offsetMs;
     const response = await scene.ask(await scene.lock(), { timestampMs });
     expect(response.status).toBe(200);

@@ -12,19 +12,19 @@ function splitsOf(text: string): string[][] {
   return [[text], [...text], ...inTwo];
 }
 
-describe('a field of errors in a stream of events', () => {
+describe('an error field in an event stream', () => {
   it.each([
     ['error: {"code":500}\n\n', 'event: error\ndata: {"code":500}\n\n'],
     ['data: a\n\nerror: b\n\ndata: c\n\n', 'data: a\n\nevent: error\ndata: b\n\ndata: c\n\n'],
     ['data: a\r\n\r\nerror:b\r\n\r\n', 'data: a\r\n\r\nevent: error\ndata:b\r\n\r\n'],
-  ])('becomes an event of that name wherever the pieces end: %j', (text, expected) => {
+  ])('becomes an error event, wherever the stream is split: %j', (text, expected) => {
     for (const pieces of splitsOf(text)) expect(through(pieces)).toBe(expected);
   });
 
   it.each([
     'data: error: no\n\nevent: error\n: error:\nerr\nerror\n\nerro',
     'data: {"a":"error:"}\n\n',
-  ])('is not seen where there is none: %j', (text) => {
+  ])('is not detected where there is none: %j', (text) => {
     for (const pieces of splitsOf(text)) expect(through(pieces)).toBe(text);
   });
 });

@@ -81,8 +81,8 @@ function openBench() {
   return { jobs, starts, ask, prove, remembered };
 }
 
-describe('a head start', () => {
-  it('is given to one signer for a few jobs at once; the others wait and hold no slot', async () => {
+describe('an early start, before the ledger check,', () => {
+  it('is granted to one signer for a few jobs; the others wait without using capacity', async () => {
     const { jobs, starts, ask, prove, remembered } = openBench();
     const signer = await remembered();
     const asked = Array.from({ length: SLOTS * 2 }, () => ask(signer));
@@ -95,7 +95,7 @@ describe('a head start', () => {
     expect(jobs.inFlight).toBe(0);
   });
 
-  it('is given for half of the slots, however many signers ask', async () => {
+  it('uses half of the capacity at most, however many signers call', async () => {
     const { jobs, ask, remembered } = openBench();
     for (let signers = 0; signers < 6; signers += 1) {
       const signer = await remembered();
@@ -104,7 +104,7 @@ describe('a head start', () => {
     expect(jobs.inFlight).toBe(SLOTS / 2);
   });
 
-  it('is lost by a signer whose job the ledger refuses, until another one passes', async () => {
+  it('is denied to a signer after a refused job, until another job passes', async () => {
     const { starts, ask, prove, remembered } = openBench();
     const signer = await remembered();
     const refused = ask(signer);
@@ -118,7 +118,7 @@ describe('a head start', () => {
     expect(starts.count).toBe(3);
   });
 
-  it("at another's attempt does not keep its own caller from it", async () => {
+  it("at another signer's attempt does not block the attempt's own caller", async () => {
     const { jobs, ask, prove, remembered } = openBench();
     const [thief, owner] = [await remembered(), await remembered()];
     const stolen = ask(thief);
@@ -130,7 +130,7 @@ describe('a head start', () => {
     expect(jobs.inFlight).toBe(0);
   });
 
-  it('and a request that waits for the ledger leave one run of an attempt, which can be stopped', async () => {
+  it('and a waiting request lead to one run of an attempt, which can be stopped', async () => {
     const { jobs, ask, prove, remembered } = openBench();
     const [stranger, known] = [freshAddress(), await remembered()];
     const waiting = ask(stranger);
@@ -144,7 +144,7 @@ describe('a head start', () => {
     expect(jobs.inFlight).toBe(0);
   });
 
-  it('is stopped by any signer of the controller, also while the ledger is asked', async () => {
+  it('can be stopped by any signer of the controller, even during the ledger check', async () => {
     const { jobs, ask, remembered } = openBench();
     const { job, ledger, code } = ask(await remembered());
     const stopping = jobs.stop(job, 1, freshAddress());

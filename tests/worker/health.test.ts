@@ -12,7 +12,7 @@ async function health(): Promise<unknown> {
 }
 
 describe('GET /health', () => {
-  it('names the worker, its models on the ledger, its slots and its engine', async () => {
+  it('returns the worker, its models on the ledger, its capacity and its engine', async () => {
     expect(await health()).toEqual({
       worker_address: scene.worker.toBase58(),
       models: [MODEL_ID],
@@ -22,14 +22,14 @@ describe('GET /health', () => {
     });
   });
 
-  it('follows the ledger within five seconds, without asking it each time', async () => {
+  it('follows the ledger within five seconds, without a read for each call', async () => {
     await scene.writeWorker({ models_len: 0 });
     expect(await health()).toMatchObject({ models: [MODEL_ID] });
     scene.now.offsetMs += 5_000;
     expect(await health()).toMatchObject({ models: [] });
   });
 
-  it('follows the ledger when the clock is put back by an hour', async () => {
+  it('follows the ledger when the clock falls back an hour', async () => {
     await scene.writeWorker();
     scene.now.offsetMs += 5_000;
     expect(await health()).toMatchObject({ models: [MODEL_ID] });

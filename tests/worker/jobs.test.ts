@@ -67,7 +67,7 @@ function createEndlessEngine(delta: string) {
 }
 
 describe('a running job', () => {
-  it('is given up when its proof would come too late', async () => {
+  it('is aborted when its proof would come too late', async () => {
     const { engine } = createEndlessEngine('word ');
     const url = await serveJobs(engine, Promise.resolve({ ...ADMITTED, proofDueMs: 50 }));
     const { text, error, proof } = await readAnswer(await fetch(url));
@@ -76,7 +76,7 @@ describe('a running job', () => {
     expect(proof).toBeUndefined();
   });
 
-  it('holds its engine back while nobody reads', async () => {
+  it('pauses its engine while its caller does not read', async () => {
     const { engine, asked } = createEndlessEngine('x'.repeat(100_000));
     const url = await serveJobs(engine, Promise.resolve(ADMITTED));
     const leaving = new AbortController();
@@ -90,7 +90,7 @@ describe('a running job', () => {
     leaving.abort();
   });
 
-  it('is not begun for a caller who left while the ledger was asked', async () => {
+  it('does not begin for a caller who disconnected during the ledger check', async () => {
     const { engine, asked } = createEndlessEngine('word ');
     const { promise, resolve } = Promise.withResolvers<Admitted>();
     const url = await serveJobs(engine, promise);

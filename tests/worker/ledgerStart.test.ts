@@ -6,8 +6,8 @@ import { WorkerError } from '../../worker/protocol/errors.ts';
 import { readAnswer } from './events.ts';
 import { codeOf, openScene } from './scene.ts';
 
-describe('a worker that was started again', () => {
-  it('gives no second proof of a job from before, though its controller signs afresh', async () => {
+describe('a restarted worker', () => {
+  it('gives no second proof of an earlier job, even with a new signature of its controller', async () => {
     const scene = await openScene();
     const wallet = Keypair.generate();
     const job = await scene.lock({ controller: wallet.publicKey });
@@ -21,7 +21,7 @@ describe('a worker that was started again', () => {
     await scene.close();
   });
 
-  it('takes every job that is locked after its first report of health', async () => {
+  it('accepts every job that was locked after its first health report', async () => {
     const scene = await openScene();
     const url = await scene.startAgain();
     expect((await scene.ask(await scene.lock(), { url })).status).toBe(200);
@@ -29,7 +29,7 @@ describe('a worker that was started again', () => {
   });
 });
 
-describe("the time of a worker's start", () => {
+describe('the start time of a worker', () => {
   const worker = {} as Accounts['Worker'];
 
   /** A ledger with the worker's account whose Clock says these one after the other. */
@@ -44,7 +44,7 @@ describe("the time of a worker's start", () => {
     return { asked, readOwn };
   }
 
-  it('is known only once that second of the ledger is over, and asked for once', async () => {
+  it('is known only once that second of the ledger is over, and is read once', async () => {
     const ledger = ledgerSaying(70n, 70n, 71n);
     const readStart = createLedgerStart(ledger);
     expect(await Promise.all([readStart(), readStart()])).toEqual([70n, 70n]);
@@ -52,21 +52,21 @@ describe("the time of a worker's start", () => {
     expect(ledger.asked.times).toBe(3);
   });
 
-  it('is asked for again when the ledger was away, and is the later one then', async () => {
+  it('is read again after an outage of the ledger, and is the later time then', async () => {
     const away = new WorkerError('ledger_unavailable', 'The ledger did not answer');
     const readStart = createLedgerStart(ledgerSaying(away, 80n, 81n));
     await expect(readStart()).rejects.toBe(away);
     expect(await readStart()).toBe(80n);
   });
 
-  it("is not known while the ledger's time stands still, so that no job is taken", async () => {
+  it("is unknown while the ledger's time stands still, so that every job is refused", async () => {
     const readOwn = async () => ({ worker, unixSeconds: 70n });
     await expect(createLedgerStart({ readOwn })()).rejects.toMatchObject({
       code: 'ledger_unavailable',
     });
   });
 
-  it('sets no bound for a worker that is not registered yet, and so has proven nothing', async () => {
+  it('sets no limit for an unregistered worker, which has proven nothing', async () => {
     const readOwn = async () => ({ worker: undefined, unixSeconds: 70n });
     expect(await createLedgerStart({ readOwn })()).toBeUndefined();
   });

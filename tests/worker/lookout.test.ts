@@ -41,8 +41,8 @@ function openBench(slots = SLOTS) {
   };
 }
 
-describe('looking for a job that the ledger does not show', () => {
-  it('is done again for as many strangers at once as the worker has slots, and once for others', async () => {
+describe('a repeated lookup of a missing job', () => {
+  it('is granted to as many unknown signers as the worker has capacity; others get one lookup', async () => {
     const bench = openBench();
     const waiting = Array.from({ length: SLOTS }, () => bench.ask(false));
     const further = Array.from({ length: 100 }, () => bench.ask(false));
@@ -56,7 +56,7 @@ describe('looking for a job that the ledger does not show', () => {
     expect(bench.reads).toBe((SLOTS + 1) * LOOKS + 100);
   });
 
-  it('leaves some room at a worker with one slot', async () => {
+  it('leaves some room at a worker with capacity for one job', async () => {
     const bench = openBench(1);
     const address = freshAddress();
     const asked = [bench.ask(false), bench.ask(false, address)];
@@ -66,7 +66,7 @@ describe('looking for a job that the ledger does not show', () => {
     expect(await Promise.all(asked)).toEqual(['job_not_found', 'found']);
   });
 
-  it('is done again for a signer whose last job passed, however many strangers wait', async () => {
+  it('is granted to a signer whose last job passed, however many unknown signers wait', async () => {
     const bench = openBench();
     const strangers = Array.from({ length: SLOTS }, () => bench.ask(false));
     const address = freshAddress();
@@ -78,7 +78,7 @@ describe('looking for a job that the ledger does not show', () => {
     await Promise.all(strangers);
   });
 
-  it('is not needed for a job that is there, however many strangers wait', async () => {
+  it('is unnecessary for a job that is there, however many unknown signers wait', async () => {
     const bench = openBench();
     const strangers = Array.from({ length: SLOTS }, () => bench.ask(false));
     const address = freshAddress();

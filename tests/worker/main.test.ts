@@ -13,7 +13,7 @@ const MAIN = 'worker/main.ts';
 const JOB_LIFE_SECONDS = 200n;
 
 describe('the worker process', () => {
-  it('says where it listens, answers, and ends cleanly on SIGTERM', async () => {
+  it('logs its address, answers, and exits cleanly on SIGTERM', async () => {
     const ledger = await startWritableLedger();
     const authority = Keypair.generate().publicKey;
     const proofKey = Keypair.generate();
@@ -40,7 +40,7 @@ describe('the worker process', () => {
     await ledger.close();
   });
 
-  it('starts while its ledger is away, and says so', async () => {
+  it('starts while its ledger is unreachable, and logs that', async () => {
     const process = await startProcess(MAIN, {
       WORKER_PORT: '0',
       WORKER_AUTHORITY: Keypair.generate().publicKey.toBase58(),
@@ -52,7 +52,7 @@ describe('the worker process', () => {
     expect(await process.terminate()).toBe(0);
   });
 
-  it('lets its jobs go on for as long as it is given', async () => {
+  it('lets its jobs run for its shutdown time', async () => {
     const scene = await openScene();
     const process = await startProcess(MAIN, {
       WORKER_PORT: '0',
@@ -101,7 +101,7 @@ describe('the worker process', () => {
     ['SOLANA_RPC_URL', 'http://user:a-secret@127.0.0.1:9', 'must not carry credentials'],
     ['WORKER_UPSTREAM_URL', 'localhost:8000/v1', 'must be a URL that begins with http://'],
     ['WORKER_HOST', '203.0.113.1', 'cannot be listened on (EADDRNOTAVAIL)'],
-  ])('names %s, when it is %s, without its value', async (name, value, words) => {
+  ])('names %s, without its value, when it is %s', async (name, value, words) => {
     const message = await refusalOf({
       ...{ WORKER_PORT: '0', SOLANA_RPC_URL: 'http://127.0.0.1:9' },
       WORKER_AUTHORITY: Keypair.generate().publicKey.toBase58(),

@@ -54,7 +54,7 @@ async function ask(mode: Parameters<MisbehavingWorker['setMode']>[0], signal?: A
 }
 
 describe('a misbehaving worker for tests', () => {
-  it('that is honest gives a text and its proof', async () => {
+  it('in its honest mode sends a text and its proof', async () => {
     const { job, response } = await ask('honest');
     const { text, proof } = await readAnswer(response);
     expect(proof?.output_hash).toBe(hashOf(text));
@@ -94,7 +94,7 @@ describe('a misbehaving worker for tests', () => {
     expect(isSigned(job, proof)).toBe(true);
   });
 
-  it('gives no proof', async () => {
+  it('sends no proof', async () => {
     const { response } = await ask('no_proof');
     const { text, finishReason, proof } = await readAnswer(response);
     expect(text).not.toBe('');
@@ -120,7 +120,7 @@ describe('a misbehaving worker for tests', () => {
     expect((await ask('refuses')).response.status).toBe(503);
   });
 
-  it('goes on until it is stopped', async () => {
+  it('continues until it is stopped', async () => {
     const { job, response } = await ask('endless');
     await scene.stop(job, { url: worker.url });
     const { finishReason, proof } = await readAnswer(response);

@@ -37,7 +37,7 @@ async function untilIdle(): Promise<void> {
 }
 
 describe('a stop request', () => {
-  it('ends the stream with its last deltas, length and a proof of what was sent', async () => {
+  it('ends the stream with its last deltas, length and a proof of the sent text', async () => {
     const job = await scene.lock();
     const response = await scene.ask(job);
     const reply = await started;
@@ -50,7 +50,7 @@ describe('a stop request', () => {
     await reply.closed;
   });
 
-  it('after the finish chunk leaves the answer complete, though its usage never came', async () => {
+  it('after the finish chunk leaves the answer complete, even without usage', async () => {
     upstream.answerWith((reply) => {
       reply.text('All of it.');
       reply.finish('stop');
@@ -67,7 +67,7 @@ describe('a stop request', () => {
     await reply.closed;
   });
 
-  it('by a key that does not act for the controller is refused, and the job goes on', async () => {
+  it('by a key that does not act for the controller is refused, and the job continues', async () => {
     const job = await scene.lock();
     const response = await scene.ask(job);
     const reply = await started;
@@ -82,7 +82,7 @@ describe('a stop request', () => {
     });
   });
 
-  it('for a job or an attempt that does not run is answered with 404', async () => {
+  it('for a job or an attempt that does not run gets 404', async () => {
     const job = await scene.lock();
     const absent = await scene.stop(job);
     expect([absent.status, await codeOf(absent)]).toEqual([404, 'job_not_running']);
@@ -115,7 +115,7 @@ describe('a stop request', () => {
 });
 
 describe('a caller who closes the connection', () => {
-  it('without a stop cancels the upstream and frees the slot', async () => {
+  it('without a stop cancels the upstream and releases its capacity', async () => {
     const leaving = new AbortController();
     const response = await scene.ask(await scene.lock(), { signal: leaving.signal });
     await readEvents(response).next();
@@ -127,8 +127,8 @@ describe('a caller who closes the connection', () => {
   });
 });
 
-describe('slots', () => {
-  it('refuse a job when all are taken, and never queue it', async () => {
+describe("a worker's capacity", () => {
+  it('refuses a job when it is exhausted, and never queues it', async () => {
     const jobs = [await scene.lock(), await scene.lock()];
     const responses = [await scene.ask(jobs[0] as never), await scene.ask(jobs[1] as never)];
     const refused = await scene.ask(await scene.lock());
@@ -139,7 +139,7 @@ describe('slots', () => {
 });
 
 describe('closing a worker', () => {
-  it('ends what still runs after the grace without a proof, and takes nothing more', async () => {
+  it('ends, without a proof, what still runs after the shutdown time, and refuses new jobs', async () => {
     const closing = await openScene({ engine: createUpstreamEngine({ url: upstream.url }) });
     const response = await closing.ask(await closing.lock());
     await started;

@@ -34,8 +34,8 @@ function ended(event: string): (reply: Reply) => void {
   };
 }
 
-describe('a job answered by an upstream', () => {
-  it('asks it with the token limit, streaming and usage, and passes known fields only', async () => {
+describe('a job with an upstream engine', () => {
+  it('requests the token limit, streaming and usage, and forwards known fields only', async () => {
     upstream.answerWith((reply) => {
       reply.text('Hello');
       reply.finish('stop');
@@ -58,7 +58,7 @@ describe('a job answered by an upstream', () => {
     });
   });
 
-  it('passes deltas on as they come and proves the usage that the upstream counted', async () => {
+  it("forwards deltas as they arrive and proves the upstream's usage", async () => {
     const { promise: read, resolve: onRead } = Promise.withResolvers<void>();
     upstream.answerWith(async (reply) => {
       reply.text('Good ');
@@ -85,7 +85,7 @@ describe('a job answered by an upstream', () => {
     });
   });
 
-  it('estimates what an upstream without usage does not count', async () => {
+  it('estimates the tokens of an upstream without usage', async () => {
     upstream.answerWith((reply) => {
       for (const text of ['One', ' two', ' three']) reply.text(text);
       reply.finish('stop');
@@ -96,7 +96,7 @@ describe('a job answered by an upstream', () => {
   });
 
   it.each([{}, { prompt_tokens: 3 }, { prompt_tokens: -1, completion_tokens: 0.5 }])(
-    'takes a usage of %j for none',
+    'treats a usage of %j as missing',
     async (usage) => {
       upstream.answerWith((reply) => {
         reply.text('Hello');
@@ -110,7 +110,7 @@ describe('a job answered by an upstream', () => {
     },
   );
 
-  it('passes one choice on of several, and knows a stream in capitals', async () => {
+  it('forwards one of several choices, and accepts a stream in capitals', async () => {
     upstream.answerWith((reply) => {
       reply.head(200, { 'content-type': 'Text/Event-Stream; charset=UTF-8' });
       for (const index of [0, 1]) {
@@ -138,7 +138,7 @@ describe('a job answered by an upstream', () => {
     expect(proof).toMatchObject({ completion_tokens: 4 });
   });
 
-  it('cuts an upstream off that ignores the token limit', async () => {
+  it('aborts an upstream that ignores the token limit', async () => {
     let closed: Promise<unknown> | undefined;
     upstream.answerWith((reply) => {
       closed = reply.closed;
@@ -151,7 +151,7 @@ describe('a job answered by an upstream', () => {
     await closed;
   });
 
-  it('ends at a stop sequence that the upstream ignores, and leaves the upstream', async () => {
+  it('ends at a stop sequence that the upstream ignores, and disconnects from it', async () => {
     let closed: Promise<unknown> | undefined;
     upstream.answerWith((reply) => {
       closed = reply.closed;
@@ -163,7 +163,7 @@ describe('a job answered by an upstream', () => {
     await closed;
   });
 
-  it('holds nothing back that only looked like a stop sequence', async () => {
+  it('holds back no text that only began like a stop sequence', async () => {
     upstream.answerWith((reply) => {
       for (const text of ['on E', 'Nd, th', 'en EN']) reply.text(text);
       reply.finish('length');
@@ -189,7 +189,7 @@ describe('a job answered by an upstream', () => {
     expect(proof).toMatchObject({ output_hash: hashOf('wave 👋 bye') });
   });
 
-  it('replaces a half that stays alone before it is sent and hashed', async () => {
+  it('replaces a lone surrogate before it is sent and hashed', async () => {
     upstream.answerWith((reply) => {
       for (const text of ['\udc4b low', ' high \ud83d', ' end \ud83d']) reply.text(text);
       reply.finish('stop');
@@ -201,7 +201,7 @@ describe('a job answered by an upstream', () => {
     expect(proof).toMatchObject({ output_hash: hashOf(text) });
   });
 
-  it('waits for the usage no longer than two seconds', async () => {
+  it('waits at most two seconds for the usage', async () => {
     upstream.answerWith((reply) => {
       reply.text('Hello');
       reply.finish('stop');
@@ -210,7 +210,7 @@ describe('a job answered by an upstream', () => {
     expect(proof).toMatchObject({ completion_tokens: 1 });
   });
 
-  it('is complete with its finish reason, though the connection breaks then', async () => {
+  it('is complete with its finish reason, even if the connection then breaks', async () => {
     upstream.answerWith(async (reply) => {
       reply.text('Hello');
       reply.finish('stop');
@@ -263,7 +263,7 @@ describe('an upstream that fails', () => {
     expect(await codeOf(response)).toBe('empty_output');
   });
 
-  it('and finds the conversation too long once it streams becomes 400 context_length_exceeded', async () => {
+  it('and reports a too long conversation during its stream becomes 400 context_length_exceeded', async () => {
     const error = { code: 400, message: 'the request exceeds the available context size' };
     for (const event of [`error: ${JSON.stringify(error)}`, `data: ${JSON.stringify({ error })}`]) {
       upstream.answerWith(ended(event));
@@ -280,7 +280,7 @@ describe('an upstream that fails', () => {
     ['sends an error object', ended('data: {"object":"error","message":"overloaded"}')],
     ['names an event an error', ended('event: error\ndata: {"code":500}')],
     ['has a field of errors', ended('error: {"message":"overloaded"}')],
-  ])('in the middle of its answer (%s) gives an error event and no proof', async (_case, fail) => {
+  ])('during its answer (%s) gives an error event and no proof', async (_case, fail) => {
     upstream.answerWith(async (reply) => {
       reply.text('Half of');
       // A broken connection loses what was not yet read.
@@ -294,19 +294,16 @@ describe('an upstream that fails', () => {
     expect(finishReason).toBeUndefined();
   });
 
-  it.each([500, 400])(
-    'and never ends the body of its error %i is not waited for',
-    async (status) => {
-      upstream.answerWith((reply) => {
-        reply.head(status, { 'content-type': 'text/plain' });
-        reply.lines('out of');
-      });
-      const response = await ask();
-      expect([response.status, await codeOf(response)]).toEqual([502, 'upstream_failed']);
-    },
-  );
+  it.each([500, 400])('and never ends the body of its error %i is abandoned', async (status) => {
+    upstream.answerWith((reply) => {
+      reply.head(status, { 'content-type': 'text/plain' });
+      reply.lines('out of');
+    });
+    const response = await ask();
+    expect([response.status, await codeOf(response)]).toEqual([502, 'upstream_failed']);
+  });
 
-  it('and sends the job elsewhere is not followed, and its status is named', async () => {
+  it('and redirects is not followed, and its status is reported', async () => {
     const told: string[] = [];
     const into = { write: (line: string) => void told.push(line) };
     const logger = createLogger({ name: 'worker', level: 'warn', into });
@@ -324,7 +321,7 @@ describe('an upstream that fails', () => {
     await watched.close();
   });
 
-  it('cannot be reached: 502', async () => {
+  it('and cannot be reached becomes 502', async () => {
     const gone = await startUpstream();
     gone.close();
     const lonely = await openScene({ engine: createUpstreamEngine({ url: gone.url }) });

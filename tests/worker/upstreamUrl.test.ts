@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { chatCompletionsUrl } from '../../worker/engine/upstream.ts';
 
-describe('the address of an upstream', () => {
+describe('the address of an upstream engine', () => {
   it.each([
     ['http://host:11434/v1', 'http://host:11434/v1/chat/completions'],
     ['http://host:11434/v1/', 'http://host:11434/v1/chat/completions'],
@@ -9,7 +9,7 @@ describe('the address of an upstream', () => {
     ['https://host/openai/v1', 'https://host/openai/v1/chat/completions'],
     ['https://host/api/chat/completions', 'https://host/api/chat/completions'],
     ['https://host/v1?version=2', 'https://host/v1/chat/completions?version=2'],
-  ])('%s means %s', (base, expected) => {
+  ])('%s resolves to %s', (base, expected) => {
     expect(chatCompletionsUrl(base)).toBe(expected);
   });
 });
