@@ -42,10 +42,10 @@ describe('the burst limit', () => {
   });
 
   it.each([
-    ['tells IPv4 addresses apart', '192.0.2.1', '192.0.2.2', false],
-    ['takes a v4-mapped address for the IPv4 one', '192.0.2.1', '::ffff:192.0.2.1', true],
-    ['takes one IPv6 /64 for one client', '2001:db8::1', '2001:db8::ffff:1', true],
-    ['tells IPv6 /64s apart', '2001:db8:0:1::1', '2001:db8:0:2::1', false],
+    ['counts each IPv4 address separately', '192.0.2.1', '192.0.2.2', false],
+    ['counts a v4-mapped address as the IPv4 address', '192.0.2.1', '::ffff:192.0.2.1', true],
+    ['counts an IPv6 /64 as one client', '2001:db8::1', '2001:db8::ffff:1', true],
+    ['counts each IPv6 /64 separately', '2001:db8:0:1::1', '2001:db8:0:2::1', false],
   ])('%s [limits.burst]', (_behaviour, first, second, isOne) => {
     const { request } = limited(1, 1);
     request(first);

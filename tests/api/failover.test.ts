@@ -158,8 +158,8 @@ describe('a worker that was silent for too long', () => {
 
 describe('a worker that reports messages above its context window', () => {
   it.each([
-    ['ends the job by that, before any text', [], { kind: 'context_exceeded' }],
-    ['has failed, after some', ['Hello'], { kind: 'failed', reason: 'worker_error' }],
+    ['ends the job as context_exceeded before any text', [], { kind: 'context_exceeded' }],
+    ['has failed after the first text', ['Hello'], { kind: 'failed', reason: 'worker_error' }],
   ])('%s', async (_what, texts, expected) => {
     async function* ask() {
       for (const text of texts) yield [{ type: 'content', text }];

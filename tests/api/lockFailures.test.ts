@@ -60,7 +60,7 @@ describe('a request releases its worker and', () => {
   it.each([
     ['was sent and its fate is unknown', away('a signature')],
     ['was left to the keeper', new LockUndecidedError(Promise.resolve('left'))],
-    ['met something unforeseen', new Error('unforeseen')],
+    ['failed unexpectedly', new Error('unforeseen')],
   ])('may not run again, since it may be charged, when its lock %s', async (_how, error) => {
     expect(await fail(error)).toEqual({ isForgotten: false });
   });

@@ -95,7 +95,7 @@ describe('a failed worker', () => {
   });
 
   it.each([
-    ['is busy by its own word', { cooldown: { busyUntilMs: 1 } }],
+    ['reports itself busy', { cooldown: { busyUntilMs: 1 } }],
     ['offers no capacity', { capacity: 0 }],
     ['did not answer its last probe', { isSilent: true }],
   ])('gets a job when the only other one %s', (_what, other) => {

@@ -31,7 +31,7 @@ describe('the Retry-After for a worker', () => {
 
   it.each([
     ['cools down', { failures: 3, coolUntilMs: nowMs + 7_300 }, 8],
-    ['is busy by its own word', { busyUntilMs: nowMs + 4_000 }, 4],
+    ['reports itself busy', { busyUntilMs: nowMs + 4_000 }, 4],
     ['is due', { failures: 1, coolUntilMs: nowMs - 5 }, 1],
   ])('ends when a worker with free capacity returns: one that %s', (_what, cooldown, seconds) => {
     const back = knownWorker('back', { cooldown });
@@ -43,7 +43,7 @@ describe('the Retry-After for a worker', () => {
     ['was never probed', { probedAtMs: Number.NEGATIVE_INFINITY, capacity: 0 }, 1],
     ['offers no capacity at present', { answeredAtMs: nowMs - 2_000, capacity: 0 }, 3],
     ['missed its last probe', { answeredAtMs: nowMs - 7_000, isSilent: true }, 7],
-    ['has been away for long', { answeredAtMs: nowMs - 600_000, isSilent: true }, 30],
+    ['has been unreachable for long', { answeredAtMs: nowMs - 600_000, isSilent: true }, 30],
     ['never answered', { answeredAtMs: Number.NEGATIVE_INFINITY, isSilent: true, capacity: 0 }, 30],
   ])('ends at the next probe of a worker that %s', (_what, known, seconds) => {
     expect(retryAfter([knownWorker('away', { probedAtMs: nowMs - 2_000, ...known })])).toBe(

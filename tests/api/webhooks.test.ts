@@ -185,7 +185,7 @@ describe('POST /v1/webhooks', () => {
     ['no url', { events }, 'url'],
     ['a url that is no string', { url: 1, events }, 'url'],
     ['an empty url', { url: '', events }, 'url'],
-    ['a url that is none', { url: 'hooks.example.com', events }, 'url'],
+    ['an invalid url', { url: 'hooks.example.com', events }, 'url'],
     ['a url with a line break', { url: `${url}\n`, events }, 'url'],
     ['a url with a NUL', { url: `${url}\0`, events }, 'url'],
     ['a url with a lone surrogate', { url: `${url}\ud800`, events }, 'url'],

@@ -174,7 +174,7 @@ describe('svc verify', () => {
       says: /^error: option '--history-max <count>' .* It is no whole number above 0\.\n$/,
     },
     {
-      what: 'a text that is not there',
+      what: 'a missing text file',
       args: () => onLedger('verify', settled.address.toBase58(), '--output', join(folder, 'none')),
       says: /^The text cannot be read: ENOENT.*\n$/,
     },

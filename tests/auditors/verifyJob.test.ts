@@ -181,7 +181,7 @@ describe("the client's evidence", () => {
       fails: 'delivery.output',
     },
     {
-      what: 'a receipt of somebody who did not settle',
+      what: 'a receipt of a key that did not settle',
       client: () => ({ receipt: receiptBy(Keypair.generate(), jobs.settled.address, HASH) }),
       fails: 'delivery.receipt',
     },
@@ -198,7 +198,7 @@ describe("the client's evidence", () => {
       fails: 'delivery.receipt',
     },
     {
-      what: 'no receipt at all, but something else',
+      what: 'something else in place of a receipt',
       client: () => ({ receipt: 'a.b' }),
       fails: 'delivery.receipt',
     },

@@ -75,7 +75,7 @@ describe('the priority fee', () => {
   });
 
   it.each([
-    ['nobody answers', undefined],
+    ['the node does not answer', undefined],
     ['the estimate is below zero', { priorityFeeEstimate: -1 }],
     ['the estimate is no number', { priorityFeeEstimate: 'much' }],
   ])('stays unchanged and is logged when %s', async (_case, result) => {

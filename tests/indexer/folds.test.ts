@@ -174,12 +174,8 @@ describe('the fold of', () => {
   });
 
   it.each([
-    [
-      'ends the cooldown of a worker with nothing left to wait for',
-      '0',
-      { unstake_ready_at: null },
-    ],
-    ['lets a worker wait on for what is left', '5', {}],
+    ['ends the cooldown of a worker without unstaking tokens', '0', { unstake_ready_at: null }],
+    ['keeps the cooldown of the remaining unstaking tokens', '5', {}],
   ])('a slash %s', (_what, unstakingTokens, cooldown) => {
     const sequences = { jobSequence: '5', creditSequence: '6', treasurySequence: '2' };
     const slash = { slashedTokens: '9', stakeTokens: '1', unstakingTokens, workerSequence: '7' };

@@ -35,7 +35,7 @@ describe('a request body', () => {
       'a batch has at most 1000 calls, not 10000',
     ],
     [
-      'with a method that nobody has',
+      'with an unknown method',
       '{"jsonrpc":"2.0","id":1,"method":"getSlots"}',
       -32601,
       'Method not found: getSlots',
@@ -132,8 +132,8 @@ describe('the development methods', () => {
   });
 
   it.each([
-    ['a Clock that is none', 'SysvarC1ock11111111111111111111111111111111', {}],
-    ['a program that is none', 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr', { executable: true }],
+    ['an invalid Clock', 'SysvarC1ock11111111111111111111111111111111', {}],
+    ['an invalid program', 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr', { executable: true }],
   ])('refuse %s, and the ledger continues', async (_what, address, fields) => {
     const data = Buffer.alloc(3).toString('base64');
     const { error } = await scene.call('localnet_setAccount', address, { data, ...fields });

@@ -27,7 +27,7 @@ describe('a job is refused when the ledger', () => {
     ['leaves it 14 seconds', { lockedSecondsAgo: 106 }, 409, 'job_not_open'],
     ['has a later attempt', { status: 'processing', attempt: 2 }, 409, 'job_not_open'],
     [
-      'gave the attempt away',
+      'gave the attempt to another worker',
       { status: 'processing', attempt: 1, worker: freshAddress() },
       409,
       'job_not_open',

@@ -113,7 +113,7 @@ describe('an unreadable request', () => {
     ['an attempt of 0', { attempt: 0 }],
     ['an attempt of 256', { attempt: 256 }],
     ['a token limit of 0', { token_limit: 0 }],
-    ['an address that is none', { worker_address: 'x' }],
+    ['an invalid address', { worker_address: 'x' }],
     ['no messages', { chat: { model: 'test-8b', messages: [] } }],
   ])('has %s and is refused with 400', async (_case, body) => {
     const response = await scene.ask(job, { body, signed: { attempt: 1 } });

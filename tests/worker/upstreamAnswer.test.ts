@@ -276,7 +276,7 @@ describe('an upstream that fails', () => {
     ['breaks off', (reply) => reply.break()],
     ['ends without finish_reason or [DONE]', (reply) => reply.end()],
     ['sends an error event', (reply) => reply.raw('{"error":{"message":"overloaded"}}')],
-    ['sends what is no JSON', (reply) => reply.raw('{"choi')],
+    ['sends invalid JSON', (reply) => reply.raw('{"choi')],
     ['sends an error object', ended('data: {"object":"error","message":"overloaded"}')],
     ['names an event an error', ended('event: error\ndata: {"code":500}')],
     ['has a field of errors', ended('error: {"message":"overloaded"}')],

@@ -124,7 +124,7 @@ describe('a delivery', () => {
   });
 
   it.each([
-    ['a port where nobody listens', 'http://127.0.0.1:9/', 'connection_refused'],
+    ['a closed port', 'http://127.0.0.1:9/', 'connection_refused'],
     ['a name that leads nowhere', 'https://nobody.invalid/', 'name_not_resolved'],
     ['an address that is not public', 'https://10.0.0.1/', 'address_refused'],
     ['a link-local address in disguise', 'https://[::ffff:169.254.169.254]/', 'address_refused'],
@@ -309,7 +309,7 @@ describe('several events', () => {
 describe('an attempt', () => {
   it.each([
     ['an active webhook', 'active', false],
-    ['a failed one whose owner asked for it', 'failed', true],
+    ['a failed one that its owner replays', 'failed', true],
   ])(
     'to %s waits while another attempt of the same event runs',
     async (_whose, status, isRequested) => {
