@@ -58,10 +58,14 @@ export async function lockJobs(service: Service, count: number): Promise<void> {
   const nowMs = Number(await readClockSeconds(operator.connection)) * 1_000;
   const locks = Array.from({ length: count }, () =>
     jobLock({
-      ...{ signer: hotSigner.publicKey, gateway, payer: operator.authority.publicKey },
-      ...{ wallet: wallet.publicKey, modelId: model.id },
+      signer: hotSigner.publicKey,
+      gateway,
+      payer: operator.authority.publicKey,
+      wallet: wallet.publicKey,
+      modelId: model.id,
       jobId: createJobId({ nowMs, creditAccount }).bytes,
-      ...{ tokenLimit: 2_000, maxCredits: LOCK_CREDITS },
+      tokenLimit: 2_000,
+      maxCredits: LOCK_CREDITS,
     }),
   );
   await submit(operator, locks, [hotSigner]);

@@ -119,7 +119,12 @@ async function run(options: Options): Promise<void> {
     const rpc = new URL(config.SOLANA_RPC_URL);
     await withLedgerNode({ rpc }, ({ connection }) => connection.getSlot());
     const report = await startCanary(config, {
-      ...{ modelId: model, wallet, worker, questions, rightMin, seed },
+      modelId: model,
+      wallet,
+      worker,
+      questions,
+      rightMin,
+      seed,
       interrupted: interruption.signal,
     });
     return { ...report, programId: config.SVC_PROGRAM_ID };

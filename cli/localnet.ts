@@ -60,8 +60,11 @@ async function runLocalnet(options: LocalnetCommandOptions): Promise<void> {
   ]);
   const localnet = await startLocalnet({
     ...withEscrow({ payer: payer.publicKey, folder }),
-    ...{ folder, host: options.host, port: options.port },
-    ...{ slotMs: options.slotMs, confirmSlots: options.confirmSlots },
+    folder,
+    host: options.host,
+    port: options.port,
+    slotMs: options.slotMs,
+    confirmSlots: options.confirmSlots,
     isDevelopment: options.development === true,
     onFault: endWith,
   }).catch((error: Error) => {

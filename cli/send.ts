@@ -102,7 +102,9 @@ async function failingProgram(
   // The refusal is what has to be told, whatever becomes of this question.
   const answer = await connection
     .simulateTransaction(new VersionedTransaction(message), {
-      ...{ commitment: 'confirmed', sigVerify: false, replaceRecentBlockhash: true },
+      commitment: 'confirmed',
+      sigVerify: false,
+      replaceRecentBlockhash: true,
     })
     .catch(() => undefined);
   const { err = null, logs = null } = answer?.value ?? {};
@@ -222,7 +224,8 @@ async function print(instruction: TransactionInstruction, connection: Connection
   if (!payerKey) throw new CommandError('Nobody has to sign this: send it from any key.');
   const { blockhash } = await connection.getLatestBlockhash();
   const message = new TransactionMessage({
-    ...{ payerKey, recentBlockhash: blockhash },
+    payerKey,
+    recentBlockhash: blockhash,
     instructions: [instruction],
   });
   return encodeBase58(message.compileToLegacyMessage().serialize());

@@ -100,7 +100,10 @@ function describeWorker(
     },
     async register(endpoint) {
       const address = await registerWorker(operator, {
-        ...{ authority, proofKey, endpoint, mints },
+        authority,
+        proofKey,
+        endpoint,
+        mints,
         modelIds: LAUNCH_CATALOG.map(({ id }) => id),
         stakeTokens: STAKE_TOKENS,
       });
@@ -109,7 +112,9 @@ function describeWorker(
       if (!worker || workerEndpoint(worker) === endpoint) return;
       const { payout } = worker;
       const update = workerUpdate({
-        ...{ proofKey, endpoint, payout },
+        proofKey,
+        endpoint,
+        payout,
         authority: authority.publicKey,
       });
       await submit(operator, [update], [authority]);

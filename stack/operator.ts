@@ -97,7 +97,9 @@ export async function createMint(operator: Operator, mint: Keypair): Promise<voi
     programId: TOKEN_PROGRAM,
   });
   const initialize = mintInitialize({
-    ...{ mint: mint.publicKey, authority, decimals: MINT_DECIMALS },
+    mint: mint.publicKey,
+    authority,
+    decimals: MINT_DECIMALS,
   });
   await submit(operator, [create, initialize], [mint]);
 }

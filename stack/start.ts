@@ -41,7 +41,10 @@ export async function startStack(options: {
     name: string = part,
   ): Promise<string> {
     const child = startChild({
-      ...{ name, script: PARTS[part].script, logFolder, onDeath },
+      name,
+      script: PARTS[part].script,
+      logFolder,
+      onDeath,
       environment: { ...environmentFor(PARTS[part], environment), ...settings },
     });
     shutdown.add(name, child.stop);
@@ -62,14 +65,17 @@ export async function startStack(options: {
   const [databaseUrl, deployment] = await Promise.all([
     openDatabase(),
     openLedger({
-      ...{ config, environment },
+      config,
+      environment,
       startLocalnet: (settings) => start('ledger', settings),
     }),
   ]);
   const { rpcUrl, wsUrl, wallet, isOwnWallet, workers } = deployment;
   const allowLoopback = allowsLoopback(config);
   const everybody = {
-    ...{ DATABASE_URL: databaseUrl, SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl },
+    DATABASE_URL: databaseUrl,
+    SOLANA_RPC_URL: rpcUrl,
+    SOLANA_WS_URL: wsUrl,
     SVC_SECRETS_KEY: config.SVC_SECRETS_KEY ?? deployment.secretsKey,
     SVC_ALLOW_LOOPBACK: String(allowLoopback),
   };
@@ -116,9 +122,16 @@ export async function startStack(options: {
   say('loopback', loopback);
 
   const stack: StackDescription = {
-    ...{ baseUrl, apiKey, model: TRIAL_MODEL, rpcUrl, wsUrl },
+    baseUrl,
+    apiKey,
+    model: TRIAL_MODEL,
+    rpcUrl,
+    wsUrl,
     programId: config.SVC_PROGRAM_ID.toBase58(),
-    ...{ databaseUrl, wallet, consoleUrl: null, pid: process.pid },
+    databaseUrl,
+    wallet,
+    consoleUrl: null,
+    pid: process.pid,
   };
   shutdown.add('description', () => removeStackFile(folder));
   await writeStackFile(folder, stack);

@@ -73,7 +73,9 @@ export function createWorker(options: {
     logger,
   });
   const readHostedModels = createHostedModels({
-    ...{ ledger, logger, now },
+    ledger,
+    logger,
+    now,
     proofKey: proofKey.publicKey,
   });
 

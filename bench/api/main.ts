@@ -150,8 +150,10 @@ function joinRounds(rounds: readonly Compared[]): Compared {
     };
   };
   return {
-    ...{ upstream: join('upstream'), proxy: join('proxy') },
-    ...{ parts: join('parts'), service: join('service') },
+    upstream: join('upstream'),
+    proxy: join('proxy'),
+    parts: join('parts'),
+    service: join('service'),
   };
 }
 

@@ -46,8 +46,12 @@ const server = createServer(async (incoming, response) => {
     dispatcher,
     headers: { 'svc-signature': Buffer.from(sign(message, signer)).toString('base64') },
     body: JSON.stringify({
-      ...{ job_id: jobId, job_address: address.toBase58(), program_id: programId },
-      ...{ worker_address: workerAddress, attempt: 1, token_limit: 2_000 },
+      job_id: jobId,
+      job_address: address.toBase58(),
+      program_id: programId,
+      worker_address: workerAddress,
+      attempt: 1,
+      token_limit: 2_000,
       chat: { model, messages },
     }),
   });

@@ -59,7 +59,10 @@ export async function startDoubledService(options: {
   });
   shutdown.add('worker', async () => void (await worker.terminate()));
   await registerWorker(operator, {
-    ...{ authority, mints, proofKey: proofKey.publicKey, endpoint: worker.url },
+    authority,
+    mints,
+    proofKey: proofKey.publicKey,
+    endpoint: worker.url,
     modelIds: [model.id],
     stakeTokens: 1_000n,
   });
@@ -75,7 +78,9 @@ export async function startDoubledService(options: {
   const crank = bs58.encode(ledger.payer.secretKey);
   const indexer = await startProcess('indexer/main.ts', {
     ...shared,
-    ...{ INDEXER_PORT: '0', INDEXER_LAG_SLOTS_MAX: '1500', SVC_CRANK_KEY: crank },
+    INDEXER_PORT: '0',
+    INDEXER_LAG_SLOTS_MAX: '1500',
+    SVC_CRANK_KEY: crank,
   });
   await untilReady(indexer.url, READY_TIMEOUT_MS);
   await indexer.terminate();
@@ -95,7 +100,9 @@ export async function startDoubledService(options: {
   const metricsPort = await findFreePort();
   const api = await startProcess('bench/api/doubledApi.ts', {
     ...shared,
-    ...{ PORT: '0', METRICS_PORT: `${metricsPort}`, NODE_OPTIONS: nodeOptions },
+    PORT: '0',
+    METRICS_PORT: `${metricsPort}`,
+    NODE_OPTIONS: nodeOptions,
     SVC_GATEWAY: gateway.toBase58(),
     SVC_SIGNER_KEY: bs58.encode(hotSigner.secretKey),
     SVC_FEE_PAYER_KEYS: crank,

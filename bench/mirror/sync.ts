@@ -48,7 +48,11 @@ async function sync(
   const print = () => console.log(JSON.stringify(measure(folded, performance.now() - startMs)));
   const stepOf = (events: number) => Math.floor((events * STEPS) / eventsExpected);
   const context: MirrorContext = {
-    ...{ database: client, addresses, commitment: 'confirmed', announcer: null, signal },
+    database: client,
+    addresses,
+    commitment: 'confirmed',
+    announcer: null,
+    signal,
     source: {
       ...source,
       async read(listed) {

@@ -25,7 +25,9 @@ export async function buyCredits(
     Number(credits * BASE_UNITS_PER_CREDIT),
   ]);
   const buy = creditBuy({
-    ...{ buyer, credits, buyerTokenAccount: new PublicKey(tokens) },
+    buyer,
+    credits,
+    buyerTokenAccount: new PublicKey(tokens),
     wallet: new PublicKey(wallet),
   });
   await submit({ connection, authority }, [buy]);

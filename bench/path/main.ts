@@ -63,20 +63,29 @@ async function run(): Promise<void> {
     void shutdown.run().then(() => process.exit());
   };
   const upstream = startChild({
-    ...{ name: 'upstream', script: 'bench/upstream.ts', logFolder: folder, onDeath },
+    name: 'upstream',
+    script: 'bench/upstream.ts',
+    logFolder: folder,
+    onDeath,
     environment: process.env,
   });
   shutdown.add('upstream', upstream.stop);
   const upstreamUrl = await upstream.ready;
   const environment = {
     ...process.env,
-    ...{ PORT: '0', LOG_LEVEL: 'warn', WORKER_UPSTREAM_URL: upstreamUrl },
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+    WORKER_UPSTREAM_URL: upstreamUrl,
     SVC_DATA_DIR: join(folder, 'data'),
   };
   const startedMs = performance.now();
   const stack = await startStack({
     config: loadConfig(environment),
-    ...{ environment, folder, shutdown, onDeath, say: () => undefined },
+    environment,
+    folder,
+    shutdown,
+    onDeath,
+    say: () => undefined,
   });
   const { apiKey, model } = stack;
   const bare: Target = { url: upstreamUrl, apiKey, model };
@@ -105,7 +114,10 @@ async function run(): Promise<void> {
     const parts = cpuBetween(partsBefore, readParts());
     const costs = await readCosts(connection, before);
     return {
-      ...{ clients, plain, parts, costs },
+      clients,
+      plain,
+      parts,
+      costs,
       bare: await measure(bare, false, BARE_FACTOR),
       bareStream: await measure(bare, true, BARE_FACTOR),
       stream: await measure(service, true),
@@ -137,7 +149,9 @@ async function run(): Promise<void> {
   const jobs = Number(values.jobs);
   if (jobs > 0) {
     const load = await putUnderLoad(service, {
-      ...{ clients: MANY_CLIENTS, requests: jobs, stream: false },
+      clients: MANY_CLIENTS,
+      requests: jobs,
+      stream: false,
     });
     const errors = load.samples.filter(({ isAnswered }) => !isAnswered).length;
     const perSecond = (jobs / load.elapsedMs) * 1_000;

@@ -63,7 +63,11 @@ function add(
     .map(({ data }) => coder.instruction.decode(Buffer.from(data))?.name ?? 'unknown');
   const instructions = [...new Set(names)].join(' + ');
   const costs = byInstructions.get(instructions) ?? {
-    ...{ instructions, transactions: 0, jobs: 0, computeUnits: 0, feeLamports: 0 },
+    instructions,
+    transactions: 0,
+    jobs: 0,
+    computeUnits: 0,
+    feeLamports: 0,
   };
   costs.transactions += 1;
   costs.jobs += names.filter((name) => name === names[0]).length;

@@ -180,8 +180,15 @@ export function createBank(options: {
     const block = openBlock(next);
     position += 1;
     const landed: LandedTransaction = {
-      ...{ position, signature, signatureText, slot: block.slot, keys, meta },
-      ...{ wire: transaction.wire, logs: execution.logs, err: execution.err },
+      position,
+      signature,
+      signatureText,
+      slot: block.slot,
+      keys,
+      meta,
+      wire: transaction.wire,
+      logs: execution.logs,
+      err: execution.err,
       error: execution.err === null ? null : JSON.stringify(execution.err),
       memo: memoOf(transaction),
     };
@@ -206,7 +213,13 @@ export function createBank(options: {
   }
 
   return {
-    ...{ runtime, store, timeline, blockhashes, slot, account, recent },
+    runtime,
+    store,
+    timeline,
+    blockhashes,
+    slot,
+    account,
+    recent,
 
     accountsOf(programId, commitment) {
       const owner = keyOf(programId);
@@ -265,7 +278,11 @@ export function createBank(options: {
 
 function refuse(err: string): Refused {
   const execution: Execution = {
-    ...{ err, logs: [], innerInstructions: [], computeUnits: 0, returnData: null },
+    err,
+    logs: [],
+    innerInstructions: [],
+    computeUnits: 0,
+    returnData: null,
   };
   return { execution };
 }

@@ -189,8 +189,12 @@ export function createSubscriptions(
 
 /** What a cluster tells of an account that is gone. */
 const GONE = {
-  ...{ data: ['', 'base64'], executable: false, lamports: 0 },
-  ...{ owner: '11111111111111111111111111111111', rentEpoch: 0, space: 0 },
+  data: ['', 'base64'],
+  executable: false,
+  lamports: 0,
+  owner: '11111111111111111111111111111111',
+  rentEpoch: 0,
+  space: 0,
 };
 
 let lastId = 0;

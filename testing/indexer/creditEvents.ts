@@ -3,13 +3,18 @@ import type { LedgerEvent } from '../../indexer/fold/event.ts';
 import { WALLET } from './webhookScene.ts';
 
 const place = (slot: bigint) => ({
-  ...{ slot, signature: randomUUID() },
-  ...{ instructionIndex: 0, innerIndex: 1 },
+  slot,
+  signature: randomUUID(),
+  instructionIndex: 0,
+  innerIndex: 1,
 });
 
 const account = (slot: bigint, wallet: string) => ({
-  ...{ slot: slot.toString(), unixTime: '1790000000' },
-  ...{ creditAccount: `account of ${wallet}`, creditSequence: '2', wallet },
+  slot: slot.toString(),
+  unixTime: '1790000000',
+  creditAccount: `account of ${wallet}`,
+  creditSequence: '2',
+  wallet,
 });
 
 /** A wallet bought credits, and has this many now. */
@@ -26,8 +31,10 @@ export function bought(options: {
     name: 'CreditBought',
     data: {
       ...account(slot, wallet),
-      ...{ buyer: wallet, credits: `${credits}` },
-      ...{ availableCredits: `${available}`, lockedCredits: `${locked}` },
+      buyer: wallet,
+      credits: `${credits}`,
+      availableCredits: `${available}`,
+      lockedCredits: `${locked}`,
     },
   };
 }
@@ -46,8 +53,10 @@ export function withdrawn(options: {
     name: 'CreditWithdrawn',
     data: {
       ...account(slot, wallet),
-      ...{ destination: wallet, credits: `${credits}` },
-      ...{ availableCredits: `${available}`, lockedCredits: `${locked}` },
+      destination: wallet,
+      credits: `${credits}`,
+      availableCredits: `${available}`,
+      lockedCredits: `${locked}`,
     },
   };
 }

@@ -104,7 +104,10 @@ export async function createScene(): Promise<Scene> {
     async settle(job) {
       const counts = { outputHash: OUTPUT_HASH, promptTokens: 10, completionTokens: 600 };
       const message = proofMessage({
-        ...{ programId: PROGRAM_ID, job, worker, attempt: 1 },
+        programId: PROGRAM_ID,
+        job,
+        worker,
+        attempt: 1,
         ...counts,
       });
       const { publicKey } = service.proofKey;
@@ -114,7 +117,10 @@ export async function createScene(): Promise<Scene> {
         ed25519Instruction({ publicKey, message, signature }),
         jobProve({ job, worker, ed25519InstructionIndex: 0, ...counts }),
         jobSettle({
-          ...{ ...actor, job, creditAccount, worker },
+          ...actor,
+          job,
+          creditAccount,
+          worker,
           workerPayout: associatedTokenAddress(service.mints.credit, owner),
           deliveredHash: OUTPUT_HASH,
           countedTokens: 599,
@@ -124,8 +130,12 @@ export async function createScene(): Promise<Scene> {
     fail: (job) =>
       send([
         jobFail({
-          ...{ ...actor, job, creditAccount },
-          ...{ reason: 'worker_error', deliveredHash: OUTPUT_HASH, countedTokens: 0 },
+          ...actor,
+          job,
+          creditAccount,
+          reason: 'worker_error',
+          deliveredHash: OUTPUT_HASH,
+          countedTokens: 0,
         }),
       ]),
     refund: (job) => send([jobRefund({ job, creditAccount })], []),
@@ -134,8 +144,12 @@ export async function createScene(): Promise<Scene> {
       send(
         [
           disputeResolve({
-            ...{ arbiter: arbiter.publicKey, job, creditAccount, worker },
-            ...{ verdict, evidenceHash: CLIENT_HASH },
+            arbiter: arbiter.publicKey,
+            job,
+            creditAccount,
+            worker,
+            verdict,
+            evidenceHash: CLIENT_HASH,
           }),
         ],
         [arbiter],

@@ -90,7 +90,9 @@ export async function createWebhookScene(): Promise<WebhookScene> {
   const started: Webhooks[] = [];
 
   return {
-    ...{ ...mirror, queue, announcer },
+    ...mirror,
+    queue,
+    announcer,
     async applyAndAnnounce(transactions, as = announcer) {
       for (const transaction of transactions) {
         await inTransaction(pool, (client) =>
@@ -130,7 +132,10 @@ export async function createWebhookScene(): Promise<WebhookScene> {
     async attemptDue() {
       const outcomes: Outcome[] = [];
       const makeAttempt = createMakeAttempt({
-        ...{ pool, queue, sealing, logger },
+        pool,
+        queue,
+        sealing,
+        logger,
         dispatcher: connections,
         onAttempt: (outcome) => outcomes.push(outcome),
       });
@@ -162,7 +167,12 @@ export async function createWebhookScene(): Promise<WebhookScene> {
     },
     async start(registry = new Registry()) {
       const webhooks = await startWebhooks({
-        ...{ pool, databaseUrl, sealing, logger, registry, allowLoopback: true },
+        pool,
+        databaseUrl,
+        sealing,
+        logger,
+        registry,
+        allowLoopback: true,
         onFatal(error) {
           throw error;
         },

@@ -31,7 +31,8 @@ export const nodeAway: Road = async () => {
 
 /** So that each request is one question, to be held or lost by itself. */
 export const BATCH_REFUSED = {
-  ...{ jsonrpc: '2.0', id: null },
+  jsonrpc: '2.0',
+  id: null,
   error: { code: -32600, message: 'Batches are not taken here' },
 };
 

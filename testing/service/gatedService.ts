@@ -35,7 +35,10 @@ export async function startGatedService(
   });
   const { ledger: ledgerGate, database: databaseGate } = gates as Required<typeof gates>;
   return {
-    ...{ ...service, engine, ledgerGate, databaseGate },
+    ...service,
+    engine,
+    ledgerGate,
+    databaseGate,
     async close() {
       await service.close();
       await ledgerGate.close();

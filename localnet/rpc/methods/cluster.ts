@@ -54,13 +54,21 @@ export const clusterMethods = {
   }),
 
   getEpochSchedule: method({}, () => ({
-    ...{ firstNormalEpoch: 0, firstNormalSlot: 0, warmup: false },
-    ...{ leaderScheduleSlotOffset: SLOTS_IN_EPOCH, slotsPerEpoch: SLOTS_IN_EPOCH },
+    firstNormalEpoch: 0,
+    firstNormalSlot: 0,
+    warmup: false,
+    leaderScheduleSlotOffset: SLOTS_IN_EPOCH,
+    slotsPerEpoch: SLOTS_IN_EPOCH,
   })),
 
   getClusterNodes: method({}, ({ faucet }) => [
     {
-      ...{ featureSet: 0, gossip: null, pubsub: null, rpc: null, shredVersion: 0, tpu: null },
+      featureSet: 0,
+      gossip: null,
+      pubsub: null,
+      rpc: null,
+      shredVersion: 0,
+      tpu: null,
       pubkey: addressText(faucet.address),
       version: SOLANA_VERSION,
     },
@@ -101,11 +109,17 @@ export const clusterMethods = {
     (_, { addresses }) => addresses.map(() => null),
   ),
   getInflationGovernor: method({ config: reading }, () => ({
-    ...{ foundation: 0, foundationTerm: 0, initial: 0, taper: 0, terminal: 0 },
+    foundation: 0,
+    foundationTerm: 0,
+    initial: 0,
+    taper: 0,
+    terminal: 0,
   })),
   getInflationRate: method({}, ({ bank }) => ({
     epoch: Math.floor(bank.slot('finalized') / SLOTS_IN_EPOCH),
-    ...{ foundation: 0, total: 0, validator: 0 },
+    foundation: 0,
+    total: 0,
+    validator: 0,
   })),
   getStakeMinimumDelegation: method({ config: reading }, (context, { config }) =>
     withContext(contextOf(context, config).slot, 1_000_000_000),

@@ -134,7 +134,11 @@ async function mintTokens(
     throw invalidParams('baseUnits: more than 64 bits hold, with what there is');
   }
   const account = tokenAccountOf(bank.runtime, {
-    ...{ before, mint, owner, programId: mintAccount.owner, amount },
+    before,
+    mint,
+    owner,
+    programId: mintAccount.owner,
+    amount,
   });
   const supplied = mintWith(mintAccount, supply);
   await bank.writeAccounts([

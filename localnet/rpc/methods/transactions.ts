@@ -137,7 +137,9 @@ export const transactionMethods = {
     // A cluster lists nothing before what it does not know, and everything after it.
     if (before && !newest) return [];
     const rows = store.mentions({
-      ...{ address: given.address, limit, slotMax: slot },
+      address: given.address,
+      limit,
+      slotMax: slot,
       before: newest?.position ?? Number.MAX_SAFE_INTEGER,
       after: (until && store.locate(until)?.position) ?? 0,
     });

@@ -73,7 +73,8 @@ export type AccountFilter = z.output<typeof filter>;
 const FILTERS_MAX = 4;
 export const programReading = config(
   z.object({
-    ...{ ...shared, ...accountShape },
+    ...shared,
+    ...accountShape,
     filters: optional(z.array(filter).max(FILTERS_MAX)),
     withContext: optional(z.boolean()),
     sortResults: optional(z.boolean()),

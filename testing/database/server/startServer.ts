@@ -37,7 +37,8 @@ export async function startServer(options: {
   await execute(serverUrl, `create database ${template}`);
   await makeTables(databaseAt(serverUrl, template));
   return {
-    ...{ serverUrl, prefix },
+    serverUrl,
+    prefix,
     close: () => (started ? started.close() : dropAll(serverUrl, prefix)),
   };
 }
