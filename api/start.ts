@@ -105,12 +105,9 @@ export async function startApi(
   const findJob = (key: { wallet: string; jobId: string }) => selectJob(pool, key);
   const idempotency = createIdempotency({
     database: requestPool,
-    logger,
     findStatus: createStatusLookup({ database: pool, context: ledger }),
     nowMs: clock.nowMs,
   });
-  idempotency.start();
-  shutdown.add('idempotency', idempotency.close);
   const observations = createObservationLog({ database: pool, logger });
   shutdown.add('observations', observations.close);
   const keys = createKeyAdmission(requestPool);

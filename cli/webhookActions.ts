@@ -12,7 +12,6 @@ import {
 } from '../common/sealing.ts';
 import { delay } from '../common/wait.ts';
 import { EXCHANGE_MS_MAX } from '../indexer/webhooks/deliver/exchange.ts';
-import { openDeliveryQueue } from '../indexer/webhooks/deliver/queue.ts';
 import {
   DELIVERY_STATUSES,
   type DeliveryStatus,
@@ -82,12 +81,11 @@ export async function replay(
   webhookId: string,
   { delivery, since, until }: Range & { delivery?: bigint },
 ): Promise<void> {
-  const queue = openDeliveryQueue();
   let count = 1;
   if (delivery === undefined) {
-    count = await replayDeliveries(pool, queue, { webhookId, since, until });
+    count = await replayDeliveries(pool, { webhookId, since, until });
   } else {
-    await replayDelivery(pool, queue, { webhookId, deliveryId: delivery });
+    await replayDelivery(pool, { webhookId, deliveryId: delivery });
   }
   console.error(`${count} ${count === 1 ? 'event is' : 'events are'} sent again.`);
 }
@@ -98,7 +96,7 @@ export async function replay(
  * @throws CommandError when it fails, or nobody makes it
  */
 export async function test(pool: pg.Pool, webhookId: string): Promise<void> {
-  const deliveryId = await sendTestEvent(pool, openDeliveryQueue(), webhookId);
+  const deliveryId = await sendTestEvent(pool, webhookId);
   const deadline = performance.now() + TEST_MS_MAX;
   let outcome = await selectOutcome(pool, deliveryId);
   while (outcome === undefined && performance.now() < deadline) {

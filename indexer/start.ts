@@ -13,6 +13,7 @@ import { connectRpc } from '../programs/client/rpc/connectRpc.ts';
 import { createLedgerClock, createSender } from '../programs/client/sender/index.ts';
 import { createPriorityFee } from '../programs/client/sender/priorityFee.ts';
 import { createAbuseWatch, rejectedDisputes, unpaidEndings } from './abuse/abuseWatch.ts';
+import { startBackgroundJobs } from './background/jobs.ts';
 import type { IndexerConfig } from './config.ts';
 import { createIndexer } from './indexer.ts';
 import { createKeepers } from './keeper/duties.ts';
@@ -121,6 +122,15 @@ export async function startIndexer(options: {
       }),
     intervalMs: config.SVC_RECONCILE_INTERVAL_SECONDS * 1_000,
   });
+  const openJobs = () =>
+    startBackgroundJobs({
+      pool,
+      databaseUrl: config.DATABASE_URL,
+      queryTimeoutMs: QUERY_TIMEOUT_MS,
+      logger,
+    });
+  const backgroundJobs = await awaitDatabase(openJobs, logger);
+  shutdown.add('background jobs', backgroundJobs.close);
   const webhooks = await startWebhooks({
     ...{ pool, logger, onFatal },
     databaseUrl: config.DATABASE_URL,
@@ -145,10 +155,7 @@ export async function startIndexer(options: {
       : source,
     ...{ reconcileWatch, progress },
     lagMax: { slots: config.INDEXER_LAG_SLOTS_MAX, ms: config.INDEXER_LAG_MS_MAX },
-    announcing: {
-      queue: webhooks.queue,
-      awaitsFinality: config.SVC_WEBHOOK_COMMITMENT === 'finalized',
-    },
+    announcing: { awaitsFinality: config.SVC_WEBHOOK_COMMITMENT === 'finalized' },
     onFatal,
   });
   shutdown.add('indexer', () => {

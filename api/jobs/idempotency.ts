@@ -1,8 +1,6 @@
 import { gather } from '../../common/batchCalls.ts';
-import type { Logger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
 import { createSealing } from '../../common/sealing.ts';
-import { delay } from '../../common/wait.ts';
 import { JOB_ID_AGE_MS_MAX } from '../../programs/client/generated/constants.ts';
 import { jobIdTimeMs, parseJobId } from '../../programs/client/jobId.ts';
 import { ApiError } from '../http/contracts/errors.ts';
@@ -14,7 +12,6 @@ import {
   insertRequest,
   type NewAnswer,
   type NewRequest,
-  pruneRequests,
   selectRequest,
   storeAnswer,
   storeAnswers,
@@ -43,8 +40,6 @@ export interface NewClaim {
 
 /** Sees to it that the same request again is not charged again. */
 export interface Idempotency {
-  start(): void;
-  close(): Promise<void>;
   /**
    * Claims a request for the job that it will become. For one that may be a repeat, looks for the
    * earlier one first; any other takes the place of an earlier one.
@@ -56,7 +51,6 @@ export interface Idempotency {
 }
 
 const ANSWER_LIFETIME_SECONDS = 600;
-const PRUNE_INTERVAL_MS = 60_000;
 /**
  * What is asked may not show a lock that landed at the last moment: the program counts whole seconds
  * of its own slot, and what is finalized is many slots behind.
@@ -73,12 +67,10 @@ const SHARED = { itemsMax: 64, callsMax: 2 };
  */
 export function createIdempotency(services: {
   database: Database;
-  logger: Logger;
   findStatus: (key: { wallet: string; jobId: string }) => Promise<LookedUpStatus | undefined>;
   nowMs: () => number;
 }): Idempotency {
-  const { database, logger, findStatus, nowMs } = services;
-  const closing = new AbortController();
+  const { database, findStatus, nowMs } = services;
   const claimTogether = gather<NewRequest, void>({
     ...SHARED,
     callOne: (request) => claimRequest(database, request),
@@ -95,7 +87,6 @@ export function createIdempotency(services: {
       return [];
     },
   });
-  let pruning: Promise<void> | undefined;
 
   function claimed(request: RequestIdentity, jobId: string): NewClaim {
     const key = { ...request, jobId };
@@ -206,26 +197,7 @@ export function createIdempotency(services: {
     throw await inUseNow(previous, earlier.job_id);
   }
 
-  async function prune(): Promise<void> {
-    while (!closing.signal.aborted) {
-      await delay(PRUNE_INTERVAL_MS, closing.signal);
-      try {
-        await pruneRequests(database, closing.signal);
-      } catch (error) {
-        // Nothing expired is ever used; the next round makes up for this one.
-        logger.warn({ msg: 'Failed to prune requests', err: error });
-      }
-    }
-  }
-
   return {
-    start() {
-      pruning = prune();
-    },
-    async close() {
-      closing.abort();
-      await pruning;
-    },
     async claim(request, jobId) {
       if (!request.mayRepeat) {
         await claimTogether({ ...request, jobId });

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { gather } from '../../common/batchCalls.ts';
+import { listen } from '../../common/listen.ts';
 import type { Logger } from '../../common/logger.ts';
-import { type Background, delay } from '../../common/wait.ts';
+import type { Background } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import { spellingOf } from '../../programs/client/keyCache.ts';
 import { type JobProgress, selectJobsProgress } from '../sql/jobs.ts';
@@ -29,9 +30,6 @@ export interface JobWatch {
 
 /** Behind the notifications: one may be lost while the listening connection is renewed. */
 const POLL_INTERVAL_MS = 500;
-const RECONNECT_INTERVAL_MS = 1_000;
-/** A connection that only listens would not notice that its server is gone. */
-const PROBE_INTERVAL_MS = 10_000;
 /** Jobs of which it is known when the mirror last told of them: many more than end at once. */
 const JOBS_KEPT_MAX = 10_000;
 /** Statements that several jobs share. */
@@ -68,39 +66,6 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger }): JobW
     }
   }
 
-  /** Listens until the connection ends. */
-  async function listen(onListening: () => void): Promise<void> {
-    const client = await pool.connect();
-    const ended = new AbortController();
-    const end = () => ended.abort();
-    client.once('error', end);
-    client.once('end', end);
-    closing.signal.addEventListener('abort', end);
-    client.on('notification', ({ payload }) => wake(payload ?? ''));
-    try {
-      await client.query('listen mirror_jobs');
-      onListening();
-      while (!ended.signal.aborted) {
-        await delay(PROBE_INTERVAL_MS, ended.signal);
-        if (!ended.signal.aborted) await client.query('select 1');
-      }
-    } finally {
-      closing.signal.removeEventListener('abort', end);
-      client.release(true);
-    }
-  }
-
-  async function run(onListening: () => void): Promise<void> {
-    while (!closing.signal.aborted) {
-      try {
-        await listen(onListening);
-      } catch (error) {
-        logger.warn({ msg: 'Lost the notifications of the mirror', err: error });
-      }
-      await delay(RECONNECT_INTERVAL_MS, closing.signal);
-    }
-  }
-
   function nextChange(address: string, timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
       const finish = () => {
@@ -119,7 +84,15 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger }): JobW
   return {
     async start() {
       await new Promise<void>((resolve) => {
-        loop = run(resolve);
+        loop = listen({
+          pool,
+          channel: 'mirror_jobs',
+          signal: closing.signal,
+          onNotification: wake,
+          onListening: resolve,
+          onLost: (error) =>
+            logger.warn({ msg: 'Lost the notifications of the mirror', err: error }),
+        });
       });
     },
     async close() {

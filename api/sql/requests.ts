@@ -49,37 +49,6 @@ export async function deleteRequest(
   return rowCount === 1;
 }
 
-/** Rows in one statement, so that none takes long, and nobody waits long for a row that it has. */
-const PRUNED_AT_ONCE = 1_000;
-
-const deleteExpired = `
-  delete from service.idempotent_requests where (wallet, request_key) in (
-    select wallet, request_key from service.idempotent_requests
-    where expires_at <= now() order by expires_at limit $1 for update skip locked
-  )`;
-
-const forgetAnswers = `
-  update service.idempotent_requests set answer = null, answer_expires_at = null
-  where (wallet, request_key) in (
-    select wallet, request_key from service.idempotent_requests
-    where answer_expires_at <= now() order by answer_expires_at limit $1 for update skip locked
-  )`;
-
-/**
- * Requests and answers whose time is over, but for those that somebody changes just now. All that
- * there are: after a time in which nobody pruned, these may be millions.
- *
- * @param signal ends it after the statement it is at
- */
-export async function pruneRequests(database: Database, signal?: AbortSignal): Promise<void> {
-  for (const statement of [deleteExpired, forgetAnswers]) {
-    let pruned: number | null = PRUNED_AT_ONCE;
-    while (pruned === PRUNED_AT_ONCE && !signal?.aborted) {
-      ({ rowCount: pruned } = await database.query(statement, [PRUNED_AT_ONCE]));
-    }
-  }
-}
-
 export interface NewRequest extends RequestKey {
   bodyHmac: Buffer;
   jobId: string;

@@ -9,9 +9,8 @@ import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts
 import { applyTransaction } from '../../indexer/mirror/apply.ts';
 import { type Announcer, createAnnouncer } from '../../indexer/webhooks/announce/announcer.ts';
 import { createMakeAttempt } from '../../indexer/webhooks/deliver/attempt.ts';
-import { openAttemptJobs } from '../../indexer/webhooks/deliver/attemptJobs.ts';
 import type { Outcome } from '../../indexer/webhooks/deliver/exchange.ts';
-import { createDeliveryQueue, type DeliveryQueue } from '../../indexer/webhooks/deliver/queue.ts';
+import { type AttemptJob, takeDue } from '../../indexer/webhooks/deliver/take.ts';
 import { startWebhooks, type Webhooks } from '../../indexer/webhooks/start.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { API_VERSION, type EventKind } from '../../webhooks/events.ts';
@@ -42,7 +41,6 @@ interface AttemptRow {
 
 /** The webhooks on a database of their own, without a ledger. */
 export interface WebhookScene extends MirrorDatabase {
-  readonly queue: DeliveryQueue;
   readonly announcer: Announcer;
   /** Folds and announces, as the indexer does. */
   applyAndAnnounce(transactions: readonly LedgerTransaction[], as?: Announcer): Promise<void>;
@@ -62,6 +60,8 @@ export interface WebhookScene extends MirrorDatabase {
   attempts(deliveryId: bigint): Promise<AttemptRow[]>;
   /** Makes the attempts that are due now, one after the other. */
   attemptDue(): Promise<Outcome[]>;
+  /** Makes one attempt, or whatever else is left to do of it. */
+  makeAttempt(job: AttemptJob): Promise<void>;
   /** What was logged at the level `error`. */
   readonly errors: { msg: string }[];
   /** Makes a delivery's next attempt due in `seconds` from now. */
@@ -78,20 +78,19 @@ export async function createWebhookScene(): Promise<WebhookScene> {
   const errors: WebhookScene['errors'] = [];
   const into = { write: (line: string) => void errors.push(JSON.parse(line)) };
   const logger = createLogger({ name: 'test', level: 'error', into });
-  const jobs = await openAttemptJobs({ databaseUrl, logger });
-  const queue = createDeliveryQueue(jobs.boss);
   const sealing = createSealing(Buffer.from(SECRETS_KEY, 'base64'));
   const connections: Dispatcher = createGuardedDispatcher({
     allowLoopback: true,
     connectTimeoutMs: 10_000,
   });
-  const announcer = createAnnouncer({ queue, awaitsFinality: false }, 0n);
+  const announcer = createAnnouncer({ awaitsFinality: false }, 0n);
   const addresses = createAddresses();
   const started: Webhooks[] = [];
+  const prepareAttempts = (onAttempt: (outcome: Outcome) => void) =>
+    createMakeAttempt({ pool, sealing, logger, dispatcher: connections, onAttempt });
 
   return {
     ...mirror,
-    queue,
     announcer,
     async applyAndAnnounce(transactions, as = announcer) {
       for (const transaction of transactions) {
@@ -129,33 +128,23 @@ export async function createWebhookScene(): Promise<WebhookScene> {
       return rows;
     },
     errors,
+    makeAttempt: (job) => prepareAttempts(() => {})(job),
     async attemptDue() {
       const outcomes: Outcome[] = [];
-      const makeAttempt = createMakeAttempt({
-        pool,
-        queue,
-        sealing,
-        logger,
-        dispatcher: connections,
-        onAttempt: (outcome) => outcomes.push(outcome),
-      });
+      const makeAttempt = prepareAttempts((outcome) => outcomes.push(outcome));
       const turn = { max: 100, webhookMax: 4, exceptWallets: [] };
-      for (let due = await jobs.take(turn); due.length > 0; due = await jobs.take(turn)) {
+      for (let due = await takeDue(pool, turn); due.length > 0; due = await takeDue(pool, turn)) {
         for (const job of due) await makeAttempt(job);
       }
       return outcomes;
     },
     async moveDue(deliveryId, seconds) {
-      const { rows } = await pool.query(
+      await pool.query(
         `update service.webhook_deliveries
          set due_at = clock_timestamp() + $2 * interval '1 second'
-         where id = $1 and status = 'pending' returning due_at`,
+         where id = $1 and status = 'pending'`,
         [deliveryId, seconds],
       );
-      await pool.query(`update pgboss.job set start_after = $2 where data ->> 'deliveryId' = $1`, [
-        deliveryId.toString(),
-        rows[0]?.due_at,
-      ]);
     },
     async dueInSeconds(deliveryId) {
       const { rows } = await pool.query(
@@ -182,7 +171,6 @@ export async function createWebhookScene(): Promise<WebhookScene> {
     },
     async close() {
       await Promise.all(started.map((webhooks) => webhooks.stop()));
-      await jobs.close();
       await connections.destroy();
       await mirror.close();
     },

@@ -4,7 +4,6 @@ import { createKeyAdmission } from '../../api/account/keyAdmission.ts';
 import { createKey, reinstateKey, revokeKey, suspendKey } from '../../api/account/keys.ts';
 import { createIdempotency } from '../../api/jobs/idempotency.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
-import { createLogger } from '../../common/logger.ts';
 import { insertAccount, type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 import { bodyWith } from './requestScene.ts';
 import { type ServedApp, serveApp } from './serveApp.ts';
@@ -31,7 +30,6 @@ beforeAll(async () => {
   const keys = createKeyAdmission(counted);
   const idempotency = createIdempotency({
     database: counted,
-    logger: createLogger({ name: 'test', level: 'silent' }),
     findStatus: async () => 'failed',
     nowMs: () => Date.now(),
   });

@@ -5,9 +5,8 @@ import type pg from 'pg';
 import { createIdempotency, type Idempotency } from '../../api/jobs/idempotency.ts';
 import type { LookedUpStatus } from '../../api/jobs/job.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
-import { pruneRequests } from '../../api/sql/requests.ts';
-import { createLogger } from '../../common/logger.ts';
 import { createPool } from '../../common/postgres.ts';
+import { deleteOldRequests } from '../../indexer/background/expiredRows.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
 import { KEPT_COPY } from './keptCopy.ts';
@@ -46,7 +45,6 @@ beforeEach(async () => {
 
 const parts = (): Parameters<typeof createIdempotency>[0] => ({
   database: pool,
-  logger: createLogger({ name: 'test', level: 'silent' }),
   findStatus: async ({ jobId }) => statuses.get(jobId),
   nowMs: () => NOW_MS,
 });
@@ -238,7 +236,7 @@ describe.each([
     await pool.query('update service.idempotent_requests set expires_at = now()');
     expect(await refusalOf(again)).toBe('new');
     await pool.query('update service.idempotent_requests set expires_at = now()');
-    await pruneRequests(pool);
+    await deleteOldRequests(pool);
     const { rowCount } = await pool.query('select 1 from service.idempotent_requests');
     expect(rowCount).toBe(0);
   });
@@ -257,7 +255,7 @@ describe.each([
       counts.push(result.rowCount);
       return result;
     };
-    await pruneRequests({ query } as Pick<pg.Pool, 'query'>);
+    await deleteOldRequests({ query } as Pick<pg.Pool, 'query'>);
     expect(counts).toEqual([1_000, 1_000, 300, 1_000, 100]);
     const { rows } = await pool.query(
       `select count(*)::integer as left, count(answer)::integer as answers

@@ -7,12 +7,12 @@ import {
   claimRequests,
   deleteRequest,
   type NewRequest,
-  pruneRequests,
   selectRequest,
   storeAnswer,
   storeAnswers,
 } from '../../api/sql/requests.ts';
 import { inTransaction } from '../../common/postgres.ts';
+import { deleteOldRequests } from '../../indexer/background/expiredRows.ts';
 import { createRandom } from '../../testing/random.ts';
 import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 
@@ -121,7 +121,7 @@ describe.each(Object.entries(forms))(
           const requests = places.map((place) => requestOf(place, `${name} ${round} ${place}`));
           await claim(pool, shuffled(requests));
           await store(pool, shuffled(requests).map(answerOf));
-          await pruneRequests(pool);
+          await deleteOldRequests(pool);
           await deleteRequest(pool, requests[random.below(requests.length)] as NewRequest);
         }
       };
@@ -132,13 +132,13 @@ describe.each(Object.entries(forms))(
       await claim(pool, [{ ...requestOf(1), lifetimeSeconds: -1 }, requestOf(2)]);
       await inTransaction(pool, async (client) => {
         await claim(client, [{ ...requestOf(1, 'again'), lifetimeSeconds: -1 }]);
-        await pruneRequests(pool);
+        await deleteOldRequests(pool);
       });
       const { rows } = await pool.query(
         'select job_id from service.idempotent_requests order by 1',
       );
       expect(rows).toEqual([{ job_id: 'again' }, { job_id: 'job 2' }]);
-      await pruneRequests(pool);
+      await deleteOldRequests(pool);
       const left = await pool.query('select job_id from service.idempotent_requests');
       expect(left.rows).toEqual([{ job_id: 'job 2' }]);
     });

@@ -5,7 +5,6 @@ import type pg from 'pg';
 import { createIdempotency } from '../../api/jobs/idempotency.ts';
 import type { LookedUpStatus } from '../../api/jobs/job.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
-import { createLogger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { NEIGHBOURING_STEPS, secretsKeySteps } from '../../testing/service/gatedService.ts';
@@ -51,7 +50,6 @@ function processAt(
   const identify = createRequestIdentification(secret, previousSecret);
   const idempotency = createIdempotency({
     database: pool,
-    logger: createLogger({ name: 'test', level: 'silent' }),
     findStatus: async ({ jobId }) => statuses.get(jobId),
     nowMs: () => NOW_MS,
     ...parts,

@@ -31,7 +31,6 @@ beforeAll(async () => {
   const { pool } = database;
   const idempotency = createIdempotency({
     database: pool,
-    logger,
     findStatus: async () => undefined,
     nowMs: () => Date.now(),
   });

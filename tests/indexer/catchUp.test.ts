@@ -1,7 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type pg from 'pg';
-import { createLogger } from '../../common/logger.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
 import { finalize } from '../../indexer/mirror/finalize.ts';
 import type { MirrorContext } from '../../indexer/mirror/progress.ts';
@@ -11,8 +10,6 @@ import { clearMirror } from '../../indexer/sql/digest.ts';
 import { selectCursor } from '../../indexer/sql/progress.ts';
 import { MIRROR_SCHEMA, useSchema } from '../../indexer/sql/schema.ts';
 import { type Announcing, createAnnouncer } from '../../indexer/webhooks/announce/announcer.ts';
-import { openAttemptJobs } from '../../indexer/webhooks/deliver/attemptJobs.ts';
-import { createDeliveryQueue, type DeliveryQueue } from '../../indexer/webhooks/deliver/queue.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { addresses } from '../../testing/indexer/scene.ts';
 import { createRandom } from '../../testing/random.ts';
@@ -42,18 +39,12 @@ const KILL_WITHIN_STATEMENTS = 120;
 const TURNS_MAX = 10;
 
 let mirror: MirrorDatabase;
-let jobs: Awaited<ReturnType<typeof openAttemptJobs>>;
-let queue: DeliveryQueue;
 
 beforeAll(async () => {
   mirror = await createMirrorDatabase();
-  const logger = createLogger({ name: 'test', level: 'silent' });
-  jobs = await openAttemptJobs({ databaseUrl: mirror.databaseUrl, logger });
-  queue = createDeliveryQueue(jobs.boss);
 });
 
 afterAll(async () => {
-  await jobs?.close();
   await mirror?.close();
 });
 
@@ -158,7 +149,7 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
     'yields the same tables and announcements ($when) as one transaction at a time, however often it is killed',
     async ({ awaitsFinality }) => {
       const { ledger, source } = createHistory();
-      const keeping = { source: slowly(source), announcing: { queue, awaitsFinality } };
+      const keeping = { source: slowly(source), announcing: { awaitsFinality } };
       let kills = 0;
       let commits: number | undefined;
       while (commits === undefined) {
@@ -183,7 +174,7 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
     ledger.land([openWallet('anna'), buy('anna', 120n)]);
     ledger.advance(10);
     ledger.finalize(0);
-    const keeping = { source: nodeOf(ledger), announcing: { queue, awaitsFinality: false } };
+    const keeping = { source: nodeOf(ledger), announcing: { awaitsFinality: false } };
     let isDone = false;
     for (let killedAt = 1; !isDone; killedAt += 1) {
       await clearMirror(mirror.pool);
@@ -199,14 +190,14 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
 
   it('applies several transactions in one database transaction', async () => {
     const { ledger, source } = createHistory();
-    const commits = await keep({ source, announcing: { queue, awaitsFinality: false } }, finalize);
+    const commits = await keep({ source, announcing: { awaitsFinality: false } }, finalize);
     expect(await storedSignatures()).toHaveLength(succeededOf(ledger).length);
     expect(commits).toBeLessThan(TRANSACTIONS / 10);
   });
 
   it('shows readers whole batches, each with its cursor', async () => {
     const { ledger, source } = createHistory();
-    const announcing: Announcing = { queue, awaitsFinality: false };
+    const announcing: Announcing = { awaitsFinality: false };
     const announcer = createAnnouncer(announcing, 0n);
     const positions = new Map(
       succeededOf(ledger).map(({ signature }, index) => [signature, index]),
@@ -244,7 +235,7 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
       const events = transaction.events.map((event) => ({ ...event, name: 'Unknown' as never }));
       return { ...transaction, events };
     };
-    const announcing = { queue, awaitsFinality: false };
+    const announcing = { awaitsFinality: false };
     const work = keep({ source: { ...source, read: unreadable }, announcing }, finalize);
     await expect(work).rejects.toThrow(TypeError);
     const expected = succeeded.slice(0, bad).map(({ signature }) => signature);
@@ -274,7 +265,7 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
       ledger.land([acknowledge(id, 'worker 1')]);
       ledger.land([buy('anna', 1n)]);
       const transactions = places.map((place) => ledger.transactions[place] as Landed);
-      const announcing = { queue, awaitsFinality: false };
+      const announcing = { awaitsFinality: false };
       await keep({ source: nodeOf(ledger), announcing }, async (context) => {
         await applyMissing(context, transactions.slice(0, first));
         await applyMissing(context, transactions.slice(first));

@@ -6,7 +6,6 @@ import { createProgress } from '../../indexer/mirror/progress.ts';
 import type { FatalError } from '../../indexer/source/errors.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
 import { createMetrics } from '../../indexer/telemetry/metrics.ts';
-import type { DeliveryQueue } from '../../indexer/webhooks/deliver/queue.ts';
 import { addresses } from '../../testing/indexer/scene.ts';
 
 /** An indexer in the test's own process, by a clock that the test moves. */
@@ -22,13 +21,6 @@ export interface LocalIndexer {
 
 /** Nothing listens there: each sweep comes by itself. */
 const NO_STREAM = 'ws://127.0.0.1:9';
-/** No webhook is there to be told of anything. */
-const NO_QUEUE: DeliveryQueue = {
-  add: async () => {},
-  put: async () => {},
-  remove: async () => {},
-};
-
 export function createLocalIndexer(options: {
   pool: pg.Pool;
   source: LedgerSource;
@@ -46,7 +38,7 @@ export function createLocalIndexer(options: {
     commitment: 'confirmed',
     reconcileWatch: { run: async () => {}, breaches: () => 0 },
     lagMax: { slots: 150, ms: 30_000 },
-    announcing: { queue: NO_QUEUE, awaitsFinality: false },
+    announcing: { awaitsFinality: false },
     logger: createLogger({
       ...{ name: 'test', level: 'info' },
       into: { write: (line) => void log.push(JSON.parse(line)) },

@@ -79,8 +79,7 @@ describe('rolling back a transaction', () => {
     await mirror.apply([lost]);
     expect(await digestTables(mirror.pool)).not.toEqual(digest);
 
-    const queue = { add: async () => {}, put: async () => {}, remove: async () => {} };
-    const announcer = createAnnouncer({ queue, awaitsFinality: false }, 0n);
+    const announcer = createAnnouncer({ awaitsFinality: false }, 0n);
     const rowsMax = await inTransaction(mirror.pool, async (client) => {
       const database = measured(client);
       await rollBack(database, lost.signature, addresses, announcer);

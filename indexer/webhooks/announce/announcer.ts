@@ -2,7 +2,7 @@ import type { Database } from '../../../common/postgres.ts';
 import { EVENT_KINDS } from '../../../webhooks/events.ts';
 import type { EventPlace, LedgerEvent } from '../../fold/event.ts';
 import { atomically } from '../../sql/writeChanges.ts';
-import type { DeliveryQueue, DueDelivery } from '../deliver/queue.ts';
+import { notifyDue } from '../deliver/take.ts';
 import { readCreditHolders, restoreCreditAlert } from './credits.ts';
 import {
   eventIdOf,
@@ -14,30 +14,19 @@ import {
 import { isAnnounced, occurrencesOf, readFacts } from './descriptions.ts';
 import { type Occurrence, resetPosition, selectPosition } from './occurrence.ts';
 
-/**
- * Makes due what waited for its transaction to be final.
- *
- * @returns the deliveries, in their order
- */
+/** Makes due what waited for its transaction to be final. @returns whether anything did */
 async function releaseDeliveries(
   database: Database,
   signatures: readonly string[],
-): Promise<DueDelivery[]> {
-  const { rows } = await database.query<{ id: bigint; webhook_id: string }>({
+): Promise<boolean> {
+  const { rowCount } = await database.query({
     name: 'release_deliveries',
     text: `
-      with released as (
-        update service.webhook_deliveries set due_at = now()
-        where signature = any($1) and status = 'pending' and due_at = 'infinity'
-        returning id, webhook_id
-      )
-      select id, webhook_id from released order by id`,
+      update service.webhook_deliveries set due_at = now()
+      where signature = any($1) and status = 'pending' and due_at = 'infinity'`,
     values: [signatures],
   });
-  return rows.map(({ id, webhook_id }) => ({
-    ...{ id, webhookId: webhook_id },
-    ...{ attempt: 1, dueAt: null },
-  }));
+  return rowCount !== 0;
 }
 
 /** The transactions that are known to be final while deliveries still wait for that. */
@@ -85,7 +74,6 @@ export interface Announcer {
 
 /** How events go out. */
 export interface Announcing {
-  readonly queue: DeliveryQueue;
   /** Only when their transactions are final. */
   readonly awaitsFinality: boolean;
 }
@@ -99,10 +87,7 @@ function isEnough(occurrences: readonly Occurrence[]): boolean {
 }
 
 /** @param floorSlot nothing up to it is announced */
-export function createAnnouncer(
-  { queue, awaitsFinality }: Announcing,
-  floorSlot: bigint,
-): Announcer {
+export function createAnnouncer({ awaitsFinality }: Announcing, floorSlot: bigint): Announcer {
   async function deliver(database: Database, occurrences: readonly Occurrence[]): Promise<void> {
     if (occurrences.length === 0) return;
     const subscribers = await selectSubscribers(database, occurrences);
@@ -112,7 +97,7 @@ export function createAnnouncer(
         .map((subscriber) => renderDelivery(occurrence, subscriber, awaitsFinality)),
     );
     if (deliveries.length === 0) return;
-    await queue.add(database, await insertDeliveries(database, deliveries));
+    if (await insertDeliveries(database, deliveries)) await notifyDue(database);
   }
 
   return {
@@ -128,7 +113,7 @@ export function createAnnouncer(
       await deliver(database, occurrences);
     },
     async release(database, signatures) {
-      await queue.add(database, await releaseDeliveries(database, signatures));
+      if (await releaseDeliveries(database, signatures)) await notifyDue(database);
     },
     async withdraw(database, { signature, events }) {
       const isLost = (event: LedgerEvent) => event.signature === signature;

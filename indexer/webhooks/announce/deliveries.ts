@@ -3,7 +3,6 @@ import { isoTime } from '../../../common/jsonForms.ts';
 import type { Database } from '../../../common/postgres.ts';
 import type { EventKind } from '../../../webhooks/events.ts';
 import type { EventPlace } from '../../fold/event.ts';
-import type { DueDelivery } from '../deliver/queue.ts';
 import type { Occurrence } from './occurrence.ts';
 
 /**
@@ -133,13 +132,13 @@ interface NewDelivery {
 /**
  * Writes deliveries in the given order; one whose webhook has had the event already is left as it is.
  *
- * @returns those that are due at once
+ * @returns whether any is due at once
  */
 export async function insertDeliveries(
   database: Database,
   deliveries: readonly NewDelivery[],
-): Promise<DueDelivery[]> {
-  const { rows } = await database.query<{ id: bigint; webhook_id: string; is_due: boolean }>({
+): Promise<boolean> {
+  const { rows } = await database.query<{ is_due: boolean }>({
     name: 'insert_deliveries',
     text: `
       insert into service.webhook_deliveries (webhook_id, event_id, event, signature, slot,
@@ -159,10 +158,8 @@ export async function insertDeliveries(
         with ordinality as delivery
       order by ordinality
       on conflict (webhook_id, event_id) do nothing
-      returning id, webhook_id, due_at <= now() as is_due`,
+      returning coalesce(due_at <= now(), false) as is_due`,
     values: [JSON.stringify(deliveries)],
   });
-  return rows
-    .filter(({ is_due }) => is_due)
-    .map(({ id, webhook_id }) => ({ id, webhookId: webhook_id, attempt: 1, dueAt: null }));
+  return rows.some(({ is_due }) => is_due);
 }

@@ -4,10 +4,9 @@ import type { Logger } from '../../../common/logger.ts';
 import { type Database, inTransaction } from '../../../common/postgres.ts';
 import { type Sealing, SealingError } from '../../../common/sealing.ts';
 import { type SigningSecrets, webhookHeaders } from '../../../webhooks/signature.ts';
-import { concludeAttempt } from './conclude.ts';
+import { concludeAttempt, settleUnclaimed } from './conclude.ts';
 import { exchange, type Outcome } from './exchange.ts';
-import type { AttemptJob, DeliveryQueue } from './queue.ts';
-import { settleUnclaimed } from './upkeep.ts';
+import type { AttemptJob } from './take.ts';
 
 /** All that an attempt needs. */
 interface ClaimedAttempt extends AttemptJob {
@@ -78,13 +77,12 @@ export type MakeAttempt = (job: AttemptJob) => Promise<void>;
 /** @param options.onAttempt told of every attempt that was made */
 export function createMakeAttempt(options: {
   pool: pg.Pool;
-  queue: DeliveryQueue;
   sealing: Pick<Sealing, 'open'>;
   dispatcher: Dispatcher;
   logger: Logger;
   onAttempt: (outcome: Outcome) => void;
 }): MakeAttempt {
-  const { pool, queue, sealing, dispatcher, logger, onAttempt } = options;
+  const { pool, sealing, dispatcher, logger, onAttempt } = options;
 
   /** @returns undefined when the secret cannot be read */
   function openSecrets({ secret, previousSecret }: ClaimedAttempt): SigningSecrets | undefined {
@@ -118,14 +116,12 @@ export function createMakeAttempt(options: {
   return async (job) => {
     const claimed = await claimAttempt(pool, job);
     if (!claimed) {
-      const outcome = await inTransaction(pool, (client) => settleUnclaimed(client, queue, job));
+      const outcome = await inTransaction(pool, (client) => settleUnclaimed(client, job));
       if (outcome) onAttempt(outcome);
       return;
     }
     const outcome = await post(claimed);
-    await inTransaction(pool, (client) =>
-      concludeAttempt(client, queue, { job, outcome, endedAt: null }),
-    );
+    await inTransaction(pool, (client) => concludeAttempt(client, { job, outcome, endedAt: null }));
     onAttempt(outcome);
     const { webhookId: webhook_id, eventId: event_id } = claimed;
     const { error, statusCode: status, durationMs: duration_ms } = outcome;

@@ -1,16 +1,16 @@
 import type { Database } from '../../../common/postgres.ts';
-import { type Outcome, TEST_EVENT } from './exchange.ts';
-import type { AttemptJob, DeliveryQueue } from './queue.ts';
+import { EXCHANGE_MS_MAX, type Outcome, TEST_EVENT } from './exchange.ts';
 import { ATTEMPTS_MAX, delayAfter } from './schedule.ts';
-import { setAside } from './setAside.ts';
+import { setAside, setOneAside } from './setAside.ts';
+import { type AttemptJob, giveBack } from './take.ts';
 
 /**
- * Locks the webhook of a delivery. Whoever changes deliveries does so first, and looks after the
- * queue last, so that nobody waits for each other in a circle.
+ * Locks the webhook of a delivery. Whoever changes deliveries does so first, so that nobody waits
+ * for each other in a circle.
  *
  * @returns undefined when the webhook was deleted
  */
-export async function lockWebhook(
+async function lockWebhook(
   database: Database,
   deliveryId: bigint,
 ): Promise<{ id: string; status: string } | undefined> {
@@ -33,11 +33,10 @@ export async function lockWebhook(
  */
 export async function concludeAttempt(
   database: Database,
-  queue: DeliveryQueue,
   { job, outcome, endedAt }: { job: AttemptJob; outcome: Outcome; endedAt: Date | null },
 ): Promise<void> {
   const webhook = await lockWebhook(database, job.deliveryId);
-  await queue.remove(database, job);
+  await giveBack(database, job.deliveryId);
   // Deleted meanwhile, and its deliveries with it.
   if (!webhook) return;
   // Somebody else took this process for dead, and has concluded the attempt.
@@ -56,10 +55,7 @@ export async function concludeAttempt(
     if (!isTest && job.attempt === ATTEMPTS_MAX) await failWebhook(database, webhook.id);
     return;
   }
-  const dueAt = await postpone(database, job.deliveryId, { endedAt, delayMs });
-  const { deliveryId: id, isRequested } = job;
-  const attempt = job.attempt + 1;
-  await queue.add(database, [{ id, webhookId: webhook.id, attempt, dueAt, isRequested }]);
+  await postpone(database, job.deliveryId, { endedAt, delayMs });
 }
 
 async function noteEnd(database: Database, job: AttemptJob, outcome: Outcome): Promise<boolean> {
@@ -101,7 +97,8 @@ async function endDelivery(
     name: 'end_delivery',
     text: `
       update service.webhook_deliveries
-      set status = $2, due_at = null, delivered_at = case when $2 = 'delivered' then now() end
+      set status = $2, due_at = null, is_requested = false,
+        delivered_at = case when $2 = 'delivered' then now() end
       where id = $1`,
     values: [id, status],
   });
@@ -120,15 +117,72 @@ async function postpone(
   database: Database,
   id: bigint,
   { endedAt, delayMs }: { endedAt: Date | null; delayMs: number },
-): Promise<Date> {
-  const { rows } = await database.query<{ due_at: Date }>({
+): Promise<void> {
+  await database.query({
     name: 'postpone_delivery',
     text: `
       update service.webhook_deliveries
       set due_at = coalesce($2, clock_timestamp()) + $3 * interval '1 millisecond'
-      where id = $1
-      returning due_at`,
+      where id = $1`,
     values: [id, endedAt, delayMs],
   });
-  return rows[0]?.due_at as Date;
+}
+
+const INTERRUPTED: Outcome = {
+  error: 'interrupted',
+  statusCode: null,
+  response: null,
+  durationMs: null,
+};
+
+/**
+ * Settles an attempt that could not be claimed. Either there is nothing to do any more; or it was
+ * begun by a process that died: then it counts, and ended when its time was up at the latest.
+ *
+ * @returns how it ended, if it was begun
+ */
+export async function settleUnclaimed(
+  database: Database,
+  job: AttemptJob,
+): Promise<Outcome | undefined> {
+  const webhook = await lockWebhook(database, job.deliveryId);
+  const { upAt, isUp, isNext } = await selectState(database, job);
+  // Another process took it for dead, and makes it now.
+  if (upAt && !isUp) return undefined;
+  if (upAt) {
+    await concludeAttempt(database, { job, outcome: INTERRUPTED, endedAt: upAt });
+    return INTERRUPTED;
+  }
+  const isRefused =
+    webhook?.status === 'disabled' || (webhook?.status === 'failed' && !job.isRequested);
+  // An event that was announced just when its webhook was disabled or given up is kept, too.
+  if (isNext && isRefused) await setOneAside(database, job.deliveryId);
+  await giveBack(database, job.deliveryId);
+  return undefined;
+}
+
+interface AttemptState {
+  /** When the attempt's time is up, if it was begun and has no end. */
+  readonly upAt: Date | null;
+  readonly isUp: boolean;
+  /** The attempt is the one to be made next. */
+  readonly isNext: boolean;
+}
+
+async function selectState(
+  database: Database,
+  { deliveryId, attempt }: AttemptJob,
+): Promise<Partial<AttemptState>> {
+  const { rows } = await database.query<AttemptState>(
+    `select up_at as "upAt", up_at <= now() as "isUp",
+       status = 'pending' and attempts = $2 - 1 as "isNext"
+     from service.webhook_deliveries
+     left join lateral (
+       select started_at + $3 * interval '1 millisecond' as up_at from service.webhook_attempts
+       where delivery_id = id and attempt = $2 and duration_ms is null and error is null
+     ) begun on true
+     where id = $1`,
+    [deliveryId, attempt, EXCHANGE_MS_MAX],
+  );
+  return rows[0] ?? {};
 }

@@ -1,15 +1,16 @@
+import type pg from 'pg';
+import { listen } from '../../../common/listen.ts';
 import type { Logger } from '../../../common/logger.ts';
 import { delay } from '../../../common/wait.ts';
 import { classify, FatalError } from '../../source/errors.ts';
 import { createWakeUp } from '../../source/hints.ts';
 import type { MakeAttempt } from './attempt.ts';
-import type { AttemptJobs } from './attemptJobs.ts';
-import type { TakenAttempt } from './queue.ts';
 import type { Shares } from './shares.ts';
+import { DUE_CHANNEL, type TakenAttempt, takeDue } from './take.ts';
 
 /** Makes attempts as they become due, many at a time. */
 export interface Dispatcher {
-  start(): Promise<void>;
+  start(): void;
   /** Takes no more attempts, and gives those under way a few seconds to end. */
   stop(): Promise<void>;
 }
@@ -22,20 +23,23 @@ const BACKOFF_MS = 1_000;
 /** Half of the time that a process has to end. */
 const DRAIN_MS = 5_000;
 
-/** @param options.onFatal told of an error that trying again cannot mend; nothing is taken any more */
+/**
+ * @param options.pool two connections of its own: one listens, one takes
+ * @param options.onFatal told of an error that trying again cannot mend; nothing is taken any more
+ */
 export function createDispatcher(options: {
-  jobs: Pick<AttemptJobs, 'take' | 'listen'>;
+  pool: pg.Pool;
   shares: Shares;
   makeAttempt: MakeAttempt;
   logger: Logger;
   onFatal: (error: FatalError) => void;
 }): Dispatcher {
-  const { jobs, shares, makeAttempt, logger, onFatal } = options;
+  const { pool, shares, makeAttempt, logger, onFatal } = options;
   const stopping = new AbortController();
   const wakeUp = createWakeUp();
   const underWay = new Set<Promise<void>>();
   let firstAtMs = Number.NEGATIVE_INFINITY;
-  let running = Promise.resolve();
+  let running: Promise<unknown> = Promise.resolve();
 
   function fail(error: unknown): void {
     const failure = classify(error);
@@ -44,7 +48,7 @@ export function createDispatcher(options: {
       onFatal(failure);
       return;
     }
-    // What was taken stays taken until pg-boss hands it out again.
+    // What was taken stays taken for its time.
     logger.warn({ msg: 'Lost the database of the webhooks', reason: failure.message });
   }
 
@@ -62,13 +66,13 @@ export function createDispatcher(options: {
 
   async function take(kind: 'first' | 'more'): Promise<number> {
     const turn = shares.turn(kind);
-    const taken = turn ? await jobs.take(turn) : [];
+    const taken = turn ? await takeDue(pool, turn) : [];
     for (const job of taken) begin(job);
     return taken.length;
   }
 
   /** @returns when to look again at the latest, in milliseconds */
-  async function takeDue(): Promise<number> {
+  async function takeTurns(): Promise<number> {
     const isFirstDue = performance.now() - firstAtMs >= FIRST_INTERVAL_MS;
     if (isFirstDue) firstAtMs = performance.now();
     const first = isFirstDue ? await take('first') : 0;
@@ -79,7 +83,7 @@ export function createDispatcher(options: {
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        const waitMs = await takeDue();
+        const waitMs = await takeTurns();
         if (waitMs > 0) await wakeUp.wait(waitMs, stopping.signal);
       } catch (error) {
         fail(error);
@@ -89,9 +93,16 @@ export function createDispatcher(options: {
   }
 
   return {
-    async start() {
-      await jobs.listen(wakeUp.wake);
-      running = run();
+    start() {
+      const listening = listen({
+        pool,
+        channel: DUE_CHANNEL,
+        signal: stopping.signal,
+        onNotification: wakeUp.wake,
+        onListening: wakeUp.wake,
+        onLost: (error) => logger.warn({ msg: 'Lost the notifications of webhooks', err: error }),
+      });
+      running = Promise.all([run(), listening]);
     },
     async stop() {
       stopping.abort();

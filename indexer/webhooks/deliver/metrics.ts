@@ -1,4 +1,6 @@
+import type pg from 'pg';
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Logger } from '../../../common/logger.ts';
 import type { Database } from '../../../common/postgres.ts';
 import type { Outcome } from './exchange.ts';
 
@@ -32,12 +34,17 @@ export async function measureBacklog(database: Database): Promise<Backlog> {
 }
 
 /** What the webhooks tell about their work, in Prometheus's form. */
-export interface WebhookMetrics {
+interface WebhookMetrics {
   attempt(outcome: Outcome): void;
-  backlog(backlog: Backlog): void;
 }
 
-export function createWebhookMetrics(registry: Registry): WebhookMetrics {
+/** @param options.pool measured whenever somebody reads the metrics */
+export function createWebhookMetrics(options: {
+  registry: Registry;
+  pool: pg.Pool;
+  logger: Logger;
+}): WebhookMetrics {
+  const { registry, pool, logger } = options;
   const registers = [registry];
   const attempts = new Counter({
     name: 'svc_webhook_attempts_total',
@@ -45,27 +52,43 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
     labelNames: ['result'],
     registers,
   });
-  const deliveries = new Gauge({
-    name: 'svc_webhook_backlog_deliveries',
-    help: 'Events that are still to be delivered',
-    registers,
-  });
-  const oldest = new Gauge({
-    name: 'svc_webhook_backlog_oldest_seconds',
-    help: 'Time since the oldest of them was announced',
-    registers,
-  });
-  const overdue = new Gauge({
-    name: 'svc_webhook_overdue_seconds',
-    help: 'Time that an attempt has been due without being made',
-    registers,
-  });
-  return {
-    attempt: ({ error }) => attempts.inc({ result: error ?? 'delivered' }),
-    backlog(backlog) {
-      deliveries.set(backlog.deliveries);
-      oldest.set(backlog.oldestSeconds);
-      overdue.set(backlog.overdueSeconds);
-    },
-  };
+  let measuring: Promise<Backlog | undefined> | undefined;
+  /** One measurement for all gauges; undefined while the database is away. */
+  function measure(): Promise<Backlog | undefined> {
+    measuring ??= measureBacklog(pool)
+      .catch((error: unknown) => {
+        logger.warn({ msg: 'Failed to measure the backlog of the webhooks', err: error });
+        return undefined;
+      })
+      .finally(() => {
+        measuring = undefined;
+      });
+    return measuring;
+  }
+  const backlogGauge = (name: string, help: string, value: (backlog: Backlog) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        const backlog = await measure();
+        if (backlog) this.set(value(backlog));
+      },
+    });
+  backlogGauge(
+    'svc_webhook_backlog_deliveries',
+    'Events that are still to be delivered',
+    (backlog) => backlog.deliveries,
+  );
+  backlogGauge(
+    'svc_webhook_backlog_oldest_seconds',
+    'Time since the oldest of them was announced',
+    (backlog) => backlog.oldestSeconds,
+  );
+  backlogGauge(
+    'svc_webhook_overdue_seconds',
+    'Time that an attempt has been due without being made',
+    (backlog) => backlog.overdueSeconds,
+  );
+  return { attempt: ({ error }) => attempts.inc({ result: error ?? 'delivered' }) };
 }

@@ -34,7 +34,7 @@ async function setSomeAside(
        where webhook_id = $1 and status = 'pending' and (due_at, id) > ($2::timestamptz, $3::bigint)
        order by due_at, id limit $4
      ), aside as (
-       update service.webhook_deliveries delivery set status = 'undelivered', due_at = null
+       update service.webhook_deliveries delivery set status = 'undelivered', due_at = null, is_requested = false
        from pending where delivery.id = pending.id
      )
      select due_at::text, id from pending order by pending.due_at desc, id desc limit 1`,
@@ -46,7 +46,7 @@ async function setSomeAside(
 /** The same with one event: others may be there at the owner's wish. */
 export async function setOneAside(database: Database, deliveryId: bigint): Promise<void> {
   await database.query(
-    `update service.webhook_deliveries set status = 'undelivered', due_at = null
+    `update service.webhook_deliveries set status = 'undelivered', due_at = null, is_requested = false
      where id = $1 and status = 'pending'`,
     [deliveryId],
   );

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { type Database, inTransaction } from '../../../common/postgres.ts';
 import { TEST_EVENT } from '../deliver/exchange.ts';
-import type { DeliveryQueue, DueDelivery } from '../deliver/queue.ts';
+import { notifyDue } from '../deliver/take.ts';
 import { lockSendable, WebhookNotFoundError } from './webhooks.ts';
 
 /** Undelivered: its webhook was not active, so nobody sends it unless it is replayed. */
@@ -71,34 +71,33 @@ const BATCH = 1_000;
  */
 export async function replayDeliveries(
   pool: pg.Pool,
-  queue: DeliveryQueue,
   range: Pick<DeliveryFilter, 'webhookId' | 'since' | 'until'>,
 ): Promise<number> {
   const filter = { ...range, statuses: ['failed', 'undelivered'] as const };
   let count = 0;
   let after = 0n;
   for (let size = BATCH; size === BATCH; count += size) {
-    const due = await inTransaction(pool, async (client) => {
+    const replayed = await inTransaction(pool, async (client) => {
       await lockSendable(client, range.webhookId);
-      const { rows } = await client.query<DueRow>(
+      const { rows } = await client.query<{ id: bigint }>(
         `with replayed as (
-           update service.webhook_deliveries set status = 'pending', due_at = now()
+           update service.webhook_deliveries
+           set status = 'pending', due_at = now(), is_requested = true
            where id in (
              select id from service.webhook_deliveries
              where ${MATCHES} and id > $5 and event <> $7
              order by id limit $6
            )
-           returning id, webhook_id, attempts
+           returning id
          )
          select * from replayed order by id`,
         [...parametersOf(filter), after, BATCH, TEST_EVENT],
       );
-      const batch = rows.map(dueNow);
-      await queue.put(client, batch);
-      return batch;
+      if (rows.length > 0) await notifyDue(client);
+      return rows;
     });
-    size = due.length;
-    after = due.at(-1)?.id ?? after;
+    size = replayed.length;
+    after = replayed.at(-1)?.id ?? after;
   }
   return count;
 }
@@ -111,32 +110,21 @@ export async function replayDeliveries(
  */
 export async function replayDelivery(
   pool: pg.Pool,
-  queue: DeliveryQueue,
   { webhookId, deliveryId }: { webhookId: string; deliveryId: bigint },
 ): Promise<void> {
   await inTransaction(pool, async (client) => {
     await lockSendable(client, webhookId);
-    const { rows } = await client.query<DueRow>(
-      `update service.webhook_deliveries set status = 'pending', due_at = now()
-       where id = $1 and webhook_id = $2 and status in ('failed', 'undelivered')
-       returning id, webhook_id, attempts`,
+    const { rowCount } = await client.query(
+      `update service.webhook_deliveries
+       set status = 'pending', due_at = now(), is_requested = true
+       where id = $1 and webhook_id = $2 and status in ('failed', 'undelivered')`,
       [deliveryId, webhookId],
     );
-    if (rows.length === 0) {
+    if (rowCount === 0) {
       throw new WebhookNotFoundError(
         `The webhook ${webhookId} has no failed or undelivered delivery ${deliveryId}.`,
       );
     }
-    await queue.put(client, rows.map(dueNow));
+    await notifyDue(client);
   });
-}
-
-interface DueRow {
-  id: bigint;
-  webhook_id: string;
-  attempts: number;
-}
-
-function dueNow({ id, webhook_id, attempts }: DueRow): DueDelivery {
-  return { id, webhookId: webhook_id, attempt: attempts + 1, dueAt: null, isRequested: true };
 }

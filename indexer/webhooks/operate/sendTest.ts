@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { inTransaction } from '../../../common/postgres.ts';
 import { renderEnvelope } from '../announce/deliveries.ts';
 import { TEST_EVENT } from '../deliver/exchange.ts';
-import type { DeliveryQueue } from '../deliver/queue.ts';
+import { notifyDue } from '../deliver/take.ts';
 import { lockSendable } from './webhooks.ts';
 
 /**
@@ -14,11 +14,7 @@ import { lockSendable } from './webhooks.ts';
  * @returns the delivery, to see how it goes
  * @throws WebhookNotFoundError, WebhookDisabledError
  */
-export async function sendTestEvent(
-  pool: pg.Pool,
-  queue: DeliveryQueue,
-  webhookId: string,
-): Promise<bigint> {
+export async function sendTestEvent(pool: pg.Pool, webhookId: string): Promise<bigint> {
   return inTransaction(pool, async (client) => {
     const { apiVersion } = await lockSendable(client, webhookId);
     const id = `evt_${randomUUID().replaceAll('-', '')}`;
@@ -26,17 +22,15 @@ export async function sendTestEvent(
     const data = { webhook_id: webhookId };
     const { rows } = await client.query<{ id: bigint }>(
       `insert into service.webhook_deliveries (webhook_id, event_id, event, created_at, body,
-         status, due_at)
-       values ($1, $2, $3, $4, $5, 'pending', now())
+         status, due_at, is_requested)
+       values ($1, $2, $3, $4, $5, 'pending', now(), true)
        returning id`,
       [
         ...[webhookId, id, TEST_EVENT, createdAt],
         renderEnvelope({ id, event: TEST_EVENT, createdAt, apiVersion, data }),
       ],
     );
-    const deliveryId = rows[0]?.id as bigint;
-    const due = { webhookId, attempt: 1, dueAt: null, isRequested: true };
-    await queue.add(client, [{ id: deliveryId, ...due }]);
-    return deliveryId;
+    await notifyDue(client);
+    return rows[0]?.id as bigint;
   });
 }

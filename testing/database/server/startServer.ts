@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { createLogger } from '../../../common/logger.ts';
 import { createPool } from '../../../common/postgres.ts';
+import { startBackgroundJobs } from '../../../indexer/background/jobs.ts';
 import { migrate } from '../../../indexer/sql/migrate.ts';
-import { openAttemptJobs } from '../../../indexer/webhooks/deliver/attemptJobs.ts';
 
 /** Where tests make their databases. */
 export interface DatabaseServer {
@@ -52,14 +52,14 @@ async function startEmbedded() {
 /** The database that others are copied from: it has all tables, and no row that a test made. */
 export const templateOf = (prefix: string) => `${prefix}_template`;
 
-/** What the indexer makes when it starts: its own tables, and those of the webhooks' queue. */
+/** What the indexer makes when it starts: its own tables, and those of the background jobs. */
 async function makeTables(databaseUrl: string): Promise<void> {
   const pool = createPool({ databaseUrl, applicationName: 'test' });
   await migrate(pool);
-  await pool.end();
   const logger = createLogger({ name: 'test', level: 'fatal' });
-  const jobs = await openAttemptJobs({ databaseUrl, logger });
+  const jobs = await startBackgroundJobs({ pool, databaseUrl, logger });
   await jobs.close();
+  await pool.end();
 }
 
 async function dropAll(serverUrl: string, prefix: string): Promise<void> {

@@ -1,7 +1,6 @@
 import { selectCursor } from '../../../indexer/sql/progress.ts';
 import type { Announcing } from '../../../indexer/webhooks/announce/announcer.ts';
 import { resetPosition } from '../../../indexer/webhooks/announce/occurrence.ts';
-import type { DeliveryQueue } from '../../../indexer/webhooks/deliver/queue.ts';
 import type { MirrorDatabase } from '../../../testing/indexer/mirrorDatabase.ts';
 import { createChance } from './chance.ts';
 import { type Differences, findDifferences } from './differences/findDifferences.ts';
@@ -37,7 +36,6 @@ export async function simulate(options: {
   seed: number;
   transactions: number;
   mirror: MirrorDatabase;
-  queue: DeliveryQueue;
   clock: SimulatedClock;
 }): Promise<Outcome> {
   const { seed, transactions, mirror, clock } = options;
@@ -48,12 +46,7 @@ export async function simulate(options: {
   const rates = () => currentRates;
   const ledger = createSimulatedLedger(chanceOf('ledger'));
   const traffic = createTraffic({ ledger, chance: chanceOf('traffic'), rates });
-  const queue: DeliveryQueue = {
-    ...options.queue,
-    // It asks the database for more than the announcer's connection shows.
-    add: (...parameters) => clock.during(() => options.queue.add(...parameters)),
-  };
-  const announcing: Announcing = { queue, awaitsFinality: chance.happens(500) };
+  const announcing: Announcing = { awaitsFinality: chance.happens(500) };
   const fatal: string[] = [];
   const indexers = createIndexers({
     ...{ announcing, nowMs: clock.nowMs },

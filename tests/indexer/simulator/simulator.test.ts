@@ -8,11 +8,8 @@ import {
   it,
   jest,
 } from '@jest/globals';
-import { createLogger } from '../../../common/logger.ts';
 import * as wait from '../../../common/wait.ts';
 import { clearMirror } from '../../../indexer/sql/digest.ts';
-import { openAttemptJobs } from '../../../indexer/webhooks/deliver/attemptJobs.ts';
-import { createDeliveryQueue } from '../../../indexer/webhooks/deliver/queue.ts';
 import {
   createMirrorDatabase,
   type MirrorDatabase,
@@ -47,16 +44,12 @@ jest.unstable_mockModule('../../../common/wait.ts', () => ({ ...wait, delay: clo
 const { simulate } = await import('./simulate.ts');
 
 let mirror: MirrorDatabase;
-let jobs: Awaited<ReturnType<typeof openAttemptJobs>>;
 
 beforeAll(async () => {
   mirror = await createMirrorDatabase();
-  const logger = createLogger({ name: 'test', level: 'silent' });
-  jobs = await openAttemptJobs({ databaseUrl: mirror.databaseUrl, logger });
 });
 
 afterAll(async () => {
-  await jobs?.close();
   await mirror?.close();
 });
 
@@ -74,8 +67,7 @@ describe('a mirror under simulated failures', () => {
   it.each(seeds)(
     'matches the ledger and announces each event once (seed $seed, for $finds)',
     async ({ seed }) => {
-      const queue = createDeliveryQueue(jobs.boss);
-      const outcome = await simulate({ seed, transactions: TRANSACTIONS, mirror, queue, clock });
+      const outcome = await simulate({ seed, transactions: TRANSACTIONS, mirror, clock });
       expect(outcome).toEqual(NO_DIFFERENCES);
     },
     RUN_MS_MAX,

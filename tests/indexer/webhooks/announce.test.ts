@@ -30,7 +30,6 @@ afterEach(async () => {
   await clearMirror(scene.pool);
   await scene.pool.query('delete from service.webhooks');
   await scene.pool.query('delete from service.credit_alerts');
-  await scene.pool.query('delete from pgboss.job');
 });
 
 async function told(): Promise<{ webhook: string; event: string; status: string }[]> {
@@ -43,7 +42,9 @@ async function told(): Promise<{ webhook: string; event: string; status: string 
 }
 
 async function countQueued(): Promise<bigint> {
-  const { rows } = await scene.pool.query('select count(*) from pgboss.job');
+  const { rows } = await scene.pool.query(
+    `select count(*) from service.webhook_deliveries where status = 'pending' and due_at <= now()`,
+  );
   return rows[0]?.count;
 }
 
@@ -184,7 +185,7 @@ describe('announcing', () => {
 
   it('skips events that are not above the floor slot', async () => {
     await scene.addWebhook({ url: URL });
-    const announcer = createAnnouncer({ queue: scene.queue, awaitsFinality: false }, 10n);
+    const announcer = createAnnouncer({ awaitsFinality: false }, 10n);
     await scene.announce([bought({ credits: 5, available: 5, slot: 10n })], announcer);
     await scene.announce([withdrawn({ credits: 5, available: 0, slot: 10n })], announcer);
     expect(await told()).toEqual([]);
@@ -202,7 +203,7 @@ describe('announcing resumes', () => {
     try {
       return await resumeAnnouncing({
         ...{ database: client, sweptSlot },
-        announcing: { queue: scene.queue, awaitsFinality },
+        announcing: { awaitsFinality },
         ledgerSlot: async () => 1_000n,
       });
     } finally {
@@ -310,7 +311,7 @@ describe('a transaction that is rolled back', () => {
     const [lost, built] = [withdrawal(11n, 400), purchase(12n, 500)];
     await scene.applyAndAnnounce([opening(10n), lost, built]);
     expect(await told()).toHaveLength(2);
-    const later = createAnnouncer({ queue: scene.queue, awaitsFinality: false }, 12n);
+    const later = createAnnouncer({ awaitsFinality: false }, 12n);
     await vanish(lost, later);
     await scene.applyAndAnnounce([withdrawal(13n, 400)], later);
     expect(await told()).toHaveLength(2);
@@ -318,7 +319,7 @@ describe('a transaction that is rolled back', () => {
 
   it('does not start an alert through events that were never announced', async () => {
     await scene.addWebhook({ url: URL, events: ['credit.low'] });
-    const fromNow = createAnnouncer({ queue: scene.queue, awaitsFinality: false }, 11n);
+    const fromNow = createAnnouncer({ awaitsFinality: false }, 11n);
     const lost = purchase(12n, 60);
     await scene.applyAndAnnounce([opening(10n), withdrawal(11n, 50), lost], fromNow);
     await vanish(lost, fromNow);
@@ -387,7 +388,7 @@ describe('a transaction that is rolled back', () => {
 });
 
 describe('with webhooks that wait for finality', () => {
-  const careful = () => createAnnouncer({ queue: scene.queue, awaitsFinality: true }, 0n);
+  const careful = () => createAnnouncer({ awaitsFinality: true }, 0n);
 
   it('an event is queued only when its transaction is final [events.finality]', async () => {
     await scene.addWebhook({ url: URL });

@@ -54,7 +54,10 @@ describe('an indexer that is killed during a delivery', () => {
     await first.kill();
     receiver.answer = (response) => void response.end();
     await scene.pool.query(
-      `update pgboss.job set started_on = started_on - interval '61 seconds' where state = 'active'`,
+      `update service.webhook_deliveries set taken_until = taken_until - interval '61 seconds'`,
+    );
+    await scene.pool.query(
+      `update service.webhook_attempts set started_at = started_at - interval '11 seconds'`,
     );
     const second = await start();
     await untilReady(second);

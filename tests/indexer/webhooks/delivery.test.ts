@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { inTransaction } from '../../../common/postgres.ts';
 import { concludeAttempt } from '../../../indexer/webhooks/deliver/conclude.ts';
-import { selectOverdue } from '../../../indexer/webhooks/deliver/upkeep.ts';
+import { type TakenAttempt, takeDue } from '../../../indexer/webhooks/deliver/take.ts';
 import { disableWebhook } from '../../../indexer/webhooks/operate/webhooks.ts';
 import { bought } from '../../../testing/indexer/creditEvents.ts';
 import { type Receiver, refuse, startReceiver } from '../../../testing/indexer/receiver.ts';
@@ -252,17 +252,14 @@ describe('the delivery schedule', () => {
 
 describe('a failed webhook', () => {
   it('receives what its owner replays, even if another such event fails before', async () => {
-    const { webhookId } = await announceOne();
+    await announceOne();
     await scene.announce([bought({ credits: 5, available: 110 })]);
-    const [first, second] = (await scene.deliveries()).map(({ id }) => id) as [bigint, bigint];
-    await scene.pool.query('delete from pgboss.job');
+    const [first] = (await scene.deliveries()).map(({ id }) => id);
     await scene.pool.query(`update service.webhooks set status = 'failed'`);
     await scene.pool.query('update service.webhook_deliveries set attempts = 4 where id = $1', [
       first,
     ]);
-    const asked = { webhookId, dueAt: null, isRequested: true };
-    await scene.queue.put(scene.pool, [{ ...asked, id: first, attempt: 5 }]);
-    await scene.queue.put(scene.pool, [{ ...asked, id: second, attempt: 1 }]);
+    await scene.pool.query('update service.webhook_deliveries set is_requested = true');
     receiver.answer = (response, { headers }) =>
       headers['svc-delivery-attempt'] === '5' ? refuse(response) : void response.end();
     expect(await scene.attemptDue()).toHaveLength(2);
@@ -272,11 +269,9 @@ describe('a failed webhook', () => {
 
 describe('an event that is announced while its webhook fails', () => {
   it('is kept for the owner and not sent', async () => {
-    const { webhookId, delivery } = await announceOne();
+    const { webhookId } = await announceOne();
     receiver.answer = refuse;
     await scene.pool.query('update service.webhook_deliveries set attempts = 4');
-    await scene.queue.remove(scene.pool, { deliveryId: delivery.id, attempt: 1 });
-    await scene.queue.put(scene.pool, [{ id: delivery.id, webhookId, attempt: 5, dueAt: null }]);
     await inTransaction(scene.pool, async (client) => {
       await scene.announcer.announce(client, [bought({ credits: 5, available: 110 })]);
       await scene.attemptDue();
@@ -313,30 +308,34 @@ describe('an attempt', () => {
   ])(
     'to %s waits while another attempt of the same event runs',
     async (_whose, status, isRequested) => {
-      const { webhookId, delivery } = await announceOne();
+      const { delivery } = await announceOne();
       await scene.pool.query('update service.webhooks set status = $1', [status]);
-      await scene.pool.query('update service.webhook_deliveries set attempts = 1');
+      await scene.pool.query(
+        `update service.webhook_deliveries set attempts = 1, is_requested = $1,
+           taken_until = now() + interval '1 second'`,
+        [isRequested],
+      );
       await scene.pool.query(
         'insert into service.webhook_attempts (delivery_id, attempt) values ($1, 1)',
         [delivery.id],
       );
-      await scene.queue.remove(scene.pool, { deliveryId: delivery.id, attempt: 1 });
-      const next = { id: delivery.id, webhookId, attempt: 2, dueAt: null, isRequested };
-      await scene.queue.put(scene.pool, [next]);
       await scene.attemptDue();
       expect(receiver.received).toEqual([]);
       expect(await theDelivery()).toMatchObject({ status: 'pending', attempts: 1 });
     },
   );
 
-  it('that was made is not repeated when the queue hands it out again', async () => {
-    const { webhookId, delivery } = await announceOne();
-    receiver.answer = refuse;
-    await scene.attemptDue();
-    await scene.queue.put(scene.pool, [{ id: delivery.id, webhookId, attempt: 1, dueAt: null }]);
-    expect(await scene.attemptDue()).toEqual([]);
+  it('that two processes were given is made by one of them', async () => {
+    const { delivery } = await announceOne();
+    const turn = { max: 1, webhookMax: 1, exceptWallets: [] };
+    const [job] = (await takeDue(scene.pool, turn)) as [TakenAttempt];
+    await scene.pool.query('update service.webhook_deliveries set taken_until = now()');
+    const [again] = (await takeDue(scene.pool, turn)) as [TakenAttempt];
+    expect(again).toEqual(job);
+    await Promise.all([scene.makeAttempt(job), scene.makeAttempt(again)]);
     expect(receiver.received).toHaveLength(1);
-    expect(await theDelivery()).toMatchObject({ status: 'pending', attempts: 1 });
+    expect(await scene.attempts(delivery.id)).toMatchObject([{ attempt: 1, error: null }]);
+    expect(await theDelivery()).toMatchObject({ status: 'delivered', attempts: 1 });
   });
 
   it('counts when its process died, and the next is due 30 s after its timeout', async () => {
@@ -361,35 +360,34 @@ describe('an attempt', () => {
     receiver.answer = refuse;
     await scene.attemptDue();
     await inTransaction(scene.pool, (client) =>
-      concludeAttempt(client, scene.queue, { job, outcome: lateOutcome, endedAt: null }),
+      concludeAttempt(client, { job, outcome: lateOutcome, endedAt: null }),
     );
     expect(await scene.attempts(delivery.id)).toMatchObject([{ error: 'bad_status' }]);
     expect(await theDelivery()).toMatchObject({ status: 'pending', attempts: 1 });
   });
 });
 
-describe('a delivery that the queue lost', () => {
+describe('a delivery that a process took', () => {
   it.each([
-    ['is found once it is overdue', 61, null, [2]],
-    ['is not looked for before', 58, null, []],
-    ['is the attempt that a process died in, once that has no end for long', 200, 61, [1]],
-    ['is not what may still be under way', 200, 58, []],
-  ])('%s', async (_what, dueSeconds, begunSeconds, attempts) => {
+    ['is not handed out again before its time is over', 59, false, []],
+    ['is handed out again once the process must have died', 61, false, [2]],
+    ['is handed out with the attempt that was begun, to conclude it', 61, true, [1]],
+  ])('%s', async (_what, takenSeconds, isBegun, attempts) => {
     const { delivery } = await announceOne();
     await scene.pool.query(
       `update service.webhook_deliveries
-       set attempts = 1, due_at = now() - $1 * interval '1 second'`,
-      [dueSeconds],
+       set attempts = 1, taken_until = now() + (60 - $1) * interval '1 second'`,
+      [takenSeconds],
     );
-    if (begunSeconds !== null) {
+    if (isBegun) {
       await scene.pool.query(
         `insert into service.webhook_attempts (delivery_id, attempt, started_at)
-         values ($1, 1, now() - $2 * interval '1 second')`,
-        [delivery.id, begunSeconds],
+         values ($1, 1, now() - interval '61 seconds')`,
+        [delivery.id],
       );
     }
-    const overdue = await selectOverdue(scene.pool);
-    expect(overdue.map(({ id, attempt }) => [id, attempt])).toEqual(
+    const taken = await takeDue(scene.pool, { max: 9, webhookMax: 4, exceptWallets: [] });
+    expect(taken.map(({ deliveryId, attempt }) => [deliveryId, attempt])).toEqual(
       attempts.map((attempt) => [delivery.id, attempt]),
     );
   });

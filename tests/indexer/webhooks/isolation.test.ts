@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import { measureBacklog } from '../../../indexer/webhooks/deliver/metrics.ts';
 import type { Webhooks } from '../../../indexer/webhooks/start.ts';
 import { bought } from '../../../testing/indexer/creditEvents.ts';
-import { type Receiver, refuse, startReceiver } from '../../../testing/indexer/receiver.ts';
+import { type Receiver, startReceiver } from '../../../testing/indexer/receiver.ts';
 import {
   createWebhookScene,
   type DeliveryRow,
@@ -185,24 +185,5 @@ describe('deliveries by two processes', () => {
     });
     expect(new Set(eventIdsOf(receiver)).size).toBe(EVENTS);
     expect(receiver.received).toHaveLength(EVENTS);
-  });
-});
-
-describe('a delivery that the queue lost', () => {
-  it('is queued again once it is overdue, and no other delivery is', async () => {
-    const receiver = await addReceiver();
-    receiver.answer = refuse;
-    await startProcess();
-    await scene.announce([bought({ credits: 1, available: 1 })]);
-    await until(async () => receiver.received.length === 1);
-    const { id } = (await scene.deliveries())[0] as { id: bigint };
-    await until(async () => (await scene.dueInSeconds(id)) > 25);
-    receiver.answer = (response) => void response.end();
-    await scene.pool.query(`delete from pgboss.job where name = 'webhook-attempts'`);
-    await scene.pool.query(
-      `update service.webhook_deliveries set due_at = now() - interval '61 seconds'`,
-    );
-    await until(async () => receiver.received.length === 2);
-    expect(receiver.received[1]?.headers['svc-delivery-attempt']).toBe('2');
   });
 });

@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { inTransaction } from '../../../common/postgres.ts';
 import { createSealing, SealingError } from '../../../common/sealing.ts';
-import { openDeliveryQueue } from '../../../indexer/webhooks/deliver/queue.ts';
+import { deleteOldDeliveries } from '../../../indexer/background/expiredRows.ts';
 import { setAside } from '../../../indexer/webhooks/deliver/setAside.ts';
-import { deleteOldDeliveries } from '../../../indexer/webhooks/deliver/upkeep.ts';
 import {
   listDeliveries,
   replayDeliveries,
@@ -29,9 +28,6 @@ import {
 } from '../../../testing/indexer/webhookScene.ts';
 import { contractDigest } from '../../../webhooks/signature.ts';
 
-/** As another process than the indexer has it. */
-const queue = openDeliveryQueue();
-
 let scene: WebhookScene;
 let receiver: Receiver;
 let webhookId: string;
@@ -49,7 +45,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await scene.pool.query('delete from service.webhooks');
-  await scene.pool.query('delete from pgboss.job');
   await receiver.close();
 });
 
@@ -105,14 +100,14 @@ describe('a replay', () => {
       ['undelivered', 0],
       ['undelivered', 0],
     ]);
-    expect(await replayDeliveries(scene.pool, queue, { webhookId })).toBe(4);
+    expect(await replayDeliveries(scene.pool, { webhookId })).toBe(4);
     await scene.attemptDue();
 
     expect(sentAttempts()).toEqual([6, 1, 1, 1]);
     const ids = (await scene.deliveries()).map(({ event_id }) => event_id);
     expect(receiver.received.map(({ headers }) => headers['svc-event-id'])).toEqual(ids);
     expect(await scene.webhookStatus(webhookId)).toBe('active');
-    expect(await replayDeliveries(scene.pool, queue, { webhookId })).toBe(0);
+    expect(await replayDeliveries(scene.pool, { webhookId })).toBe(0);
   });
 
   it('sends only those of a time range', async () => {
@@ -120,7 +115,7 @@ describe('a replay', () => {
     await announce(4);
     const at = (second: number) => new Date((1_790_000_000 + second) * 1_000);
     const range = { webhookId, since: at(2), until: at(4) };
-    expect(await replayDeliveries(scene.pool, queue, range)).toBe(2);
+    expect(await replayDeliveries(scene.pool, range)).toBe(2);
     await scene.attemptDue();
     expect(receiver.received.map(({ body }) => JSON.parse(body).data.credits_remaining)).toEqual([
       2, 3,
@@ -131,7 +126,7 @@ describe('a replay', () => {
     await scene.pool.query(`update service.webhooks set status = 'failed'`);
     await announce(1);
     receiver.answer = refuse;
-    await replayDeliveries(scene.pool, queue, { webhookId });
+    await replayDeliveries(scene.pool, { webhookId });
     await scene.attemptDue();
     receiver.answer = (response) => void response.end();
     const [delivery] = await scene.deliveries();
@@ -145,7 +140,7 @@ describe('a replay', () => {
     const id = await failFirstOf(1);
     await enableWebhook(scene.pool, webhookId);
     receiver.answer = refuse;
-    await replayDelivery(scene.pool, queue, { webhookId, deliveryId: id });
+    await replayDelivery(scene.pool, { webhookId, deliveryId: id });
     await scene.attemptDue();
     expect(await statuses()).toEqual([['failed', 6]]);
     expect(await scene.webhookStatus(webhookId)).toBe('active');
@@ -158,7 +153,7 @@ describe('a replay', () => {
     await disableWebhook(scene.pool, webhookId);
     await enableWebhook(scene.pool, webhookId);
     expect(await statuses()).toEqual([['undelivered', 1]]);
-    await replayDeliveries(scene.pool, queue, { webhookId });
+    await replayDeliveries(scene.pool, { webhookId });
     await scene.attemptDue();
     expect(sentAttempts()).toEqual([1, 2]);
   });
@@ -167,18 +162,18 @@ describe('a replay', () => {
     await announce(1);
     const { id: deliveryId } = (await scene.deliveries())[0] as { id: bigint };
     const one = { webhookId, deliveryId };
-    await expect(replayDelivery(scene.pool, queue, one)).rejects.toThrow(WebhookNotFoundError);
-    const unknown = replayDeliveries(scene.pool, queue, { webhookId: 'wh_0' });
+    await expect(replayDelivery(scene.pool, one)).rejects.toThrow(WebhookNotFoundError);
+    const unknown = replayDeliveries(scene.pool, { webhookId: 'wh_0' });
     await expect(unknown).rejects.toThrow(WebhookNotFoundError);
     await disableWebhook(scene.pool, webhookId);
-    await expect(replayDelivery(scene.pool, queue, one)).rejects.toThrow(WebhookDisabledError);
+    await expect(replayDelivery(scene.pool, one)).rejects.toThrow(WebhookDisabledError);
   });
 });
 
 describe('a test event', () => {
   it('has its own kind, is signed like any other, and changes nothing when it fails', async () => {
     receiver.answer = refuse;
-    await sendTestEvent(scene.pool, queue, webhookId);
+    await sendTestEvent(scene.pool, webhookId);
     await scene.attemptDue();
     const [{ headers, body } = { headers: {}, body: '' }] = receiver.received;
     expect(JSON.parse(body)).toEqual({
@@ -196,7 +191,7 @@ describe('a test event', () => {
 
   it('reactivates a failed webhook when it arrives', async () => {
     await scene.pool.query(`update service.webhooks set status = 'failed'`);
-    await sendTestEvent(scene.pool, queue, webhookId);
+    await sendTestEvent(scene.pool, webhookId);
     await scene.attemptDue();
     expect(await scene.webhookStatus(webhookId)).toBe('active');
   });
@@ -300,8 +295,7 @@ describe('deliveries', () => {
       `update service.webhook_deliveries set stored_at = now() - interval '29 days' where id = $1`,
       [first?.id],
     );
-    const { stop } = await scene.start();
-    await stop();
+    await deleteOldDeliveries(scene.pool);
     const left = await scene.deliveries();
     expect(left.map(({ id }) => id)).toContain(first?.id);
     expect(left.map(({ id }) => id)).not.toContain(second?.id);

@@ -1,0 +1,55 @@
+import type { Database } from '../../common/postgres.ts';
+
+/** In one statement, so that none takes long, and nobody waits long for a row that it has. */
+const ROWS_AT_ONCE = 1_000;
+
+/** How long deliveries can be looked up and replayed, whatever became of them. */
+const DELIVERIES_KEPT_DAYS = 30;
+
+const deleteOldDeliveriesBatch = `
+  delete from service.webhook_deliveries where id in (
+    select id from service.webhook_deliveries
+    where status <> 'pending' and stored_at < now() - interval '${DELIVERIES_KEPT_DAYS} days'
+    order by stored_at limit $1 for update skip locked
+  )`;
+
+const deleteExpiredRequests = `
+  delete from service.idempotent_requests where (wallet, request_key) in (
+    select wallet, request_key from service.idempotent_requests
+    where expires_at <= now() order by expires_at limit $1 for update skip locked
+  )`;
+
+const forgetAnswers = `
+  update service.idempotent_requests set answer = null, answer_expires_at = null
+  where (wallet, request_key) in (
+    select wallet, request_key from service.idempotent_requests
+    where answer_expires_at <= now() order by answer_expires_at limit $1 for update skip locked
+  )`;
+
+/**
+ * Forgets old deliveries with their attempts: all that there are, but for those that somebody
+ * changes just now.
+ *
+ * @param signal ends it after the statement it is at
+ */
+export function deleteOldDeliveries(database: Database, signal?: AbortSignal): Promise<void> {
+  return repeat(database, deleteOldDeliveriesBatch, signal);
+}
+
+/**
+ * Forgets requests and answers whose time is over: all that there are, but for those that somebody
+ * changes just now. After a time in which nobody did so, these may be millions.
+ *
+ * @param signal ends it after the statement it is at
+ */
+export async function deleteOldRequests(database: Database, signal?: AbortSignal): Promise<void> {
+  await repeat(database, deleteExpiredRequests, signal);
+  await repeat(database, forgetAnswers, signal);
+}
+
+async function repeat(database: Database, statement: string, signal?: AbortSignal): Promise<void> {
+  for (;;) {
+    const { rowCount } = await database.query(statement, [ROWS_AT_ONCE]);
+    if (rowCount !== ROWS_AT_ONCE || signal?.aborted) return;
+  }
+}

@@ -1,0 +1,74 @@
+import type pg from 'pg';
+import { PgBoss } from 'pg-boss';
+import type { Logger } from '../../common/logger.ts';
+import { deleteOldDeliveries, deleteOldRequests } from './expiredRows.ts';
+
+/** Work without a row of its own, done now and then by one of all processes. */
+type Work = (database: pg.Pool, signal: AbortSignal) => Promise<void>;
+
+const WORK: Readonly<Record<string, Work>> = {
+  'delete-old-deliveries': deleteOldDeliveries,
+  'delete-old-requests': deleteOldRequests,
+};
+
+const EVERY_MINUTE = '* * * * *';
+/** Work that takes longer is taken for lost with its process. */
+const WORK_SECONDS_MAX = 900;
+const POLL_SECONDS = 5;
+
+/**
+ * Runs the work without a row of its own as pg-boss's scheduled jobs: each once a minute, however
+ * many processes there are. What fails is done a minute later.
+ *
+ * @param options.pool where the work is done
+ * @param options.queryTimeoutMs after which pg-boss's database counts as away, as in `createPool`
+ * @throws what the database throws while pg-boss makes its tables
+ */
+export async function startBackgroundJobs(options: {
+  pool: pg.Pool;
+  databaseUrl: string;
+  queryTimeoutMs?: number;
+  logger: Logger;
+}): Promise<{ close(): Promise<void> }> {
+  const { pool, databaseUrl, queryTimeoutMs, logger } = options;
+  const closing = new AbortController();
+  const boss = new PgBoss({
+    // Not among its own settings: it gives what it is given to its pool.
+    ...(queryTimeoutMs !== undefined && { query_timeout: queryTimeoutMs }),
+    connectionString: databaseUrl,
+    application_name: 'svc-background-jobs',
+    max: 1,
+  });
+  boss.on('error', ({ message }) => {
+    logger.warn({ msg: 'Failed to look after the background jobs', reason: message });
+  });
+  boss.on('warning', ({ message }) => {
+    logger.warn({ msg: 'Noticed something about the background jobs', reason: message });
+  });
+  try {
+    await boss.start();
+    for (const [name, work] of Object.entries(WORK)) {
+      // Of those that wait, there is one at most: a minute that was missed is not made up for.
+      await boss.createQueue(name, { policy: 'short', retryLimit: 0 });
+      await boss.updateQueue(name, { expireInSeconds: WORK_SECONDS_MAX });
+      await boss.schedule(name, EVERY_MINUTE);
+      await boss.work(name, { pollingIntervalSeconds: POLL_SECONDS }, async () => {
+        try {
+          await work(pool, closing.signal);
+        } catch (error) {
+          logger.warn({ msg: 'Failed in a background job', job: name, err: error });
+        }
+      });
+    }
+  } catch (error) {
+    // Whoever tries again begins with another one.
+    await boss.stop({ graceful: false }).catch(() => undefined);
+    throw error;
+  }
+  return {
+    async close() {
+      closing.abort();
+      await boss.stop({ graceful: true, timeout: 5_000 });
+    },
+  };
+}

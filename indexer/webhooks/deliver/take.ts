@@ -1,0 +1,120 @@
+import type { Database } from '../../../common/postgres.ts';
+
+/** An attempt that this process is to make. */
+export interface AttemptJob {
+  readonly deliveryId: bigint;
+  /** From 1. */
+  readonly attempt: number;
+  /** Its owner asked for it, by a replay or a test: it goes to a webhook that has failed, too. */
+  readonly isRequested?: boolean | undefined;
+}
+
+/** One that nobody else is going to make. */
+export interface TakenAttempt extends AttemptJob {
+  /** Whose webhook it is. */
+  readonly wallet: string;
+}
+
+/** What may be taken at once. */
+export interface Turn {
+  readonly max: number;
+  /** At the same time to one webhook, with those that any process has taken before. */
+  readonly webhookMax: number;
+  /** Whose webhooks are passed over. */
+  readonly exceptWallets: readonly string[];
+}
+
+/** Notified when attempts are due at once. */
+export const DUE_CHANNEL = 'webhook_attempts_due';
+
+/** To be called in the database transaction that makes them due. */
+export async function notifyDue(database: Database): Promise<void> {
+  await database.query(`select pg_notify('${DUE_CHANNEL}', '')`);
+}
+
+/** Far longer than an exchange: what was taken so long ago was taken by a process that died. */
+const TAKEN_SECONDS_MAX = 60;
+
+/**
+ * Takes attempts that are due, of each webhook the longest due first, and as evenly as there is
+ * room. An attempt that was begun by a process that died is handed out again, to be concluded.
+ *
+ * The webhooks that are owed something are found one by one in the index: a backlog of one takes no
+ * longer to step over than a single delivery.
+ */
+export async function takeDue(database: Database, turn: Turn): Promise<TakenAttempt[]> {
+  const { rows } = await database.query<{
+    id: bigint;
+    wallet: string;
+    attempt: number;
+    is_requested: boolean;
+  }>({
+    name: 'take_due_attempts',
+    text: `
+      with recursive pending (webhook_id) as (
+        (
+          select webhook_id from service.webhook_deliveries
+          where status = 'pending' and due_at < 'infinity'
+          order by webhook_id, due_at, id limit 1
+        )
+        union all
+        select (
+          select webhook_id from service.webhook_deliveries later
+          where status = 'pending' and due_at < 'infinity' and later.webhook_id > pending.webhook_id
+          order by webhook_id, due_at, id limit 1
+        )
+        from pending where webhook_id is not null
+      ), open as (
+        select webhook.id, wallet, $2::integer - taken.count as room
+        from pending join service.webhooks webhook on webhook.id = pending.webhook_id
+        cross join lateral (
+          select count(*)::integer as count from service.webhook_deliveries
+          where webhook_id = webhook.id and taken_until > now()
+        ) taken
+        where wallet <> all($3::text[]) and taken.count < $2
+      ), due as (
+        select delivery.id, wallet, due_at,
+          row_number() over (partition by open.id order by due_at, delivery.id) as place
+        from open cross join lateral (
+          select id, due_at from service.webhook_deliveries
+          where webhook_id = open.id and status = 'pending' and due_at < 'infinity'
+            and due_at <= now() and (taken_until is null or taken_until <= now())
+          order by due_at, id limit open.room
+        ) delivery
+      ), chosen as (
+        select id, wallet from due order by place, due_at, id limit $1
+      ), locked as (
+        select delivery.id, wallet
+        from service.webhook_deliveries delivery join chosen using (id)
+        where status = 'pending' and due_at <= now()
+          and (taken_until is null or taken_until <= now())
+        for update of delivery skip locked
+      ), taken as (
+        update service.webhook_deliveries delivery
+        set taken_until = now() + $4 * interval '1 second'
+        from locked where delivery.id = locked.id
+        returning delivery.id, wallet, attempts, is_requested
+      )
+      select taken.id, wallet, is_requested, coalesce(begun.attempt, attempts + 1) as attempt
+      from taken left join service.webhook_attempts begun
+        on begun.delivery_id = taken.id and begun.attempt = attempts
+          and duration_ms is null and error is null
+      order by taken.id`,
+    values: [turn.max, turn.webhookMax, turn.exceptWallets, TAKEN_SECONDS_MAX],
+  });
+  return rows.map((row) => ({
+    deliveryId: row.id,
+    wallet: row.wallet,
+    attempt: row.attempt,
+    isRequested: row.is_requested,
+  }));
+}
+
+/** Lets the delivery be taken again. */
+export async function giveBack(database: Database, deliveryId: bigint): Promise<void> {
+  await database.query({
+    name: 'give_back_attempt',
+    text: 'update service.webhook_deliveries set taken_until = null where id = $1',
+    values: [deliveryId],
+  });
+}
