@@ -65,29 +65,31 @@ export function createWebhookMetrics(options: {
       });
     return measuring;
   }
-  const backlogGauge = (name: string, help: string, value: (backlog: Backlog) => number) =>
+  const addGauge = (gauge: { name: string; help: string }, value: (backlog: Backlog) => number) =>
     new Gauge({
-      name,
-      help,
+      ...gauge,
       registers,
       async collect() {
         const backlog = await measure();
         if (backlog) this.set(value(backlog));
       },
     });
-  backlogGauge(
-    'svc_webhook_backlog_deliveries',
-    'Events that are still to be delivered',
+  addGauge(
+    { name: 'svc_webhook_backlog_deliveries', help: 'Events that are still to be delivered' },
     (backlog) => backlog.deliveries,
   );
-  backlogGauge(
-    'svc_webhook_backlog_oldest_seconds',
-    'Time since the oldest of them was announced',
+  addGauge(
+    {
+      name: 'svc_webhook_backlog_oldest_seconds',
+      help: 'Time since the oldest of them was announced',
+    },
     (backlog) => backlog.oldestSeconds,
   );
-  backlogGauge(
-    'svc_webhook_overdue_seconds',
-    'Time that an attempt has been due without being made',
+  addGauge(
+    {
+      name: 'svc_webhook_overdue_seconds',
+      help: 'Time that an attempt has been due without being made',
+    },
     (backlog) => backlog.overdueSeconds,
   );
   return { attempt: ({ error }) => attempts.inc({ result: error ?? 'delivered' }) };
