@@ -10,7 +10,7 @@ import { createAttempts } from './jobs/attempts.ts';
 import { createJobs } from './jobs/jobs.ts';
 import { createProofSigner, type SignProof } from './jobs/output.ts';
 import { createHostedModels } from './ledger/eligibility.ts';
-import { createLookout } from './ledger/jobLookup.ts';
+import { createJobLookup } from './ledger/jobLookup.ts';
 import { createLedgerStart, createWorkerLedger } from './ledger/ledger.ts';
 import { createAuthentication } from './protocol/authentication.ts';
 import { jobRequest, stopPath, stopRequest } from './protocol/contracts.ts';
@@ -22,13 +22,14 @@ import {
   WorkerError,
 } from './protocol/errors.ts';
 
-/** Who a worker is: its place on the ledger, its key, and how much it does at once. */
+/** A worker's account on the ledger, its proof key and its capacity. */
 export interface WorkerIdentity {
   programId: PublicKey;
   /** The authority that registered the worker; the Worker account's address follows from it. */
   authority: PublicKey;
   proofKey: Keypair;
-  slots: number;
+  /** The number of jobs that it takes at once. */
+  capacity: number;
 }
 
 export interface Worker {
@@ -36,11 +37,11 @@ export interface Worker {
   app: Express;
   /** The address of the Worker account. */
   address: PublicKey;
-  /** Takes no more jobs, waits up to `graceMs` for those that run, and cancels the rest. */
+  /** Refuses further jobs, waits up to `graceMs` for the running ones, and cancels the rest. */
   close(graceMs: number): Promise<void>;
 }
 
-/** The API takes 4 MiB of its client; the job's own fields come on top. */
+/** The API accepts 4 MiB from its client; the fields of the job are added to that. */
 const BODY_BYTES_MAX = 5 * 1024 * 1024;
 
 /**
@@ -58,18 +59,18 @@ export function createWorker(options: {
   now?: () => number;
 }): Worker {
   const { identity, rpc, engine, logger, now = Date.now } = options;
-  const { programId, proofKey, slots } = identity;
+  const { programId, proofKey, capacity } = identity;
   const address = createAddresses(programId).worker(identity.authority);
   const ledger = createWorkerLedger({ rpc, programId, worker: address });
   const authenticate = createAuthentication(address, now);
   const readStart = createLedgerStart(ledger);
   const own = { programId, worker: address, proofKey: proofKey.publicKey };
   const jobs = createJobs({
-    admission: createAdmission(ledger, createLookout(ledger, slots), own, readStart),
+    admission: createAdmission(ledger, createJobLookup(ledger, capacity), own, readStart),
     attempts: createAttempts(),
     engine,
     signProof: options.signProof ?? createProofSigner({ programId, worker: address, proofKey }),
-    slots,
+    capacity,
     logger,
   });
   const readHostedModels = createHostedModels({
@@ -87,18 +88,18 @@ export function createWorker(options: {
   });
 
   app.get('/health', async (_request, response) => {
-    // Whoever is answered may lock a job at once, which must not look like one of before.
+    // The caller may lock a job at once, and that job must count as locked after the start.
     await readStart();
     response.json({
       worker_address: address.toBase58(),
       models: await readHostedModels(),
-      slots,
+      slots: capacity,
       in_flight: jobs.inFlight,
       engine: engine.kind,
     });
   });
 
-  // The signature covers the bytes as they arrived, so nothing may decode them first.
+  // The signature covers the raw bytes, so nothing may decode them before the check.
   app.use(express.raw({ type: () => true, inflate: false, limit: BODY_BYTES_MAX }));
 
   app.post('/jobs', async (request, response) => {

@@ -9,7 +9,7 @@ import { createBuiltinEngine } from './engine/builtin.ts';
 import type { Engine } from './engine/engine.ts';
 import { createUpstreamEngine } from './engine/upstream.ts';
 
-/** What closing takes once the jobs have ended. */
+/** The time for closing the server after the jobs have ended. */
 const CLOSING_MS = 1_000;
 /** Longer than the pause between two jobs, so that the gateway's connections stay open. */
 const KEEP_ALIVE_MS = 65_000;
@@ -18,13 +18,13 @@ interface RunningWorker {
   url: string;
   /** The worker's account, which follows from its authority. */
   address: string;
-  /** What it answers from, as `x-svc-engine` tells. */
+  /** The kind of its engine, as in the header `x-svc-engine`. */
   engine: string;
-  /** Ends the jobs under way within the configured time, then the server. */
+  /** Ends the running jobs within the configured time, then the server. */
   shutdown: Shutdown;
 }
 
-/** Starts the reference worker. @throws ConfigError when its port cannot be had */
+/** Starts the reference worker. @throws ConfigError when its port is occupied or not permitted */
 export async function startWorker(config: WorkerConfig): Promise<RunningWorker> {
   const logger = createLogger({ name: 'worker', level: config.LOG_LEVEL });
   const engine = createEngine(config);
@@ -33,7 +33,7 @@ export async function startWorker(config: WorkerConfig): Promise<RunningWorker> 
       programId: config.SVC_PROGRAM_ID,
       authority: config.WORKER_AUTHORITY,
       proofKey: config.WORKER_PROOF_KEY,
-      slots: config.WORKER_SLOTS,
+      capacity: config.WORKER_SLOTS,
     },
     rpc: connectRpc({ url: config.SOLANA_RPC_URL }),
     engine,

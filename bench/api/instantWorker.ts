@@ -16,7 +16,7 @@ import { WORDS } from '../words.ts';
 // ledger doubled there is none. It is the bare upstream, too: asked for chat completions without a
 // service in between, it answers in the same time, with the same work.
 
-const SLOTS = 1_000;
+const CAPACITY = 1_000;
 /**
  * Between the first word and the others. No engine has its last word, or its proof, in the moment of
  * its first one; of a server that sent both at once, the first word's time could not be told.
@@ -45,7 +45,7 @@ const server = createServer(async (request, response) => {
   if (request.url === '/metrics') return void response.end(costMetrics());
   if (request.url === '/health') {
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ worker_address: address, slots: SLOTS, engine: 'none' }));
+    response.end(JSON.stringify({ worker_address: address, slots: CAPACITY, engine: 'none' }));
     return;
   }
   if (request.url === '/v1/chat/completions') {

@@ -72,13 +72,13 @@ export async function startMisbehavingWorker(options: {
   authority: PublicKey;
   proofKey: Keypair;
   programId?: PublicKey;
-  slots?: number;
+  capacity?: number;
   port?: number;
 }): Promise<MisbehavingWorker> {
-  const { rpc, authority, proofKey, programId = PROGRAM_ID, slots = 64, port = 0 } = options;
+  const { rpc, authority, proofKey, programId = PROGRAM_ID, capacity = 64, port = 0 } = options;
   let { mode } = options;
   const requests: MisbehavingWorker['requests'] = [];
-  const identity: WorkerIdentity = { programId, authority, proofKey, slots };
+  const identity: WorkerIdentity = { programId, authority, proofKey, capacity };
   const worker = createWorker({
     identity,
     rpc,

@@ -24,7 +24,7 @@ export interface TestWorker {
   close(): Promise<void>;
 }
 
-const SLOTS = 256;
+const CAPACITY = 256;
 
 export async function startTestWorker(options: {
   behaviour: WorkerBehaviour;
@@ -41,7 +41,7 @@ export async function startTestWorker(options: {
     rpc,
     authority: authority.publicKey,
     proofKey,
-    slots: SLOTS,
+    capacity: CAPACITY,
   });
   await registerWorker(opened.operator, {
     authority,

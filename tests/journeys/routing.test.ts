@@ -56,7 +56,7 @@ async function openPool(...modes: WorkerMode[]): Promise<RoutedWorker[]> {
   return workers;
 }
 
-async function addWorker(mode: WorkerMode, slots?: number): Promise<RoutedWorker> {
+async function addWorker(mode: WorkerMode, capacity?: number): Promise<RoutedWorker> {
   const { operator, model, ledger } = service;
   const authority = Keypair.generate();
   const proofKey = Keypair.generate();
@@ -64,7 +64,7 @@ async function addWorker(mode: WorkerMode, slots?: number): Promise<RoutedWorker
   if (!config) throw new Error('the program has no config');
   const worker = await startMisbehavingWorker({
     ...{ mode, proofKey, authority: authority.publicKey, rpc: ledger.rpc },
-    ...(slots !== undefined && { slots }),
+    ...(capacity !== undefined && { capacity }),
   });
   await registerWorker(operator, {
     authority,

@@ -6,7 +6,7 @@ import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts'
 import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import { createAdmission } from '../../worker/jobs/admission.ts';
-import { createLookout } from '../../worker/ledger/jobLookup.ts';
+import { createJobLookup } from '../../worker/ledger/jobLookup.ts';
 import { createWorkerLedger } from '../../worker/ledger/ledger.ts';
 import { interceptedRpc } from '../client/interceptedRpc.ts';
 import { codeOf, freshAddress, type JobFields, openScene, type Scene } from './scene.ts';
@@ -194,8 +194,8 @@ describe('an unreachable ledger', () => {
     const worker = createAddresses().worker(freshAddress());
     const ledger = createWorkerLedger({ rpc, programId: PROGRAM_ID, worker });
     const own = { programId: PROGRAM_ID, worker, proofKey: freshAddress() };
-    const lookout = createLookout(ledger, 1);
-    const admission = createAdmission(ledger, lookout, own, async () => undefined);
+    const jobLookup = createJobLookup(ledger, 1);
+    const admission = createAdmission(ledger, jobLookup, own, async () => undefined);
     await expect(admission.authorize(freshAddress(), freshAddress())).rejects.toMatchObject({
       code: 'ledger_unavailable',
       status: 503,

@@ -31,7 +31,7 @@ async function serveJobs(engine: Engine, admitted: Promise<Admitted>): Promise<s
     attempts: createAttempts(),
     engine,
     signProof: createProofSigner({ programId: PROGRAM_ID, worker, proofKey: Keypair.generate() }),
-    slots: 1,
+    capacity: 1,
     logger: createLogger({ name: 'worker', level: 'silent' }),
   });
   const request = {

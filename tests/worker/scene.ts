@@ -48,11 +48,11 @@ export interface RequestChanges {
 /** A worker that listens, registered on a ledger with one Gateway and one model. */
 export async function openScene({
   engine = createBuiltinEngine({ tokenDelayMs: 0 }),
-  slots = 8,
+  capacity = 8,
   logger = createLogger({ name: 'worker', level: 'silent' }),
 }: {
   engine?: Engine;
-  slots?: number;
+  capacity?: number;
   logger?: Logger;
 } = {}) {
   const ledger = await startWritableLedger();
@@ -100,7 +100,7 @@ export async function openScene({
         programId: PROGRAM_ID,
         authority: keys.authority.publicKey,
         proofKey: keys.proof,
-        slots,
+        capacity,
       },
       rpc: ledger.rpc,
       engine,

@@ -11,7 +11,7 @@ let scene: Scene;
 let started: Promise<Reply>;
 beforeAll(async () => {
   upstream = await startUpstream();
-  scene = await openScene({ engine: createUpstreamEngine({ url: upstream.url }), slots: 2 });
+  scene = await openScene({ engine: createUpstreamEngine({ url: upstream.url }), capacity: 2 });
 });
 afterAll(async () => {
   await scene.close();

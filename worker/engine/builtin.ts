@@ -13,7 +13,7 @@ const VOCABULARY = [
   ...['where', 'small', 'boats', 'wait', 'for', 'morning', 'with', 'patient', 'hands', 'somewhere'],
 ];
 
-/** Words of the conversation that the answer may take up; more would say nothing new. */
+/** The number of words of the last message that the answer may repeat. */
 const ECHOED_WORDS_MAX = 200;
 const NATURAL_WORDS_MIN = 30;
 const NATURAL_WORDS_SPREAD = 30;
@@ -21,8 +21,8 @@ const SENTENCE_WORDS = 9;
 const REQUESTED_LENGTH = /\b(\d{1,6})\s+words\b/i;
 
 /**
- * The answer as tokens: words, each with the space before it. An opening that says what this is,
- * then words drawn from the last message and from a small vocabulary.
+ * The answer as tokens: words, each with the space before it. An opening names the engine; words from
+ * the last message and from a small vocabulary follow.
  *
  * An answer has 30 to 59 words, or as many as the last message asks for ("write 500 words").
  */
@@ -44,16 +44,16 @@ function* compose(chat: ChatRequest, random: Random): Generator<string> {
   }
 }
 
-/** Marks of punctuation alone would not read as words. */
+/** Punctuation alone is not a word. */
 function isWord(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text);
 }
 
 /**
- * A stand-in for a model, so that everything runs without one. Same conversation and seed, same
- * text; without a seed each answer differs. It honours the token limit and stop sequences.
+ * A substitute for a model. Equal conversations and seeds give equal text; without a seed each
+ * answer differs. It obeys the token limit and stop sequences.
  *
- * @param tokenDelayMs time each token takes, for trying out slow answers
+ * @param tokenDelayMs the time for each token, to try out slow answers
  */
 export function createBuiltinEngine({ tokenDelayMs }: { tokenDelayMs: number }): Engine {
   return {

@@ -13,17 +13,17 @@ export type EngineEvent =
   | { type: 'text'; text: string }
   | { type: 'end'; finishReason: FinishReason; usage?: Usage };
 
-/** What turns a conversation into text. */
+/** Generates text for a conversation. */
 export interface Engine {
   readonly kind: 'builtin' | 'upstream';
   /**
    * Generates one answer of at most `tokenLimit` tokens.
    *
-   * An answer that merely stops arriving throws; only `end` means that it is complete.
+   * Only `end` means that the answer is complete; a connection that breaks off throws.
    *
    * @throws WorkerError `upstream_failed`, `context_length_exceeded`, or `no_free_slot` while the
    *   upstream is busy
-   * @throws the signal's reason once it aborts, unless all of the text was there
+   * @throws the signal's reason once it aborts, unless all text has arrived
    */
   generate(
     chat: ChatRequest,
@@ -31,19 +31,19 @@ export interface Engine {
   ): AsyncIterable<EngineEvent>;
 }
 
-/** What may be sent after a token, and whether a stop sequence was met. */
+/** The text to send after a token, and whether a stop sequence was found. */
 interface StopScan {
   text: string;
   isStopped: boolean;
 }
 
 /**
- * Watches a text that comes in pieces for sequences that end it. A stop sequence itself is never
- * sent, so text that may be the beginning of one is held back until that is decided.
+ * Finds stop sequences in a streamed text. A stop sequence itself is never sent, so text that may
+ * begin one is held back until the next token decides.
  */
 export function createStopScanner(stop: string | string[] | undefined): {
   add(token: string): StopScan;
-  /** What was held back when the text ends by itself. */
+  /** @returns the text that was held back, after the last token */
   flush(): string;
 } {
   const sequences = [stop ?? []].flat();
@@ -66,7 +66,7 @@ export function createStopScanner(stop: string | string[] | undefined): {
   };
 }
 
-/** The length of the longest end of `text` that `sequence` begins with. */
+/** The length of the longest suffix of `text` that is a prefix of `sequence`. */
 function overlap(text: string, sequence: string): number {
   for (let length = Math.min(text.length, sequence.length - 1); length > 0; length -= 1) {
     if (text.endsWith(sequence.slice(0, length))) return length;

@@ -9,8 +9,8 @@ import {
 } from './upstreamEvents.ts';
 
 /**
- * Where to post: `…/v1` (or any other base) gets `/chat/completions` appended, a bare host
- * `/v1/chat/completions`, and a full address stays as it is.
+ * The URL for chat completions: `…/v1` (or any other base) gets `/chat/completions` appended, a bare
+ * host `/v1/chat/completions`. A full URL stays unchanged.
  */
 export function chatCompletionsUrl(base: string): string {
   const url = new URL(base);
@@ -19,12 +19,12 @@ export function chatCompletionsUrl(base: string): string {
   return url.href;
 }
 
-/** After the finish chunk only the usage is missing, and that is no reason to wait for long. */
+/** After the finish chunk only the usage is missing, so the wait for it is short. */
 const USAGE_WAIT_MS = 2_000;
 
 /**
- * Any server that speaks chat completions. One that knows no stop sequences, or not so many, is left
- * at the first of them.
+ * An engine on any server of chat completions. Stop sequences that the server ignores are found here,
+ * and the connection is then closed.
  *
  * @param model the upstream's own name for the model; by default the job's model id
  */
@@ -40,8 +40,8 @@ export function createUpstreamEngine(upstream: {
   async function request(chat: ChatRequest, tokenLimit: number, signal: AbortSignal) {
     const response = await fetch(url, {
       method: 'POST',
-      // A redirect would carry the prompt, and perhaps the key, to a place nobody configured: its
-      // status is an error like any other.
+      // A redirect would send the prompt, and perhaps the key, to a server that was not configured,
+      // so its status is an error like any other.
       redirect: 'manual',
       signal,
       headers: {
@@ -97,7 +97,7 @@ export function createUpstreamEngine(upstream: {
         }
       } catch (error) {
         if (finishReason === undefined) signal.throwIfAborted();
-        // Past the finish reason the text is complete: an end of any kind takes only the usage away.
+        // After the finish reason the text is complete, and a broken connection only loses the usage.
         if (finishReason === undefined || error instanceof WorkerError) {
           throw asUpstreamFailure(error);
         }

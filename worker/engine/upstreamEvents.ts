@@ -3,25 +3,24 @@ import { z } from 'zod';
 import { WorkerError } from '../protocol/errors.ts';
 import type { FinishReason, Usage } from './engine.ts';
 
-/** How some servers begin an error where others write `data:`, and an event that says the same. */
+/** Some servers write an error in this field in place of `data:`; it becomes this event. */
 const FIELD = 'error:';
 const AS_EVENT = 'event: error\ndata:';
 
-/** Text that comes in pieces, with its fields of errors made events. */
+/** Converts error fields of a streamed text into events. */
 interface ErrorFields {
-  /** @returns what can be passed on by now */
+  /** @returns the text that can be passed on now */
   add(piece: string): string;
-  /** @returns what was held back, at the end */
+  /** @returns the text that was held back, at the end */
   flush(): string;
 }
 
 /**
- * Makes events of the fields that some servers write in place of `data` when they fail. A parser
- * passes over a field that it does not know; with the `[DONE]` that follows, half an answer would
- * look whole.
+ * Some servers write an `error` field in place of `data` when they fail. A parser ignores unknown
+ * fields, and with the `[DONE]` that follows, half an answer would look complete.
  */
 export function createErrorFields(): ErrorFields {
-  /** The end of what came, while it may still become such a field. */
+  /** The end of the text, while it may still become an error field. */
   let held = '';
   let isLineBegun = false;
 
@@ -44,12 +43,12 @@ export function createErrorFields(): ErrorFields {
   };
 }
 
-/** One event of an upstream; far more than any token, far less than what could hurt. */
+/** The longest event of an upstream: far longer than any token, and small enough to buffer. */
 const EVENT_CHARACTERS_MAX = 1024 * 1024;
 
 /**
- * Reads server-sent events from a body. By hand, since three streams in a row cost a worker more
- * than all else that it does for a token.
+ * Reads server-sent events from a body. It uses no stream transforms: three of them cost a worker
+ * more than everything else for a token.
  *
  * @throws whatever the body throws, and Error for an event that is too long
  */
@@ -64,7 +63,7 @@ export async function* readServerEvents(
     maxBufferSize: EVENT_CHARACTERS_MAX,
     onEvent: (event) => void events.push(event),
     onError(error) {
-      // Of all that is no event, only what is too long ends the answer.
+      // Other malformed lines are ignored; only an oversized event ends the answer.
       if (error.type === 'max-buffer-size-exceeded') failure = error;
     },
   });
@@ -77,21 +76,21 @@ export async function* readServerEvents(
   yield* events.splice(0);
 }
 
-/** An error body is a few lines; the rest of a larger one is not read. */
+/** An error body has a few lines; the rest of a larger one is not read. */
 const BODY_BYTES_MAX = 64 * 1024;
-/** The status is known by then, and the job needs another worker. */
+/** The status is known already, and the job needs another worker soon. */
 const BODY_WAIT_MS = 2_000;
 
-/** Of these alone the body decides what they mean. */
+/** Only for these statuses does the body decide the meaning. */
 const REFUSED_STATUSES = [400, 413, 422];
 
-/** How common servers say that prompt and answer do not fit the model. */
+/** Messages of common servers for a prompt that does not fit the model. */
 const CONTEXT_LENGTH = /context[_ ](length|size|window)|maximum context|exceeds? .*context/i;
 
-/** How servers say that they have no place now; another worker may have one. */
+/** Statuses of servers without capacity; another worker may have some. */
 const BUSY_STATUSES = [429, 503];
 
-/** What an upstream's error status means for the caller. Its words stay here: they may quote the prompt. */
+/** The error for an upstream's error status. It never contains the body, which may quote the prompt. */
 export async function asUpstreamRefusal(response: Response): Promise<WorkerError> {
   if (REFUSED_STATUSES.includes(response.status)) {
     if (CONTEXT_LENGTH.test(await readStart(response))) return tooLong();
@@ -104,7 +103,7 @@ export async function asUpstreamRefusal(response: Response): Promise<WorkerError
   return new WorkerError('upstream_failed', `The upstream answered with status ${response.status}`);
 }
 
-/** What an upstream says in its stream when it cannot go on, or cannot even begin. */
+/** The error for an error event in an upstream's stream. */
 function asUpstreamError(data: string): WorkerError {
   if (CONTEXT_LENGTH.test(data)) return tooLong();
   return new WorkerError('upstream_failed', 'The upstream sent an error in place of its answer');
@@ -132,7 +131,7 @@ async function readStart(response: Response): Promise<string> {
   }
 }
 
-/** A connection that failed or broke off. A parser's error holds the answer's text: only its name stays. */
+/** The error for a failed connection. A parser's error quotes the answer, so only its name is kept. */
 export function asUpstreamFailure(error: unknown): WorkerError {
   if (error instanceof WorkerError) return error;
   const { name, cause } = error instanceof Error ? error : { name: 'unknown', cause: undefined };
@@ -153,18 +152,18 @@ const upstreamChunk = z.object({
       }),
     )
     .nullish(),
-  // Counts that are none are counted here, like those that are missing.
+  // Malformed counts are treated as missing.
   usage: z.object({ prompt_tokens: count, completion_tokens: count }).nullish().catch(undefined),
   error: z.unknown().optional(),
   object: z.unknown().optional(),
 });
 
-/** Such an event or object is an error whatever it holds. */
+/** An event or object of this name is an error, whatever it contains. */
 const ERROR_NAME = 'error';
 
 /**
  * @param event the event's own name, if it has one
- * @throws WorkerError for anything that is no chunk; its text is not quoted
+ * @throws WorkerError for anything but a chunk; it does not quote the text
  */
 export function parseUpstreamChunk(
   data: string,
@@ -178,10 +177,10 @@ export function parseUpstreamChunk(
   const isError = event === ERROR_NAME || parsed.data?.object === ERROR_NAME;
   if (isError || parsed.data?.error) throw asUpstreamError(data);
   if (!parsed.success) {
-    throw new WorkerError('upstream_failed', 'The upstream sent what is no chunk');
+    throw new WorkerError('upstream_failed', 'The upstream sent a malformed chunk');
   }
   const { choices, usage } = parsed.data;
-  // One answer was asked for; whatever comes beside it is none of its text.
+  // One answer was requested, so further choices are ignored.
   const choice = choices?.find(({ index }) => !index);
   return {
     text: choice?.delta?.content ?? '',
@@ -192,7 +191,7 @@ export function parseUpstreamChunk(
   };
 }
 
-/** Reasons that only some upstreams know ("eos", "end_turn") all mean that the model was done. */
+/** Reasons of only some upstreams ("eos", "end_turn") all mean that the model has finished. */
 function asFinishReason(reason: string): FinishReason {
   return reason === 'length' || reason === 'content_filter' ? reason : 'stop';
 }

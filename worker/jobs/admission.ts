@@ -11,32 +11,32 @@ import type { JobRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
 import type { JobLife } from './attempts.ts';
 
-/** What the ledger said about a job that may run. */
+/** What the ledger has about a job that may run. */
 export interface Admitted extends JobLife {
   /** The key or Gateway that alone acts for the job, for all of its life. */
   controller: PublicKey;
-  /** Time from the reading on after which a proof is of no use any more. */
+  /** The time from the reading until a proof comes too late. */
   proofDueMs: number;
 }
 
 export interface Admission {
   /**
-   * Checks that the credits for this very work are locked and that the caller may spend them.
+   * Checks that the credits for this request are locked and that the caller may spend them.
    *
    * @param isKnown whether the last job of this signer passed
-   * @throws WorkerError saying why the job may not run
+   * @throws WorkerError with the reason why the job may not run
    */
   admit(request: JobRequest, signer: PublicKey, isKnown: boolean): Promise<Admitted>;
   /** @throws WorkerError `signer_not_allowed` unless `signer` acts for `controller` now */
   authorize(controller: PublicKey, signer: PublicKey): Promise<void>;
 }
 
-/** A job this close to its refund is about to be stopped by its controller. */
+/** The controller stops a job this close to its refund. */
 const LIFE_LEFT_SECONDS_MIN = 15n;
-/** Closer than this to the refund nobody signs a settlement any more. */
+/** The controller signs no settlement closer than this to the refund. */
 const PROOF_MARGIN_SECONDS = 5n;
 const SECOND_MS = 1_000;
-const CONTROLLERS_KEPT_MAX = 256;
+const CONTROLLERS_MAX = 256;
 
 interface GatewayReading {
   readonly controller: PublicKey;
@@ -55,15 +55,15 @@ export function createAdmission(
 ): Admission {
   const addresses = createAddresses(own.programId);
 
-  /** Whose job a signer asked for last: most ask for one Gateway's for all of their life. */
-  const lastControllers = new LRUCache<string, PublicKey>({ max: CONTROLLERS_KEPT_MAX });
+  /** The controller of each signer's last job. Most signers only ever sign for one Gateway. */
+  const lastControllers = new LRUCache<string, PublicKey>({ max: CONTROLLERS_MAX });
 
-  /** Asked together with the job, so that both travel in one request. */
-  function readAhead(signer: PublicKey): GatewayReading | undefined {
+  /** Reads the likely Gateway together with the job, in one request. */
+  function prefetchGateway(signer: PublicKey): GatewayReading | undefined {
     const controller = lastControllers.get(signer.toBase58());
     if (!controller || controller.equals(signer)) return undefined;
     const gateway = ledger.readGateway(controller);
-    // Should the job be another's, or not be there, nobody waits for it.
+    // When the job is missing or has another controller, this reading is not awaited.
     gateway.catch(() => undefined);
     return { controller, gateway };
   }
@@ -71,11 +71,11 @@ export function createAdmission(
   async function authorize(
     controller: PublicKey,
     signer: PublicKey,
-    ahead?: GatewayReading,
+    prefetched?: GatewayReading,
   ): Promise<void> {
     if (controller.equals(signer)) return;
-    const gateway = await (ahead?.controller.equals(controller)
-      ? ahead.gateway
+    const gateway = await (prefetched?.controller.equals(controller)
+      ? prefetched.gateway
       : ledger.readGateway(controller));
     if (!gateway || !gatewaySigners(gateway).some((key) => key.equals(signer))) {
       throw new WorkerError(
@@ -117,10 +117,10 @@ export function createAdmission(
     authorize: (controller, signer) => authorize(controller, signer),
     async admit(request, signer, isKnown) {
       const startSeconds = await readStart();
-      const ahead = readAhead(signer);
+      const prefetched = prefetchGateway(signer);
       const reading = await findJob(request.job_address, isKnown);
       const { job, unixSeconds } = reading;
-      await authorize(job.controller, signer, ahead);
+      await authorize(job.controller, signer, prefetched);
       lastControllers.set(signer.toBase58(), job.controller);
       checkSameWork(job, requireEligible(reading, own.proofKey), request);
       checkNew(job, startSeconds);

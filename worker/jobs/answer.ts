@@ -7,11 +7,11 @@ import type { EventStream } from '../protocol/eventStream.ts';
 import type { Admitted } from './admission.ts';
 import { createChunks, type Proof, type SignProof } from './output.ts';
 
-/** What was sent so far, as the client will hash it. */
+/** The text that was sent so far, as the client will hash it. */
 interface Transcript {
-  /** Takes one delta of the engine and returns the text that may be sent now, possibly none. */
+  /** Adds one delta of the engine. @returns the text to send now, possibly empty */
   add(delta: string): string;
-  /** What is still held when no further delta comes. */
+  /** @returns the text that was held back, after the last delta */
   flush(): string;
   /** sha256 over the UTF-8 of everything returned by `add` and `flush`. */
   outputHash(): Uint8Array;
@@ -26,8 +26,8 @@ const HIGH_SURROGATE_AT_END = /[\uD800-\uDBFF]$/;
 /**
  * Keeps text, hash and counts of an answer in step.
  *
- * Some upstreams cut an escaped surrogate pair in two. UTF-8 cannot carry a half, so a first half is
- * held until its second arrives; a half that stays alone becomes U+FFFD before it is sent or hashed.
+ * Some upstreams split an escaped surrogate pair. UTF-8 cannot carry a half, so a first half is held
+ * back until its second arrives. A lone half becomes U+FFFD before it is sent or hashed.
  */
 function createTranscript(): Transcript {
   const hash = createHash('sha256');
@@ -66,7 +66,7 @@ function createTranscript(): Transcript {
 
 type Ending = Extract<EngineEvent, { type: 'end' }>;
 
-/** An answer that was ended from outside: what was sent counts as all of it. */
+/** The end of an answer that was stopped: the text that was sent is the whole answer. */
 const CUT_OFF: Ending = { type: 'end', finishReason: 'length' };
 
 /** The longest tokens of common vocabularies, runs of spaces, have 128 bytes. */
@@ -76,13 +76,13 @@ const U32_MAX = 0xffff_ffff;
 /**
  * Streams one answer up to its finish chunk and signs the proof of it.
  *
- * The engine starts at once, but no byte leaves before the ledger's check has passed. A token limit
- * that the engine ignores is kept by counting its deltas, each of which holds a token or more.
+ * The engine starts at once, but no byte is sent before the ledger's check has passed. Counting the
+ * engine's deltas enforces a token limit that it ignores: each delta has at least one token.
  *
- * @param admitted the ledger's check, possibly still under way
+ * @param admitted the ledger's check, which may still be running
  * @param stop ends the answer early, with a proof of what was sent
  * @param cancel ends it without a proof; its reason is thrown
- * @throws WorkerError when no proof was given
+ * @throws WorkerError when there is no proof
  */
 export async function answer(work: {
   request: JobRequest;
@@ -124,7 +124,7 @@ export async function answer(work: {
     try {
       return await relay();
     } catch (error) {
-      // Why the job may not run outranks how the engine took the interruption.
+      // A refusal by the ledger's check comes before any error of the interrupted engine.
       await admitted;
       cancel.throwIfAborted();
       if (stop.aborted) return CUT_OFF;
@@ -150,7 +150,7 @@ export async function answer(work: {
       usage?.promptTokens ?? estimatePromptTokens(request.chat.messages),
       U32_MAX,
     ),
-    // Hidden reasoning is in some upstreams' count: never more than the delivered text can hold.
+    // Some upstreams count hidden reasoning; the proof claims no more than the delivered text can hold.
     completionTokens: Math.min(
       usage?.completionTokens || transcript.deltas,
       transcript.bytes,

@@ -1,90 +1,91 @@
 import type { PublicKey } from '@solana/web3.js';
 
-/** What one reading of the ledger said of a job's life, in the ledger's own Unix seconds. */
+/** The time of a reading and the job's deadline, in the ledger's Unix seconds. */
 export interface JobLife {
-  /** The moment of the reading. */
+  /** The time of the reading. */
   unixSeconds: bigint;
   /** From then on anybody may refund the job. */
   deadlineSeconds: bigint;
 }
 
-/** Remembers which attempts were taken, so that no (job, attempt) is ever proven twice. */
+/** The attempts that were taken, so that no (job, attempt) is ever proven twice. */
 export interface Attempts {
   isTaken(attempt: string): boolean;
-  /** @returns false when the attempt was taken before or may have been, or when the memory is full */
+  /** @returns false when the attempt was or may have been taken before, or when the record is full */
   take(attempt: string, life: JobLife): boolean;
 }
 
 /**
- * A lock that a fork undid may land again, later by as much as its id's time may differ from the
- * ledger's: 90 s behind it and 30 s ahead.
+ * A lock that a fork dropped may land again later. Its id's time may be 90 s behind the ledger's and
+ * 30 s ahead, so the deadline may shift by the sum.
  */
 const DEADLINE_SHIFT_SECONDS_MAX = 120n;
 
-/** Far above what one worker can answer while a job is remembered; about 20 MB. */
+/** Far more than one worker can answer before an attempt is deleted; about 20 MB. */
 const ATTEMPTS_MAX = 100_000;
 
 /**
- * An attempt is forgotten only when a reading of the ledger was past its job's deadline, and after
- * that no job with this deadline is taken, though a later reading may come from a node behind. The
- * clock of this machine decides nothing: the ledger's time may stand still while it runs.
+ * An attempt is deleted only when a reading of the ledger was past its job's deadline. After that no
+ * job with this deadline is taken, even if a later reading comes from a node that is behind. The
+ * machine's clock plays no part, because the ledger's time may stand still while it runs.
  *
- * A full memory refuses instead of forgetting: a second, different proof of one attempt would
+ * A full record refuses attempts and deletes none: a second, different proof of one attempt would
  * convict this worker.
  */
 export function createAttempts(): Attempts {
-  const lastSeconds = new Map<string, bigint>();
+  const deletableAtSeconds = new Map<string, bigint>();
   let latestSeconds = 0n;
 
-  function forgetPast(): void {
-    for (const [attempt, last] of lastSeconds) {
-      if (last < latestSeconds) lastSeconds.delete(attempt);
+  function deletePast(): void {
+    for (const [attempt, seconds] of deletableAtSeconds) {
+      if (seconds < latestSeconds) deletableAtSeconds.delete(attempt);
     }
   }
 
   return {
-    isTaken: (attempt) => lastSeconds.has(attempt),
+    isTaken: (attempt) => deletableAtSeconds.has(attempt),
     take(attempt, { unixSeconds, deadlineSeconds }) {
       if (unixSeconds > latestSeconds) {
         latestSeconds = unixSeconds;
-        forgetPast();
+        deletePast();
       }
       const isPast = deadlineSeconds < latestSeconds;
-      if (isPast || lastSeconds.has(attempt) || lastSeconds.size >= ATTEMPTS_MAX) return false;
-      lastSeconds.set(attempt, deadlineSeconds + DEADLINE_SHIFT_SECONDS_MAX);
+      const isFull = deletableAtSeconds.size >= ATTEMPTS_MAX;
+      if (isPast || isFull || deletableAtSeconds.has(attempt)) return false;
+      deletableAtSeconds.set(attempt, deadlineSeconds + DEADLINE_SHIFT_SECONDS_MAX);
       return true;
     },
   };
 }
 
-/** Runs whose engine works before the ledger's check has passed, kept apart by who asked for them. */
-interface HeadStarts<Run> {
+/** Runs whose engine works before the ledger's check has passed, by signer and attempt. */
+interface EarlyStarts<Run> {
   readonly size: number;
-  /** Whether one more may run ahead for this signer. */
-  isFree(signer: PublicKey): boolean;
+  /** Whether one more run may start early for this signer. */
+  hasCapacity(signer: PublicKey): boolean;
   has(signer: PublicKey, attempt: string): boolean;
   add(signer: PublicKey, attempt: string, run: Run): void;
-  /** Removes this very run; another that took its place since then stays. */
+  /** Removes this run only; a later run under the same attempt stays. */
   delete(signer: PublicKey, attempt: string, run: Run): void;
-  /** Those of one attempt, of which the ledger's check lets through one at most. */
+  /** The runs of one attempt. The ledger's check admits at most one of them. */
   of(attempt: string): Run[];
   all(): Run[];
 }
 
-/** A gateway's checks take some milliseconds each, so that few are under way at the same moment. */
+/** A gateway's checks take some milliseconds each, so few run at the same time. */
 const RUNS_PER_SIGNER_MAX = 8;
-/** Many signers together leave room for jobs that are paid for; a worker's only slot is for these. */
-const SHARE_OF_SLOTS_MAX = 0.5;
+/** Admitted jobs keep the rest of the capacity. A worker with capacity for one job starts none early. */
+const SHARE_OF_CAPACITY_MAX = 0.5;
 
 /**
- * Anybody may claim any attempt until the ledger has spoken. So a claim never stands in the way of
- * another signer's, and those who claim for nothing cannot fill the worker.
+ * Anybody may claim any attempt until the ledger's check. So a claim never blocks another signer's,
+ * and false claims cannot use up the worker's capacity.
  *
- * @param slots how many jobs the worker takes at once
+ * @param capacity how many jobs the worker takes at once
  */
-export function createHeadStarts<Run>(slots: number): HeadStarts<Run> {
+export function createEarlyStarts<Run>(capacity: number): EarlyStarts<Run> {
   const bySigner = new Map<string, Map<string, Run>>();
-  const runsMax = Math.floor(slots * SHARE_OF_SLOTS_MAX);
+  const runsMax = Math.floor(capacity * SHARE_OF_CAPACITY_MAX);
   let size = 0;
   const runsOf = (signer: PublicKey) => bySigner.get(signer.toBase58());
 
@@ -92,7 +93,7 @@ export function createHeadStarts<Run>(slots: number): HeadStarts<Run> {
     get size() {
       return size;
     },
-    isFree(signer) {
+    hasCapacity(signer) {
       const own = runsOf(signer)?.size ?? 0;
       return own < RUNS_PER_SIGNER_MAX && size < runsMax;
     },
@@ -114,21 +115,21 @@ export function createHeadStarts<Run>(slots: number): HeadStarts<Run> {
   };
 }
 
-/** The keys whose jobs lately passed the ledger's check, and none since failed it. */
-interface SignerMemory {
+/** The keys whose last job passed the ledger's check. */
+interface KnownSigners {
   has(signer: PublicKey): boolean;
   add(signer: PublicKey): void;
-  forget(signer: PublicKey): void;
+  delete(signer: PublicKey): void;
 }
 
-/** A worker serves a handful of gateways, and now and then a wallet that comes by itself. */
+/** A worker serves a few gateways, and sometimes a wallet that sends its own jobs. */
 const SIGNERS_MAX = 256;
 
 /**
- * Anybody can sign a request; only a key seen before makes the engine start ahead of the ledger's
- * answer, so that strangers cannot make it work for nothing. The memory permits nothing by itself.
+ * Anybody can sign a request. Only for a known key does the engine start before the ledger's check,
+ * so that unknown signers cannot make it work unpaid. Being known permits nothing else.
  */
-export function createSignerMemory(): SignerMemory {
+export function createKnownSigners(): KnownSigners {
   const signers = new Set<string>();
   return {
     has: (signer) => signers.has(signer.toBase58()),
@@ -139,6 +140,6 @@ export function createSignerMemory(): SignerMemory {
       const [oldest] = signers;
       if (signers.size > SIGNERS_MAX && oldest !== undefined) signers.delete(oldest);
     },
-    forget: (signer) => void signers.delete(signer.toBase58()),
+    delete: (signer) => void signers.delete(signer.toBase58()),
   };
 }

@@ -8,9 +8,9 @@ import type { Admitted } from './admission.ts';
 import { answer } from './answer.ts';
 import type { SignProof } from './output.ts';
 
-/** What decides from outside how one job goes on. */
+/** The signals that admit, stop or cancel one job. */
 export interface Controls {
-  /** The ledger's check, possibly still under way. */
+  /** The ledger's check, which may still be running. */
   admitted: Promise<Admitted>;
   /** Ends the answer early, with a proof of what was sent. */
   stop: AbortController;
@@ -19,7 +19,7 @@ export interface Controls {
 }
 
 /**
- * Answers one job on `response`; resolves when the response is complete or its caller gone.
+ * Answers one job on `response`; resolves when the response is complete or its caller disconnected.
  *
  * @throws WorkerError only while nothing has been sent
  */
@@ -34,7 +34,7 @@ export function createExecute(dependencies: {
   return async (request, response, { admitted, stop, cancel }) => {
     const fields = { job_id: request.job_id, attempt: request.attempt };
     const stream = createEventStream(response, cancel.signal);
-    const leave = (): void =>
+    const cancelForCaller = (): void =>
       cancel.abort(new WorkerError('caller_gone', 'The caller closed the connection'));
     let proofDue: NodeJS.Timeout | undefined;
     admitted.then(
@@ -44,9 +44,9 @@ export function createExecute(dependencies: {
       },
       (refusal) => cancel.abort(refusal),
     );
-    response.once('close', leave);
-    // Its close is not told twice.
-    if (response.destroyed) leave();
+    response.once('close', cancelForCaller);
+    // A response that was closed before emits no event.
+    if (response.destroyed) cancelForCaller();
     try {
       const work = { request, engine, admitted, stream, signProof };
       const proof = await answer({ ...work, stop: stop.signal, cancel: cancel.signal });

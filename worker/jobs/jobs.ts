@@ -6,15 +6,15 @@ import type { Engine } from '../engine/engine.ts';
 import type { JobRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
 import type { Admission, Admitted } from './admission.ts';
-import { type Attempts, createHeadStarts, createSignerMemory } from './attempts.ts';
+import { type Attempts, createEarlyStarts, createKnownSigners } from './attempts.ts';
 import { type Controls, createExecute } from './execution.ts';
 import type { SignProof } from './output.ts';
 
-/** The jobs that run now. */
+/** The running jobs. */
 export interface Jobs {
   readonly inFlight: number;
   /**
-   * Answers one job on `response`; resolves when the response is complete or its caller gone.
+   * Answers one job on `response`; resolves when the response is complete or its caller disconnected.
    *
    * @throws WorkerError only while nothing has been sent
    */
@@ -25,7 +25,7 @@ export interface Jobs {
    * @throws WorkerError when no such attempt runs, or when the signer may not stop it
    */
   stop(job: PublicKey, attempt: number, signer: PublicKey): Promise<void>;
-  /** Takes no more jobs, waits up to `graceMs` for those that run, and cancels the rest. */
+  /** Refuses further jobs, waits up to `graceMs` for the running ones, and cancels the rest. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -45,28 +45,28 @@ export function createJobs(dependencies: {
   attempts: Attempts;
   engine: Engine;
   signProof: SignProof;
-  slots: number;
+  capacity: number;
   logger: Logger;
 }): Jobs {
-  const { admission, attempts, engine, signProof, slots, logger } = dependencies;
-  /** Those that the ledger's check has let through. */
+  const { admission, attempts, engine, signProof, capacity, logger } = dependencies;
+  /** Jobs that passed the ledger's check. */
   const running = new Map<string, RunningJob>();
-  const headStarts = createHeadStarts<RunningJob>(slots);
+  const earlyStarts = createEarlyStarts<RunningJob>(capacity);
   const execute = createExecute({ engine, signProof, logger });
-  const signers = createSignerMemory();
+  const signers = createKnownSigners();
   const closing = new AbortController();
 
   function countInFlight(): number {
-    return running.size + headStarts.size;
+    return running.size + earlyStarts.size;
   }
 
-  function requireSlot(): void {
-    if (countInFlight() >= slots || closing.signal.aborted) {
+  function requireCapacity(): void {
+    if (countInFlight() >= capacity || closing.signal.aborted) {
       throw new WorkerError('no_free_slot', 'This worker takes no further job now');
     }
   }
 
-  /** The attempt is taken only for a caller who may have it, so that nobody can use it up. */
+  /** Takes the attempt only for a permitted caller, so that no other request can use it up. */
   async function admit(request: JobRequest, signer: PublicKey): Promise<Admitted> {
     try {
       const admitted = await admission.admit(request, signer, signers.has(signer));
@@ -75,33 +75,33 @@ export function createJobs(dependencies: {
       signers.add(signer);
       return admitted;
     } catch (refusal) {
-      // Whoever makes the engine start for nothing does so once for each job that is paid for.
-      signers.forget(signer);
+      // So each admitted job gives its signer at most one unpaid start of the engine.
+      signers.delete(signer);
       throw refusal;
     }
   }
 
-  /** Runs a job once the ledger's check has let it through. */
+  /** Runs a job after the ledger's check has passed. */
   const runAdmitted: RunJob = async (key, request, signer, response) => {
     const admitted = admit(request, signer);
     await admitted;
-    requireSlot();
+    requireCapacity();
     const job = createJob(request, response, admitted);
     running.set(key, job);
     await job.ended.finally(() => remove(key, job));
   };
 
-  /** Runs a job while the ledger is still asked; it takes the attempt's place once let through. */
-  const runAhead: RunJob = async (key, request, signer, response) => {
+  /** Runs a job during the ledger's check. Once that passes, the job is listed under its attempt. */
+  const runEarly: RunJob = async (key, request, signer, response) => {
     const admitted = admit(request, signer).then((passed) => {
-      headStarts.delete(signer, key, job);
+      earlyStarts.delete(signer, key, job);
       running.set(key, job);
       return passed;
     });
     const job = createJob(request, response, admitted);
-    headStarts.add(signer, key, job);
+    earlyStarts.add(signer, key, job);
     await job.ended.finally(() => {
-      headStarts.delete(signer, key, job);
+      earlyStarts.delete(signer, key, job);
       remove(key, job);
     });
   };
@@ -115,7 +115,7 @@ export function createJobs(dependencies: {
     return { ...job, ended: execute(request, response, job) };
   }
 
-  /** Only the job itself: by then, its key may be another's. */
+  /** Removes this job only: another may run under its key by now. */
   function remove(key: string, job: RunningJob): void {
     if (running.get(key) === job) running.delete(key);
   }
@@ -126,17 +126,17 @@ export function createJobs(dependencies: {
     },
     async run(request, signer, response) {
       const key = keyOf(request.job_address, request.attempt);
-      if (running.has(key) || headStarts.has(signer, key) || attempts.isTaken(key)) {
+      if (running.has(key) || earlyStarts.has(signer, key) || attempts.isTaken(key)) {
         throw alreadyUsed();
       }
-      requireSlot();
-      const isAhead = signers.has(signer) && headStarts.isFree(signer);
-      await (isAhead ? runAhead : runAdmitted)(key, request, signer, response);
+      requireCapacity();
+      const isEarly = signers.has(signer) && earlyStarts.hasCapacity(signer);
+      await (isEarly ? runEarly : runAdmitted)(key, request, signer, response);
     },
     async stop(address, attempt, signer) {
       const key = keyOf(address, attempt);
-      // Whichever of them is let through runs under the key afterwards.
-      await Promise.allSettled(headStarts.of(key).map(({ admitted }) => admitted));
+      // The one that is admitted runs under the key afterwards.
+      await Promise.allSettled(earlyStarts.of(key).map(({ admitted }) => admitted));
       const job = running.get(key);
       if (!job) throw new WorkerError('job_not_running', 'No such attempt runs here');
       const { controller } = await job.admitted;
@@ -146,7 +146,7 @@ export function createJobs(dependencies: {
     async close(graceMs) {
       closing.abort();
       const grace = new AbortController();
-      const jobs = [...running.values(), ...headStarts.all()];
+      const jobs = [...running.values(), ...earlyStarts.all()];
       const allEnded = Promise.allSettled(jobs.map(({ ended }) => ended));
       await Promise.race([allEnded, delay(graceMs, grace.signal)]);
       grace.abort();

@@ -5,13 +5,15 @@ import { WorkerError } from '../protocol/errors.ts';
 import type { Hosting, Registration, WorkerLedger } from './ledger.ts';
 
 /**
- * What keeps this worker from taking jobs: the program would refuse to acknowledge, or to believe,
- * any other.
+ * Why this worker may take no jobs. The program would refuse its acknowledgement or its proof.
  *
- * @param proofKey what this process signs with
- * @returns undefined when nothing does; the words are for people
+ * @param proofKey the key with which this process signs
+ * @returns a reason for people, or undefined while the worker is eligible
  */
-function obstacleOf({ worker, config }: Registration, proofKey: PublicKey): string | undefined {
+function ineligibilityOf(
+  { worker, config }: Registration,
+  proofKey: PublicKey,
+): string | undefined {
   if (worker === undefined) return 'its account does not exist';
   const status = worker.status;
   if (status !== 'active') return `it is ${status}`;
@@ -26,24 +28,24 @@ function obstacleOf({ worker, config }: Registration, proofKey: PublicKey): stri
 
 /**
  * @returns the worker's account
- * @throws WorkerError `worker_not_eligible` saying what is in the way
+ * @throws WorkerError `worker_not_eligible` with the reason
  */
 export function requireEligible(registration: Registration, proofKey: PublicKey): Worker {
-  const obstacle = obstacleOf(registration, proofKey);
-  if (registration.worker && obstacle === undefined) return registration.worker;
-  throw new WorkerError('worker_not_eligible', `This worker takes no jobs: ${obstacle}`);
+  const reason = ineligibilityOf(registration, proofKey);
+  if (registration.worker && reason === undefined) return registration.worker;
+  throw new WorkerError('worker_not_eligible', `This worker takes no jobs: ${reason}`);
 }
 
-/** Anybody may ask for a worker's health as often as they like; the ledger is asked this often. */
-const KEPT_MS = 5_000;
+/** Health needs no key and no limit, so its readings of the ledger are cached. */
+const CACHE_MS = 5_000;
 
 /**
- * The ids of the hosted models, as the ledger has them; WorkerError `worker_not_eligible` while it
- * lets this worker take no jobs. The log is told once when that begins, and once when it is over.
+ * Reads the ids of the hosted models from the ledger. Throws WorkerError `worker_not_eligible` while
+ * this worker may take no jobs, and logs each change of that once.
  *
- * Askers at the same time share one reading; a failed one is not kept.
+ * Concurrent callers share one reading; a failed one is not cached.
  *
- * @param options.proofKey what this process signs with
+ * @param options.proofKey the key with which this process signs
  * @param options.now Unix time in milliseconds
  */
 export function createHostedModels(options: {
@@ -53,30 +55,30 @@ export function createHostedModels(options: {
   now: () => number;
 }): () => Promise<string[]> {
   const { ledger, proofKey, logger, now } = options;
-  let kept: { hosting: Promise<Hosting>; atMs: number } | undefined;
-  let wasHindered = false;
+  let cached: { hosting: Promise<Hosting>; atMs: number } | undefined;
+  let wasEligible = true;
 
-  /** The log hears of these readings alone: those of jobs overlap, and could tell it old news. */
+  /** Only these readings are logged: those of jobs overlap, and may arrive out of order. */
   async function read(): Promise<Hosting> {
     const hosting = await ledger.readHosting();
-    const obstacle = obstacleOf(hosting, proofKey);
-    const isHindered = obstacle !== undefined;
-    if (isHindered && !wasHindered) {
-      logger.error({ msg: 'Found that this worker may take no jobs', cause: obstacle });
-    } else if (wasHindered && !isHindered) {
+    const reason = ineligibilityOf(hosting, proofKey);
+    const isEligible = reason === undefined;
+    if (!isEligible && wasEligible) {
+      logger.error({ msg: 'Found that this worker may take no jobs', cause: reason });
+    } else if (isEligible && !wasEligible) {
       logger.info({ msg: 'Found that this worker may take jobs' });
     }
-    wasHindered = isHindered;
+    wasEligible = isEligible;
     return hosting;
   }
 
   return async () => {
-    // A clock that was put back has not stood still.
-    if (kept === undefined || Math.abs(now() - kept.atMs) >= KEPT_MS) {
-      kept = { hosting: read(), atMs: now() };
+    // The clock may fall back, so the difference counts in both directions.
+    if (cached === undefined || Math.abs(now() - cached.atMs) >= CACHE_MS) {
+      cached = { hosting: read(), atMs: now() };
     }
-    const hosting = await kept.hosting.catch((error) => {
-      kept = undefined;
+    const hosting = await cached.hosting.catch((error) => {
+      cached = undefined;
       throw error;
     });
     requireEligible(hosting, proofKey);

@@ -6,13 +6,13 @@ import type { JobReading, WorkerLedger } from './ledger.ts';
 
 /** The caller's node may be ahead of ours by some slots. The waits add up to 2.95 s. */
 const RETRY_DELAYS_MS = [50, 100, 200, 400, 800, 1_400];
-/** A worker with few slots leaves some for honest callers, too. */
-const STRANGERS_MIN = 32;
+/** Even a worker with little capacity repeats this many lookups at once for unknown signers. */
+const UNKNOWN_LOOKUPS_MIN = 32;
 
 /**
  * Reads a job that may have been locked a moment ago.
  *
- * @param isKnown whether the last job of who names it was there
+ * @param isKnown whether the last job of the same signer was found
  * @throws WorkerError `job_not_found`
  */
 export type FindJob = (
@@ -21,21 +21,21 @@ export type FindJob = (
 ) => Promise<Omit<JobReading, 'job'> & { job: Job }>;
 
 /**
- * Anybody can sign a request for a job that is nowhere. Looking for it again and again would cost
- * our node several reads for each, so that no more of them are waited for than the worker has slots:
- * an honest caller asks for no more. For any further one a single look must do.
+ * Anybody can sign a request for a job that does not exist, and each repeated lookup costs several
+ * reads. So unknown signers share as many repeated lookups as the worker has capacity, which is as
+ * many as honest callers need. Any further request gets a single lookup.
  *
- * @param slots how many jobs the worker takes at once
+ * @param capacity how many jobs the worker takes at once
  */
-export function createLookout(
+export function createJobLookup(
   ledger: Pick<WorkerLedger, 'readJob'>,
-  slots: number,
+  capacity: number,
   wait: (ms: number) => Promise<void> = delay,
 ): FindJob {
-  const strangersMax = Math.max(slots, STRANGERS_MIN);
-  let strangers = 0;
+  const unknownMax = Math.max(capacity, UNKNOWN_LOOKUPS_MIN);
+  let unknownLookups = 0;
 
-  async function lookAgain(address: PublicKey): Promise<JobReading | undefined> {
+  async function retryLookup(address: PublicKey): Promise<JobReading | undefined> {
     for (const ms of RETRY_DELAYS_MS) {
       await wait(ms);
       const reading = await ledger.readJob(address);
@@ -44,20 +44,20 @@ export function createLookout(
     return undefined;
   }
 
-  async function lookAgainForStranger(address: PublicKey): Promise<JobReading | undefined> {
-    if (strangers >= strangersMax) return undefined;
-    strangers += 1;
+  async function retryForUnknown(address: PublicKey): Promise<JobReading | undefined> {
+    if (unknownLookups >= unknownMax) return undefined;
+    unknownLookups += 1;
     try {
-      return await lookAgain(address);
+      return await retryLookup(address);
     } finally {
-      strangers -= 1;
+      unknownLookups -= 1;
     }
   }
 
   return async (address, isKnown) => {
     let reading: JobReading | undefined = await ledger.readJob(address);
     if (reading.job === undefined) {
-      reading = await (isKnown ? lookAgain(address) : lookAgainForStranger(address));
+      reading = await (isKnown ? retryLookup(address) : retryForUnknown(address));
     }
     if (reading?.job === undefined) {
       throw new WorkerError('job_not_found', 'The ledger holds no such job');

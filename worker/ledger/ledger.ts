@@ -16,7 +16,7 @@ import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { type Account, getMultipleAccounts } from '../../programs/client/rpc/state.ts';
 import { WorkerError } from '../protocol/errors.ts';
 
-/** One consistent look at this worker's own account. */
+/** One consistent reading of this worker's own account. */
 export interface OwnReading {
   /** Undefined while it was never registered. */
   worker: Accounts['Worker'] | undefined;
@@ -24,7 +24,7 @@ export interface OwnReading {
   unixSeconds: bigint;
 }
 
-/** One consistent look at what decides whether this worker may take jobs at all. */
+/** One consistent reading of what decides whether this worker may take jobs at all. */
 export interface Registration {
   /** Undefined while it was never registered. */
   worker: Accounts['Worker'] | undefined;
@@ -32,30 +32,30 @@ export interface Registration {
   config: Accounts['Config'] | undefined;
 }
 
-/** What a worker's health tells of it. */
+/** What `GET /health` needs of the ledger. */
 export interface Hosting extends Registration {
   /** Model ids that the Worker account declares; none while it is not registered. */
   models: string[];
 }
 
-/** One consistent look at what decides whether a job may run. */
+/** One consistent reading of what decides whether a job may run. */
 export interface JobReading extends OwnReading, Registration {
   job: Accounts['Job'] | undefined;
 }
 
 /** Everything the worker reads from the ledger; it never writes. */
 export interface WorkerLedger {
-  /** @throws WorkerError `ledger_unavailable`, as all of them do */
+  /** @throws WorkerError `ledger_unavailable`, as every method here does */
   readJob(job: PublicKey): Promise<JobReading>;
   readGateway(address: PublicKey): Promise<Accounts['Gateway'] | undefined>;
   readOwn(): Promise<OwnReading>;
   readHosting(): Promise<Hosting>;
 }
 
-/** An unconfirmed lock may vanish again, and the work with it. */
+/** A lock that is not confirmed may be dropped, and its work would not be paid. */
 const COMMITMENT = 'confirmed';
 const READ_TIMEOUT_MS = 2_000;
-/** Strangers name addresses, too, where any account may lie: no more of one is read than ours have. */
+/** Requests may name any account, so each is read only up to the size of our largest one. */
 const BYTES_MAX = Math.max(...(IDL.accounts ?? []).map(({ name }) => accountSize(name)));
 const READING = { commitment: COMMITMENT, dataSlice: { offset: 0, length: BYTES_MAX } } as const;
 
@@ -78,7 +78,7 @@ export function createWorkerLedger(options: {
   }
 
   /**
-   * Accounts of other programs, of another kind and those that nobody wrote yet count as absent.
+   * Accounts of other programs, of another kind, and empty ones count as absent.
    *
    * @throws Error when the account is of a version this client cannot read
    */
@@ -130,7 +130,7 @@ function timeOf(clock: Account | null | undefined): bigint {
   return unixSecondsOf(clock);
 }
 
-/** The client itself would wait for longer. */
+/** The RPC client itself has a longer time-out. */
 async function within<Result>(ms: number, work: Promise<Result>): Promise<Result> {
   const timer = new AbortController();
   const late = delay(ms, timer.signal).then((): never => {
@@ -144,10 +144,10 @@ async function within<Result>(ms: number, work: Promise<Result>): Promise<Result
 }
 
 /**
- * The ledger's time at which this process began, in Unix seconds; resolves once that second is over.
+ * The ledger's time at the start of this process, in Unix seconds; resolves once that second is over.
  *
- * Another process of this worker may have proven any job that was locked until then. Whoever waits
- * for it can tell jobs of before from jobs of after, although the ledger counts whole seconds.
+ * Another process of this worker may have proven any job that was locked until then. The ledger
+ * counts whole seconds, so jobs before and after the start differ only once the second is over.
  *
  * Undefined when the worker was not registered yet: then it cannot have proven anything.
  *
@@ -156,17 +156,17 @@ async function within<Result>(ms: number, work: Promise<Result>): Promise<Result
 export type ReadLedgerStart = () => Promise<bigint | undefined>;
 
 const POLL_MS = 100;
-/** Three seconds: the ledger's time may pause for some slots, and whoever asks does not wait longer. */
+/** Three seconds: the ledger's time may pause for some slots, and callers wait no longer. */
 const POLLS_MAX = 30;
 
 /**
- * Asks at once. All callers share one reading; one that failed is made anew, and being later it only
- * leaves out more jobs.
+ * Reads at once. All callers share one reading. A failed one is repeated by the next call; being
+ * later, it only excludes more jobs.
  */
 export function createLedgerStart(ledger: Pick<WorkerLedger, 'readOwn'>): ReadLedgerStart {
-  let kept: ReturnType<ReadLedgerStart> | undefined;
+  let cached: ReturnType<ReadLedgerStart> | undefined;
 
-  async function readPast(): ReturnType<ReadLedgerStart> {
+  async function readUntilPast(): ReturnType<ReadLedgerStart> {
     const { worker, unixSeconds: startSeconds } = await ledger.readOwn();
     if (worker === undefined) return undefined;
     for (let poll = 0; poll < POLLS_MAX; poll += 1) {
@@ -178,17 +178,17 @@ export function createLedgerStart(ledger: Pick<WorkerLedger, 'readOwn'>): ReadLe
   }
 
   async function read(): ReturnType<ReadLedgerStart> {
-    kept ??= readPast();
-    const reading = kept;
+    cached ??= readUntilPast();
+    const reading = cached;
     try {
       return await reading;
     } catch (error) {
-      if (kept === reading) kept = undefined;
+      if (cached === reading) cached = undefined;
       throw error;
     }
   }
 
-  // A ledger that is away at the start refuses nobody for good: health and jobs ask again.
+  // After a failure at the start, the next health check or job reads again.
   read().catch(() => undefined);
   return read;
 }

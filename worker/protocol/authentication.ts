@@ -14,23 +14,23 @@ interface SignedRequest {
   attempt: number;
 }
 
-/** @returns the key that signed; whether it may act for the job is for the ledger to say */
+/** @returns the key that signed; the ledger decides whether it may act for the job */
 type Authenticate = (request: SignedRequest) => PublicKey;
 
 const TOLERANCE_MS = 30_000;
 
 /**
- * Checks that a request was signed for this worker, a moment ago, byte for byte as it arrived.
+ * Checks that a request was signed for this worker within the last seconds, over its raw bytes.
  *
- * Requests signed before this process began are refused: it cannot know whether an earlier life of
- * this worker has already proven that attempt.
+ * Requests signed before this process began are refused, because an earlier process of this worker
+ * may have proven their attempt.
  *
  * @param worker the address of this worker's account
  * @param now Unix time in milliseconds
  */
 export function createAuthentication(worker: PublicKey, now: () => number): Authenticate {
-  // By the present clock: one that was ahead at the start, and was then put right, would have every
-  // request refused until it shows that time again.
+  // The start is derived from the current clock. A clock that was ahead at the start and was then
+  // corrected would otherwise make every request look too old.
   const beganMs = performance.now();
 
   return ({ kind, headers, body, job, attempt }) => {

@@ -1,13 +1,13 @@
 import { PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
 
-/** No 32 bytes have a longer base58 text. */
+/** The longest base58 text of 32 bytes. */
 const BASE58_CHARACTERS_MAX = 44;
 
 /**
- * The address that a stranger's text names, or undefined when it names none.
+ * The address in a text from a request, or undefined when it is malformed.
  *
- * Decoding base58 takes time with the square of the length, so the length is looked at first.
+ * Decoding base58 takes time with the square of the length, so the length is checked first.
  */
 export function parseAddress(text: string): PublicKey | undefined {
   if (text.length > BASE58_CHARACTERS_MAX) return undefined;
@@ -29,8 +29,8 @@ const publicKey = z.string().transform((text, context) => {
 });
 
 /**
- * An array that is refused by its length before any item of it is looked at: five mebibytes hold
- * more than a million items, and something can be wrong with each.
+ * An array whose length is checked before its items: five mebibytes hold more than a million items,
+ * and each could add an error.
  */
 function boundedArray<Item extends z.ZodType>(item: Item, lengths: { min: number; max: number }) {
   const isBounded = (value: unknown): boolean =>
@@ -43,7 +43,7 @@ const attempt = z.number().int().min(1).max(U8_MAX);
 /** `job_` and 32 hexadecimal digits. */
 const JOB_ID_CHARACTERS_MAX = 36;
 
-/** These bounds are those that the API sets its clients. */
+/** The API sets its clients the same bounds. */
 const MESSAGES_MAX = 2_048;
 const STOP_SEQUENCES_MAX = 16;
 /** 256 characters, of which each may be two units of a JavaScript string. */

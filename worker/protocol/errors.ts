@@ -5,7 +5,7 @@ import { STATUS_OF_WORKER_ERROR, type WorkerErrorCode } from '../../common/worke
 
 export type { WorkerErrorCode };
 
-/** A refusal or failure that the caller is told about. Its message never quotes a text. */
+/** A refusal or failure that the caller receives. Its message never quotes a prompt or answer. */
 export class WorkerError extends Error {
   override name = 'WorkerError';
   readonly code: WorkerErrorCode;
@@ -25,7 +25,7 @@ export class WorkerError extends Error {
   }
 }
 
-/** Whatever was not foreseen is told to nobody but the log. */
+/** Unexpected errors are only logged; the caller gets `internal_error`. */
 export function asWorkerError(error: unknown): WorkerError {
   if (error instanceof WorkerError) return error;
   return new WorkerError('internal_error', 'The worker failed', { cause: error });
@@ -47,7 +47,7 @@ export function createErrorRenderer(logger: Logger): ErrorRequestHandler {
   };
 }
 
-/** What express refuses while it reads a request carries a status of its own. */
+/** Errors of express while it reads a request have their own status. */
 function asBodyError(error: unknown): WorkerError | undefined {
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
   if (error instanceof WorkerError || typeof status !== 'number' || status >= 500) return undefined;
@@ -56,7 +56,7 @@ function asBodyError(error: unknown): WorkerError | undefined {
     : new WorkerError('invalid_request', 'The request cannot be read');
 }
 
-/** Enough to see what is wrong; a hostile body has thousands. */
+/** Enough to find the faults; a hostile body may have thousands. */
 const PATHS_MAX = 5;
 
 /** @throws WorkerError `invalid_request` */
@@ -73,7 +73,7 @@ export function parseJson<Schema extends z.ZodType>(
   return parse(schema, value);
 }
 
-/** @throws WorkerError `invalid_request` naming the first such fields, never their content */
+/** @throws WorkerError `invalid_request` with the names of the first faulty fields, not their values */
 export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

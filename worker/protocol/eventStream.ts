@@ -4,29 +4,29 @@ import type { ServerResponse } from 'node:http';
 /** The response of one job as server-sent events; nothing is sent before the first event. */
 export interface EventStream {
   readonly isOpen: boolean;
-  /** Sends one event and waits while the receiver reads more slowly than we write. */
+  /** Sends one event and waits while the socket's buffer is full. */
   send(data: object): Promise<void>;
   /** Sends the last event, under its own name, and ends the response. */
   end(event: 'proof' | 'error', data: object): void;
 }
 
-/** Events of one turn leave together, up to so many characters: each alone would cost as much. */
-const GATHERED_MAX = 16_384;
+/** Events of one turn are written together, up to this many characters: a write costs the same. */
+const BATCH_CHARACTERS_MAX = 16_384;
 
 /**
- * Holding the engine back while the socket is full is the bound on buffering: what was gathered and
- * the socket's own buffer are kept, never the answer.
+ * The engine pauses while the socket is full. So only one batch and the socket's buffer are in
+ * memory, never the whole answer.
  *
- * @param signal ends the wait for a receiver that has gone or that reads too slowly
+ * @param signal ends the wait for a receiver that disconnected or reads too slowly
  */
 export function createEventStream(response: ServerResponse, signal: AbortSignal): EventStream {
-  let gathered = '';
-  let hasRoom = true;
+  let batch = '';
+  let hasSpace = true;
 
   function flush(): void {
-    if (gathered === '') return;
-    hasRoom = response.write(gathered);
-    gathered = '';
+    if (batch === '') return;
+    hasSpace = response.write(batch);
+    batch = '';
   }
 
   return {
@@ -41,12 +41,12 @@ export function createEventStream(response: ServerResponse, signal: AbortSignal)
           'x-accel-buffering': 'no',
         });
       }
-      if (gathered === '') process.nextTick(flush);
-      gathered += `data: ${JSON.stringify(data)}\n\n`;
-      if (gathered.length >= GATHERED_MAX) flush();
-      if (hasRoom) return;
+      if (batch === '') process.nextTick(flush);
+      batch += `data: ${JSON.stringify(data)}\n\n`;
+      if (batch.length >= BATCH_CHARACTERS_MAX) flush();
+      if (hasSpace) return;
       await once(response, 'drain', { signal });
-      hasRoom = true;
+      hasSpace = true;
     },
     end(event, data) {
       flush();

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Job } from '../../programs/client/generated/types.ts';
-import { createLookout } from '../../worker/ledger/jobLookup.ts';
+import { createJobLookup } from '../../worker/ledger/jobLookup.ts';
 import type { JobReading } from '../../worker/ledger/ledger.ts';
 import { freshAddress } from './scene.ts';
 
-const SLOTS = 40;
+const CAPACITY = 40;
 const LOOKS = 7;
 const ABSENT: JobReading = {
   ...{ job: undefined, worker: undefined, config: undefined },
@@ -12,7 +12,7 @@ const ABSENT: JobReading = {
 };
 
 /** A ledger that shows a job once the test says so, and waits that end when it says so. */
-function openBench(slots = SLOTS) {
+function openBench(capacity = CAPACITY) {
   const shown = new Set<string>();
   let reads = 0;
   const gate = Promise.withResolvers<void>();
@@ -22,7 +22,7 @@ function openBench(slots = SLOTS) {
       return { ...ABSENT, job: shown.has(address.toBase58()) ? ({} as Job) : undefined };
     },
   };
-  const find = createLookout(ledger, slots, () => gate.promise);
+  const find = createJobLookup(ledger, capacity, () => gate.promise);
 
   function ask(isKnown: boolean, address = freshAddress()) {
     return find(address, isKnown).then(
@@ -44,16 +44,16 @@ function openBench(slots = SLOTS) {
 describe('a repeated lookup of a missing job', () => {
   it('is granted to as many unknown signers as the worker has capacity; others get one lookup', async () => {
     const bench = openBench();
-    const waiting = Array.from({ length: SLOTS }, () => bench.ask(false));
+    const waiting = Array.from({ length: CAPACITY }, () => bench.ask(false));
     const further = Array.from({ length: 100 }, () => bench.ask(false));
     expect(new Set(await Promise.all(further))).toEqual(new Set(['job_not_found']));
-    expect(bench.reads).toBe(SLOTS + 100);
+    expect(bench.reads).toBe(CAPACITY + 100);
     bench.passTime();
     expect(new Set(await Promise.all(waiting))).toEqual(new Set(['job_not_found']));
-    expect(bench.reads).toBe(SLOTS * LOOKS + 100);
+    expect(bench.reads).toBe(CAPACITY * LOOKS + 100);
     // They make room.
     await bench.ask(false);
-    expect(bench.reads).toBe((SLOTS + 1) * LOOKS + 100);
+    expect(bench.reads).toBe((CAPACITY + 1) * LOOKS + 100);
   });
 
   it('leaves some room at a worker with capacity for one job', async () => {
@@ -68,7 +68,7 @@ describe('a repeated lookup of a missing job', () => {
 
   it('is granted to a signer whose last job passed, however many unknown signers wait', async () => {
     const bench = openBench();
-    const strangers = Array.from({ length: SLOTS }, () => bench.ask(false));
+    const strangers = Array.from({ length: CAPACITY }, () => bench.ask(false));
     const address = freshAddress();
     const asked = bench.ask(true, address);
     await new Promise(setImmediate);
@@ -80,7 +80,7 @@ describe('a repeated lookup of a missing job', () => {
 
   it('is unnecessary for a job that is there, however many unknown signers wait', async () => {
     const bench = openBench();
-    const strangers = Array.from({ length: SLOTS }, () => bench.ask(false));
+    const strangers = Array.from({ length: CAPACITY }, () => bench.ask(false));
     const address = freshAddress();
     bench.show(address);
     expect(await bench.ask(false, address)).toBe('found');

@@ -13,7 +13,7 @@ import { createProofSigner } from '../../worker/jobs/output.ts';
 import { WorkerError } from '../../worker/protocol/errors.ts';
 import { freshAddress, MODEL_ID } from './scene.ts';
 
-const SLOTS = 32;
+const CAPACITY = 32;
 const PER_SIGNER_MAX = 8;
 const ADMITTED: Admitted = {
   ...{ controller: freshAddress(), proofDueMs: 60_000 },
@@ -40,7 +40,7 @@ function openBench() {
     attempts: createAttempts(),
     engine,
     signProof: createProofSigner({ programId: PROGRAM_ID, worker, proofKey: Keypair.generate() }),
-    slots: SLOTS,
+    capacity: CAPACITY,
     logger: createLogger({ name: 'worker', level: 'silent' }),
   });
 
@@ -85,7 +85,7 @@ describe('an early start, before the ledger check,', () => {
   it('is granted to one signer for a few jobs; the others wait without using capacity', async () => {
     const { jobs, starts, ask, prove, remembered } = openBench();
     const signer = await remembered();
-    const asked = Array.from({ length: SLOTS * 2 }, () => ask(signer));
+    const asked = Array.from({ length: CAPACITY * 2 }, () => ask(signer));
     expect([starts.count, jobs.inFlight]).toEqual([PER_SIGNER_MAX, PER_SIGNER_MAX]);
     const honest = freshAddress();
     await prove(ask(honest), honest);
@@ -101,7 +101,7 @@ describe('an early start, before the ledger check,', () => {
       const signer = await remembered();
       for (let asked = 0; asked < PER_SIGNER_MAX; asked += 1) ask(signer);
     }
-    expect(jobs.inFlight).toBe(SLOTS / 2);
+    expect(jobs.inFlight).toBe(CAPACITY / 2);
   });
 
   it('is denied to a signer after a refused job, until another job passes', async () => {
