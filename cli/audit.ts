@@ -13,15 +13,15 @@ interface Options extends LedgerOptions {
 }
 
 const ARTIFACTS = new URL('../programs/escrow/artifacts/', import.meta.url);
-/** Clusters run this one; the other is for tests. */
+/** The build for clusters; the other one is for tests. */
 const ARTIFACT_NAME = 'escrow-v3.so';
 
-/** The verb that checks the whole program with nothing but a ledger's node. */
+/** `svc audit`: checks the whole program through a ledger's node alone. */
 export function createAuditCommand(): Command {
   return addLedgerOptions(new Command('audit'))
-    .description("check that the program's accounts, vaults and code are as they must be")
+    .description("check the program's accounts, vaults and code")
     .option('--artifact <file>', 'the binary that should be deployed; default: the committed one')
-    .option('--json', 'for machines')
+    .option('--json', 'print JSON')
     .action(run);
 }
 

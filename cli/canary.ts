@@ -23,9 +23,9 @@ const FOR_ARBITER =
   'jobs, and readmits them with suspended=false:';
 
 /**
- * The report as a table, what is wrong with whom, and what can be done about it.
+ * The report as a table, the faults of each worker, and the commands to suspend it.
  *
- * @param programId of another deployment than the published one
+ * @param programId the deployment, unless it is the published one
  */
 export function renderCanary(
   report: CanaryReport & { model: string; seed: number; questions: number },
@@ -62,12 +62,12 @@ export function renderCanary(
   ].join('\n');
 }
 
-/** Whether every worker could be judged, and is good enough. */
+/** Whether every worker was judged and has no fault. */
 export function hasPassed({ workers }: Pick<CanaryReport, 'workers'>): boolean {
   return workers.every(({ faults, jobs_refused }) => faults.length === 0 && jobs_refused === 0);
 }
 
-/** As in docs/deploying.md: the node's address and the key are the arbiter's own. */
+/** As in docs/deploying.md. The arbiter supplies the node's address and the key. */
 function suspendCommand(worker: string, programId: PublicKey | undefined): string {
   const program = programId ? ` --program ${programId}` : '';
   const signing = `--rpc "$RPC"${program} --signer arbiter.json`;
@@ -85,36 +85,36 @@ interface Options {
 }
 
 const QUESTIONS_MAX = 1_000;
-/** What one draw of a random number can hold. */
+/** The limit of `randomInt`. */
 const SEED_MAX = 2 ** 48 - 1;
 
-/** The verb that tries workers out with paid jobs, with the settings of the API. */
+/** `svc canary`: tests workers with paid jobs, with the settings of the API. */
 export function createCanaryCommand(): Command {
   return new Command('canary')
-    .description('try workers out with paid jobs whose right answers are known')
-    .requiredOption('--model <id>', 'whose workers')
-    .requiredOption('--wallet <address>', 'whose credits pay; it trusts the gateway', parseKey)
-    .option('--worker <address>', 'this one only; default: all that answer a probe', parseKey)
-    .option('--questions <count>', 'how many each is asked', parseCount, 5)
-    .option('--right-min <share>', 'of right answers, from 0 to 1', parseShare, 0.6)
-    .option('--seed <number>', 'asks the questions of an earlier run; default: new ones', parseSeed)
-    .option('--json', 'for machines')
+    .description('test workers with paid jobs whose right answers are known')
+    .requiredOption('--model <id>', 'the model whose workers are tested')
+    .requiredOption('--wallet <address>', 'the wallet that pays; it trusts the gateway', parseKey)
+    .option('--worker <address>', 'only this worker; default: all that answer a probe', parseKey)
+    .option('--questions <count>', 'the number of questions for each worker', parseCount, 5)
+    .option('--right-min <share>', 'the share of right answers, from 0 to 1', parseShare, 0.6)
+    .option('--seed <number>', 'repeats the questions of an earlier run', parseSeed)
+    .option('--json', 'print JSON')
     .action(run);
 }
 
 async function run(options: Options): Promise<void> {
   const { model, wallet, worker, questions, rightMin, seed = randomInt(SEED_MAX) } = options;
-  // Before anything can go wrong, so that every run can be repeated.
+  // Printed first, so that every run can be repeated, also a failed one.
   console.error(`Seed ${seed}`);
   const interruption = new AbortController();
-  // Not once: Ctrl-C arrives from the terminal and from the launcher, and the second one must not
-  // kill what is just giving the jobs under way back.
+  // Not `once`: Ctrl-C arrives from the terminal and from the launcher. The second one must not kill
+  // the process while it fails the running jobs.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => interruption.abort());
   }
   const { workers, silent, programId } = await explained(async () => {
     const config = loadConfig();
-    // What is out of reach is named here at once; the parts of the API would wait for the ledger.
+    // An unreachable database or node is reported here at once; the API's parts would wait for it.
     await withDatabase(async (pool) => void (await selectModels(pool)));
     const rpc = new URL(config.SOLANA_RPC_URL);
     await withLedgerNode({ rpc }, ({ connection }) => connection.getSlot());
@@ -155,17 +155,17 @@ function parseKey(text: string): string {
 function parseCount(text: string): number {
   const count = Number(text);
   if (Number.isInteger(count) && count >= 1 && count <= QUESTIONS_MAX) return count;
-  throw new InvalidArgumentError(`It is no whole number from 1 to ${QUESTIONS_MAX}.`);
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${QUESTIONS_MAX}.`);
 }
 
 function parseShare(text: string): number {
   const share = Number(text);
   if (text !== '' && share >= 0 && share <= 1) return share;
-  throw new InvalidArgumentError('It is no number from 0 to 1.');
+  throw new InvalidArgumentError('It must be a number from 0 to 1.');
 }
 
 function parseSeed(text: string): number {
   const seed = Number(text);
   if (/^\d+$/.test(text) && Number.isSafeInteger(seed)) return seed;
-  throw new InvalidArgumentError('It is no whole number.');
+  throw new InvalidArgumentError('It must be a whole number.');
 }

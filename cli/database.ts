@@ -12,10 +12,10 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 const INVALID_SCHEMA_NAME = '3F000';
 
 /**
- * Runs one command on the service's database: the one DATABASE_URL names, or else that of the
- * stack that runs in the current folder.
+ * Runs one command on the database of DATABASE_URL, or else of the stack that runs in the current
+ * folder.
  *
- * @throws CommandError when there is neither, or it cannot be used
+ * @throws CommandError when there is neither, or the database cannot be used
  */
 export async function withDatabase(
   work: (pool: pg.Pool) => Promise<void>,
@@ -37,8 +37,8 @@ export async function withDatabase(
 }
 
 /**
- * Refuses what is not one address, and names the variable only: the value holds the password. One
- * with `/`, `?` or `#` in it ends the host too early, which leaves the `@` behind that end.
+ * Refuses an invalid URL without its value, which contains the password. A password with `/`, `?`
+ * or `#` would end the host too early, and the `@` would be in the rest.
  */
 function parseDatabaseUrl(text: string): URL {
   const url = URL.parse(text);

@@ -7,7 +7,7 @@ import type { DisputeOutcome } from '../programs/client/generated/vocabulary.ts'
 import { withDatabase } from './database.ts';
 import { COMPACT } from './output.ts';
 
-/** A job that was disputed, as the mirror has it. Times in seconds of the ledger, hashes in hex. */
+/** A disputed job in the mirror. Times are ledger seconds, hashes are hex. */
 interface DisputeRow {
   readonly address: string;
   readonly job_id: string;
@@ -15,7 +15,7 @@ interface DisputeRow {
   readonly credit_account: string;
   readonly worker: string;
   readonly controller: string;
-  /** Whether a Gateway made the charge; else the wallet itself did. */
+  /** Whether a Gateway charged; otherwise the wallet itself did. */
   readonly is_of_gateway: boolean;
   readonly model_id: string;
   readonly charged_credits: bigint;
@@ -28,14 +28,11 @@ interface DisputeRow {
   readonly outcome: DisputeOutcome | null;
   readonly resolved_at: bigint | null;
   readonly resolution_tx: string | null;
-  /** The sha256 of what the arbiter decided on. */
+  /** The sha256 of the arbiter's evidence. */
   readonly evidence_hash: string | null;
 }
 
-/**
- * Disputes that are open, the most urgent first; behind them, where `decided` ones are wanted too,
- * those, newest first.
- */
+/** Open disputes, the most urgent first; with `decided`, then the decided ones, newest first. */
 async function selectDisputes(
   database: Database,
   { decided, limit }: { decided: boolean; limit: number },
@@ -61,11 +58,11 @@ async function selectDisputes(
 }
 
 /**
- * The ledger's time of the newest that the mirror tells of its jobs, in seconds; the ledger has
- * gone on since. Null where it has none.
+ * The newest ledger time among the mirror's jobs, in seconds, or null without any. The ledger may be
+ * ahead of it.
  */
 async function selectNewestTime(database: Database): Promise<bigint | null> {
-  // Each has an index; the journal, which knows best, has none by time.
+  // Each of these has an index; the journal is newer, but has no index by time.
   const { rows } = await database.query<{ newest: bigint | null }>(
     `select greatest(
        (select max(locked_at) from mirror.jobs where status in ('pending', 'processing', 'settling')),
@@ -78,11 +75,11 @@ async function selectNewestTime(database: Database): Promise<bigint | null> {
 }
 
 const HOW_TO_DECIDE =
-  'Decide with npx svc send dispute_resolve: docs/deploying.md#9-day-to-day. The ledger records no ' +
-  'grounds before a verdict: the text and its receipt, or two proofs, are with whoever disputes.';
+  'Decide with npx svc send dispute_resolve: docs/deploying.md#9-day-to-day. The ledger has no ' +
+  'evidence before a verdict: the client has the text and its receipt, or two proofs.';
 
 /**
- * Disputes, each as a table of its own: addresses and hashes side by side fit no screen.
+ * Disputes, each in its own table: addresses and hashes side by side would be too wide.
  *
  * @param nowSeconds the ledger's time
  */
@@ -97,7 +94,7 @@ function renderDisputes(disputes: readonly DisputeRow[], nowSeconds: bigint): st
   return [...tables, closing].join('\n');
 }
 
-/** By the names that dispute_resolve and the API give them; what is not there is left out. */
+/** The fields under the names of dispute_resolve and the API, without absent ones. */
 function fieldsOf(dispute: DisputeRow, nowSeconds: bigint): [name: string, value: string][] {
   const { outcome, resolved_at, evidence_hash, arbitration_ends_at: endsAt } = dispute;
   const fields: [string, string | null][] = [
@@ -131,13 +128,13 @@ function timeLeft(seconds: bigint): string {
 /** Disputes shown at a time. */
 const PAGE = 100;
 
-/** The verb for the arbiter, who has 24 hours for each dispute; the verdict is `svc send`. */
+/** `svc disputes`: for the arbiter, who has 24 hours for each and decides with `svc send`. */
 export function createDisputesCommand(): Command {
   const disputes = new Command('disputes').description('list what the arbiter has to decide');
   disputes
     .command('list')
     .description(`open disputes, the most urgent first, up to ${PAGE}`)
-    .option('--all', 'behind them those that are decided, newest first')
+    .option('--all', 'then the decided ones, newest first')
     .action(({ all }: { all?: true }) => withDatabase((pool) => showDisputes(pool, all === true)));
   return disputes;
 }
@@ -148,7 +145,7 @@ async function showDisputes(pool: pg.Pool, decided: boolean): Promise<void> {
   if (disputes.length > PAGE) console.error(`There are more than these ${PAGE}.`);
 }
 
-/** While nothing happens on the ledger, the mirror's newest time stands still; deadlines do not. */
+/** Without new jobs the mirror's newest time does not advance, so this machine's clock counts too. */
 async function ledgerSeconds(pool: pg.Pool): Promise<bigint> {
   const mirrored = (await selectNewestTime(pool)) ?? 0n;
   const here = BigInt(Math.floor(Date.now() / 1_000));

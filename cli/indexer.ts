@@ -27,24 +27,24 @@ interface LedgerChoice {
 
 const programSchema = z.object({ SVC_PROGRAM_ID: addressSetting.default(PROGRAM_ID) });
 
-/** The mirror stood behind the ledger, and nothing is known to be wrong with it. */
+/** The mirror is behind the ledger, and no difference was found. */
 const EXIT_BEHIND = 2;
 const VAULTS_UNKNOWN = 'The vaults were not compared: tokens moved all the time.';
-/** A sign of life every few seconds. */
+/** One line of progress every few seconds. */
 const PROGRESS_EVENTS = 10_000;
 
-/** The verbs for the mirror: both work while it is served and kept. */
+/** `svc indexer`: both commands work while API and indexer use the mirror. */
 export function createIndexerCommand(): Command {
   const indexer = new Command('indexer').description('the mirror of the ledger in the database');
   withLedgerOption(indexer.command('rebuild'))
-    .description('make the mirror anew from the ledger, and put it in place of the old one')
+    .description('build a new mirror from the ledger and switch to it')
     .action(rebuild);
   withLedgerOption(indexer.command('reconcile'))
     .description(
       'compare journal, tables, accounts and vaults; exit code 1 if anything differs, ' +
         '2 if only the mirror is behind the ledger',
     )
-    .option('--json', 'for machines')
+    .option('--json', 'print JSON')
     .action(compare);
   return indexer;
 }
@@ -159,7 +159,7 @@ function renderBehind({ slots, accounts }: Behind): string {
   );
 }
 
-/** Amounts in decimal text, since JSON's numbers cannot hold them all. */
+/** Amounts as decimal text, because JSON numbers are not exact enough. */
 function renderJson(result: Reconciliation): string {
   return JSON.stringify(
     { isClean: isClean(result), ...result },

@@ -9,12 +9,11 @@ import * as builders from '../programs/client/instructions.ts';
 import { CommandError } from './output.ts';
 
 /**
- * Reads a field of an instruction as somebody types it. How great it may be is for the builders to
- * say.
+ * Parses a field of an instruction from the command line. The builders check its range.
  *
- * @param field its name, for whoever mistyped it
- * @param type as the interface spells it
- * @throws CommandError naming the field and what it takes
+ * @param field its name, for the error
+ * @param type its type in the IDL
+ * @throws CommandError with the field's name and its type
  */
 function parseValue(field: string, text: string, type: FieldType): Value {
   switch (type) {
@@ -34,7 +33,7 @@ function parseValue(field: string, text: string, type: FieldType): Value {
     case 'u32':
       return Number(parseInteger(field, text));
     default:
-      if (typeof type === 'string') throw new Error(`${field} has a type that nobody can type`);
+      if (typeof type === 'string') throw new Error(`${field} has an unsupported type`);
       if ('defined' in type) return text;
       return 'vec' in type ? parseAddresses(field, text) : parseBytes(field, text);
   }
@@ -68,8 +67,8 @@ function parseBytes(field: string, text: string): Uint8Array {
 type Build = (fields: Record<string, unknown>) => TransactionInstruction;
 type Interface = (typeof IDL.instructions)[number];
 
-/** What the builders take besides an instruction's accounts and arguments: addresses follow from it. */
-const MORE_FIELDS: Readonly<Record<string, Readonly<Record<string, 'pubkey' | 'string'>>>> = {
+/** Fields of the builders that are neither accounts nor arguments, but determine addresses. */
+const ADDRESS_FIELDS: Readonly<Record<string, Readonly<Record<string, 'pubkey' | 'string'>>>> = {
   credit_buy: { wallet: 'pubkey' },
   job_lock: { wallet: 'pubkey', model_id: 'string' },
   model_retire: { model_id: 'string' },
@@ -78,14 +77,14 @@ const MORE_FIELDS: Readonly<Record<string, Readonly<Record<string, 'pubkey' | 's
 };
 
 /**
- * Builds an instruction from words, as somebody types them: `spender=<address>`, by the names of
- * the program's reference. Addresses that follow from others are filled in.
+ * Builds an instruction from command-line words such as `spender=<address>`, with the names of the
+ * program's reference. Addresses that follow from others are filled in.
  *
  * @param words `name=value`; a list is separated by commas, 32 bytes are hex
- * @param signer stands for every account that has to sign and is not named
- * @throws CommandError naming what is wrong or missing
+ * @param signer the default for every account that must sign
+ * @throws CommandError with the name of the invalid or missing field
  */
-export function instructionFromWords(input: {
+export function buildInstruction(input: {
   name: string;
   words: readonly string[];
   signer: PublicKey | undefined;
@@ -122,7 +121,7 @@ export function instructionFromWords(input: {
 function fieldTypes({ name, accounts, args }: Interface): Map<string, FieldType> {
   return new Map<string, FieldType>([
     ...accounts.map((account) => [account.name, 'pubkey'] as const),
-    ...Object.entries(MORE_FIELDS[name] ?? {}),
+    ...Object.entries(ADDRESS_FIELDS[name] ?? {}),
     ...args.map((argument) => [argument.name, argument.type as FieldType] as const),
   ]);
 }
@@ -143,7 +142,7 @@ function parseWords(
   return values;
 }
 
-/** Builds, and names the field that is missing where an address cannot be made for want of it. */
+/** Builds the instruction. The error names the field that an address lacks. */
 function buildWhole(
   name: string,
   build: Build,
@@ -164,7 +163,7 @@ function buildWhole(
   }
 }
 
-/** The builders speak of their own fields; here each goes by its name in the reference. */
+/** Replaces the builders' field names in an error by those of the reference. */
 function explained<Result>(name: string, fields: readonly string[], work: () => Result): Result {
   try {
     return work();
@@ -178,13 +177,13 @@ function explained<Result>(name: string, fields: readonly string[], work: () => 
 
 const seeFields = (name: string) => `See docs/instructions/${name}.md for its fields.`;
 
-/** What the interface calls an instruction's accounts, in their order. */
+/** The names of an instruction's accounts in the IDL, in order. */
 export function accountNames(name: string): string[] {
   const item = IDL.instructions.find((candidate) => candidate.name === name);
   return item?.accounts.map((account) => account.name) ?? [];
 }
 
-/** Keys that an instruction asks to sign and that are not among those given. */
+/** The signers that an instruction requires and that are not given. */
 export function missingSigners(
   instruction: TransactionInstruction,
   signers: readonly Keypair[],

@@ -16,9 +16,9 @@ import { CommandError, renderRows } from './output.ts';
 
 const WALLET = 'the wallet whose credits the key spends';
 
-/** The verbs for API keys. A made key is the only thing on standard output, so that it can be piped. */
+/** `svc keys`. Standard output has only the new key, so that it can be piped. */
 export function createKeysCommand(): Command {
-  const keys = new Command('keys').description('make, end and list API keys; one per wallet');
+  const keys = new Command('keys').description('create, revoke and list API keys; one per wallet');
 
   const make = (verb: string, description: string, work: typeof createKey) =>
     withWallet(keys.command(verb).description(description), async (pool, wallet) => {
@@ -76,7 +76,7 @@ function withWallet(
     );
 }
 
-/** What is wrong with the wallet's key is said in one sentence. */
+/** Reports a missing or existing key in one sentence. */
 async function explained(work: Promise<void>): Promise<void> {
   try {
     await work;
@@ -90,6 +90,6 @@ function parseAddress(text: string): string {
   try {
     return new PublicKey(text).toBase58();
   } catch {
-    throw new InvalidArgumentError('It is no ledger address.');
+    throw new InvalidArgumentError('It must be a ledger address.');
   }
 }

@@ -3,19 +3,19 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { type Addresses, createAddresses } from '../programs/client/addresses.ts';
 import { CommandError } from './output.ts';
 
-/** What every command takes that reads a ledger and nothing else of the service. */
+/** The options of every command that reads only a ledger. */
 export interface LedgerOptions {
   readonly rpc: URL;
   readonly program?: PublicKey;
 }
 
-/** All accounts of a program take a node longer than a single one. */
+/** A node takes long to list all accounts of a program. */
 const TIMEOUT_MS = 120_000;
 
-/** @param rpc what the node is to the command, for its help */
+/** @param rpc the description of the node in the command's help */
 export function addLedgerOptions(
   command: Command,
-  rpc = "a ledger's node: what it says is what is checked",
+  rpc = "a ledger's node, whose answers are checked",
 ): Command {
   return command
     .requiredOption('--rpc <url>', rpc, parseNodeUrl)
@@ -23,15 +23,15 @@ export function addLedgerOptions(
 }
 
 /**
- * Runs what a command asks of a ledger's node.
+ * Runs a command's work with a ledger's node.
  *
- * @throws CommandError when the node cannot be reached, or does not answer as such nodes do
+ * @throws CommandError when the node cannot be reached or gives a wrong answer
  */
 export async function withLedgerNode<Result>(
   { rpc, program }: LedgerOptions,
-  ask: (ledger: { connection: Connection; addresses: Addresses }) => Promise<Result>,
+  work: (ledger: { connection: Connection; addresses: Addresses }) => Promise<Result>,
 ): Promise<Result> {
-  // web3.js wraps what its fetch throws in errors of its own.
+  // web3.js wraps the errors of its fetch.
   let unreachable: CommandError | undefined;
   const connection = new Connection(rpc.href, {
     commitment: 'confirmed',
@@ -48,7 +48,7 @@ export async function withLedgerNode<Result>(
     },
   });
   try {
-    return await ask({ connection, addresses: createAddresses(program) });
+    return await work({ connection, addresses: createAddresses(program) });
   } catch (error) {
     if (error instanceof CommandError) throw error;
     const { message } = error as Error;
@@ -65,11 +65,11 @@ export function parseAddress(text: string): PublicKey {
   try {
     return new PublicKey(text);
   } catch {
-    throw new InvalidArgumentError('It is no ledger address.');
+    throw new InvalidArgumentError('It must be a ledger address.');
   }
 }
 
-/** Not commander's own error, which would quote the value: providers' addresses hold their key. */
+/** commander's own error would quote the value, and a provider's URL contains its key. */
 export function parseNodeUrl(text: string): URL {
   const url = URL.parse(text);
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;

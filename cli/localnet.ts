@@ -13,47 +13,47 @@ interface LocalnetCommandOptions {
   readonly payer?: Keypair;
 }
 
-/** Where clients look for a validator. */
+/** The usual port of a validator. */
 const PORT = 8899;
-/** The websocket has the next one. */
+/** The websocket uses the next port. */
 const PORT_MAX = 65_534;
 const SLOT_MS = 5;
 const SLOT_MS_MAX = 10_000;
 /** Below the 32 slots after which a block is final. */
 const CONFIRM_SLOTS_MAX = 31;
 
-/** The verb that runs a local ledger in the foreground. */
+/** `svc localnet`: runs a local ledger in the foreground. */
 export function createLocalnetCommand(): Command {
   return new Command('localnet')
     .description('run a local ledger with the escrow program: one node, for development and tests')
-    .option('--host <address>', 'where it listens', '127.0.0.1')
+    .option('--host <address>', 'the address to listen at', '127.0.0.1')
     .option(
       '--port <port>',
-      'of JSON-RPC; the websocket has the next one',
+      'the port of JSON-RPC; the websocket uses the next one',
       within(0, PORT_MAX),
       PORT,
     )
-    .option('--data-dir <folder>', 'keeps the ledger between starts; else it is gone at the end')
+    .option('--data-dir <folder>', 'the folder that keeps the ledger between starts')
     .option(
       '--slot-ms <ms>',
-      'between two blocks; a cluster has 400',
+      'the time between two blocks; a cluster has 400',
       within(1, SLOT_MS_MAX),
       SLOT_MS,
     )
     .option(
       '--confirm-slots <n>',
-      'after which a block is confirmed; 0: at once',
+      'the slots after which a block is confirmed; 0: at once',
       within(0, CONFIRM_SLOTS_MAX),
       0,
     )
     .option('--development', 'allow methods that write accounts and move the Clock')
-    .option('--payer <file>', 'a key that has 100,000 SOL and the program', parseKey)
+    .option('--payer <file>', 'a key that gets 100,000 SOL and owns the program', parseKey)
     .action(runLocalnet);
 }
 
 async function runLocalnet(options: LocalnetCommandOptions): Promise<void> {
   const { payer = Keypair.generate(), dataDir: folder } = options;
-  passOverSqliteWarning();
+  ignoreSqliteWarning();
   const [{ startLocalnet }, { withEscrow }] = await Promise.all([
     import('../localnet/start.ts'),
     import('../localnet/escrow.ts'),
@@ -84,18 +84,18 @@ Ctrl-C ends it.`);
   }
 }
 
-/** What is kept is what was confirmed; it goes on from there at the next start. */
+/** The data folder has everything that was confirmed, and the next start continues from it. */
 function endWith({ message }: Error): void {
   console.error(message);
   process.exit(1);
 }
 
-/** Node 24 calls its own SQLite experimental, and says so to everybody. */
-function passOverSqliteWarning(): void {
-  const [tell] = process.listeners('warning');
+/** Node 24 warns that its SQLite module is experimental. */
+function ignoreSqliteWarning(): void {
+  const [print] = process.listeners('warning');
   process.removeAllListeners('warning');
   process.on('warning', (warning) => {
-    if (!/SQLite is an experimental feature/.test(warning.message)) tell?.(warning);
+    if (!/SQLite is an experimental feature/.test(warning.message)) print?.(warning);
   });
 }
 
@@ -103,7 +103,7 @@ function within(min: number, max: number): (text: string) => number {
   return (text) => {
     const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
     if (number >= min && number <= max) return number;
-    throw new InvalidArgumentError(`It is no whole number from ${min} to ${max}.`);
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
   };
 }
 

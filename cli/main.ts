@@ -1,6 +1,6 @@
 import { PUBLISHED, runProgram } from './program.ts';
 
-// Every verb, in a checkout: its own, which need the database or the service, and the published ones.
+// The commands of a checkout: those that need the database or the service, and the published ones.
 await runProgram([
   ['keys', async () => (await import('./keys.ts')).createKeysCommand()],
   ['webhooks', async () => (await import('./webhooks.ts')).createWebhooksCommand()],

@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
 
-/** Something that whoever typed the command can put right; the message says how. */
+/** An error that the caller of the command can correct; the message says how. */
 export class CommandError extends Error {
   override name = 'CommandError';
 }
@@ -11,10 +11,10 @@ export const PLAIN = { head: [], border: [] };
 /** The same, without lines between the rows. */
 export const COMPACT = { ...PLAIN, compact: true };
 
-/** To lay out twice the rows in one table takes four times as long. */
+/** The layout of one table takes quadratic time. */
 const ROWS_MAX = 1_000;
 
-/** Any number of rows under one head, which is repeated: as many tables as that takes, one at least. */
+/** Any number of rows under one head, as one table or more, each with the head. */
 export function renderRows(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const tables: string[] = [];
   for (let from = 0; from === 0 || from < rows.length; from += ROWS_MAX) {

@@ -1,10 +1,10 @@
 import { Command } from 'commander';
 import { CommandError } from './output.ts';
 
-/** A verb, loaded when it is wanted: all of them together take a while to load. */
+/** A command, loaded on demand because all of them together load slowly. */
 export type LoadCommand = () => Promise<Command>;
 
-/** What clients, auditors and workers need: neither the database nor the service. */
+/** The commands for clients, auditors and workers, which need neither database nor service. */
 export const PUBLISHED: readonly [verb: string, load: LoadCommand][] = [
   ['verify', async () => (await import('./verify.ts')).createVerifyCommand()],
   ['audit', async () => (await import('./audit.ts')).createAuditCommand()],
@@ -13,7 +13,7 @@ export const PUBLISHED: readonly [verb: string, load: LoadCommand][] = [
   ['localnet', async () => (await import('./localnet.ts')).createLocalnetCommand()],
 ];
 
-/** Runs the verb that the command line names. */
+/** Runs the command that the command line names. */
 export async function runProgram(
   verbs: readonly (readonly [verb: string, load: LoadCommand])[],
 ): Promise<void> {
@@ -21,13 +21,13 @@ export async function runProgram(
     'Operates the service. Exit code 1: refused or failed, and why is on standard error.',
   );
   const named = verbs.find(([verb]) => verb === process.argv[2]);
-  // Only help, and what nobody knows, need them all.
+  // Only help and unknown commands need all of them.
   for (const [, load] of named ? [named] : verbs) program.addCommand(await load());
-  repeatNoValues(program);
-  // Node passes over what cannot be written, and what was made is told once.
+  hideValues(program);
+  // Node ignores a failed write, but a new key is printed only once.
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
     process.exitCode = 1;
-    // Whoever stopped reading, as `head` does, knows.
+    // A reader such as `head` closes the pipe on purpose.
     if (code !== 'EPIPE') console.error(`Standard output cannot be written (${code}).`);
   });
   try {
@@ -38,10 +38,10 @@ export async function runProgram(
   }
 }
 
-/** What is said of a mistyped option names it without its value, which may be a key. */
-function repeatNoValues(command: Command): void {
+/** Errors about a mistyped option name it without its value, which may be a key. */
+function hideValues(command: Command): void {
   command.configureOutput({
     outputError: (text, write) => write(text.replace(/'(-[^=]*)=.*'/gs, "'$1'")),
   });
-  for (const subcommand of command.commands) repeatNoValues(subcommand);
+  for (const subcommand of command.commands) hideValues(subcommand);
 }

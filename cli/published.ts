@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { CommandError } from './output.ts';
 import { type LoadCommand, PUBLISHED, runProgram } from './program.ts';
 
-/** Verbs that need the database or the service, which this package comes without. */
+/** Commands that need the database or the service, which this package does not contain. */
 const OPERATORS = ['keys', 'webhooks', 'indexer', 'disputes', 'canary'];
 
 function explain(verb: string): LoadCommand {

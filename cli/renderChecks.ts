@@ -11,18 +11,18 @@ const WORDS: Readonly<Record<Verdict, string>> = {
 const CONCLUSIONS = {
   holds: 'Everything that applies holds.',
   fails: 'The ledger contradicts what should hold.',
-  not_checkable: 'Nothing contradicts, but evidence is missing: this proves nothing.',
+  not_checkable: 'There is no contradiction, but evidence is missing: this proves nothing.',
 } as const;
-/** When nothing fails but the comparison with the text or the receipt that was given. */
+/** When only the comparison with the given text or receipt fails. */
 const GIVEN_DIFFERS = 'The text or the receipt that you gave is not what the ledger records.';
-const IS_OF_WHAT_WAS_GIVEN = /^delivery\./;
+const OF_GIVEN = /^delivery\./;
 /** Wide enough for a hash or an address in one line. */
 const DETAIL_COLUMNS = 76;
 
 /**
- * Checks as a table, and what follows from them.
+ * The checks as a table, and the conclusion.
  *
- * @param transactions those that the checks rest on: a check names them by their number, since a
+ * @param transactions the transactions behind the checks. The table names them by number, because a
  *   signature is longer than a column
  */
 export function renderChecks(checks: readonly Check[], transactions: readonly Place[]): string {
@@ -42,8 +42,7 @@ export function renderChecks(checks: readonly Check[], transactions: readonly Pl
 
 function conclusionOf(checks: readonly Check[]): string {
   const failed = checks.filter(({ verdict }) => verdict === 'fails');
-  const isOnlyOfGiven =
-    failed.length > 0 && failed.every(({ name }) => IS_OF_WHAT_WAS_GIVEN.test(name));
+  const isOnlyOfGiven = failed.length > 0 && failed.every(({ name }) => OF_GIVEN.test(name));
   return isOnlyOfGiven ? GIVEN_DIFFERS : CONCLUSIONS[conclude(checks)];
 }
 
@@ -57,7 +56,7 @@ export function renderTransactions(
   return table.toString();
 }
 
-/** For machines: 64-bit integers as strings; keys, by their own doing, in base58. */
+/** JSON with 64-bit integers as strings, and keys in base58. */
 export function renderJson(report: object): string {
   return JSON.stringify(
     report,

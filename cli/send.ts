@@ -20,7 +20,7 @@ import {
   type Refusal,
   refusalOf,
 } from '../programs/client/sender/index.ts';
-import { accountNames, instructionFromWords, missingSigners } from './instructionFields.ts';
+import { accountNames, buildInstruction, missingSigners } from './instructionFields.ts';
 import { addLedgerOptions, type LedgerOptions, withLedgerNode } from './ledgerNode.ts';
 import { CommandError } from './output.ts';
 
@@ -32,7 +32,7 @@ interface SentInstruction {
   readonly payer: PublicKey;
 }
 
-/** What the escrow calls, and what of their numbered errors can come of it. */
+/** The programs that the escrow calls, and their errors that may occur. */
 const CALLED = new Map<string, { name: string; errors: Readonly<Record<number, string>> }>([
   [
     SystemProgram.programId.toBase58(),
@@ -46,12 +46,12 @@ const CALLED = new Map<string, { name: string; errors: Readonly<Record<number, s
     },
   ],
 ]);
-/** Of an error that a program numbers itself, as `refusalOf` tells it. */
+/** An error with a program's own number, in the form of `refusalOf`. */
 const NUMBERED = /^\{"Custom":(\d+)\}$/;
-/** A node's log of a program that gave up; what programs log themselves begins otherwise. */
+/** A node's log line of a failed program; lines by programs themselves begin otherwise. */
 const FAILED = /^Program (\w+) failed: /;
 
-/** Says in a sentence which program refused which instruction, and why. */
+/** A sentence with the program that refused, the instruction and the reason. */
 export async function describeRefusal(
   refusal: Refusal,
   sent: SentInstruction,
@@ -63,7 +63,7 @@ export async function describeRefusal(
   const word = number === undefined ? name : `error ${number}`;
   if (instructionIndex === null) return `The ledger refused it: ${name}.`;
   if (code !== null) return `The escrow program refused ${sent.name}: ${name}.`;
-  // What the sender appends says what the transaction may use.
+  // The sender appends instructions of the compute budget program.
   if (instructionIndex > 0) {
     return `The compute budget program refused the limits of ${sent.name}: ${word}.`;
   }
@@ -83,10 +83,9 @@ export async function describeRefusal(
 }
 
 /**
- * The ledger tells which instruction failed, and not which program that it called. A simulation's
- * log does.
+ * The ledger reports which instruction failed, but not which called program. A simulation's log does.
  *
- * @returns undefined where it ends otherwise, or cannot be asked for
+ * @returns undefined when the simulation ends otherwise or fails
  */
 async function failingProgram(
   refusal: Refusal,
@@ -95,11 +94,11 @@ async function failingProgram(
 ): Promise<string | undefined> {
   const message = new TransactionMessage({
     payerKey: payer,
-    // Replaced by the node.
+    // The node replaces it.
     recentBlockhash: PublicKey.default.toBase58(),
     instructions: [instruction],
   }).compileToV0Message();
-  // The refusal is what has to be told, whatever becomes of this question.
+  // A failed simulation must not hide the refusal.
   const answer = await connection
     .simulateTransaction(new VersionedTransaction(message), {
       commitment: 'confirmed',
@@ -109,27 +108,27 @@ async function failingProgram(
     .catch(() => undefined);
   const { err = null, logs = null } = answer?.value ?? {};
   if (err === null || refusalOf(err).name !== refusal.name) return undefined;
-  // The innermost one gives up first.
+  // The innermost program fails first.
   return logs?.map((line) => FAILED.exec(line)?.[1]).find((program) => program !== undefined);
 }
 
-/** Down to the lamport. */
+/** One lamport is 10^-9 SOL. */
 const SOL_DECIMALS = 9;
 
 /**
- * Says that a transaction was refused because its first signer, who pays the fee, cannot. The
- * ledger's word for it names no account, so the balance is looked at before anybody is blamed.
+ * A sentence when a transaction was refused because its first signer cannot pay the fee. The ledger's
+ * error names no account, so the signer's balance decides.
  *
- * @returns undefined when the cause lies elsewhere, or cannot be told
+ * @returns undefined when the cause is another, or unknown
  */
-export async function payerTrouble(
+export async function describePayerShortage(
   { name }: Refusal,
   payer: PublicKey,
   connection: Connection,
 ): Promise<string | undefined> {
   const isShort = name === 'InsufficientFundsForFee' || name === 'InsufficientFundsForRent';
   if (!isShort && name !== 'AccountNotFound') return undefined;
-  // The refusal is what has to be told, whatever becomes of this question.
+  // A failed reading must not hide the refusal.
   const lamports = await connection.getBalance(payer).catch(() => undefined);
   const who = `The first signer, ${payer}, pays the fee and has`;
   if (lamports === 0) return `${who} no SOL.`;
@@ -140,7 +139,7 @@ export async function payerTrouble(
     : `${who} only ${sol} SOL: less would be left than an account must hold.`;
 }
 
-/** The dearest instruction, config_initialize, takes 26,000 where its addresses are looked up. */
+/** The most expensive instruction, config_initialize, takes 26,000 when it searches its addresses. */
 const COMPUTE_UNITS_MAX = 100_000;
 
 interface Options extends LedgerOptions {
@@ -149,15 +148,15 @@ interface Options extends LedgerOptions {
 }
 
 /**
- * Any instruction of the program, sent by whoever holds the keys, or printed for a multisig that
- * does: governance, gateways, verdicts, stakes.
+ * `svc send`: sends any instruction of the program with the given keys, or prints it for a multisig.
+ * It serves governance, gateways, verdicts and stakes.
  */
 export function createSendCommand(): Command {
   const command = new Command('send')
     .description('send one instruction of the program, or print it for a multisig')
     .argument('<instruction>', 'its name in docs/instructions')
     .argument('[fields...]', 'its accounts and arguments as name=value');
-  return addLedgerOptions(command, "the ledger's node that is read and sent to")
+  return addLedgerOptions(command, "the ledger's node")
     .option(
       '--signer <file>',
       'a keypair file that signs; the first one pays; repeat for more',
@@ -167,7 +166,7 @@ export function createSendCommand(): Command {
     .action(async (name: string, words: string[], options: Options) => {
       const { signer: signers = [], program: programId = PROGRAM_ID } = options;
       const signer = signers[0]?.publicKey;
-      const instruction = instructionFromWords({ name, words, signer, programId });
+      const instruction = buildInstruction({ name, words, signer, programId });
       console.error(describeAccounts(name, instruction));
       const answer = await withLedgerNode(options, ({ connection }) =>
         options.print
@@ -205,7 +204,7 @@ async function send(
     const sent = { name, instruction, payer: payer.publicKey };
     const why =
       outcome.status === 'rejected'
-        ? ((await payerTrouble(outcome.error, payer.publicKey, connection)) ??
+        ? ((await describePayerShortage(outcome.error, payer.publicKey, connection)) ??
           (await describeRefusal(outcome.error, sent, connection)))
         : 'The ledger dropped it.';
     throw new CommandError(`${why} Nothing was changed.`);
@@ -218,10 +217,10 @@ async function send(
   }
 }
 
-/** Whoever imports the message replaces its blockhash; the first account that signs pays. */
+/** The multisig replaces the message's blockhash; the first signing account pays. */
 async function print(instruction: TransactionInstruction, connection: Connection): Promise<string> {
   const payerKey = instruction.keys.find(({ isSigner }) => isSigner)?.pubkey;
-  if (!payerKey) throw new CommandError('Nobody has to sign this: send it from any key.');
+  if (!payerKey) throw new CommandError('This instruction needs no signer: send it from any key.');
   const { blockhash } = await connection.getLatestBlockhash();
   const message = new TransactionMessage({
     payerKey,
@@ -231,13 +230,13 @@ async function print(instruction: TransactionInstruction, connection: Connection
   return encodeBase58(message.compileToLegacyMessage().serialize());
 }
 
-/** Every account by its name: what was filled in is read here, and what was opened is found. */
+/** Every account with its name, so that the caller sees the addresses that were filled in. */
 function describeAccounts(name: string, { keys }: TransactionInstruction): string {
   const names = accountNames(name);
   return keys.map(({ pubkey }, index) => `${names[index]?.padEnd(24)} ${pubkey}`).join('\n');
 }
 
-/** Not commander's own error, which would quote the value: it may be the key itself. */
+/** commander's own error would quote the value, which may be the key itself. */
 function collectKeys(text: string, keys: readonly Keypair[] = []): Keypair[] {
   try {
     return [...keys, parseKeypair(text)];

@@ -23,28 +23,25 @@ interface Options extends LedgerOptions {
   readonly json?: true;
 }
 
-/** The verb that checks one job with nothing but a ledger's node. */
+/** `svc verify`: checks one job through a ledger's node alone. */
 export function createVerifyCommand(): Command {
   return addLedgerOptions(new Command('verify'))
-    .description('check everything about one job on the ledger; asks nothing of the service')
+    .description('check one job on the ledger, without the service')
     .argument('<job>', 'a job id, a job address, or the signature of one of its transactions')
     .option(
       '--wallet <address>',
-      'whose job: needed for a job id once the job is closed',
+      "the job's wallet: needed for a job id once the job is closed",
       parseAddress,
     )
-    .option(
-      '--output <file>',
-      'the text that was received, to compare its hash; - reads it from stdin',
-    )
-    .option('--receipt <receipt>', 'the delivery receipt that came with it')
+    .option('--output <file>', 'the received text, to compare its hash; - reads it from stdin')
+    .option('--receipt <receipt>', 'the delivery receipt of the text')
     .option(
       '--history-max <count>',
-      "how many signings of the worker's authority, and changes of the credit account, are read back",
+      "the maximum of earlier transactions to read, of the worker's authority and the credit account",
       parseCount,
       HISTORY_MAX,
     )
-    .option('--json', 'for machines')
+    .option('--json', 'print JSON')
     .action(run);
 }
 
@@ -57,7 +54,7 @@ async function run(named: string, options: Options): Promise<void> {
   });
   const { job, events, checks } = verifyJob(evidence, {
     output,
-    // As it stands in a file of headers, whose lines end in CR LF.
+    // It may come from a file of headers, whose lines end in CR LF.
     receipt: options.receipt?.trim(),
   });
   if (events.length === 0 && evidence.account.kind === 'none') {
@@ -95,7 +92,7 @@ async function readOutput(file: string): Promise<Uint8Array> {
 function parseCount(text: string): number {
   const count = Number(text);
   if (/^\d+$/.test(text) && Number.isSafeInteger(count) && count > 0) return count;
-  throw new InvalidArgumentError('It is no whole number above 0.');
+  throw new InvalidArgumentError('It must be a whole number above 0.');
 }
 
 function explain(error: Error): never {

@@ -30,13 +30,13 @@ import { CommandError, PLAIN } from './output.ts';
 
 /** Deliveries shown at a time. */
 export const PAGE = 100;
-/** An exchange, and time for the indexer to begin it. */
+/** The time for one delivery attempt, and for the indexer to begin it. */
 const TEST_MS_MAX = EXCHANGE_MS_MAX + 5_000;
 const POLL_MS = 200;
 
 const keysSchema = z.object(secretsKeySettings).refine(hasDistinctKeys, SAME_KEYS);
 
-/** By the ledger's time of the event: from the first, up to but without the second. */
+/** Events by their ledger time: from `since`, before `until`. */
 export interface Range {
   readonly since?: Date;
   readonly until?: Date;
@@ -75,7 +75,7 @@ export async function showDeliveries(
   console.log(table.toString());
 }
 
-/** Queues what failed or was kept: one delivery, or those of a range of time. */
+/** Queues failed and undelivered events again: one delivery, or those of a time range. */
 export async function replay(
   pool: pg.Pool,
   webhookId: string,
@@ -93,7 +93,7 @@ export async function replay(
 /**
  * Sends a test event and waits for the indexer to make the attempt.
  *
- * @throws CommandError when it fails, or nobody makes it
+ * @throws CommandError when the attempt fails or is not made in time
  */
 export async function test(pool: pg.Pool, webhookId: string): Promise<void> {
   const deliveryId = await sendTestEvent(pool, webhookId);
@@ -104,7 +104,7 @@ export async function test(pool: pg.Pool, webhookId: string): Promise<void> {
     outcome = await selectOutcome(pool, deliveryId);
   }
   if (outcome === undefined) {
-    throw new CommandError('Nobody has sent the test event yet: does the indexer run?');
+    throw new CommandError('The test event was not sent yet: does the indexer run?');
   }
   const { status_code, error, response, duration_ms } = outcome;
   const answer = `${status_code ?? 'no answer'} after ${duration_ms ?? '?'} ms`;
@@ -113,7 +113,7 @@ export async function test(pool: pg.Pool, webhookId: string): Promise<void> {
   console.error(`The test event was delivered: ${answer}.`);
 }
 
-/** Prints a new secret. @throws CommandError without the keys that the service has */
+/** Prints a new secret. @throws CommandError without the service's sealing keys */
 export async function rotate(
   pool: pg.Pool,
   webhookId: string,
@@ -132,10 +132,10 @@ export async function rotate(
 }
 
 /**
- * Seals every webhook's secrets with SVC_SECRETS_KEY, and tells how many.
+ * Seals every webhook's secrets with SVC_SECRETS_KEY and prints their number.
  *
- * @throws CommandError without the keys that the service has, and at the end where none of them
- *   opened a secret
+ * @throws CommandError without the service's sealing keys, and at the end when neither key opened
+ *   some secret
  */
 export async function reseal(
   pool: pg.Pool,
@@ -150,7 +150,7 @@ export async function reseal(
   );
 }
 
-/** @throws CommandError naming the key that is missing, malformed or the other one again */
+/** @throws CommandError with the name of the key that is missing, malformed or a duplicate */
 function readSealing(environment: NodeJS.ProcessEnv): Sealing {
   try {
     const keys = parseEnvironment(keysSchema, environment);

@@ -21,40 +21,40 @@ import {
   test,
 } from './webhookActions.ts';
 
-/** The verbs for webhooks. What they queue is sent by the indexer. */
+/** `svc webhooks`. The indexer sends what these commands queue. */
 export function createWebhooksCommand(): Command {
   const webhooks = new Command('webhooks').description(
-    'look at webhooks and their deliveries, send events again, change secrets',
+    'show webhooks and their deliveries, send events again, change secrets',
   );
   webhooks
     .command('list')
-    .description("a wallet's webhooks, and how many events wait there")
+    .description("a wallet's webhooks with their pending events")
     .requiredOption('--wallet <address>', 'the wallet', (text) => parseAddress(text).toBase58())
     .action(({ wallet }: { wallet: string }) => onWebhooks((pool) => showWebhooks(pool, wallet)));
   withRange(webhooks.command('deliveries <webhook>'))
     .description(`a webhook's deliveries, newest first, up to ${PAGE}`)
     .option('--status <status>', DELIVERY_STATUSES.join(', '), parseStatus)
-    .option('--before <delivery>', 'those before this one', parseDeliveryId)
+    .option('--before <delivery>', 'only deliveries before this one', parseDeliveryId)
     .action((webhook: string, options: Range & { status?: DeliveryStatus; before?: bigint }) =>
       onWebhooks((pool) => showDeliveries(pool, webhook, options)),
     );
   withRange(webhooks.command('replay <webhook>'))
     .description('send failed and undelivered events again, in the order of the ledger')
-    .option('--delivery <id>', 'this one only', parseDeliveryId)
+    .option('--delivery <id>', 'only this delivery', parseDeliveryId)
     .action((webhook: string, options: Range & { delivery?: bigint }) =>
       onWebhooks((pool) => replay(pool, webhook, options)),
     );
   webhooks
     .command('test <webhook>')
-    .description('send an event of the kind webhook.test, and show how it goes')
+    .description('send an event of the kind webhook.test, and show the result')
     .action((webhook: string) => onWebhooks((pool) => test(pool, webhook)));
   webhooks
     .command('rotate <webhook>')
-    .description('make a new secret, shown once; the old one signs beside it for 24 hours')
+    .description('make a new secret, shown once; for 24 hours both secrets sign')
     .action((webhook: string) => onWebhooks((pool) => rotate(pool, webhook)));
   webhooks
     .command('reseal')
-    .description("put all webhooks' secrets under SVC_SECRETS_KEY, while the key is changed")
+    .description('seal all webhook secrets with a new SVC_SECRETS_KEY')
     .action(() => onWebhooks((pool) => reseal(pool)));
   webhooks
     .command('enable <webhook>')
@@ -95,17 +95,19 @@ function withRange(command: Command): Command {
 
 function parseTime(text: string): Date {
   const time = new Date(text);
-  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError('It is no time.');
+  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError('It must be an ISO 8601 time.');
   return time;
 }
 
 function parseStatus(text: string): DeliveryStatus {
   const status = DELIVERY_STATUSES.find((known) => known === text);
-  if (!status) throw new InvalidArgumentError(`It is none of ${DELIVERY_STATUSES.join(', ')}.`);
+  if (!status) {
+    throw new InvalidArgumentError(`It must be one of ${DELIVERY_STATUSES.join(', ')}.`);
+  }
   return status;
 }
 
 function parseDeliveryId(text: string): bigint {
-  if (!/^\d{1,18}$/.test(text)) throw new InvalidArgumentError('It is no number of a delivery.');
+  if (!/^\d{1,18}$/.test(text)) throw new InvalidArgumentError('It must be the id of a delivery.');
   return BigInt(text);
 }

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { ConfigError } from '../common/config.ts';
 import { CommandError } from './output.ts';
 
-/** The verb that runs the reference worker, with the settings of its environment. */
+/** `svc worker`: runs the reference worker with the settings of its environment. */
 export function createWorkerCommand(): Command {
   return new Command('worker')
     .description('run the reference worker, configured by its environment: see .env.example')

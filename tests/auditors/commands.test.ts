@@ -171,7 +171,7 @@ describe('svc verify', () => {
     {
       what: 'a history of nothing',
       args: () => onLedger('verify', settled.address.toBase58(), '--history-max', '0'),
-      says: /^error: option '--history-max <count>' .* It is no whole number above 0\.\n$/,
+      says: /^error: option '--history-max <count>' .* It must be a whole number above 0\.\n$/,
     },
     {
       what: 'a missing text file',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { instructionFromWords } from '../../cli/instructionFields.ts';
+import { buildInstruction } from '../../cli/instructionFields.ts';
 import { createAddresses, creditBuy, PROGRAM_ID, workerHost } from '../../programs/client/index.ts';
 
 const SEE = (name: string) => `See docs/instructions/${name}.md for its fields.`;
@@ -11,7 +11,7 @@ const buyerTokenAccount = key();
 const gateway = key();
 
 const build = (name: string, ...words: string[]) =>
-  instructionFromWords({ name, words, signer, programId: PROGRAM_ID });
+  buildInstruction({ name, words, signer, programId: PROGRAM_ID });
 
 const DISPUTE = ['job', 'credit_account', 'worker'].map((name) => `${name}=${wallet}`);
 

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Connection, Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js';
-import { describeRefusal, payerTrouble } from '../../cli/send.ts';
+import { describePayerShortage, describeRefusal } from '../../cli/send.ts';
 import { creditOpen } from '../../programs/client/index.ts';
 import { associatedTokenAddress } from '../../programs/client/token/instructions.ts';
 import { mintTo, submit } from '../../stack/operator.ts';
@@ -56,12 +56,12 @@ describe('svc send with a first signer that cannot pay', () => {
     const refusal = { name: 'AccountNotFound', code: null, instructionIndex: null };
     const away = new Connection(ledger.rpcUrl, { fetch: () => Promise.reject(new Error('away')) });
     const { publicKey } = ledger.payer;
-    expect(await payerTrouble(refusal, publicKey, ledger.connection)).toBeUndefined();
-    expect(await payerTrouble(refusal, publicKey, away)).toBeUndefined();
+    expect(await describePayerShortage(refusal, publicKey, ledger.connection)).toBeUndefined();
+    expect(await describePayerShortage(refusal, publicKey, away)).toBeUndefined();
     const other = { ...refusal, name: 'InsufficientFundsForRent of account 3' };
-    expect(await payerTrouble(other, Keypair.generate().publicKey, ledger.connection)).toBe(
-      undefined,
-    );
+    expect(
+      await describePayerShortage(other, Keypair.generate().publicKey, ledger.connection),
+    ).toBe(undefined);
   });
 });
 
