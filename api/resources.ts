@@ -11,8 +11,7 @@ import { connectRpc } from '../programs/client/rpc/connectRpc.ts';
 import type { Rpc } from '../programs/client/rpc/rpc.ts';
 import type { createSender } from '../programs/client/sender/sender.ts';
 import type { ApiConfig } from './config.ts';
-import { connectLedger } from './ledger/connectLedger.ts';
-import type { LedgerContext } from './ledger/context.ts';
+import { connectLedger, type LedgerContext } from './ledger/context.ts';
 import { createWorkerClient, type WorkerClient } from './workers/client.ts';
 
 /** What it takes to run jobs as the gateway: the database, the ledger, workers and token counts. */
@@ -92,7 +91,7 @@ export async function openResources(options: {
     signer: config.SVC_SIGNER_KEY,
     programId: addresses.programId,
     ...{ dispatcher, allowLoopback },
-    nowMs: () => Date.now(),
+    nowMs: Date.now,
   });
 
   const tokens = await createTokenCounts({ folder: config.SVC_TOKENIZERS_DIR, logger });

@@ -1,15 +1,15 @@
 import { createLogger } from '../common/logger.ts';
-import { resolveName } from '../common/net/names.ts';
+import { resolveName } from '../common/net/addressGuard.ts';
 import { createSealing } from '../common/sealing.ts';
 import { createShutdown, type Shutdown } from '../common/shutdown.ts';
 import { awaitDatabase } from '../common/transientErrors.ts';
 import { within } from '../common/wait.ts';
 import { formatReceipt, receiptMessage, sign } from '../programs/client/proof.ts';
 import { createSender } from '../programs/client/sender/sender.ts';
-import { createKeyAdmission } from './account/keyAdmission.ts';
 import { createWebhooks } from './account/webhooks.ts';
 import type { ApiConfig } from './config.ts';
 import { createApp } from './http/app.ts';
+import { createKeyAdmission } from './http/middleware/authentication.ts';
 import { createBurstLimit } from './http/middleware/burstLimit.ts';
 import { createReadiness } from './http/routes/readiness.ts';
 import { listen, serve } from './http/server.ts';
@@ -28,9 +28,8 @@ import { selectJob } from './sql/jobs.ts';
 import { observeFeePayers, observeState, serveMetrics } from './telemetry/gauges.ts';
 import { type ApiMetrics, createMetrics, observeSender } from './telemetry/metrics.ts';
 import { createTracing } from './telemetry/tracing.ts';
-import { createWorkerDirectory } from './workers/directory.ts';
+import { createObservationLog, createWorkerDirectory } from './workers/directory.ts';
 import { createHealthProbe } from './workers/health.ts';
-import { createObservationLog } from './workers/observationLog.ts';
 
 /** How long a start waits for the node: it is there, or may be away for long. */
 const LEDGER_WAIT_MS = 6_000;

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { booleanSetting, parseEnvironment, portSetting } from '../common/config.ts';
 import { addressSetting, keypairSetting } from '../common/ledgerSettings.ts';
-import { isLoopbackAddress, isLoopbackName } from '../common/net/names.ts';
+import { isLoopbackAddress, isLoopbackName } from '../common/net/addressGuard.ts';
 import { databaseUrlSetting, httpUrlSetting, websocketUrlSetting } from '../common/net/urls.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
 

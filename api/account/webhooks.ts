@@ -4,8 +4,8 @@ import {
   AddressRefusedError,
   assertNameAllowed,
   assertUrlAllowed,
+  type ResolveName,
 } from '../../common/net/addressGuard.ts';
-import type { ResolveName } from '../../common/net/names.ts';
 import { inTransaction } from '../../common/postgres.ts';
 import type { Sealing } from '../../common/sealing.ts';
 import { API_VERSION } from '../../webhooks/events.ts';

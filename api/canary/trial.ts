@@ -3,12 +3,11 @@ import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { chargeCredits } from '../../programs/client/pricing.ts';
 import { chatForWorker, priceOf, quote } from '../jobs/admission.ts';
 import { type AttemptEnd, type AttemptOptions, runAttempt } from '../jobs/attempt.ts';
-import type { Escrow, LockedJob } from '../jobs/job.ts';
-import { checkProof, type ProvenAnswer } from '../jobs/provenAnswer.ts';
+import { checkProof, type Escrow, type LockedJob, type ProvenAnswer } from '../jobs/job.ts';
 import type { Refunds } from '../jobs/refund.ts';
 import type { ModelRow, WorkerRow } from '../sql/workers.ts';
 import type { Reservation } from '../workers/capacity.ts';
-import { newcomer } from '../workers/worker.ts';
+import { newcomer } from '../workers/choice.ts';
 import { type CanaryQuestion, isRight } from './questions.ts';
 
 export interface CanaryServices extends Pick<AttemptOptions, 'workers' | 'clock'> {

@@ -3,7 +3,6 @@ import type { Express } from 'express';
 import express from 'express';
 import type { Logger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
-import type { KeyAdmission } from '../account/keyAdmission.ts';
 import type { Webhooks } from '../account/webhooks.ts';
 import type { Catalog } from '../jobs/catalog.ts';
 import type { Completions } from '../jobs/completion.ts';
@@ -12,12 +11,15 @@ import type { UnmirroredJobs } from '../jobs/job.ts';
 import type { IdentifyRequest } from '../jobs/requestIdentity.ts';
 import type { ApiMetrics } from '../telemetry/metrics.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';
-import { authenticate, requireSpender } from './middleware/authentication.ts';
+import { authenticate, type KeyAdmission, requireSpender } from './middleware/authentication.ts';
 import { type BurstLimit, limitBursts } from './middleware/burstLimit.ts';
-import { allowOrigins, nameRequest, setSecurityHeaders } from './middleware/headers.ts';
-import { parseJsonBody } from './middleware/jsonBody.ts';
-import { requireWellFormed } from './middleware/malformedHttp.ts';
-import { recordRequests } from './middleware/recordRequests.ts';
+import {
+  allowOrigins,
+  nameRequest,
+  recordRequests,
+  setSecurityHeaders,
+} from './middleware/everyRequest.ts';
+import { parseJsonBody, requireWellFormed } from './middleware/malformedHttp.ts';
 import { renderError, routeNotFound } from './middleware/renderError.ts';
 import { deleteWebhook, getAccount, getWebhooks, postWebhook } from './routes/account.ts';
 import { getJob, getJobs, postChatCompletion, postDispute } from './routes/jobs.ts';

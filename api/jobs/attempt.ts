@@ -3,8 +3,7 @@ import type { FinishReason } from '../http/response/delivery.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerClient, WorkerTask } from '../workers/client.ts';
 import { type WorkerEvent, WorkerFailedError } from '../workers/events.ts';
-import { type JobDeadlines, SILENCE_SECONDS } from './job.ts';
-import { isProofOf, type WholeAnswer } from './provenAnswer.ts';
+import { isProofOf, type JobDeadlines, SILENCE_SECONDS, type WholeAnswer } from './job.ts';
 
 /** How one attempt ended without a whole answer. Another worker may be tried before any text only. */
 export type UnprovenEnd =

@@ -6,20 +6,24 @@ import { isEnded } from '../../programs/client/accounts.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
 import type { ChatCompletionRequest } from '../http/contracts/chatCompletion.ts';
 import { ApiError, ClientLeftError, toApiError } from '../http/contracts/errors.ts';
-import { createDelivery, type Delivery } from '../http/response/delivery.ts';
-import { abortWhenLeft } from '../http/response/response.ts';
+import { abortWhenLeft, createDelivery, type Delivery } from '../http/response/delivery.ts';
 import type { Payer } from '../sql/accounts.ts';
 import type { JobProgress, JobRow } from '../sql/jobs.ts';
 import { createStages, type StageName, type Stages, traceOf } from '../telemetry/tracing.ts';
 import { type AdmissionServices, type Admitted, admit, chatForWorker } from './admission.ts';
 import type { TextEvent, UnprovenEnd } from './attempt.ts';
 import { type Dispatchable, type DispatchServices, dispatch } from './dispatch.ts';
-import type { Idempotency, NewClaim } from './idempotency.ts';
-import { type Escrow, type LockedJob, LockUndecidedError } from './job.ts';
+import { type Idempotency, type NewClaim, replayAnswer } from './idempotency.ts';
+import {
+  checkProof,
+  type Escrow,
+  type LockedJob,
+  LockUndecidedError,
+  type ProvenAnswer,
+  type WholeAnswer,
+} from './job.ts';
 import { createJobWork, type JobWatch } from './jobWatch.ts';
-import { checkProof, type ProvenAnswer, type WholeAnswer } from './provenAnswer.ts';
 import { createRefunds, endingError } from './refund.ts';
-import { replayAnswer } from './replay.ts';
 import type { RequestIdentity } from './requestIdentity.ts';
 import { createSettlements, knownWithin, settlementOf } from './settlement.ts';
 

@@ -10,8 +10,7 @@ import {
   type TextEvent,
   type UnprovenEnd,
 } from './attempt.ts';
-import { ATTEMPTS_MAX, type LockedJob } from './job.ts';
-import type { WholeAnswer } from './provenAnswer.ts';
+import { ATTEMPTS_MAX, type LockedJob, type WholeAnswer } from './job.ts';
 
 export interface DispatchServices {
   directory: Pick<WorkerDirectory, 'reserve' | 'active'>;

@@ -1,9 +1,11 @@
+import type { Response } from 'express';
 import { gather } from '../../common/batchCalls.ts';
 import type { Database } from '../../common/postgres.ts';
-import { createSealing } from '../../common/sealing.ts';
+import { createSealing, type Sealing, SealingError } from '../../common/sealing.ts';
 import { JOB_ID_AGE_MS_MAX } from '../../programs/client/generated/constants.ts';
 import { jobIdTimeMs, parseJobId } from '../../programs/client/jobId.ts';
 import { ApiError } from '../http/contracts/errors.ts';
+import { createDelivery, type FinishReason, type Usage } from '../http/response/delivery.ts';
 import {
   claimRequest,
   claimRequests,
@@ -18,11 +20,63 @@ import {
   takeOverRequest,
 } from '../sql/requests.ts';
 import type { LookedUpStatus } from './job.ts';
-import { type AnswerCopy, openCopy, sealCopy } from './replay.ts';
 import type { RequestIdentity, RequestName } from './requestIdentity.ts';
 
+/** All that a repeated request needs to be answered like the first. */
+export interface AnswerCopy {
+  text: string;
+  finishReason: FinishReason;
+  usage: Usage;
+  modelId: string;
+  created: number;
+  escrowTx: string;
+  worker: { address: string; engine: string | null };
+  outputHash: string;
+  deliveryReceipt: string;
+}
+
+function sealCopy(copy: AnswerCopy, sealing: Sealing): Buffer {
+  return sealing.seal(JSON.stringify(copy));
+}
+
+/** @returns undefined when the copy was sealed under another key: the API key was regenerated */
+function openCopy(sealed: Uint8Array, sealing: Sealing): AnswerCopy | undefined {
+  try {
+    return JSON.parse(sealing.open(sealed));
+  } catch (error) {
+    if (error instanceof SealingError) return undefined;
+    throw error;
+  }
+}
+
+/** Gives the answer of an earlier request again, in the form that this one asks for. */
+export function replayAnswer(options: {
+  response: Response;
+  jobId: string;
+  copy: AnswerCopy;
+  settlementTx: string | null;
+  creditsRemaining: number | null;
+  isStream: boolean;
+  includeUsage: boolean;
+  publicUrl: string;
+}): void {
+  const { response, jobId, copy, settlementTx, creditsRemaining } = options;
+  response.set({
+    'x-svc-job-id': jobId,
+    'x-svc-tx-signature': copy.escrowTx,
+    'x-svc-replayed': 'true',
+  });
+  const identity = { jobId, modelId: copy.modelId, created: copy.created };
+  const delivery = createDelivery({ ...options, identity });
+  delivery.begin(copy.worker);
+  delivery.write(copy.text);
+  delivery.finish(copy.finishReason, copy.usage);
+  const { outputHash, deliveryReceipt } = copy;
+  delivery.settled({ settlementTx, creditsRemaining, outputHash, deliveryReceipt });
+}
+
 /** The right to run a request, or the answer that it had before. */
-export type Claim = NewClaim | Replay;
+type Claim = NewClaim | Replay;
 
 interface Replay {
   status: 'replay';

@@ -1,10 +1,15 @@
+import { hash } from 'node:crypto';
 import type { PublicKey } from '@solana/web3.js';
 import type { FailureReason, JobStatus } from '../../programs/client/generated/vocabulary.ts';
+import { publicKeyOf } from '../../programs/client/keys.ts';
+import { proofMessage, verifySignature } from '../../programs/client/proof.ts';
 import { ApiError } from '../http/contracts/errors.ts';
+import type { FinishReason } from '../http/response/delivery.ts';
 import type { Payer } from '../sql/accounts.ts';
 import type { JobRow } from '../sql/jobs.ts';
 import type { ModelRow } from '../sql/workers.ts';
-import type { ProvenAnswer } from './provenAnswer.ts';
+import type { Reservation } from '../workers/capacity.ts';
+import type { WorkerProof } from '../workers/events.ts';
 
 /**
  * The deadlines of a job, all in the ledger's seconds. T is the lock's time plus the job's timeout;
@@ -183,4 +188,46 @@ export interface DisputeOnLedger {
   ): Promise<DisputeEnd>;
   /** The ledger's time in seconds, read now. @throws LedgerUnavailableError */
   readSeconds(): Promise<bigint>;
+}
+
+/** A worker's whole answer. Its text has the hash that its proof states; nobody has checked more. */
+export interface WholeAnswer {
+  reservation: Reservation;
+  attempt: number;
+  /** What the worker says of its engine. */
+  engine: string | null;
+  text: string;
+  finishReason: FinishReason;
+  proof: WorkerProof;
+}
+
+declare const signatureChecked: unique symbol;
+
+/** An answer whose proof its worker signed. Only `checkProof` makes one, and only one can settle. */
+export type ProvenAnswer = WholeAnswer & { readonly [signatureChecked]: true };
+
+/** Whether the proof is one of this text. */
+export function isProofOf(text: string, proof: WorkerProof): boolean {
+  return hash('sha256', text, 'buffer').equals(proof.outputHash);
+}
+
+/** @returns the answer as a proven one; undefined when its worker did not sign its proof */
+export function checkProof(
+  answer: WholeAnswer,
+  { programId, job }: { programId: PublicKey; job: PublicKey },
+): ProvenAnswer | undefined {
+  const { reservation, attempt, proof } = answer;
+  const { signature, ...proven } = proof;
+  const isSigned = verifySignature({
+    publicKey: publicKeyOf(reservation.worker.proof_key),
+    signature,
+    message: proofMessage({
+      programId,
+      job,
+      worker: publicKeyOf(reservation.worker.address),
+      attempt,
+      ...proven,
+    }),
+  });
+  return isSigned ? (answer as ProvenAnswer) : undefined;
 }

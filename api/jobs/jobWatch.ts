@@ -5,7 +5,7 @@ import { listen } from '../../common/listen.ts';
 import type { Logger } from '../../common/logger.ts';
 import type { Background } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
-import { spellingOf } from '../../programs/client/keyCache.ts';
+import { spellingOf } from '../../programs/client/keys.ts';
 import { type JobProgress, selectJobsProgress } from '../sql/jobs.ts';
 import type { JobEnd, LockedJob } from './job.ts';
 

@@ -5,12 +5,10 @@ import { within } from '../../common/wait.ts';
 import type { Settlement, Usage } from '../http/response/delivery.ts';
 import type { JobProgress } from '../sql/jobs.ts';
 import type { Stages } from '../telemetry/tracing.ts';
-import type { NewClaim } from './idempotency.ts';
-import type { Escrow, JobEnd, LockedJob } from './job.ts';
+import type { AnswerCopy, NewClaim } from './idempotency.ts';
+import type { Escrow, JobEnd, LockedJob, ProvenAnswer } from './job.ts';
 import type { JobWork } from './jobWatch.ts';
-import type { ProvenAnswer } from './provenAnswer.ts';
 import type { KnownEnd, Refunds } from './refund.ts';
-import type { AnswerCopy } from './replay.ts';
 
 /** From a proven answer to its charge: counted, kept for repeats, settled, shown by the mirror. */
 export interface Settlements {

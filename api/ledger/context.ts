@@ -1,13 +1,16 @@
 import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
+import { createHeliusFee } from '../../common/heliusFee.ts';
 import type { Logger } from '../../common/logger.ts';
-import { type Background, delay, within } from '../../common/wait.ts';
+import { type Background, createBackground, delay, within } from '../../common/wait.ts';
 import { fetchGateway, fetchJob } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import type { Job } from '../../programs/client/generated/types.ts';
-import type { Batcher } from '../../programs/client/sender/batcher.ts';
-import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
+import type { Rpc } from '../../programs/client/rpc/rpc.ts';
+import { type Batcher, createBatcher } from '../../programs/client/sender/batcher.ts';
+import { createLedgerClock, type LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
-import type { Sender } from '../../programs/client/sender/sender.ts';
+import { createPriorityFee } from '../../programs/client/sender/priorityFee.ts';
+import type { createSender, Sender } from '../../programs/client/sender/sender.ts';
 
 /** A node that is away, or behind its neighbours, is usually not for long. */
 const RETRY_MS_MAX = 5_000;
@@ -97,10 +100,10 @@ export function actor(context: LedgerContext) {
  * What our transactions may use: the measured figures of `programs/escrow/compute-units.json` with
  * room for what varies (addresses that take more than one try, other token programs).
  */
-export const LOCK_COMPUTE_UNITS_MAX = 15_000;
-export const ACKNOWLEDGE_COMPUTE_UNITS_MAX = 8_000;
+const LOCK_COMPUTE_UNITS_MAX = 15_000;
+const ACKNOWLEDGE_COMPUTE_UNITS_MAX = 8_000;
 /** Fails, refunds and disputes. */
-export const EXIT_COMPUTE_UNITS_MAX = 10_000;
+const EXIT_COMPUTE_UNITS_MAX = 10_000;
 /** Acknowledgement, proof and settlement with both payments. */
 export const SETTLEMENT_COMPUTE_UNITS_MAX = 60_000;
 
@@ -150,4 +153,105 @@ export async function reachLedger(context: LedgerContext): Promise<boolean> {
   clearInterval(speaking);
   if (isRead) await checkSigner(context);
   return isRead;
+}
+
+/** How many fit one transaction. */
+const LOCKS_MAX = 6;
+const ACKNOWLEDGEMENTS_MAX = 12;
+const EXITS_MAX = 12;
+/** While a lock is in flight the next ones gather, but nobody waits for the others for long. */
+const LOCK_LINGER_MS = 250;
+/** Nobody waits for an exit but an error message. */
+const EXIT_LINGER_MS = 500;
+/** A quick answer carries its acknowledgement along in the settlement and saves a transaction. */
+const ACKNOWLEDGEMENT_LINGER_MS = 1_000;
+
+/**
+ * What ends jobs goes before what begins them. Were they to alternate, a ledger that is slower than
+ * the workers would be given ever more locks, and answers that were delivered would not be settled
+ * in time.
+ */
+const URGENT_LANES = ['settlements', 'exits'];
+
+interface LedgerSettings {
+  SVC_COMMITMENT: 'confirmed' | 'finalized';
+  SVC_FEE_PAYER_KEYS: readonly Keypair[];
+  SVC_SIGNER_KEY: Keypair;
+  SVC_GATEWAY: PublicKey;
+  SVC_SUBMISSIONS_MAX: number;
+  SOLANA_WS_URL?: string | undefined;
+  HELIUS_API_KEY?: string | undefined;
+}
+
+/** Opens everything the API needs to read and move jobs on the ledger, whose node may be away. */
+export function connectLedger(options: {
+  config: LedgerSettings;
+  connection: Connection;
+  rpc: Rpc;
+  addresses: Addresses;
+  logger: Logger;
+  createSender: typeof createSender;
+}): { context: LedgerContext; close(): void } {
+  const { config, connection, rpc, addresses, logger } = options;
+  const commitment = config.SVC_COMMITMENT;
+  const clock = createLedgerClock({ rpc });
+  const sender = options.createSender({
+    rpc,
+    commitment,
+    logger,
+    feePayers: config.SVC_FEE_PAYER_KEYS,
+    ...(config.SOLANA_WS_URL && { wsUrl: config.SOLANA_WS_URL }),
+    submissionsMax: config.SVC_SUBMISSIONS_MAX,
+    urgentLanes: URGENT_LANES,
+    priorityFee: createPriorityFee({
+      rpc,
+      writableAccounts: [addresses.vault, addresses.treasuryVault],
+      estimate: createHeliusFee(config.HELIUS_API_KEY),
+      logger,
+      nowMs: () => performance.now(),
+    }),
+  });
+  const context: LedgerContext = {
+    connection,
+    commitment,
+    addresses,
+    gateway: config.SVC_GATEWAY,
+    signer: config.SVC_SIGNER_KEY,
+    sender,
+    clock,
+    logger,
+    lateLocks: createBackground(),
+    locks: createBatcher({
+      sender,
+      lane: 'locks',
+      maxInstructions: LOCKS_MAX,
+      lingerMs: LOCK_LINGER_MS,
+      computeUnitLimitEach: LOCK_COMPUTE_UNITS_MAX,
+    }),
+    acknowledgements: createBatcher({
+      sender,
+      lane: 'acknowledgements',
+      maxInstructions: ACKNOWLEDGEMENTS_MAX,
+      lingerMs: ACKNOWLEDGEMENT_LINGER_MS,
+      sendsWhenIdle: false,
+      computeUnitLimitEach: ACKNOWLEDGE_COMPUTE_UNITS_MAX,
+    }),
+    exits: createBatcher({
+      sender,
+      lane: 'exits',
+      maxInstructions: EXITS_MAX,
+      lingerMs: EXIT_LINGER_MS,
+      computeUnitLimitEach: EXIT_COMPUTE_UNITS_MAX,
+    }),
+  };
+  return {
+    context,
+    close() {
+      clock.close();
+      for (const batcher of [context.locks, context.acknowledgements, context.exits]) {
+        batcher.close();
+      }
+      sender.close();
+    },
+  };
 }

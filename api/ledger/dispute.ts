@@ -1,7 +1,7 @@
 import { PublicKey } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
 import { jobDispute } from '../../programs/client/instructions.ts';
-import { publicKeyOf } from '../../programs/client/keyCache.ts';
+import { publicKeyOf } from '../../programs/client/keys.ts';
 import type { Outcome } from '../../programs/client/sender/outcome.ts';
 import { serviceUnavailable } from '../http/contracts/errors.ts';
 import type { DisputeEnd, DisputeOnLedger } from '../jobs/job.ts';

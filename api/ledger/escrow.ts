@@ -1,13 +1,12 @@
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
-import { publicKeyOf, spellingOf } from '../../programs/client/keyCache.ts';
+import { publicKeyOf, spellingOf } from '../../programs/client/keys.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
 import type { Escrow, JobDraft, LockedJob } from '../jobs/job.ts';
 import type { ApiMetrics, JobEnding } from '../telemetry/metrics.ts';
-import { createAcknowledgements } from './acknowledgements.ts';
 import type { LedgerContext } from './context.ts';
 import { lockJob } from './lock.ts';
 import { failJob, refundJob } from './refund.ts';
-import { settleJob } from './settlement.ts';
+import { createAcknowledgements, settleJob } from './settlement.ts';
 
 /**
  * Draws the id of a job to come.

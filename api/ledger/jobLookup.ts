@@ -5,7 +5,7 @@ import type { Addresses } from '../../programs/client/addresses.ts';
 import type { Job } from '../../programs/client/generated/types.ts';
 import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { parseJobId } from '../../programs/client/jobId.ts';
-import { publicKeyOf } from '../../programs/client/keyCache.ts';
+import { publicKeyOf } from '../../programs/client/keys.ts';
 import type { Catalog } from '../jobs/catalog.ts';
 import type { LookedUpStatus, UnmirroredJobs } from '../jobs/job.ts';
 import { type JobRow, selectJob } from '../sql/jobs.ts';

@@ -2,7 +2,7 @@ import { within } from '../../common/wait.ts';
 import { fetchCreditAccount } from '../../programs/client/accounts.ts';
 import type { CreditAccount } from '../../programs/client/generated/types.ts';
 import { jobLock } from '../../programs/client/instructions.ts';
-import { publicKeyOf } from '../../programs/client/keyCache.ts';
+import { publicKeyOf } from '../../programs/client/keys.ts';
 import {
   LedgerUnavailableError,
   type Outcome,

@@ -1,5 +1,11 @@
-import { chooseWorker } from './choice.ts';
-import { type KnownWorker, noteBusy, noteFailure, noteSuccess, smoothed } from './worker.ts';
+import {
+  chooseWorker,
+  type KnownWorker,
+  noteBusy,
+  noteFailure,
+  noteSuccess,
+  smoothed,
+} from './choice.ts';
 
 /** A reserved place at a worker. Released once, when the attempt is over. */
 export interface Reservation {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import { type Dispatcher, request } from 'undici';
 import { assertUrlAllowed } from '../../common/net/addressGuard.ts';
-import { publicKeyOf, spellingOf } from '../../programs/client/keyCache.ts';
+import { publicKeyOf, spellingOf } from '../../programs/client/keys.ts';
 import { sign, workerRequestMessage } from '../../programs/client/proof.ts';
 import {
   headerOf,

@@ -1,6 +1,6 @@
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { spellingOf } from '../../programs/client/keyCache.ts';
+import { spellingOf } from '../../programs/client/keys.ts';
 import type { Sender } from '../../programs/client/sender/sender.ts';
 
 /** Position of the job among the accounts of `job_settle`, which comes last in its transaction. */

@@ -2,7 +2,7 @@ import { sha256 } from '#crypto';
 import { PublicKey } from '#publicKey';
 import { IDL } from './codec.ts';
 import { SEEDS } from './generated/constants.ts';
-import { createBoundedCache, lookUp } from './keyCache.ts';
+import { createBoundedCache, lookUp } from './keys.ts';
 import { bytesToHex, concatBytes, utf8 } from './platform/bytes.ts';
 import { isOnCurve } from './platform/curve.ts';
 

@@ -34,7 +34,6 @@ export {
 } from './accounts.ts';
 export { type Addresses, createAddresses, PROGRAM_ID } from './addresses.ts';
 export { IDL } from './codec.ts';
-export { ed25519Instruction } from './ed25519Instruction.ts';
 export { type EscrowError, EscrowErrorCode, escrowErrorOf } from './errors.ts';
 export {
   type DecodedEvent,
@@ -49,6 +48,7 @@ export * from './generated/constants.ts';
 export type * from './generated/types.ts';
 export * from './generated/vocabulary.ts';
 export * from './instructions.ts';
+export { ed25519Instruction } from './instructions.ts';
 export { createJobId, formatJobId, jobIdTimeMs, parseJobId } from './jobId.ts';
 export {
   affordableTokens,

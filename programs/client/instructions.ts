@@ -1,6 +1,7 @@
-import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import { Ed25519Program, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { createAddresses, PROGRAM_ID } from './addresses.ts';
 import * as generated from './generated/instructions.ts';
+import { ed25519InstructionData } from './proof.ts';
 
 /**
  * Every instruction of the program, as generated from its interface, with what an interface cannot
@@ -50,4 +51,14 @@ export function claimPay(
 ): TransactionInstruction {
   const { treasuryVault } = createAddresses(input.programId);
   return generated.claimPay({ ...input, payout: input.payout ?? treasuryVault });
+}
+
+/** The precompile's instruction that job_prove names by its index. */
+export function ed25519Instruction(proof: {
+  publicKey: PublicKey;
+  message: Uint8Array;
+  signature: Uint8Array;
+}): TransactionInstruction {
+  const data = Buffer.from(ed25519InstructionData(proof));
+  return new TransactionInstruction({ programId: Ed25519Program.programId, keys: [], data });
 }

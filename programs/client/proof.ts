@@ -1,8 +1,7 @@
 import { base64urlnopad } from '@scure/base';
 import { PublicKey } from '#publicKey';
 import { PROOF_PREFIX } from './generated/constants.ts';
-import { spellingOf } from './keyCache.ts';
-import { tryDecodeBase58 } from './keys.ts';
+import { spellingOf, tryDecodeBase58 } from './keys.ts';
 import { concatBytes, utf8, viewOf } from './platform/bytes.ts';
 
 export { sign, verifySignature } from '#crypto';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { createKeyAdmission } from '../../api/account/keyAdmission.ts';
 import { createKey, reinstateKey, revokeKey, suspendKey } from '../../api/account/keys.ts';
+import { createKeyAdmission } from '../../api/http/middleware/authentication.ts';
 import { createIdempotency } from '../../api/jobs/idempotency.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { insertAccount, type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';

@@ -2,8 +2,7 @@ import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { pino } from 'pino';
-import { connectLedger } from '../../api/ledger/connectLedger.ts';
-import { type LedgerContext, reachLedger } from '../../api/ledger/context.ts';
+import { connectLedger, type LedgerContext, reachLedger } from '../../api/ledger/context.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { createRpc } from '../../programs/client/rpc/rpc.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Capacity, createCapacity } from '../../api/workers/capacity.ts';
-import type { KnownWorker } from '../../api/workers/worker.ts';
+import type { KnownWorker } from '../../api/workers/choice.ts';
 import { knownWorker, MODEL } from './routingWorker.ts';
 
 const none: ReadonlySet<string> = new Set();

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { chooseWorker } from '../../api/workers/choice.ts';
-import { type KnownWorker, noteFailure } from '../../api/workers/worker.ts';
+import { chooseWorker, type KnownWorker, noteFailure } from '../../api/workers/choice.ts';
 import { createRandom } from '../../testing/random.ts';
 import { knownWorker, MODEL } from './routingWorker.ts';
 

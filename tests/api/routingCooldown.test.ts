@@ -5,7 +5,7 @@ import {
   noteBusy,
   noteFailure,
   noteSuccess,
-} from '../../api/workers/worker.ts';
+} from '../../api/workers/choice.ts';
 
 /** How long it cools down after each of so many failures, one after the other. */
 function coolDowns(cooldown: Cooldown, failures: number): number[] {

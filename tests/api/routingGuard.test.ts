@@ -6,8 +6,11 @@ import { Keypair } from '@solana/web3.js';
 import type { Dispatcher } from 'undici';
 import { createWorkerClient, type WorkerTask } from '../../api/workers/client.ts';
 import { createHealthProbe } from '../../api/workers/health.ts';
-import { AddressRefusedError, createGuardedDispatcher } from '../../common/net/addressGuard.ts';
-import type { ResolveName } from '../../common/net/names.ts';
+import {
+  AddressRefusedError,
+  createGuardedDispatcher,
+  type ResolveName,
+} from '../../common/net/addressGuard.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 
 const worker = Keypair.generate().publicKey.toBase58();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import type { KnownWorker } from '../../api/workers/choice.ts';
 import { retryAfterSeconds } from '../../api/workers/directory.ts';
-import type { KnownWorker } from '../../api/workers/worker.ts';
 import { createRandom } from '../../testing/random.ts';
 import { knownWorker } from './routingWorker.ts';
 

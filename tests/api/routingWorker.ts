@@ -1,4 +1,4 @@
-import { type Cooldown, type KnownWorker, newcomer } from '../../api/workers/worker.ts';
+import { type Cooldown, type KnownWorker, newcomer } from '../../api/workers/choice.ts';
 
 export const MODEL = 'the model';
 

@@ -1,11 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { Keypair, type TransactionInstruction } from '@solana/web3.js';
-import type { Escrow, LockedJob } from '../../api/jobs/job.ts';
-import type { ProvenAnswer, WholeAnswer } from '../../api/jobs/provenAnswer.ts';
-import type { Acknowledgements } from '../../api/ledger/acknowledgements.ts';
+import type { Escrow, LockedJob, ProvenAnswer, WholeAnswer } from '../../api/jobs/job.ts';
 import type { LedgerContext } from '../../api/ledger/context.ts';
-import { settleJob } from '../../api/ledger/settlement.ts';
+import { type Acknowledgements, settleJob } from '../../api/ledger/settlement.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { WithdrawnError } from '../../programs/client/sender/outcome.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import type { KeyAdmission } from '../../api/account/keyAdmission.ts';
+import type { KeyAdmission } from '../../api/http/middleware/authentication.ts';
 import { type CompletionServices, createCompletions } from '../../api/jobs/completion.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { createLogger } from '../../common/logger.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { refusalOf } from '../../programs/client/sender/outcome.ts';
-import { createFeePayers } from '../../programs/client/sender/scheduling.ts';
+import { createFeePayers } from '../../programs/client/sender/sender.ts';
 
 const NONE: ReadonlySet<Keypair> = new Set();
 const keys = [Keypair.generate(), Keypair.generate(), Keypair.generate()] as const;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Ed25519Program, Keypair, PublicKey } from '@solana/web3.js';
-import { ed25519Instruction } from '../../programs/client/ed25519Instruction.ts';
+import { ed25519Instruction } from '../../programs/client/instructions.ts';
 import {
   formatReceipt,
   parseReceipt,

@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { NoAnswerError, RpcError } from '../../programs/client/rpc/answers.ts';
 import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
+import { getSlot, sendTransaction } from '../../programs/client/rpc/methods.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
-import { getSlot } from '../../programs/client/rpc/state.ts';
-import { sendTransaction } from '../../programs/client/rpc/transactions.ts';
 import { type Asked, echo, echoed, type RpcNode, startRpcNode } from './rpcNode.ts';
 
 let node: RpcNode;

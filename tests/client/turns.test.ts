@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createTurns } from '../../programs/client/sender/scheduling.ts';
+import { createTurns } from '../../programs/client/sender/sender.ts';
 
 /** Work that ends when the test says so, and the order in which it began. */
 function createLine(limit: number, urgentLanes?: readonly string[]) {

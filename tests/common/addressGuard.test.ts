@@ -8,8 +8,8 @@ import {
   assertNameAllowed,
   assertUrlAllowed,
   createGuardedDispatcher,
+  type ResolveName,
 } from '../../common/net/addressGuard.ts';
-import type { ResolveName } from '../../common/net/names.ts';
 
 const notPublic = 'must lead to a public address';
 const notHttps = 'must be an https URL';

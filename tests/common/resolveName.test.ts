@@ -2,7 +2,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { resolveName } from '../../common/net/names.ts';
+import { resolveName } from '../../common/net/addressGuard.ts';
 
 const A = 1;
 const AAAA = 28;

@@ -9,7 +9,7 @@ import {
 import bs58 from 'bs58';
 import { createWebhooks } from '../../api/account/webhooks.ts';
 import { eventEnvelope } from '../../api/http/contracts/events.ts';
-import { resolveName } from '../../common/net/names.ts';
+import { resolveName } from '../../common/net/addressGuard.ts';
 import { createSealing } from '../../common/sealing.ts';
 import { rebuildMirror } from '../../indexer/mirror/rebuild.ts';
 import { readLedger } from '../../indexer/reconcile/readLedger.ts';

@@ -42,12 +42,12 @@ async function filesOf(work: () => Promise<unknown>): Promise<string[]> {
 }
 
 describe('a plain completion', () => {
-  it("runs through at most 83 files of API, client and common code, including its worker's", async () => {
+  it("runs through at most 65 files of API, client and common code, including its worker's", async () => {
     // The first one compiles, connects and fills what later ones find ready.
     await complete();
     const files = await filesOf(complete);
     const own = files.filter((path) => /^(api|programs\/client|common)\//.test(path));
     expect(own).toContain('api/jobs/completion.ts');
-    expect(own.length).toBeLessThanOrEqual(83);
+    expect(own.length).toBeLessThanOrEqual(65);
   });
 });

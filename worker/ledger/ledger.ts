@@ -11,9 +11,9 @@ import {
 } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { accountSize, IDL } from '../../programs/client/codec.ts';
-import { spellingOf } from '../../programs/client/keyCache.ts';
+import { spellingOf } from '../../programs/client/keys.ts';
+import { type Account, getMultipleAccounts } from '../../programs/client/rpc/methods.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
-import { type Account, getMultipleAccounts } from '../../programs/client/rpc/state.ts';
 import { WorkerError } from '../protocol/errors.ts';
 
 /** One consistent reading of this worker's own account. */

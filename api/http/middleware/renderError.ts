@@ -1,9 +1,9 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import type { Logger } from '../../../common/logger.ts';
 import { ApiError, ClientLeftError, toApiError } from '../contracts/errors.ts';
-import { sendError } from '../response/response.ts';
-import { requestIdOf } from './headers.ts';
-import { describeBodyFault } from './jsonBody.ts';
+import { sendError } from '../response/delivery.ts';
+import { requestIdOf } from './everyRequest.ts';
+import { describeBodyFault } from './malformedHttp.ts';
 
 /** What express and its parsers refuse by themselves: they mark it with a 4xx status. */
 function describeRequestFault(thrown: unknown): ApiError | undefined {

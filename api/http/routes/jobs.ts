@@ -12,7 +12,7 @@ import { disputeRequest, jobListQuery } from '../contracts/job.ts';
 import { parseRequest } from '../contracts/values.ts';
 import { jobView } from '../contracts/views.ts';
 import { apiKeyOf, authenticated } from '../middleware/authentication.ts';
-import { rawBodyOf } from '../middleware/jsonBody.ts';
+import { rawBodyOf } from '../middleware/malformedHttp.ts';
 
 /** POST /v1/chat/completions: one request is one job. */
 export function postChatCompletion(options: {

@@ -1,5 +1,5 @@
 import { delay } from '../../../common/wait.ts';
-import type { SignatureStatus, TransactionError } from '../rpc/transactions.ts';
+import type { SignatureStatus, TransactionError } from '../rpc/methods.ts';
 import type { Ledger } from './ledger.ts';
 import { LedgerUnavailableError, type Outcome, refusalOf } from './outcome.ts';
 import { createSignatureNotices, type Notice } from './signatureNotices.ts';

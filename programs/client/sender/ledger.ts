@@ -1,15 +1,15 @@
 import { delay } from '../../../common/wait.ts';
 import { RpcError } from '../rpc/answers.ts';
-import type { Rpc } from '../rpc/rpc.ts';
-import { getBlockHeight } from '../rpc/state.ts';
 import {
+  getBlockHeight,
   getLatestBlockhash,
   getSignatureStatuses,
   preflightErrorOf,
   type SignatureStatus,
   sendTransaction,
   type TransactionError,
-} from '../rpc/transactions.ts';
+} from '../rpc/methods.ts';
+import type { Rpc } from '../rpc/rpc.ts';
 import { LedgerUnavailableError } from './outcome.ts';
 
 export interface Blockhash {

@@ -1,8 +1,8 @@
 import { SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
 import { delay } from '../../../common/wait.ts';
 import { unixSecondsOf } from '../accounts.ts';
+import { getAccountInfo } from '../rpc/methods.ts';
 import type { Rpc } from '../rpc/rpc.ts';
-import { getAccountInfo } from '../rpc/state.ts';
 
 /** The ledger's time, by which every deadline of a job is judged. */
 export interface LedgerClock {

@@ -1,6 +1,6 @@
 import type { PublicKey } from '@solana/web3.js';
+import { getRecentPrioritizationFees } from '../rpc/methods.ts';
 import type { Rpc } from '../rpc/rpc.ts';
-import { getRecentPrioritizationFees } from '../rpc/state.ts';
 import type { SenderLog } from './sender.ts';
 
 /** Fees move with each block, but our place in the queue hardly does. */

@@ -1,10 +1,8 @@
 import type { PublicKey, VersionedTransactionResponse } from '@solana/web3.js';
-import type { Addresses } from '../../addresses.ts';
-import { TOKEN_PROGRAM } from '../../addresses.ts';
+import { type Addresses, TOKEN_PROGRAM } from '../../addresses.ts';
 import { type DecodedEvent, decodeEvents, type EventName, type Events } from '../../events.ts';
 import type { Job, Worker } from '../../generated/types.ts';
-import { publicKeyOf } from '../../keyCache.ts';
-import { decodeBase58 } from '../../keys.ts';
+import { decodeBase58, publicKeyOf } from '../../keys.ts';
 import { viewOf } from '../../platform/bytes.ts';
 import type { Place } from '../check.ts';
 
