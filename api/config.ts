@@ -28,38 +28,93 @@ const originsSetting = z
     error: 'must be origins such as https://console.example.com, separated by commas',
   });
 
-const environmentSchema = z.object({
-  HOST: z.string().default('127.0.0.1'),
-  PORT: portSetting.default(8080),
-  PUBLIC_URL: rootSetting.optional(),
-  TLS_CERT: z.string().optional(),
-  TLS_KEY: z.string().optional(),
-  SVC_ALLOW_PLAIN_HTTP: booleanSetting.default(false),
-  SVC_ALLOW_LOOPBACK: booleanSetting.default(false),
-  SVC_CORS_ORIGINS: originsSetting.default([]),
-  METRICS_HOST: z.string().default('127.0.0.1'),
-  METRICS_PORT: portSetting.optional(),
-  OTEL_EXPORTER_OTLP_ENDPOINT: rootSetting.optional(),
-  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
-  SVC_TRUSTED_PROXY_HOPS: z.coerce.number().int().min(0).default(0),
-  SVC_BURST_REQUESTS: countSetting(1_000),
-  SVC_BURST_REFILL_PER_SECOND: countSetting(200),
-  SVC_BURST_REFUSED_KEYS: countSetting(50),
-  SVC_BURST_REFUSED_KEYS_REFILL_PER_SECOND: countSetting(5),
-  DATABASE_URL: databaseUrlSetting,
-  SOLANA_RPC_URL: fetchedUrlSetting(),
-  SOLANA_WS_URL: websocketUrlSetting.optional(),
-  HELIUS_API_KEY: z.string().optional(),
-  SVC_PROGRAM_ID: addressSetting.optional(),
-  SVC_COMMITMENT: z.enum(['confirmed', 'finalized']).default('confirmed'),
-  SVC_GATEWAY: addressSetting,
-  SVC_SIGNER_KEY: keypairSetting,
-  SVC_FEE_PAYER_KEYS: keypairListSetting,
-  SVC_SUBMISSIONS_MAX: countSetting(64),
+export const environmentSchema = z.object({
+  HOST: z
+    .string()
+    .default('127.0.0.1')
+    .describe('plain HTTP listens on loopback only, unless SVC_ALLOW_PLAIN_HTTP allows more'),
+  PORT: portSetting.default(8080).describe('where the API listens'),
+  PUBLIC_URL: rootSetting
+    .optional()
+    .describe('the root that clients use; default: where the process listens'),
+  TLS_CERT: z.string().optional().describe('path of a PEM certificate chain'),
+  TLS_KEY: z.string().optional().describe('path of its key'),
+  SVC_ALLOW_PLAIN_HTTP: booleanSetting
+    .default(false)
+    .describe('allow plain HTTP beyond loopback, behind a proxy that ends TLS'),
+  SVC_ALLOW_LOOPBACK: booleanSetting
+    .default(false)
+    .describe('allow workers and webhooks on loopback; for development only'),
+  SVC_CORS_ORIGINS: originsSetting
+    .default([])
+    .describe(
+      'origins whose pages may call the API from a browser, separated by commas; default: none',
+    ),
+  METRICS_HOST: z.string().default('127.0.0.1').describe('where /metrics is served'),
+  METRICS_PORT: portSetting
+    .optional()
+    .describe('serves /metrics for Prometheus; default: not at all'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: rootSetting
+    .optional()
+    .describe(
+      'root of an OpenTelemetry collector, such as http://127.0.0.1:4318; unset: no traces. Headers: OTEL_EXPORTER_OTLP_HEADERS',
+    ),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce
+    .number()
+    .min(0)
+    .max(1)
+    .default(1)
+    .describe('how many of all requests are traced, from 0 to 1'),
+  SVC_TRUSTED_PROXY_HOPS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(0)
+    .describe("how many proxies' X-Forwarded-For entries are believed"),
+  SVC_BURST_REQUESTS: countSetting(1_000).describe(
+    'requests at once per client address (IPv6: per /64)',
+  ),
+  SVC_BURST_REFILL_PER_SECOND: countSetting(200).describe('how many of them come back each second'),
+  SVC_BURST_REFUSED_KEYS: countSetting(50).describe(
+    'refused authentications at once per client address',
+  ),
+  SVC_BURST_REFUSED_KEYS_REFILL_PER_SECOND: countSetting(5).describe(
+    'how many of those come back each second',
+  ),
+  DATABASE_URL: databaseUrlSetting.describe('a PostgreSQL database'),
+  SOLANA_RPC_URL: fetchedUrlSetting().describe("the ledger's node"),
+  SOLANA_WS_URL: websocketUrlSetting
+    .optional()
+    .describe("its websocket; default: derived from the node's address"),
+  HELIUS_API_KEY: z.string().optional().describe("take priority fees from Helius's estimate"),
+  SVC_PROGRAM_ID: addressSetting
+    .optional()
+    .describe('the program; default: the id in the published interface'),
+  SVC_COMMITMENT: z
+    .enum(['confirmed', 'finalized'])
+    .default('confirmed')
+    .describe('confirmed or finalized: from when on the ledger is believed'),
+  SVC_GATEWAY: addressSetting.describe('address of the Gateway account'),
+  SVC_SIGNER_KEY: keypairSetting.describe('hot signer listed in it; base58, JSON array or a path'),
+  SVC_FEE_PAYER_KEYS: keypairListSetting.describe(
+    'keys that pay fees and rent, separated by commas',
+  ),
+  SVC_SUBMISSIONS_MAX: countSetting(64).describe(
+    "transactions given to the ledger's node at a time",
+  ),
   ...secretsKeySettings,
-  SVC_TOKENIZERS_DIR: z.string().optional(),
-  SVC_SHUTDOWN_TIMEOUT_MS: shutdownTimeoutSetting.default(20_000),
-  LOG_LEVEL: logLevelSetting,
+  SVC_TOKENIZERS_DIR: z
+    .string()
+    .optional()
+    .describe(
+      "folder of <model id>.json, each a model's tokenizer.json, by which its tokens are counted; / in an id is spelled %2F; default: none",
+    ),
+  SVC_SHUTDOWN_TIMEOUT_MS: shutdownTimeoutSetting
+    .default(20_000)
+    .describe(
+      'what is under way may take this long once the process is told to end, 300000 at most; npm start insists after ten seconds',
+    ),
+  LOG_LEVEL: logLevelSetting.describe('fatal, error, warn, info, debug, trace or silent'),
 });
 
 const consistentSchema = environmentSchema.refine(hasDistinctKeys, SAME_KEYS);

@@ -94,8 +94,14 @@ export const sealingKeySetting = z
 
 /** The key that seals, and the one that only opens while the one gives way to the other. */
 export const secretsKeySettings = {
-  SVC_SECRETS_KEY: sealingKeySetting,
-  SVC_SECRETS_KEY_PREVIOUS: sealingKeySetting.optional(),
+  SVC_SECRETS_KEY: sealingKeySetting.describe(
+    'base64 of 32 random bytes, which seals webhook secrets: openssl rand -base64 32',
+  ),
+  SVC_SECRETS_KEY_PREVIOUS: sealingKeySetting
+    .optional()
+    .describe(
+      'while that key is changed, the other one: opens, and seals nothing; see docs/deploying.md',
+    ),
 };
 
 /**

@@ -12,29 +12,61 @@ const offencesSetting = (fallback: number) => z.coerce.number().int().min(0).def
 /** Two weeks: a timer cannot be set for twice as long, and would end at once. */
 const RECONCILE_INTERVAL_SECONDS_MAX = 14 * 86_400;
 
-const environmentSchema = z.object({
-  DATABASE_URL: databaseUrlSetting,
-  SOLANA_RPC_URL: fetchedUrlSetting(),
-  SOLANA_WS_URL: websocketUrlSetting.optional(),
-  SVC_PROGRAM_ID: addressSetting.default(PROGRAM_ID),
-  SVC_COMMITMENT: z.enum(['confirmed', 'finalized']).default('confirmed'),
-  SVC_CRANK_KEY: keypairSetting,
-  HELIUS_API_KEY: z.string().optional(),
+export const environmentSchema = z.object({
+  DATABASE_URL: databaseUrlSetting.describe('a PostgreSQL database'),
+  SOLANA_RPC_URL: fetchedUrlSetting().describe("the ledger's node"),
+  SOLANA_WS_URL: websocketUrlSetting
+    .optional()
+    .describe("its websocket; default: derived from the node's address"),
+  SVC_PROGRAM_ID: addressSetting
+    .default(PROGRAM_ID)
+    .describe('the program; default: the id in the published interface'),
+  SVC_COMMITMENT: z
+    .enum(['confirmed', 'finalized'])
+    .default('confirmed')
+    .describe('confirmed or finalized: from when on the ledger is believed'),
+  SVC_CRANK_KEY: keypairSetting.describe('pays for refunds, expiries, closings and claims'),
+  HELIUS_API_KEY: z
+    .string()
+    .optional()
+    .describe(
+      "take priority fees from Helius's estimate, and a long history oldest first; see docs/helius.md",
+    ),
   SVC_RECONCILE_INTERVAL_SECONDS: z.coerce
     .number()
     .positive()
     .max(RECONCILE_INTERVAL_SECONDS_MAX)
-    .default(600),
-  SVC_ABUSE_UNPAID_ENDINGS_PER_HOUR: offencesSetting(200),
-  SVC_ABUSE_REJECTED_DISPUTES_PER_30_DAYS: offencesSetting(10),
-  INDEXER_LAG_SLOTS_MAX: z.coerce.number().int().positive().default(150),
-  INDEXER_LAG_MS_MAX: z.coerce.number().int().positive().default(30_000),
-  INDEXER_HOST: z.string().default('127.0.0.1'),
-  INDEXER_PORT: portSetting.default(8081),
+    .default(600)
+    .describe('compares journal, tables, accounts and vaults this often, 1209600 at most'),
+  SVC_ABUSE_UNPAID_ENDINGS_PER_HOUR: offencesSetting(200).describe(
+    'answers a wallet may leave unpaid before its key is suspended; 0: any number',
+  ),
+  SVC_ABUSE_REJECTED_DISPUTES_PER_30_DAYS: offencesSetting(10).describe(
+    'the same of disputes that came to nothing',
+  ),
+  INDEXER_LAG_SLOTS_MAX: z.coerce
+    .number()
+    .int()
+    .positive()
+    .default(150)
+    .describe('slots behind the ledger beyond which /ready answers 503'),
+  INDEXER_LAG_MS_MAX: z.coerce
+    .number()
+    .int()
+    .positive()
+    .default(30_000)
+    .describe('the same in milliseconds'),
+  INDEXER_HOST: z.string().default('127.0.0.1').describe('where /ready and /metrics are served'),
+  INDEXER_PORT: portSetting.default(8081).describe('their port'),
   ...secretsKeySettings,
-  SVC_ALLOW_LOOPBACK: booleanSetting.default(false),
-  SVC_WEBHOOK_COMMITMENT: z.enum(['confirmed', 'finalized']).default('confirmed'),
-  LOG_LEVEL: logLevelSetting,
+  SVC_ALLOW_LOOPBACK: booleanSetting
+    .default(false)
+    .describe('allow workers and webhooks on loopback; for development only'),
+  SVC_WEBHOOK_COMMITMENT: z
+    .enum(['confirmed', 'finalized'])
+    .default('confirmed')
+    .describe('confirmed or finalized: webhooks are told of final transactions only'),
+  LOG_LEVEL: logLevelSetting.describe('fatal, error, warn, info, debug, trace or silent'),
 });
 
 const consistentSchema = environmentSchema.refine(hasDistinctKeys, SAME_KEYS);

@@ -4,19 +4,37 @@ import { booleanSetting, parseEnvironment, portSetting } from '../common/config.
 import { keypairSetting } from '../common/ledgerSettings.ts';
 import { SLOT_MS } from './start.ts';
 
-const environmentSchema = z.object({
-  LOCALNET_HOST: z.string().default('127.0.0.1'),
-  /** Of JSON-RPC; the websocket has the next one. */
-  LOCALNET_PORT: portSetting.default(0),
+export const environmentSchema = z.object({
+  LOCALNET_HOST: z
+    .string()
+    .default('127.0.0.1')
+    .describe('where the local ledger listens; npm start starts it by itself'),
+  LOCALNET_PORT: portSetting
+    .default(0)
+    .describe('of JSON-RPC; the websocket has the next one; 0: any free pair'),
   LOCALNET_DATA_DIR: z
     .string()
     .transform((path) => resolve(path))
-    .optional(),
-  LOCALNET_SLOT_MS: z.coerce.number().int().min(1).max(10_000).default(SLOT_MS),
-  LOCALNET_CONFIRM_SLOTS: z.coerce.number().int().min(0).max(31).default(0),
-  LOCALNET_DEVELOPMENT: booleanSetting.default(false),
-  /** Has lamports from the start, and is the program's upgrade authority. */
-  LOCALNET_PAYER_KEY: keypairSetting,
+    .optional()
+    .describe('keeps the ledger between starts; npm start sets it by SVC_DATA_DIR'),
+  LOCALNET_SLOT_MS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(SLOT_MS)
+    .describe('between two blocks; a cluster has 400'),
+  LOCALNET_CONFIRM_SLOTS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(31)
+    .default(0)
+    .describe('after which a block is confirmed; 0: as soon as it is closed'),
+  LOCALNET_DEVELOPMENT: booleanSetting
+    .default(false)
+    .describe('allow methods that write accounts and move the Clock'),
+  LOCALNET_PAYER_KEY: keypairSetting.describe('has lamports from the start, and the program'),
 });
 
 /** The settings of the local ledger's process. */

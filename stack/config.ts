@@ -11,29 +11,47 @@ export class StackError extends Error {
   override name = 'StackError';
 }
 
-const environmentSchema = z.object({
-  HOST: z.string().default('127.0.0.1'),
-  PORT: portSetting.default(8080),
-  WORKER_UPSTREAM_URL: httpUrlSetting.optional(),
-  DATABASE_URL: databaseUrlSetting.optional(),
-  SOLANA_RPC_URL: httpUrlSetting.optional(),
-  SOLANA_WS_URL: websocketUrlSetting.optional(),
-  SVC_PROGRAM_ID: addressSetting.default(PROGRAM_ID),
-  /** The program's upgrade authority on a test validator, which the stack may set up. */
-  SVC_AUTHORITY_KEY: keypairSetting.optional(),
-  /** Makes secrets outlive the local ledger, in a database that does. */
-  SVC_SECRETS_KEY: z.string().optional(),
-  /** What the embedded parts keep between starts. */
+export const environmentSchema = z.object({
+  HOST: z.string().default('127.0.0.1').describe('where the API listens'),
+  PORT: portSetting.default(8080).describe("the API's port"),
+  WORKER_UPSTREAM_URL: httpUrlSetting
+    .optional()
+    .describe(
+      'any chat-completions server, such as http://127.0.0.1:11434/v1; none: the built-in engine',
+    ),
+  DATABASE_URL: databaseUrlSetting
+    .optional()
+    .describe('a PostgreSQL server instead of the embedded one'),
+  SOLANA_RPC_URL: httpUrlSetting.optional().describe('a cluster instead of the local ledger'),
+  SOLANA_WS_URL: websocketUrlSetting
+    .optional()
+    .describe('its websocket; default: derived from the address'),
+  SVC_PROGRAM_ID: addressSetting
+    .default(PROGRAM_ID)
+    .describe('the program; default: the id in the published interface'),
+  SVC_AUTHORITY_KEY: keypairSetting
+    .optional()
+    .describe(
+      'with SOLANA_RPC_URL: sets a test validator up as this authority, which needs 600 SOL there',
+    ),
+  SVC_SECRETS_KEY: z
+    .string()
+    .optional()
+    .describe('with DATABASE_URL: keeps webhook secrets readable after a restart'),
   SVC_DATA_DIR: z
     .string()
     .transform((path) => resolve(path))
-    .optional(),
-  /** Unset, it follows from where the ledger is. */
-  SVC_ALLOW_LOOPBACK: booleanSetting.optional(),
-  /** On a cluster, the wallet to make an API key for. */
-  SVC_WALLET: addressSetting.optional(),
-  /** The wallet's key, where one exists that the stack did not make. */
-  SVC_API_KEY: z.string().optional(),
+    .optional()
+    .describe('keeps database, ledger, authority and API key between starts'),
+  SVC_ALLOW_LOOPBACK: booleanSetting
+    .optional()
+    .describe('default: where the ledger is local or set up here'),
+  SVC_WALLET: addressSetting
+    .optional()
+    .describe(
+      'required with a cluster: the wallet to make an API key for; on a ledger that it sets up, npm start makes the wallet too',
+    ),
+  SVC_API_KEY: z.string().optional().describe("the wallet's key, if it has one already"),
 });
 
 /** What `npm start` itself looks at; everything else is for the processes it starts. */

@@ -1,3 +1,12 @@
+import { environmentSchema as api } from '../api/config.ts';
+import { environmentSchema as indexer } from '../indexer/config.ts';
+import { environmentSchema as localnet } from '../localnet/config.ts';
+import { environmentSchema as worker } from '../worker/config.ts';
+import { environmentSchema as stack } from './config.ts';
+
+/** The settings of every process, in the order in which `.env.example` describes them. */
+export const SETTINGS = { 'npm start': stack, api, indexer, worker, localnet } as const;
+
 /** A process that the stack starts. */
 export interface Part {
   /** Where it begins, from the project's root. */
@@ -20,26 +29,11 @@ const NETWORK = [
   ...['NODE_TLS_REJECT_UNAUTHORIZED', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
 ];
 
-/** What the API and the indexer both read; pg has settings of its own, such as PGSSLROOTCERT. */
-const SERVICE = [
-  ...['DATABASE_URL', 'PG[A-Z]+', 'SOLANA_RPC_URL', 'SOLANA_WS_URL', 'HELIUS_API_KEY'],
-  ...['SVC_PROGRAM_ID', 'SVC_COMMITMENT', 'SVC_SECRETS_KEY', 'SVC_SECRETS_KEY_PREVIOUS'],
-  ...['SVC_ALLOW_LOOPBACK', 'LOG_LEVEL'],
-];
+/** pg has settings of its own, such as PGSSLROOTCERT, and so has OpenTelemetry. */
+const POSTGRES = ['PG[A-Z]+'];
+const TELEMETRY = ['OTEL_[A-Z_]+'];
 
-const API = [
-  ...['HOST', 'PORT', 'PUBLIC_URL', 'TLS_CERT', 'TLS_KEY', 'METRICS_HOST', 'METRICS_PORT'],
-  ...['OTEL_[A-Z_]+', 'SVC_ALLOW_PLAIN_HTTP', 'SVC_CORS_ORIGINS', 'SVC_TRUSTED_PROXY_HOPS'],
-  ...['SVC_BURST_[A-Z_]+', 'SVC_GATEWAY', 'SVC_SIGNER_KEY', 'SVC_FEE_PAYER_KEYS'],
-  ...['SVC_SUBMISSIONS_MAX', 'SVC_TOKENIZERS_DIR', 'SVC_SHUTDOWN_TIMEOUT_MS'],
-];
-
-const INDEXER = [
-  ...['INDEXER_[A-Z_]+', 'SVC_CRANK_KEY', 'SVC_WEBHOOK_COMMITMENT'],
-  ...['SVC_RECONCILE_INTERVAL_SECONDS', 'SVC_ABUSE_[A-Z0-9_]+'],
-];
-
-const WORKER = ['WORKER_[A-Z_]+', 'SOLANA_RPC_URL', 'SVC_PROGRAM_ID', 'LOG_LEVEL'];
+const namesOf = (process: keyof typeof SETTINGS): string[] => Object.keys(SETTINGS[process].shape);
 
 /**
  * The processes of the service. Each sees what it reads and no other's secrets: whoever takes one
@@ -47,10 +41,16 @@ const WORKER = ['WORKER_[A-Z_]+', 'SOLANA_RPC_URL', 'SVC_PROGRAM_ID', 'LOG_LEVEL
  */
 export const PARTS = {
   database: { script: 'stack/databaseMain.ts', reads: anyOf(SYSTEM, ['SVC_DATA_DIR']) },
-  ledger: { script: 'localnet/main.ts', reads: anyOf(SYSTEM, ['LOCALNET_[A-Z_]+']) },
-  worker: { script: 'worker/main.ts', reads: anyOf(SYSTEM, NETWORK, WORKER) },
-  indexer: { script: 'indexer/main.ts', reads: anyOf(SYSTEM, NETWORK, SERVICE, INDEXER) },
-  api: { script: 'api/main.ts', reads: anyOf(SYSTEM, NETWORK, SERVICE, API) },
+  ledger: { script: 'localnet/main.ts', reads: anyOf(SYSTEM, namesOf('localnet')) },
+  worker: { script: 'worker/main.ts', reads: anyOf(SYSTEM, NETWORK, namesOf('worker')) },
+  indexer: {
+    script: 'indexer/main.ts',
+    reads: anyOf(SYSTEM, NETWORK, POSTGRES, namesOf('indexer')),
+  },
+  api: {
+    script: 'api/main.ts',
+    reads: anyOf(SYSTEM, NETWORK, POSTGRES, TELEMETRY, namesOf('api')),
+  },
 } as const satisfies Record<string, Part>;
 
 /** The part of the user's environment that a process is given. */

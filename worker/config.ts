@@ -14,25 +14,43 @@ const bearerKeySetting = z.string().refine((key) => {
   }
 }, 'cannot be sent in a header');
 
-const environmentSchema = z.object({
-  WORKER_HOST: z.string().default('127.0.0.1'),
-  WORKER_PORT: portSetting.default(8090),
-  /** Public key that registered this worker. */
-  WORKER_AUTHORITY: addressSetting,
-  /** Secret key whose public half is registered as the worker's proof key. */
-  WORKER_PROOF_KEY: keypairSetting,
-  /** The worker's capacity: jobs at the same time. */
-  WORKER_SLOTS: z.coerce.number().int().min(1).max(100_000).default(128),
-  /** Without it, the built-in engine answers. */
-  WORKER_UPSTREAM_URL: fetchedUrlSetting(' (a key goes into WORKER_UPSTREAM_KEY)').optional(),
-  WORKER_UPSTREAM_MODEL: z.string().optional(),
-  WORKER_UPSTREAM_KEY: bearerKeySetting.optional(),
-  WORKER_ENGINE_TOKEN_DELAY_MS: z.coerce.number().int().min(0).max(60_000).default(0),
-  /** Most answers end within the default. Common supervisors kill after ten seconds. */
-  WORKER_SHUTDOWN_TIMEOUT_MS: shutdownTimeoutSetting.default(8_000),
-  SOLANA_RPC_URL: fetchedUrlSetting(),
-  SVC_PROGRAM_ID: addressSetting.default(PROGRAM_ID),
-  LOG_LEVEL: logLevelSetting,
+export const environmentSchema = z.object({
+  WORKER_HOST: z.string().default('127.0.0.1').describe('where the worker takes jobs'),
+  WORKER_PORT: portSetting.default(8090).describe('its port'),
+  WORKER_AUTHORITY: addressSetting.describe('the authority of the Worker account'),
+  WORKER_PROOF_KEY: keypairSetting.describe('signs proofs; base58, JSON array or a path'),
+  WORKER_SLOTS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(100_000)
+    .default(128)
+    .describe("the worker's capacity: jobs at the same time"),
+  WORKER_UPSTREAM_URL: fetchedUrlSetting(' (a key goes into WORKER_UPSTREAM_KEY)')
+    .optional()
+    .describe(
+      'any chat-completions server, such as http://127.0.0.1:11434/v1; none: the built-in engine',
+    ),
+  WORKER_UPSTREAM_MODEL: z
+    .string()
+    .optional()
+    .describe('the model to ask it for; default: the id the client asked for'),
+  WORKER_UPSTREAM_KEY: bearerKeySetting.optional().describe('its bearer key'),
+  WORKER_ENGINE_TOKEN_DELAY_MS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(60_000)
+    .default(0)
+    .describe('slows the built-in engine down, to see a stream'),
+  WORKER_SHUTDOWN_TIMEOUT_MS: shutdownTimeoutSetting
+    .default(8_000)
+    .describe('its jobs may take this long once it is told to end'),
+  SOLANA_RPC_URL: fetchedUrlSetting().describe("the ledger's node"),
+  SVC_PROGRAM_ID: addressSetting
+    .default(PROGRAM_ID)
+    .describe('the program; default: the id in the published interface'),
+  LOG_LEVEL: logLevelSetting.describe('fatal, error, warn, info, debug, trace or silent'),
 });
 
 /** The worker process's settings; every variable is described in `.env.example`. */

@@ -1,0 +1,81 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { z } from 'zod';
+import { SETTINGS } from '../stack/parts.ts';
+
+const HEAD = `# Made from the processes' config.ts by npm run settings: do not edit.
+#
+# Every setting of every process. Unset means the default shown; empty counts as unset.
+# npm start sets what is required by itself, and what development needs besides: the indexer's and
+# the workers' ports, and loopback for workers and webhooks. Every other setting reaches the
+# processes that list it below as you set it. None sees what only others read. Besides, all have the
+# usual ones of the system and of Node, such as PATH and NODE_OPTIONS; all but the database and the
+# local ledger those of proxies and certificates; the api and the indexer pg's (PGSSLROOTCERT); the
+# api OpenTelemetry's.
+`;
+
+const WIDTH = 100;
+const INDENT = 33;
+
+/** The text of `.env.example`. */
+function renderEnvExample(): string {
+  const known = new Map<string, string>();
+  const sections = Object.entries(SETTINGS).map(([process, schema]) => {
+    const own: string[] = [];
+    const repeated: string[] = [];
+    for (const [name, setting] of Object.entries<z.ZodType>(schema.shape)) {
+      const line = renderSetting(name, setting);
+      if (known.get(name) === line) repeated.push(name);
+      else own.push(line);
+      known.set(name, line);
+    }
+    const above = inLines(repeated).map((names) => `# ${names} as above\n`);
+    const heading = `# --- ${process} `;
+    return `${heading.padEnd(WIDTH - 4, '-')}\n${own.join('')}${above.join('')}`;
+  });
+  return [HEAD, ...sections].join('\n');
+}
+
+function renderSetting(name: string, setting: z.ZodType): string {
+  const isRequired = !setting.safeParse(undefined).success;
+  const text = isRequired ? `required: ${setting.description}` : (setting.description ?? '');
+  const start = `# ${name}=${fallbackOf(setting)}`;
+  return wrap(text, start.length < INDENT ? start.padEnd(INDENT) : `${start} `, '#'.padEnd(INDENT));
+}
+
+/** As a setting spells its default; empty where there is none, or where an address is. */
+function fallbackOf(setting: z.ZodType): string {
+  const fallback: unknown = setting instanceof z.ZodDefault ? setting.def.defaultValue : undefined;
+  return ['string', 'number', 'boolean'].includes(typeof fallback) ? String(fallback) : '';
+}
+
+/** Names in groups that fit a line. */
+function inLines(names: readonly string[]): string[] {
+  const lines: string[] = [];
+  for (const name of names) {
+    const longer = `${lines.at(-1)}, ${name}`;
+    if (lines.length > 0 && longer.length < WIDTH - INDENT / 2) lines[lines.length - 1] = longer;
+    else lines.push(name);
+  }
+  return lines;
+}
+
+/** Lines of at most `WIDTH` characters. */
+function wrap(text: string, first: string, next: string): string {
+  const lines = [first];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) ?? '';
+    const isStart = line === first || line === next;
+    const longer = isStart ? `${line}${word}` : `${line} ${word}`;
+    if (longer.length <= WIDTH || isStart) lines[lines.length - 1] = longer;
+    else lines.push(`${next}${word}`);
+  }
+  return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
+}
+
+/** Writes `.env.example`; with `--check` it writes nothing and fails where the file differs. */
+const path = new URL('../.env.example', import.meta.url);
+const text = renderEnvExample();
+if (!process.argv.includes('--check')) writeFileSync(path, text);
+else if (readFileSync(path, 'utf8') !== text) {
+  throw new Error('.env.example differs from the settings: run npm run settings');
+}
