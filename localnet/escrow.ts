@@ -6,24 +6,29 @@ import { PROGRAM_ID } from '../programs/client/addresses.ts';
 import type { LocalnetConfig } from './config.ts';
 import { type DeployedProgram, UPGRADEABLE_LOADER } from './runtime/deployment.ts';
 import { type Account, RENT_EPOCH_NEVER } from './runtime/runtime.ts';
-import { type KeptAccounts, type Localnet, type LocalnetOptions, startLocalnet } from './start.ts';
+import {
+  type Localnet,
+  type LocalnetOptions,
+  type StoredAccounts,
+  startLocalnet,
+} from './start.ts';
 import { LedgerFilesError } from './store/errors.ts';
 import { keyOf } from './wire/text.ts';
 
 const ELF_PATH = fileURLToPath(
   new URL('../programs/escrow/artifacts/escrow-v3.so', import.meta.url),
 );
-/** More than anybody spends: 100,000 SOL. */
+/** 100,000 SOL, more than development needs. */
 const PAYER_LAMPORTS = 100_000n * 1_000_000_000n;
 const SYSTEM_PROGRAM = new Uint8Array(32);
-/** Every account of the program: discriminator, then its layout's version. */
+/** An account of the program begins with its discriminator and the version of its layout. */
 const VERSION_OFFSET = 8;
 
 /**
  * A ledger with the escrow program on it.
  *
  * @param options.payer has lamports from the start, and is the program's upgrade authority
- * @param options.folder where the ledger is kept, for what is said of one that is too old
+ * @param options.folder the ledger's folder, for the error about an old layout
  */
 export function withEscrow(options: {
   payer: PublicKey;
@@ -33,7 +38,7 @@ export function withEscrow(options: {
   return {
     programs: [escrowProgram(payer)],
     genesis: [[payer, payerAccount()]],
-    checkAccounts: (accounts) => expectLayout(accounts, options.folder),
+    checkAccounts: (accounts) => assertLayout(accounts, options.folder),
   };
 }
 
@@ -74,8 +79,8 @@ function payerAccount(): Account {
   };
 }
 
-/** @throws LedgerFilesError when the program could not read what an earlier release wrote */
-function expectLayout(accounts: KeptAccounts, folder: string | undefined): void {
+/** @throws LedgerFilesError when accounts of an earlier release have another layout */
+function assertLayout(accounts: StoredAccounts, folder: string | undefined): void {
   const programId = keyOf(PROGRAM_ID.toBytes());
   for (const [, { owner, data }] of accounts) {
     if (keyOf(owner) !== programId || accountKind(data) === undefined) continue;

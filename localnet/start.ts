@@ -11,28 +11,28 @@ import { openStore, type Store } from './store/store.ts';
 
 export interface LocalnetOptions {
   readonly host?: string;
-  /** Of JSON-RPC; the websocket has the next one. 0, the default: any pair that is free. */
+  /** The port of JSON-RPC; the websocket uses the next one. 0, the default: any free pair. */
   readonly port?: number;
-  /** Where the ledger is kept between starts; without it, nothing is. */
+  /** The folder that keeps the ledger between starts; without it the ledger is temporary. */
   readonly folder?: string | undefined;
   readonly slotMs?: number;
   /** How many slots after its own a block is confirmed; 0: as soon as it is closed. */
   readonly confirmSlots?: number;
-  /** Whether accounts may be written and the Clock moved, by methods that no cluster has. */
+  /** Enables methods that no cluster has: they write accounts and move the Clock. */
   readonly isDevelopment?: boolean;
   /** Programs besides the system's and the token programs. */
   readonly programs?: readonly DeployedProgram[];
   /** Accounts that a new ledger begins with. */
   readonly genesis?: Iterable<readonly [address: Uint8Array, account: Account]>;
-  /** Looks at what was kept before anything runs on it. @throws Error to refuse it */
-  readonly checkAccounts?: (accounts: KeptAccounts) => void;
-  /** Given the files once they are open: tests take their room away. */
+  /** Checks the stored accounts before the ledger starts. @throws Error to refuse them */
+  readonly checkAccounts?: (accounts: StoredAccounts) => void;
+  /** Called with the open files: tests limit their size. */
   readonly onStoreOpen?: (store: Pick<Store, 'limitPages'>) => void;
-  /** Told of an error after which the ledger must end. */
+  /** Called with a fatal error. */
   readonly onFault?: (error: Error) => void;
 }
 
-export type KeptAccounts = Iterable<readonly [address: Uint8Array, account: Account]>;
+export type StoredAccounts = Iterable<readonly [address: Uint8Array, account: Account]>;
 
 /** A running ledger. */
 export interface Localnet extends Pick<RpcServer, 'rpcUrl' | 'wsUrl'> {
@@ -40,17 +40,17 @@ export interface Localnet extends Pick<RpcServer, 'rpcUrl' | 'wsUrl'> {
   close(): Promise<void>;
 }
 
-/** The shortest that costs nothing: see docs/localnet.md for what was measured. */
+/** The shortest slot time without measurable cost: docs/localnet.md has the figures. */
 export const SLOT_MS = 5;
 
-/** Taken once: a test that moves its own clock, in the same process, must not stop the ledger's. */
+/** Bound once, so that a test's mocked clock in the same process does not stop the ledger's. */
 const monotoneNowMs = performance.now.bind(performance);
 
 /**
- * Starts a local ledger: Solana's runtime with JSON-RPC and websocket in front of it, in this
- * process. One node, for development and tests.
+ * Starts a local ledger in this process: Solana's runtime with JSON-RPC and websocket. It is a single
+ * node, for development and tests.
  *
- * @throws LedgerFilesError when the folder cannot be used; Error naming a port that is taken
+ * @throws LedgerFilesError when the folder cannot be used; Error with the name of an occupied port
  */
 export async function startLocalnet(options: LocalnetOptions = {}): Promise<Localnet> {
   const { host = '127.0.0.1', port = 0, slotMs = SLOT_MS, confirmSlots = 0 } = options;
@@ -65,21 +65,23 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
       runtime.setAccount(address, account);
     }
     const timeline = createTimeline({
-      ...{ slotMs, anchors: store.anchors, slotFloor: store.lastSlot },
+      slotMs,
+      anchors: store.anchors,
+      slotFloor: store.lastSlot,
       wallMs: Date.now,
       monotoneMs: monotoneNowMs,
     });
-    store.keepAnchor(timeline.start);
+    store.storeAnchor(timeline.start);
     const blockhashes = createBlockhashes(store.seed, slotMs);
     const bank = createBank({ runtime, store, timeline, blockhashes, confirmSlots });
-    // Kept with the others, so that whoever replaces a program later finds his own again.
+    // Programs are stored like other accounts, so that an upgraded program survives a restart.
     if (isNew) await bank.writeAccounts(genesis);
     for (const program of programs) {
       if (runtime.account(program.programId) === null) deployProgram(runtime, program);
     }
     const faucet = await openFaucet(bank, store.seed);
-    // What was there before anybody asks is final, as a cluster's first accounts are.
-    store.keepAnchor(timeline.skipSlots(FINALITY_SLOTS + 1));
+    // The first accounts are final before the first request, as on clusters.
+    store.storeAnchor(timeline.skipSlots(FINALITY_SLOTS + 1));
     const genesisHash = blockhashes.textAt(0);
     const isDevelopment = options.isDevelopment ?? false;
     const server = await startRpcServer(
@@ -87,11 +89,13 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
       { host, port, onFault },
     );
     return {
-      ...{ rpcUrl: server.rpcUrl, wsUrl: server.wsUrl, genesisHash },
+      rpcUrl: server.rpcUrl,
+      wsUrl: server.wsUrl,
+      genesisHash,
       async close() {
         await server.close();
         await bank.close();
-        keepTime(store, timeline);
+        storeTime(store, timeline);
         store.close();
       },
     };
@@ -101,7 +105,7 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
   }
 }
 
-/** A program is loaded when its account appears, which must be after its binary. */
+/** LiteSVM loads a program when its account appears, so its binary must come first. */
 function orderForLoading<Entry extends readonly [unknown, Account]>(entries: Entry[]): Entry[] {
   return [
     ...entries.filter(([, { executable }]) => !executable),
@@ -109,10 +113,10 @@ function orderForLoading<Entry extends readonly [unknown, Account]>(entries: Ent
   ];
 }
 
-/** The slots that passed in silence count too. On a full disk the last that was kept has to do. */
-function keepTime(store: Store, timeline: Timeline): void {
+/** Idle slots count, too. On a full disk the last stored anchor has to suffice. */
+function storeTime(store: Store, timeline: Timeline): void {
   try {
-    store.keepAnchor(timeline.mark());
+    store.storeAnchor(timeline.anchorNow());
   } catch (error) {
     if (!(error instanceof StorageFullError)) throw error;
   }

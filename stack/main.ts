@@ -38,7 +38,9 @@ try {
     config: loadConfig(),
     environment: process.env,
     folder: STACK_FOLDER,
-    ...{ shutdown, onDeath: endWithError, say: createProgress(console.log) },
+    shutdown,
+    onDeath: endWithError,
+    say: createProgress(console.log),
   });
   console.log(describeRunning(stack));
 } catch (error) {

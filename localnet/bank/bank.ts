@@ -23,51 +23,51 @@ import {
   slotHashesSysvar,
 } from './sysvars.ts';
 
-/** What became of a transaction that was given to the ledger. */
+/** The result of a submitted transaction. */
 export type Submission = LandedTransaction | Refused;
 
 type AccountEntry = readonly [address: Uint8Array, account: Account];
 
 /**
- * The ledger: executes transactions in the order in which they come, gathers them in blocks, keeps
- * each block before anybody is told of it, and knows what every account was at each commitment.
+ * The ledger. It executes transactions in order, collects them in blocks, stores each block before it
+ * announces it, and has every account as of each commitment.
  *
- * One node without forks. A block is confirmed when it is closed, or so many slots later as
- * `confirmSlots` says; it is final 32 slots after its own.
+ * It is one node without forks. A block is confirmed when it is closed, or `confirmSlots` slots later.
+ * It is final 32 slots after its own.
  */
 export interface Bank {
   readonly runtime: Runtime;
   readonly store: Store;
   readonly timeline: Timeline;
   readonly blockhashes: Blockhashes;
-  /** The newest slot of that commitment. Unless processed, what it holds changes no more. */
+  /** The newest slot of a commitment. From `confirmed` on, its content no longer changes. */
   slot(commitment: Commitment): number;
   /** An account as of a commitment. */
   account(address: Uint8Array, commitment: Commitment): Account | null;
   accountsOf(programId: Uint8Array, commitment: Commitment): AccountEntry[];
   /**
-   * Executes a transaction. Where blocks are confirmed at once, resolves when its block is kept.
+   * Executes a transaction. If blocks are confirmed at once, resolves when its block is stored.
    *
-   * @param isPreflighted whether a failure shall have no effect
-   * @throws StorageFullError when the block cannot be kept: then it never was
+   * @param isPreflighted whether a failed transaction has no effect
+   * @throws StorageFullError when the block cannot be stored, and is rolled back
    */
   submit(transaction: DecodedTransaction, isPreflighted: boolean): Promise<Submission>;
-  /** Writes accounts as no transaction could. @throws StorageFullError as `submit` does */
+  /** Writes accounts without a transaction. @throws StorageFullError as `submit` does */
   writeAccounts(accounts: Iterable<readonly [Uint8Array, Account | null]>): Promise<void>;
   /** Runs a transaction without any effect. */
   simulate(transaction: DecodedTransaction, options: { verifiesSignatures: boolean }): Simulation;
   /** A transaction that is not final yet. */
   recent(signature: string): LandedTransaction | undefined;
-  /** Tells of blocks as they reach a commitment, oldest first. @returns ends it */
+  /** Calls the listener for blocks that reach a commitment, oldest first. @returns unsubscribes */
   onBlock(commitment: Commitment, listener: (block: Block) => void): () => void;
   transactionCount(): number;
-  /** Closes the block that is open. */
+  /** Closes the open block. */
   close(): Promise<void>;
 }
 
 interface OpenBlock extends Block {
-  readonly kept: PromiseWithResolvers<void>;
-  /** It is closed when this slot begins. */
+  readonly stored: PromiseWithResolvers<void>;
+  /** The block is closed when this slot begins. */
   readonly dueSlot: number;
 }
 
@@ -75,7 +75,7 @@ const CLOCK = keyOf(CLOCK_SYSVAR);
 const SLOT_HASHES = keyOf(SLOT_HASHES_SYSVAR);
 const READS_SLOT_HASHES = new Set([SLOT_HASHES, keyOf(LOOKUP_TABLE_PROGRAM)]);
 
-/** @param options.confirmSlots 0: a block is closed as soon as what came together is executed */
+/** @param options.confirmSlots 0: a block is closed once the transactions of one turn are executed */
 export function createBank(options: {
   runtime: Runtime;
   store: Store;
@@ -93,7 +93,7 @@ export function createBank(options: {
 
   function slot(commitment: Commitment): number {
     if (commitment === 'processed' && open) return open.slot;
-    // No transaction can come to this slot any more.
+    // No further transaction can enter this slot.
     const closed = open ? open.slot - 1 : Math.max(lastClosedSlot, timeline.slotNow() - 1);
     return commitment === 'processed' ? closed : closed - lags[commitment];
   }
@@ -102,16 +102,16 @@ export function createBank(options: {
 
   const nextSlot = (): number => open?.slot ?? Math.max(timeline.slotNow(), lastClosedSlot + 1);
 
-  /** @param next the slot that a transaction has been executed in already */
+  /** @param next the slot in which a transaction was executed */
   function openBlock(next: number): OpenBlock {
     if (open) return open;
     open = {
       ...createBlock(next, Math.floor(timeline.clockMs())),
-      kept: Promise.withResolvers(),
+      stored: Promise.withResolvers(),
       dueSlot: confirmSlots === 0 ? next : next + 1,
     };
-    // Whoever waits for it is told; nobody has to.
-    open.kept.promise.catch(() => undefined);
+    // A rejection without a waiting caller is not an unhandled one.
+    open.stored.promise.catch(() => undefined);
     setImmediate(closeWhenDue);
     return open;
   }
@@ -123,23 +123,25 @@ export function createBank(options: {
     else closeBlock(open);
   }
 
-  /** Keeps what the block did. On a full disk it is undone: nobody was told of it. */
+  /** Stores the block. On a full disk it is rolled back, since it was not announced yet. */
   function closeBlock(block: OpenBlock): void {
     open = undefined;
     const { changes, transactions } = block;
     try {
       store.append({
-        ...{ slot: block.slot, clockMs: block.clockMs, transactions },
+        slot: block.slot,
+        clockMs: block.clockMs,
+        transactions,
         accounts: [...changes.values()].map(({ address, after }) => [address, after] as const),
       });
     } catch (error) {
       for (const { address, before } of changes.values()) runtime.setAccount(address, before);
       position -= transactions.length;
-      block.kept.reject(error);
+      block.stored.reject(error);
       return;
     }
     lastClosedSlot = block.slot;
-    block.kept.resolve();
+    block.stored.resolve();
     recentBlocks.add(block);
   }
 
@@ -167,7 +169,7 @@ export function createBank(options: {
     recentBlocks.find(signature);
 
   function land(transaction: DecodedTransaction, isPreflighted: boolean): Submission {
-    // Time goes on while it is executed, and programs are told the slot before.
+    // Time advances during the execution, so the slot is chosen before.
     const next = nextSlot();
     const refused = prepare(transaction, next);
     if (refused) return refused;
@@ -239,7 +241,7 @@ export function createBank(options: {
 
     async submit(transaction, isPreflighted) {
       const submission = land(transaction, isPreflighted);
-      if ('position' in submission && confirmSlots === 0) await open?.kept.promise;
+      if ('position' in submission && confirmSlots === 0) await open?.stored.promise;
       return submission;
     },
 
@@ -250,7 +252,7 @@ export function createBank(options: {
         runtime.setAccount(address, after);
         recordChange(block, keyOf(address), { address, before, after });
       }
-      await block.kept.promise;
+      await block.stored.promise;
     },
 
     simulate(transaction, { verifiesSignatures }) {
@@ -269,7 +271,7 @@ export function createBank(options: {
     transactionCount: () => position,
 
     async close() {
-      // Whatever has not been told by now is not told any more.
+      // Later notifications are dropped.
       if (open) closeBlock(open);
       recentBlocks.close();
     },

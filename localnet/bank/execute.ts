@@ -11,22 +11,22 @@ export interface Change {
   readonly after: Account | null;
 }
 
-/** A transaction that became part of a block, whether it succeeded or failed there. */
+/** A transaction in a block, successful or failed. */
 interface Executed {
   readonly execution: Execution;
   /** All its accounts, those of lookup tables last. */
   readonly keys: readonly Uint8Array[];
   readonly changes: readonly Change[];
-  /** What clusters tell of it, as JSON. */
+  /** Its `meta` in the form of clusters, as JSON. */
   readonly meta: string;
 }
 
-/** Refused before it had any effect: it is in no block and paid nothing. */
+/** A transaction that was refused without effect: it is in no block and paid no fee. */
 export interface Refused {
   readonly execution: Execution;
 }
 
-/** What a cluster charges for although it executes nothing: accounts that cannot be loaded. */
+/** Errors of loading accounts, for which a cluster charges although it executes nothing. */
 const CHARGED_UNEXECUTED = new Set([
   'ProgramAccountNotFound',
   'InvalidProgramForExecution',
@@ -34,10 +34,10 @@ const CHARGED_UNEXECUTED = new Set([
 ]);
 
 /**
- * Runs a transaction and tells what it changed.
+ * Runs a transaction and returns its changes.
  *
- * @param isPreflighted whether a failure is only told, and leaves no trace: as a cluster's node
- *   does, which simulates first. Here one run serves for both
+ * @param isPreflighted whether a failure has no effect. A cluster's node simulates first; here one
+ *   run serves both purposes
  */
 export function executeTransaction(
   runtime: Runtime,
@@ -48,16 +48,16 @@ export function executeTransaction(
   const keys = [...transaction.keys, ...loaded.writable, ...loaded.readonly];
   const payer = keys[0] as Uint8Array;
   const fee = feeOf(transaction);
-  const before = look(runtime, transaction, keys);
+  const before = takeSnapshot(runtime, transaction, keys);
   const execution = runtime.execute(transaction.wire, transaction.version === 'legacy');
   if (execution.err !== null) {
     chargeUnexecuted(runtime, payer, { execution, fee });
-    // Nothing in a block is free, so whoever paid nothing is in none.
+    // Every transaction in a block pays a fee, so one without a fee is in none.
     const hasPaid = runtime.lamports(payer) !== before.lamports[0];
     if (isPreflighted && hasPaid) runtime.setAccount(payer, before.writable.get(0) ?? null);
     if (isPreflighted || !hasPaid) return { execution };
   }
-  const after = look(runtime, transaction, keys);
+  const after = takeSnapshot(runtime, transaction, keys);
   const meta = metaOf(execution, {
     fee,
     loaded,
@@ -71,19 +71,19 @@ export function isExecuted(result: Executed | Refused): result is Executed {
   return 'meta' in result;
 }
 
-interface Look {
-  /** By index: what the transaction may change. */
+interface Snapshot {
+  /** The accounts that the transaction may change, by index. */
   readonly writable: ReadonlyMap<number, Account | null>;
   readonly lamports: readonly bigint[];
   readonly tokens: ReturnType<typeof tokenBalances>;
 }
 
-/** Programs that are called are not read: their binaries are large, and hold no tokens. */
-function look(
+/** Called programs are not read: their binaries are large and hold no tokens. */
+function takeSnapshot(
   runtime: Runtime,
   transaction: DecodedTransaction,
   keys: readonly Uint8Array[],
-): Look {
+): Snapshot {
   const called = new Set(transaction.instructions.map(({ programIdIndex }) => programIdIndex));
   const accounts = keys.map((address, index) =>
     called.has(index) ? undefined : runtime.account(address),
@@ -101,7 +101,7 @@ function look(
   };
 }
 
-/** LiteSVM lets go for nothing what a cluster charges for. */
+/** LiteSVM charges nothing for these failures, but a cluster does. */
 function chargeUnexecuted(
   runtime: Runtime,
   payer: Uint8Array,
@@ -113,7 +113,7 @@ function chargeUnexecuted(
   runtime.setAccount(payer, { ...account, lamports: account.lamports - fee });
 }
 
-function changesOf(keys: readonly Uint8Array[], before: Look, after: Look): Change[] {
+function changesOf(keys: readonly Uint8Array[], before: Snapshot, after: Snapshot): Change[] {
   return [...before.writable].flatMap(([index, from]) => {
     const to = after.writable.get(index) ?? null;
     return isSame(from, to)

@@ -4,22 +4,22 @@ import { RENT_EPOCH_NEVER } from '../runtime/runtime.ts';
 import { decodeTransaction } from '../wire/transaction.ts';
 import type { Bank } from './bank.ts';
 
-/** Gives lamports to whoever asks, by transactions like any other. */
+/** Airdrops lamports by ordinary transactions. */
 export interface Faucet {
   readonly address: Uint8Array;
   /** @returns the transfer's signature @throws AirdropError when the ledger refuses it */
   airdrop(to: Uint8Array, lamports: bigint): Promise<string>;
 }
 
-/** The ledger refused an airdrop, as one to a program's account. */
+/** The ledger refused an airdrop, for example to a program's account. */
 export class AirdropError extends Error {
   override name = 'AirdropError';
 }
 
-/** Half of all that a cluster has, and far within 64 bits. */
+/** Half the supply of a cluster, and far below the limit of 64 bits. */
 const FAUCET_LAMPORTS = 250_000_000n * 1_000_000_000n;
 
-/** @param seed the ledger's: its faucet has the same key at each start */
+/** @param seed the ledger's seed, so that the faucet has the same key at each start */
 export async function openFaucet(bank: Bank, seed: Uint8Array): Promise<Faucet> {
   const keypair = Keypair.fromSeed(seed);
   const address = keypair.publicKey.toBytes();
@@ -42,7 +42,7 @@ export async function openFaucet(bank: Bank, seed: Uint8Array): Promise<Faucet> 
           toPubkey: new PublicKey(to),
           lamports,
         }),
-        // Two airdrops of the same amount are two transactions.
+        // Makes two airdrops of the same amount two transactions.
         SystemProgram.transfer({
           fromPubkey: keypair.publicKey,
           toPubkey: keypair.publicKey,

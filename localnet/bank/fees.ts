@@ -2,12 +2,12 @@ import { base58 } from '@scure/base';
 import { keyOf } from '../wire/text.ts';
 import type { DecodedTransaction } from '../wire/transaction.ts';
 
-/** What a cluster charges for each signature, those in precompiles included. */
+/** A cluster's fee for each signature, including those in precompiles. */
 export const LAMPORTS_PER_SIGNATURE = 5_000n;
 const LAMPORTS_MAX = 2n ** 64n - 1n;
 const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
 const COMPUTE_UNITS_MAX = 1_400_000;
-/** What an instruction is granted where the transaction names no limit. */
+/** The compute units of an instruction in a transaction without a limit. */
 const COMPUTE_UNITS_DEFAULT = 200_000;
 const COMPUTE_UNITS_BUILTIN = 3_000;
 
@@ -20,7 +20,7 @@ const PRECOMPILES_BUILTIN = [
   'Ed25519SigVerify111111111111111111111111111',
   'KeccakSecp256k11111111111111111111111111111',
 ].map(idOf);
-/** The youngest of them is granted as much as a program that is none of the system's. */
+/** The newest precompile gets as many units as a program outside the system's. */
 const PRECOMPILES = new Set([
   ...PRECOMPILES_BUILTIN,
   idOf('Secp256r1SigVerify1111111111111111111111111'),
@@ -37,7 +37,7 @@ const BUILTINS = new Set([
   ].map(idOf),
 ]);
 
-/** What a transaction pays, in lamports, whether it succeeds or fails. */
+/** The fee of a transaction in lamports, for success and failure alike. */
 export function feeOf({
   header,
   keys,
@@ -50,7 +50,7 @@ export function feeOf({
   for (const { programIdIndex, data } of instructions) {
     const program = keyOf(keys[programIdIndex] as Uint8Array);
     unitsDefault += BUILTINS.has(program) ? COMPUTE_UNITS_BUILTIN : COMPUTE_UNITS_DEFAULT;
-    // A precompile's first byte says how many signatures it verifies.
+    // A precompile's first byte is the number of its signatures.
     if (PRECOMPILES.has(program)) signatures += data[0] ?? 0;
     if (program !== COMPUTE_BUDGET) continue;
     const view = new DataView(data.buffer, data.byteOffset, data.length);

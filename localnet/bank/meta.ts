@@ -9,7 +9,7 @@ import { addressText, exact, keyOf } from '../wire/text.ts';
 import type { DecodedTransaction } from '../wire/transaction.ts';
 import type { TokenBalance } from './tokenBalances.ts';
 
-/** The accounts that a transaction names through lookup tables, in its order. */
+/** The accounts that a transaction loads from lookup tables, in its order. */
 interface LoadedAddresses {
   readonly writable: readonly Uint8Array[];
   readonly readonly: readonly Uint8Array[];
@@ -19,7 +19,7 @@ export const LOOKUP_TABLE_PROGRAM = base58.decode('AddressLookupTab1e11111111111
 const TABLE_HEADER_BYTES = 56;
 const NONE: LoadedAddresses = { writable: [], readonly: [] };
 
-/** @returns undefined where a table or an entry of it is missing: the runtime says why */
+/** @returns undefined when a table or an entry is missing; the runtime reports the error */
 export function loadAddresses(
   runtime: Runtime,
   { lookups }: Pick<DecodedTransaction, 'lookups'>,
@@ -49,7 +49,7 @@ const MEMO_PROGRAMS = new Set(
   ].map((address) => keyOf(base58.decode(address))),
 );
 
-/** A transaction's memos as clusters list them: each behind its length in bytes. */
+/** A transaction's memos in the form of clusters: each after its length in bytes. */
 export function memoOf({ keys, instructions }: DecodedTransaction): string | null {
   const memos = instructions
     .filter(({ programIdIndex }) => MEMO_PROGRAMS.has(keyOf(keys[programIdIndex] as Uint8Array)))
@@ -57,7 +57,7 @@ export function memoOf({ keys, instructions }: DecodedTransaction): string | nul
   return memos.length === 0 ? null : memos.join('; ');
 }
 
-/** What a transaction found and left. */
+/** Balances before and after a transaction. */
 interface Effects {
   readonly fee: bigint;
   /** Lamports by account, before and after. */
@@ -66,7 +66,7 @@ interface Effects {
   readonly loaded: LoadedAddresses;
 }
 
-/** A transaction's `meta`, as clusters tell it. */
+/** A transaction's `meta` in the form of clusters. */
 export function metaOf(execution: Execution, effects: Effects): object {
   const { err, logs, innerInstructions, computeUnits, returnData } = execution;
   return {
@@ -89,7 +89,7 @@ export function metaOf(execution: Execution, effects: Effects): object {
   };
 }
 
-/** Only instructions that called others are listed. */
+/** Lists only instructions that called others. */
 export function innerInstructionsOf(
   byInstruction: readonly (readonly InnerInstruction[])[],
 ): object[] {

@@ -1,16 +1,16 @@
 import type { Timeline } from '../runtime/timeline.ts';
 import type { TransactionError } from '../runtime/transactionError.ts';
-import type { KeptTransaction } from '../store/schema.ts';
+import type { StoredTransaction } from '../store/schema.ts';
 import type { Change } from './execute.ts';
 
-/** How sure the ledger is of a slot. */
+/** The commitment levels of a slot. */
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
-/** A block is final when so many slots have passed since, as on clusters. */
+/** A block is final after this many slots, as on clusters. */
 export const FINALITY_SLOTS = 32;
 
 /** A transaction in a block. */
-export interface LandedTransaction extends KeptTransaction {
+export interface LandedTransaction extends StoredTransaction {
   /** In base58. */
   readonly signatureText: string;
   /** All its accounts. */
@@ -19,12 +19,12 @@ export interface LandedTransaction extends KeptTransaction {
   readonly err: TransactionError | null;
 }
 
-/** A block of which something may still be asked as if it had not been. */
+/** A block that is not final yet, with the accounts as they were before it. */
 export interface Block {
   readonly slot: number;
   readonly clockMs: number;
   readonly transactions: LandedTransaction[];
-  /** By key of the address: what each account was before the block, and what it is since. */
+  /** Each changed account before and after the block, by the key of its address. */
   readonly changes: Map<string, Change>;
 }
 
@@ -32,7 +32,7 @@ export function createBlock(slot: number, clockMs: number): Block {
   return { slot, clockMs, transactions: [], changes: new Map() };
 }
 
-/** Adds an account's change to those that the block has made already. */
+/** Merges an account's change into the block's changes. */
 export function recordChange(block: Block, key: string, change: Change): void {
   const { before } = block.changes.get(key) ?? change;
   block.changes.set(key, { ...change, before });
@@ -40,15 +40,15 @@ export function recordChange(block: Block, key: string, change: Change): void {
 
 type Listener = (block: Block) => void;
 
-/** Blocks from the moment in which they are closed until they are final. */
+/** Closed blocks until they are final. */
 interface RecentBlocks {
   add(block: Block): void;
-  /** All that are newer than a slot, oldest first. */
+  /** The blocks after a slot, oldest first. */
   after(slot: number): readonly Block[];
-  /** The first change of an account after a slot: it says what the account was there. */
+  /** The first change of an account after a slot; its `before` is the account as of the slot. */
   changeAfter(slot: number, key: string): Change | undefined;
   find(signature: string): LandedTransaction | undefined;
-  /** Tells of blocks as they reach a commitment, oldest first. @returns ends it */
+  /** Calls the listener for blocks that reach a commitment, oldest first. @returns unsubscribes */
   onBlock(commitment: Exclude<Commitment, 'processed'>, listener: Listener): () => void;
   close(): void;
 }
@@ -56,7 +56,7 @@ interface RecentBlocks {
 /**
  * @param options.slot the newest slot of a commitment
  * @param options.confirmSlots how many slots after its own a block is confirmed
- * @param options.announcedSlot blocks up to this slot are nobody's news
+ * @param options.announcedSlot blocks up to this slot are not announced
  */
 export function createRecentBlocks(options: {
   timeline: Timeline;
@@ -78,8 +78,8 @@ export function createRecentBlocks(options: {
   const blocks: Block[] = [];
   let timer: NodeJS.Timeout | undefined;
 
-  /** Tells each commitment's listeners what has reached it, and comes back for what has not. */
-  function tell(): void {
+  /** Notifies each commitment's listeners of the blocks that reached it, and schedules the next. */
+  function notify(): void {
     clearTimeout(timer);
     let nextMs = Number.POSITIVE_INFINITY;
     for (const stage of stages) {
@@ -96,11 +96,11 @@ export function createRecentBlocks(options: {
         for (const listener of stage.listeners) listener(block);
       }
     }
-    forgetFinal();
-    if (Number.isFinite(nextMs)) timer = setTimeout(tell, Math.ceil(nextMs)).unref();
+    dropFinal();
+    if (Number.isFinite(nextMs)) timer = setTimeout(notify, Math.ceil(nextMs)).unref();
   }
 
-  function forgetFinal(): void {
+  function dropFinal(): void {
     const final = slot('finalized');
     while (blocks[0] && blocks[0].slot <= final) {
       for (const { signatureText } of blocks[0].transactions) transactions.delete(signatureText);
@@ -117,7 +117,7 @@ export function createRecentBlocks(options: {
       for (const transaction of block.transactions) {
         transactions.set(transaction.signatureText, transaction);
       }
-      tell();
+      notify();
     },
     changeAfter(newest, key) {
       for (const block of blocks) {
@@ -130,7 +130,7 @@ export function createRecentBlocks(options: {
     onBlock(commitment, listener) {
       const stage = stages.find((one) => one.commitment === commitment);
       stage?.listeners.add(listener);
-      tell();
+      notify();
       return () => stage?.listeners.delete(listener);
     },
     close: () => clearTimeout(timer),

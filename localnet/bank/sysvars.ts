@@ -9,27 +9,27 @@ import {
 import type { Timeline } from '../runtime/timeline.ts';
 import { addressText, keyOf } from '../wire/text.ts';
 
-/** Each slot's blockhash, and which of them a transaction may still name. */
+/** Each slot's blockhash, and the window in which transactions may use it. */
 export interface Blockhashes {
-  /** For so many slots after its own a blockhash can be used. */
+  /** The number of slots after its own for which a blockhash is valid. */
   readonly windowSlots: number;
   at(slot: number): Uint8Array;
   /** In base58. */
   textAt(slot: number): string;
-  /** The slot of a blockhash that is valid at `slot`; undefined when it is none, or too old. */
+  /** The slot of a blockhash that is valid at `slot`; undefined for an unknown or expired one. */
   slotOf(blockhash: Uint8Array, slot: number): number | undefined;
 }
 
 /** A cluster's window. */
 const WINDOW_SLOTS_MIN = 150;
-/** Where slots are short, a blockhash lives this long all the same. */
+/** The shortest life of a blockhash, for ledgers with short slots. */
 const WINDOW_MS_MIN = 3_000;
-/** Whoever asks for a finalized one is given one that is so much older already. */
+/** A finalized blockhash is older by this many slots when a client gets it. */
 const FINALITY_SLOTS = 32;
 
 /**
- * Blockhashes follow from the ledger's seed and the slot: none has to be kept, idle slots need no
- * block, and those of before a restart are still good.
+ * Blockhashes are derived from the ledger's seed and the slot. So none is stored, idle slots need no
+ * block, and blockhashes stay valid over a restart.
  */
 export function createBlockhashes(seed: Uint8Array, slotMs: number): Blockhashes {
   const windowSlots =
@@ -44,7 +44,7 @@ export function createBlockhashes(seed: Uint8Array, slotMs: number): Blockhashes
     return hash('sha256', input, 'buffer');
   };
 
-  /** Knows all of the window, but only once somebody names one of them. */
+  /** Computes the window on demand. */
   function computeUpTo(slot: number): void {
     for (let next = Math.max(computedTo + 1, slot - windowSlots); next <= slot; next += 1) {
       slots.set(keyOf(at(next)), next);
@@ -68,17 +68,17 @@ export function createBlockhashes(seed: Uint8Array, slotMs: number): Blockhashes
   };
 }
 
-// Sysvars that change with every slot are made when somebody looks, so that idle slots cost nothing.
+// Sysvars that change with every slot are computed on demand, so that idle slots cost nothing.
 
 export const CLOCK_SYSVAR = base58.decode('SysvarC1ock11111111111111111111111111111111');
 export const SLOT_HASHES_SYSVAR = base58.decode('SysvarS1otHashes111111111111111111111111111');
 const SYSVAR_OWNER = base58.decode('Sysvar1111111111111111111111111111111111111');
 const CLOCK_BYTES = 40;
-/** Of slot u64 and hash, behind their count; programs read them at fixed offsets. */
+/** The number of entries, each a slot (u64) and a hash, after a count. Programs read fixed offsets. */
 const SLOT_HASHES = 512;
 const SLOT_HASH_BYTES = 40;
 
-/** slot, start of the epoch, epoch, the next leaders' epoch, Unix seconds. */
+/** The Clock account: slot, start of the epoch, epoch, leader schedule epoch, Unix seconds. */
 export function clockSysvar(runtime: Runtime, slot: number, timeline: Timeline): Account {
   const epoch = BigInt(slot) / SLOTS_PER_EPOCH;
   const data = Buffer.alloc(CLOCK_BYTES);

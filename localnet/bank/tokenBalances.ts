@@ -4,7 +4,7 @@ import { MINT, TOKEN_ACCOUNT } from '../../programs/client/token/layout.ts';
 import type { Account, Runtime } from '../runtime/runtime.ts';
 import { addressText, keyOf } from '../wire/text.ts';
 
-/** What a token account holds, in the form in which clusters tell it. */
+/** A token account's balance in the form of clusters. */
 export interface TokenBalance {
   readonly accountIndex: number;
   readonly mint: string;
@@ -24,7 +24,7 @@ interface TokenAmount {
 const TOKEN_2022_PROGRAM = base58.decode('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb');
 const TOKEN_PROGRAMS = new Set([TOKEN_PROGRAM.toBytes(), TOKEN_2022_PROGRAM].map(keyOf));
 
-/** Behind the base layout, Token-2022 says which kind of account it is. */
+/** Token-2022 stores the kind of account after the base layout. */
 const KIND_OFFSET = TOKEN_ACCOUNT.bytes;
 const KIND_MINT = 1;
 const KIND_ACCOUNT = 2;
@@ -47,7 +47,7 @@ export function isTokenProgram(address: Uint8Array): boolean {
   return TOKEN_PROGRAMS.has(keyOf(address));
 }
 
-/** Undefined for what is no initialized token account. */
+/** @returns undefined for anything but an initialized token account */
 export function tokenHolding(account: Account | null): TokenHolding | undefined {
   if (!account || !isTokenProgram(account.owner)) return undefined;
   const { data } = account;
@@ -62,7 +62,7 @@ export function tokenHolding(account: Account | null): TokenHolding | undefined 
   };
 }
 
-/** Undefined for what is no initialized mint. */
+/** @returns undefined for anything but an initialized mint */
 export function mintState(account: Account | null): MintState | undefined {
   if (!account || !isTokenProgram(account.owner)) return undefined;
   const { data } = account;
@@ -72,7 +72,7 @@ export function mintState(account: Account | null): MintState | undefined {
   return { supply: u64At(data, MINT.supply), decimals: data[MINT.decimals] ?? 0 };
 }
 
-/** An amount of tokens as clusters tell it: exact as text, rounded as a number. */
+/** An amount of tokens in the form of clusters: exact as text, rounded as a number. */
 export function tokenAmount(amount: bigint, decimals: number): TokenAmount {
   const digits = String(amount).padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
@@ -81,7 +81,7 @@ export function tokenAmount(amount: bigint, decimals: number): TokenAmount {
   return { amount: String(amount), decimals, uiAmount: Number(uiAmountString), uiAmountString };
 }
 
-/** What the token accounts among these hold. */
+/** The balances of the token accounts among these accounts. */
 export function tokenBalances(
   runtime: Runtime,
   accounts: readonly (readonly [index: number, account: Account | null])[],

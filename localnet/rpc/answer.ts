@@ -20,7 +20,7 @@ import {
   RpcError,
 } from './protocol/method.ts';
 
-/** Everything that can be asked over HTTP, by name. */
+/** Every method over HTTP, by name. */
 export const METHODS: ReadonlyMap<string, Method> = new Map(
   Object.entries({
     ...accountMethods,
@@ -32,20 +32,20 @@ export const METHODS: ReadonlyMap<string, Method> = new Map(
   }),
 );
 
-/** Of calls in one batch. */
+/** The maximum of calls in one batch. */
 const BATCH_MAX = 1_000;
 
-/** Finds the answer to a call; undefined where none is to be given. */
+/** Returns the result of a call. */
 type Respond = (method: string, params: unknown) => unknown;
 
-/** What a ledger does with an error that is nobody's call's fault. */
+/** Handles an error of the ledger itself, not of a call. */
 export type OnFault = (error: Error) => void;
 
 /**
  * Answers a JSON-RPC body: one call, or a batch of them in their order.
  *
- * @param respond finds the result of a call @throws RpcError
- * @returns JSON; undefined when nothing is to be answered, since all were notifications
+ * @param respond returns the result of a call @throws RpcError
+ * @returns JSON, or undefined when the body had only notifications
  */
 export async function answerBody(body: string, respond: Respond): Promise<string | undefined> {
   let parsed: unknown;
@@ -90,9 +90,9 @@ function errorText(id: unknown, { code, message, data }: RpcError): string {
 }
 
 /**
- * What every method answers, by its name.
+ * Calls the method of a name.
  *
- * @param onFault told of errors by which the ledger cannot go on
+ * @param onFault called with fatal errors
  */
 export function createResponder(context: RpcContext, onFault: OnFault): Respond {
   return async (name, params) => {

@@ -6,27 +6,26 @@ import { answerBody, createResponder, type OnFault } from './answer.ts';
 import { invalidRequest, type RpcContext } from './protocol/method.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
-/** Where the ledger is asked. */
+/** The ledger's addresses. */
 export interface RpcServer {
   readonly rpcUrl: string;
   readonly wsUrl: string;
   close(): Promise<void>;
 }
 
-/** Room for a thousand transactions, or for a program of half a megabyte. */
+/** Enough for a thousand transactions, or for a program of half a megabyte. */
 const BODY_BYTES_MAX = 2 * 1024 * 1024;
-/** What a websocket may leave unread before it is cut off. */
+/** A websocket with more unread bytes is closed. */
 const UNREAD_BYTES_MAX = 64 * 1024 * 1024;
-/** Pairs of neighbouring free ports that are tried where none is named. */
+/** The number of attempts to find two neighbouring free ports. */
 const PAIRS_TRIED_MAX = 50;
 const CORS_AGE_SECONDS = '86400';
 
 /**
- * Answers JSON-RPC over HTTP at a port and over websockets at the next one, where clients look for
- * them.
+ * Answers JSON-RPC over HTTP at a port and over websockets at the next one, as clients expect.
  *
- * @param options.port 0: any that is free together with the next one
- * @throws Error naming the port that is taken
+ * @param options.port 0: any free pair
+ * @throws Error with the occupied port
  */
 export async function startRpcServer(
   context: RpcContext,
@@ -37,7 +36,7 @@ export async function startRpcServer(
   const http = createServer((request, response) => {
     serve(request, response, respond).catch(onFault);
   });
-  // Clients keep connections for as long as they like; a ledger next door has no reason to mind.
+  // A local ledger has no reason to close its clients' idle connections.
   http.keepAliveTimeout = 0;
   const webHttp = createServer((_, response) => response.writeHead(426).end());
   const websockets = new WebSocketServer({ noServer: true, maxPayload: BODY_BYTES_MAX });
@@ -61,7 +60,7 @@ export async function startRpcServer(
       answered.then((answer) => answer !== undefined && client.send(answer), onFault);
     });
     client.on('close', subscriptions.close);
-    // A client that breaks off is gone, which `close` tells too.
+    // A broken connection also emits `close`.
     client.on('error', () => client.terminate());
   });
   const listening = await listenAtPair(http, webHttp, { host, port });
@@ -95,7 +94,7 @@ async function serve(
     return;
   }
   const body = await readBody(request).catch(() => null);
-  // Whoever broke off in the middle of it hears nothing.
+  // A client that disconnected during its request gets no answer.
   if (body === null) return;
   if (body === undefined) {
     const { code, message } = invalidRequest(`the body has more than ${BODY_BYTES_MAX} bytes`);
@@ -127,13 +126,13 @@ function reply(response: ServerResponse, status: number, body: string): void {
     .end(body);
 }
 
-/** @returns undefined when it is too long; what is left of it is not read */
+/** @returns undefined when the body is too long */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const parts: Buffer[] = [];
   let bytes = 0;
   for await (const part of request) {
     bytes += part.length;
-    // Read to the end all the same, or the client would be cut off before it hears the answer.
+    // The rest is read, too, or the connection would close before the client reads the answer.
     if (bytes <= BODY_BYTES_MAX) parts.push(part);
   }
   return bytes > BODY_BYTES_MAX ? undefined : Buffer.concat(parts).toString('utf8');

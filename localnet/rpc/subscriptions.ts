@@ -21,9 +21,9 @@ import {
   signatureText,
 } from './protocol/parameters.ts';
 
-/** What one websocket has subscribed to. */
+/** The subscriptions of one websocket. */
 interface Subscriptions {
-  /** Calls that subscribe or end a subscription, by name; all others are undefined here. */
+  /** The methods that subscribe or unsubscribe, by name; undefined for all others. */
   method(name: string): Method | undefined;
   close(): void;
 }
@@ -37,7 +37,7 @@ interface Subscription {
 type Kind = 'account' | 'logs' | 'program' | 'root' | 'signature' | 'slot';
 const KINDS: readonly Kind[] = ['account', 'logs', 'program', 'root', 'signature', 'slot'];
 
-/** Agave refuses more on one connection, too. */
+/** Agave has the same limit for one connection. */
 const SUBSCRIPTIONS_MAX = 100_000;
 
 const mentioned = z.union([
@@ -52,7 +52,7 @@ const signatureConfig = configuration(
   }),
 );
 
-/** @param notify passes a message on; @param later runs something once the call was answered */
+/** @param notify sends a message to the websocket */
 export function createSubscriptions(
   context: RpcContext,
   notify: (message: string) => void,
@@ -65,7 +65,7 @@ export function createSubscriptions(
     notify(JSON.stringify({ jsonrpc: '2.0', method: `${kind}Notification`, params }));
   }
 
-  /** @param start begins it and returns what ends it */
+  /** @param start begins the subscription and returns a function that ends it */
   function subscribe(kind: Kind, start: (id: number) => () => void): number {
     if (open.size >= SUBSCRIPTIONS_MAX) throw tooManySubscriptions();
     const id = nextId();
@@ -93,7 +93,8 @@ export function createSubscriptions(
           const change = changes.get(key);
           if (!change) return;
           const { after } = change;
-          const value = after === null ? GONE : encodeNotified(bank.runtime, after, config);
+          const value =
+            after === null ? CLOSED_ACCOUNT : encodeNotified(bank.runtime, after, config);
           send('account', id, withContext(slot, value));
         }),
       );
@@ -130,7 +131,7 @@ export function createSubscriptions(
       const { commitment = 'finalized', enableReceivedNotification } = given.config;
       const { signature } = given;
 
-      function tell(id: number, slot: number, err: unknown): void {
+      function notifyOnce(id: number, slot: number, err: unknown): void {
         send('signature', id, withContext(slot, { err }));
         unsubscribe(id);
       }
@@ -138,9 +139,9 @@ export function createSubscriptions(
       return subscribe('signature', (id) => {
         const end = onBlocks(commitment, ({ slot, transactions }) => {
           const found = transactions.find((one) => one.signatureText === signature);
-          if (found) tell(id, slot, found.err);
+          if (found) notifyOnce(id, slot, found.err);
         });
-        // Whoever asks late is told all the same, right after the answer that has the id.
+        // A late subscriber is notified, too, right after the answer with the subscription's id.
         const found = bank.recent(signature) ?? bank.store.locate(base58.decode(signature));
         if (found && enableReceivedNotification) {
           setImmediate(
@@ -150,7 +151,7 @@ export function createSubscriptions(
         }
         if (found && found.slot <= bank.slot(commitment)) {
           const err = found.error === null ? null : JSON.parse(found.error);
-          setImmediate(() => open.has(id) && tell(id, found.slot, err));
+          setImmediate(() => open.has(id) && notifyOnce(id, found.slot, err));
         }
         return end;
       });
@@ -187,8 +188,8 @@ export function createSubscriptions(
   };
 }
 
-/** What a cluster tells of an account that is gone. */
-const GONE = {
+/** A cluster's notification of a closed account. */
+const CLOSED_ACCOUNT = {
   data: ['', 'base64'],
   executable: false,
   lamports: 0,
@@ -203,7 +204,7 @@ function nextId(): number {
   return lastId;
 }
 
-/** The only thing that an idle ledger does, and only while somebody wants it. */
+/** Polls the slot, only while there are subscribers. */
 function everySlot({ bank }: RpcContext, listener: (slot: number) => void): () => void {
   let notifiedSlot = bank.slot('processed');
   const timer = setInterval(() => {

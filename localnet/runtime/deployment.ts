@@ -1,12 +1,12 @@
 import { ADDRESS_BYTES, RENT_EPOCH_NEVER, type Runtime } from './runtime.ts';
 
-/** A program that is there from the start. */
+/** A program on the ledger from the start. */
 export interface DeployedProgram {
   readonly programId: Uint8Array;
-  /** Where its binary lies: the address that the upgradeable loader derives from the program's. */
+  /** The address of its binary, which the upgradeable loader derives from the program's. */
   readonly programData: Uint8Array;
   readonly elf: Uint8Array;
-  /** Who may replace it; null: nobody. */
+  /** The key that may upgrade it; null: none. */
   readonly upgradeAuthority: Uint8Array | null;
 }
 
@@ -22,7 +22,7 @@ const PROGRAM_DATA_KIND = 3;
 const PROGRAM_DATA_HEADER_BYTES = 45;
 const AUTHORITY_OFFSET = 12;
 
-/** Puts a program on the ledger as the upgradeable loader would have, as of slot 0. */
+/** Writes a program's accounts as the upgradeable loader would at slot 0. */
 export function deployProgram(runtime: Runtime, program: DeployedProgram): void {
   const { programId, programData, elf, upgradeAuthority } = program;
   const header = Buffer.alloc(PROGRAM_DATA_HEADER_BYTES);

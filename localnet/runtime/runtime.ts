@@ -6,8 +6,8 @@ const require = createRequire(import.meta.url);
 const binding = loadBinding();
 
 /**
- * LiteSVM's native part alone, which is a package for each platform: `litesvm` itself would bring
- * @solana/kit along, of 100 MB. Where only that one is installed, it finds the part.
+ * Loads only LiteSVM's native part, which is a package for each platform: `litesvm` itself depends on
+ * @solana/kit, of 100 MB. If only `litesvm` is installed, it is used.
  */
 function loadBinding(): typeof Binding {
   const { platform, arch } = process;
@@ -25,7 +25,7 @@ function isInstalled(name: string): boolean {
   }
 }
 
-/** An account, as the ledger keeps it. */
+/** An account on the ledger. */
 export interface Account {
   readonly lamports: bigint;
   readonly data: Uint8Array;
@@ -35,7 +35,7 @@ export interface Account {
   readonly rentEpoch: bigint;
 }
 
-/** A call that a program made. Indices count the transaction's accounts. */
+/** A call by a program. Indices refer to the transaction's accounts. */
 export interface InnerInstruction {
   readonly programIdIndex: number;
   readonly accounts: Uint8Array;
@@ -43,7 +43,7 @@ export interface InnerInstruction {
   readonly stackHeight: number;
 }
 
-/** What running a transaction came to. */
+/** The result of running a transaction. */
 export interface Execution {
   /** Null when it succeeded. */
   readonly err: TransactionError | null;
@@ -62,20 +62,20 @@ interface ClockTime {
 
 /**
  * Accounts and the programs that change them: LiteSVM, which is Solana's own runtime without a
- * network around it. It knows no blocks, keeps no history and takes any blockhash.
+ * network. It has no blocks and no history, and accepts any blockhash.
  *
- * LiteSVM ends the process on malformed input, and no `catch` helps. So whatever comes from
- * outside has to be decoded strictly before (`wire/transaction.ts`); addresses are checked here.
+ * LiteSVM ends the process on malformed input, and `catch` does not help. So input is decoded strictly
+ * before (`wire/transaction.ts`), and addresses are checked here.
  */
 export interface Runtime {
-  /** Runs a transaction, which also pays its fee. @param isLegacy whether it has no version byte */
+  /** Runs a transaction and charges its fee. @param isLegacy whether it has no version byte */
   execute(wire: Uint8Array, isLegacy: boolean): Execution;
   /** Runs a transaction without any effect. */
   simulate(
     wire: Uint8Array,
     options: { isLegacy: boolean; verifiesSignatures: boolean },
   ): Simulation;
-  /** Null where nothing is: no lamports, no account. */
+  /** Null without an account, which is the same as without lamports. */
   account(address: Uint8Array): Account | null;
   lamports(address: Uint8Array): bigint;
   /** Null deletes it. @throws AccountRefusedError for a broken program or sysvar */
@@ -87,36 +87,36 @@ export interface Runtime {
   rentExemptLamports(dataBytes: number): bigint;
 }
 
-/** An account that the runtime could not work with, as a program that is no program. */
+/** An account that the runtime cannot use, for example an invalid program. */
 export class AccountRefusedError extends Error {
   override name = 'AccountRefusedError';
 }
 
 export interface Simulation extends Execution {
-  /** Accounts that the transaction would have written, by the hexadecimal form of their address. */
+  /** Accounts that the transaction would write, by their address in hex. */
   readonly after: ReadonlyMap<string, Account>;
 }
 
 export const ADDRESS_BYTES = 32;
-/** What "free of rent for ever" looks like. */
+/** The rent epoch of a rent-exempt account. */
 export const RENT_EPOCH_NEVER = 2n ** 64n - 1n;
 const SYSTEM_PROGRAM = new Uint8Array(ADDRESS_BYTES);
-const NOTHING: Account = {
+const EMPTY_ACCOUNT: Account = {
   lamports: 0n,
   data: new Uint8Array(),
   owner: SYSTEM_PROGRAM,
   executable: false,
   rentEpoch: RENT_EPOCH_NEVER,
 };
-/** As on clusters, which begin with short epochs only where nobody waits for the first. */
+/** As on clusters, without the short epochs at the start. */
 export const SLOTS_PER_EPOCH = 432_000n;
-/** Clusters cut a transaction's log here. */
+/** Clusters truncate a transaction's log at this length. */
 const LOG_BYTES_MAX = 10_000n;
 
-/** A runtime with the system's and the token programs, and nothing else on it. */
+/** A runtime with only the system's and the token programs. */
 export function createRuntime(): Runtime {
   const svm = new binding.LiteSvm();
-  // Blockhashes and repeats are the bank's to judge: LiteSVM would know one blockhash only.
+  // The bank checks blockhashes and repeats: LiteSVM knows only one blockhash.
   svm.setBlockhashCheck(false);
   svm.setTransactionHistory(0n);
   svm.setLogBytesLimit(LOG_BYTES_MAX);
@@ -160,7 +160,7 @@ export function createRuntime(): Runtime {
     lamports: (address) => svm.getBalance(expectAddress(address)) ?? 0n,
 
     setAccount(address, account) {
-      const { lamports, data, owner, executable, rentEpoch } = account ?? NOTHING;
+      const { lamports, data, owner, executable, rentEpoch } = account ?? EMPTY_ACCOUNT;
       expectAddress(owner);
       const written = new binding.Account(lamports, data, owner, executable, rentEpoch);
       expectAddress(address);

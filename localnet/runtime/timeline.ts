@@ -1,4 +1,4 @@
-/** Where time stood at the beginning of a slot. What lies between two of these is computed. */
+/** The time at the beginning of a slot. Times between two anchors are computed. */
 export interface TimeAnchor {
   readonly slot: number;
   /** This machine's time, in Unix milliseconds. */
@@ -10,35 +10,35 @@ export interface TimeAnchor {
 }
 
 /**
- * Slots and the Clock. Slots follow from the time that passes, so that an idle one costs nothing.
- * The Clock is this machine's, unless it was moved or stopped.
+ * Slots and the Clock. Slots are computed from elapsed time, so that an idle slot costs nothing.
+ * The Clock follows this machine's, unless it was moved or stopped.
  */
 export interface Timeline {
   readonly slotMs: number;
-  /** The slot whose time it is. */
+  /** The current slot. */
   slotNow(): number;
-  /** Milliseconds until a slot's time begins; 0 when it has. */
+  /** Milliseconds until a slot begins; 0 when it has begun. */
   msUntil(slot: number): number;
   /** The Clock's time, in Unix milliseconds. */
   clockMs(): number;
   readonly isClockRunning: boolean;
   /** The Clock's time at the beginning of a slot that has passed, in Unix milliseconds. */
   clockMsAt(slot: number): number;
-  /** Moves, stops or starts the Clock; slots go on as they did. @returns what to keep of it */
+  /** Moves, stops or starts the Clock; slots continue. @returns the anchor to store */
   setClock(change: { clockMs?: number | undefined; isRunning?: boolean | undefined }): TimeAnchor;
-  /** @returns what to keep of where time stands, so that it goes on from there */
-  mark(): TimeAnchor;
-  /** Makes it this much later for slots alone, as if they had passed in silence. */
+  /** @returns the anchor to store, so that a restart continues from now */
+  anchorNow(): TimeAnchor;
+  /** Advances the slots, but not the Clock, as if they had passed idle. */
   skipSlots(slots: number): TimeAnchor;
 }
 
-/** The SlotHashes sysvar tells of as many slots before. */
+/** The SlotHashes sysvar has as many earlier slots. */
 const FIRST_SLOT = 512;
 
 /**
- * @param options.anchors what was kept, oldest first. The time since the last counts: slots passed
- *   while nobody ran the ledger, so that none is ever told twice
- * @param options.slotFloor the ledger is past this slot, whatever the clocks say
+ * @param options.anchors the stored anchors, oldest first. Slots also passed since the last one,
+ *   while the ledger did not run, so that no slot repeats
+ * @param options.slotFloor the ledger starts after this slot, whatever the clocks show
  */
 export function createTimeline(options: {
   slotMs: number;
@@ -79,17 +79,17 @@ export function createTimeline(options: {
   const slotNow = (): number => Math.floor((monotoneMs() - zeroMs) / slotMs);
   const clockMs = (): number => (isRunning ? wallMs() + offsetMs : stoppedMs);
 
-  /** From the next slot on. */
+  /** Takes effect from the next slot. */
   function anchor(): TimeAnchor {
-    const kept = {
+    const added = {
       slot: slotNow() + 1,
       wallMs: wallMs(),
       slotMs,
       clockMs: clockMs(),
       isClockRunning: isRunning,
     };
-    anchors.push(kept);
-    return kept;
+    anchors.push(added);
+    return added;
   }
 
   return {
@@ -113,7 +113,7 @@ export function createTimeline(options: {
       offsetMs = moved - wallMs();
       return anchor();
     },
-    mark: anchor,
+    anchorNow: anchor,
     skipSlots(slots) {
       zeroMs -= slots * slotMs;
       return anchor();

@@ -1,4 +1,4 @@
-/** Why a transaction failed, in the form in which clusters tell it over JSON-RPC. */
+/** Why a transaction failed, in the form of clusters' JSON-RPC. */
 export type TransactionError =
   | string
   | { readonly InstructionError: readonly [index: number, error: InstructionError] }
@@ -146,7 +146,7 @@ function nameIn(names: readonly string[], index: number): string {
   return name;
 }
 
-/** A cluster's words for why a transaction failed; where we lack them, the error's name. */
+/** A cluster's message for a failed transaction, or else the error's name. */
 export function describeError(error: TransactionError): string {
   if (typeof error === 'string') return TRANSACTION_WORDS[error] ?? error;
   if ('InstructionError' in error) {

@@ -1,17 +1,17 @@
-/** The ledger's files cannot be used. The message says which, why, and what to do. */
+/** The ledger's files cannot be used. The message has the file, the reason and the remedy. */
 export class LedgerFilesError extends Error {
   override name = 'LedgerFilesError';
 }
 
-/** Nothing more can be written for now, as on a full disk. What was written stays. */
+/** Writing failed for now, for example on a full disk. Earlier data stays. */
 export class StorageFullError extends Error {
   override name = 'StorageFullError';
 }
 
-/** SQLite's numbers for what passes: a busy file, an I/O error, a full disk, no room to open. */
-const PASSING = new Set([5, 10, 13, 14]);
+/** SQLite's codes for transient errors: busy file, I/O error, full disk, failure to open. */
+const TRANSIENT = new Set([5, 10, 13, 14]);
 const LOCKED = 5;
-/** What it says of a file that it cannot read as one of its own. */
+/** SQLite's codes for a damaged or foreign file. */
 const DAMAGED = new Set([11, 26]);
 const PRIMARY_CODE_MASK = 0xff;
 
@@ -19,7 +19,7 @@ interface SqliteError extends Error {
   errcode?: number;
 }
 
-/** Says in our words what SQLite refused. Any other error is thrown as it is. */
+/** Converts an error of SQLite; any other error stays as it is. */
 export function explainSqlite(error: unknown, path: string): Error {
   const { errcode, message } = error as SqliteError;
   if (errcode === undefined) return error as Error;
@@ -28,7 +28,7 @@ export function explainSqlite(error: unknown, path: string): Error {
   if (code === LOCKED) {
     return new LedgerFilesError(`Another process has the ledger ${path} open`, { cause: error });
   }
-  if (PASSING.has(code)) {
+  if (TRANSIENT.has(code)) {
     return new StorageFullError(`The ledger cannot write ${path}: ${message}`, { cause: error });
   }
   return error as Error;

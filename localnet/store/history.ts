@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { damaged, explainSqlite } from './errors.ts';
-import type { KeptTransaction } from './schema.ts';
+import type { StoredTransaction } from './schema.ts';
 import { checksumOf } from './schema.ts';
 
 /** A transaction that mentions an address. */
@@ -19,19 +19,19 @@ export interface BlockRow {
   readonly lastPosition: number;
 }
 
-/** What has happened on the ledger, read from disk. */
+/** The ledger's history, read from disk. */
 export interface History {
-  /** Of the newest transaction and block; 0 at the beginning. */
+  /** The position and slot of the newest transaction and block; 0 at the beginning. */
   readonly lastPosition: number;
   readonly lastSlot: number;
-  transaction(signature: Uint8Array): KeptTransaction | undefined;
-  /** Place, slot and error of a transaction, without reading all of it. */
-  locate(signature: Uint8Array): Pick<KeptTransaction, 'position' | 'slot' | 'error'> | undefined;
+  transaction(signature: Uint8Array): StoredTransaction | undefined;
+  /** Position, slot and error of a transaction, without its content. */
+  locate(signature: Uint8Array): Pick<StoredTransaction, 'position' | 'slot' | 'error'> | undefined;
   /**
    * Transactions that mention an address, newest first.
    *
-   * @param query.before only older ones than the transaction at this position
-   * @param query.after only newer ones
+   * @param query.before only transactions before this position
+   * @param query.after only transactions after this position
    */
   mentions(query: {
     address: Uint8Array;
@@ -43,10 +43,10 @@ export interface History {
   block(slot: number): BlockRow | undefined;
   /** Blocks with transactions between two slots, both included, oldest first. */
   blocks(from: number, to: number, limit: number): BlockRow[];
-  transactionsOf(block: BlockRow): KeptTransaction[];
+  transactionsOf(block: BlockRow): StoredTransaction[];
 }
 
-interface TransactionRow extends KeptTransaction {
+interface TransactionRow extends StoredTransaction {
   readonly checksum: number;
 }
 
@@ -80,7 +80,7 @@ export function createHistory(database: DatabaseSync, path: string): History {
     )
     .get() as { position: number; slot: number };
 
-  function check(row: TransactionRow): KeptTransaction {
+  function check(row: TransactionRow): StoredTransaction {
     const { checksum, ...transaction } = row;
     if (checksumOf(row.wire, row.meta) === checksum) return transaction;
     throw damaged(path, 'a transaction in it is not what was written');

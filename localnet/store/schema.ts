@@ -1,17 +1,17 @@
 import { crc32 } from 'node:zlib';
 import { type Account, ADDRESS_BYTES } from '../runtime/runtime.ts';
 
-/** "svcl", which SQLite keeps in the file's header: what another program wrote is not ours. */
+/** "svcl" in the file's header distinguishes our files from those of other programs. */
 export const APPLICATION_ID = 0x7376636c;
-/** Grows with every change of the tables; older files are refused, not migrated. */
+/** Increases with every change of the tables; older files are refused, not migrated. */
 export const STORE_VERSION = 1;
 
 /**
- * The ledger's file. A block is written whole by one transaction, before anybody is told that it is
+ * The ledger's file. One database transaction writes a whole block before it is announced as
  * confirmed. `position` counts all transactions in the order of the ledger.
  *
- * SQLite checks the form of its pages and not what is in them, so each account and each
- * transaction has a checksum of its own.
+ * SQLite checks the form of its pages but not their content, so each account and each transaction
+ * has its own checksum.
  */
 export const SCHEMA = `
   create table ledger (name text primary key, value any not null) strict, without rowid;
@@ -72,7 +72,7 @@ export function encodeAccount(account: Account): Uint8Array {
   return bytes;
 }
 
-/** The account of such bytes; undefined when they are too few. */
+/** Decodes an account; undefined when the bytes are too few. */
 export function decodeAccount(state: Uint8Array): Account | undefined {
   if (state.length < DATA_OFFSET) return undefined;
   const bytes = Buffer.from(state.buffer, state.byteOffset, state.length);
@@ -90,9 +90,9 @@ export function checksumOf(...parts: readonly (Uint8Array | string)[]): number {
   return parts.reduce<number>((sum, part) => crc32(part, sum), 0);
 }
 
-/** A transaction, as it is kept. */
-export interface KeptTransaction {
-  /** Its place among all transactions of the ledger. */
+/** A transaction on disk. */
+export interface StoredTransaction {
+  /** Its number among all transactions of the ledger. */
   readonly position: number;
   readonly signature: Uint8Array;
   readonly slot: number;
@@ -100,6 +100,6 @@ export interface KeptTransaction {
   readonly error: string | null;
   readonly memo: string | null;
   readonly wire: Uint8Array;
-  /** What clusters call `meta`, as JSON. */
+  /** The `meta` of clusters, as JSON. */
   readonly meta: string;
 }

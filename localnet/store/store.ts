@@ -11,51 +11,51 @@ import {
   checksumOf,
   decodeAccount,
   encodeAccount,
-  type KeptTransaction,
   SCHEMA,
   STORE_VERSION,
+  type StoredTransaction,
 } from './schema.ts';
-import { expectWholeLog } from './writeAheadLog.ts';
+import { assertIntactLog } from './writeAheadLog.ts';
 
-/** What one block wrote. */
-interface KeptBlock {
+/** The content of one block. */
+interface StoredBlock {
   readonly slot: number;
   readonly clockMs: number;
-  readonly transactions: readonly (KeptTransaction & { readonly keys: readonly Uint8Array[] })[];
-  /** Accounts as the block left them; null: gone. */
+  readonly transactions: readonly (StoredTransaction & { readonly keys: readonly Uint8Array[] })[];
+  /** The accounts after the block; null: closed. */
   readonly accounts: Iterable<readonly [address: Uint8Array, account: Account | null]>;
 }
 
-/** The ledger on disk: everything that outlives its process, and all history. */
+/** The ledger on disk: everything that survives its process, and all history. */
 export interface Store extends History {
-  /** Random bytes that this ledger alone has: its genesis hash and its blockhashes follow. */
+  /** Random bytes of this ledger, from which its genesis hash and blockhashes are derived. */
   readonly seed: Uint8Array;
   readonly anchors: readonly TimeAnchor[];
-  /** @throws StorageFullError when there is no room */
-  keepAnchor(anchor: TimeAnchor): void;
+  /** @throws StorageFullError when the disk is full */
+  storeAnchor(anchor: TimeAnchor): void;
   /** Every account, once. @throws LedgerFilesError */
   accounts(): IterableIterator<readonly [address: Uint8Array, account: Account]>;
-  /** Writes a block, whole or not at all. @throws StorageFullError when there is no room */
-  append(block: KeptBlock): void;
-  /** The file grows no further, as on a disk that has no more room. */
+  /** Writes a block as a whole or not at all. @throws StorageFullError when the disk is full */
+  append(block: StoredBlock): void;
+  /** Limits the file's size, to simulate a full disk. */
   limitPages(pages: number): void;
   close(): void;
 }
 
 const FILE_NAME = 'ledger.sqlite';
 const SEED_BYTES = 32;
-/** Of 4 kB each: enough that what is written again and again stays in memory, and no more. */
+/** Pages of 4 kB: enough to keep often written ones in memory. */
 const CACHE_PAGES = 8_192;
-/** Of the log, before it is worked into the file. */
+/** Pages of the log before a checkpoint moves them into the file. */
 const CHECKPOINT_PAGES = 4_096;
 
 /**
- * Opens a ledger's files, or begins a new ledger. Without a folder it lies in a temporary file that
- * has no name and vanishes with the process.
+ * Opens a ledger's files, or begins a new ledger. Without a folder, the ledger is in an unnamed
+ * temporary file that disappears with the process.
  *
- * @param folder made if it is not there
- * @throws LedgerFilesError for files that are damaged, foreign or of another version, or that
- *   another process has open
+ * @param folder created if it does not exist
+ * @throws LedgerFilesError for files that are damaged, foreign, of another version, or open in
+ *   another process
  */
 export function openStore(folder: string | undefined): Store {
   if (folder === undefined) {
@@ -66,15 +66,15 @@ export function openStore(folder: string | undefined): Store {
   makeFolder(folder);
   const path = join(folder, FILE_NAME);
   const isNew = !existsSync(path);
-  if (!isNew) expectWholeLog(`${path}-wal`);
+  if (!isNew) assertIntactLog(`${path}-wal`);
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(path);
     prepare(database, path, isNew);
-    expectOurs(database, path);
+    assertLedgerFile(database, path);
     return createStore(database, path);
   } catch (error) {
-    // Or this process would keep the files to itself.
+    // Otherwise this process would keep the files locked.
     database?.close();
     throw explainSqlite(error, path);
   }
@@ -98,11 +98,11 @@ function prepare(database: DatabaseSync, path: string, isNew: boolean): void {
     pragma temp_store = file;
   `);
   if (path === '') {
-    // Nobody comes back to it: what has to be undone is kept in memory, and no disk is waited for.
+    // A temporary file needs no durability: the journal is in memory, and no write waits for the disk.
     database.exec('pragma journal_mode = memory; pragma synchronous = off;');
   }
   if (path !== '') {
-    // What is in the log outlives the process; the disk is waited for when the log is worked in.
+    // The log survives the process; only a checkpoint waits for the disk.
     database.exec(`
       pragma journal_mode = wal;
       pragma synchronous = normal;
@@ -125,7 +125,7 @@ function begin(database: DatabaseSync): void {
   database.exec('commit');
 }
 
-function expectOurs(database: DatabaseSync, path: string): void {
+function assertLedgerFile(database: DatabaseSync, path: string): void {
   const { application_id: application } = database.prepare('pragma application_id').get() as {
     application_id: number;
   };
@@ -163,7 +163,7 @@ function createStore(database: DatabaseSync, path: string): Store {
     'insert or ignore into mentions (address, position) values (?, ?)',
   );
 
-  function write({ slot, clockMs, transactions, accounts }: KeptBlock): void {
+  function write({ slot, clockMs, transactions, accounts }: StoredBlock): void {
     for (const transaction of transactions) {
       const { position, signature, error, memo, wire, meta, keys } = transaction;
       const checksum = checksumOf(wire, meta);
@@ -189,7 +189,7 @@ function createStore(database: DatabaseSync, path: string): Store {
     seed: readSeed(database, path),
     anchors: readAnchors(database),
 
-    keepAnchor({ slot, wallMs, slotMs, clockMs, isClockRunning }) {
+    storeAnchor({ slot, wallMs, slotMs, clockMs, isClockRunning }) {
       try {
         insertAnchor.run(slot, wallMs, slotMs, clockMs, isClockRunning ? 1 : 0);
       } catch (error) {

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { damaged } from './errors.ts';
 
-// SQLite's write-ahead log: a header, then frames of a page each. Every frame carries the header's
-// salt and a checksum over all that is before it.
+// SQLite's write-ahead log has a header, then frames of one page each. Every frame has the header's
+// salt and a checksum over everything before it.
 
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
@@ -12,20 +12,19 @@ const SALT_BYTES = 8;
 const HEADER_CHECKSUM_OFFSET = 24;
 const FRAME_SALT_OFFSET = 8;
 const FRAME_CHECKSUM_OFFSET = 16;
-/** Of the checksum: a log says in its magic number how its words are to be read. */
+/** The magic number of a log, whose lowest bit is the byte order of the checksum's words. */
 const MAGIC = 0x377f0682;
 const BIG_ENDIAN = 1;
 
 /**
- * SQLite reads its log up to the first frame that is wrong and forgets the rest: right after a
- * process was killed while it wrote its last frame, and silent loss where a frame in the middle was
- * damaged. So what comes behind the first wrong frame is looked at here: frames of the same log
- * there were written before the damage.
+ * SQLite reads its log up to the first wrong frame and drops the rest. That is right after a process
+ * was killed during its last write, but a silent loss after damage in the middle. So this checks what
+ * follows the first wrong frame: later frames of the same log prove that the damage came afterwards.
  *
- * @param path of the log; one that is not there is fine
+ * @param path the log's path; it may be missing
  * @throws LedgerFilesError
  */
-export function expectWholeLog(path: string): void {
+export function assertIntactLog(path: string): void {
   if (!existsSync(path)) return;
   const log = readFileSync(path);
   if (log.length < HEADER_BYTES) return;

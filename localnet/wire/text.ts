@@ -1,9 +1,9 @@
 import { base58 } from '@scure/base';
 
-// The same few addresses are told over and over; base58 is quadratic and slow.
+// The same few addresses are encoded again and again, and base58 takes quadratic time.
 
-/** Some 3 MB when full. */
-const KEPT_MAX = 20_000;
+/** About 3 MB when full. */
+const CACHED_MAX = 20_000;
 const texts = new Map<string, string>();
 
 /** Bytes as a key of a Map: one character each. */
@@ -16,19 +16,19 @@ export function addressText(bytes: Uint8Array): string {
   const key = keyOf(bytes);
   const known = texts.get(key);
   if (known !== undefined) return known;
-  if (texts.size >= KEPT_MAX) texts.clear();
+  if (texts.size >= CACHED_MAX) texts.clear();
   const text = base58.encode(bytes);
   texts.set(key, text);
   return text;
 }
 
-/** Node skips over what is no base64: a cluster refuses it. */
+/** Node ignores invalid base64 characters, but a cluster refuses them. */
 export function decodeBase64(text: string): Uint8Array | undefined {
   const bytes = Buffer.from(text, 'base64');
   return bytes.toString('base64') === text ? bytes : undefined;
 }
 
-/** A JSON text that is an answer as it stands. */
+/** An answer that is already JSON text. */
 export class Serialized {
   readonly text: string;
   constructor(text: string) {
@@ -36,7 +36,7 @@ export class Serialized {
   }
 }
 
-/** An unsigned number for JSON: exact, also beyond what a double holds. */
+/** An unsigned number for JSON: exact, also beyond the range of a double. */
 export function exact(value: bigint): unknown {
   return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : rawJson(String(value));
 }
@@ -45,7 +45,7 @@ export function serialize(value: unknown): string {
   return value instanceof Serialized ? value.text : JSON.stringify(value);
 }
 
-/** Reads JSON so that it can be told again to the last digit: what a double rounds stays a text. */
+/** Parses JSON without rounding: numbers beyond the range of a double keep their text. */
 export function parseExact(text: string): unknown {
   return parseWithSource(text, (_, value, { source }) =>
     typeof value === 'number' && source !== undefined && !Number.isSafeInteger(value)
@@ -58,5 +58,5 @@ const parseWithSource = JSON.parse as (
   text: string,
   revive: (key: string, value: unknown, context: { source?: string }) => unknown,
 ) => unknown;
-/** TypeScript does not know it yet. */
+/** TypeScript lacks its type. */
 const { rawJSON: rawJson } = JSON as typeof JSON & { rawJSON(text: string): unknown };

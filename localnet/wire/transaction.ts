@@ -1,14 +1,14 @@
 import { ADDRESS_BYTES } from '../runtime/runtime.ts';
 
-/** A transaction, taken apart. All bytes are views of `wire`. */
+/** A decoded transaction. All bytes are views of `wire`. */
 export interface DecodedTransaction {
   readonly wire: Uint8Array;
   readonly version: 'legacy' | 0;
   readonly signatures: readonly Uint8Array[];
-  /** What was signed. */
+  /** The signed bytes. */
   readonly message: Uint8Array;
   readonly header: MessageHeader;
-  /** The accounts that the message names itself; those of lookup tables follow them. */
+  /** The accounts in the message itself; those of lookup tables follow them. */
   readonly keys: readonly Uint8Array[];
   readonly recentBlockhash: Uint8Array;
   readonly instructions: readonly WireInstruction[];
@@ -21,7 +21,7 @@ interface MessageHeader {
   readonly numReadonlyUnsignedAccounts: number;
 }
 
-/** Indices count the message's accounts, then those of its lookup tables. */
+/** Indices refer to the message's accounts, then to those of its lookup tables. */
 export interface WireInstruction {
   readonly programIdIndex: number;
   readonly accounts: Uint8Array;
@@ -40,17 +40,17 @@ export const SIGNATURE_BYTES = 64;
 const ACCOUNTS_MAX = 256;
 const VERSION_FLAG = 0x80;
 
-/** Bytes that are no transaction, or none that a cluster would take. */
+/** Bytes that no cluster would accept as a transaction. */
 export class MalformedTransactionError extends Error {
   override name = 'MalformedTransactionError';
 }
 
 /**
- * Takes a transaction apart as strictly as a cluster does: every length is checked before it is
- * used, counts have their shortest form, and not one byte may be left over. So what is returned has
- * exactly one encoding, and LiteSVM, which ends the process on bytes it cannot decode, can take it.
+ * Decodes a transaction as strictly as a cluster: every length is checked before its use, counts have
+ * their shortest form, and no byte may be left over. So the result has exactly one encoding, and
+ * LiteSVM, which ends the process on bytes that it cannot decode, can decode it.
  *
- * @throws MalformedTransactionError saying what is wrong
+ * @throws MalformedTransactionError with the reason
  */
 export function decodeTransaction(wire: Uint8Array): DecodedTransaction {
   if (wire.length > TRANSACTION_BYTES_MAX) {
@@ -69,7 +69,7 @@ export function decodeTransaction(wire: Uint8Array): DecodedTransaction {
 }
 
 /**
- * The same for a message alone, which is given unsigned where a fee is asked for.
+ * Decodes a message alone: `getFeeForMessage` gets one without signatures.
  *
  * @throws MalformedTransactionError
  */
@@ -120,7 +120,7 @@ function decodeMessageWith(
           readonlyIndexes: reader.bytes(),
         }));
   const decoded = { version, header, keys, recentBlockhash, instructions, lookups };
-  expectSane(decoded);
+  assertSane(decoded);
   return decoded;
 }
 
@@ -133,8 +133,8 @@ function decodeVersion(reader: Reader): 'legacy' | 0 {
   return 0;
 }
 
-/** What the ledger calls sanitizing: no index points nowhere, and somebody pays. */
-function expectSane(message: {
+/** The ledger's sanitizing: every index is valid, and a writable signer pays. */
+function assertSane(message: {
   header: MessageHeader;
   keys: readonly Uint8Array[];
   instructions: readonly WireInstruction[];
@@ -175,7 +175,7 @@ function createReader(wire: Uint8Array) {
 
   const byte = (): number => take(1)[0] as number;
 
-  /** Seven bits a byte, lowest first, in the fewest bytes and at most 16 bits. */
+  /** A count of at most 16 bits: seven bits a byte, lowest first, in the fewest bytes. */
   function count(): number {
     let value = 0;
     for (let shift = 0; shift <= 14; shift += 7) {
@@ -198,7 +198,7 @@ function createReader(wire: Uint8Array) {
     bytes: () => take(count()),
     list<Item>(read: () => Item): Item[] {
       const length = count();
-      // Each item has at least one byte: a count can promise more than there is.
+      // Each item has at least one byte, so a larger count is wrong.
       if (length > wire.length - at) fail('ends before its end');
       return Array.from({ length }, read);
     },

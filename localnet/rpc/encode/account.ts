@@ -6,18 +6,18 @@ import { invalidRequest } from '../protocol/method.ts';
 import type { AccountShape } from '../protocol/parameters.ts';
 import { parseTokenData } from './tokenData.ts';
 
-/** More of it would keep a node busy for long. */
+/** Encoding more bytes in base58 would take too long. */
 const BASE58_BYTES_MAX = 128;
 
-/** What a subscriber is told, whom nobody can refuse any more. */
+/** The data in a notification, which cannot carry an error. */
 const TOO_LONG = 'error: data too large for bs58 encoding';
 
 type Shape = Pick<AccountShape, 'encoding' | 'dataSlice'>;
 
 /**
- * An account as clusters tell it; null stays null.
+ * An account in the form of clusters; null stays null.
  *
- * @throws RpcError where its data are too long for base58
+ * @throws RpcError when its data are too long for base58
  */
 export function encodeAccount(
   runtime: Runtime,
@@ -27,7 +27,7 @@ export function encodeAccount(
   return account && encodeWith(runtime, account, shape, refuseBase58);
 }
 
-/** The same for a notification, with words in place of data that are too long for base58. */
+/** An account for a notification, with an error text in place of data too long for base58. */
 export function encodeNotified(runtime: Runtime, account: Account, shape: Shape): object {
   return encodeWith(runtime, account, shape, () => TOO_LONG);
 }
@@ -70,7 +70,7 @@ function encodeData(
     case 'base64+zstd':
       return [zstdCompressSync(bytes).toString('base64'), 'base64+zstd'];
     case 'jsonParsed':
-      // What it does not know how to read, a node tells in base64.
+      // A node returns data that it cannot parse in base64.
       return parseTokenData(runtime, account) ?? [bytes.toString('base64'), 'base64'];
   }
 }

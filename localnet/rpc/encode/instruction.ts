@@ -22,8 +22,8 @@ const SYSTEM_PROGRAM = '11111111111111111111111111111111';
 const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
 
 /**
- * An instruction in words, where it is one of the few that most wallets send; otherwise as bytes
- * with its accounts' addresses, as clusters tell what they cannot read.
+ * A parsed instruction, for the few that most wallets send. Others are bytes with their accounts'
+ * addresses, as clusters return what they cannot parse.
  */
 export function parseInstruction(
   { accounts, data, programIdIndex }: WireInstruction,
@@ -56,7 +56,7 @@ function read(
     const parsed = parse(accounts, readerOf(bytes, programId === SYSTEM_PROGRAM)) as Parsed;
     return parsed && { program, parsed };
   } catch (error) {
-    // Its data is shorter than its kind promises: the program refused it too.
+    // The data is too short for its kind, so the program refused it, too.
     if (error instanceof RangeError) return undefined;
     throw error;
   }
@@ -163,7 +163,7 @@ function parseToken(accounts: readonly string[], data: Data): Parsed | undefined
         type: 'initializeMint2',
         info: {
           decimals: data.u8(1),
-          // An option of one byte, and the address behind it.
+          // An option of one byte, then the address.
           ...(data.u8(34) === 1 && { freezeAuthority: data.address(35) }),
           mint: first,
           mintAuthority: data.address(2),
@@ -181,7 +181,7 @@ function parseToken(accounts: readonly string[], data: Data): Parsed | undefined
   }
 }
 
-/** Of Token-2022's extensions the associated token program asks for this one alone. */
+/** The only Token-2022 extension that the associated token program requests. */
 const EXTENSION_NAMES: Readonly<Record<number, string>> = { 7: 'immutableOwner' };
 const EXTENSION_BYTES = 2;
 

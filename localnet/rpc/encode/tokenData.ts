@@ -11,7 +11,7 @@ import { addressText, keyOf } from '../../wire/text.ts';
 
 const ADDRESS_BYTES = 32;
 
-/** The token program's accounts in words, as `jsonParsed` asks for; undefined for all others. */
+/** The parsed accounts of the token program, for `jsonParsed`; undefined for all others. */
 export function parseTokenData(runtime: Runtime, account: Account): object | undefined {
   if (!isTokenProgram(account.owner)) return undefined;
   const parsed = parseHolding(runtime, account) ?? parseMint(account);
@@ -67,7 +67,7 @@ function parseMint(account: Account): object | undefined {
   return { info, type: 'mint' };
 }
 
-/** Whom a token account's owner allows to spend from it; undefined: nobody. */
+/** The delegate of a token account; undefined: none. */
 export function delegateOf({ data }: Account): string | undefined {
   const delegate = optionalAddress(data, TOKEN_ACCOUNT.delegate);
   return delegate === undefined ? undefined : keyOf(addressAt(data, TOKEN_ACCOUNT.delegate));

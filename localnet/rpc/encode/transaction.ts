@@ -1,50 +1,50 @@
 import { base58 } from '@scure/base';
-import type { KeptTransaction } from '../../store/schema.ts';
+import type { StoredTransaction } from '../../store/schema.ts';
 import { addressText, parseExact, Serialized } from '../../wire/text.ts';
 import { type DecodedTransaction, decodeTransaction, isWritable } from '../../wire/transaction.ts';
 import { versionUnsupported } from '../protocol/method.ts';
 import type { TransactionEncoding } from '../protocol/parameters.ts';
 import { parseInstruction } from './instruction.ts';
 
-/** How a transaction is to be told. */
+/** The form in which a transaction is returned. */
 interface TransactionShape {
   readonly encoding?: TransactionEncoding | undefined;
   readonly maxSupportedTransactionVersion?: number | undefined;
 }
 
-/** A transaction with its `meta`, and its version if versions are asked for, as JSON. */
-export function encodeTransaction(kept: KeptTransaction, shape: TransactionShape): string {
+/** A transaction with its `meta`, and with its version if the caller supports versions, as JSON. */
+export function encodeTransaction(stored: StoredTransaction, shape: TransactionShape): string {
   const { encoding = 'json', maxSupportedTransactionVersion: versionMax } = shape;
-  const decoded = decodeTransaction(kept.wire);
+  const decoded = decodeTransaction(stored.wire);
   const { version } = decoded;
   if (version !== 'legacy' && (versionMax === undefined || version > versionMax)) {
     throw versionUnsupported(version);
   }
   const versionField = versionMax === undefined ? '' : `,"version":${JSON.stringify(version)}`;
   if (encoding === 'jsonParsed') {
-    const meta = parseExact(kept.meta) as KeptMeta;
+    const meta = parseExact(stored.meta) as KeptMeta;
     return `"meta":${JSON.stringify(parseMeta(meta, decoded))},"transaction":${JSON.stringify(
       parseTransaction(decoded, meta),
     )}${versionField}`;
   }
-  return `"meta":${kept.meta},"transaction":${transactionText(decoded, encoding)}${versionField}`;
+  return `"meta":${stored.meta},"transaction":${transactionText(decoded, encoding)}${versionField}`;
 }
 
 /** The same with the slot and time of its block, as getTransaction answers. */
 export function encodeConfirmed(
-  kept: KeptTransaction,
+  stored: StoredTransaction,
   blockTime: number,
   shape: TransactionShape,
 ): Serialized {
-  const { slot } = kept;
+  const { slot } = stored;
   return new Serialized(
-    `{"blockTime":${blockTime},"slot":${slot},${encodeTransaction(kept, shape)}}`,
+    `{"blockTime":${blockTime},"slot":${slot},${encodeTransaction(stored, shape)}}`,
   );
 }
 
-/** Only its accounts and what became of them. */
-export function encodeAccountsOnly(kept: KeptTransaction): object {
-  const decoded = decodeTransaction(kept.wire);
+/** Only its accounts and their balances. */
+export function encodeAccountsOnly(stored: StoredTransaction): object {
+  const decoded = decodeTransaction(stored.wire);
   const {
     err,
     fee,
@@ -54,7 +54,7 @@ export function encodeAccountsOnly(kept: KeptTransaction): object {
     postTokenBalances,
     status,
     ...rest
-  } = parseExact(kept.meta) as KeptMeta;
+  } = parseExact(stored.meta) as KeptMeta;
   return {
     meta: { err, fee, postBalances, postTokenBalances, preBalances, preTokenBalances, status },
     transaction: {
@@ -103,7 +103,7 @@ function plainLookup(lookup: DecodedTransaction['lookups'][number]): object {
   };
 }
 
-/** As much of a kept `meta` as is read again. */
+/** The fields of a stored `meta` that are read again. */
 interface KeptMeta {
   readonly err: unknown;
   readonly fee: unknown;

@@ -14,9 +14,9 @@ import {
   reading,
 } from '../protocol/parameters.ts';
 
-/** Clusters allow no more at a time. */
+/** The limit of clusters. */
 const ACCOUNTS_MAX = 100;
-/** The largest account that there can be, 10 MiB. */
+/** The size of the largest possible account, 10 MiB. */
 const ACCOUNT_BYTES_MAX = 10 * 1024 * 1024;
 
 export const accountMethods = {
@@ -71,7 +71,7 @@ export const accountMethods = {
   ),
 };
 
-/** Whether an account passes all filters. @throws RpcError for one that says nothing */
+/** Whether an account passes all filters. @throws RpcError for an empty filter */
 export function filterOf(filters: readonly AccountFilter[]): (account: Account) => boolean {
   const tests = filters.map(testOf);
   return (account) => tests.every((test) => test(account));

@@ -13,18 +13,18 @@ import {
 } from '../protocol/method.ts';
 import {
   blockhash,
-  keptReading,
   optional,
   reading,
   slot as slotParameter,
+  storedReading,
   transactionReading,
 } from '../protocol/parameters.ts';
 
-/** Clusters list no more slots at a time. */
+/** The limit of clusters. */
 const SLOTS_MAX = 500_000;
 const SECOND_MS = 1_000;
 
-/** Every slot has a block, most of them an empty one, so that heights are slots. */
+/** Every slot has a block, usually an empty one, so heights equal slots. */
 export const blockMethods = {
   getSlot: method({ config: reading }, (context, { config }) => contextOf(context, config).slot),
 
@@ -42,7 +42,7 @@ export const blockMethods = {
   minimumLedgerSlot: method({}, () => 0),
 
   getBlocks: method(
-    { first: slotParameter, last: optional(slotParameter), config: keptReading },
+    { first: slotParameter, last: optional(slotParameter), config: storedReading },
     (context, { first, last, config }) => {
       const { slot } = contextOf(context, config);
       const end = Math.min(last ?? slot, slot);
@@ -52,7 +52,7 @@ export const blockMethods = {
   ),
 
   getBlocksWithLimit: method(
-    { first: slotParameter, limit: z.int().min(0).max(SLOTS_MAX), config: keptReading },
+    { first: slotParameter, limit: z.int().min(0).max(SLOTS_MAX), config: storedReading },
     (context, { first, limit, config }) =>
       range(first, Math.min(first + limit - 1, contextOf(context, config).slot)),
   ),
@@ -93,7 +93,7 @@ export const blockMethods = {
   }),
 };
 
-/** The Clock's time of a slot that has passed, in Unix seconds. */
+/** The Clock's time at a past slot, in Unix seconds. */
 export function blockTimeOf({ bank }: RpcContext, slot: number): number {
   const clockMs = bank.store.block(slot)?.clockMs ?? bank.timeline.clockMsAt(slot);
   return Math.floor(clockMs / SECOND_MS);
@@ -118,10 +118,10 @@ function transactionDetails(
   if (details === 'signatures') {
     return `,"signatures":${JSON.stringify(transactions.map(({ signature }) => base58.encode(signature)))}`;
   }
-  const texts = transactions.map((kept) =>
+  const texts = transactions.map((stored) =>
     details === 'accounts'
-      ? JSON.stringify(encodeAccountsOnly(kept))
-      : `{${encodeTransaction(kept, config)}}`,
+      ? JSON.stringify(encodeAccountsOnly(stored))
+      : `{${encodeTransaction(stored, config)}}`,
   );
   return `,"transactions":[${texts.join()}]`;
 }

@@ -23,13 +23,13 @@ const SLOTS_IN_EPOCH = Number(SLOTS_PER_EPOCH);
 const WRITABLE_MAX = 128;
 const LARGEST_MAX = 20;
 const REWARDS_MAX = 1_024;
-/** Of a message in base64. */
+/** The maximum length of a message in base64. */
 const MESSAGE_CHARACTERS_MAX = 2_500;
 const MS_PER_SECOND = 1_000;
 
 const leading = configuration(z.object({ identity: optional(address) }));
 
-/** What a cluster tells of itself. This one has a single node, which never votes or is paid. */
+/** Methods about the cluster. This one has a single node without votes and rewards. */
 export const clusterMethods = {
   getHealth: method({}, () => 'ok'),
   getGenesisHash: method({}, ({ genesisHash }) => genesisHash),
@@ -82,7 +82,7 @@ export const clusterMethods = {
     { first: z.int().nonnegative(), limit: z.int().min(1).max(5_000) },
     ({ faucet }, { limit }) => Array.from({ length: limit }, () => addressText(faucet.address)),
   ),
-  /** Its one node leads every slot. */
+  /** The single node leads every slot. */
   getLeaderSchedule: method(
     {
       slot: z.union([optional(slotParameter), leading]),
@@ -155,7 +155,7 @@ export const clusterMethods = {
     return withContext(slot, isAlive === undefined ? null : exact(feeOf(message)));
   }),
 
-  /** Nobody competes for this ledger's blocks, so the least that was paid is nothing. */
+  /** There is no competition for this ledger's blocks, so the lowest fee is zero. */
   getRecentPrioritizationFees: method(
     { writable: optional(z.array(address).max(WRITABLE_MAX)) },
     ({ bank }) => [{ prioritizationFee: 0, slot: bank.slot('confirmed') }],

@@ -23,7 +23,7 @@ const base64 = z.base64().transform((text) => Buffer.from(text, 'base64'));
 const SYSTEM_PROGRAM = new Uint8Array(32);
 
 const developmentOnly = {
-  /** Changes an account as no transaction could: fields that are left out stay as they are. */
+  /** Changes an account without a transaction; omitted fields stay as they are. */
   localnet_setAccount: method(
     {
       address,
@@ -53,8 +53,7 @@ const developmentOnly = {
   ),
 
   /**
-   * Moves the Clock, stops it, or lets it run on from where it is.
-   * Slots pass as before, and blockhashes stay as young as they are.
+   * Moves, stops or starts the Clock. Slots and the age of blockhashes are not affected.
    */
   localnet_setClock: method(
     {
@@ -62,39 +61,39 @@ const developmentOnly = {
     },
     ({ bank }, { change }) => {
       const { unixMs: clockMs, isRunning } = change;
-      bank.store.keepAnchor(bank.timeline.setClock({ clockMs, isRunning }));
+      bank.store.storeAnchor(bank.timeline.setClock({ clockMs, isRunning }));
       return { unixMs: bank.timeline.clockMs(), isRunning: bank.timeline.isClockRunning };
     },
   ),
 
-  /** Lets slots pass at once, and with them blockhashes die and blocks become final. */
+  /** Advances the slots at once, so that blockhashes expire and blocks become final. */
   localnet_skipSlots: method({ slots: amount.max(1_000_000) }, ({ bank }, { slots }) => {
-    bank.store.keepAnchor(bank.timeline.skipSlots(slots));
+    bank.store.storeAnchor(bank.timeline.skipSlots(slots));
     return bank.slot('processed');
   }),
 
-  /** Lets so many milliseconds pass at once, for the Clock and for slots. */
+  /** Advances the Clock and the slots by this many milliseconds at once. */
   localnet_advanceTime: method({ milliseconds: amount.max(ADVANCE_MS_MAX) }, (context, given) => {
     const { timeline, store } = context.bank;
     const { milliseconds } = given;
     timeline.skipSlots(Math.floor(milliseconds / timeline.slotMs));
-    store.keepAnchor(timeline.setClock({ clockMs: timeline.clockMs() + milliseconds }));
+    store.storeAnchor(timeline.setClock({ clockMs: timeline.clockMs() + milliseconds }));
     return { unixMs: timeline.clockMs(), slot: context.bank.slot('processed') };
   }),
 
-  /** Leaves an address with so many lamports more, out of nothing. */
+  /** Adds lamports to an address. */
   localnet_fund: method({ address, lamports: amount }, (context, { address: to, lamports }) =>
     context.faucet.airdrop(to, BigInt(lamports)),
   ),
 
-  /** Gives an owner newly made tokens of any mint, in his associated token account. */
+  /** Mints tokens of any mint to an owner's associated token account. */
   localnet_mintTokens: method(
     { mint: address, owner: address, baseUnits: amount },
     async (context, { mint, owner, baseUnits }) => mintTokens(context, mint, owner, baseUnits),
   ),
 };
 
-/** The same, refused where the ledger was not started for development. */
+/** The same methods, refused unless the ledger was started for development. */
 export const developmentMethods: Record<string, Method> = Object.fromEntries(
   Object.entries(developmentOnly).map(([name, { answer }]) => [
     name,

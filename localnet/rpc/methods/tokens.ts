@@ -13,7 +13,7 @@ import {
 } from '../protocol/method.ts';
 import { accountReading, address, reading } from '../protocol/parameters.ts';
 
-/** Clusters list no more of a mint's largest accounts. */
+/** The limit of clusters for a mint's largest accounts. */
 const LARGEST_MAX = 20;
 
 const whose = z.union([z.object({ mint: address }), z.object({ programId: address })]);
@@ -71,7 +71,7 @@ export const tokenMethods = {
   ),
 };
 
-/** Token accounts of a mint or of a token program, as far as they are wanted. */
+/** The token accounts of a mint or of a token program that pass the filter. */
 function tokenAccounts(
   context: RpcContext,
   which: z.output<typeof whose>,

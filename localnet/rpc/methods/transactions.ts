@@ -36,7 +36,7 @@ import {
 } from '../protocol/parameters.ts';
 import { blockTimeOf } from './blocks.ts';
 
-/** As clusters have it. */
+/** The limit of clusters. */
 const STATUSES_MAX = 256;
 const LISTED_MAX = 1_000;
 const SIMULATED_ACCOUNTS_MAX = 64;
@@ -110,9 +110,9 @@ export const transactionMethods = {
 
   getTransaction: method({ signature, config: transactionReading }, (context, given) => {
     const { slot } = contextOf(context, { commitment: given.config.commitment });
-    const kept = context.bank.store.transaction(given.signature);
-    if (!kept || kept.slot > slot) return null;
-    return encodeConfirmed(kept, blockTimeOf(context, kept.slot), given.config);
+    const stored = context.bank.store.transaction(given.signature);
+    if (!stored || stored.slot > slot) return null;
+    return encodeConfirmed(stored, blockTimeOf(context, stored.slot), given.config);
   }),
 
   getSignatureStatuses: method(
@@ -134,7 +134,7 @@ export const transactionMethods = {
     const { before, until, limit = LISTED_MAX } = given.config;
     const { slot } = contextOf(context, given.config);
     const newest = before && store.locate(before);
-    // A cluster lists nothing before what it does not know, and everything after it.
+    // For an unknown signature a cluster lists nothing before it, and everything after it.
     if (before && !newest) return [];
     const rows = store.mentions({
       address: given.address,
@@ -159,9 +159,9 @@ export const transactionMethods = {
   ),
 };
 
-/** @throws RpcError for what is no transaction */
+/** @throws RpcError for malformed bytes */
 function decodeWire(text: string, encoding: 'base58' | 'base64' = 'base58'): DecodedTransaction {
-  // Longer by half than any transaction is in base58, and bounded, since decoding that is slow.
+  // The limit is half above any transaction's base58 text, because decoding base58 is slow.
   if (text.length > WIRE_CHARACTERS_MAX) {
     throw invalidParams(`transaction: too large: ${text.length} characters, encoded`);
   }
@@ -175,11 +175,11 @@ function decodeWire(text: string, encoding: 'base58' | 'base64' = 'base58'): Dec
   }
 }
 
-/** @throws RpcError unless nobody asked to be told */
+/** @throws RpcError unless the caller skipped the preflight */
 function refuse({ execution }: Refused, isPreflighted: boolean): void {
   const { err, logs, computeUnits, returnData } = execution;
   if (err === null) return;
-  // A cluster would say nothing and drop it; here whoever signed wrongly is told.
+  // A cluster would drop it silently; here the caller gets the error.
   if (err === 'SignatureFailure') throw signatureFailed();
   if (!isPreflighted) return;
   throw preflightFailed(describeError(err), {
@@ -199,7 +199,7 @@ interface Renewed {
   readonly lastValidBlockHeight: number;
 }
 
-/** The same transaction with a young blockhash, which its signatures do not cover. */
+/** The same transaction with a recent blockhash, which its signatures do not cover. */
 function renew({ bank }: RpcContext, transaction: DecodedTransaction): Renewed {
   const slot = bank.slot('confirmed');
   const wire = Uint8Array.from(transaction.wire);

@@ -4,7 +4,7 @@ import type { Faucet } from '../../bank/faucet.ts';
 import type { Commitment } from '../../bank/recentBlocks.ts';
 import { explainIssue } from './parameters.ts';
 
-/** An error of JSON-RPC, which is told to whoever asked. */
+/** An error of JSON-RPC for the caller. */
 export class RpcError extends Error {
   override name = 'RpcError';
   readonly code: number;
@@ -17,7 +17,7 @@ export class RpcError extends Error {
   }
 }
 
-// The numbers are those of clusters' nodes.
+// The codes are those of clusters' nodes.
 
 export const parseError = () => new RpcError(-32700, 'Parse error: the body is no JSON');
 export const invalidRequest = (reason: string) =>
@@ -45,12 +45,12 @@ export const versionUnsupported = (version: number) =>
 const minContextSlotNotReached = (contextSlot: number) =>
   new RpcError(-32016, 'Minimum context slot has not been reached', { contextSlot });
 
-/** What every method works on. */
+/** The context of every method. */
 export interface RpcContext {
   readonly bank: Bank;
   readonly faucet: Faucet;
   readonly genesisHash: string;
-  /** Whether it was started for development: accounts may be written, the Clock moved. */
+  /** Enables the development methods, which write accounts and move the Clock. */
   readonly isDevelopment: boolean;
 }
 
@@ -63,8 +63,8 @@ type Shape = Readonly<Record<string, z.ZodType>>;
 type Parsed<Parameters extends Shape> = { [Name in keyof Parameters]: z.output<Parameters[Name]> };
 
 /**
- * A method that takes its parameters by position, in the order in which they are written here.
- * Trailing ones may be left out where their schema allows it.
+ * A method with parameters by position, in the order given here. Trailing ones may be omitted where
+ * their schema allows it.
  */
 export function method<Parameters extends Shape>(
   parameters: Parameters,
@@ -107,7 +107,7 @@ interface Reading {
   readonly minContextSlot?: number | undefined;
 }
 
-/** The commitment that is asked for, as of which slot. @throws RpcError when it is not reached */
+/** The slot of the requested commitment. @throws RpcError when the context slot is not reached */
 export function contextOf(
   { bank }: RpcContext,
   { commitment = 'finalized', minContextSlot = 0 }: Reading = {},
@@ -117,10 +117,10 @@ export function contextOf(
   return { commitment, slot };
 }
 
-/** An answer with the slot that it is of. */
+/** An answer with its slot. */
 export function withContext(slot: number, value: unknown): object {
   return { context: { apiVersion: SOLANA_VERSION, slot }, value };
 }
 
-/** The release of Solana whose behaviour this is. */
+/** The release of Solana with the same behaviour. */
 export const SOLANA_VERSION = '3.0.0';

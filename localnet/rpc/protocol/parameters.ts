@@ -3,7 +3,7 @@ import { tryDecodeBase58 } from '../../../programs/client/keys.ts';
 import { ADDRESS_BYTES } from '../../runtime/runtime.ts';
 import { SIGNATURE_BYTES } from '../../wire/transaction.ts';
 
-// What methods take. Everything that reaches the runtime as bytes is decoded and measured here.
+// Parameters of methods. All bytes for the runtime are decoded and measured here.
 
 const BASE58_CHARACTERS_MAX = 90;
 
@@ -40,12 +40,12 @@ export const amount = count;
 
 export const commitment = z.enum(['processed', 'confirmed', 'finalized']);
 
-/** Clients send null for what they leave out. */
+/** Clients send null for omitted parameters. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value) => value ?? undefined);
 }
 
-/** A configuration that may be left out as a whole. */
+/** A configuration, which may be omitted as a whole. */
 export function config<Fields extends z.ZodRawShape>(schema: z.ZodObject<Fields>) {
   return schema.nullish().transform((value) => value ?? schema.parse({}));
 }
@@ -84,13 +84,15 @@ export const programReading = config(
 const transactionEncoding = z.enum(['json', 'jsonParsed', 'base64', 'base58']);
 export type TransactionEncoding = z.output<typeof transactionEncoding>;
 
-/** Blocks and transactions are never told before they are confirmed. */
-const kept = z.enum(['confirmed', 'finalized']);
-export const keptReading = config(z.object({ ...shared, commitment: optional(kept) }));
+/** Blocks and transactions are returned only once they are confirmed. */
+const storedCommitment = z.enum(['confirmed', 'finalized']);
+export const storedReading = config(
+  z.object({ ...shared, commitment: optional(storedCommitment) }),
+);
 
 const transactionShape = z.object({
   encoding: optional(transactionEncoding),
-  commitment: optional(kept),
+  commitment: optional(storedCommitment),
   maxSupportedTransactionVersion: optional(count),
   transactionDetails: optional(z.enum(['full', 'accounts', 'signatures', 'none'])),
   rewards: optional(z.boolean()),
@@ -104,7 +106,7 @@ export const transactionReading = z
     transactionShape.parse(typeof value === 'string' ? { encoding: value } : (value ?? {})),
   );
 
-/** @returns the reason in words: which parameter, and what is wrong with it */
+/** @returns the name of the parameter and the reason */
 export function explainIssue(error: z.ZodError, names: readonly string[]): string {
   const [outer] = error.issues;
   if (!outer) return 'something is wrong with them';
@@ -115,7 +117,7 @@ export function explainIssue(error: z.ZodError, names: readonly string[]): strin
   return place.length === 0 ? issue.message : `${place.join('.')}: ${issue.message}`;
 }
 
-/** Where one of several forms fits but for a field of it, that field is what is wrong. */
+/** When one of several forms fits except for a field, the error is about that field. */
 function innermost(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code !== 'invalid_union') return issue;
   const inner = issue.errors.flat().find(({ path }) => path.length > 0);
