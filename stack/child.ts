@@ -11,10 +11,10 @@ import { StackError } from './config.ts';
 const POLL_MS = 50;
 
 /**
- * Waits until a process's `/ready` answers 200. One that does not answer is asked again: whether it
- * has died is told elsewhere.
+ * Waits until a process's `/ready` answers 200. A failed request is repeated: `onDeath` reports the
+ * death of a process.
  *
- * @throws StackError when it does not in time
+ * @throws StackError at the time-out
  */
 export async function untilReady(url: string, timeoutMs: number): Promise<void> {
   const signal = AbortSignal.timeout(timeoutMs);
@@ -25,7 +25,7 @@ export async function untilReady(url: string, timeoutMs: number): Promise<void> 
       state = await response.text();
       if (response.ok) return;
     } catch {
-      // Its last answer says more than how it fell silent.
+      // The error reports its last answer, not this failure.
     }
     await delay(POLL_MS, signal);
   }
@@ -35,16 +35,16 @@ export async function untilReady(url: string, timeoutMs: number): Promise<void> 
 /** A process of the service. */
 interface Child {
   /**
-   * Its address, once it says that it is ready.
+   * Its address, once it reports that it is ready.
    *
-   * @throws StackError with its last log lines when it ends or stays silent instead
+   * @throws StackError with its last log lines when it ends or reports nothing in time
    */
   ready: Promise<string>;
-  /** Asks it to end, and insists after ten seconds. */
+  /** Sends SIGTERM, and SIGKILL after ten seconds. */
   stop(): Promise<void>;
 }
 
-/** A second is enough, but not on a machine that has more to do than it can. */
+/** Most parts need a second, but more on an overloaded machine. */
 const READY_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 10_000;
 const LAST_LINES = 12;
@@ -52,10 +52,10 @@ const LAST_LINES = 12;
 const readyLine = z.object({ ready: z.literal(true), url: z.string() });
 
 /**
- * Starts `<project>/<script>`, whose log goes to `<logFolder>/<name>.log`.
+ * Starts `<project>/<script>` with its log in `<logFolder>/<name>.log`.
  *
- * @param environment all of its settings; secrets travel here and nowhere else
- * @param onDeath called when the process ends unasked, once it was ready
+ * @param environment all of its settings; secrets are passed only here
+ * @param onDeath called when the process dies after it was ready
  */
 export function startChild(options: {
   name: string;
@@ -70,22 +70,22 @@ export function startChild(options: {
   const child = spawn(process.execPath, [fileURLToPath(new URL(`../${script}`, import.meta.url))], {
     env: { ...environment, SVC_PARENT_PID: `${process.pid}` },
     stdio: ['ignore', 'pipe', log],
-    // A group of its own: Ctrl-C reaches the stack alone, which ends everything in order.
+    // Its own process group: Ctrl-C reaches only the stack, which ends everything in order.
     detached: true,
   });
   closeSync(log);
   let isStopping = false;
-  const failedSince = (fate: string) =>
-    new StackError(`The ${name} ${fate}. Its last lines (${logPath}):\n${tail(logPath)}`);
-  const ended = describeEnd(child).then(failedSince);
+  const failure = (reason: string) =>
+    new StackError(`The ${name} ${reason}. Its last lines (${logPath}):\n${tail(logPath)}`);
+  const ended = describeEnd(child).then(failure);
   const failed = ended.then((error): never => {
     throw error;
   });
-  const silent = () => failedSince(`was not ready after ${READY_TIMEOUT_MS / 1_000} seconds`);
-  const ready = Promise.race([readReadyUrl(child, silent), failed]);
+  const timeoutError = () => failure(`was not ready after ${READY_TIMEOUT_MS / 1_000} seconds`);
+  const ready = Promise.race([readReadyUrl(child, timeoutError), failed]);
   ready.then(
     () => ended.then((error) => isStopping || onDeath(error)),
-    // Whoever waits for `ready` is told.
+    // The caller gets the error through `ready`.
     () => {},
   );
   return {
@@ -102,8 +102,8 @@ export function startChild(options: {
   };
 }
 
-/** @param silent what to throw when it says nothing for too long */
-async function readReadyUrl({ stdout }: ChildProcess, silent: () => Error): Promise<string> {
+/** @param timeoutError makes the error for a process that reports nothing in time */
+async function readReadyUrl({ stdout }: ChildProcess, timeoutError: () => Error): Promise<string> {
   if (!stdout) throw new Error('the child has no standard output');
   const signal = AbortSignal.timeout(READY_TIMEOUT_MS);
   try {
@@ -111,9 +111,9 @@ async function readReadyUrl({ stdout }: ChildProcess, silent: () => Error): Prom
     return readyLine.parse(JSON.parse(line)).url;
   } catch (error) {
     if (!signal.aborted) throw error;
-    throw silent();
+    throw timeoutError();
   } finally {
-    // What follows the first line is of no interest, but must not fill the pipe.
+    // Later output is discarded, so that it does not fill the pipe.
     stdout.resume();
   }
 }
@@ -129,6 +129,6 @@ function describeEnd(child: ChildProcess): Promise<string> {
 }
 
 function tail(path: string): string {
-  if (!existsSync(path)) return '(the log is gone)';
+  if (!existsSync(path)) return '(the log was deleted)';
   return readFileSync(path, 'utf8').trimEnd().split('\n').slice(-LAST_LINES).join('\n');
 }

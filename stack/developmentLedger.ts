@@ -7,43 +7,43 @@ import { addModel, initializeConfig, LAUNCH_CATALOG, openGateway } from './boots
 import { createMint, exists, type Mints, type Operator, submit } from './operator.ts';
 import { openCreditAccount, registerWorker } from './participants.ts';
 
-/** The service on a ledger, as the processes that work there are told of it. */
+/** The service on a ledger, with the settings for its processes. */
 export interface Deployment {
   rpcUrl: string;
   wsUrl: string;
-  /** Address of the wallet that the stack's API key belongs to. */
+  /** The address of the API key's wallet. */
   wallet: string;
-  /** Whether the stack made that wallet, so that nobody else has a key of it. */
+  /** Whether the stack created that wallet, and has its only API key. */
   isOwnWallet: boolean;
-  /** Base64 of 32 bytes: what is kept secret in the database is sealed under it. */
+  /** Base64 of 32 bytes, the key that seals secrets in the database. */
   secretsKey: string;
-  /** Settings, secrets among them, that a process cannot take from the stack's own environment. */
+  /** Settings, including secrets, that are not in the stack's own environment. */
   apiEnvironment: NodeJS.ProcessEnv;
   indexerEnvironment: NodeJS.ProcessEnv;
-  /** The workers whose processes belong to the stack. */
+  /** The workers that the stack runs. */
   workers: readonly DeployedWorker[];
 }
 
 export interface DeployedWorker {
   environment: NodeJS.ProcessEnv;
-  /** Makes the ledger say that it listens there. */
+  /** Registers its endpoint on the ledger. */
   register(endpoint: string): Promise<void>;
 }
 
 const WORKERS = ['worker-1', 'worker-2'];
-/** Enough that a burst of locks is not serialized by one writable account. */
+/** Several, so that a single writable account does not serialize a burst of locks. */
 const FEE_PAYERS = ['fee-payer-1', 'fee-payer-2', 'fee-payer-3', 'fee-payer-4'];
-/** A job's rent is out for two minutes: this is enough for all that a local ledger can do. */
+/** A job's rent is bound for two minutes; this suffices for a local ledger at full speed. */
 const PAYER_LAMPORTS = 100 * LAMPORTS_PER_SOL;
 const WALLET_CREDITS = 10_000n;
 const STAKE_TOKENS = 1_000n;
 
 /**
- * Puts the whole service on a ledger where the program is deployed and the operator is its upgrade
- * authority: mints, config, the launch catalog, a Gateway and a wallet with credits.
+ * Sets the whole service up on a ledger with the deployed program, whose upgrade authority is the
+ * operator: mints, config, the launch catalog, a Gateway and a wallet with credits.
  *
- * Every key follows from the authority's, so that a second start on the same ledger finds what the
- * first one set up.
+ * Every key is derived from the authority's, so that a second start on the same ledger finds the
+ * setup of the first.
  */
 export async function setUpDevelopmentLedger(
   operator: Operator,
@@ -107,7 +107,7 @@ function describeWorker(
         modelIds: LAUNCH_CATALOG.map(({ id }) => id),
         stakeTokens: STAKE_TOKENS,
       });
-      // Registered by an earlier start, when it listened on another port.
+      // An earlier start may have registered another port.
       const worker = await fetchWorker(operator.connection, address, { commitment: 'confirmed' });
       if (!worker || workerEndpoint(worker) === endpoint) return;
       const { payout } = worker;

@@ -5,7 +5,7 @@ import { loadConfig, StackError } from './config.ts';
 import { createProgress, describeRunning, STACK_FOLDER } from './stackFile.ts';
 import { startStack } from './start.ts';
 
-/** Each part is given ten seconds, and most take none of them. */
+/** Each part gets ten seconds; most end at once. */
 const SHUTDOWN_TIMEOUT_MS = 40_000;
 
 const shutdown = createShutdown({
@@ -14,7 +14,7 @@ const shutdown = createShutdown({
 });
 let isEnding = false;
 
-/** Ends everything once, whatever comes first: a signal, an error, a part that died. */
+/** Ends everything once, after the first signal, error or death of a part. */
 async function end(exitCode: number, reason: string): Promise<void> {
   if (isEnding) return;
   isEnding = true;
@@ -40,10 +40,10 @@ try {
     folder: STACK_FOLDER,
     shutdown,
     onDeath: endWithError,
-    say: createProgress(console.log),
+    report: createProgress(console.log),
   });
   console.log(describeRunning(stack));
 } catch (error) {
-  // While everything ends, what was still on its way fails for that reason alone.
+  // During a shutdown this error is only a consequence, and `end` ignores it.
   endWithError(error);
 }

@@ -6,10 +6,10 @@ import { migrate } from '../indexer/sql/migrate.ts';
 import { StackError } from './config.ts';
 
 /**
- * Asks the database that the user named, before anything rests on it: the parts would wait for one
- * that is away, as they should where a machine starts everything at once.
+ * Checks the database of DATABASE_URL at the start. The parts themselves would wait for it, as they
+ * should when a machine starts everything at once.
  *
- * @throws StackError when nothing answers there, or not to that name and password
+ * @throws StackError when it is unreachable or refuses the name or password
  */
 export async function checkDatabase(databaseUrl: string): Promise<void> {
   const pool = createPool({ databaseUrl, applicationName: 'svc-stack', max: 1 });
@@ -25,21 +25,20 @@ export async function checkDatabase(databaseUrl: string): Promise<void> {
 }
 
 /**
- * Marks a mirror that shows a local ledger, which nobody will see again. The ledger's genesis
- * hash follows, which each has alone: whoever ends a start before an indexer has bound the mirror,
- * and names a cluster at the next, leaves the mark on the cluster's mirror.
+ * The comment on a mirror of a local ledger, which is temporary. The ledger's genesis hash follows.
+ * A start may end before an indexer has bound the mirror, and the next start may name a cluster: then
+ * this comment stays on the cluster's mirror, and only the hash shows that.
  */
 const MARK = 'Mirror of an embedded ledger: npm start may empty it. Its genesis hash is ';
 
 /**
- * Makes the schema of a database ready for a ledger that has just begun: the mirror of an earlier
- * local ledger is emptied, any other is refused. Keys, webhooks and what else the ledger does not
- * know stay.
+ * Prepares a database for a new local ledger. The mirror of an earlier local ledger is emptied, any
+ * other is refused. Keys, webhooks and other rows that do not come from the ledger stay.
  *
- * @param input.genesisHash that of the ledger that begins
- * @throws StackError when the mirror is, or may be, another ledger's
+ * @param input.genesisHash the new ledger's
+ * @throws StackError when the mirror belongs, or may belong, to another ledger
  */
-export async function prepareThrowawayMirror(input: {
+export async function prepareLocalMirror(input: {
   databaseUrl: string;
   genesisHash: string;
 }): Promise<void> {
@@ -54,27 +53,27 @@ export async function prepareThrowawayMirror(input: {
 }
 
 async function empty(client: pg.PoolClient, genesisHash: string): Promise<void> {
-  if (!(await isThrowaway(client))) {
+  if (!(await isLocalMirror(client))) {
     throw new StackError(
       'The database of DATABASE_URL or SVC_DATA_DIR mirrors another ledger. A local ledger ' +
-        'begins empty: name an empty database or folder, or that ledger by SOLANA_RPC_URL.',
+        'begins empty: choose an empty database or folder, or set SOLANA_RPC_URL to that ledger.',
     );
   }
   await clearMirror(client);
-  // Nobody was told of a low balance on a ledger that has just begun.
+  // A new ledger has announced no low balance.
   await client.query('update service.credit_alerts set is_low = false');
   await client.query(`comment on schema mirror is ${client.escapeLiteral(MARK + genesisHash)}`);
 }
 
-/** Whether the mirror is nobody's yet, or the local ledger's that it is marked for. */
-async function isThrowaway(client: pg.PoolClient): Promise<boolean> {
-  const { rows } = await client.query<{ is_throwaway: boolean }>(
+/** Whether the mirror is unused, or belongs to the local ledger in its comment. */
+async function isLocalMirror(client: pg.PoolClient): Promise<boolean> {
+  const { rows } = await client.query<{ is_local: boolean }>(
     `select coalesce(
               (select obj_description('mirror'::regnamespace) is not distinct from
                       $1::text || genesis_hash
                  from mirror.ledger),
-              not exists (select from mirror.transactions)) as is_throwaway`,
+              not exists (select from mirror.transactions)) as is_local`,
     [MARK],
   );
-  return rows[0]?.is_throwaway === true;
+  return rows[0]?.is_local === true;
 }

@@ -3,14 +3,14 @@ import bs58 from 'bs58';
 import { websocketUrlOf } from '../indexer/source/hints.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
 import { type StackConfig, StackError } from './config.ts';
-import { keepAuthority, ledgerIn } from './dataFolder.ts';
+import { ledgerIn, loadAuthority } from './dataFolder.ts';
 import {
   type DeployedWorker,
   type Deployment,
   setUpDevelopmentLedger,
 } from './developmentLedger.ts';
 
-/** What only a deployment's operator knows, and what each setting is. */
+/** The settings that only the operator of a deployment can give, with descriptions. */
 const REQUIRED = {
   SVC_GATEWAY: 'address of your Gateway account',
   SVC_SIGNER_KEY: 'secret key of one of its hot signers',
@@ -21,11 +21,11 @@ const REQUIRED = {
 };
 
 /**
- * The service that its operator has already put on a cluster: its processes take their keys from
- * the environment. A worker runs here too where WORKER_AUTHORITY and WORKER_PROOF_KEY name one; it
- * must listen (WORKER_PORT) where it is registered.
+ * The service that its operator has deployed on a cluster. Its processes read their keys from the
+ * environment. WORKER_AUTHORITY and WORKER_PROOF_KEY also start a worker, which must listen
+ * (WORKER_PORT) where it is registered.
  *
- * @throws StackError naming everything that is missing
+ * @throws StackError with everything that is missing
  */
 function describeCluster(input: {
   rpcUrl: string;
@@ -57,13 +57,13 @@ function describeCluster(input: {
 }
 
 /**
- * Finds the ledger to work on: the local one, a development ledger that SOLANA_RPC_URL and
- * SVC_AUTHORITY_KEY let the stack set up, or a cluster where the service is deployed already.
+ * Opens the ledger: the local one, a development ledger that the stack sets up with SOLANA_RPC_URL and
+ * SVC_AUTHORITY_KEY, or a cluster with the deployed service.
  *
  * @param input.startLocalnet starts the local ledger's process with these settings
- * @returns the service there, and its JSON-RPC address
- * @throws StackError when keys are missing, the local ledger does not come up, or another program is
- *   named than the one that is set up
+ * @returns the service on it, and its JSON-RPC address
+ * @throws StackError when keys are missing, the local ledger does not start, or SVC_PROGRAM_ID names
+ *   another program than the published one
  */
 export async function openLedger(input: {
   config: StackConfig;
@@ -72,10 +72,10 @@ export async function openLedger(input: {
 }): Promise<Deployment> {
   const { config, environment, startLocalnet } = input;
   const { SOLANA_RPC_URL: rpcUrl, SVC_AUTHORITY_KEY: authorityKey } = config;
-  if (!rpcUrl || authorityKey) expectPublishedProgram(config);
+  if (!rpcUrl || authorityKey) assertPublishedProgram(config);
   if (!rpcUrl) {
     const { SVC_DATA_DIR: dataFolder } = config;
-    const payer = dataFolder ? await keepAuthority(dataFolder) : Keypair.generate();
+    const payer = dataFolder ? await loadAuthority(dataFolder) : Keypair.generate();
     const localUrl = await startLocalnet({
       LOCALNET_PAYER_KEY: bs58.encode(payer.secretKey),
       LOCALNET_DEVELOPMENT: 'true',
@@ -88,7 +88,7 @@ export async function openLedger(input: {
   return describeCluster({ ...urls, wallet: config.SVC_WALLET, environment });
 }
 
-function expectPublishedProgram({ SVC_PROGRAM_ID: programId }: StackConfig): void {
+function assertPublishedProgram({ SVC_PROGRAM_ID: programId }: StackConfig): void {
   if (programId.equals(PROGRAM_ID)) return;
   throw new StackError(
     `SVC_PROGRAM_ID names another program than ${PROGRAM_ID}, the only one that npm start ` +

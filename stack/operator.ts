@@ -20,8 +20,8 @@ import { MINT } from '../programs/client/token/layout.ts';
 const POLL_INTERVAL_MS = 20;
 
 /**
- * Who sets a development ledger up: pays for everything, and is the authority of the program and
- * of both mints.
+ * The operator of a development ledger, who pays for everything and is the authority of the program
+ * and of both mints.
  */
 export interface Operator {
   readonly connection: Connection;
@@ -38,7 +38,7 @@ export async function submit(
   instructions: TransactionInstruction[],
   signers: Keypair[] = [],
 ): Promise<void> {
-  // web3.js would keep using a blockhash that it got half a minute ago, ten lives too long here.
+  // web3.js reuses a blockhash for half a minute, but here it expires after a few seconds.
   const lifetime = await connection.getLatestBlockhash('confirmed');
   const message = new TransactionMessage({
     payerKey: authority.publicKey,
@@ -51,7 +51,7 @@ export async function submit(
   await confirm(connection, { signature, ...lifetime });
 }
 
-/** Polls, because a subscription that comes after the confirmation is never told of it. */
+/** Polls, because a subscription after the confirmation gets no notification. */
 async function confirm(
   connection: Connection,
   sent: { signature: string; lastValidBlockHeight: number },
@@ -67,10 +67,10 @@ async function confirm(
     if (value && value.confirmationStatus !== 'processed') return;
     await delay(POLL_INTERVAL_MS);
   } while (isAlive);
-  throw new Error(`${signature} was not confirmed before its blockhash died`);
+  throw new Error(`${signature} was not confirmed before its blockhash expired`);
 }
 
-/** Whether there is an account at the address: what was set up before is left as it is. */
+/** Whether an account exists at the address, so that an earlier setup stays as it is. */
 export async function exists({ connection }: Operator, address: PublicKey): Promise<boolean> {
   return (await connection.getAccountInfo(address, 'confirmed')) !== null;
 }
@@ -81,7 +81,7 @@ export interface Mints {
   readonly stake: PublicKey;
 }
 
-/** The stablecoin's decimals are part of the price of a credit; the stake's mint follows suit. */
+/** The stablecoin's decimals are part of the price of a credit; the stake mint has the same. */
 const MINT_DECIMALS = 6;
 export const STAKE_BASE_UNITS_PER_TOKEN = 10n ** BigInt(MINT_DECIMALS);
 

@@ -23,8 +23,8 @@ const WORKER_LAMPORTS = LAMPORTS_PER_SOL;
 const addresses = createAddresses();
 
 /**
- * Registers, stakes and hosts in one transaction, so that whoever hears of the new worker finds
- * it complete. A worker that is registered already is left as it is.
+ * Registers, stakes and hosts in one transaction, so that the worker is complete once it is visible.
+ * A registered worker stays as it is.
  *
  * @returns the Worker account's address
  */

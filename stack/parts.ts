@@ -9,35 +9,35 @@ export const SETTINGS = { 'npm start': stack, api, indexer, worker, localnet } a
 
 /** A process that the stack starts. */
 export interface Part {
-  /** Where it begins, from the project's root. */
+  /** Its script, relative to the project's root. */
   readonly script: string;
-  /** Names of all variables that it is given, as far as the user has set them. */
+  /** The names of the variables that it gets from the user's environment. */
   readonly reads: RegExp;
 }
 
-/** What a process needs to run as the user set his machine up. */
+/** The variables of the user's system. */
 const SYSTEM = [
   ...['PATH', 'HOME', 'USER', 'LANG', 'LC_[A-Z]+', 'TZ', 'TMPDIR', 'TMP', 'TEMP'],
   ...['LD_LIBRARY_PATH', 'LD_PRELOAD', 'DYLD_LIBRARY_PATH'],
   ...['NODE_OPTIONS', 'NODE_ENV', 'NODE_DEBUG', 'NODE_V8_COVERAGE', 'UV_THREADPOOL_SIZE'],
 ];
 
-/** By which Node reaches others through a proxy, and knows whom to believe. */
+/** Node's variables for proxies and certificates. */
 const NETWORK = [
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
   ...['NODE_USE_ENV_PROXY', 'NODE_USE_SYSTEM_CA', 'NODE_EXTRA_CA_CERTS'],
   ...['NODE_TLS_REJECT_UNAUTHORIZED', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
 ];
 
-/** pg has settings of its own, such as PGSSLROOTCERT, and so has OpenTelemetry. */
+/** pg and OpenTelemetry have their own settings, such as PGSSLROOTCERT. */
 const POSTGRES = ['PG[A-Z]+'];
 const TELEMETRY = ['OTEL_[A-Z_]+'];
 
 const namesOf = (process: keyof typeof SETTINGS): string[] => Object.keys(SETTINGS[process].shape);
 
 /**
- * The processes of the service. Each sees what it reads and no other's secrets: whoever takes one
- * over has that one alone, and PostgreSQL's administrator, who may run programs, has nothing.
+ * The processes of the service. Each gets only the settings that it reads. So an attacker in one
+ * process has no other's secrets, and PostgreSQL's administrator, who may run programs, has none.
  */
 export const PARTS = {
   database: { script: 'stack/databaseMain.ts', reads: anyOf(SYSTEM, ['SVC_DATA_DIR']) },
@@ -53,7 +53,7 @@ export const PARTS = {
   },
 } as const satisfies Record<string, Part>;
 
-/** The part of the user's environment that a process is given. */
+/** The part of the user's environment that a process gets. */
 export function environmentFor({ reads }: Part, environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => reads.test(name)));
 }

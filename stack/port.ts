@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { delay } from '../common/wait.ts';
 import { StackError } from './config.ts';
 
-/** A port of this machine that nobody listens at now; somebody may in the next moment. */
+/** A port of this machine that is free now; another process may take it at any time. */
 export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -16,18 +16,18 @@ export async function findFreePort(): Promise<number> {
 const POLL_MS = 100;
 
 /**
- * Makes sure that a port can be listened on, before anything is started that would need it.
+ * Waits until a port is free, before the parts start.
  *
- * @param patienceMs how long a process that is just ending may keep it
- * @throws StackError when it is taken, or not ours to take
+ * @param timeoutMs the time for an ending process to release it
+ * @throws StackError when it stays occupied or is not permitted
  */
-export async function expectFreePort(input: {
+export async function waitForFreePort(input: {
   host: string;
   port: number;
-  patienceMs: number;
+  timeoutMs: number;
 }): Promise<void> {
-  const { host, port, patienceMs } = input;
-  const deadline = performance.now() + patienceMs;
+  const { host, port, timeoutMs } = input;
+  const deadline = performance.now() + timeoutMs;
   while (!(await isFree(host, port))) {
     if (performance.now() >= deadline) {
       throw new StackError(`Port ${port} on ${host} is taken. Choose another: PORT=8180 npm start`);

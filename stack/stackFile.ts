@@ -3,22 +3,22 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /**
- * Writes a file that only its owner may read, whole or not at all: what a process leaves that is
- * killed on the way is never taken for the file.
+ * Writes a file that only its owner may read, as a whole or not at all: a process that is killed
+ * during the write leaves no partial file under this name.
  */
-export async function keepSecret(path: string, text: string): Promise<void> {
+export async function writeSecret(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const unfinished = `${path}.tmp`;
-  // Its mode counts only where it is made anew.
+  // The mode applies only to a new file.
   await rm(unfinished, { force: true });
   await writeFile(unfinished, text, { mode: 0o600 });
   await rename(unfinished, path);
 }
 
-/** Where a running stack keeps its description and logs, in the folder it was started in. */
+/** The folder for a running stack's description and logs, in the folder of its start. */
 export const STACK_FOLDER = '.svc';
 
-/** How to reach everything that a running stack started. */
+/** The addresses and keys of a running stack. */
 export interface StackDescription {
   /** The service root; paths begin with /v1. */
   baseUrl: string;
@@ -35,12 +35,12 @@ export interface StackDescription {
 
 const pathIn = (folder: string) => join(folder, 'stack.json');
 
-/** Writes the description, which holds the key. */
+/** Writes the description, which contains the API key. */
 export async function writeStackFile(folder: string, stack: StackDescription): Promise<void> {
-  await keepSecret(pathIn(folder), `${JSON.stringify(stack, null, 2)}\n`);
+  await writeSecret(pathIn(folder), `${JSON.stringify(stack, null, 2)}\n`);
 }
 
-/** @returns undefined when no stack has described itself there */
+/** @returns undefined without a description in the folder */
 export function readStackFile(folder: string): StackDescription | undefined {
   try {
     return JSON.parse(readFileSync(pathIn(folder), 'utf8'));
@@ -55,13 +55,13 @@ export async function removeStackFile(folder: string): Promise<void> {
   await rm(pathIn(folder), { force: true });
 }
 
-/** Tells whoever waits at the terminal what is up, and since when. */
-export type Say = (what: string, detail: string) => void;
+/** Prints one line of progress to the terminal. */
+export type Report = (what: string, detail: string) => void;
 
 const COLUMN = 10;
 
 /** @param write takes a finished line */
-export function createProgress(write: (line: string) => void): Say {
+export function createProgress(write: (line: string) => void): Report {
   const startMs = performance.now();
   return (what, detail) => {
     const seconds = ((performance.now() - startMs) / 1_000).toFixed(1).padStart(5);
@@ -69,7 +69,7 @@ export function createProgress(write: (line: string) => void): Say {
   };
 }
 
-/** The last lines of a start: a request that works as it stands, and how to stop. */
+/** The last lines of a start: a working request, and how to stop. */
 export function describeRunning({ baseUrl, apiKey, model }: StackDescription): string {
   const body = { model, messages: [{ role: 'user', content: 'Say hello.' }] };
   return `

@@ -1,39 +1,44 @@
 import { Connection } from '@solana/web3.js';
 import type { Shutdown } from '../common/shutdown.ts';
+import { ensureKey } from './apiKey.ts';
 import { startChild, untilReady } from './child.ts';
 import { allowsLoopback, type StackConfig, type StackError } from './config.ts';
+import { recordDatabase, removeDatabaseRecord } from './databaseRecord.ts';
 import { keyIn } from './dataFolder.ts';
-import { makeKey } from './key.ts';
-import { forgetDatabase, recordDatabase } from './leftovers.ts';
-import { checkDatabase, prepareThrowawayMirror } from './mirrorDatabase.ts';
+import { claimFolder } from './folderLock.ts';
+import { checkDatabase, prepareLocalMirror } from './mirrorDatabase.ts';
 import { openLedger } from './openLedger.ts';
 import { environmentFor, PARTS } from './parts.ts';
-import { removeStackFile, type Say, type StackDescription, writeStackFile } from './stackFile.ts';
-import { takeFolder } from './takeFolder.ts';
+import {
+  type Report,
+  removeStackFile,
+  type StackDescription,
+  writeStackFile,
+} from './stackFile.ts';
 
 const MIRROR_TIMEOUT_MS = 60_000;
-/** One of the cheapest tier. */
+/** A model of the cheapest tier. */
 const TRIAL_MODEL = 'llama-3.2-3b-instruct';
 
 /**
- * Starts the whole service, each part a process of its own, and describes it in `folder`.
+ * Starts the whole service, each part in its own process, and describes it in `folder`.
  *
- * @param environment the user's settings, of which every part sees those that it reads
- * @param shutdown is told of everything before it starts, so that it may run at any time
- * @param onDeath called when a part ends unasked later
- * @throws StackError for what the user can put right
+ * @param environment the user's settings; every part gets those that it reads
+ * @param shutdown gets each part before it starts, so that it may run at any time
+ * @param onDeath called when a part dies later
+ * @throws StackError for errors that the user can correct
  */
 export async function startStack(options: {
   config: StackConfig;
   environment: NodeJS.ProcessEnv;
   folder: string;
   shutdown: Shutdown;
-  say: Say;
+  report: Report;
   onDeath: (error: StackError) => void;
 }): Promise<StackDescription> {
-  const { config, environment, folder, shutdown, say, onDeath } = options;
+  const { config, environment, folder, shutdown, report, onDeath } = options;
   const listen = { host: config.HOST, port: config.PORT };
-  const logFolder = await takeFolder({ folder, listen, shutdown, say });
+  const logFolder = await claimFolder({ folder, listen, shutdown, report });
 
   function start(
     part: keyof typeof PARTS,
@@ -56,7 +61,7 @@ export async function startStack(options: {
       await checkDatabase(config.DATABASE_URL);
       return config.DATABASE_URL;
     }
-    shutdown.add('record of the database', () => forgetDatabase(folder));
+    shutdown.add('record of the database', () => removeDatabaseRecord(folder));
     const url = await start('database', {});
     await recordDatabase(folder, { databaseUrl: url, isKept: config.SVC_DATA_DIR !== undefined });
     return url;
@@ -72,20 +77,20 @@ export async function startStack(options: {
   ]);
   const { rpcUrl, wsUrl, wallet, isOwnWallet, workers } = deployment;
   const allowLoopback = allowsLoopback(config);
-  const everybody = {
+  const shared = {
     DATABASE_URL: databaseUrl,
     SOLANA_RPC_URL: rpcUrl,
     SOLANA_WS_URL: wsUrl,
     SVC_SECRETS_KEY: config.SVC_SECRETS_KEY ?? deployment.secretsKey,
     SVC_ALLOW_LOOPBACK: String(allowLoopback),
   };
-  say('database', new URL(databaseUrl).host);
-  say('ledger', rpcUrl);
-  // Without a folder the ledger is gone at the end, and what a database of its own shows of it.
+  report('database', new URL(databaseUrl).host);
+  report('ledger', rpcUrl);
+  // Without a data folder the ledger is temporary, and so is its mirror in an external database.
   const isLedgerKept = (config.SVC_DATA_DIR ?? config.SOLANA_RPC_URL) !== undefined;
   if (config.DATABASE_URL && !isLedgerKept) {
     const genesisHash = await new Connection(rpcUrl).getGenesisHash();
-    await prepareThrowawayMirror({ databaseUrl, genesisHash });
+    await prepareLocalMirror({ databaseUrl, genesisHash });
   }
 
   await Promise.all(
@@ -95,31 +100,31 @@ export async function startStack(options: {
     }),
   );
   const engine = config.WORKER_UPSTREAM_URL ?? 'the built-in engine (see WORKER_UPSTREAM_URL)';
-  say('workers', `${workers.length}, answering from ${engine}`);
+  report('workers', `${workers.length}, answering from ${engine}`);
 
   const indexerUrl = await start('indexer', {
-    ...everybody,
+    ...shared,
     INDEXER_PORT: '0',
     // Half a minute: the local ledger's slots are eighty times shorter than a cluster's.
     ...(!config.SOLANA_RPC_URL && { INDEXER_LAG_SLOTS_MAX: '6000' }),
     ...deployment.indexerEnvironment,
   });
-  // The API must not come up before everything that was set up can be seen.
+  // The API starts only when the mirror shows everything that was set up.
   await untilReady(indexerUrl, MIRROR_TIMEOUT_MS);
-  say('indexer', indexerUrl);
+  report('indexer', indexerUrl);
 
   const keyPath = config.SVC_DATA_DIR && keyIn(config.SVC_DATA_DIR);
   const apiKey =
-    config.SVC_API_KEY ?? (await makeKey({ databaseUrl, wallet, isOwnWallet, keyPath }));
+    config.SVC_API_KEY ?? (await ensureKey({ databaseUrl, wallet, isOwnWallet, keyPath }));
   const baseUrl = await start('api', {
-    ...everybody,
+    ...shared,
     ...deployment.apiEnvironment,
   });
-  say('api', baseUrl);
+  report('api', baseUrl);
   const loopback = allowLoopback
     ? 'allowed for workers and webhooks, since this is for development'
     : 'refused for workers and webhooks (see SVC_ALLOW_LOOPBACK)';
-  say('loopback', loopback);
+  report('loopback', loopback);
 
   const stack: StackDescription = {
     baseUrl,

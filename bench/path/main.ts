@@ -85,7 +85,7 @@ async function run(): Promise<void> {
     folder,
     shutdown,
     onDeath,
-    say: () => undefined,
+    report: () => undefined,
   });
   const { apiKey, model } = stack;
   const bare: Target = { url: upstreamUrl, apiKey, model };

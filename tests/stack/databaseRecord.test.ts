@@ -2,7 +2,7 @@ import { linkSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { recordDatabase } from '../../stack/leftovers.ts';
+import { recordDatabase } from '../../stack/databaseRecord.ts';
 import { createTestDatabase } from '../../testing/database/database.ts';
 
 let folder: string;

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { lockFolder } from '../../stack/takeFolder.ts';
+import { lockFolder } from '../../stack/folderLock.ts';
 
 jest.setTimeout(120_000);
 
 const STARTS = 6;
-const MODULE = new URL('../../stack/takeFolder.ts', import.meta.url).href;
+const MODULE = new URL('../../stack/folderLock.ts', import.meta.url).href;
 /** Loads everything first, locks when it is told to, and keeps the lock until it is killed. */
 const START = `
   import { once } from 'node:events';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { insertLedger } from '../../indexer/sql/progress.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { prepareThrowawayMirror } from '../../stack/mirrorDatabase.ts';
+import { prepareLocalMirror } from '../../stack/mirrorDatabase.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 
 jest.setTimeout(60_000);
@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => mirror.close());
 
 const prepare = (genesisHash: string) =>
-  prepareThrowawayMirror({ databaseUrl: mirror.databaseUrl, genesisHash });
+  prepareLocalMirror({ databaseUrl: mirror.databaseUrl, genesisHash });
 
 /** What an indexer does that finds the mirror free. */
 async function fillFrom(genesisHash: string): Promise<void> {

@@ -4,17 +4,17 @@ import { createKey, hashKey, KeyExistsError, regenerateKey } from '../api/accoun
 import { selectKeysAndAccounts } from '../api/sql/accounts.ts';
 import { createPool } from '../common/postgres.ts';
 import { StackError } from './config.ts';
-import { keepSecret } from './stackFile.ts';
+import { writeSecret } from './stackFile.ts';
 
 /**
- * Makes an API key for the stack's wallet, or finds the one that was kept.
+ * Returns the stored API key of the stack's wallet, or makes a new one.
  *
- * @param isOwnWallet whether nobody but the stack uses that wallet: then a key of an earlier start,
- *   which is lost, is replaced
- * @param keyPath where the key is kept for the next start, if anywhere
- * @throws StackError when the wallet has a key that only its owner knows
+ * @param isOwnWallet whether only the stack uses that wallet: then a lost key of an earlier start is
+ *   replaced
+ * @param keyPath the path that keeps the key for the next start, if any
+ * @throws StackError when the wallet has a key that is not stored here
  */
-export async function makeKey(input: {
+export async function ensureKey(input: {
   databaseUrl: string;
   wallet: string;
   isOwnWallet: boolean;
@@ -23,10 +23,11 @@ export async function makeKey(input: {
   const { databaseUrl, wallet, isOwnWallet, keyPath } = input;
   const pool = createPool({ databaseUrl, applicationName: 'svc-stack', max: 1 });
   try {
-    const kept = keyPath && existsSync(keyPath) ? readFileSync(keyPath, 'utf8').trim() : undefined;
-    if (kept !== undefined && (await isLive(pool, wallet, kept))) return kept;
+    const stored =
+      keyPath && existsSync(keyPath) ? readFileSync(keyPath, 'utf8').trim() : undefined;
+    if (stored !== undefined && (await isLive(pool, wallet, stored))) return stored;
     const key = await makeNewKey(pool, wallet, isOwnWallet);
-    if (keyPath) await keepSecret(keyPath, `${key}\n`);
+    if (keyPath) await writeSecret(keyPath, `${key}\n`);
     return key;
   } finally {
     await pool.end();
@@ -44,6 +45,6 @@ async function makeNewKey(pool: pg.Pool, wallet: string, isOwnWallet: boolean): 
   } catch (error) {
     if (!(error instanceof KeyExistsError)) throw error;
     if (isOwnWallet) return await regenerateKey(pool, wallet);
-    throw new StackError(`${error.message} Name it by SVC_API_KEY.`);
+    throw new StackError(`${error.message} Set SVC_API_KEY to it.`);
   }
 }

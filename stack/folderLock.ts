@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { tryLock } from 'fs-native-extensions';
 import type { Shutdown } from '../common/shutdown.ts';
 import { StackError } from './config.ts';
-import { removeLeftoverDatabase } from './leftovers.ts';
-import { expectFreePort } from './port.ts';
-import { readStackFile, removeStackFile, type Say } from './stackFile.ts';
+import { removeLeftoverDatabase } from './databaseRecord.ts';
+import { waitForFreePort } from './port.ts';
+import { type Report, readStackFile, removeStackFile } from './stackFile.ts';
 
-/** A killed stack's API finishes its answers before it lets go of its port. */
-const DEAD_STACK_PATIENCE_MS = 25_000;
+/** A killed stack's API completes its answers before it releases its port. */
+const DEAD_STACK_TIMEOUT_MS = 25_000;
 
 /**
- * Makes this process the only stack of its folder until `release`. The lock is the kernel's, which
- * lets go of it however its owner dies.
+ * Makes this process the only stack of its folder until `release`. It is a lock of the kernel, which
+ * releases it however its owner ends.
  *
  * @throws StackError when another stack runs there
  */
@@ -25,7 +25,7 @@ export async function lockFolder(folder: string): Promise<{ release(): Promise<v
       await file.close();
       throw new StackError(describeTaken(folder));
     }
-    // An owner removes its file while it still holds it: a lock on a removed file excludes nobody.
+    // An owner deletes its file before it releases it, and a lock on a deleted file excludes no other.
     const { ino } = await file.stat();
     if (statSync(path, { throwIfNoEntry: false })?.ino === ino) {
       return {
@@ -46,27 +46,27 @@ function describeTaken(folder: string): string {
 }
 
 /**
- * Makes a folder and a port this stack's own, and removes what a killed stack left.
+ * Locks the folder, waits for the port, and removes what a killed stack left behind.
  *
- * @returns where the logs go
- * @throws StackError when a stack runs there, or the port is taken
+ * @returns the folder for logs
+ * @throws StackError when another stack runs in the folder, or the port is occupied
  */
-export async function takeFolder(input: {
+export async function claimFolder(input: {
   folder: string;
   listen: { host: string; port: number };
   shutdown: Shutdown;
-  say: Say;
+  report: Report;
 }): Promise<string> {
-  const { folder, listen, shutdown, say } = input;
+  const { folder, listen, shutdown, report } = input;
   const logFolder = join(folder, 'logs');
   await mkdir(logFolder, { recursive: true, mode: 0o700 });
   const lock = await lockFolder(folder);
   shutdown.add('lock of the folder', lock.release);
   const isAfterKilledStack = readStackFile(folder) !== undefined;
-  if (isAfterKilledStack) say('cleanup', 'after a stack that was killed');
+  if (isAfterKilledStack) report('cleanup', 'after a stack that was killed');
   await removeLeftoverDatabase(folder);
-  const patienceMs = isAfterKilledStack ? DEAD_STACK_PATIENCE_MS : 0;
-  await expectFreePort({ ...listen, patienceMs });
+  const timeoutMs = isAfterKilledStack ? DEAD_STACK_TIMEOUT_MS : 0;
+  await waitForFreePort({ ...listen, timeoutMs });
   await removeStackFile(folder);
   return logFolder;
 }

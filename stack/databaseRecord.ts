@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { z } from 'zod';
-import { keepSecret } from './stackFile.ts';
+import { writeSecret } from './stackFile.ts';
 
-// The processes of a killed stack end by themselves. Only PostgreSQL does not, should the process
-// that watches it have been killed too: so where its data lies is written down.
+// The processes of a killed stack end by themselves. Only PostgreSQL does not, if its watching process
+// was killed, too. So the path of its data is recorded.
 
 const END_TIMEOUT_MS = 5_000;
 const POLL_MS = 50;
@@ -22,9 +22,9 @@ const recordSchema = z.object({
 const pathIn = (folder: string) => join(folder, 'database.json');
 
 /**
- * Notes where the embedded database's data lies, until `forgetDatabase`.
+ * Records the path of the embedded database's data, until `removeDatabaseRecord`.
  *
- * @param database.isKept whether the data is to outlive the stack
+ * @param database.isKept whether the data stays after the stack ends
  */
 export async function recordDatabase(
   folder: string,
@@ -32,28 +32,28 @@ export async function recordDatabase(
 ): Promise<void> {
   const directory = await readDirectory(database.databaseUrl);
   const record = JSON.stringify({ ...database, directory });
-  await keepSecret(pathIn(folder), record);
+  await writeSecret(pathIn(folder), record);
 }
 
-/** To be called when the database has ended in order. */
-export async function forgetDatabase(folder: string): Promise<void> {
+/** Call it when the database has ended in order. */
+export async function removeDatabaseRecord(folder: string): Promise<void> {
   await rm(pathIn(folder), { force: true });
 }
 
 /**
- * Ends the database that a killed stack left in this folder's name, and deletes its data unless
- * that is to be kept.
+ * Ends the database that a killed stack of this folder left behind, and deletes its data unless that
+ * is kept.
  */
 export async function removeLeftoverDatabase(folder: string): Promise<void> {
   if (!existsSync(pathIn(folder))) return;
   const text = await readFile(pathIn(folder), 'utf8');
   const { databaseUrl, directory, isKept } = recordSchema.parse(JSON.parse(text));
-  // Asked through the database, since the process id in a file may be another process's by now.
+  // The server itself confirms its path, because another process may have the recorded id by now.
   if ((await readDirectory(databaseUrl).catch(() => undefined)) === directory) {
     await endServer(directory);
   }
   if (!isKept) await rm(directory, { recursive: true, force: true, maxRetries: 5 });
-  await forgetDatabase(folder);
+  await removeDatabaseRecord(folder);
 }
 
 async function readDirectory(databaseUrl: string): Promise<string> {
@@ -65,14 +65,14 @@ async function readDirectory(databaseUrl: string): Promise<string> {
     await client.connect();
     const { rows } = await client.query<{ data_directory: string }>('show data_directory');
     const [row] = rows;
-    if (!row) throw new Error('the database does not say where its data lies');
+    if (!row) throw new Error('the database does not return the path of its data');
     return row.data_directory;
   } finally {
     await client.end();
   }
 }
 
-/** PostgreSQL removes the file with its process id as the last thing it does. */
+/** PostgreSQL removes the file with its process id last. */
 async function endServer(directory: string): Promise<void> {
   const idPath = join(directory, 'postmaster.pid');
   process.kill(Number.parseInt(readFileSync(idPath, 'utf8'), 10), 'SIGINT');
