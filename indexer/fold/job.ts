@@ -63,6 +63,14 @@ export const foldJobLocked: Fold<'JobLocked'> = ({ data, signature, slot }) => [
   ),
 ];
 
+/** A later attempt puts the proof of the one before aside. */
+const UNPROVEN = {
+  output_hash: null,
+  prompt_tokens: null,
+  completion_tokens: null,
+  proven_at: null,
+};
+
 export const foldJobAcknowledged: Fold<'JobAcknowledged'> = ({ data }) => [
   update(
     'jobs',
@@ -72,6 +80,7 @@ export const foldJobAcknowledged: Fold<'JobAcknowledged'> = ({ data }) => [
       worker: data.worker,
       attempt: data.attempt,
       acknowledged_at: data.unixTime,
+      ...UNPROVEN,
     },
   ),
 ];

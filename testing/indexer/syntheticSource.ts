@@ -108,6 +108,12 @@ function opening(slot: bigint): LedgerEventData[] {
   ];
 }
 
+const NOTHING_VOIDED = {
+  voidedWorker: WALLET,
+  voidedAttempt: 0,
+  voidedOutputHash: '0'.repeat(64),
+};
+
 /** @param number counts the jobs from 0 */
 function life(number: number, slot: bigint): LedgerEventData[] {
   const time = { slot: `${slot}`, unixTime: `${slot}` };
@@ -145,7 +151,10 @@ function life(number: number, slot: bigint): LedgerEventData[] {
         spentTodayCredits: '0',
       },
     },
-    { name: 'JobAcknowledged', data: { ...job, jobSequence: 2, worker: WORKER, attempt: 1 } },
+    {
+      name: 'JobAcknowledged',
+      data: { ...job, ...NOTHING_VOIDED, jobSequence: 2, worker: WORKER, attempt: 1 },
+    },
     {
       name: 'JobProven',
       data: { ...job, ...answer, jobSequence: 3, worker: WORKER, attempt: 1 },

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { PublicKey } from '@solana/web3.js';
+import { PublicKey } from '@solana/web3.js';
 import {
   gatewayUpdate,
   spenderSet,
@@ -11,7 +11,16 @@ import {
 import { expectConserved } from './support/conservation.ts';
 import { eventsOf, expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
-import { acknowledge, composeLock, jobIn, lockJob, prove, readJob } from './support/jobs.ts';
+import {
+  acknowledge,
+  composeLock,
+  fail,
+  jobIn,
+  lockJob,
+  prove,
+  readJob,
+  settle,
+} from './support/jobs.ts';
 import { addWorker } from './support/newcomers.ts';
 import { createWorld, MODEL, type World } from './support/world.ts';
 
@@ -35,6 +44,9 @@ describe('job_acknowledge', () => {
       jobSequence: 2,
       jobId,
       ...acknowledged,
+      voidedWorker: PublicKey.default,
+      voidedAttempt: 0,
+      voidedOutputHash: new Uint8Array(32),
     });
     expect(await readJob(world, job)).toEqual({
       ...before,
@@ -113,14 +125,66 @@ describe('job_acknowledge', () => {
     await chain.send([acknowledge(world, job)], [hotSigner]);
   });
 
-  it('accepts a gateway’s new signers, also while its stop flag is set', async () => {
+  it('puts the proof of an earlier attempt aside, and says whose it was', async () => {
+    const { chain, hotSigner, worker } = world;
+    const another = await addWorker(world);
+    workers.push(another.address);
+    const job = await jobIn(world, 'settling');
+    const proven = await readJob(world, job);
+    const later = acknowledge(world, job, { worker: another.address, attempt: 2 });
+    await expectEvent(world, [later], [hotSigner], 'JobAcknowledged', {
+      job,
+      jobSequence: proven.sequence + 1,
+      jobId: proven.jobId,
+      worker: another.address,
+      attempt: 2,
+      voidedWorker: worker,
+      voidedAttempt: proven.attempt,
+      voidedOutputHash: proven.outputHash,
+    });
+    expect(await readJob(world, job)).toEqual({
+      ...proven,
+      sequence: proven.sequence + 1,
+      status: 'processing',
+      worker: another.address,
+      attempt: 2,
+      outputHash: new Uint8Array(32),
+      promptTokens: 0,
+      completionTokens: 0,
+      provenAfterSeconds: 0,
+    });
+    // The proof that was put aside can neither come back nor be settled.
+    await expectRefusal(world, 'WrongAddress', prove(world, job), []);
+    await expectRefusal(world, 'WrongAddress', settle(world, job), [hotSigner]);
+    const proof = { worker: another.address, key: another.proofKey, attempt: 2 };
+    await chain.send(prove(world, job, proof));
+    expect(await readJob(world, job)).toMatchObject({ status: 'settling', attempt: 2 });
+  });
+
+  it('accepts a gateway’s new signers', async () => {
     const { chain, operator, stranger, hotSigner } = world;
     const job = await lockJob(world);
     const signers = [stranger.publicKey];
-    const update = gatewayUpdate({ operator: operator.publicKey, signers, stopped: true });
+    const update = gatewayUpdate({ operator: operator.publicKey, signers, stopped: false });
     await chain.send([update], [operator]);
     await expectRefusal(world, 'Unauthorized', acknowledge(world, job), [hotSigner]);
     await chain.send([acknowledge(world, job, { signer: stranger.publicKey })], [stranger]);
+  });
+
+  it('refuses a stopped gateway’s new attempt; what runs can be repeated and settled', async () => {
+    const { chain, operator, hotSigner } = world;
+    const [waiting, running] = [await lockJob(world), await jobIn(world, 'processing')];
+    const signers = [hotSigner.publicKey];
+    const stop = gatewayUpdate({ operator: operator.publicKey, signers, stopped: true });
+    await chain.send([stop], [operator]);
+    await expectRefusal(world, 'GatewayStopped', acknowledge(world, waiting), [hotSigner]);
+    const next = acknowledge(world, running, { attempt: 2 });
+    await expectRefusal(world, 'GatewayStopped', next, [hotSigner]);
+    expect(await eventsOf(world, [acknowledge(world, running)], [hotSigner])).toEqual([]);
+    await chain.send([...prove(world, running), settle(world, running)], [hotSigner]);
+    expect((await readJob(world, running)).status).toBe('settled');
+    await chain.send([fail(world, waiting)], [hotSigner]);
+    expect((await readJob(world, waiting)).status).toBe('failed');
   });
 
   it('refuses a worker that is suspended, unstaking, under-staked or deregistered', async () => {

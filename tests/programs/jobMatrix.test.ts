@@ -171,9 +171,9 @@ describe.each(Object.entries(controllers))('a job controlled by %s', (controller
       for (const name of names) {
         for (const person of entitled(name, acting) ?? ['stranger' as const]) {
           const outcome = await attempt(name, await freshJob(status), person);
-          const isRefused = name === 'lock' && isStopped && person === acting;
-          const expected =
-            isRefused && status !== 'refunded' ? 'GatewayStopped' : table[name][status];
+          const begins = name === 'acknowledge' || (name === 'lock' && status !== 'refunded');
+          const isRefused = begins && isStopped && person === acting;
+          const expected = isRefused ? 'GatewayStopped' : table[name][status];
           expect([name, person, outcome]).toEqual([name, person, expected]);
         }
       }

@@ -20,7 +20,12 @@ afterAll(() => scene.close());
 
 describe('a job is refused when the ledger', () => {
   it.each<[string, JobFields, number, string]>([
-    ['has it settling', { status: 'settling' }, 409, 'job_not_open'],
+    [
+      'has the proof of this attempt',
+      { status: 'settling', attempt: 1, worker: freshAddress() },
+      409,
+      'job_not_open',
+    ],
     ['has it settled', { status: 'settled' }, 409, 'job_not_open'],
     ['has it failed', { status: 'failed' }, 409, 'job_not_open'],
     ['has it refunded', { status: 'refunded' }, 409, 'job_not_open'],
@@ -101,6 +106,12 @@ describe('a job runs when the ledger', () => {
     const acknowledged = { status: 'processing', attempt: 1, worker: scene.worker };
     expect((await scene.ask(await scene.lock(acknowledged))).status).toBe(200);
     expect((await scene.ask(await scene.lock({ lockedSecondsAgo: 100 }))).status).toBe(200);
+  });
+
+  it('has the proof of an earlier attempt, which a later one puts aside', async () => {
+    const proven = { status: 'settling', attempt: 1, worker: freshAddress() };
+    const response = await scene.ask(await scene.lock(proven), { body: { attempt: 2 } });
+    expect(response.status).toBe(200);
   });
 
   it('shows it to the worker a little later than to the caller', async () => {

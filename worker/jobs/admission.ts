@@ -104,11 +104,14 @@ export function createAdmission(
 
   function checkOpen(job: Job, request: JobRequest, lifeLeftSeconds: bigint): void {
     const status = job.status;
-    const isWaiting = status === 'pending' || status === 'processing';
+    const isLater = request.attempt > job.attempt;
+    const isOwn = request.attempt === job.attempt && job.worker.equals(own.worker);
+    // A proof that is recorded counts no more once a later attempt is acknowledged.
     const isTurn =
-      request.attempt > job.attempt ||
-      (request.attempt === job.attempt && job.worker.equals(own.worker));
-    if (!isWaiting || !isTurn || lifeLeftSeconds <= LIFE_LEFT_SECONDS_MIN) {
+      status === 'pending' || status === 'processing'
+        ? isLater || isOwn
+        : status === 'settling' && isLater;
+    if (!isTurn || lifeLeftSeconds <= LIFE_LEFT_SECONDS_MIN) {
       throw new WorkerError('job_not_open', 'The job does not wait for this attempt any more');
     }
   }

@@ -95,7 +95,7 @@ export interface Gateway {
   sequence: bigint;
   /** The cold key that changes signers and stops the gateway */
   operator: PublicKey;
-  /** Refuses new locks; jobs in flight go on */
+  /** Refuses new locks and attempts; what runs can be settled or failed */
   stopped: boolean;
   signersLen: number;
   signers: PublicKey[];
@@ -584,6 +584,10 @@ export interface JobAcknowledged {
   jobId: Uint8Array;
   worker: PublicKey;
   attempt: number;
+  /** Whose proof counts no more; zero when none was recorded, as the next two */
+  voidedWorker: PublicKey;
+  voidedAttempt: number;
+  voidedOutputHash: Uint8Array;
 }
 
 /** The worker's proof was recorded */

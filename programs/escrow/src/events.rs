@@ -337,6 +337,10 @@ event! {
         pub job_id: &'a [u8; 16],
         pub worker: &'a Address,
         pub attempt: u8,
+        /// Whose proof counts no more; zero when none was recorded, as the next two
+        pub voided_worker: &'a Address,
+        pub voided_attempt: u8,
+        pub voided_output_hash: &'a [u8; 32],
     }
 }
 

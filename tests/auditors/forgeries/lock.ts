@@ -67,7 +67,7 @@ export const LOCK_FORGERIES: readonly ForgeryCase[] = [
         return transaction;
       },
     }),
-    fails: ['history.sequence', 'history.states'],
+    fails: ['history.sequence', 'history.states', 'account.state'],
     unchecked: ['work.assignment'],
   },
   {

@@ -18,7 +18,7 @@ export const table = {
   acknowledge: {
     pending: 'processing',
     processing: 'processing',
-    settling: 'WrongJobStatus',
+    settling: 'processing',
     settled: 'WrongJobStatus',
     failed: 'WrongJobStatus',
     refunded: 'WrongJobStatus',

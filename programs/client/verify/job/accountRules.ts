@@ -50,7 +50,10 @@ function change({ name, data }: JobEvent, { lockedAt }: Job): Partial<Job> {
   switch (name) {
     case 'JobAcknowledged': {
       const { worker, attempt } = data;
-      return { worker, attempt, acknowledgedAfterSeconds: secondsInTime };
+      // A proof of the attempt before counts no more.
+      const unproven = { outputHash: NO_HASH, promptTokens: 0, completionTokens: 0 };
+      const times = { acknowledgedAfterSeconds: secondsInTime, provenAfterSeconds: 0 };
+      return { worker, attempt, ...unproven, ...times };
     }
     case 'JobProven': {
       const { outputHash, promptTokens, completionTokens } = data;

@@ -70,7 +70,7 @@ const RUNNING: readonly JobStatus[] = ['pending', 'processing', 'settling'];
 
 /** In which states each thing can happen to a job: the table of ARCHITECTURE.md. */
 const POSSIBLE_IN: Readonly<Record<Exclude<JobEventName, 'JobLocked'>, readonly JobStatus[]>> = {
-  JobAcknowledged: ['pending', 'processing'],
+  JobAcknowledged: RUNNING,
   JobProven: ['processing'],
   JobSettled: ['settling'],
   JobFailed: RUNNING,

@@ -62,10 +62,13 @@ export const attempts = rule('work.attempts', ['JobAcknowledged'], (_events, rec
 export const assignment = rule(
   'work.assignment',
   ['JobAcknowledged', 'JobProven'],
-  ({ JobAcknowledged, JobProven }) => {
-    const given = JobAcknowledged.data;
+  ({ JobProven }, record) => {
     const { worker, attempt, jobSequence } = JobProven.data;
-    if (given.jobSequence !== jobSequence - 1) {
+    // A later one may have put the proof aside.
+    const given = eventsNamed(record, 'JobAcknowledged').find(
+      ({ data }) => data.jobSequence === jobSequence - 1,
+    )?.data;
+    if (given === undefined) {
       return notCheckable('The node does not show what came right before the proof.');
     }
     return compare(

@@ -16,7 +16,7 @@ pub struct Actor<'a> {
 
 impl Actor<'_> {
     /// Whether the signer is `party`, or one of its signers if `party` is the given gateway.
-    /// A gateway's stop flag is no matter here: jobs in flight go on.
+    /// A gateway's stop flag is no matter here: what runs can be ended.
     pub fn acts_for(&self, party: &Address) -> Result<bool> {
         if self.signer.address() == party {
             return Ok(true);
@@ -26,6 +26,17 @@ impl Actor<'_> {
                 Ok(load::<Gateway>(gateway)?.signers().contains(self.signer.address()))
             }
             _ => Ok(false),
+        }
+    }
+
+    /// Refuses a gateway that is stopped: it begins nothing any more.
+    pub fn require_running(&self, controller: &Address) -> Result {
+        match self.gateway {
+            Some(gateway) if gateway.address() == controller => {
+                require!(!load::<Gateway>(gateway)?.stopped(), GatewayStopped);
+                Ok(())
+            }
+            _ => Ok(()),
         }
     }
 

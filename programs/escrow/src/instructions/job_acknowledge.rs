@@ -1,13 +1,14 @@
 //! Records which worker was given the job. The same worker and attempt again changes nothing.
 //!
-//! It moves a pending job to processing. A later attempt may give a processing job to another
-//! worker.
+//! It moves a pending job to processing. A later attempt may give the job to another worker, also
+//! once a proof is recorded: that proof counts no more.
 //!
 //! Emits `JobAcknowledged`, but nothing for a repetition.
 //!
 //! # Errors
 //! - `Unauthorized`: `signer` does not act for the job's controller
-//! - `WrongJobStatus`: The job is neither pending nor processing
+//! - `GatewayStopped`
+//! - `WrongJobStatus`: The job is not pending, processing or settling
 //! - `DeadlinePassed`: More than `JOB_TIMEOUT_SECONDS` have passed since the lock
 //! - `AttemptNotNewer`
 //! - `WorkerNotEligible`
@@ -57,15 +58,16 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let config: &Config = load(&accounts.config)?;
     let job: &mut Job = load_mut(&accounts.job)?;
     let worker: &Worker = load(&accounts.worker)?;
-    Actor { signer: &accounts.signer, gateway: accounts.gateway.as_ref() }
-        .require_controller(job.controller())?;
+    let actor = Actor { signer: &accounts.signer, gateway: accounts.gateway.as_ref() };
+    actor.require_controller(job.controller())?;
     let worker_address = accounts.worker.address();
     if job.is_acknowledged(worker_address, arguments.attempt) {
         return Ok(());
     }
+    actor.require_running(job.controller())?;
     let clock = Clock::get();
 
-    job.acknowledge(worker_address, arguments.attempt, clock.unix_time)?;
+    let voided = job.acknowledge(worker_address, arguments.attempt, clock.unix_time)?;
     worker.require_eligible(job.model(), config.minimum_stake_tokens())?;
     job.changed()?;
 
@@ -78,6 +80,9 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             job_id: job.job_id(),
             worker: job.worker(),
             attempt: job.attempt(),
+            voided_worker: &voided.worker,
+            voided_attempt: voided.attempt,
+            voided_output_hash: &voided.output_hash,
         },
     );
     Ok(())

@@ -25,7 +25,7 @@ pub struct Gateway {
     sequence: U64,
     /// The cold key that changes signers and stops the gateway
     operator: Address,
-    /// Refuses new locks; jobs in flight go on
+    /// Refuses new locks and attempts; what runs can be settled or failed
     stopped: Flag,
     signers_len: u8,
     signers: [Address; 8],

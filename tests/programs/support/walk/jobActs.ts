@@ -40,9 +40,10 @@ export async function acknowledgeJob(walk: Walk, job: JobBook): Promise<void> {
     job.worker === worker &&
     job.attempt === attemptNumber;
   const isNewer =
-    (job.status === 'pending' || job.status === 'processing') &&
+    holdsLock(job) &&
     isInTime(books, job) &&
-    attemptNumber > job.attempt;
+    attemptNumber > job.attempt &&
+    !(job.isGateways && books.gateway.stopped);
   const choice = { attempt: attemptNumber, worker: worker.party.address, ...actor };
   const instruction = acknowledge(partiesOf(walk, job), job.address, choice);
   const allowed = mayAct && (repeats || (isNewer && isEligible(worker)));

@@ -6,6 +6,7 @@ use pinocchio::Address;
 use super::{DisputeOutcome, FailureReason, Job, JobStatus};
 use crate::{
     error::{Result, require},
+    seeds::NONE,
     wire::byte::Byte,
 };
 
@@ -17,6 +18,13 @@ pub struct Output<'a> {
     pub completion_tokens: u32,
 }
 
+/// The proof that a later attempt put aside; zeros when there was none.
+pub struct Voided {
+    pub worker: Address,
+    pub attempt: u8,
+    pub output_hash: [u8; 32],
+}
+
 impl Job {
     /// Whether this acknowledgement is already recorded, so that repeating it changes nothing.
     pub fn is_acknowledged(&self, worker: &Address, attempt: u8) -> bool {
@@ -25,19 +33,31 @@ impl Job {
             && &self.worker == worker
     }
 
-    /// pending, processing → processing
-    pub fn acknowledge(&mut self, worker: &Address, attempt: u8, now: i64) -> Result {
-        require!(
-            self.status.is(JobStatus::Pending) || self.status.is(JobStatus::Processing),
-            WrongJobStatus
-        );
+    /// pending, processing, settling → processing. A proof that was recorded for the attempt before
+    /// counts no more. Returns what it was.
+    pub fn acknowledge(&mut self, worker: &Address, attempt: u8, now: i64) -> Result<Voided> {
+        require!(self.holds_lock(), WrongJobStatus);
         self.require_in_time(now)?;
         require!(attempt > self.attempt, AttemptNotNewer);
+        let voided = self.void_proof();
         self.status.set(JobStatus::Processing);
         self.worker = *worker;
         self.attempt = attempt;
         self.acknowledged_after_seconds.set(self.seconds_in_time(now));
-        Ok(())
+        Ok(voided)
+    }
+
+    fn void_proof(&mut self) -> Voided {
+        if !self.status.is(JobStatus::Settling) {
+            return Voided { worker: NONE, attempt: 0, output_hash: [0; 32] };
+        }
+        let voided =
+            Voided { worker: self.worker, attempt: self.attempt, output_hash: self.output_hash };
+        self.output_hash = [0; 32];
+        self.prompt_tokens.set(0);
+        self.completion_tokens.set(0);
+        self.proven_after_seconds.set(0);
+        voided
     }
 
     /// Whether this proof is already recorded, so that repeating it changes nothing.

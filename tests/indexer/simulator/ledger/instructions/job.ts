@@ -70,15 +70,21 @@ export const acknowledge =
   (jobId: string, worker: string): Instruction =>
   (state, now) => {
     if (!state.workers.has(worker)) return null;
-    const moved = move(state, jobId, ['pending', 'processing']);
+    const isProven = state.jobs.get(jobId)?.status === 'settling';
+    const moved = move(state, jobId, ['pending', 'processing', 'settling']);
     if (!moved) return null;
     const { job } = moved;
+    const voided = {
+      voidedWorker: isProven ? job.worker : '',
+      voidedAttempt: isProven ? job.attempt : 0,
+      voidedOutputHash: isProven ? jobId.repeat(2) : '0'.repeat(64),
+    };
     job.status = 'processing';
     job.worker = worker;
     job.attempt += 1;
     return {
       name: 'JobAcknowledged',
-      data: { ...now, ...jobOf(job), worker, attempt: job.attempt },
+      data: { ...now, ...jobOf(job), worker, attempt: job.attempt, ...voided },
     };
   };
 
