@@ -9,18 +9,18 @@ export interface StartedProcess {
   id: number;
   /** Its exit code, once it has ended; null when a signal ended it. */
   exited: Promise<number | null>;
-  /** Sends it a signal and waits for nothing. */
+  /** Sends it a signal and does not wait. */
   signal(name: NodeJS.Signals): void;
-  /** At once, as a crash would end it. */
+  /** Kills it, like a crash. */
   kill(): Promise<void>;
-  /** As a supervisor would end it. @returns its exit code */
+  /** Terminates it, like a supervisor. @returns its exit code */
   terminate(): Promise<number | null>;
 }
 
 /**
- * Starts `main` (a path below the project's root) and waits until it says that it is ready.
+ * Starts `main` (a path below the project's root) and waits until it reports that it is ready.
  *
- * @throws Error with what it wrote when it ends before
+ * @throws Error with its output when it ends before
  */
 export async function startProcess(
   main: string,

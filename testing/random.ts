@@ -1,4 +1,4 @@
-/** Randomness that a test can repeat: the seed stands in the suite's title. */
+/** Repeatable randomness: the suite's title contains the seed. */
 export interface Random {
   readonly seed: number;
   /** A whole number in [0, bound). */

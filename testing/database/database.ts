@@ -11,34 +11,34 @@ import {
 
 export { execute };
 
-/** A database that only one test uses. */
+/** A database of one test. */
 export interface TestDatabase {
   databaseUrl: string;
   /** Drops the database; fails when a test left a connection open. */
   close(): Promise<void>;
 }
 
-/** How long a server may take to notice that a process has ended. */
+/** The time in which a server notices that a process has ended. */
 const CLOSING_MS_MAX = 10_000;
 const CLOSING_POLL_MS = 50;
 
-/** Outside of jest: started for the first database that is open, and closed with the last. */
+/** The server outside of jest: started for the first open database and closed with the last. */
 let ownServer: ReturnType<typeof startServer> | undefined;
 let openDatabases = 0;
 
-/** The run's, once it is asked for. */
+/** The server of the jest run, once it was requested. */
 let sharedServer: Promise<DatabaseServer> | undefined;
 
 /**
  * Creates a database on the server that all files of a run share.
  *
- * @param options.isEmpty without the tables that the indexer makes when it starts
+ * @param options.isEmpty without the tables that the indexer creates at its start
  */
 export async function createTestDatabase({ isEmpty = false } = {}): Promise<TestDatabase> {
   openDatabases += 1;
   const { serverUrl, prefix } = await findServer();
   const name = `${prefix}_${randomBytes(8).toString('hex')}`;
-  // Copying files is faster than logging each page of them, here by a quarter.
+  // Copying files is a quarter faster than logging each page.
   const source = isEmpty ? '' : `template ${templateOf(prefix)}`;
   await execute(serverUrl, `create database ${name} ${source} strategy file_copy`);
   return {
@@ -71,7 +71,7 @@ async function askFor(offer: string): Promise<DatabaseServer> {
   return (await response.json()) as DatabaseServer;
 }
 
-/** A pool that a test forgot makes its file fail; a connection that is just closing does not. */
+/** A forgotten pool fails its test file; a connection that is just closing does not. */
 async function expectUnused(serverUrl: string, name: string): Promise<void> {
   const deadline = performance.now() + CLOSING_MS_MAX;
   for (;;) {

@@ -1,26 +1,26 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A place between a process and the database where all connections can be cut. */
+/** A proxy between a process and the database that can cut all connections. */
 export interface DatabaseGate {
   databaseUrl: string;
   /** Cuts all connections and refuses new ones. */
   shut(): Promise<void>;
   open(): Promise<void>;
-  /** Passes nothing on, and cuts nothing, until it is thawed. */
+  /** Forwards nothing until `thaw`, but keeps all connections open. */
   freeze(): void;
   thaw(): void;
-  /** Never passes anything on for the connections there are; new ones work. */
-  strand(): void;
-  /** Cuts each connection that sends these words; undefined: none. */
-  bar(words: string | undefined): void;
+  /** Stops forwarding for the existing connections; new ones work. */
+  stallConnections(): void;
+  /** Cuts each connection that sends this text; undefined: none. */
+  cutOn(words: string | undefined): void;
   close(): Promise<void>;
 }
 
 export async function startDatabaseGate(databaseUrl: string): Promise<DatabaseGate> {
   const { hostname, port } = new URL(databaseUrl);
   const sockets = new Set<Socket>();
-  /** The process's end of each connection, with the database's. */
+  /** The process's socket of each connection, with the database's. */
   const pairs = new Map<Socket, Socket>();
   let isFrozen = false;
   let barred: string | undefined;
@@ -38,7 +38,7 @@ export async function startDatabaseGate(databaseUrl: string): Promise<DatabaseGa
       sockets.add(one);
       one.pipe(other);
       if (isFrozen) one.pause();
-      // Whichever side goes, the other one goes with it.
+      // When one side closes, the other is closed, too.
       one.on('error', () => other.destroy());
       one.on('close', () => {
         sockets.delete(one);
@@ -74,7 +74,7 @@ export async function startDatabaseGate(databaseUrl: string): Promise<DatabaseGa
       isFrozen = false;
       for (const socket of sockets) socket.resume();
     },
-    strand() {
+    stallConnections() {
       for (const [socket, database] of pairs) {
         database.removeAllListeners('close');
         database.destroy();
@@ -83,7 +83,7 @@ export async function startDatabaseGate(databaseUrl: string): Promise<DatabaseGa
       }
       pairs.clear();
     },
-    bar(words) {
+    cutOn(words) {
       barred = words;
     },
     close: shut,

@@ -1,11 +1,11 @@
 import type pg from 'pg';
 import type { JobListQuery } from '../../api/http/contracts/job.ts';
 
-/** What a listing tells jobs apart by. */
+/** The columns of a job that a listing filters or sorts by. */
 export interface MirroredJob {
   wallet: string;
   id: string;
-  /** Seconds of the ledger. */
+  /** Ledger seconds. */
   lockedAt: number;
   status: string;
   model: string;
@@ -13,7 +13,7 @@ export interface MirroredJob {
 
 const ROWS_MAX = 10_000;
 
-/** Puts jobs into the mirror's table, without the events that they would come from. */
+/** Inserts jobs into the mirror's table, without their events. */
 export async function insertMirroredJobs(
   pool: pg.Pool,
   jobs: readonly MirroredJob[],
@@ -47,7 +47,7 @@ export async function insertMirroredJobs(
 export interface JobListing {
   name: string;
   query: Omit<JobListQuery, 'limit'>;
-  /** How many jobs a page of 20 shows, however many the wallet has. */
+  /** The number of jobs on a page of 20, for a wallet of any size. */
   rows: number;
 }
 
@@ -64,8 +64,8 @@ function idOf(place: number): string {
 }
 
 /**
- * A wallet's jobs. What is rare was long ago, so that whoever reads from the newest on to find it
- * reads everything: one status, one model, and one pair of a status and a model that are common.
+ * A wallet's jobs. The rare ones are the oldest, so that a scan from the newest reads everything: one
+ * rare status, one rare model, and one rare pair of a common status and a common model.
  */
 export function jobsOf(wallet: string, count: number): MirroredJob[] {
   return Array.from({ length: count }, (_, place) => {

@@ -17,7 +17,7 @@ const account = (slot: bigint, wallet: string) => ({
   wallet,
 });
 
-/** A wallet bought credits, and has this many now. */
+/** The event of a purchase, after which the wallet has this many credits. */
 export function bought(options: {
   credits: number;
   available: number;
@@ -39,7 +39,7 @@ export function bought(options: {
   };
 }
 
-/** A wallet withdrew credits, and has this many left. */
+/** The event of a withdrawal, after which the wallet has this many credits. */
 export function withdrawn(options: {
   credits: number;
   available: number;

@@ -5,14 +5,14 @@ import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { type StartedProcess, startProcess } from '../childProcess.ts';
 import type { TestLedger } from '../ledger/ledger.ts';
-import { startIndexerInside as startInside, type TestIndexer } from './indexerInside.ts';
+import { startIndexerInProcess as startInside, type TestIndexer } from './inProcessIndexer.ts';
 
 const MAIN = 'indexer/main.ts';
 const LAMPORTS = 10e9;
-/** Opens nothing but what tests have sealed. */
+/** The sealing key of tests. */
 export const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 
-/** Starts the indexer as an operator would, with a crank of its own. */
+/** Starts the indexer as an operator would, with its own crank key. */
 export async function startIndexer(
   ledger: TestLedger,
   databaseUrl: string,
@@ -24,8 +24,8 @@ export async function startIndexer(
   });
 }
 
-/** The same inside the test's own process, where no process is asked about. */
-export async function startIndexerInside(
+/** Starts the indexer inside the test's process, for tests that need no second process. */
+export async function startIndexerInProcess(
   ledger: TestLedger,
   databaseUrl: string,
   settings: Record<string, string> = {},

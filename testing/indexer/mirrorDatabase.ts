@@ -23,7 +23,7 @@ function onMirror(databaseUrl: string): string {
   return url.href;
 }
 
-/** @param options.bringUp makes other tables than this release's, in the empty database */
+/** @param options.bringUp creates other tables than this release's in the empty database */
 export async function createMirrorDatabase(
   options: { bringUp?: (empty: pg.Pool) => Promise<void> } = {},
 ): Promise<MirrorDatabase> {

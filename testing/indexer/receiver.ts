@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a receiver was sent. */
+/** A request that a receiver got. */
 export interface Received {
   readonly headers: IncomingHttpHeaders;
-  /** The raw bytes, as a signature is computed over them. */
+  /** The raw bytes, which the signature covers. */
   readonly body: string;
 }
 
@@ -13,7 +13,7 @@ export interface Received {
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];
-  /** How it answers from now on; at first with 200. */
+  /** Its answer from now on; initially 200. */
   answer: (response: ServerResponse, received: Received) => void;
   close(): Promise<void>;
 }

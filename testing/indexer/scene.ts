@@ -38,15 +38,15 @@ export const addresses = createAddresses();
 const OUTPUT_HASH = createHash('sha256').update('the whole answer').digest();
 const CLIENT_HASH = createHash('sha256').update('another answer').digest();
 
-/** A ledger with the service on it, and verbs for what its parts do there. */
+/** A ledger with the service on it, and functions for the steps of its parties. */
 export interface Scene {
   ledger: TestLedger;
   service: Service;
   source: LedgerSource;
-  /** One transaction; the operator pays, and the Gateway's hot signer signs too where it must. */
+  /** Sends one transaction. The operator pays, and the Gateway's hot signer signs where required. */
   send(instructions: TransactionInstruction[], signers?: Keypair[]): Promise<void>;
   wait(seconds: number): Promise<void>;
-  /** Everything that has happened, oldest first, as the indexer reads it. */
+  /** The whole history, oldest first, as the indexer reads it. */
   read(): Promise<LedgerTransaction[]>;
   lock(count?: number): Promise<PublicKey[]>;
   acknowledge(job: PublicKey, attempt?: number): Promise<void>;

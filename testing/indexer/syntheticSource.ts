@@ -1,15 +1,15 @@
 import type { LedgerEvent, LedgerEventData, LedgerTransaction } from '../../indexer/fold/event.ts';
 import type { LedgerSource, ListedTransaction } from '../../indexer/source/source.ts';
 
-/** A history of any length that is computed when it is read, and so takes no memory itself. */
+/** A history of any length, computed when it is read, so that it takes no memory. */
 interface SyntheticSource extends LedgerSource {
   readonly transactions: number;
-  /** How often `list` was asked. */
+  /** The number of calls of `list`. */
   readonly questions: number;
 }
 
 export const EVENTS_PER_TRANSACTION = 5;
-/** Several share a slot, as on a busy ledger. */
+/** Several transactions share a slot, as on a busy ledger. */
 const TRANSACTIONS_PER_SLOT = 4;
 const NOBODY = '11111111111111111111111111111111';
 const WALLET = 'a wallet';
@@ -20,10 +20,10 @@ const LOCKED_CREDITS = 8n;
 const CHARGED_CREDITS = 3n;
 
 /**
- * A wallet buys credits, a worker registers, and jobs are locked, done, settled and closed, one in
- * each further transaction. Everything is final.
+ * A wallet buys credits and a worker registers. Each further transaction locks, proves, settles and
+ * closes one job. Everything is final.
  *
- * @param transactions how many, the first one included
+ * @param transactions the number of transactions, including the first
  */
 export function createSyntheticSource(transactions: number): SyntheticSource {
   let questions = 0;

@@ -39,12 +39,12 @@ interface AttemptRow {
   duration_ms: number | null;
 }
 
-/** The webhooks on a database of their own, without a ledger. */
+/** Webhooks on their own database, without a ledger. */
 export interface WebhookScene extends MirrorDatabase {
   readonly announcer: Announcer;
   /** Folds and announces, as the indexer does. */
   applyAndAnnounce(transactions: readonly LedgerTransaction[], as?: Announcer): Promise<void>;
-  /** Announces events that the mirror knows nothing of. */
+  /** Announces events that are not in the mirror. */
   announce(events: readonly LedgerEvent[], as?: Announcer): Promise<void>;
   /** @returns its id; by default active, of `WALLET`, for top-ups */
   addWebhook(webhook: {
@@ -60,15 +60,15 @@ export interface WebhookScene extends MirrorDatabase {
   attempts(deliveryId: bigint): Promise<AttemptRow[]>;
   /** Makes the attempts that are due now, one after the other. */
   attemptDue(): Promise<Outcome[]>;
-  /** Makes one attempt, or whatever else is left to do of it. */
+  /** Makes one attempt, or completes it. */
   makeAttempt(job: AttemptJob): Promise<void>;
-  /** What was logged at the level `error`. */
+  /** The log lines of level `error`. */
   readonly errors: { msg: string }[];
   /** Makes a delivery's next attempt due in `seconds` from now. */
   moveDue(deliveryId: bigint, seconds: number): Promise<void>;
   /** Seconds until a delivery's next attempt, by the database's clock. */
   dueInSeconds(deliveryId: bigint): Promise<number>;
-  /** Delivers from now on, as an indexer does, until closed. */
+  /** Delivers as an indexer does, until it is closed. */
   start(registry?: Registry): Promise<Webhooks>;
 }
 

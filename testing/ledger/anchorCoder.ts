@@ -1,10 +1,10 @@
 import anchor from '@coral-xyz/anchor';
 import { camelCase, type FieldType, IDL, type Value } from '../../programs/client/codec.ts';
 
-/** Anchor's own coder over the IDL: what this client's own codec and builders are compared with. */
+/** Anchor's coder over the IDL, to compare with this client's codec and builders. */
 export const coder = new anchor.BorshCoder(IDL);
 
-/** What Anchor's coder decoded, with names and values as `generated/types.ts` declares them. */
+/** Converts what Anchor's coder decoded to the names and values of `generated/types.ts`. */
 export function fromCoder(decoded: Record<string, unknown>): Record<string, Value> {
   return Object.fromEntries(
     Object.entries(decoded).map(([name, value]) => [camelCase(name), fromCoderValue(value)]),
@@ -12,9 +12,9 @@ export function fromCoder(decoded: Record<string, unknown>): Record<string, Valu
 }
 
 /**
- * The inverse, for one value: the coder takes bigint as BN and a word as an object with one key.
+ * The inverse, for one value: the coder takes bigint as BN and an enum word as an object of one key.
  *
- * @param type as the IDL spells it; told where the value may be a word
+ * @param type the type in the IDL; required when the value may be an enum word
  */
 export function toCoder(value: Value, type?: FieldType): unknown {
   if (typeof value === 'bigint') return new anchor.BN(value.toString());
@@ -24,7 +24,7 @@ export function toCoder(value: Value, type?: FieldType): unknown {
 
 function fromCoderValue(value: unknown): Value {
   if (anchor.BN.isBN(value)) return BigInt(String(value));
-  // Every array of numbers in the interface is one of bytes; the other arrays hold keys.
+  // Every array of numbers in the IDL is bytes; the other arrays hold keys.
   if (Array.isArray(value) && typeof value[0] === 'number') return Uint8Array.from(value);
   return wordOf(value) ?? (value as Value);
 }

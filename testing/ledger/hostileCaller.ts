@@ -11,12 +11,12 @@ import {
 import { artifactPath } from '../../programs/tools/artifacts.ts';
 import { writeAccount } from './ledger.ts';
 
-/** Where tests put the hostile program of programs/hostile. */
+/** The address of the hostile program (programs/hostile) in tests. */
 export const HOSTILE_PROGRAM_ID = Keypair.fromSeed(
   createHash('sha256').update('the hostile program').digest(),
 ).publicKey;
 
-/** The address that the hostile program signs for: an account of a program, as a wallet may be. */
+/** The address that the hostile program signs for. A wallet may be such an address. */
 export const [HOSTILE_SIGNER, SIGNER_BUMP] = PublicKey.findProgramAddressSync(
   [Buffer.from('signer')],
   HOSTILE_PROGRAM_ID,
@@ -27,7 +27,7 @@ const LAMPORTS = 1_000_000_000;
 const IS_SIGNER = 1;
 const IS_WRITABLE = 2;
 
-/** The hostile program's account, for a ledger whose accounts a test may write. */
+/** The hostile program's account, for a ledger with writable accounts. */
 export const hostileProgram = (): AccountInfo<Uint8Array> => ({
   lamports: LAMPORTS,
   data: readFileSync(artifactPath('hostile', 'v3')),
@@ -41,9 +41,9 @@ export async function deployHostileProgram(connection: Connection): Promise<void
 }
 
 /**
- * One instruction in which the hostile program makes these calls, in this order, each exactly as
- * given. It signs for HOSTILE_SIGNER wherever a call says that this account signs; every other
- * signer of a call has to sign the transaction. Calls may themselves be of the hostile program.
+ * One instruction in which the hostile program makes these calls in order. It signs for
+ * HOSTILE_SIGNER where a call requires that signature; every other signer of a call must sign the
+ * transaction. A call may itself be of the hostile program.
  */
 export function callThrough(...calls: TransactionInstruction[]): TransactionInstruction {
   const accounts = new Map<string, AccountMeta>();

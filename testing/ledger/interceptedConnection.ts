@@ -20,7 +20,7 @@ export function forwardTo(rpcUrl: string): Forward {
   };
 }
 
-/** A connection to the real node over a network that loses or changes what the test says. */
+/** A connection to the real node that loses or changes requests as the test decides. */
 export function interceptedConnection(
   rpcUrl: string,
   intercept: (request: RpcRequest, forward: Forward) => Promise<object>,
@@ -36,7 +36,7 @@ export function interceptedConnection(
   });
 }
 
-/** What a node answers that has taken over a transaction. */
+/** A node's answer to an accepted transaction. */
 export function accepted({ id }: RpcRequest): object {
   return { jsonrpc: '2.0', id, result: 'accepted' };
 }

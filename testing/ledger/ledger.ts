@@ -15,9 +15,9 @@ import { createMint, type Mints, type Operator } from '../../stack/operator.ts';
 import { openCreditAccount, registerWorker } from '../../stack/participants.ts';
 
 /**
- * Asks a ledger's node.
+ * Calls a ledger's node.
  *
- * @throws Error with the ledger's words when it refuses
+ * @throws Error with the node's message when it refuses
  */
 export async function callLedger<Result>(
   rpcUrl: string,
@@ -37,7 +37,7 @@ export async function callLedger<Result>(
   return result;
 }
 
-/** Writes an account of a local ledger; fields that are left out stay as they are. */
+/** Writes an account of a local ledger; omitted fields stay as they are. */
 export async function writeAccount(
   rpcUrl: string,
   address: PublicKey,
@@ -61,18 +61,18 @@ export async function readClockSeconds(connection: Connection): Promise<bigint> 
   return unixSecondsOf(clock);
 }
 
-/** Lets time pass on a local ledger: its Clock moves, slots pass, and blockhashes die. */
+/** Advances a local ledger's time: its Clock and slots move on, and blockhashes expire. */
 export async function advanceSeconds(connection: Connection, seconds: number): Promise<void> {
   await callLedger(connection.rpcEndpoint, 'localnet_advanceTime', [seconds * 1_000]);
 }
 
-/** Moves a local ledger's Clock; from there it runs on. Slots and blockhashes stay as they are. */
+/** Sets a local ledger's Clock, which then runs on. Slots and blockhashes stay as they are. */
 export async function setClockSeconds(connection: Connection, unixSeconds: bigint): Promise<void> {
   const unixMs = Number(unixSeconds) * 1_000;
   await callLedger(connection.rpcEndpoint, 'localnet_setClock', [{ unixMs }]);
 }
 
-/** A ledger of its own for one test file, with the program deployed and nothing else. */
+/** A ledger for one test file, with only the program deployed. */
 export interface TestLedger {
   rpcUrl: string;
   wsUrl: string;
@@ -80,7 +80,7 @@ export interface TestLedger {
   rpc: Rpc;
   /** Pays, and is the program's upgrade authority. */
   payer: Keypair;
-  /** Leaves an address with so many lamports, out of nothing. */
+  /** Gives an address this many lamports. */
   fundLamports(address: PublicKey, lamports: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -88,8 +88,8 @@ export interface TestLedger {
 /**
  * Starts a local ledger in this process.
  *
- * @param options.slotMs between two blocks; by default the fewest that work
- * @param options.confirmSlots how many slots later a block is confirmed; by default at once
+ * @param options.slotMs the time between two blocks; by default the shortest that works
+ * @param options.confirmSlots the slots after which a block is confirmed; by default at once
  */
 export async function startLedger(
   options: { slotMs?: number; confirmSlots?: number } = {},
@@ -107,7 +107,7 @@ export async function startLedger(
   return { rpcUrl, wsUrl, close, payer, connection, rpc, fundLamports };
 }
 
-/** Everybody a job needs, with their keys. */
+/** All parties of a job, with their keys. */
 export interface Service {
   operator: Operator;
   mints: Mints;

@@ -9,27 +9,27 @@ import {
 } from '@solana/web3.js';
 import type { Forward, RpcRequest } from './interceptedConnection.ts';
 
-/** What becomes of a request on its way to the node; one that throws loses its connection. */
-export type Road = (request: RpcRequest, forward: Forward) => Promise<object>;
+/** Handles a request on its way to the node. When it throws, the connection is cut. */
+export type Interceptor = (request: RpcRequest, forward: Forward) => Promise<object>;
 
-/** A place between a process and the ledger's node where requests can be held, lost or changed. */
+/** A proxy between a process and the ledger's node that can hold, drop or change requests. */
 export interface LedgerGate {
   url: string;
-  /** For requests from now on. */
-  setRoad(road: Road): void;
-  /** Everything passes, as at the start. */
+  /** Handles requests from now on with this interceptor. */
+  intercept(interceptor: Interceptor): void;
+  /** Forwards everything, as at the start. */
   open(): void;
   close(): Promise<void>;
 }
 
-const passOn: Road = (request, forward) => forward(request);
+const forwardUnchanged: Interceptor = (request, forward) => forward(request);
 
-/** The node is not there. */
-export const nodeAway: Road = async () => {
+/** The node is unreachable. */
+export const nodeUnavailable: Interceptor = async () => {
   throw new Error('the node is away');
 };
 
-/** So that each request is one question, to be held or lost by itself. */
+/** Refused batches make each request a single call, which can be held or dropped alone. */
 export const BATCH_REFUSED = {
   jsonrpc: '2.0',
   id: null,
@@ -37,7 +37,7 @@ export const BATCH_REFUSED = {
 };
 
 export async function startLedgerGate(rpcUrl: string): Promise<LedgerGate> {
-  let road = passOn;
+  let interceptor = forwardUnchanged;
   const forward: Forward = async (request) => {
     const answer = await fetch(rpcUrl, {
       method: 'POST',
@@ -49,7 +49,7 @@ export async function startLedgerGate(rpcUrl: string): Promise<LedgerGate> {
   const server = createServer(async (request, response) => {
     try {
       const asked = JSON.parse(await text(request)) as RpcRequest | unknown[];
-      const answer = Array.isArray(asked) ? BATCH_REFUSED : await road(asked, forward);
+      const answer = Array.isArray(asked) ? BATCH_REFUSED : await interceptor(asked, forward);
       response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
     } catch {
       response.destroy();
@@ -58,11 +58,11 @@ export async function startLedgerGate(rpcUrl: string): Promise<LedgerGate> {
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    setRoad(next) {
-      road = next;
+    intercept(next) {
+      interceptor = next;
     },
     open() {
-      road = passOn;
+      interceptor = forwardUnchanged;
     },
     async close() {
       server.close();
@@ -72,7 +72,7 @@ export async function startLedgerGate(rpcUrl: string): Promise<LedgerGate> {
   };
 }
 
-/** The instructions of a transaction on its way to the node; none of any other request. */
+/** The instructions of a sent transaction; none for any other request. */
 export function sentInstructions({ method, params }: RpcRequest): TransactionInstruction[] {
   if (method !== 'sendTransaction') return [];
   const { message } = VersionedTransaction.deserialize(Buffer.from(String(params[0]), 'base64'));

@@ -8,7 +8,7 @@ import {
 } from '../../programs/client/token/instructions.ts';
 import { decodeTokenAccount, type TokenAccount } from '../../programs/client/token/layout.ts';
 
-/** A token account as the ledger has it. @throws Error when there is none */
+/** Reads a token account. @throws Error when it does not exist */
 export async function readTokenAccount(
   connection: Connection,
   address: PublicKey,
@@ -31,7 +31,7 @@ export function tokenTransfer(fields: {
   return tokenInstruction('transfer', keys, u64(baseUnits));
 }
 
-/** Allows somebody to spend so many tokens from an account. */
+/** Allows a delegate to spend this many tokens from an account. */
 export function tokenApprove(fields: {
   account: PublicKey;
   delegate: PublicKey;
@@ -43,7 +43,7 @@ export function tokenApprove(fields: {
   return tokenInstruction('approve', keys, u64(baseUnits));
 }
 
-/** Closes an empty token account, whose rent goes to the destination. */
+/** Closes an empty token account and sends its rent to the destination. */
 export function tokenAccountClose(fields: {
   account: PublicKey;
   destination: PublicKey;

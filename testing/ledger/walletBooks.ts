@@ -4,7 +4,7 @@ import { createAddresses } from '../../programs/client/addresses.ts';
 import type { FailureReason, JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import type { RunningService } from '../service/runningService.ts';
 
-/** What the ledger has of a wallet: its credits, and how its jobs stand, oldest first. */
+/** A wallet's credits and jobs on the ledger, oldest first. */
 interface WalletBooks {
   available: bigint;
   locked: bigint;
@@ -26,23 +26,23 @@ export async function readBooks(service: Ledger, wallet: PublicKey): Promise<Wal
   return { available: availableCredits, locked: lockedCredits, jobs };
 }
 
-/** Waits until the wallet has so many jobs. */
+/** Waits until the wallet has this many jobs. */
 export async function untilLocked(service: Ledger, wallet: PublicKey, count: number) {
   await service.untilJobs((jobs) => ofWallet(jobs, wallet).length === count);
 }
 
 /**
- * Waits until so many of the wallet's jobs are at a worker. Only then has the API heard that they
- * are locked; a clock that is moved or a node that is lost before then finds it still waiting.
+ * Waits until this many of the wallet's jobs are at a worker. Only then does the API know that they
+ * are locked; a test that moves the clock earlier would find it still waiting.
  */
-export async function untilUnderWay(service: Ledger, wallet: PublicKey, count: number) {
+export async function untilDispatched(service: Ledger, wallet: PublicKey, count: number) {
   await service.untilJobs((jobs) => {
     const own = ofWallet(jobs, wallet).map(({ data }) => data.status);
     return own.filter((status) => status === 'processing').length === count;
   });
 }
 
-/** Waits until the wallet has so many jobs and all of them are over. @returns its books then */
+/** Waits until the wallet has this many jobs and all have ended. @returns its state then */
 export async function untilEnded(
   service: Ledger,
   wallet: PublicKey,

@@ -3,10 +3,10 @@ import { type LedgerGate, startLedgerGate } from '../ledger/ledgerGate.ts';
 import { createScriptedEngine, type ScriptedEngine } from '../workers/engines.ts';
 import { type RunningService, startRunningService } from './runningService.ts';
 
-/** A service with one worker that says what the test tells it to, and an API that can be cut off. */
+/** A service with one scripted worker, and an API that can be cut off. */
 export interface GatedService extends RunningService {
   engine: ScriptedEngine;
-  /** Between the API and the ledger; the indexer has a way of its own. */
+  /** Between the API and the ledger; the indexer is connected directly. */
   ledgerGate: LedgerGate;
   /** Between the API and the database. */
   databaseGate: DatabaseGate;
@@ -27,7 +27,7 @@ export async function startGatedService(
       return {
         ...apiSettings,
         SOLANA_RPC_URL: gates.ledger.url,
-        // What the ledger says over its websocket would pass by the gate.
+        // Notifications over the ledger's websocket would bypass the gate.
         SOLANA_WS_URL: undefined,
         DATABASE_URL: gates.database.databaseUrl,
       };

@@ -24,7 +24,7 @@ import type { Operator } from '../../stack/operator.ts';
 import { openCreditAccount } from '../../stack/participants.ts';
 import { type StartedProcess, startProcess } from '../childProcess.ts';
 import { createTestDatabase } from '../database/database.ts';
-import { startIndexerInside, type TestIndexer } from '../indexer/indexerInside.ts';
+import { startIndexerInProcess, type TestIndexer } from '../indexer/inProcessIndexer.ts';
 import { advanceSeconds, openService, startLedger, type TestLedger } from '../ledger/ledger.ts';
 import { readTokenAccount } from '../ledger/tokens.ts';
 import { startTestWorker, type TestWorker, type WorkerBehaviour } from '../workers/testWorker.ts';
@@ -39,11 +39,11 @@ interface FoundJob {
 /** The whole service on real parts: ledger, database, indexer, workers and API. */
 export interface RunningService {
   baseUrl: string;
-  /** Where the API shows its metrics, with METRICS_PORT among its settings. */
+  /** The address of the API's metrics, when METRICS_PORT is set. */
   metricsUrl: string | undefined;
   apiKey: string;
   wallet: Keypair;
-  /** Who decides disputes. */
+  /** The key that decides disputes. */
   arbiter: Keypair;
   /** The program's authority. */
   operator: Operator;
@@ -53,7 +53,7 @@ export interface RunningService {
   ledger: TestLedger;
   pool: pg.Pool;
   indexer: TestIndexer;
-  /** The official client; it never repeats a request unless told to. */
+  /** The official client, without automatic retries by default. */
   openai(options?: { apiKey?: string; maxRetries?: number }): OpenAI;
   /** GET as JSON, whatever the status. */
   // biome-ignore lint/suspicious/noExplicitAny: bodies are compared as a whole by the tests
@@ -62,26 +62,26 @@ export interface RunningService {
   addWallet(credits: bigint): Promise<{ address: PublicKey; apiKey: string }>;
   /** A wallet's account on the ledger; by default the first wallet's. */
   account(wallet?: PublicKey): Promise<CreditAccount>;
-  /** Until the first wallet's account is as wanted. */
+  /** Waits until the first wallet's account satisfies the condition. */
   untilAccount(holds: (account: CreditAccount) => boolean): Promise<CreditAccount>;
   /** All jobs on the ledger. */
   jobs(): Promise<FoundJob[]>;
   untilJobs(holds: (jobs: FoundJob[]) => boolean): Promise<FoundJob[]>;
-  /** Until so many jobs are at a worker: before, the API may not have heard that one is locked. */
-  untilUnderWay(count: number): Promise<FoundJob[]>;
-  /** Until the mirror holds every job in its present state. */
+  /** Waits until this many jobs are at a worker: before, the API may not know of their locks. */
+  untilDispatched(count: number): Promise<FoundJob[]>;
+  /** Waits until the mirror has every job in its current state. */
   untilMirrored(): Promise<void>;
   advanceSeconds(seconds: number): Promise<void>;
   /** The conservation equation on the accounts, to the base unit. */
   expectConserved(): Promise<void>;
-  /** What an API process is started with. */
+  /** The environment of an API process. */
   apiEnvironment: Record<string, string>;
   /** Another API process on the same ledger and database. */
   startApiProcess(): Promise<StartedProcess>;
   close(): Promise<void>;
 }
 
-/** What indexer and API have in common. */
+/** The settings that indexer and API share. */
 type SharedSettings = Record<
   'DATABASE_URL' | 'SOLANA_RPC_URL' | 'SOLANA_WS_URL' | 'SVC_SECRETS_KEY' | 'SVC_ALLOW_LOOPBACK',
   string
@@ -89,7 +89,7 @@ type SharedSettings = Record<
 
 const addresses = createAddresses();
 const isUnderWay = ({ data }: FoundJob) => data.status === 'processing';
-/** The tests make parts of the service fail, which would be told. */
+/** Tests make parts of the service fail, which would fill the log. */
 const LOG_LEVEL = process.env.LOG_LEVEL ?? 'fatal';
 const WAIT_MS_MAX = 120_000;
 const POLL_MS = 50;
@@ -103,11 +103,11 @@ export async function startRunningService({
 }: {
   workers?: readonly WorkerBehaviour[];
   credits?: bigint;
-  /** Settings of the API besides those that every test needs, or made from those of all processes. */
+  /** Further settings of the API, or a function that derives them from the shared ones. */
   apiSettings?: NodeJS.ProcessEnv | ((shared: SharedSettings) => Promise<NodeJS.ProcessEnv>);
-  /** A process of its own can be stopped on the way, and costs a second more. */
+  /** An own process can be killed, and takes a second more to start. */
   indexer?: 'inside' | 'process';
-  /** Settings of the indexer besides those that every test needs. */
+  /** Further settings of the indexer. */
   indexerSettings?: Record<string, string>;
 } = {}): Promise<RunningService> {
   const [ledger, database] = await Promise.all([startLedger(), createTestDatabase()]);
@@ -140,7 +140,7 @@ export async function startRunningService({
   const indexer =
     indexerKind === 'process'
       ? await startProcess('indexer/main.ts', indexerEnvironment)
-      : await startIndexerInside(indexerEnvironment);
+      : await startIndexerInProcess(indexerEnvironment);
   const pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
   const apiKey = await createKey(pool, opened.wallet.publicKey.toBase58());
   const apiEnvironment = {
@@ -153,7 +153,7 @@ export async function startRunningService({
     LOG_LEVEL,
     ...(typeof apiSettings === 'function' ? await apiSettings(shared) : apiSettings),
   };
-  // The worker that came with the ledger's set-up answers nothing and is never asked.
+  // The worker of the ledger's setup has no process and gets no jobs.
   await untilHosted(pool, behaviours.length + 1);
   const api = await startApi(loadConfig(apiEnvironment));
   const others: StartedProcess[] = [];
@@ -190,7 +190,7 @@ export async function startRunningService({
     account,
     jobs,
     untilJobs,
-    untilUnderWay: (count) => untilJobs((found) => found.filter(isUnderWay).length === count),
+    untilDispatched: (count) => untilJobs((found) => found.filter(isUnderWay).length === count),
     wallet: opened.wallet,
     arbiter: opened.arbiter,
     operator: opened.operator,
@@ -220,7 +220,7 @@ export async function startRunningService({
     },
     async untilMirrored() {
       const onLedger = await jobs();
-      // What was on the ledger when this was asked; jobs may go on meanwhile.
+      // Compared with the ledger's state now, since jobs may continue meanwhile.
       const readMissing = async () => {
         const { rows } = await pool.query<{ address: string; sequence: bigint }>(
           'select address, sequence from mirror.jobs',
@@ -260,7 +260,7 @@ async function untilHosted(pool: pg.Pool, workers: number): Promise<void> {
   await until(count, (found) => found >= workers, String);
 }
 
-/** Reads until `holds`; what is awaited happens in other processes, so there is no event to wait for. */
+/** Polls until `holds`: other processes make the change, so there is no event to wait for. */
 async function until<Found>(
   read: () => Promise<Found>,
   holds: (found: Found) => boolean,

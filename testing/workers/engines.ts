@@ -1,12 +1,12 @@
 import type { Engine } from '../../worker/engine/engine.ts';
 import type { ChatRequest } from '../../worker/protocol/contracts.ts';
 
-/** What is said, piece by piece; the answer is complete when it returns. */
+/** Yields an answer in pieces; the answer is complete when it returns. */
 type Script = (signal: AbortSignal) => AsyncIterable<string>;
 
-/** An engine that says what the test tells it to. */
+/** An engine with answers from the test. */
 export interface ScriptedEngine extends Engine {
-  /** For answers that begin from now on. */
+  /** Sets the script of answers that begin from now on. */
   play(script: Script): void;
 }
 
@@ -27,11 +27,11 @@ export function createScriptedEngine(): ScriptedEngine {
 }
 
 /**
- * Has answers that begin from now on say `Hello`, and ` again.` once they are let go on.
+ * Makes later answers send `Hello`, and ` again.` once they are released.
  *
- * @returns lets them go on
+ * @returns releases them
  */
-export function playInTwoParts(engine: ScriptedEngine): () => void {
+export function answerInTwoParts(engine: ScriptedEngine): () => void {
   const going = Promise.withResolvers<void>();
   engine.play(async function* () {
     yield 'Hello';
@@ -41,13 +41,13 @@ export function playInTwoParts(engine: ScriptedEngine): () => void {
   return going.resolve;
 }
 
-/** An engine that reads the questions of the canary jobs and works their answers out. */
+/** An engine that solves the questions of canary jobs. */
 interface SolvingEngine extends Engine {
-  /** What it was asked, in order. */
+  /** The chats that it received, in order. */
   chats: ChatRequest[];
-  /** Keeps it from answering what it is asked from now on. @returns what lets it go on */
+  /** Holds back later answers. @returns releases them */
   hold(): () => void;
-  /** Resolves when it is asked something that it has to keep. */
+  /** Resolves when an answer is held back. */
   untilHeld(): Promise<void>;
 }
 

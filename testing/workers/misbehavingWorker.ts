@@ -14,10 +14,10 @@ import { createBuiltinEngine } from '../../worker/engine/builtin.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import { createProofSigner, type SignProof } from '../../worker/jobs/output.ts';
 
-/** What a worker does to a job; all but `honest` are wrong, slow or hostile. */
+/** A worker's behaviour; all but `honest` are wrong, slow or hostile. */
 export type WorkerMode =
   | 'honest'
-  /** Takes the job and says nothing. */
+  /** Takes the job and sends nothing. */
   | 'never_answers'
   /** Cuts the connection after some content. */
   | 'dies_midstream'
@@ -35,35 +35,35 @@ export type WorkerMode =
   | 'inflates_count'
   /** Answers every job with 503. */
   | 'refuses'
-  /** The same, and names a time after which it will have a place. */
+  /** Answers every job with 503 and Retry-After. */
   | 'is_full'
   /** Answers every job with 502. */
   | 'fails'
-  /** Finds every conversation too long. */
+  /** Reports every conversation as too long. */
   | 'counts_more'
-  /** Goes on until it is stopped, has used up the token limit, or is given another mode. */
+  /** Continues until it is stopped, reaches the token limit, or gets another mode. */
   | 'endless';
 
 const SLOW_FIRST_TOKEN_MS = 1_500;
 export const FULL_SECONDS = 25;
 
 const ENDLESS_TOKEN_MS = 10;
-/** Role and some content: enough that a client has seen text. */
+/** Role and some content, so that a client has seen text. */
 const EVENTS_BEFORE_DEATH = 4;
 
 export interface MisbehavingWorker {
-  /** What to register as the worker's endpoint. */
+  /** The worker's endpoint, for the registration. */
   url: string;
   /** The address of the Worker account. */
   address: PublicKey;
-  /** Changes what happens to jobs that arrive from now on. */
+  /** Changes the behaviour for later jobs. */
   setMode(mode: WorkerMode): void;
   /** Every POST so far, in order. */
   requests: { path: string; receivedAtMs: number }[];
   close(): Promise<void>;
 }
 
-/** Starts a worker in this process: the product's own app, bent at its seams. */
+/** Starts a worker in this process: the product's app with faults injected. */
 export async function startMisbehavingWorker(options: {
   mode: WorkerMode;
   /** Answers in place of the built-in one, whatever the mode. */
@@ -82,11 +82,14 @@ export async function startMisbehavingWorker(options: {
   const worker = createWorker({
     identity,
     rpc,
-    engine: options.engine ?? createBentEngine(() => mode),
+    engine: options.engine ?? createFaultyEngine(() => mode),
     logger: createLogger({ name: 'misbehaving-worker', level: 'silent' }),
     signProof: (outcome) => {
       const address = worker.address;
-      return bendProof(mode, createProofSigner({ programId, worker: address, proofKey }))(outcome);
+      return corruptProof(
+        mode,
+        createProofSigner({ programId, worker: address, proofKey }),
+      )(outcome);
     },
   });
 
@@ -97,7 +100,7 @@ export async function startMisbehavingWorker(options: {
   });
   app.post(
     '/jobs',
-    bendResponse(() => mode),
+    filterResponse(() => mode),
   );
   app.use(worker.app);
   const server = createServer(app).listen(port, '127.0.0.1');
@@ -117,7 +120,7 @@ export async function startMisbehavingWorker(options: {
   };
 }
 
-function createBentEngine(mode: () => WorkerMode): Engine {
+function createFaultyEngine(mode: () => WorkerMode): Engine {
   const builtin = createBuiltinEngine({ tokenDelayMs: 0 });
   return {
     kind: 'builtin',
@@ -138,7 +141,7 @@ function createBentEngine(mode: () => WorkerMode): Engine {
   };
 }
 
-function bendProof(mode: WorkerMode, signProof: SignProof): SignProof {
+function corruptProof(mode: WorkerMode, signProof: SignProof): SignProof {
   return (outcome) => {
     switch (mode) {
       case 'wrong_hash':
@@ -159,8 +162,8 @@ function bendProof(mode: WorkerMode, signProof: SignProof): SignProof {
   };
 }
 
-/** The app writes whole events, so that events can be dropped on their way out. */
-function bendResponse(mode: () => WorkerMode): RequestHandler {
+/** The app writes whole events, so that single events can be dropped. */
+function filterResponse(mode: () => WorkerMode): RequestHandler {
   return (_request, response, next) => {
     switch (mode()) {
       case 'never_answers':
@@ -198,7 +201,7 @@ function dieAfterEvents(response: Response): void {
     events += 1;
     if (events === EVENTS_BEFORE_DEATH) {
       response.end = () => response;
-      // What was written before must reach the caller, or this would be a worker that never began.
+      // Earlier events must reach the caller, or the worker would seem to have sent nothing.
       setTimeout(() => response.destroy(), 20);
     }
     return events <= EVENTS_BEFORE_DEATH;

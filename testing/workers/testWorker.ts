@@ -6,20 +6,20 @@ import type { Engine } from '../../worker/engine/engine.ts';
 import type { Service } from '../ledger/ledger.ts';
 import { startMisbehavingWorker, type WorkerMode } from './misbehavingWorker.ts';
 
-/** What it does to jobs; or what an honest one answers from. */
+/** A worker's behaviour, or the engine of an honest one. */
 export type WorkerBehaviour = WorkerMode | Engine;
 
-/** A worker that takes jobs, registered, staked and hosting the service's model. */
+/** A running worker: registered, staked, and hosting the service's model. */
 export interface TestWorker {
   address: string;
-  /** Who registered it. */
+  /** The key that registered it. */
   authority: Keypair;
   proofKey: PublicKey;
   /** The token account that settlements pay. */
   payout: PublicKey;
-  /** Changes what happens to jobs that arrive from now on. */
+  /** Changes the behaviour for later jobs. */
   setMode(mode: WorkerMode): void;
-  /** How often it was given a job. */
+  /** The number of jobs that it received. */
   jobsAsked(): number;
   close(): Promise<void>;
 }

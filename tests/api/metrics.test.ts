@@ -6,7 +6,7 @@ import type { Escrow, JobDraft, LockedJob, ProvenAnswer, Quote } from '../../api
 import { observeEscrow } from '../../api/ledger/escrow.ts';
 import { observeState } from '../../api/telemetry/gauges.ts';
 import { createMetrics } from '../../api/telemetry/metrics.ts';
-import { samplesOf } from '../../testing/service/askCompletion.ts';
+import { samplesOf } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
 import { serveApp } from './serveApp.ts';

@@ -26,8 +26,8 @@ import {
   PROGRAM_ID,
 } from '../../programs/client/index.ts';
 import { tokenMintTo } from '../../programs/client/token/instructions.ts';
-import type { TestIndexer } from '../../testing/indexer/indexerInside.ts';
-import { SECRETS_KEY, startIndexerInside } from '../../testing/indexer/indexerProcess.ts';
+import { SECRETS_KEY, startIndexerInProcess } from '../../testing/indexer/indexerProcess.ts';
+import type { TestIndexer } from '../../testing/indexer/inProcessIndexer.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { type Receiver, startReceiver } from '../../testing/indexer/receiver.ts';
 import { addresses, createScene, type Scene } from '../../testing/indexer/scene.ts';
@@ -41,6 +41,7 @@ import { readClockSeconds } from '../../testing/ledger/ledger.ts';
 import { until } from '../../testing/until.ts';
 import { EVENT_KINDS, type EventKind } from '../../webhooks/events.ts';
 import { cheapest, widenBounds } from './hostileWriter/catalog.ts';
+import { createEntryPaths, type EntryPath } from './hostileWriter/entryPaths.ts';
 import { CREDITS_MAX, ENDPOINTS, ONES, U64_MAX } from './hostileWriter/extremes.ts';
 import { acceptedImitations, refusedImitations } from './hostileWriter/imitations.ts';
 import {
@@ -50,7 +51,6 @@ import {
   type OpenEnds,
   writeExtremes,
 } from './hostileWriter/life.ts';
-import { openRoads, type Road } from './hostileWriter/roads.ts';
 import { createStranger, type Stranger } from './hostileWriter/stranger.ts';
 
 jest.setTimeout(120_000);
@@ -71,8 +71,8 @@ let scene: Scene;
 let mirror: MirrorDatabase;
 let receiver: Receiver;
 let indexer: TestIndexer;
-let roads: readonly Road[];
-let hidden: Road;
+let entryPaths: readonly EntryPath[];
+let hidden: EntryPath;
 let strangers: Stranger[];
 let ends: OpenEnds[];
 
@@ -83,9 +83,11 @@ beforeAll(async () => {
   receiver = await startReceiver();
   await start();
   await widenBounds(scene);
-  ({ roads, hidden } = await openRoads(scene));
+  ({ entryPaths, hidden } = await createEntryPaths(scene));
   strangers = await Promise.all(
-    roads.map((road, place) => createStranger(scene, road, place === roads.length - 1)),
+    entryPaths.map((entryPath, place) =>
+      createStranger(scene, entryPath, place === entryPaths.length - 1),
+    ),
   );
   await subscribe(strangers.map(({ key }) => key.toBase58()));
 });
@@ -101,7 +103,7 @@ afterAll(async () => {
 
 async function start(): Promise<void> {
   const settings = { SVC_ALLOW_LOOPBACK: 'true' };
-  indexer = await startIndexerInside(scene.ledger, mirror.databaseUrl, settings);
+  indexer = await startIndexerInProcess(scene.ledger, mirror.databaseUrl, settings);
 }
 
 /** Wants to hear of everything. */
@@ -144,8 +146,8 @@ async function eventNamesOf(signatures: string[]): Promise<string[]> {
 }
 
 /** @throws Error when the ledger refuses it */
-async function sendBy(road: Road | undefined, ...instructions: TransactionInstruction[]) {
-  const landed = await road?.send(instructions);
+async function sendBy(entryPath: EntryPath | undefined, ...instructions: TransactionInstruction[]) {
+  const landed = await entryPath?.send(instructions);
   if (!landed?.meta || landed.meta.err) throw new Error(landed?.meta?.logMessages?.join('\n'));
   const { signatures } = landed.transaction;
   return { logs: landed.meta.logMessages ?? [], signatures: signatures.slice(0, 1) };
@@ -204,10 +206,13 @@ describe('the mirror', () => {
 
   it('stores as many events as fit into one transaction', async () => {
     const operator = scene.ledger.payer.publicKey;
-    await sendBy(roads[2], gatewayOpen({ payer: operator, operator, signers: [HOSTILE_SIGNER] }));
+    await sendBy(
+      entryPaths[2],
+      gatewayOpen({ payer: operator, operator, signers: [HOSTILE_SIGNER] }),
+    );
     const update = gatewayUpdate({ operator, signers: [], stopped: false });
     const { signatures } = await sendBy(
-      roads[2],
+      entryPaths[2],
       everyComputeUnit,
       callThrough(...Array<TransactionInstruction>(EVENTS_MAX).fill(update)),
     );
@@ -219,7 +224,7 @@ describe('the mirror', () => {
     const nothing = new TransactionInstruction({ programId: HOSTILE_PROGRAM_ID, keys: [] });
     const noise = Array<TransactionInstruction>(50).fill(nothing);
     const { logs, signatures } = await sendBy(
-      roads[2],
+      entryPaths[2],
       everyComputeUnit,
       callThrough(...noise, openAnother()),
     );
@@ -233,7 +238,7 @@ describe('the mirror', () => {
     const operator = scene.ledger.payer.publicKey;
     const update = gatewayUpdate({ operator, signers: [], stopped: true });
     const { signatures } = await sendBy(hidden, update);
-    await sendBy(roads[0], gatewayUpdate({ operator, signers: [], stopped: false }));
+    await sendBy(entryPaths[0], gatewayUpdate({ operator, signers: [], stopped: false }));
     await expectAgreement();
     expect(await eventNamesOf(signatures)).toEqual(['GatewayUpdated']);
   });
@@ -242,17 +247,17 @@ describe('the mirror', () => {
     const payer = scene.ledger.payer.publicKey;
     const event = await readAnEvent();
     const sent: string[] = [];
-    for (const road of [roads[0], roads[2], roads[4]]) {
+    for (const entryPath of [entryPaths[0], entryPaths[2], entryPaths[4]]) {
       for (const imitation of acceptedImitations(payer, event)) {
-        sent.push(...(await sendBy(road, ...imitation)).signatures);
+        sent.push(...(await sendBy(entryPath, ...imitation)).signatures);
       }
       for (const imitation of refusedImitations(payer, event)) {
-        const landed = await road?.send(imitation);
+        const landed = await entryPath?.send(imitation);
         expect(landed?.meta?.err).not.toBeNull();
         sent.push(...(landed?.transaction.signatures ?? []));
       }
     }
-    const { signatures } = await sendBy(roads[0], openAnother());
+    const { signatures } = await sendBy(entryPaths[0], openAnother());
     await until(async () => (await countIn('journal', signatures)) === 1);
     await expectAgreement();
     expect(await countIn('journal', sent)).toBe(0);
@@ -334,7 +339,7 @@ describe('the mirror', () => {
 
 /** The bytes of an event that the program has emitted. */
 async function readAnEvent(): Promise<Buffer> {
-  const landed = await roads[0]?.send([openAnother()]);
+  const landed = await entryPaths[0]?.send([openAnother()]);
   const calls = landed?.meta?.innerInstructions?.flatMap(({ instructions }) => instructions) ?? [];
   return Buffer.from(bs58.decode(calls.at(-1)?.data ?? ''));
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { TestIndexer } from '../../testing/indexer/indexerInside.ts';
-import { startIndexerInside } from '../../testing/indexer/indexerProcess.ts';
+import { startIndexerInProcess } from '../../testing/indexer/indexerProcess.ts';
+import type { TestIndexer } from '../../testing/indexer/inProcessIndexer.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { createScene, type Scene } from '../../testing/indexer/scene.ts';
 import { until } from '../../testing/until.ts';
@@ -12,7 +12,7 @@ let indexer: TestIndexer;
 beforeAll(async () => {
   scene = await createScene();
   mirror = await createMirrorDatabase();
-  indexer = await startIndexerInside(scene.ledger, mirror.databaseUrl);
+  indexer = await startIndexerInProcess(scene.ledger, mirror.databaseUrl);
 });
 
 afterAll(async () => {

@@ -125,7 +125,7 @@ describe('a running indexer', () => {
   it('resumes after its connections died silently, and so does the webhook queue', async () => {
     await until(hasQueueSessions);
     const before = await countJobs();
-    databaseGate.strand();
+    databaseGate.stallConnections();
     await scene.lock();
     await until(async () => (await countJobs()) === before + 1n);
     await until(hasQueueSessions);

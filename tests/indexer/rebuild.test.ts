@@ -8,8 +8,8 @@ import { rebuildMirror } from '../../indexer/mirror/rebuild.ts';
 import { RetryableError } from '../../indexer/source/errors.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
 import { digestTables } from '../../indexer/sql/digest.ts';
-import type { TestIndexer } from '../../testing/indexer/indexerInside.ts';
-import { startIndexerInside } from '../../testing/indexer/indexerProcess.ts';
+import { startIndexerInProcess } from '../../testing/indexer/indexerProcess.ts';
+import type { TestIndexer } from '../../testing/indexer/inProcessIndexer.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { addresses, createScene, type Scene } from '../../testing/indexer/scene.ts';
 import { until } from '../../testing/until.ts';
@@ -25,7 +25,7 @@ let indexer: TestIndexer | undefined;
 beforeAll(async () => {
   scene = await createScene();
   mirror = await createMirrorDatabase();
-  indexer = await startIndexerInside(scene.ledger, mirror.databaseUrl);
+  indexer = await startIndexerInProcess(scene.ledger, mirror.databaseUrl);
   for (let round = 0; round < 3; round += 1) await work();
   await scene.wait(10);
   await untilMirrored();
@@ -222,7 +222,7 @@ describe('a rebuild', () => {
     await work();
     expect(await rebuild()).toEqual({ differing: [] });
     expect(await countTransactions()).toBe(before);
-    indexer = await startIndexerInside(scene.ledger, mirror.databaseUrl);
+    indexer = await startIndexerInProcess(scene.ledger, mirror.databaseUrl);
     await untilMirrored();
     expect(await digestTables(mirror.pool)).toEqual(await digestOfAnother());
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { listKeys, reinstateKey } from '../../api/account/keys.ts';
 import { untilEnded, untilLocked } from '../../testing/ledger/walletBooks.ts';
-import { askCompletion, FORMS } from '../../testing/service/askCompletion.ts';
+import { FORMS, requestCompletion } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
 
@@ -52,7 +52,7 @@ describe('a wallet that disconnects from its requests again and again', () => {
     const suspended = { suspended_by: 'indexer', suspension_reason: `unpaid_endings (${LEFT})` };
     expect(await keyOf()).toMatchObject(suspended);
     for (const form of FORMS) {
-      expect(await askCompletion(service, { form, apiKey })).toMatchObject({
+      expect(await requestCompletion(service, { form, apiKey })).toMatchObject({
         status: 403,
         error: { code: 'key_suspended', type: 'permission_error' },
       });

@@ -7,20 +7,20 @@ import { delay, within } from '../../common/wait.ts';
 import { accepted } from '../../testing/ledger/interceptedConnection.ts';
 import {
   readBooks,
+  untilDispatched,
   untilEnded,
   untilLocked,
-  untilUnderWay,
 } from '../../testing/ledger/walletBooks.ts';
+import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
 import {
   type Answer,
-  askCompletion,
   FORMS,
   openCompletion,
   readAnswer,
-} from '../../testing/service/askCompletion.ts';
-import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
+  requestCompletion,
+} from '../../testing/service/requestCompletion.ts';
 import { until } from '../../testing/until.ts';
-import { playInTwoParts } from '../../testing/workers/engines.ts';
+import { answerInTwoParts } from '../../testing/workers/engines.ts';
 
 // A refund is waited for up to 15 s, and the machine may have more to do.
 jest.setTimeout(180_000);
@@ -167,12 +167,12 @@ describe('a stream', () => {
 
   it('whose client resets the connection at its end is still settled', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
-    const end = playInTwoParts(service.engine);
+    const end = answerInTwoParts(service.engine);
     const response = await openCompletion(service, { form: 'stream', apiKey });
     const received = collect(response);
-    await untilUnderWay(service, address, 1);
+    await untilDispatched(service, address, 1);
     const going = Promise.withResolvers<void>();
-    service.ledgerGate.setRoad(async (request, forward) => {
+    service.ledgerGate.intercept(async (request, forward) => {
       if (request.method === 'sendTransaction') await going.promise;
       return forward(request);
     });
@@ -223,7 +223,7 @@ describe('a completion, plain and streamed,', () => {
   it('is refunded when its worker does not answer the stop, whatever text it has sent', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, stopped, end } = await askOfDeafWorker(apiKey);
-    await untilUnderWay(service, address, FORMS.length);
+    await untilDispatched(service, address, FORMS.length);
     await service.advanceSeconds(106);
     await until(async () => stopped() === FORMS.length);
     await service.advanceSeconds(16);
@@ -242,9 +242,9 @@ describe('a completion, plain and streamed,', () => {
   it('reports the keeper’s refund when that comes first', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     service.engine.play(silence);
-    const asking = FORMS.map((form) => askCompletion(service, { form, apiKey }));
-    await untilUnderWay(service, address, FORMS.length);
-    service.ledgerGate.setRoad(async (request, forward) => {
+    const asking = FORMS.map((form) => requestCompletion(service, { form, apiKey }));
+    await untilDispatched(service, address, FORMS.length);
+    service.ledgerGate.intercept(async (request, forward) => {
       if (request.method === 'sendTransaction') await untilEnded(service, address, FORMS.length);
       return forward(request);
     });
@@ -269,8 +269,8 @@ describe('a completion, plain and streamed,', () => {
   it('reports a time-out without a refund after 15 s without confirmation, and the keeper refunds', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askOfDeafWorker(apiKey);
-    await untilUnderWay(service, address, FORMS.length);
-    service.ledgerGate.setRoad((request, forward) =>
+    await untilDispatched(service, address, FORMS.length);
+    service.ledgerGate.intercept((request, forward) =>
       request.method === 'sendTransaction' ? Promise.resolve(accepted(request)) : forward(request),
     );
     service.indexer.signal('SIGSTOP');
@@ -292,7 +292,7 @@ describe('a completion, plain and streamed,', () => {
     });
     for (const form of FORMS) {
       const body = { max_tokens: 10 };
-      const answer = await askCompletion(service, { form, apiKey, body });
+      const answer = await requestCompletion(service, { form, apiKey, body });
       expect(answer).toMatchObject({ status: 500, error: { code: 'worker_failed' } });
     }
     const failed = { status: 'failed', reason: 'worker_error', charged: 0n };
@@ -312,7 +312,7 @@ describe('an official client with automatic retries', () => {
       messages: [{ role: 'user', content: 'Say hello.' }],
     });
     const failing = asking.catch((error: APIError) => error);
-    await untilUnderWay(service, address, 1);
+    await untilDispatched(service, address, 1);
     await service.advanceSeconds(121);
     const error = (await failing) as APIError;
     expect(error).toMatchObject({ status: 504, code: 'job_timeout' });

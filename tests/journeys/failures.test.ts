@@ -6,10 +6,10 @@ import { chargeCredits } from '../../programs/client/pricing.ts';
 import {
   ofWallet,
   readBooks,
+  untilDispatched,
   untilLocked,
-  untilUnderWay,
 } from '../../testing/ledger/walletBooks.ts';
-import { untilSampled } from '../../testing/service/askCompletion.ts';
+import { untilSampled } from '../../testing/service/requestCompletion.ts';
 import {
   type RunningService,
   startRunningService,
@@ -126,7 +126,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
   it('ends as job_timeout and is refunded when its worker never answers [failures.timeout]', async () => {
     await work('never_answers');
     const failing = failureOf(kind);
-    await untilUnderWay(service, wallet.address, 1);
+    await untilDispatched(service, wallet.address, 1);
     await service.advanceSeconds(121);
     const error = await failing;
     expect(error).toMatchObject({ status: 504, code: 'job_timeout', type: 'timeout_error' });

@@ -8,8 +8,8 @@ import OpenAI from 'openai';
 import {
   ofWallet,
   readBooks,
+  untilDispatched,
   untilEnded,
-  untilUnderWay,
 } from '../../testing/ledger/walletBooks.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import type { WorkerMode } from '../../testing/workers/misbehavingWorker.ts';
@@ -164,7 +164,7 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
     setMode('never_answers');
     const headers = { 'idempotency-key': 'order-7' };
     const first = ask({ stream, headers });
-    await untilUnderWay(service, wallet.address, 1);
+    await untilDispatched(service, wallet.address, 1);
     const again = await ask({ stream, headers });
     expect([again.response.status, again.response.headers.get('retry-after')]).toEqual([409, '2']);
     expect(JSON.parse(again.body).error.code).toBe('idempotency_key_in_use');
@@ -172,7 +172,7 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
     expect((await first).response.status).toBe(504);
     // It ended without a charge, so the next one runs.
     const next = ask({ stream, headers });
-    await untilUnderWay(service, wallet.address, 1);
+    await untilDispatched(service, wallet.address, 1);
     await service.advanceSeconds(121);
     await next;
     expect(await spentCredits()).toBe(0n);

@@ -3,13 +3,13 @@ import { delay } from '../../common/wait.ts';
 import { modelUpsert } from '../../programs/client/instructions.ts';
 import { submit } from '../../stack/operator.ts';
 import { readBooks, untilEnded } from '../../testing/ledger/walletBooks.ts';
+import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
 import {
   type Answer,
-  askCompletion,
   FORMS,
   type Form,
-} from '../../testing/service/askCompletion.ts';
-import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
+  requestCompletion,
+} from '../../testing/service/requestCompletion.ts';
 import { until } from '../../testing/until.ts';
 
 // The API itself waits 10 s for a lock, and the machine may have more to do.
@@ -41,7 +41,7 @@ describe("concurrent requests beyond a wallet's credits", () => {
   it('are answered while the credits last, and the others get insufficient_credits', async () => {
     const { address, apiKey } = await service.addWallet(16n);
     const asking = Array.from({ length: 8 }, (_, index) =>
-      askCompletion(service, {
+      requestCompletion(service, {
         form: FORMS[index % FORMS.length] as Form,
         apiKey,
         body: { seed: index },
@@ -59,11 +59,11 @@ describe('a lock that is not confirmed in 10 s', () => {
   it('makes a 503, plain and streamed, and is reverted at once when it lands [failures.lock-late]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const heard = Promise.withResolvers<void>();
-    service.ledgerGate.setRoad(async (request, forward) => {
+    service.ledgerGate.intercept(async (request, forward) => {
       if (request.method === 'getSignatureStatuses') await heard.promise;
       return forward(request);
     });
-    const asking = FORMS.map((form) => askCompletion(service, { form, apiKey }));
+    const asking = FORMS.map((form) => requestCompletion(service, { form, apiKey }));
     for (const answer of await Promise.all(asking)) expectUnavailable(answer);
     expect(await readBooks(service, address)).toMatchObject({ available: 84n, locked: 16n });
     heard.resolve();
@@ -79,11 +79,11 @@ describe('a lock that is not confirmed in 10 s', () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const lost = Promise.withResolvers<never>();
     lost.promise.catch(() => undefined);
-    service.ledgerGate.setRoad((request, forward) =>
+    service.ledgerGate.intercept((request, forward) =>
       request.method === 'sendTransaction' ? lost.promise : forward(request),
     );
     const ask = (form: Form) =>
-      askCompletion(service, { form, apiKey, headers: { 'idempotency-key': form } });
+      requestCompletion(service, { form, apiKey, headers: { 'idempotency-key': form } });
     for (const answer of await Promise.all(FORMS.map(ask))) expectUnavailable(answer);
     expect(await readBooks(service, address)).toEqual({ available: CREDITS, locked: 0n, jobs: [] });
     service.ledgerGate.open();
@@ -109,7 +109,7 @@ describe.each(FORMS)('a price increase between quote and lock, %s,', (form) => {
   /** Raises the price by a credit before each of the next transactions is passed on. */
   function raiseBeforeLocks(times: number): void {
     let left = times;
-    service.ledgerGate.setRoad(async (request, forward) => {
+    service.ledgerGate.intercept(async (request, forward) => {
       if (request.method === 'sendTransaction' && left > 0) {
         left -= 1;
         await raisePrice();
@@ -122,7 +122,7 @@ describe.each(FORMS)('a price increase between quote and lock, %s,', (form) => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const price = await priceNow();
     raiseBeforeLocks(1);
-    const answer = await askCompletion(service, { form, apiKey });
+    const answer = await requestCompletion(service, { form, apiKey });
     expect(answer).toMatchObject({ status: 200, error: undefined });
     expect(await untilEnded(service, address, 1)).toEqual({
       ...{ available: CREDITS - (price + 1n), locked: 0n },
@@ -134,7 +134,7 @@ describe.each(FORMS)('a price increase between quote and lock, %s,', (form) => {
   it('leads to a 503 without a charge when it happens twice [charging.quoted-once-more]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     raiseBeforeLocks(2);
-    const answer = await askCompletion(service, { form, apiKey });
+    const answer = await requestCompletion(service, { form, apiKey });
     expectUnavailable(answer);
     expect(answer.error?.message).toMatch('price');
     expect(await readBooks(service, address)).toEqual({ available: CREDITS, locked: 0n, jobs: [] });

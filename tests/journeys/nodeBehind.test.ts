@@ -5,8 +5,8 @@ import { EscrowErrorCode } from '../../programs/client/errors.ts';
 import type { StartedProcess } from '../../testing/childProcess.ts';
 import { coder } from '../../testing/ledger/anchorCoder.ts';
 import { sentInstructions } from '../../testing/ledger/ledgerGate.ts';
-import { askCompletion } from '../../testing/service/askCompletion.ts';
 import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
+import { requestCompletion } from '../../testing/service/requestCompletion.ts';
 
 jest.setTimeout(180_000);
 
@@ -26,7 +26,7 @@ afterAll(() => service?.close());
 
 /** A job that is settled in the mirror. */
 async function settleJob(): Promise<string> {
-  const { headers } = await askCompletion(service, { form: 'plain' });
+  const { headers } = await requestCompletion(service, { form: 'plain' });
   await service.untilMirrored();
   return String(headers['x-svc-job-id']);
 }
@@ -46,7 +46,7 @@ const isDispute = ({ programId, data }: TransactionInstruction): boolean =>
 /** The node checks disputes against a state of before the settlement, so many times. */
 function fallBehind(times: number, settlementSlot: number): void {
   let left = times;
-  service.ledgerGate.setRoad(async (request, forward) => {
+  service.ledgerGate.intercept(async (request, forward) => {
     const { id, method } = request;
     if (left > 0 && sentInstructions(request).some(isDispute)) {
       left -= 1;

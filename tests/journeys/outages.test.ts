@@ -14,18 +14,18 @@ import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { submit } from '../../stack/operator.ts';
 import { coder } from '../../testing/ledger/anchorCoder.ts';
 import { accepted } from '../../testing/ledger/interceptedConnection.ts';
-import { nodeAway, sentInstructions } from '../../testing/ledger/ledgerGate.ts';
-import { readBooks, untilEnded, untilUnderWay } from '../../testing/ledger/walletBooks.ts';
+import { nodeUnavailable, sentInstructions } from '../../testing/ledger/ledgerGate.ts';
+import { readBooks, untilDispatched, untilEnded } from '../../testing/ledger/walletBooks.ts';
+import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
 import {
   type Answer,
-  askCompletion,
   FORMS,
   openCompletion,
   readAnswer,
-} from '../../testing/service/askCompletion.ts';
-import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
+  requestCompletion,
+} from '../../testing/service/requestCompletion.ts';
 import { until } from '../../testing/until.ts';
-import { playInTwoParts } from '../../testing/workers/engines.ts';
+import { answerInTwoParts } from '../../testing/workers/engines.ts';
 
 // Locks wait up to 10 s for a ledger that is away, and the machine may have more to do.
 jest.setTimeout(180_000);
@@ -76,7 +76,7 @@ async function read(path: string, apiKey: string): Promise<unknown> {
 
 /** Has both forms of a request answered up to a point. @returns how to let them end */
 async function askBoth(apiKey: string) {
-  const end = playInTwoParts(service.engine);
+  const end = answerInTwoParts(service.engine);
   const asking = FORMS.map((form) => openCompletion(api, { form, apiKey }));
   await asking[FORMS.indexOf('stream')];
   const answers = Promise.all(asking.map(async (response) => readAnswer(await response)));
@@ -108,8 +108,8 @@ async function failBoth(
     await dying.promise;
     throw new Error('The engine died');
   });
-  const answers = FORMS.map((form) => askCompletion(api, { form, apiKey }));
-  await untilUnderWay(service, address, FORMS.length);
+  const answers = FORMS.map((form) => requestCompletion(api, { form, apiKey }));
+  await untilDispatched(service, address, FORMS.length);
   cut();
   dying.resolve();
   return Promise.all(answers);
@@ -120,17 +120,17 @@ const untold = { code: 'worker_failed', details: { credits_refunded: 8, refund_t
 describe('while the ledger is unavailable, a completion', () => {
   it('is a 503 without a charge, and reads continue [failures.ledger-away]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
-    service.ledgerGate.setRoad(nodeAway);
-    const asking = FORMS.map((form) => askCompletion(api, { form, apiKey }));
+    service.ledgerGate.intercept(nodeUnavailable);
+    const asking = FORMS.map((form) => requestCompletion(api, { form, apiKey }));
     for (const answer of await Promise.all(asking)) expectUnavailable(answer);
     expect(await read('/v1/account', apiKey)).toMatchObject({ credits_remaining: 100 });
     expect(await read('/v1/jobs', apiKey)).toMatchObject({ data: [] });
     const unknown = `/v1/jobs/${formatJobId(draftBytes())}`;
     expect(await read(unknown, apiKey)).toMatchObject({ error: { code: 'service_unavailable' } });
     const headers = { 'idempotency-key': 'one-of-many' };
-    expectUnavailable(await askCompletion(api, { form: 'plain', apiKey, headers }));
+    expectUnavailable(await requestCompletion(api, { form: 'plain', apiKey, headers }));
     service.ledgerGate.open();
-    const repeated = await askCompletion(api, { form: 'plain', apiKey, headers });
+    const repeated = await requestCompletion(api, { form: 'plain', apiKey, headers });
     expect(repeated).toMatchObject({ status: 200, error: undefined });
     expect(await untilEnded(service, address, 1)).toEqual({
       ...{ available: CREDITS - 8n, locked: 0n },
@@ -141,8 +141,8 @@ describe('while the ledger is unavailable, a completion', () => {
   it('that was locked before is answered without its settlement, which follows later [completions.unsettled-in-time]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
-    await untilUnderWay(service, address, FORMS.length);
-    service.ledgerGate.setRoad(nodeAway);
+    await untilDispatched(service, address, FORMS.length);
+    service.ledgerGate.intercept(nodeUnavailable);
     end();
     const [plain, stream] = (await answers) as [Answer, Answer];
     expect(stream.heldOpenMs).toBeLessThan(HELD_OPEN_MS_MAX);
@@ -161,7 +161,7 @@ describe('while the ledger is unavailable, a completion', () => {
 
   it('with a failing worker gets its error without the refund, which follows later', async () => {
     const wallet = await service.addWallet(CREDITS);
-    const answers = await failBoth(wallet, () => service.ledgerGate.setRoad(nodeAway));
+    const answers = await failBoth(wallet, () => service.ledgerGate.intercept(nodeUnavailable));
     for (const { error } of answers) expect(error).toMatchObject(untold);
     expect(await readBooks(service, wallet.address)).toMatchObject({ locked: 16n });
     service.ledgerGate.open();
@@ -180,14 +180,14 @@ describe('while the ledger is unavailable, a dispute', () => {
     service.engine.play(async function* () {
       yield 'Hello.';
     });
-    const { headers } = await askCompletion(api, { form: 'plain', apiKey });
+    const { headers } = await requestCompletion(api, { form: 'plain', apiKey });
     const dispute = () =>
       fetch(`${api.baseUrl}/v1/jobs/${headers['x-svc-job-id']}/dispute`, {
         method: 'POST',
         headers: { authorization: `Bearer ${apiKey}` },
         body: JSON.stringify({ received_output_hash: `sha256:${'0'.repeat(64)}` }),
       });
-    service.ledgerGate.setRoad(nodeAway);
+    service.ledgerGate.intercept(nodeUnavailable);
     const refused = await dispute();
     expect(await refused.json()).toMatchObject({ error: { code: 'service_unavailable' } });
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
@@ -200,7 +200,7 @@ describe('while a node loses transactions and answers late, a completion', () =>
   it('that was locked before is still settled', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
-    await untilUnderWay(service, address, FORMS.length);
+    await untilDispatched(service, address, FORMS.length);
     const { refusals } = becomeUnreliable();
     end();
     for (const answer of await answers) {
@@ -233,7 +233,7 @@ describe('while a node loses transactions and answers late, a completion', () =>
  */
 function loseAcknowledgements(): ReadonlySet<string> {
   const named = new Set<string>();
-  service.ledgerGate.setRoad(async (request, forward) => {
+  service.ledgerGate.intercept(async (request, forward) => {
     const instructions = sentInstructions(request);
     const acknowledged = instructions.filter(isAcknowledgement);
     const isProving = instructions.some(({ programId }) =>
@@ -253,7 +253,7 @@ function isAcknowledgement({ programId, data }: TransactionInstruction): boolean
 /** The node takes transactions and forgets them until it was asked for a job that it is behind with. */
 function becomeUnreliable(): { refusals: () => number } {
   let refusals = 0;
-  service.ledgerGate.setRoad(async (request, forward) => {
+  service.ledgerGate.intercept(async (request, forward) => {
     const { id, method, params } = request;
     const isOfJob = method === 'getAccountInfo' && params[0] !== SYSVAR_CLOCK_PUBKEY.toBase58();
     if (isOfJob && refusals < READ_REFUSALS) {
@@ -273,7 +273,7 @@ describe('while the database is unavailable, a completion', () => {
   it('is a 503 without a charge, and runs again without a restart [failures.ledger-away]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     await service.databaseGate.shut();
-    const asking = FORMS.map((form) => askCompletion(api, { form, apiKey }));
+    const asking = FORMS.map((form) => requestCompletion(api, { form, apiKey }));
     for (const answer of await Promise.all(asking)) expectUnavailable(answer);
     const ready = await fetch(`${api.baseUrl}/ready`);
     expect([ready.status, await ready.json()]).toMatchObject([
@@ -283,7 +283,7 @@ describe('while the database is unavailable, a completion', () => {
     expect(await readBooks(service, address)).toEqual({ available: CREDITS, locked: 0n, jobs: [] });
     await service.databaseGate.open();
     for (const form of FORMS) {
-      expect(await askCompletion(api, { form, apiKey })).toMatchObject({ status: 200 });
+      expect(await requestCompletion(api, { form, apiKey })).toMatchObject({ status: 200 });
     }
     expect(await untilEnded(service, address, FORMS.length)).toMatchObject({
       ...{ available: CREDITS - 16n, locked: 0n },
@@ -293,7 +293,7 @@ describe('while the database is unavailable, a completion', () => {
   it('that was locked before is answered and settled', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
-    await untilUnderWay(service, address, FORMS.length);
+    await untilDispatched(service, address, FORMS.length);
     await service.databaseGate.shut();
     end();
     for (const answer of await answers) {
@@ -310,7 +310,7 @@ describe('while the database does not respond, a completion', () => {
   it('that was locked before is answered and settled in time', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
-    await untilUnderWay(service, address, FORMS.length);
+    await untilDispatched(service, address, FORMS.length);
     service.databaseGate.freeze();
     end();
     await expectBothSettled(address);
@@ -322,7 +322,7 @@ describe('while the database does not respond, a completion', () => {
   it('is a 503 without a charge', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     service.databaseGate.freeze();
-    const asking = FORMS.map((form) => askCompletion(api, { form, apiKey }));
+    const asking = FORMS.map((form) => requestCompletion(api, { form, apiKey }));
     for (const answer of await Promise.all(asking)) expectUnavailable(answer);
     expect(await readBooks(service, address)).toEqual({ available: CREDITS, locked: 0n, jobs: [] });
   });
@@ -331,9 +331,9 @@ describe('while the database does not respond, a completion', () => {
 describe('after the database connections died silently, a completion', () => {
   it('is answered once they have timed out, and later ones are not delayed', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
-    const ask = () => askCompletion(api, { form: 'plain', apiKey });
+    const ask = () => requestCompletion(api, { form: 'plain', apiKey });
     expect(await ask()).toMatchObject({ status: 200 });
-    service.databaseGate.strand();
+    service.databaseGate.stallConnections();
     let refused = 0;
     for (let answer = await ask(); answer.status !== 200; answer = await ask()) {
       expectUnavailable(answer);
@@ -348,7 +348,7 @@ describe('while the fee payer has no SOL, a completion', () => {
   it('that was locked before is settled once the fee payer is funded', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
-    await untilUnderWay(service, address, FORMS.length);
+    await untilDispatched(service, address, FORMS.length);
     await drainFeePayer(0);
     end();
     for (const answer of await answers) {
@@ -364,9 +364,9 @@ describe('while the operator’s float is low, a completion', () => {
   it('is a 503 without a charge, and jobs that were locked before still settle [failures.ledger-away]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
-    await untilUnderWay(service, address, FORMS.length);
+    await untilDispatched(service, address, FORMS.length);
     await drainFeePayer(LOW_LAMPORTS);
-    const asking = FORMS.map((form) => askCompletion(api, { form, apiKey }));
+    const asking = FORMS.map((form) => requestCompletion(api, { form, apiKey }));
     for (const answer of await Promise.all(asking)) expectUnavailable(answer);
     end();
     for (const answer of await answers) expect(answer).toMatchObject({ status: 200 });

@@ -8,10 +8,10 @@ import {
 } from '../../programs/client/token/instructions.ts';
 import { submit } from '../../stack/operator.ts';
 import { readTokenAccount } from '../../testing/ledger/tokens.ts';
-import { untilEnded, untilUnderWay } from '../../testing/ledger/walletBooks.ts';
-import { FORMS, openCompletion, readAnswer } from '../../testing/service/askCompletion.ts';
+import { untilDispatched, untilEnded } from '../../testing/ledger/walletBooks.ts';
 import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
-import { playInTwoParts } from '../../testing/workers/engines.ts';
+import { FORMS, openCompletion, readAnswer } from '../../testing/service/requestCompletion.ts';
+import { answerInTwoParts } from '../../testing/workers/engines.ts';
 
 // A settlement waits for a database that is away, and the machine may have more to do.
 jest.setTimeout(120_000);
@@ -51,9 +51,9 @@ async function changePayout(): Promise<PublicKey> {
 describe('a worker that changes its payout account during a job', () => {
   it("is paid at the new account, even before the API's mirror shows the change", async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
-    const end = playInTwoParts(service.engine);
+    const end = answerInTwoParts(service.engine);
     const asking = FORMS.map((form) => openCompletion(service, { form, apiKey }));
-    await untilUnderWay(service, address, FORMS.length);
+    await untilDispatched(service, address, FORMS.length);
     service.databaseGate.freeze();
     const payout = await changePayout().finally(end);
     const settled = { status: 'settled', reason: 'none', charged: 8n };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
 import { addModel, type CatalogModel, LAUNCH_CATALOG } from '../../stack/bootstrap.ts';
 import { readBooks } from '../../testing/ledger/walletBooks.ts';
-import { askCompletion, FORMS } from '../../testing/service/askCompletion.ts';
+import { FORMS, requestCompletion } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
 
@@ -40,7 +40,7 @@ describe.each(FORMS)('a refused %s completion', (form) => {
     'gets its error and locks nothing: %s [failures.nothing-locked]',
     async (_why, status, code, body) => {
       const { address, apiKey } = wallet;
-      const answer = await askCompletion(service, { form, apiKey, body: body() });
+      const answer = await requestCompletion(service, { form, apiKey, body: body() });
       expect(answer).toMatchObject({ status, error: { code } });
       expect(answer.headers['content-type']).toMatch('application/json');
       expect(answer.headers['x-svc-job-id']).toBeUndefined();

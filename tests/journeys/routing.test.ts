@@ -10,7 +10,7 @@ import {
 } from '../../programs/client/instructions.ts';
 import { submit } from '../../stack/operator.ts';
 import { registerWorker } from '../../stack/participants.ts';
-import { sample, untilSampled } from '../../testing/service/askCompletion.ts';
+import { sample, untilSampled } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
 import {
@@ -256,7 +256,7 @@ describe('a worker with its only capacity in use', () => {
     await untilActive(1);
     const body = { model: service.model.id, messages, max_tokens: 20_000, stream: true } as const;
     const stream = await service.openai().chat.completions.create(body);
-    await service.untilUnderWay(1);
+    await service.untilDispatched(1);
     const [before, jobsBefore] = [await service.account(), await service.jobs()];
     for (const response of await Promise.all([ask(), ask({ stream: true })])) {
       expect(response.status).toBe(503);
@@ -288,7 +288,7 @@ describe('a silent worker', () => {
       const [silent] = await openPool('never_answers');
       const before = await service.account();
       const asking = ask({ stream });
-      await service.untilUnderWay(1);
+      await service.untilDispatched(1);
       const [, honest] = await openPool('honest');
       expect(honest?.requests).toEqual([]);
       // when half a minute has passed by the ledger's clock
@@ -317,7 +317,7 @@ describe('a silent worker', () => {
     await openPool('never_answers');
     const before = await service.account();
     const asking = ask();
-    await service.untilUnderWay(1);
+    await service.untilDispatched(1);
     await service.advanceSeconds(121);
     const response = await asking;
     expect(response.status).toBe(504);
@@ -383,7 +383,7 @@ describe('a departing worker', () => {
       if (!leaving) throw new Error('the pool is empty');
       const body = { model: service.model.id, messages, max_tokens: 20_000, stream: true } as const;
       const stream = await service.openai().chat.completions.create(body);
-      await service.untilUnderWay(1);
+      await service.untilDispatched(1);
       const { instruction, signer } = depart(leaving);
       await submit(service.operator, [instruction], [signer]);
       await untilActive(0);

@@ -6,15 +6,15 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import { sentInstructions } from '../../testing/ledger/ledgerGate.ts';
-import { untilEnded, untilLocked, untilUnderWay } from '../../testing/ledger/walletBooks.ts';
+import { untilDispatched, untilEnded, untilLocked } from '../../testing/ledger/walletBooks.ts';
+import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
 import {
-  askCompletion,
   openCompletion,
   readAnswer,
+  requestCompletion,
   untilSampled,
-} from '../../testing/service/askCompletion.ts';
-import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
-import { playInTwoParts } from '../../testing/workers/engines.ts';
+} from '../../testing/service/requestCompletion.ts';
+import { answerInTwoParts } from '../../testing/workers/engines.ts';
 
 jest.setTimeout(120_000);
 
@@ -38,7 +38,7 @@ afterAll(() => service?.close());
 
 /** Begins a stream that goes on when the test says so. */
 async function beginStream(apiKey: string) {
-  const end = playInTwoParts(service.engine);
+  const end = answerInTwoParts(service.engine);
   const response = await openCompletion(service, { form: 'stream', apiKey });
   return { answer: readAnswer(response), end };
 }
@@ -58,7 +58,7 @@ function pricesOf(instruction: TransactionInstruction): bigint[] {
 function holdLedger() {
   const going = Promise.withResolvers<void>();
   const sent: ('settlement' | 'other')[] = [];
-  service.ledgerGate.setRoad(async (request, forward) => {
+  service.ledgerGate.intercept(async (request, forward) => {
     if (request.method === 'sendTransaction') {
       sent.push(sentInstructions(request).some(isProving) ? 'settlement' : 'other');
       await going.promise;
@@ -90,7 +90,7 @@ describe('a settlement', () => {
   it('pays the priority fee that the node names', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const paid = new Set<bigint>();
-    service.ledgerGate.setRoad(async (request, forward) => {
+    service.ledgerGate.intercept(async (request, forward) => {
       if (request.method === 'getRecentPrioritizationFees') {
         const result = [{ slot: 1, prioritizationFee: PRIORITY_FEE }];
         return { jsonrpc: '2.0', id: request.id, result };
@@ -102,7 +102,7 @@ describe('a settlement', () => {
     });
     // The first transaction asks for the fee, and does not wait for it.
     const first = await beginStream(apiKey);
-    await untilUnderWay(service, address, 1);
+    await untilDispatched(service, address, 1);
     first.end();
     expect(await first.answer).toMatchObject({ status: 200, error: undefined });
     await untilEnded(service, address, 1);
@@ -113,7 +113,7 @@ describe('a settlement', () => {
 describe('on a ledger that is slower than the workers,', () => {
   it('settlements of delivered answers come before new locks', async () => {
     const { address, apiKey, first, second, sent, letGo } = await occupyLedger();
-    const asking = askCompletion(service, { form: 'plain', apiKey });
+    const asking = requestCompletion(service, { form: 'plain', apiKey });
     await untilWaiting('locks', 1);
     second.end();
     await untilWaiting('settlements', 2);
@@ -131,11 +131,11 @@ describe('on a ledger that is slower than the workers,', () => {
 
   it('a request whose lock could not land in time is refused at once and not charged', async () => {
     const { address, apiKey, first, second, letGo } = await occupyLedger();
-    const waiting = askCompletion(service, { form: 'plain', apiKey });
+    const waiting = requestCompletion(service, { form: 'plain', apiKey });
     await untilWaiting('locks', 1);
     const now = performance.now.bind(performance);
     const later = jest.spyOn(performance, 'now').mockImplementation(() => now() + QUEUE_MS);
-    const refused = await askCompletion(service, { form: 'plain', apiKey });
+    const refused = await requestCompletion(service, { form: 'plain', apiKey });
     later.mockRestore();
     expect(refused).toMatchObject({
       ...{ status: 503, error: { code: 'service_unavailable' } },

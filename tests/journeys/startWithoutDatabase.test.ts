@@ -82,10 +82,10 @@ describe('an API and an indexer that start before their database', () => {
     ['an indexer', 'indexer/main.ts', 'svc-webhooks'],
     ['an API', 'api/main.ts', 'worker_observations'],
   ])('%s survives when the database goes down during the start', async (_name, script, words) => {
-    gate.bar(words);
+    gate.cutOn(words);
     const one = start(script);
     expect(await Promise.race([one.says(AWAY), one.ready])).toBeUndefined();
-    gate.bar(undefined);
+    gate.cutOn(undefined);
     expect(await one.ready).toBe('ready');
   });
 });

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
-import { nodeAway, type Road } from '../../testing/ledger/ledgerGate.ts';
+import { type Interceptor, nodeUnavailable } from '../../testing/ledger/ledgerGate.ts';
 import { readBooks } from '../../testing/ledger/walletBooks.ts';
-import { askCompletion, FORMS } from '../../testing/service/askCompletion.ts';
 import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
+import { FORMS, requestCompletion } from '../../testing/service/requestCompletion.ts';
 import { until } from '../../testing/until.ts';
 
 jest.setTimeout(120_000);
 
 /** A node that takes everything but tells no time. */
-const timeless: Road = (request, forward) =>
+const timeless: Interceptor = (request, forward) =>
   request.params?.[0] === SYSVAR_CLOCK_PUBKEY.toBase58()
-    ? nodeAway(request, forward)
+    ? nodeUnavailable(request, forward)
     : forward(request);
 
 let service: GatedService;
@@ -20,8 +20,8 @@ let api: Pick<GatedService, 'baseUrl' | 'apiKey' | 'model'>;
 
 beforeAll(async () => {
   service = await startGatedService();
-  await askCompletion(service, { form: 'plain' });
-  service.ledgerGate.setRoad(nodeAway);
+  await requestCompletion(service, { form: 'plain' });
+  service.ledgerGate.intercept(nodeUnavailable);
   const { url: baseUrl } = await service.startApiProcess();
   api = { ...service, baseUrl };
 });
@@ -62,8 +62,8 @@ describe('an API that started while its node was unavailable', () => {
     async (form) => {
       const before = await readBooks(service, service.wallet.publicKey);
       // A lock would be taken: only its deadlines could not be judged.
-      service.ledgerGate.setRoad(timeless);
-      const { status, headers, error } = await askCompletion(api, { form });
+      service.ledgerGate.intercept(timeless);
+      const { status, headers, error } = await requestCompletion(api, { form });
       expect({ status, code: error?.code }).toEqual({ status: 503, code: 'service_unavailable' });
       expect(headers['retry-after']).toBe('5');
       expect(await readBooks(service, service.wallet.publicKey)).toEqual(before);
@@ -71,14 +71,14 @@ describe('an API that started while its node was unavailable', () => {
   );
 
   it('refuses an unknown key before it reports the node as unavailable', async () => {
-    const { error } = await askCompletion(api, { form: 'plain', apiKey: 'svc_live_none' });
+    const { error } = await requestCompletion(api, { form: 'plain', apiKey: 'svc_live_none' });
     expect(error?.code).toBe('invalid_api_key');
   });
 
   it('serves once the node is back, without a restart', async () => {
     service.ledgerGate.open();
     await until(async () => (await get('/ready')).status === 200);
-    const { status, headers } = await askCompletion(api, { form: 'plain' });
+    const { status, headers } = await requestCompletion(api, { form: 'plain' });
     expect(status).toBe(200);
     expect(headers['x-svc-settlement-tx']).toBeTruthy();
     await service.expectConserved();

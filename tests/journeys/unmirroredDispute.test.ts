@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { askCompletion } from '../../testing/service/askCompletion.ts';
+import { requestCompletion } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 
 jest.setTimeout(180_000);
@@ -18,7 +18,7 @@ afterAll(async () => {
 
 describe('a disputed job that is missing in the mirror', () => {
   it("shows the charged usage, not the worker's claim", async () => {
-    const { headers, body } = await askCompletion(service, { form: 'plain' });
+    const { headers, body } = await requestCompletion(service, { form: 'plain' });
     const { usage } = JSON.parse(body);
     const path = `/v1/jobs/${headers['x-svc-job-id']}`;
     const response = await fetch(`${service.baseUrl}${path}/dispute`, {

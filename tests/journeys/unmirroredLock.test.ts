@@ -3,8 +3,12 @@ import { TransactionInstruction } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { coder } from '../../testing/ledger/anchorCoder.ts';
 import { sentInstructions } from '../../testing/ledger/ledgerGate.ts';
-import { askCompletion, openCompletion, readAnswer } from '../../testing/service/askCompletion.ts';
 import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
+import {
+  openCompletion,
+  readAnswer,
+  requestCompletion,
+} from '../../testing/service/requestCompletion.ts';
 import { landUnchecked } from '../indexer/landUnchecked.ts';
 
 jest.setTimeout(180_000);
@@ -27,7 +31,7 @@ const isLock = ({ programId, data }: TransactionInstruction): boolean =>
 /** The next lock is preceded by one that the ledger takes, refuses and lists, as after a lost race. */
 function refuseOnceOnLedger(): Promise<string> {
   const refused = Promise.withResolvers<string>();
-  service.ledgerGate.setRoad(async (request, forward) => {
+  service.ledgerGate.intercept(async (request, forward) => {
     const lock = sentInstructions(request).find(isLock);
     if (lock) {
       service.ledgerGate.open();
@@ -43,7 +47,7 @@ function refuseOnceOnLedger(): Promise<string> {
 /** The node's lists are behind its accounts, for so many questions. */
 function listNothing(times: number): void {
   let left = times;
-  service.ledgerGate.setRoad(async (request, forward) => {
+  service.ledgerGate.intercept(async (request, forward) => {
     const { id, method } = request;
     if (method !== 'getSignaturesForAddress' || left === 0) return forward(request);
     left -= 1;
@@ -64,8 +68,8 @@ describe('a job that is missing in the mirror', () => {
 
   it('is replayed without a balance, because the mirror still has the one before its charge', async () => {
     const asking = { form: 'stream', headers: { 'idempotency-key': 'said-once' } } as const;
-    const first = await askCompletion(service, asking);
-    const again = await askCompletion(service, asking);
+    const first = await requestCompletion(service, asking);
+    const again = await requestCompletion(service, asking);
     expect(again.headers).toMatchObject({
       'x-svc-replayed': 'true',
       'x-svc-job-id': first.headers['x-svc-job-id'],
@@ -77,7 +81,7 @@ describe('a job that is missing in the mirror', () => {
   });
 
   it('is a valid cursor for the job list', async () => {
-    const { headers } = await askCompletion(service, { form: 'stream' });
+    const { headers } = await requestCompletion(service, { form: 'stream' });
     for (const cursor of ['before', 'after']) {
       expect(await service.get(`/v1/jobs?${cursor}=${headers['x-svc-job-id']}`)).toEqual({
         object: 'list',
@@ -89,7 +93,7 @@ describe('a job that is missing in the mirror', () => {
   });
 
   it('is not unknown at a node that has the job but lists no transaction of it yet', async () => {
-    const { headers } = await askCompletion(service, { form: 'stream' });
+    const { headers } = await requestCompletion(service, { form: 'stream' });
     const path = `/v1/jobs/${headers['x-svc-job-id']}`;
     listNothing(1);
     expect(await service.get(path)).toMatchObject({ id: headers['x-svc-job-id'] });

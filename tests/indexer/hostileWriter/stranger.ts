@@ -21,8 +21,8 @@ import { addresses, type Scene } from '../../../testing/indexer/scene.ts';
 import { HOSTILE_SIGNER } from '../../../testing/ledger/hostileCaller.ts';
 import { readClockSeconds } from '../../../testing/ledger/ledger.ts';
 import type { HostileModel } from './catalog.ts';
+import type { EntryPath } from './entryPaths.ts';
 import { U64_MAX } from './extremes.ts';
-import type { Road } from './roads.ts';
 
 const LAMPORTS = 10e9;
 /** More than the program lets anybody bring in. */
@@ -35,9 +35,9 @@ export interface Output {
   tokens: number;
 }
 
-/** Somebody who is wallet, operator of a Gateway and worker in one, and goes by one road only. */
+/** Somebody who is wallet, operator of a Gateway and worker in one, and goes by one entryPath only. */
 export interface Stranger {
-  readonly road: Road;
+  readonly entryPath: EntryPath;
   readonly key: PublicKey;
   readonly creditAccount: PublicKey;
   readonly worker: PublicKey;
@@ -59,7 +59,7 @@ export interface Stranger {
 /** @param isProgram whether it is an address that only the hostile program can sign for */
 export async function createStranger(
   { ledger, service, send: sendAsOperator }: Scene,
-  road: Road,
+  entryPath: EntryPath,
   isProgram: boolean,
 ): Promise<Stranger> {
   const keypair = Keypair.generate();
@@ -88,13 +88,13 @@ export async function createStranger(
     const accounts = instructions.flatMap(({ keys }) => keys);
     const isSigned = accounts.some(({ pubkey, isSigner }) => isSigner && pubkey.equals(key));
     const own = isSigned && !isProgram ? [keypair] : [];
-    const { meta, transaction } = await road.send(instructions, [...own, ...signers]);
-    if (meta?.err) throw new Error(`${road.name}: ${meta.logMessages?.join('\n')}`);
+    const { meta, transaction } = await entryPath.send(instructions, [...own, ...signers]);
+    if (meta?.err) throw new Error(`${entryPath.name}: ${meta.logMessages?.join('\n')}`);
     signatures.push(...transaction.signatures.slice(0, 1));
   };
   const actor = { signer: key };
   return {
-    ...{ road, key, creditAccount, worker, signatures, send },
+    ...{ entryPath, key, creditAccount, worker, signatures, send },
     proofKey: proofKeypair.publicKey,
     credits: credits.account,
     stakes: stakes.account,

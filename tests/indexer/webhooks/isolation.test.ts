@@ -11,7 +11,7 @@ import {
   WALLET,
   type WebhookScene,
 } from '../../../testing/indexer/webhookScene.ts';
-import { samplesOf } from '../../../testing/service/askCompletion.ts';
+import { samplesOf } from '../../../testing/service/requestCompletion.ts';
 import { until } from '../../../testing/until.ts';
 
 const EVENTS = 100;

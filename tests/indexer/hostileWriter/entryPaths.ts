@@ -28,7 +28,7 @@ const POLL_MS = 20;
 type Form = 'legacy' | AddressLookupTableAccount[];
 
 /** A way for a stranger's instructions to reach the program. */
-export interface Road {
+export interface EntryPath {
   readonly name: string;
   /** One transaction, which the ledger's payer pays. @returns what became of it, be it a failure */
   send(
@@ -38,16 +38,16 @@ export interface Road {
 }
 
 export interface Roads {
-  readonly roads: readonly Road[];
+  readonly entryPaths: readonly EntryPath[];
   /**
    * Only a lookup table names the program. Clusters list such transactions among the program's; the
    * local ledger does not.
    */
-  readonly hidden: Road;
+  readonly hidden: EntryPath;
 }
 
 /** Every way there is. */
-export async function openRoads(scene: Scene): Promise<Roads> {
+export async function createEntryPaths(scene: Scene): Promise<Roads> {
   const { config, treasury, vaultAuthority, vault, treasuryVault, stakeVault, eventAuthority } =
     addresses;
   const shared = await createTable(scene, [
@@ -55,22 +55,22 @@ export async function openRoads(scene: Scene): Promise<Roads> {
     ...[HOSTILE_PROGRAM_ID, HOSTILE_SIGNER, TOKEN_PROGRAM, SystemProgram.programId],
   ]);
   const program = await createTable(scene, [PROGRAM_ID]);
-  const road = (name: string, form: Form, calls: number): Road => ({
+  const entryPath = (name: string, form: Form, calls: number): EntryPath => ({
     name,
     send: (instructions, signers = []) =>
       land(scene.ledger, form, wrap(instructions, calls), signers),
   });
   return {
-    roads: [
-      road('legacy', 'legacy', 0),
-      road('legacy, called', 'legacy', 1),
-      road('v0', [], 0),
-      road('v0, called', [], 1),
-      road('v0 with a lookup table', [shared], 0),
-      road('v0 with a lookup table, called', [shared], 1),
-      road('v0 with a lookup table, called by what was called', [shared], 2),
+    entryPaths: [
+      entryPath('legacy', 'legacy', 0),
+      entryPath('legacy, called', 'legacy', 1),
+      entryPath('v0', [], 0),
+      entryPath('v0, called', [], 1),
+      entryPath('v0 with a lookup table', [shared], 0),
+      entryPath('v0 with a lookup table, called', [shared], 1),
+      entryPath('v0 with a lookup table, called by what was called', [shared], 2),
     ],
-    hidden: road('hidden', [shared, program], 1),
+    hidden: entryPath('hidden', [shared, program], 1),
   };
 }
 

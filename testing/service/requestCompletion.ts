@@ -10,29 +10,29 @@ export type Form = (typeof FORMS)[number];
 
 const DONE = 'data: [DONE]\n\n';
 
-/** A completion as it comes over the wire, with what no client library shows. */
+/** A completion on the wire, with what client libraries hide. */
 export interface Answer {
   status: number;
   headers: IncomingHttpHeaders;
   trailers: NodeJS.Dict<string>;
   body: string;
-  /** For how long a stream was held open after its `[DONE]`. */
+  /** The time that a stream stayed open after its `[DONE]`. */
   heldOpenMs: number | undefined;
-  /** Of an error status, or of the event that ended a stream. */
+  /** The error of an error status, or of the event that ended a stream. */
   error: ErrorBody['error'] | undefined;
 }
 
-interface Asking {
+interface CompletionRequest {
   form: Form;
   apiKey?: string;
   headers?: Record<string, string>;
   body?: Record<string, unknown>;
 }
 
-/** Sends a completion and yields its response as soon as the head of it has come. */
+/** Sends a completion and returns its response once the headers have arrived. */
 export async function openCompletion(
   service: Pick<RunningService, 'baseUrl' | 'apiKey' | 'model'>,
-  { form, apiKey = service.apiKey, headers = {}, body = {} }: Asking,
+  { form, apiKey = service.apiKey, headers = {}, body = {} }: CompletionRequest,
 ): Promise<IncomingMessage> {
   const request = http.request(`${service.baseUrl}/v1/chat/completions`, {
     method: 'POST',
@@ -69,9 +69,9 @@ export async function readAnswer(response: IncomingMessage): Promise<Answer> {
   };
 }
 
-export async function askCompletion(
+export async function requestCompletion(
   service: Pick<RunningService, 'baseUrl' | 'apiKey' | 'model'>,
-  asking: Asking,
+  asking: CompletionRequest,
 ): Promise<Answer> {
   return readAnswer(await openCompletion(service, asking));
 }
@@ -89,13 +89,13 @@ export function samplesOf(page: string): Map<string, number> {
 
 type Sampled = Pick<RunningService, 'metricsUrl'>;
 
-/** What the API shows, which has METRICS_PORT among its settings; undefined where it shows nothing. */
+/** A metric of the API, when METRICS_PORT is set; undefined without a sample. */
 export async function sample({ metricsUrl }: Sampled, name: string): Promise<number | undefined> {
   const response = await fetch(String(metricsUrl));
   return samplesOf(await response.text()).get(name);
 }
 
-/** Waits until the API shows a value of which it holds. */
+/** Waits until a metric of the API satisfies the condition. */
 export async function untilSampled(
   service: Sampled,
   name: string,

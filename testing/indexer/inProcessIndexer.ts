@@ -4,17 +4,17 @@ import { loadConfig } from '../../indexer/config.ts';
 import { startIndexer } from '../../indexer/start.ts';
 import type { StartedProcess } from '../childProcess.ts';
 
-/** What tests ask of an indexer, whether it is a process or runs inside the test's own. */
+/** An indexer for tests, in its own process or in the test's. */
 export type TestIndexer = Pick<StartedProcess, 'url' | 'signal' | 'terminate'>;
 
 const SHUTDOWN_TIMEOUT_MS = 10_000;
 
 /**
- * Starts the indexer inside this process: the same parts, without a second Node to wait for.
+ * Starts the indexer inside this process, which is faster than a second Node.
  *
- * @param environment what a process of its own would be given
+ * @param environment the environment that its own process would get
  */
-export async function startIndexerInside(
+export async function startIndexerInProcess(
   environment: Record<string, string>,
 ): Promise<TestIndexer> {
   const config = loadConfig(environment);
