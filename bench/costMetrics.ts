@@ -1,6 +1,6 @@
 const MICROSECONDS_PER_SECOND = 1_000_000;
 
-/** What this process has used so far, under the names that the API's metrics have. */
+/** The resources that this process has used, under the names of the API's metrics. */
 export function costMetrics(): string {
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed } = process.memoryUsage();

@@ -6,10 +6,10 @@ import { submit } from '../stack/operator.ts';
 import { readClockSeconds, type Service } from '../testing/ledger/ledger.ts';
 
 const POLL_MS = 10;
-/** Nothing that is measured takes so long, on the slowest machine. */
+/** Longer than any measurement takes on the slowest machine. */
 const WAIT_MS_MAX = 600_000;
 
-/** @throws Error naming what has not come about in ten minutes */
+/** @throws Error with the condition that was not met in ten minutes */
 export async function waitUntil(
   what: string,
   isSo: () => boolean | Promise<boolean>,
@@ -21,14 +21,14 @@ export async function waitUntil(
   }
 }
 
-/** Follows what the ledger says of the program's transactions. */
+/** Subscribes to the program's transactions. */
 interface Confirmations {
-  /** When the ledger told of a transaction, in milliseconds of `performance.now()`. */
+  /** The time of a transaction's notification, in milliseconds of `performance.now()`. */
   atMs(signature: string): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Listens to the stream that the indexer listens to, too: what comes after it is the service's. */
+/** Uses the same subscription as the indexer, so that any later time is the service's. */
 export function watchConfirmations(connection: Connection): Confirmations {
   const notifiedAtMs = new Map<string, number>();
   const subscription = connection.onLogs(
@@ -45,7 +45,7 @@ export function watchConfirmations(connection: Connection): Confirmations {
   };
 }
 
-/** What each sets aside: the launch price of the model that `openService` adds. */
+/** The credits of each lock: the launch price of the model that `openService` adds. */
 const LOCK_CREDITS = 8n;
 
 export function creditsFor(locks: number): bigint {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'undici';
 
-/** The smallest value that so many percent of the values do not exceed. */
+/** The percentile: the smallest value that this share of the values does not exceed. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.ceil((sorted.length * percent) / 100) - 1] ?? Number.NaN;
@@ -10,24 +10,24 @@ export function percentile(values: readonly number[], percent: number): number {
 /** One answered request. */
 export interface Sample {
   durationMs: number;
-  /** Until the first byte of its body. */
+  /** The time until the first byte of its body. */
   firstByteMs: number;
   /** Whether the answer came with status 200. */
   isAnswered: boolean;
-  /** The status and the error's code of one that did not. */
+  /** The status and the error code of a failed request. */
   error: string | undefined;
   /** Milliseconds of each stage the service names in `server-timing`; empty for others. */
   stages: Readonly<Record<string, number>>;
   isSettled: boolean;
 }
 
-/** What a number of clients saw, each asking again as soon as it was answered. */
+/** The samples of a number of clients, each of which sends its next request after each answer. */
 export interface Load {
   samples: readonly Sample[];
   elapsedMs: number;
 }
 
-/** A chat-completions server and how to ask it. */
+/** A chat-completions server with its key and model. */
 export interface Target {
   /** Ends in /v1. */
   url: string;
@@ -36,10 +36,10 @@ export interface Target {
 }
 
 /**
- * Each client has an address of its own where loopback has more than one, as Linux's has: the
- * service's limit on bursts is one per address.
+ * Each client has its own loopback address, where the system has several, as Linux does: the
+ * service's burst limit applies to each address.
  *
- * @param stream whether to ask for a stream, which is read to its `[DONE]`
+ * @param stream whether to request a stream, which is read to its `[DONE]`
  */
 export async function putUnderLoad(
   target: Target,
@@ -54,7 +54,7 @@ export async function putUnderLoad(
       const localAddress = `127.0.1.${index + 1}`;
       const isLinux = process.platform === 'linux';
       const agent = new Agent({ connections: 1, ...(isLinux && { localAddress }) });
-      while (left-- > 0) samples.push(await ask(target, stream, agent));
+      while (left-- > 0) samples.push(await sendRequest(target, stream, agent));
       await agent.close();
     }),
   );
@@ -62,7 +62,7 @@ export async function putUnderLoad(
   return { samples, elapsedMs };
 }
 
-async function ask(target: Target, stream: boolean, dispatcher: Agent): Promise<Sample> {
+async function sendRequest(target: Target, stream: boolean, dispatcher: Agent): Promise<Sample> {
   const startMs = performance.now();
   const { statusCode, headers, body } = await request(`${target.url}/chat/completions`, {
     method: 'POST',
@@ -74,7 +74,7 @@ async function ask(target: Target, stream: boolean, dispatcher: Agent): Promise<
     body: JSON.stringify({
       model: target.model,
       stream,
-      // No two are the same, as no two users' are.
+      // No two requests are equal, as with real users.
       messages: [{ role: 'user', content: `Say something (${randomUUID()}).` }],
     }),
   });

@@ -5,7 +5,7 @@ import { endWithParent } from '../common/shutdown.ts';
 import { costMetrics } from './costMetrics.ts';
 import { WORDS } from './words.ts';
 
-// A bare chat-completions server that answers at once: what is measured beyond it is the path.
+// A bare chat-completions server that answers at once, so that the difference to it is the path.
 
 const server = createServer(async (request, response) => {
   if (request.url === '/metrics') return void response.end(costMetrics());

@@ -1,4 +1,4 @@
-/** What every server of the benchmarks answers, a word at a time. */
+/** The answer of every server of the benchmarks, one word at a time. */
 export const WORDS: readonly string[] =
   'The same twenty words for everyone so that only the path to them is what makes any difference to the clock'
     .split(' ')

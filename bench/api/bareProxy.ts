@@ -5,8 +5,8 @@ import { pipeline } from 'node:stream';
 import { endWithParent } from '../../common/shutdown.ts';
 import { costMetrics } from '../costMetrics.ts';
 
-// What passing a request on takes on this machine: a server of Node's own that forwards every byte
-// both ways and does nothing else. Gateways can be compared across machines by their ratio to it.
+// Measures the forwarding of a request on this machine: a plain Node server that forwards every byte
+// both ways. The ratio to it makes gateways comparable across machines.
 
 const upstream = new URL(process.env.BENCH_UPSTREAM_URL ?? '');
 const agent = new Agent({ keepAlive: true });
@@ -22,7 +22,7 @@ const server = createServer((incoming, response) => {
   pipeline(incoming, forwarded, failLoudly);
 });
 
-/** A figure of a proxy that lost an answer would mean nothing. */
+/** A proxy that loses an answer ends, because its figures would be meaningless. */
 function failLoudly(error: unknown): void {
   if (error) throw error;
 }

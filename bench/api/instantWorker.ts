@@ -12,14 +12,14 @@ import { createChunks, createProofSigner } from '../../worker/jobs/output.ts';
 import { costMetrics } from '../costMetrics.ts';
 import { WORDS } from '../words.ts';
 
-// A worker that begins its answer at once, each time the same, and looks for no lock: with the
-// ledger doubled there is none. It is the bare upstream, too: asked for chat completions without a
-// service in between, it answers in the same time, with the same work.
+// A worker that begins the same answer at once and checks no lock, since the stubbed ledger has none.
+// It is also the bare upstream: without the service, it answers chat completions in the same time,
+// with the same work.
 
 const CAPACITY = 1_000;
 /**
- * Between the first word and the others. No engine has its last word, or its proof, in the moment of
- * its first one; of a server that sent both at once, the first word's time could not be told.
+ * The time between the first word and the others. A real engine does not have its last word or its
+ * proof with the first one, and the time of the first word could not be measured.
  */
 const GENERATION_MS = 2;
 
@@ -73,10 +73,10 @@ function beginStream(response: ServerResponse): void {
   response.write(FIRST);
 }
 
-/** Lets the time pass until the other words are there, and signs their proof meanwhile. */
+/** Waits until the other words are due, and signs their proof meanwhile. */
 async function generate(job: { job: PublicKey; attempt: number }) {
   const others = delay(GENERATION_MS);
-  // What is written leaves at the end of this turn, and must not wait for the signature.
+  // Written data is sent at the end of this turn, and must not wait for the signature.
   await setImmediate();
   const counts = { promptTokens: 8, completionTokens: WORDS.length };
   const proof = signProof({ ...job, outputHash, ...counts });

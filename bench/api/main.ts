@@ -4,7 +4,7 @@ import { createLogger } from '../../common/logger.ts';
 import { createShutdown } from '../../common/shutdown.ts';
 import { startProcess } from '../../testing/childProcess.ts';
 import { type Load, putUnderLoad } from '../load.ts';
-import { keepAwake } from './keepAwake.ts';
+import { keepProcessorsAwake } from './keepProcessorsAwake.ts';
 import {
   createCostReading,
   divideProcessors,
@@ -19,32 +19,32 @@ import {
   ratioTable,
   stagesTable,
 } from './report.ts';
-import { type MeteredTarget, metered, startDoubledService } from './service.ts';
+import { type MeteredTarget, metered, startStubbedService } from './service.ts';
 
-// What the API itself adds to an upstream that answers at once: everything real but the ledger,
-// which counts as having confirmed each transaction at once. What the ledger adds is bench:path's.
+// Measures what the API itself adds to an upstream that answers at once. Everything is real but the
+// ledger, which confirms each transaction at once. bench:path measures the ledger, too.
 
-/** Enough of each for a p99. */
+/** Enough requests for a p99. */
 const REQUESTS_MIN = 900;
 const REQUESTS_PER_CLIENT = 24;
 /**
- * Rounds in which all take turns, so that what else the machine does falls on all alike. Of many
- * clients, each round would begin with as many new connections, of which Node takes one a turn.
+ * Rounds in which the targets take turns, so that other load on the machine affects all equally. With
+ * many clients, each round would begin with as many new connections, and Node accepts one a turn.
  */
 const ROUNDS = 3;
 const CLIENTS_IN_ROUNDS_MAX = 8;
-/** Of each form. What V8 has compiled by then makes up to a third of a lone request's time. */
+/** Requests of each form. V8's compilation takes up to a third of a single request's time before. */
 const WARM_UP = { clients: 32, requests: 10_000 };
 const MEMORY_STEPS = 5;
 
 const { values } = parseArgs({
   options: {
     clients: { type: 'string', default: '1,32,128' },
-    /** Requests over which memory is watched. */
+    /** The number of requests for the measurement of memory. */
     memory: { type: 'string', default: '5000' },
-    /** Options for the API's process, such as --cpu-prof. */
+    /** Node options for the API's process, such as --cpu-prof. */
     node: { type: 'string', default: '' },
-    /** Lets no processor sleep, which tells the service's time from the machine's. */
+    /** Keeps the processors awake, so that their wake-up time is not measured. */
     awake: { type: 'boolean', default: false },
   },
 });
@@ -60,8 +60,8 @@ try {
 
 async function run(): Promise<void> {
   const processors = divideProcessors();
-  if (values.awake) shutdown.add('busy processors', keepAwake());
-  const service = await startDoubledService({ shutdown, nodeOptions: values.node });
+  if (values.awake) shutdown.add('busy processors', keepProcessorsAwake());
+  const service = await startStubbedService({ shutdown, nodeOptions: values.node });
   const proxy = await startProcess('bench/api/bareProxy.ts', {
     BENCH_UPSTREAM_URL: service.upstream.url,
   });
@@ -135,7 +135,7 @@ function workBetween(before: ProcessCost, after: ProcessCost): Omit<Measured, 'l
   };
 }
 
-/** As if all had been one. */
+/** Merges the loads of all rounds. */
 function joinRounds(rounds: readonly Compared[]): Compared {
   const join = (who: keyof Compared): Measured => {
     const parts = rounds.map((round) => round[who]);
@@ -157,7 +157,7 @@ function joinRounds(rounds: readonly Compared[]): Compared {
   };
 }
 
-/** Times of a path that does not come to its end would look good and mean nothing. */
+/** @throws Error unless every answer was settled: other times would be meaningless */
 function assertSettled({ samples }: Load): void {
   const unsettled = samples.filter(({ isSettled }) => !isSettled).length;
   if (unsettled > 0) throw new Error(`${unsettled} of ${samples.length} answers were not settled`);

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { Keypair } from '@solana/web3.js';
-import { Agent, request as ask } from 'undici';
+import { Agent, request as sendRequest } from 'undici';
 import { hashKey } from '../../api/account/keys.ts';
 import { selectKeysAndAccounts } from '../../api/sql/accounts.ts';
 import { claimRequest, storeAnswer } from '../../api/sql/requests.ts';
@@ -14,9 +14,9 @@ import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { sign, verifySignature } from '../../programs/client/proof.ts';
 import { costMetrics } from '../costMetrics.ts';
 
-// The least that a paid and proven answer takes besides the ledger, and nothing else: a job's id
-// is drawn, key and balance are read, the request claimed, the worker asked with a signature, its
-// proof checked, a receipt signed, the answer kept. No checks, no choice, no limits, no events.
+// The minimum for a paid and proven answer, without the ledger. It creates a job id, reads key and
+// balance, claims the request, calls the worker with a signature, checks its proof, signs a receipt
+// and stores the answer. It has no validation, no choice of workers, no limits and no events.
 
 const { DATABASE_URL: databaseUrl = '', BENCH_WORKER_URL = '' } = process.env;
 const { BENCH_WORKER_ADDRESS: workerAddress, BENCH_PROGRAM: programId } = process.env;
@@ -41,7 +41,7 @@ const server = createServer(async (incoming, response) => {
   const [payer] = await selectKeysAndAccounts(database, [hashKey(key)]);
   const wallet = payer?.wallet ?? '';
   await claimRequest(database, { ...request, wallet, bodyHmac: requestKey });
-  const asked = await ask(`${BENCH_WORKER_URL}/jobs`, {
+  const asked = await sendRequest(`${BENCH_WORKER_URL}/jobs`, {
     method: 'POST',
     dispatcher,
     headers: { 'svc-signature': Buffer.from(sign(message, signer)).toString('base64') },

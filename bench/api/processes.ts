@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { createPool } from '../../common/postgres.ts';
 
-/** What the doubled indexer's connections are named. */
+/** The application name of the stubbed indexer's connections. */
 export const MIRRORING = 'bench-mirror';
 /** Linux counts in hundredths of a second. */
 const TICKS_PER_SECOND = 100;
@@ -12,11 +12,11 @@ const TICKS_PER_SECOND = 100;
 interface DatabaseProcesses {
   /** The parent of every process that serves a connection. */
   server: number;
-  /** Those that serve the doubled indexer. */
+  /** The processes that serve the stubbed indexer. */
   mirroring: number[];
 }
 
-/** Undefined where there is no /proc to read. */
+/** @returns undefined without /proc */
 export async function findDatabase(databaseUrl: string): Promise<DatabaseProcesses | undefined> {
   if (process.platform !== 'linux') return undefined;
   const pool = createPool({ databaseUrl, applicationName: 'bench', max: 1 });
@@ -25,13 +25,13 @@ export async function findDatabase(databaseUrl: string): Promise<DatabaseProcess
     'select pid from pg_stat_activity where application_name = $1',
     [MIRRORING],
   );
-  // Before the connection ends, and its process with it.
+  // Read before the connection and its process end.
   const server = own[0] && statOf(own[0].pid).parent;
   await pool.end();
   return server === undefined ? undefined : { server, mirroring: mirroring.map(({ pid }) => pid) };
 }
 
-/** Those that serve connections, but for the doubled indexer's, and the server's own helpers. */
+/** The processes of connections and of the server, without those of the stubbed indexer. */
 function listServing({ server, mirroring }: DatabaseProcesses): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -39,7 +39,7 @@ function listServing({ server, mirroring }: DatabaseProcesses): number[] {
     .filter((pid) => statOf(pid).parent === server && !mirroring.includes(pid));
 }
 
-/** Of those that serve connections, the ended ones included. */
+/** The time of all processes that serve connections, including ended ones. */
 function cpuSecondsOf(database: DatabaseProcesses): number {
   return listServing(database).reduce(
     (sum, pid) => sum + statOf(pid).cpuSeconds,
@@ -63,21 +63,21 @@ function statOf(pid: number): { parent: number; cpuSeconds: number; endedCpuSeco
       endedCpuSeconds: (endedUser + endedSystem) / TICKS_PER_SECOND,
     };
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
     return { parent: 0, cpuSeconds: 0, endedCpuSeconds: 0 };
   }
 }
 
-/** What a process that serves requests has used so far, and the database. */
+/** The resources that a serving process and the database have used. */
 export interface ProcessCost {
   cpuSeconds: number;
-  /** Without what the doubled indexer has it do; undefined where there is no /proc to read. */
+  /** Without the stubbed indexer's work; undefined without /proc. */
   databaseCpuSeconds: number | undefined;
   memoryBytes: number;
   heapBytes: number;
 }
 
-/** Reads of a process what its metrics tell, and of each of the database's what the system does. */
+/** Reads a process's use from its metrics, and the database's from the system. */
 export function createCostReading(
   database: DatabaseProcesses | undefined,
 ): (metricsUrl: string) => Promise<ProcessCost> {
@@ -95,18 +95,18 @@ export function createCostReading(
 
 const [MEASURED, REST] = ['0', '1'];
 
-/** Which processor each process of the benchmark runs on. */
+/** Assigns the processes of the benchmark to processors. */
 interface Processors {
   isDivided: boolean;
-  /** Gives what is measured a processor, apart from all that measures it. */
+  /** Gives the measured process its own processor. */
   measure(processIds: readonly number[], database: DatabaseProcesses | undefined): void;
 }
 
 /**
- * Divides the processors where there are two and Linux's `taskset`: what serves requests gets one,
- * with its database, and clients, workers and the ledger the other. Else whoever has something to do
- * takes another's caches, and what one processor serves can only be told by the time that was used.
- * To be called before anything is started, since children run where their parent does.
+ * Divides two processors with Linux's `taskset`: the measured server and its database get one, and
+ * clients, workers and the ledger the other. Otherwise processes evict each other's caches, and the
+ * requests that one processor serves follow only from the used time. Call it before any start, because
+ * children inherit the processor of their parent.
  */
 export function divideProcessors(): Processors {
   const isDivided = process.platform === 'linux' && availableParallelism() > 1 && hasTaskset();
@@ -117,13 +117,13 @@ export function divideProcessors(): Processors {
       if (!isDivided) return;
       for (const id of processIds) place(id, MEASURED);
       if (!database) return;
-      // What the server starts from now on runs where it does.
+      // Later child processes inherit the processor.
       for (const id of [database.server, ...listServing(database)]) place(id, MEASURED);
     },
   };
 }
 
-/** With all its threads. */
+/** Moves a process with all its threads. */
 function place(processId: number, processor: string): void {
   execFileSync('taskset', ['-a', '-c', '-p', processor, String(processId)], { stdio: 'pipe' });
 }

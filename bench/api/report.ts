@@ -2,7 +2,7 @@ import Table from 'cli-table3';
 import { type Load, percentile } from '../load.ts';
 import type { ProcessCost } from './processes.ts';
 
-/** One load and the processor time that it took, its server's and the database's. */
+/** One load, with the processor time of its server and the database. */
 export interface Measured {
   load: Load;
   cpuSeconds: number;
@@ -14,10 +14,10 @@ type Time = 'durationMs' | 'firstByteMs';
 const PLAIN = { head: [], border: [] };
 const MIB = 2 ** 20;
 const NOISE_MS = 0.1;
-/** As `server-timing` names them; the doubled ledger takes nothing of any but the last. */
+/** The stages of `server-timing`; the stubbed ledger takes no time in any but the last. */
 const STAGES = ['lock', 'worker', 'settle', 'mirror'];
 
-/** The same requests put to each of them. */
+/** The results of the same requests to each target. */
 export interface Compared {
   upstream: Measured;
   proxy: Measured;
@@ -69,7 +69,7 @@ function row(name: string, measured: Measured, { upstream, proxy }: Compared): s
   ];
 }
 
-/** Milliseconds of processor time that one request takes. */
+/** Milliseconds of processor time for one request. */
 function workOf(measured: Measured): { ownMs: number; databaseMs: number } {
   const { load, cpuSeconds, databaseCpuSeconds } = measured;
   const each = (seconds: number) => (seconds * 1_000) / load.samples.length;
@@ -82,7 +82,7 @@ function perCoreOf(measured: Measured): number {
   return 1_000 / (ownMs + databaseMs);
 }
 
-/** What the service adds, and what it serves, by what a bare proxy does in the same run. */
+/** The service's added time and its throughput, relative to a bare proxy in the same run. */
 export function ratioTable(
   measured: readonly { clients: number; plain: Compared; stream: Compared }[],
 ): string {
@@ -109,12 +109,12 @@ export function ratioTable(
   return table.toString();
 }
 
-/** Nothing where the proxy adds less than the upstream's own times differ from run to run. */
+/** Empty when the proxy adds less than the variation of the upstream's own times. */
 function ratio(ofServiceMs: number, ofProxyMs: number): string {
   return ofProxyMs < NOISE_MS ? '-' : (ofServiceMs / ofProxyMs).toFixed(2);
 }
 
-/** Where the time of a plain answer goes: the service tells it with each answer. */
+/** The stages of a plain answer, from the service's `server-timing`. */
 export function stagesTable(measured: readonly { clients: number; plain: Compared }[]): string {
   const table = new Table({
     head: [
@@ -144,7 +144,7 @@ function settledOf({ service }: Compared) {
   return service.load.samples.filter(({ isSettled }) => isSettled);
 }
 
-/** What the service adds to a plain answer besides the wait for the mirror, in milliseconds. */
+/** The service's added time for a plain answer, without the wait for the mirror, in milliseconds. */
 function addedWithoutMirror(plain: Compared): number {
   const own = settledOf(plain).map(({ durationMs, stages: { mirror = 0 } }) => durationMs - mirror);
   return percentile(own, 50) - p50Of(plain.upstream, 'durationMs');
@@ -162,7 +162,7 @@ function timesOf({ samples }: Load, of: Time): number[] {
   return samples.filter(({ isAnswered }) => isAnswered).map((sample) => sample[of]);
 }
 
-/** How the API's memory goes on over many requests. */
+/** The API's memory over many requests. */
 export function memoryTable(readings: readonly { requests: number; cost: ProcessCost }[]): string {
   const table = new Table({ head: ['requests', 'resident MiB', 'heap MiB'], style: PLAIN });
   for (const { requests, cost } of readings) {

@@ -13,36 +13,36 @@ import { startProcess } from '../../testing/childProcess.ts';
 import { openService, startLedger } from '../../testing/ledger/ledger.ts';
 import type { Target } from '../load.ts';
 
-/** A server under load that tells what it uses. */
+/** A server under load with metrics of its use. */
 export interface MeteredTarget extends Target {
   metricsUrl: string;
 }
 
-export interface DoubledService {
+export interface StubbedService {
   target: MeteredTarget;
-  /** Its worker, asked without it. */
+  /** Its worker, called without the service. */
   upstream: MeteredTarget;
-  /** Of the API and its parts alone. */
+  /** The process ids of the API and of `partsAlone.ts`. */
   processIds: number[];
-  /** What the API is made of, without it: see partsAlone.ts. */
+  /** The minimum of the API's work: see partsAlone.ts. */
   parts: MeteredTarget;
   databaseUrl: string;
 }
 
 const READY_TIMEOUT_MS = 60_000;
-/** As on a cluster, whose time is read no oftener. */
+/** The slot time of a cluster, because the clock is read once a slot. */
 const CLUSTER_SLOT_MS = 400;
 
 /**
- * The API on a real database, with a worker that answers at once and a ledger that it only reads
- * the time of. The indexer fills the mirror once and ends.
+ * The API on a real database, with a worker that answers at once. It reads only the time from the
+ * ledger. The indexer fills the mirror once and ends.
  *
  * @param nodeOptions for the API's process, such as `--cpu-prof`
  */
-export async function startDoubledService(options: {
+export async function startStubbedService(options: {
   shutdown: Shutdown;
   nodeOptions: string;
-}): Promise<DoubledService> {
+}): Promise<StubbedService> {
   const { shutdown, nodeOptions } = options;
   const ledger = await startLedger({ slotMs: CLUSTER_SLOT_MS });
   shutdown.add('ledger', ledger.close);
@@ -85,8 +85,8 @@ export async function startDoubledService(options: {
   await untilReady(indexer.url, READY_TIMEOUT_MS);
   await indexer.terminate();
 
-  const mirror = await startProcess('bench/api/doubledIndexer.ts', { DATABASE_URL: databaseUrl });
-  shutdown.add('doubled indexer', async () => void (await mirror.terminate()));
+  const mirror = await startProcess('bench/api/stubbedIndexer.ts', { DATABASE_URL: databaseUrl });
+  shutdown.add('stubbed indexer', async () => void (await mirror.terminate()));
   const pool = createPool({ databaseUrl, applicationName: 'bench' });
   const apiKey = await createKey(pool, wallet.publicKey.toBase58());
   await pool.end();
@@ -98,7 +98,7 @@ export async function startDoubledService(options: {
   });
   shutdown.add('parts', async () => void (await parts.terminate()));
   const metricsPort = await findFreePort();
-  const api = await startProcess('bench/api/doubledApi.ts', {
+  const api = await startProcess('bench/api/stubbedApi.ts', {
     ...shared,
     PORT: '0',
     METRICS_PORT: `${metricsPort}`,
@@ -119,7 +119,7 @@ export async function startDoubledService(options: {
   };
 }
 
-/** Where one of the benchmark's own servers, whose url ends in /v1, is and tells what it uses. */
+/** The addresses of one of the benchmark's own servers and of its metrics; the url ends in /v1. */
 export function metered({ url }: { url: string }): Pick<MeteredTarget, 'url' | 'metricsUrl'> {
   return { url, metricsUrl: new URL('/metrics', url).href };
 }

@@ -11,8 +11,8 @@ import {
 import { startDatabases } from '../databases.ts';
 import { percentile } from '../load.ts';
 
-// A page of jobs of a wallet with many beside the same page of one with few, for each kind of cursor
-// and filter. What is judged is the ratio within one run.
+// Compares a page of a wallet with many jobs to the same page of a wallet with few, for each kind of
+// cursor and filter. The result is the ratio within one run.
 
 const FEW = 100;
 const MANY = 100_000;
@@ -44,7 +44,7 @@ async function compare(): Promise<void> {
     const listing = listings[index] as JobListing;
     const few: number[] = [];
     const many: number[] = [];
-    // In turn, so that both meet the same weather.
+    // In turn, so that other load on the machine affects both.
     for (let round = 0; round < ROUNDS; round += 1) {
       few.push(await measure('few', listing.query));
       many.push(await measure('many', query));

@@ -1,18 +1,18 @@
 import type pg from 'pg';
 import type { LedgerSource } from '../../indexer/source/source.ts';
 
-/** What it takes to store events and do nothing else. */
+/** The cost of only storing events. */
 export interface BareInsert {
   readonly perSecond: number;
-  /** Of each transaction, in milliseconds. */
+  /** The duration of each transaction, in milliseconds. */
   readonly durationsMs: readonly number[];
 }
 
 /**
- * Stores the newest transactions of a ledger, each with one insert, which the database commits by
- * itself: the least that any mirror can do.
+ * Stores the newest transactions of a ledger, each with one insert that commits alone: the minimum
+ * for any mirror.
  *
- * @param pool of an empty database
+ * @param pool a pool of an empty database
  */
 export async function insertBare(
   pool: pg.Pool,

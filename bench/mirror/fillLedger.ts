@@ -4,18 +4,18 @@ import { submit } from '../../stack/operator.ts';
 import { callThrough, deployHostileProgram } from '../../testing/ledger/hostileCaller.ts';
 import type { Service } from '../../testing/ledger/ledger.ts';
 
-/** So many fit into one transaction. */
+/** The number of events that fit into one transaction. */
 const CHANGES_PER_TRANSACTION = 15;
 
 /**
- * Has the local ledger emit any number of events, one for each time that the wallet names a
- * spender. That ledger copies all it holds for each instruction of a transaction, so a transaction
- * has only one, in which a program makes all the changes, and no change makes an account.
+ * Makes the local ledger emit any number of events: the wallet sets a spender each time. That ledger
+ * copies all accounts for each instruction of a transaction. So a transaction has one instruction, in
+ * which a program makes all the calls, and no call creates an account.
  */
 export async function fillLedger({ operator, wallet }: Service, events: number): Promise<void> {
   await deployHostileProgram(operator.connection);
   for (let left = events; left > 0; left -= CHANGES_PER_TRANSACTION) {
-    // Another one each time, or the ledger would know the transaction already.
+    // A different spender each time, or the ledger would refuse a repeated transaction.
     const change = spenderSet({ wallet: wallet.publicKey, spender: PublicKey.unique() });
     const changes = Array<typeof change>(Math.min(left, CHANGES_PER_TRANSACTION)).fill(change);
     await submit(operator, [callThrough(...changes)], [wallet]);

@@ -5,15 +5,15 @@ import type { Service, TestLedger } from '../../testing/ledger/ledger.ts';
 import type { Random } from '../../testing/random.ts';
 import { lockJobs, waitUntil, watchConfirmations } from '../ledgerJobs.ts';
 
-/** Locks come at moments that have nothing to do with the sweeps. */
+/** The pause between locks is no multiple of the sweep interval. */
 const GAP_MS_MAX = 200;
 
 /**
  * Locks jobs one after the other while an indexer keeps the mirror.
  *
- * @param options.databaseUrl of an empty database
- * @returns for each, the milliseconds from the ledger's word that it is confirmed to the mirror's,
- *   which is given with the commit; below 0 where a sweep was faster than the ledger's stream
+ * @param options.databaseUrl the URL of an empty database
+ * @returns for each job, the milliseconds from the ledger's confirmation to the mirror's
+ *   notification at its commit; below 0 when a sweep was faster than the ledger's subscription
  */
 export async function measureLag(options: {
   ledger: TestLedger;

@@ -14,8 +14,8 @@ import { measureLag } from './lag.ts';
 import { lagTable, type MeasuredSync, syncTable } from './report.ts';
 import { runSync } from './runSync.ts';
 
-// The mirror: first syncs of synthetic histories of several lengths, whose memory should be the
-// same; how far it is behind a live ledger; and a first sync of that ledger.
+// Measures the mirror: first syncs of synthetic histories of several lengths, which should need equal
+// memory; its lag behind a live ledger; and a first sync of that ledger.
 
 const SHORT = { events: ['2000', '10000'], live: '40', ledgerEvents: '600' };
 const LONG = { events: ['10000', '100000', '1000000'], live: '200', ledgerEvents: '20000' };
@@ -24,11 +24,11 @@ const BARE_TRANSACTIONS = 1_000;
 const { values } = parseArgs({
   options: {
     long: { type: 'boolean' },
-    /** The length of a synthetic history; may be given several times. */
+    /** The length of a synthetic history; repeat it for several. */
     events: { type: 'string', multiple: true },
-    /** Jobs that are locked on the local ledger, each to be seen in the mirror. */
+    /** The number of jobs that are locked on the local ledger to measure the lag. */
     live: { type: 'string' },
-    /** Events that are made there besides, as fast as it goes. */
+    /** The number of further events on that ledger. */
     'ledger-events': { type: 'string' },
   },
 });
@@ -51,7 +51,7 @@ try {
 } finally {
   await shutdown.run();
 }
-// web3.js would go on calling the ledger that is closed.
+// web3.js would continue to call the closed ledger.
 process.exit();
 
 async function measureBare(): Promise<BareInsert> {

@@ -3,7 +3,7 @@ import { percentile } from '../load.ts';
 import type { BareInsert } from './bareInsert.ts';
 import type { SyncProgress } from './sync.ts';
 
-/** A first sync, tenth by tenth. */
+/** A first sync, with a measurement at each tenth. */
 export interface MeasuredSync {
   readonly name: string;
   readonly progress: readonly SyncProgress[];
@@ -30,7 +30,7 @@ export function syncTable(syncs: readonly MeasuredSync[], bare: BareInsert): str
   return table.toString();
 }
 
-/** How long the mirror is behind the ledger, beside what a bare insert takes. */
+/** The mirror's lag, compared with a bare insert. */
 export function lagTable(lagsMs: readonly number[], { durationsMs }: BareInsert): string {
   const table = new Table({ head: ['live', 'p50 ms', 'p99 ms', 'p50 / bare'], style: PLAIN });
   const bareMs = percentile(durationsMs, 50);

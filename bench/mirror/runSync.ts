@@ -5,24 +5,24 @@ import { fileURLToPath } from 'node:url';
 import type { SyncProgress } from './sync.ts';
 
 /**
- * Enough for any length of history, so that what grew with it would end here. Both are set, since a
- * young generation that outgrows a small old one makes the collector run all the time.
+ * Enough for a history of any length: memory that grew with it would exceed this. Both are set,
+ * because a young generation larger than a small old one makes the collector run all the time.
  */
 const HEAP_FLAGS = ['--max-old-space-size=48', '--max-semi-space-size=4', '--expose-gc'];
 
-/** A history to be mirrored from its beginning. */
+/** A history for a first sync. */
 export interface History {
-  /** About. */
+  /** Its approximate number. */
   readonly events: number;
-  /** Where it is; without it, it is synthetic. */
+  /** The node with the history; a synthetic one without it. */
   readonly rpcUrl?: string;
 }
 
 /**
- * Makes a first sync in a process of its own, and has it checked against the journal.
+ * Runs a first sync in its own process, and checks it against the journal.
  *
- * @returns what it took until each tenth, and until the end
- * @throws Error when the mirror is not complete, or the process ended by itself
+ * @returns a measurement at each tenth and at the end
+ * @throws Error when the mirror is incomplete or the process died
  */
 export async function runSync(databaseUrl: string, history: History): Promise<SyncProgress[]> {
   const { events, rpcUrl } = history;

@@ -14,23 +14,23 @@ import {
   EVENTS_PER_TRANSACTION,
 } from '../../testing/indexer/syntheticSource.ts';
 
-// A first sync in a process of its own, so that the memory is that sync's alone. Runs with
-// --expose-gc. Arguments: the database, how many events there are about, and a node's address;
-// without one, they are synthetic. Prints a line of JSON at each tenth, and one at the end.
+// A first sync in its own process, so that its memory is measured alone. Needs --expose-gc.
+// Arguments: the database, the approximate number of events, and a node's address; without a node
+// they are synthetic. Prints a line of JSON at each tenth, and one at the end.
 
-/** How far a first sync has come, and what it takes. */
+/** The progress of a first sync and its use of memory. */
 export interface SyncProgress {
   readonly events: number;
   readonly elapsedMs: number;
-  /** What is still in use after a collection. */
+  /** The heap in use after a collection. */
   readonly heapBytes: number;
-  /** The most that the process ever had, what it did not collect yet included. */
+  /** The peak of the process, including uncollected memory. */
   readonly peakBytes: number;
 }
 
 const STEPS = 10;
 
-/** @throws Error unless every event is in the tables, as the journal folded anew says */
+/** @throws Error unless the tables equal a new fold of the journal */
 async function sync(
   databaseUrl: string,
   source: LedgerSource,

@@ -6,7 +6,7 @@ import { creditBuy } from '../../programs/client/instructions.ts';
 import { submit } from '../../stack/operator.ts';
 import { callLedger } from '../../testing/ledger/ledger.ts';
 
-/** Buys credits for a wallet on a local ledger, with tokens out of nothing. */
+/** Buys credits for a wallet on a local ledger, with newly minted tokens. */
 export async function buyCredits(
   connection: Connection,
   { wallet, credits }: { wallet: string; credits: bigint },

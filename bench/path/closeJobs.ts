@@ -3,12 +3,12 @@ import { delay } from '../../common/wait.ts';
 import { fetchAllJobs } from '../../programs/client/accounts.ts';
 import { readClockSeconds, setClockSeconds } from '../../testing/ledger/ledger.ts';
 
-/** Past the timeout of two minutes and the dispute window of one. */
+/** Longer than the timeout of two minutes and the dispute window of one. */
 const AHEAD_SECONDS = 200n;
 const WAIT_MS_MAX = 300_000;
 const POLL_MS = 250;
 
-/** Moves the local ledger's clock to where every job may be closed, and waits for the keeper. */
+/** Advances the local ledger's clock until every job may be closed, and waits for the keeper. */
 export async function closeJobs(connection: Connection): Promise<void> {
   await setClockSeconds(connection, (await readClockSeconds(connection)) + AHEAD_SECONDS);
   const deadline = performance.now() + WAIT_MS_MAX;

@@ -16,16 +16,16 @@ import { cpuBetween, readParts } from './parts.ts';
 import { costTable, idleLine, latencyTable, memoryLine, p50Of, partsTable } from './report.ts';
 import { newestSignature, readCosts } from './transactions.ts';
 
-// What the path through escrow, routing, proof and settlement adds to an upstream that answers at
-// once: everything real, on the local ledger, on this machine.
+// Measures what the path through escrow, routing, proof and settlement adds to an upstream that
+// answers at once. Everything is real, on the local ledger and this machine.
 
-/** Until the engine has compiled what is used often. */
+/** Requests until V8 has compiled the hot code. */
 const WARM_UP = { clients: 16, requests: 3_000 };
 /** A job costs 2 credits and locks no more. */
 const CREDITS_PER_JOB = 2;
 const REQUESTS_MIN = 300;
 const REQUESTS_PER_CLIENT = 30;
-/** The bare upstream is so quick that few requests say little. */
+/** The bare upstream is so fast that it needs more requests for a stable figure. */
 const BARE_FACTOR = 5;
 const IDLE_MS = 20_000;
 const MANY_CLIENTS = 64;
@@ -33,9 +33,9 @@ const MANY_CLIENTS = 64;
 const { values } = parseArgs({
   options: {
     clients: { type: 'string', default: '1,16,64' },
-    // So many more jobs, then the first round again: whether it gets slower by itself.
+    // This many more jobs, then the first round again, to find a slowdown.
     jobs: { type: 'string', default: '0' },
-    // So many seconds of rest, then the first round again.
+    // This many idle seconds, then the first round again.
     rest: { type: 'string', default: '0' },
   },
 });
@@ -43,7 +43,7 @@ const rounds = values.clients.split(',').map(Number);
 const [first = 1] = rounds;
 
 const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'));
-// The database's own user must be able to get there.
+// The database's own user must have access.
 await chmod(folder, 0o755);
 const logger = createLogger({ name: 'bench', level: 'error' });
 const shutdown = createShutdown({ logger, timeoutMs: 60_000 });
@@ -130,7 +130,7 @@ async function run(): Promise<void> {
     console.log(idleLine(cpuBetween(before, readParts()), IDLE_MS));
   }
 
-  /** How a lone client fares now, against how it did at first. */
+  /** Compares a single client now with the first round. */
   async function compare(fresh: number, what: string, memoryBefore: ReturnType<typeof readParts>) {
     const again = p50Of((await measureRound(first)).plain);
     console.log(

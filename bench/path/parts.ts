@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** What the processes of one part of the service have used so far. */
+/** The resources that the processes of one part have used. */
 export interface PartUse {
   readonly cpuSeconds: number;
   readonly residentBytes: number;
 }
 
-/** Parts by what their processes' command lines say. */
+/** The parts by their processes' command lines. */
 const PARTS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['ledger', /localnet\/main/],
   ['api', /api\/main/],
@@ -15,14 +15,14 @@ const PARTS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['database', /postgres|databaseMain/],
   ['bare upstream', /bench\/upstream/],
 ];
-/** Linux counts in hundredths of a second, and memory in pages. */
+/** Linux counts time in hundredths of a second, and memory in pages. */
 const TICKS_PER_SECOND = 100;
 const PAGE_BYTES = 4_096;
 
 /**
- * What each part has used, read from /proc of all processes that this one started, directly or not.
+ * The use of each part, read from /proc for all descendants of this process.
  *
- * @returns nothing where there is no /proc to read
+ * @returns empty without /proc
  */
 export function readParts(): ReadonlyMap<string, PartUse> {
   const uses = new Map<string, PartUse>();
@@ -73,7 +73,7 @@ function descendants(): Process[] {
   return [...found.values()];
 }
 
-/** See proc(5): the fields behind the name, which may hold anything. */
+/** Parses the fields of proc(5) after the name, which may contain any character. */
 function readProcess(id: number): Process | undefined {
   try {
     const stat = readFileSync(`/proc/${id}/stat`, 'utf8');
@@ -84,13 +84,13 @@ function readProcess(id: number): Process | undefined {
     return {
       id,
       parent: fields[1] ?? 0,
-      // Its own, and that of its children that have ended.
+      // Its own time, and that of its ended children.
       cpuSeconds: sum(fields.slice(11, 15)) / TICKS_PER_SECOND,
       residentBytes: (fields[21] ?? 0) * PAGE_BYTES,
       commandLine: readFileSync(`/proc/${id}/cmdline`, 'utf8').replaceAll('\0', ' '),
     };
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
     return undefined;
   }
 }

@@ -15,7 +15,7 @@ export interface Comparison {
 const PLAIN = { head: [], border: [] };
 const STAGES = ['lock', 'worker', 'settle', 'mirror'];
 
-/** p50 and p99 of the service beside the bare upstream, and of the service's stages. */
+/** p50 and p99 of the service and of the bare upstream, and of the service's stages. */
 export function latencyTable({ clients, bare, plain, bareStream, stream }: Comparison): string {
   const table = new Table({
     head: [`${clients} client${clients === 1 ? '' : 's'}`, 'p50 ms', 'p99 ms', 'p50 / bare'],
@@ -47,7 +47,7 @@ Added by the path at p50: plain answer ${added(durationsOf(plain), durationsOf(b
 Answered with an error: plain ${errorsOf(plain)}; streamed ${errorsOf(stream)}.`;
 }
 
-/** How many, and of these how many of each kind. */
+/** The number of errors, by kind. */
 function errorsOf({ samples }: Load): string {
   const errors = samples.flatMap(({ error }) => error ?? []);
   const kinds = Map.groupBy(errors, (error) => error);
@@ -55,7 +55,7 @@ function errorsOf({ samples }: Load): string {
   return `${errors.length}${counts.length > 0 ? ` (${counts.join(', ')})` : ''}`;
 }
 
-/** What each kind of transaction costs. */
+/** The cost of each kind of transaction. */
 export function costTable(costs: readonly TransactionCosts[]): string {
   const table = new Table({
     head: ['instructions', 'sent', 'jobs in each', 'CU each', 'CU a job', 'lamports a job'],
@@ -78,7 +78,7 @@ function answered({ samples }: Load): Sample[] {
   return samples.filter(({ isAnswered }) => isAnswered);
 }
 
-/** Processor time that each part of the service took for a job, the clients not counted. */
+/** The processor time of each part for a job, without the clients. */
 export function partsTable({ plain, parts }: Pick<Comparison, 'plain'> & PartsUse): string {
   const table = new Table({ head: ['process', 'ms of processor a job'], style: PLAIN });
   const jobs = answered(plain).length;
@@ -89,7 +89,7 @@ export function partsTable({ plain, parts }: Pick<Comparison, 'plain'> & PartsUs
   return table.toString();
 }
 
-/** What a service that nobody asks costs. */
+/** The processor time of an idle service. */
 export function idleLine(parts: ReadonlyMap<string, number>, elapsedMs: number): string {
   const share = (seconds: number) => `${((seconds * 100_000) / elapsedMs).toFixed(1)} %`;
   const own = [...parts].filter(([name]) => name !== UPSTREAM);
@@ -98,7 +98,7 @@ export function idleLine(parts: ReadonlyMap<string, number>, elapsedMs: number):
   return `Idle: ${share(all)} of one processor (${each}).`;
 }
 
-/** How the memory of each part has grown. */
+/** The growth of each part's memory. */
 export function memoryLine(
   before: ReadonlyMap<string, PartUse>,
   after: ReadonlyMap<string, PartUse>,
@@ -111,7 +111,7 @@ export function memoryLine(
   return `Memory: ${lines.join(', ')}.`;
 }
 
-/** Of the answers to a load, in milliseconds. */
+/** The p50 of a load's answers, in milliseconds. */
 export function p50Of(load: Load): number {
   return percentile(durationsOf(load), 50);
 }
@@ -121,7 +121,7 @@ interface PartsUse {
   parts: ReadonlyMap<string, number>;
 }
 
-/** What is measured against is no part of what is measured. */
+/** The bare upstream and the clients do not count. */
 const UPSTREAM = 'bare upstream';
 
 function firstBytesOf(load: Load): number[] {

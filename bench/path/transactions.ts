@@ -2,9 +2,9 @@ import type { Connection, VersionedTransactionResponse } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { coder } from '../../testing/ledger/anchorCoder.ts';
 
-/** All transactions with the same instructions of the program, and what they cost together. */
+/** All transactions with the same instructions of the program, and their total cost. */
 export interface TransactionCosts {
-  /** As the interface names them, without repeats. */
+  /** Their names in the IDL, without duplicates. */
   instructions: string;
   transactions: number;
   /** A transaction may carry the instructions of several jobs. */
@@ -25,7 +25,7 @@ export async function newestSignature(connection: Connection): Promise<string | 
 /**
  * Reads the costs of the program's transactions from the ledger: all after `until`, up to a page.
  *
- * @param until a signature; what is older, and itself, is left out
+ * @param until a signature; it and older ones are excluded
  */
 export async function readCosts(
   connection: Connection,

@@ -5,8 +5,8 @@ import { createSealing } from '../../common/sealing.ts';
 import { startWebhooks } from '../../indexer/webhooks/start.ts';
 import { SECRETS_KEY } from '../../testing/indexer/indexerProcess.ts';
 
-// Delivers what is queued as an indexer does, in a process of its own, so that its processor time is
-// the deliveries' alone: told at any message. Argument: the database.
+// Delivers queued events as an indexer does, in its own process, so that its processor time is that of
+// the deliveries. It reports that time at any message. Argument: the database.
 
 const [databaseUrl = ''] = process.argv.slice(2);
 await startWebhooks({
@@ -25,5 +25,5 @@ process.on('message', () => {
   const { user, system } = process.cpuUsage(before);
   process.send?.((user + system) / 1_000);
 });
-// Nobody is left to be told.
+// The parent process has ended.
 process.on('disconnect', () => process.exit());

@@ -8,10 +8,10 @@ import type { Random } from '../../testing/random.ts';
 import { lockJobs, waitUntil, watchConfirmations } from '../ledgerJobs.ts';
 import { type Endpoints, openEndpoints } from './endpoints.ts';
 
-/** Locks come at moments that have nothing to do with anybody's polling. */
+/** The pause between locks is no multiple of any polling interval. */
 const GAP_MS_MAX = 200;
 
-/** What is told to the endpoints: so many jobs, locked one after the other on a live ledger. */
+/** The jobs that are locked one after the other on a live ledger, and announced. */
 export interface LiveLocks {
   readonly ledger: TestLedger;
   readonly service: Service;
@@ -20,10 +20,10 @@ export interface LiveLocks {
 }
 
 /**
- * Has an indexer tell each endpoint of every job.
+ * Lets an indexer announce every job to each endpoint.
  *
- * @returns milliseconds from the ledger's word that a job is locked to the request's arrival, for
- *   every endpoint that answers
+ * @returns milliseconds from the ledger's notification of a lock to the request's arrival, for every
+ *   endpoint that answers
  */
 export async function measureDispatch(
   live: LiveLocks,
@@ -39,14 +39,14 @@ export async function measureDispatch(
   const indexer = await startIndexer(ledger, scene.databaseUrl, { SVC_ALLOW_LOOPBACK: 'true' });
   await waitUntil('the indexer is ready', async () => (await fetch(`${indexer.url}/ready`)).ok);
   const latenciesMs = await lockAndTime(live, endpoints);
-  // It would wait for the answers of the dead.
+  // An orderly end would wait for the dead endpoints.
   await indexer.kill();
   await endpoints.close();
   await scene.close();
   return latenciesMs;
 }
 
-/** The same from a loop that posts what the ledger's stream says to each endpoint, unseen. */
+/** The same from a loop that posts the ledger's notifications to each endpoint unread. */
 export async function measureBareDispatch(live: LiveLocks, count: number): Promise<number[]> {
   const endpoints = await openEndpoints(count, 0);
   const { connection } = live.ledger;

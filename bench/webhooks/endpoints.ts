@@ -1,6 +1,6 @@
 import { type Receiver, startReceiver } from '../../testing/indexer/receiver.ts';
 
-/** A request as it arrived at an endpoint that answers. */
+/** A request that arrived at an answering endpoint. */
 export interface Arrival {
   readonly atMs: number;
   readonly body: string;
@@ -9,14 +9,14 @@ export interface Arrival {
 /** Clients' endpoints. */
 export interface Endpoints {
   readonly urls: readonly string[];
-  /** How many of them answer. */
+  /** The number of answering endpoints. */
   readonly alive: number;
-  /** At all of them that answer, in their order. */
+  /** The requests at all answering endpoints, in order of arrival. */
   readonly arrivals: readonly Arrival[];
   close(): Promise<void>;
 }
 
-/** @param dead how many accept everything and never answer */
+/** @param dead the number of endpoints that accept everything and never answer */
 export async function openEndpoints(count: number, dead: number): Promise<Endpoints> {
   const receivers: Receiver[] = [];
   const arrivals: Arrival[] = [];

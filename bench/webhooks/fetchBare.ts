@@ -1,11 +1,11 @@
 import { Agent, request } from 'undici';
 
-// Posts a body to each of some URLs so many times, and does nothing else: the least that any
-// delivery takes. Answers messages as `deliver.ts` does. Arguments: how often, and the URLs.
+// Only posts a body to each URL a number of times: the minimum for any delivery. Answers messages as
+// `deliver.ts` does. Arguments: the number, and the URLs.
 
-/** As many as the service sends to one webhook. */
+/** The service's concurrency for one webhook. */
 const AT_ONCE = 4;
-/** As long as a common event. */
+/** The length of a typical event. */
 const BODY = JSON.stringify({ data: 'x'.repeat(400) });
 
 const [count = '', ...urls] = process.argv.slice(2);

@@ -7,21 +7,21 @@ import { type LiveLocks, measureBareDispatch, measureDispatch } from './dispatch
 import { type Compared, dispatchTable, throughputTable } from './report.ts';
 import { measureBareFetch, measureDeliveries } from './throughput.ts';
 
-// Webhooks: how many deliveries one process makes, and how soon after the ledger's word a request
-// arrives; each with ten endpoints that answer, and with one among them that never does.
+// Measures webhooks: the deliveries of one process, and the latency from the ledger's notification to
+// the request. Each has ten answering endpoints, and then a dead one among them.
 
 const SHORT = { events: '50', live: '15' };
 const LONG = { events: '1000', live: '200' };
 const ENDPOINTS = 10;
-/** In turn, so that what else the machine does falls on all alike. */
+/** In turn, so that other load on the machine affects all equally. */
 const ROUNDS = 2;
 
 const { values } = parseArgs({
   options: {
     long: { type: 'boolean' },
-    /** Announced to each endpoint in each round, before the deliveries begin. */
+    /** The number of events for each endpoint in each round, announced before the deliveries begin. */
     events: { type: 'string' },
-    /** Jobs locked on the local ledger in each round, of each of which every endpoint is told. */
+    /** The number of jobs locked on the local ledger in each round, each announced to every endpoint. */
     live: { type: 'string' },
   },
 });
@@ -29,12 +29,12 @@ const sizes = { ...(values.long ? LONG : SHORT), ...values };
 const alive = { endpoints: ENDPOINTS, dead: 0 };
 const oneDead = { endpoints: ENDPOINTS, dead: 1 };
 
-// Not at once, so that what ends with this process does.
+// Not immediately, so that its child processes end, too.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 console.log(`Node ${process.version}, ${availableParallelism()} processors, ${process.platform}`);
 await compareThroughput(Number(sizes.events));
 await compareDispatch(Number(sizes.live));
-// web3.js would go on calling the ledger that is closed.
+// web3.js would continue to call the closed ledger.
 process.exit();
 
 async function compareThroughput(events: number): Promise<void> {

@@ -2,7 +2,7 @@ import Table from 'cli-table3';
 import { percentile } from '../load.ts';
 import type { Throughput } from './throughput.ts';
 
-/** Measures without the service, with it, and with it while one endpoint is dead; of each round. */
+/** The measurements of each round: without the service, with it, and with it and a dead endpoint. */
 export interface Compared<Measure> {
   readonly bare: readonly Measure[];
   readonly alive: readonly Measure[];
@@ -37,7 +37,7 @@ function rates(rounds: readonly Throughput[]) {
   };
 }
 
-/** @param measured milliseconds of each request */
+/** @param measured the milliseconds of each request */
 export function dispatchTable(measured: Compared<readonly number[]>): string {
   const table = new Table({
     head: ['confirmation to arrival', 'p50 ms', 'p99 ms', 'p50 / bare'],

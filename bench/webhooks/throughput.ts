@@ -6,16 +6,16 @@ import { createWebhookScene } from '../../testing/indexer/webhookScene.ts';
 import { waitUntil } from '../ledgerJobs.ts';
 import { type Endpoints, openEndpoints } from './endpoints.ts';
 
-/** Requests that arrived at the endpoints that answer. */
+/** The requests at the answering endpoints. */
 export interface Throughput {
   readonly requests: number;
-  /** From the first to the last. */
+  /** The time from the first to the last. */
   readonly elapsedMs: number;
-  /** Of the process that sent them. */
+  /** The processor time of the sending process. */
   readonly processorMs: number;
 }
 
-/** Announces events to each endpoint, then has all of them delivered. */
+/** Announces events to each endpoint, then delivers all of them. */
 export async function measureDeliveries(
   events: number,
   { endpoints: count, dead }: { endpoints: number; dead: number },
@@ -32,7 +32,7 @@ export async function measureDeliveries(
   return throughput;
 }
 
-/** Posts as many requests to as many endpoints in a loop. */
+/** Posts the same number of requests to the same endpoints in a loop. */
 export async function measureBareFetch(events: number, count: number): Promise<Throughput> {
   const endpoints = await openEndpoints(count, 0);
   const words = [String(events), ...endpoints.urls];

@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
-/** Ends with whoever started it, however that ended. */
+/** A loop that ends with its parent process. */
 const BUSY_LOOP = 'while kill -0 "$PPID" 2>/dev/null; do :; done';
 
 /**
- * Gives each processor something to do that anything else comes before. A processor without work goes
- * to sleep, a virtual one back to its host, and with a lone client it is woken many times a request.
- * Needs Linux's `chrt` and `taskset`.
+ * Runs a loop of the lowest priority on each processor. An idle processor sleeps, a virtual one
+ * returns to its host, and a single client wakes it many times a request. Needs Linux's `chrt` and
+ * `taskset`.
  *
- * @returns lets them sleep again
+ * @returns ends the loops
  */
-export function keepAwake(): () => void {
+export function keepProcessorsAwake(): () => void {
   const loops = Array.from({ length: availableParallelism() }, (_, processor) => {
     const command = ['--idle', '0', 'taskset', '-c', String(processor), 'sh', '-c', BUSY_LOOP];
     return spawn('chrt', command, { stdio: ['ignore', 'ignore', 'inherit'] });

@@ -1,11 +1,11 @@
 import pg from 'pg';
 import { gather } from '../../common/batchCalls.ts';
 import { endWithParent } from '../../common/shutdown.ts';
-import { settledJob } from './doubledSender.ts';
 import { MIRRORING } from './processes.ts';
+import { settledJob } from './stubbedSender.ts';
 
-// Shows settled jobs in the mirror as soon as their transactions are announced, as the indexer
-// would: their rows, as far as the API reads them, and the notice that they are there.
+// Writes settled jobs to the mirror as soon as their transactions are announced, as the indexer does:
+// the columns that the API reads, and the notification.
 
 const connection = { connectionString: process.env.DATABASE_URL, application_name: MIRRORING };
 const [hints, database] = [new pg.Client(connection), new pg.Client(connection)];

@@ -5,18 +5,18 @@ import type { Sender } from '../../programs/client/sender/sender.ts';
 
 /** Position of the job among the accounts of `job_settle`, which comes last in its transaction. */
 const SETTLED_JOB_INDEX = 3;
-/** As long as they are spelled. */
+/** The length of a signature in base58. */
 const SIGNATURE_CHARACTERS = 88;
-/** Of every transaction that settles nothing. */
+/** The signature of every transaction without a settlement. */
 const SIGNATURE = bs58.encode(new Uint8Array(64).fill(1));
 
 /**
- * Takes every transaction for confirmed at once. A settlement's signature begins with the job's
- * address, by which the doubled indexer knows the job.
+ * Confirms every transaction at once. A settlement's signature begins with the job's address, so that
+ * the stubbed indexer knows the job.
  *
- * @param announce tells the doubled indexer of a settlement
+ * @param announce announces a settlement to the stubbed indexer
  */
-export function createDoubledSender(announce: (signature: string) => void): Sender {
+export function createStubbedSender(announce: (signature: string) => void): Sender {
   const feePayer = Keypair.generate().publicKey;
   return {
     async send({ instructions, lane }) {
