@@ -24,13 +24,12 @@ import {
 type Start = typeof startChain;
 
 const CHAINS_MAX = 3;
-/** What the runtime says of a program that it could not load; no program answers an empty call so. */
+/** The runtime's errors for a program that is not loaded; no program returns them for an empty call. */
 const NOT_LOADED = 'Error processing Instruction 0: invalid account data for instruction';
 
 /**
- * Starts a chain on which the programs that tests call can be called. Now and then, on a busy
- * machine, solana-bankrun does not get a program loaded, and holds on to that: each call of it is
- * refused for as long as the chain is there. No test learns anything from such a chain.
+ * Starts a chain with all its programs loaded. On a busy machine solana-bankrun sometimes fails to
+ * load a program, and then refuses every call of it. Such a chain is replaced.
  */
 export async function startLoaded(
   start: Start,
@@ -46,7 +45,7 @@ export async function startLoaded(
   throw new Error(`solana-bankrun cannot call the program:\n${unloaded.join('\n')}`);
 }
 
-/** Calls programs without any data, and leaves no trace: what they answer tells that they run. */
+/** Calls programs without data and without effect: their answers show that they run. */
 async function refusalToCall(
   { banksClient, lastBlockhash, payer }: ProgramTestContext,
   programIds: readonly PublicKey[],
@@ -74,8 +73,8 @@ const [PROGRAM_DATA] = PublicKey.findProgramAddressSync([PROGRAM_ID.toBytes()], 
 const ATTEMPTS_MAX = 5;
 
 /**
- * The one key that may initialize the program under the old loader, where solana-bankrun puts it.
- * Everybody can compute it, as `LOCAL_AUTHORITY` in programs/escrow/src/loader.rs says.
+ * The only key that may initialize the program under the old loader, which solana-bankrun uses. It is
+ * public: see `LOCAL_AUTHORITY` in programs/escrow/src/loader.rs.
  */
 export const LOCAL_AUTHORITY = Keypair.fromSeed(
   createHash('sha256')
@@ -84,12 +83,12 @@ export const LOCAL_AUTHORITY = Keypair.fromSeed(
 );
 
 /**
- * Starts a chain in solana-bankrun, inside this process and in a moment. It runs every rule of the
- * program but two things stay out of sight: it takes the ed25519 precompile's word without looking
- * at the signature, so a forged proof passes; and it does not tell events.
+ * Starts a chain in solana-bankrun, inside this process. It runs every rule of the program, with two
+ * limits. Its ed25519 precompile does not verify signatures, so a forged proof passes. And it returns
+ * no events.
  *
- * @param options.upgradeAuthority puts the program under the upgradeable loader, as clusters do;
- *   without it the old loader has it, and `LOCAL_AUTHORITY` initializes it
+ * @param options.upgradeAuthority deploys the program with the upgradeable loader, as on clusters;
+ *   without it the old loader is used, and `LOCAL_AUTHORITY` initializes the program
  */
 export async function startBankrun(
   options: { upgradeAuthority?: PublicKey | null } = {},
@@ -109,9 +108,9 @@ export async function startBankrun(
 
 type Bankrun = typeof import('solana-bankrun');
 
-/** An optional peer of this package: who only uses the client does not need its binary. */
+/** An optional peer of this package, because most users do not need its binary. */
 async function loadBankrun(): Promise<Bankrun> {
-  // It reads this when it is loaded, and would print every instruction to standard error.
+  // It reads this variable when it is loaded. By default it prints every instruction.
   process.env.RUST_LOG ??= 'off';
   try {
     return await import('solana-bankrun');
@@ -122,16 +121,16 @@ async function loadBankrun(): Promise<Bankrun> {
 }
 
 /**
- * The loader's accounts for a program that nobody can replace.
+ * The loader's accounts for a program that cannot be upgraded.
  *
- * @param data its binary
+ * @param data the program's binary
  */
 export function finalProgram(data: Uint8Array = readFileSync(ARTIFACT)): AddedAccount[] {
   const info = { lamports: LAMPORTS_PER_SIGNER, data, owner: OLD_LOADER, executable: true };
   return [{ address: PROGRAM_ID, info }];
 }
 
-/** The loader's accounts for a program that `authority` can replace; null: nobody any more. */
+/** The loader's accounts for a program that `authority` can upgrade; null: it is final. */
 function upgradeableProgram(authority: PublicKey | null): AddedAccount[] {
   const owner = UPGRADEABLE_LOADER;
   const program = Buffer.concat([Buffer.from([2, 0, 0, 0]), PROGRAM_DATA.toBytes()]);
@@ -179,7 +178,7 @@ function createChain(
     },
 
     async send(instructions, signers = []) {
-      // Bankrun drops a transaction it has seen; a transfer of another amount makes each its own.
+      // Bankrun drops repeated transactions; a transfer of another amount makes each one different.
       nonce += 1;
       const distinct = SystemProgram.transfer({
         fromPubkey: payer.publicKey,
@@ -199,7 +198,7 @@ function createChain(
           VersionedTransaction.deserialize(bytes),
         );
         if (result === null) return Number(meta?.computeUnitsConsumed);
-        // On a busy machine the chain forgets a blockhash before it is used: nothing was executed.
+        // On a busy machine the blockhash may expire before its use; then nothing was executed.
         if (result !== 'Blockhash not found' || attempt === ATTEMPTS_MAX) {
           throw new Refusal(nameFailure(result), { cause: meta?.logMessages });
         }
@@ -209,7 +208,7 @@ function createChain(
     lastEvents() {
       throw new Error("solana-bankrun tells no events: startEscrow({ ledger: 'litesvm' }) does");
     },
-    // Bankrun ends with its process and offers no earlier end.
+    // Bankrun can only end with its process.
     close: () => undefined,
   };
 }

@@ -9,38 +9,38 @@ import {
 } from '../../programs/client/index.ts';
 import type { Chain } from './chain.ts';
 
-/** The addresses of the program, as every test chain has it. */
+/** The program's addresses on every test chain. */
 export const addresses = createAddresses();
 
 export const STAKE_DECIMALS = 9;
-/** More than any test spends. */
+/** More than any test uses. */
 const WALLET_BASE_UNITS = 1_000_000_000_000n;
 const WORKER_STAKE_BASE_UNITS = WALLET_BASE_UNITS * 10n ** 6n;
 
-/** Somebody who buys inference. */
+/** A wallet that buys inference. */
 export interface TestWallet {
   readonly keypair: Keypair;
   readonly creditAccount: PublicKey;
-  /** The wallet's stablecoin, which it buys credits with. */
+  /** The wallet's stablecoin account, which pays for credits. */
   readonly tokens: PublicKey;
 }
 
-/** Somebody who sells it. */
+/** A worker that sells inference. */
 export interface TestWorker {
   readonly authority: Keypair;
   /** Signs proofs. */
   readonly proofKey: Keypair;
   /** The Worker account. */
   readonly address: PublicKey;
-  /** The worker's stablecoin, where settlements are paid. */
+  /** The worker's stablecoin account, which settlements pay. */
   readonly payout: PublicKey;
-  /** The authority's service tokens, which stakes come from and return to. */
+  /** The authority's account of service tokens, for stakes. */
   readonly stakeTokens: PublicKey;
 }
 
 export type OneOrMore<Item> = readonly [Item, ...Item[]];
 
-/** A chain and everybody who acts on it, with their keys. */
+/** A chain and all parties on it, with their keys. */
 export interface Cast {
   readonly chain: Chain;
   readonly authority: Keypair;
@@ -54,7 +54,7 @@ export interface Cast {
   readonly hotSigner: Keypair;
   readonly wallets: OneOrMore<TestWallet>;
   readonly workers: OneOrMore<TestWorker>;
-  /** Anybody: a key with lamports and no rights. */
+  /** A key with lamports and no rights. */
   readonly stranger: Keypair;
   /** Reads an account of the program. */
   read<Name extends AccountName>(name: Name, address: PublicKey): Promise<Accounts[Name]>;
@@ -64,18 +64,18 @@ export interface Cast {
   token(mint: PublicKey, owner: PublicKey, baseUnits?: bigint): PublicKey;
 }
 
-/** The sha256 of a text: what proofs, disputes and verdicts carry of it. */
+/** The sha256 of a text, as in proofs, disputes and verdicts. */
 export const hashOf = (text: string): Uint8Array =>
   new Uint8Array(createHash('sha256').update(text).digest());
 
 /**
- * Gives everybody keys, lamports and tokens. Nothing of the program is there yet.
+ * Creates the parties with keys, lamports and tokens, before the program is initialized.
  *
- * @param count one or more of each
+ * @param count the number of wallets and workers, at least one each
  */
 export function createCast(chain: Chain, count: { wallets: number; workers: number }): Cast {
   let keys = 0;
-  // The same keys in every run: an address costs more compute units the lower its bump.
+  // The same keys in every run, because an address with a lower bump costs more compute units.
   const newKey = (): Keypair => {
     keys += 1;
     return Keypair.fromSeed(hashOf(`key ${keys}`));

@@ -15,7 +15,7 @@ import {
   INITIALIZED,
 } from '../../programs/client/token/layout.ts';
 
-/** What a token account is written with. */
+/** The content of a token account. */
 export interface TokenHolding {
   mint: PublicKey;
   owner: PublicKey;
@@ -47,15 +47,15 @@ const ofTokenProgram = (data: Uint8Array): AccountInfo<Uint8Array> => ({
   executable: false,
 });
 
-/** A round moment for every chain's first Clock, in Unix seconds. */
+/** The first time of every chain's Clock, in Unix seconds. */
 export const FIRST_SECOND = 1_800_000_000n;
 
-/** A ledger with the escrow program on it, whose accounts and Clock a test may write. */
+/** A ledger with the escrow program, and with writable accounts and Clock. */
 export interface Chain {
   readonly payer: Keypair;
-  /** Who may initialize the program. */
+  /** The key that may initialize the program. */
   readonly authority: Keypair;
-  /** What config_initialize takes for the program's ProgramData. */
+  /** The ProgramData account for config_initialize. */
   readonly programData: PublicKey;
   /** The Clock's time, in Unix seconds. */
   now(): Promise<bigint>;
@@ -71,38 +71,38 @@ export interface Chain {
   setAccount(address: PublicKey, account: AccountInfo<Uint8Array>): void;
   /** Gives a key lamports to pay rent with. */
   fund(address: PublicKey): void;
-  /** Writes a mint that nobody can mint from: tests write what accounts hold. */
+  /** Writes a mint without a mint authority: tests write balances directly. */
   setMint(mint: PublicKey, decimals: number): void;
-  /** Writes a token account, whatever was there. */
+  /** Writes a token account over any existing one. */
   setToken(address: PublicKey, token: TokenHolding): void;
-  /** What a token account holds, in base units. */
+  /** A token account's balance, in base units. */
   tokens(address: PublicKey): Promise<bigint>;
   /**
    * The events of the last transaction; none if it failed.
-   * @throws Error in solana-bankrun, which keeps to itself what programs call
+   * @throws Error in solana-bankrun, which does not return inner instructions
    */
   lastEvents(): DecodedEvent[];
-  /** Ends the ledger and everything that runs for it. */
+  /** Ends the ledger. */
   close(): void;
 }
 
-/** A transaction that failed. The message is the program's own name for the reason, if it has one. */
+/** A failed transaction. The message is the program's name of the error, if it has one. */
 export class Refusal extends Error {
   override name = 'Refusal';
 }
 
 const errorNames = new Map(Object.entries(EscrowErrorCode).map(([name, code]) => [code, name]));
 
-/** The program's own name for a failure that the ledger printed, where it has one. */
+/** The program's name for a failure in the ledger's text, if it has one. */
 export const nameFailure = (result: string): string => {
   const code = /custom program error: 0x([0-9a-f]+)/.exec(result)?.[1];
   return (code && errorNames.get(Number.parseInt(code, 16))) || result;
 };
 
-/** More than any signer spends. */
+/** More than any signer uses. */
 export const LAMPORTS_PER_SIGNER = 1_000_000_000_000;
 
-/** What every chain makes of reading and writing whole accounts. */
+/** The functions of every chain that read and write whole accounts. */
 export function createAccountWriters({
   account,
   setAccount,

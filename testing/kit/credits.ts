@@ -8,17 +8,17 @@ import {
 import { addresses, type Cast, type TestWallet, type TestWorker } from './cast.ts';
 import { buyInstruction } from './setUp.ts';
 
-/** Credits in and out, and what settlements and verdicts left to be claimed. */
+/** Purchases, withdrawals and claims. */
 export interface CreditVerbs {
-  /** The wallet, the first unless named, pays stablecoin for credits. */
+  /** Buys credits with the wallet's stablecoin; by default for the first wallet. */
   buy(credits: bigint, wallet?: TestWallet): Promise<CreditAccount>;
-  /** The wallet, the first unless named, turns available credits back into stablecoin. */
+  /** Withdraws available credits as stablecoin; by default for the first wallet. */
   withdraw(credits: bigint, wallet?: TestWallet): Promise<CreditAccount>;
-  /** Anybody has paid out what a wallet, a worker or the treasury is owed. */
+  /** Pays what a wallet, a worker or the treasury is owed. Any key may call it. */
   claim(claimant: TestWallet | TestWorker | 'treasury'): Promise<void>;
-  /** The first wallet's unless named, as the ledger has it. */
+  /** A wallet's CreditAccount on the ledger; by default the first wallet's. */
   creditAccount(wallet?: TestWallet): Promise<CreditAccount>;
-  /** The first worker unless named, as the ledger has it. */
+  /** A worker's account on the ledger; by default the first worker's. */
   worker(worker?: TestWorker): Promise<Worker>;
   treasury(): Promise<Treasury>;
 }

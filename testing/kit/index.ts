@@ -1,6 +1,7 @@
 /**
- * The escrow program on a ledger of its own, for the tests of whoever builds on it: funded wallets,
- * models and staked workers from one call, a Clock to move, and a verb for every step of a job.
+ * The escrow program on its own ledger, for tests of programs and services that use it. One call
+ * gives funded wallets, models and staked workers, a Clock to move, and a function for every step of
+ * a job.
  */
 export { type Cast, hashOf, type OneOrMore, type TestWallet, type TestWorker } from './cast.ts';
 export { type Chain, Refusal, type TokenHolding } from './chain.ts';

@@ -17,7 +17,7 @@ import {
 import { type Cast, hashOf } from './cast.ts';
 import { STANDARD_MODEL } from './setUp.ts';
 
-/** Who acts in one job. */
+/** The parties of one job. */
 export interface JobParties extends Pick<Cast, 'chain' | 'gateway' | 'hotSigner'> {
   readonly wallet: Keypair;
   readonly creditAccount: PublicKey;
@@ -27,18 +27,18 @@ export interface JobParties extends Pick<Cast, 'chain' | 'gateway' | 'hotSigner'
   readonly proofKey: Keypair;
 }
 
-/** The hash of the whole answer, unless a test names another. */
+/** The default hash of the whole answer. */
 export const ANSWER = hashOf('the whole answer');
 
 const U64_MAX = 2n ** 64n - 1n;
 
 export interface LockChoice {
-  /** Signs the lock; the gateway's hot signer unless the case is about another. */
+  /** Signs the lock; by default the gateway's hot signer. */
   signer?: Keypair;
-  /** Null: no gateway account is given. */
+  /** Null: no gateway account is passed. */
   gateway?: PublicKey | null;
   tokenLimit?: number;
-  /** More than any job may cost unless named. */
+  /** By default more than any job may cost. */
   maxCredits?: bigint;
   modelId?: string;
   /** The id's time relative to the Clock's. */
@@ -63,7 +63,7 @@ export async function composeLock(parties: JobParties, choice: LockChoice = {}) 
   return { instruction, job: address, jobId: bytes };
 }
 
-/** Who acts for the controller unless a test names another. */
+/** The default signer for the controller. */
 const byGateway = ({ hotSigner, gateway }: JobParties) => ({
   signer: hotSigner.publicKey,
   gateway,
@@ -89,7 +89,7 @@ export interface Proven {
   worker?: PublicKey;
 }
 
-/** The precompile's verification and the job_prove that names it, at the head of a transaction. */
+/** The ed25519 instruction and the job_prove that refers to it, at the start of a transaction. */
 export function prove(
   parties: JobParties,
   job: PublicKey,
@@ -150,7 +150,7 @@ export const fail = (
 export const refund = (parties: JobParties, job: PublicKey): TransactionInstruction =>
   jobRefund({ job, creditAccount: parties.creditAccount });
 
-/** The wallet itself disputes, over another text than the proven one. */
+/** The wallet's dispute, with the hash of another text than the proven one. */
 export const dispute = (
   parties: JobParties,
   job: PublicKey,
@@ -164,7 +164,7 @@ export const dispute = (
     ...choice,
   });
 
-/** One second past the deadline of a job locked now. */
+/** One second after the deadline of a job that is locked now. */
 const PAST_DEADLINE_SECONDS = 121n;
 
 /** Locks a job and returns its address. */

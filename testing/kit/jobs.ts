@@ -14,7 +14,7 @@ import * as jobs from './jobInstructions.ts';
 import { jobIn } from './jobInstructions.ts';
 import type { ModelOffer } from './setUp.ts';
 
-/** A job that was locked, to be handed to the verbs. */
+/** A locked job, for the functions below. */
 export interface TestJob {
   readonly address: PublicKey;
   /** `job_` and 32 hex digits, as the service's API spells it. */
@@ -23,13 +23,13 @@ export interface TestJob {
 }
 
 export interface LockOptions {
-  /** Whose credits; the first wallet's unless named. */
+  /** The wallet that pays; by default the first. */
   readonly wallet?: TestWallet;
-  /** The first model unless named. */
+  /** By default the first model. */
   readonly modelId?: string;
-  /** 2,000 output tokens unless named. */
+  /** By default 2,000 output tokens. */
   readonly tokenLimit?: number;
-  /** The price the client was quoted; unless named, more than any job may cost. */
+  /** The quoted price; by default more than any job may cost. */
   readonly maxCredits?: bigint;
 }
 
@@ -41,34 +41,34 @@ export interface ProveOptions {
 }
 
 /**
- * A verb for every step of a job. Each sends one transaction signed by who is entitled to the step,
- * returns the Job as the ledger then has it, and throws a Refusal with the program's name for the
- * reason. Deadlines are the program's: move the Clock yourself.
+ * A function for every step of a job. Each sends one transaction with the required signatures and
+ * returns the Job as it is then on the ledger. It throws a Refusal with the program's name of the
+ * error. The program's deadlines apply, so move the Clock yourself.
  */
 export interface JobVerbs {
   /** The Gateway locks a wallet's credits for a new job. */
   lock(options?: LockOptions): Promise<TestJob>;
-  /** The Gateway assigns the job to a worker, the first unless named, as its next attempt. */
+  /** The Gateway assigns the job to a worker, by default the first, as its next attempt. */
   acknowledge(job: TestJob, worker?: TestWorker): Promise<Job>;
-  /** The assigned worker signs a proof of its answer, and anybody lands it. */
+  /** The assigned worker signs a proof of its answer. Any key may send it. */
   prove(job: TestJob, options?: ProveOptions): Promise<Job>;
-  /** The Gateway confirms what it delivered: what was proven, unless it says otherwise. */
+  /** The Gateway confirms the delivered answer, by default the proven one. */
   settle(job: TestJob, delivered?: { text?: string; countedTokens?: number }): Promise<Job>;
-  /** The Gateway gives the job up. */
+  /** The Gateway fails the job. */
   fail(job: TestJob, reason?: FailureReason): Promise<Job>;
-  /** Anybody refunds a job past its deadline. */
+  /** Refunds a job after its deadline. Any key may call it. */
   refund(job: TestJob): Promise<Job>;
-  /** The wallet says what text it received instead of the proven one. */
+  /** The wallet disputes the job with the text that it received. */
   dispute(job: TestJob, receivedText?: string): Promise<Job>;
   /** The arbiter decides a dispute. */
   resolve(job: TestJob, verdict: Verdict, evidence?: string): Promise<Job>;
-  /** Anybody ends a dispute that was not decided in time. */
+  /** Ends a dispute that was not decided in time. Any key may call it. */
   expire(job: TestJob): Promise<Job>;
-  /** Anybody takes a finished job's account off the ledger; its rent goes back to who paid it. */
+  /** Closes a finished job and returns the rent to its payer. Any key may call it. */
   close(job: TestJob): Promise<void>;
   /** Brings a fresh job of the first wallet and worker to a status by the shortest way. */
   jobIn(status: JobStatus): Promise<TestJob>;
-  /** The Job as the ledger has it. */
+  /** The Job on the ledger. */
   job(job: TestJob): Promise<Job>;
 }
 
@@ -88,7 +88,7 @@ export function createJobVerbs(cast: Cast, models: OneOrMore<ModelOffer>): JobVe
     payout: worker.payout,
     proofKey: worker.proofKey,
   });
-  /** The parties of a job, with the first worker where none is assigned yet. */
+  /** The parties of a job, with the first worker unless one is assigned. */
   const partiesIn = ({ worker: assigned }: Job, { wallet }: TestJob): jobs.JobParties => {
     const worker = cast.workers.find(({ address }) => address.equals(assigned));
     return partiesOf(wallet, worker ?? cast.workers[0]);

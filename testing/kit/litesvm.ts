@@ -16,8 +16,8 @@ import { signTransaction } from '../../programs/client/sender/transaction.ts';
 import { type Chain, createAccountWriters, FIRST_SECOND, nameFailure, Refusal } from './chain.ts';
 
 /**
- * What a Refusal says of a failure: Solana's own words where a program or the runtime names a
- * number, the runtime's name of the error elsewhere, such as `PrivilegeEscalation`.
+ * The text of a Refusal: Solana's message for an error with a number, and otherwise the runtime's name
+ * of the error, such as `PrivilegeEscalation`.
  */
 function refusalText(error: TransactionError): string {
   if (typeof error === 'string') return error;
@@ -55,31 +55,31 @@ function executedEvents(
 
 const ARTIFACT = join(import.meta.dirname, '../../programs/escrow/artifacts/escrow-v3.so');
 const LOADER = new PublicKey(UPGRADEABLE_LOADER);
-/** The runtime takes any blockhash. */
+/** The runtime accepts any blockhash. */
 const BLOCKHASH = PublicKey.default.toBase58();
-/** A program counts as deployed from the slot after its own, which is 0. */
+/** A program is usable from the slot after its deployment, which is slot 0. */
 const FIRST_SLOT = 1n;
 
-/** The same keys in every run: what an instruction costs depends on the addresses it derives. */
+/** The same keys in every run, because the cost of an instruction depends on its derived addresses. */
 const keyNamed = (name: string): Keypair =>
   Keypair.fromSeed(createHash('sha256').update(`svc-inference tests: ${name}`).digest());
 
-/** Every chain's authority. Anybody can compute its key. */
+/** Every chain's authority. Its key is public. */
 export const AUTHORITY = keyNamed('authority');
 
 interface LiteSvmOptions {
-  /** Who may replace the program, and initialize it; null: nobody. AUTHORITY unless named. */
+  /** The key that may upgrade and initialize the program; null: none. By default AUTHORITY. */
   readonly upgradeAuthority?: PublicKey | null;
-  /** Where the program is put; the published address unless named. */
+  /** The program's address; by default the published one. */
   readonly programId?: PublicKey;
-  /** Its binary; the committed build for clusters unless given. */
+  /** The program's binary; by default the committed build for clusters. */
   readonly elf?: Uint8Array;
 }
 
 /**
  * Starts a chain in LiteSVM: Solana's own runtime, inside this process and within milliseconds. It
- * verifies every signature, the ed25519 precompile's too, and tells events; its Clock stands where
- * it is put. It knows no blocks: each transaction is executed when it is sent, however often.
+ * verifies every signature, including those of the ed25519 precompile, and returns events. Its Clock
+ * stays where it is set. It has no blocks: each transaction is executed when it is sent, also repeats.
  */
 export function startLiteSvm(options: LiteSvmOptions = {}): Chain {
   const payer = keyNamed('payer');
@@ -141,7 +141,7 @@ function createChain(
         lookup: undefined,
       });
       const execution = runtime.execute(bytes, true);
-      // Decoded only where somebody asks.
+      // Decoded on demand.
       readEvents = () => {
         const { message } = VersionedTransaction.deserialize(bytes);
         return executedEvents(execution, message.staticAccountKeys);
@@ -151,7 +151,7 @@ function createChain(
     },
 
     lastEvents: () => readEvents(),
-    // Its memory goes when nobody refers to it any more.
+    // Its memory is freed by the garbage collector.
     close: () => undefined,
   };
 }

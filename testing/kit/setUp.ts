@@ -15,7 +15,7 @@ import { addresses, type Cast, type TestWallet, type TestWorker } from './cast.t
 /** A model and its prices. */
 export type ModelOffer = Omit<Parameters<typeof modelUpsert>[0], 'authority' | 'programId'>;
 
-/** The model of most cases: 8 credits a request, 4 per 1,000 tokens above 500. */
+/** The default model: 8 credits a request, 4 per 1,000 tokens above 500. */
 export const STANDARD_MODEL = {
   id: 'standard-8b',
   tier: 'standard',
@@ -27,7 +27,7 @@ export const STANDARD_MODEL = {
   longCompletionThresholdTokens: 500,
 } satisfies ModelOffer;
 
-/** The program's settings unless a test names others. */
+/** The program's default settings. */
 export const DEFAULT_SETTINGS = {
   treasuryShareBasisPoints: 1_500,
   unstakeCooldownSeconds: 48 * 60 * 60,

@@ -9,26 +9,26 @@ import { type ModelOffer, openProgram, openWallet, openWorker, STANDARD_MODEL } 
 
 export interface EscrowOptions {
   /**
-   * Where the program runs, always within this process. `litesvm` (the default) checks the worker's
-   * signatures and tells events. `bankrun` does neither: it is for whoever has solana-bankrun already.
+   * The runtime, inside this process. `litesvm` (the default) verifies the worker's signatures and
+   * returns events. `bankrun` does neither: it is for projects that use solana-bankrun.
    */
   readonly ledger?: 'litesvm' | 'bankrun';
-  /** Settings of the program that differ from DEFAULT_SETTINGS. */
+  /** Changes to DEFAULT_SETTINGS. */
   readonly settings?: Partial<ConfigSettings>;
-  /** STANDARD_MODEL unless named. */
+  /** By default STANDARD_MODEL. */
   readonly models?: OneOrMore<ModelOffer>;
-  /** One with 10,000 credits unless named. */
+  /** By default one with 10,000 credits. */
   readonly wallets?: OneOrMore<{ readonly credits?: bigint }>;
-  /** One with the minimum stake that hosts every model, unless named. */
+  /** By default one with the minimum stake that hosts every model. */
   readonly workers?: OneOrMore<{
     readonly stakeTokens?: bigint;
     readonly modelIds?: readonly string[];
   }>;
 }
 
-/** The running program, everybody who acts on it, and what they can do. */
+/** The running program, its parties, and their actions. */
 export interface Escrow extends Cast, JobVerbs, CreditVerbs, Pick<Chain, Passed> {
-  /** Moves the Clock on from where it is. */
+  /** Advances the Clock. */
   advanceSeconds(seconds: number): Promise<void>;
   /** Ends the ledger. */
   stop(): void;
@@ -39,7 +39,7 @@ type Passed = 'now' | 'setTime' | 'send' | 'tokens' | 'lastEvents';
 export const CREDITS = 10_000n;
 export const STAKE_TOKENS = 1_000n;
 
-/** Starts the program with models, workers and wallets that have credits, all ready for a job. */
+/** Starts the program with models, workers and funded wallets, ready for a job. */
 export async function startEscrow({
   ledger = 'litesvm',
   ...plan
@@ -53,7 +53,7 @@ export async function startEscrow({
   }
 }
 
-/** The same on a chain that was started already. */
+/** The same on a started chain. */
 export async function openEscrow(
   chain: Chain,
   {
