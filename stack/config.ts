@@ -6,7 +6,7 @@ import { isLoopbackAddress, isLoopbackName } from '../common/net/addressGuard.ts
 import { databaseUrlSetting, httpUrlSetting, websocketUrlSetting } from '../common/net/urls.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
 
-/** Something that whoever typed `npm start` can put right; the message says how. */
+/** An error that the caller of `npm start` can correct; the message says how. */
 export class StackError extends Error {
   override name = 'StackError';
 }
@@ -63,9 +63,9 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): StackC
 }
 
 /**
- * Whether workers and webhooks may be on this machine. What the operator says is so; else only with
- * a ledger that is set up here for development, or is on this machine: on any other, strangers name
- * the addresses, and would reach what listens here for nobody else.
+ * Whether workers and webhooks may be on this machine. By default only with a development ledger, or
+ * with a ledger on this machine. On any other ledger, strangers register the addresses, and could
+ * reach services that listen only on loopback.
  */
 export function allowsLoopback(
   config: Pick<StackConfig, 'SVC_ALLOW_LOOPBACK' | 'SOLANA_RPC_URL' | 'SVC_AUTHORITY_KEY'>,

@@ -105,7 +105,7 @@ const INSTRUCTION_ERRORS = [
   'BorshIoError',
 ] as const;
 
-/** One of LiteSVM's error objects; which fields it has tells its kind. */
+/** One of LiteSVM's error objects; its class is its kind. */
 export interface SvmError {
   readonly index?: number;
   readonly accountIndex?: number;
@@ -114,8 +114,8 @@ export interface SvmError {
 }
 
 /**
- * @param error what LiteSVM tells: a number for an error without further words, else an object
- * @throws Error for one that this release of LiteSVM did not have
+ * @param error LiteSVM's error: a number without details, or else an object
+ * @throws Error for an unknown error
  */
 export function transactionErrorOf(error: number | SvmError): TransactionError {
   if (typeof error === 'number') return nameIn(TRANSACTION_ERRORS, error);

@@ -1,5 +1,5 @@
-// Loaded into each process of jest before its own code: where the run is killed, its workers would
-// go on with their files, without the run's database.
+// Loaded into each process of jest first. When the run is killed, its workers would otherwise continue
+// with their files, without the run's database.
 const CHECK_INTERVAL_MS = 500;
 
 const parentId = process.ppid;

@@ -1,6 +1,6 @@
 import TestRunner from 'jest-runner';
 
-/** Runs each test file in a process of its own. */
+/** Runs each test file in its own process. */
 export default class FreshProcesses extends TestRunner {
   constructor(globalConfig, context) {
     // 0 ends a worker after each file, whatever it has in memory.

@@ -63,10 +63,9 @@ export interface MisbehavingWorker {
   close(): Promise<void>;
 }
 
-/** Starts a worker in this process: the product's app with faults injected. */
-export async function startMisbehavingWorker(options: {
+interface MisbehavingWorkerOptions {
   mode: WorkerMode;
-  /** Answers in place of the built-in one, whatever the mode. */
+  /** Answers instead of the built-in engine, in every mode. */
   engine?: Engine;
   rpc: Rpc;
   authority: PublicKey;
@@ -74,7 +73,12 @@ export async function startMisbehavingWorker(options: {
   programId?: PublicKey;
   capacity?: number;
   port?: number;
-}): Promise<MisbehavingWorker> {
+}
+
+/** Starts a worker in this process: the product's app with faults injected. */
+export async function startMisbehavingWorker(
+  options: MisbehavingWorkerOptions,
+): Promise<MisbehavingWorker> {
   const { rpc, authority, proofKey, programId = PROGRAM_ID, capacity = 64, port = 0 } = options;
   let { mode } = options;
   const requests: MisbehavingWorker['requests'] = [];

@@ -4,7 +4,7 @@ import type { PublicKey } from '@solana/web3.js';
 export interface JobLife {
   /** The time of the reading. */
   unixSeconds: bigint;
-  /** From then on anybody may refund the job. */
+  /** From this time any key may refund the job. */
   deadlineSeconds: bigint;
 }
 

@@ -3,8 +3,8 @@ import { createShutdown, endWithParent } from '../../../common/shutdown.ts';
 import { startServer } from './startServer.ts';
 
 /**
- * The database server of a test run, as a process: where the run is killed, this one is left for
- * long enough to take the server away.
+ * The database server of a test run, in its own process: when the run is killed, this process lives
+ * long enough to stop the server.
  */
 const CLOSING_MS_MAX = 10_000;
 
@@ -18,9 +18,9 @@ shutdown.add('server', async () => (await starting).close());
 shutdown.onSignals();
 endWithParent();
 
-// Of a run that was killed nobody reads on, which must not keep the server from being closed.
+// A killed run no longer reads the output, which must not prevent the server's end.
 process.stdout.on('error', () => undefined);
 const { serverUrl } = await starting;
 process.stdout.write(`${JSON.stringify({ url: serverUrl })}\n`);
-// A given server is no child that would keep this process running.
+// Without a child process, as with a given server, this process would end.
 setInterval(() => undefined, 60_000);

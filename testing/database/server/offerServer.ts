@@ -5,17 +5,17 @@ import type { AddressInfo } from 'node:net';
 import { type StartedProcess, startProcess } from '../../childProcess.ts';
 import type { DatabaseServer } from './startServer.ts';
 
-/** The database server that all files of a run share. */
+/** The database server of all files of a run. */
 interface OfferedServer {
-  /** Answers with a `DatabaseServer`, to those who know this address. */
+  /** A secret address that answers with a `DatabaseServer`. */
   url: string;
   close(): Promise<void>;
 }
 
 /**
- * Offers a database server, which is started for the first that asks: many a file needs none.
+ * Offers a database server, which starts at the first request, because some runs need none.
  *
- * @param givenUrl a server to use instead of one that is started
+ * @param givenUrl an existing server to use instead
  */
 export async function offerServer(givenUrl: string | undefined): Promise<OfferedServer> {
   const secret = randomBytes(32).toString('hex');
@@ -30,28 +30,28 @@ export async function offerServer(givenUrl: string | undefined): Promise<Offered
     return { serverUrl: (await starting).url, prefix };
   }
 
-  const asks = createServer((request, response) => {
+  const server = createServer((request, response) => {
     if (request.url !== `/${secret}`) return void response.writeHead(404).end();
     find().then(
       (found) => response.end(JSON.stringify(found)),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   }).listen(0, '127.0.0.1');
-  await once(asks, 'listening');
-  const { port } = asks.address() as AddressInfo;
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/${secret}`,
     async close() {
-      asks.close();
-      asks.closeAllConnections();
-      // Whoever asked was told why it did not start.
+      server.close();
+      server.closeAllConnections();
+      // The requests have returned the error of a failed start.
       const started = await starting?.catch(() => undefined);
       await started?.terminate();
     },
   };
 }
 
-/** Of a run, and of no other. */
+/** A prefix for the database names of one run. */
 export function createPrefix(): string {
   return `svc_test_${randomBytes(8).toString('hex')}`;
 }

