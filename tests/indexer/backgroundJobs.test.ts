@@ -44,7 +44,7 @@ describe('background jobs', () => {
     ]);
   });
 
-  it('forget the requests whose time is over', async () => {
+  it('delete expired requests', async () => {
     await mirror.pool.query(
       `insert into service.idempotent_requests (wallet, request_key, body_hmac, job_id, expires_at)
        values ('a wallet', 'old', '', 'a job', now()),

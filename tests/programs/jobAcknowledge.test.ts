@@ -125,7 +125,7 @@ describe('job_acknowledge', () => {
     await chain.send([acknowledge(world, job)], [hotSigner]);
   });
 
-  it('puts the proof of an earlier attempt aside, and says whose it was', async () => {
+  it('replaces the proof of an earlier attempt, and the event names the earlier worker', async () => {
     const { chain, hotSigner, worker } = world;
     const another = await addWorker(world);
     workers.push(another.address);
@@ -171,7 +171,7 @@ describe('job_acknowledge', () => {
     await chain.send([acknowledge(world, job, { signer: stranger.publicKey })], [stranger]);
   });
 
-  it('refuses a stopped gateway’s new attempt; what runs can be repeated and settled', async () => {
+  it('refuses a new attempt of a stopped gateway; running attempts can be repeated and settled', async () => {
     const { chain, operator, hotSigner } = world;
     const [waiting, running] = [await lockJob(world), await jobIn(world, 'processing')];
     const signers = [hotSigner.publicKey];

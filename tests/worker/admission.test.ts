@@ -108,7 +108,7 @@ describe('a job runs when the ledger', () => {
     expect((await scene.ask(await scene.lock({ lockedSecondsAgo: 100 }))).status).toBe(200);
   });
 
-  it('has the proof of an earlier attempt, which a later one puts aside', async () => {
+  it('has the proof of an earlier attempt, which a later attempt replaces', async () => {
     const proven = { status: 'settling', attempt: 1, worker: freshAddress() };
     const response = await scene.ask(await scene.lock(proven), { body: { attempt: 2 } });
     expect(response.status).toBe(200);

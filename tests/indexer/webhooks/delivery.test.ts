@@ -325,7 +325,7 @@ describe('an attempt', () => {
     },
   );
 
-  it('that two processes were given is made by one of them', async () => {
+  it('that two processes receive is made by one of them', async () => {
     const { delivery } = await announceOne();
     const turn = { max: 1, webhookMax: 1, exceptWallets: [] };
     const [job] = (await takeDue(scene.pool, turn)) as [TakenAttempt];
