@@ -60,6 +60,8 @@ export interface MisbehavingWorker {
   setMode(mode: WorkerMode): void;
   /** Every POST so far, in order. */
   requests: { path: string; receivedAtMs: number }[];
+  /** Cuts every connection; the worker goes on to take jobs. */
+  drop(): void;
   close(): Promise<void>;
 }
 
@@ -116,6 +118,7 @@ export async function startMisbehavingWorker(
       mode = next;
     },
     requests,
+    drop: () => server.closeAllConnections(),
     async close() {
       server.close();
       await worker.close(0);

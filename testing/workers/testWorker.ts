@@ -15,10 +15,14 @@ export interface TestWorker {
   /** The key that registered it. */
   authority: Keypair;
   proofKey: PublicKey;
+  /** Its secret half: for a worker that steals. */
+  proofKeypair: Keypair;
   /** The token account that settlements pay. */
   payout: PublicKey;
   /** Changes the behaviour for later jobs. */
   setMode(mode: WorkerMode): void;
+  /** Cuts every connection; the worker goes on to take jobs. */
+  drop(): void;
   /** The number of jobs that it received. */
   jobsAsked(): number;
   close(): Promise<void>;
@@ -34,7 +38,7 @@ export async function startTestWorker(options: {
   const { behaviour, rpc, opened } = options;
   const authority = Keypair.generate();
   const proofKey = Keypair.generate();
-  const { url, address, requests, setMode, close } = await startMisbehavingWorker({
+  const { url, address, requests, setMode, drop, close } = await startMisbehavingWorker({
     ...(typeof behaviour === 'string'
       ? { mode: behaviour }
       : { mode: 'honest', engine: behaviour }),
@@ -55,8 +59,10 @@ export async function startTestWorker(options: {
     address: address.toBase58(),
     authority,
     proofKey: proofKey.publicKey,
+    proofKeypair: proofKey,
     payout: associatedTokenAddress(opened.mints.credit, authority.publicKey),
     setMode,
+    drop,
     jobsAsked: () => requests.filter(({ path }) => path === '/jobs').length,
     close,
   };
