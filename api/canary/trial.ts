@@ -99,7 +99,7 @@ async function attempt(
     // As if another could go on: one that is silent for too long is not waited for.
     findSuccessor: async () => true,
     clientGone: interrupted,
-    keepPartial: false,
+    isStream: false,
   });
   for (;;) {
     const { done, value } = await events.next();

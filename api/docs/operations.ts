@@ -73,6 +73,7 @@ export const endpoints: readonly EndpointDescription[] = [
       'x-svc-output-hash',
       'x-svc-delivery-receipt',
       'x-svc-engine',
+      'x-svc-truncated',
       'x-svc-replayed',
       'server-timing',
     ],

@@ -1,11 +1,12 @@
+import { delay } from '../../common/wait.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import type { FinishReason } from '../http/response/delivery.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerClient, WorkerTask } from '../workers/client.ts';
 import { type WorkerEvent, WorkerFailedError } from '../workers/events.ts';
-import { isProofOf, type JobDeadlines, SILENCE_SECONDS, type WholeAnswer } from './job.ts';
+import { IDLE_MS, isProofOf, type JobDeadlines, type WholeAnswer } from './job.ts';
 
-/** How one attempt ended without a whole answer. Another worker may be tried before any text only. */
+/** How one attempt ended without a whole answer. */
 export type UnprovenEnd =
   | { kind: 'context_exceeded' }
   | { kind: 'client_gone' }
@@ -52,6 +53,9 @@ const OVER = 'over';
 const CHARACTERS_PER_TOKEN_MAX = 64;
 const CHARACTERS_SPARE = 65_536;
 
+/** Shortly before the deadline, an answer that stood still for longer than this is not worth proving. */
+const STANDSTILL_MS = 10_000;
+
 export interface AttemptOptions {
   reservation: Reservation;
   task: WorkerTask;
@@ -60,13 +64,16 @@ export interface AttemptOptions {
   deadlines: JobDeadlines;
   /**
    * Finds a worker to go on with once this one was silent for too long; false when there is none by
-   * the time that `silence` aborts, because this one sent text or all is over.
+   * the time that `silence` aborts, because this one gave a sign of life or all is over.
    */
   findSuccessor: (silence: AbortSignal) => Promise<boolean>;
   /** Aborts when nobody waits for the answer any more. */
   clientGone: AbortSignal;
-  /** A plain answer has no reader before its end; one whose reader left is not worth finishing. */
-  keepPartial: boolean;
+  /**
+   * Whether text is read as it comes: then what was sent cannot be taken back, and is worth proving
+   * where its reader left. Else another worker may begin anew.
+   */
+  isStream: boolean;
 }
 
 /**
@@ -78,17 +85,20 @@ export async function* runAttempt(
   options: AttemptOptions,
 ): AsyncGenerator<StartedEvent | TextEvent, AttemptEnd> {
   const { reservation, task, workers, clock, deadlines, clientGone } = options;
-  const startedAt = clock.nowSeconds();
   const startedMs = performance.now();
   const connection = new AbortController();
   const over = new AbortController();
-  const silence = new AbortController();
   const textMax = task.tokenLimit * CHARACTERS_PER_TOKEN_MAX + CHARACTERS_SPARE;
   const worker: TextEvent['worker'] = { address: reservation.worker.address, engine: null };
   let text = '';
   let firstTokenMs = 0;
   let finishReason: FinishReason | undefined;
-  let isStopped = false;
+  /** Why the answer was stopped, if it was. */
+  let stopped: 'deadline' | 'client_gone' | undefined;
+  /** When text or another sign of life last came. */
+  let aliveAtMs = startedMs;
+  /** Aborts at the next sign of life. */
+  let silence = new AbortController();
   /** Why we cut the connection ourselves, if we did. */
   let cut: 'overdue' | 'silent' | 'client_gone' | undefined;
 
@@ -97,17 +107,49 @@ export async function* runAttempt(
     connection.abort(OVER);
   }
 
-  function stop(): void {
-    if (isStopped) return;
-    isStopped = true;
+  function stop(why: typeof stopped): void {
+    if (stopped) return;
+    stopped = why;
     // A worker that does not hear the stop sends no proof in time, and that is what decides.
     workers.stop(task).catch(() => undefined);
   }
 
   /** Nobody reads a stream's rest, but what was produced is proven and paid. */
   function leave(): void {
-    if (text && options.keepPartial) stop();
+    if (text && options.isStream) stop('client_gone');
     else cutConnection('client_gone');
+  }
+
+  function noteLife(): void {
+    aliveAtMs = performance.now();
+    silence.abort(OVER);
+    silence = new AbortController();
+  }
+
+  /**
+   * Lets another worker take over after `IDLE_MS` without text or another sign of life. By this
+   * process's own clock: the ledger's may leap.
+   */
+  async function watchSilence(): Promise<void> {
+    while (!over.signal.aborted) {
+      const idleMs = performance.now() - aliveAtMs;
+      if (idleMs < IDLE_MS) {
+        await delay(IDLE_MS - idleMs, over.signal);
+        continue;
+      }
+      const { signal } = silence;
+      const isFinal = text !== '' && options.isStream;
+      if (isFinal || (await options.findSuccessor(signal))) {
+        if (!signal.aborted) return cutConnection('silent');
+      } else if (!signal.aborted) return;
+    }
+  }
+
+  /** An answer that is being worked on is cut off with a proof, one that stands still is given up. */
+  function endInTime(): void {
+    if (text === '') return;
+    if (performance.now() - aliveAtMs <= STANDSTILL_MS) stop('deadline');
+    else cutConnection('silent');
   }
 
   function onDeadline(at: bigint, act: () => unknown): void {
@@ -124,7 +166,6 @@ export async function* runAttempt(
 
   /** @returns the attempt's end when the worker sent more text than any answer can have */
   function accept(piece: string): UnprovenEnd | undefined {
-    silence.abort(OVER);
     if (!text) {
       firstTokenMs = performance.now() - startedMs;
       reservation.observeFirstToken(firstTokenMs);
@@ -137,25 +178,27 @@ export async function* runAttempt(
     if (!text) return failed('empty_output', 'no text');
     if (!isProofOf(text, proof)) return failed('output_mismatch', 'another hash');
     const { attempt } = task;
-    const reason = finishReason ?? (isStopped ? 'length' : 'stop');
+    const reason = finishReason ?? (stopped ? 'length' : 'stop');
+    const isTruncated = stopped === 'deadline' && reason === 'length';
     const { engine } = worker;
     return {
       kind: 'whole',
-      answer: { reservation, attempt, engine, text, finishReason: reason, proof },
+      answer: { reservation, attempt, engine, text, finishReason: reason, isTruncated, proof },
     };
   }
 
   /** Takes in what arrived together. @returns its text, and the attempt's end once there is one */
   function take(events: readonly WorkerEvent[]): { pieces: string[]; end?: AttemptEnd } {
     const pieces: string[] = [];
+    noteLife();
     for (const event of events) {
       if (event.type === 'started') worker.engine = event.engine;
       else if (event.type === 'finish') {
-        finishReason = event.reason === 'length' || isStopped ? 'length' : 'stop';
+        finishReason = event.reason === 'length' || stopped ? 'length' : 'stop';
       } else if (event.type === 'proof') return { pieces, end: conclude(event) };
       // Another has the job already.
       else if (cut === 'silent') return { pieces, end: failed('worker_error', cut) };
-      else {
+      else if (event.type === 'content') {
         const end = accept(event.text);
         if (end) return { pieces, end };
         pieces.push(event.text);
@@ -167,12 +210,9 @@ export async function* runAttempt(
   if (clientGone.aborted) leave();
   const answer = workers.submit(task, connection.signal);
   clientGone.addEventListener('abort', leave);
-  onDeadline(deadlines.stopAt, () => text && stop());
+  onDeadline(deadlines.stopAt, endInTime);
   onDeadline(deadlines.proofDueAt, () => cutConnection('overdue'));
-  onDeadline(startedAt + SILENCE_SECONDS, async () => {
-    // It may have text by now.
-    if ((await options.findSuccessor(silence.signal)) && !text) cutConnection('silent');
-  });
+  void watchSilence();
 
   try {
     yield { type: 'started', workerAddress: task.workerAddress, attempt: task.attempt };
@@ -180,7 +220,7 @@ export async function* runAttempt(
       const { pieces, end } = take(events);
       if (pieces.length > 0) {
         yield { type: 'text', pieces, worker, firstTokenMs };
-        if (clock.nowSeconds() >= deadlines.stopAt) stop();
+        if (clock.nowSeconds() >= deadlines.stopAt) stop('deadline');
       }
       if (end) return end;
     }

@@ -137,6 +137,10 @@ export function createCompletions(services: CompletionServices): Completions {
           hasBegun = true;
           for (const piece of event.pieces) delivery.write(piece);
           break;
+        case 'discarded':
+          delivery.discard();
+          hasBegun = false;
+          break;
         case 'whole':
           return event.answer;
         case 'unproven':
@@ -170,11 +174,11 @@ export function createCompletions(services: CompletionServices): Completions {
     { response, delivery, stages, claim, isStream, created }: RequestContext,
   ): Promise<void> {
     const { countedTokens, usage } = await settlements.count(job, answer);
-    const { text, finishReason, engine, reservation } = answer;
-    delivery.finish(finishReason, usage);
+    const { text, finishReason, isTruncated, engine, reservation } = answer;
+    delivery.finish({ finishReason, isTruncated, usage });
     const receipt = settlements.receipt(job, answer);
     const stored = settlements.store(job, claim, {
-      ...{ text, finishReason, usage, created, ...receipt },
+      ...{ text, finishReason, isTruncated, usage, created, ...receipt },
       modelId: job.model.id,
       escrowTx: job.escrowTx,
       worker: { address: reservation.worker.address, engine },
@@ -236,7 +240,7 @@ export function createCompletions(services: CompletionServices): Completions {
         identity: { jobId: job.id, modelId: job.model.id, created },
       });
       const chat = chatForWorker(request);
-      const dispatchable = { job, reservation, chat, clientGone, keepPartial: isStream };
+      const dispatchable = { job, reservation, chat, clientGone, isStream };
       const context = { response, delivery, stages, claim, isStream, created };
       await work.keepGoing(job, answer(dispatchable, context));
     },

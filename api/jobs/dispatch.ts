@@ -26,14 +26,16 @@ export interface Dispatchable {
   /** The chat-completions fields that matter to an engine. */
   chat: Record<string, unknown>;
   clientGone: AbortSignal;
-  /** Whether an answer that is cut short is worth proving: its reader has it. */
-  keepPartial: boolean;
+  /** Whether text is read as it comes, so that no other worker may begin anew behind it. */
+  isStream: boolean;
 }
 
 /** What happens to a job between its lock and its end; `whole` or `unproven` comes last. */
 type DispatchEvent =
   | StartedEvent
   | TextEvent
+  /** The text so far counts for nothing: another worker begins anew. Never in a stream. */
+  | { type: 'discarded' }
   | { type: 'whole'; answer: WholeAnswer }
   | { type: 'unproven'; end: UnprovenEnd };
 
@@ -41,17 +43,19 @@ type DispatchEvent =
 const FAILOVER_WAIT_MS = 2_000;
 /** How long another may be waited for while a worker is silent: no job lives longer. */
 const SUCCESSOR_WAIT_MS = 120_000;
+/** Where a busy worker names no time. */
+const RETRY_AFTER_MS = 2_000;
 
 /**
- * Gets a locked job answered: asks the worker whose capacity is reserved, then others while no text
- * was yielded. Gives back all capacity that it holds, also when its consumer stops.
+ * Gets a locked job answered: asks the worker whose capacity is reserved, then others while nobody has
+ * read any text. Gives back all capacity that it holds, also when its consumer stops.
  */
 export async function* dispatch(
   services: DispatchServices,
   dispatchable: Dispatchable,
 ): AsyncGenerator<DispatchEvent, void> {
   const { directory, clock, workers, logger } = services;
-  const { job, chat, clientGone, keepPartial } = dispatchable;
+  const { job, chat, clientGone, isStream } = dispatchable;
   const { model, deadlines } = job;
   // Each worker is tried once, so that their number is the number of the attempt.
   const tried = new Set<string>();
@@ -67,6 +71,7 @@ export async function* dispatch(
   };
 
   async function findSuccessor(silence: AbortSignal): Promise<boolean> {
+    if (successor) return true;
     if (!mayTryAnother()) return false;
     const found = await reserve(SUCCESSOR_WAIT_MS, silence);
     if (silence.aborted) found?.release();
@@ -96,7 +101,7 @@ export async function* dispatch(
         deadlines,
         findSuccessor,
         clientGone,
-        keepPartial,
+        isStream,
       });
       recordFailure(logger, { job, chat, reservation, attempt, end });
       return end;
@@ -106,19 +111,42 @@ export async function* dispatch(
   }
 
   let { reservation } = dispatchable;
+  const capacity = createCapacityNotes();
   try {
     for (;;) {
       const end = yield* attemptAt(reservation);
       if (end.kind === 'whole') return yield { type: 'whole', answer: end.answer };
-      const next =
-        end.kind === 'failed' && !end.hasText ? (successor ?? (await reserveNext())) : undefined;
-      if (!next) return yield { type: 'unproven', end };
+      capacity.note(end);
+      const mayGoOn = end.kind === 'failed' && (!end.hasText || !isStream);
+      const next = mayGoOn ? (successor ?? (await reserveNext())) : undefined;
+      if (!next) return yield { type: 'unproven', end: capacity.judge(end) };
+      if (mayGoOn && end.hasText) yield { type: 'discarded' };
       successor = undefined;
       reservation = next;
     }
   } finally {
     successor?.release();
   }
+}
+
+/**
+ * Whether a job came to nothing for want of capacity alone: then its client is told when to come
+ * again, by the soonest of the workers that were asked.
+ */
+function createCapacityNotes() {
+  let isOnlyBusy = true;
+  let retryAfterMs: number | undefined;
+  return {
+    note(end: AttemptEnd): void {
+      if (end.kind !== 'failed' || !end.busy) isOnlyBusy = false;
+      else
+        retryAfterMs = Math.min(end.busy.retryAfterMs ?? RETRY_AFTER_MS, retryAfterMs ?? Infinity);
+    },
+    judge(end: UnprovenEnd): UnprovenEnd {
+      if (end.kind !== 'failed') return end;
+      return { ...end, busy: isOnlyBusy ? { retryAfterMs } : undefined };
+    },
+  };
 }
 
 function recordFailure(

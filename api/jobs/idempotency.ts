@@ -26,6 +26,8 @@ import type { RequestIdentity, RequestName } from './requestIdentity.ts';
 export interface AnswerCopy {
   text: string;
   finishReason: FinishReason;
+  /** Missing in copies of earlier releases. */
+  isTruncated?: boolean;
   usage: Usage;
   modelId: string;
   created: number;
@@ -70,7 +72,8 @@ export function replayAnswer(options: {
   const delivery = createDelivery({ ...options, identity });
   delivery.begin(copy.worker);
   delivery.write(copy.text);
-  delivery.finish(copy.finishReason, copy.usage);
+  const { finishReason, isTruncated = false, usage } = copy;
+  delivery.finish({ finishReason, isTruncated, usage });
   const { outputHash, deliveryReceipt } = copy;
   delivery.settled({ settlementTx, creditsRemaining, outputHash, deliveryReceipt });
 }

@@ -22,8 +22,8 @@ const STOP_BEFORE_END_SECONDS = 15n;
 /** From here on nothing is signed for settlement: it could land after a refund became possible. */
 const PROOF_BEFORE_END_SECONDS = 5n;
 
-/** A worker silent for this long is dropped when another can take its place. */
-export const SILENCE_SECONDS = 30n;
+/** A worker without text or another sign of life for this long is given up for another. */
+export const IDLE_MS = 20_000;
 
 /** How many workers are tried for one job. */
 export const ATTEMPTS_MAX = 3;
@@ -198,6 +198,8 @@ export interface WholeAnswer {
   engine: string | null;
   text: string;
   finishReason: FinishReason;
+  /** Whether it was cut off because the job's time was nearly over. */
+  isTruncated: boolean;
   proof: WorkerProof;
 }
 

@@ -65,6 +65,9 @@ export function createRefunds(options: {
       // Should it not come to its end, the keeper refunds.
       const known = await untilBack(job, work.keepGoing(job, escrow.fail(job, reason)));
       if (end.kind === 'context_exceeded') return contextExceeded(job, refundTxOf(known));
+      if (end.kind === 'failed' && end.busy && known?.end.status !== 'refunded') {
+        return noCapacity(job, end.busy.retryAfterMs);
+      }
       return known ? endingError(job, known) : workerFailed(job, null);
     },
   };
@@ -100,6 +103,19 @@ function unchargedDetails(job: LockedJob, refundTx: string | null) {
 function workerFailed(job: LockedJob, refundTx: string | null): ApiError {
   return new ApiError('worker_failed', 'No worker produced a proven answer; nothing is charged.', {
     details: unchargedDetails(job, refundTx),
+  });
+}
+
+/** Clients ignore a longer time, and a shorter one than a second is none. */
+const RETRY_AFTER_SECONDS_MAX = 60;
+
+/** Every worker that was asked was busy; the lock is given back. */
+function noCapacity(job: LockedJob, retryAfterMs = 1_000): ApiError {
+  const seconds = Math.ceil(retryAfterMs / 1_000);
+  const retryAfterSeconds = Math.min(Math.max(seconds, 1), RETRY_AFTER_SECONDS_MAX);
+  return new ApiError('no_workers_available', `All workers of ${job.model.id} are busy.`, {
+    retryAfterSeconds,
+    details: { model: job.model.id, retry_after: retryAfterSeconds },
   });
 }
 

@@ -53,7 +53,8 @@ const errorBody = z.object({ error: z.object({ code }) });
 /** In seconds; the other form, a date, would depend on the worker's clock. */
 const retryAfter = z.coerce.number().int().positive();
 
-const busyCodes: ReadonlySet<string> = new Set(['no_free_slot', 'shutting_down']);
+/** None of these is the worker's fault: another process's job, or what it was not told in time. */
+const busyCodes: ReadonlySet<string> = new Set(['no_free_slot', 'shutting_down', 'job_not_open']);
 const TOO_MANY_REQUESTS = 429;
 
 /** What a worker's answer that is no answer says: why, and whether it was merely busy. */
@@ -107,6 +108,8 @@ export interface WorkerProof {
 export type WorkerEvent =
   | { type: 'started'; engine: string | null }
   | { type: 'content'; text: string }
+  /** The worker is at it, and has no text yet. */
+  | { type: 'alive' }
   | { type: 'finish'; reason: string }
   | { type: 'proof'; proof: WorkerProof };
 
@@ -152,6 +155,7 @@ export async function* readEvents(
  */
 function readEvent(event: string | undefined, data: string): WorkerEvent[] {
   if (data === '[DONE]') return [];
+  if (event === 'alive') return [{ type: 'alive' }];
   const json = parseJson(data);
   if (event === 'proof') {
     const proof = parseEvent(proofEvent, json);

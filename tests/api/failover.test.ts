@@ -1,7 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { UnprovenEnd } from '../../api/jobs/attempt.ts';
 import { type Dispatchable, type DispatchServices, dispatch } from '../../api/jobs/dispatch.ts';
-import { SILENCE_SECONDS } from '../../api/jobs/job.ts';
+import { IDLE_MS } from '../../api/jobs/job.ts';
 import type { WorkerTask } from '../../api/workers/client.ts';
 import { type WorkerEvent, WorkerFailedError } from '../../api/workers/events.ts';
 import { createLogger } from '../../common/logger.ts';
@@ -9,6 +9,9 @@ import { createLogger } from '../../common/logger.ts';
 // What a whole service cannot be made to do at will: what each worker of a job says in its turn.
 
 const STOP_AT = 105n;
+
+beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] }));
+afterEach(() => void jest.useRealTimers());
 
 /** What a worker says: pieces of text, then a failure. */
 type Script = readonly string[];
@@ -20,15 +23,16 @@ async function answer(
     nowSeconds?: bigint;
     workers?: DispatchServices['workers'];
     clientGone?: AbortSignal;
-    keepPartial?: boolean;
+    isStream?: boolean;
     waitUntil?: (at: bigint) => Promise<void>;
+    clock?: Pick<DispatchServices['clock'], 'nowSeconds' | 'waitUntil'>;
     /** Resolves once another worker has a place. */
     free?: Promise<void>;
     /** Whose places are given back, in that order, where it is not the one they were taken in. */
     released?: readonly string[];
   } = {},
 ) {
-  const { nowSeconds = 0n, clientGone = new AbortController().signal, keepPartial = true } = other;
+  const { nowSeconds = 0n, clientGone = new AbortController().signal, isStream = true } = other;
   const { waitUntil = () => new Promise(() => undefined) } = other;
   const asked: WorkerTask[] = [];
   const taken: string[] = [];
@@ -56,7 +60,7 @@ async function answer(
 
   const services = {
     workers: other.workers ?? { submit: ask, stop: async () => undefined },
-    clock: { nowSeconds: () => nowSeconds, waitUntil },
+    clock: other.clock ?? { nowSeconds: () => nowSeconds, waitUntil },
     logger: createLogger({ name: 'test', level: 'silent' }),
     directory: {
       async reserve() {
@@ -71,23 +75,33 @@ async function answer(
       id: 'a job',
       model: { id: 'm', address: 'm' },
       tokenLimit: 10,
-      deadlines: { stopAt: STOP_AT },
+      deadlines: { stopAt: STOP_AT, proofDueAt: STOP_AT + 10n },
     },
     reservation: takeReservation(),
     chat: {},
     clientGone,
-    keepPartial,
+    isStream,
   } as unknown as Dispatchable;
   const started: number[] = [];
+  /** How many pieces were delivered before each beginning anew. */
+  const discarded: number[] = [];
   let end: UnprovenEnd | undefined;
   for await (const event of dispatch(services, dispatchable)) {
     if (event.type === 'started') started.push(event.attempt);
     if (event.type === 'text') delivered.push(...event.pieces);
+    if (event.type === 'discarded') discarded.push(delivered.length);
     if (event.type === 'unproven') end = event.end;
   }
   // However it ends, no place is kept.
   expect(released).toEqual(other.released ?? taken);
-  return { end, taken, delivered, started, attempts: asked.map(({ attempt }) => attempt) };
+  return {
+    end,
+    taken,
+    delivered,
+    discarded,
+    started,
+    attempts: asked.map(({ attempt }) => attempt),
+  };
 }
 
 describe('a job with failing workers', () => {
@@ -97,7 +111,39 @@ describe('a job with failing workers', () => {
     expect(attempts).toEqual([1, 2, 3]);
   });
 
-  it('is not dispatched again after the first text, so that two answers never mix', async () => {
+  it('restarts at another worker after the first text of a plain request', async () => {
+    const { discarded, delivered, attempts } = await answer([['Hel'], ['Good morning']], {
+      isStream: false,
+    });
+    expect(attempts).toEqual([1, 2]);
+    expect(delivered).toEqual(['Hel', 'Good morning']);
+    expect(discarded).toEqual([1]);
+  });
+
+  it('ends with the shortest retry time of its workers if all of them were busy', async () => {
+    const waits = [9_000, 4_000, 7_000];
+    // biome-ignore lint/correctness/useYield: it has nothing to say
+    async function* refuse(): AsyncGenerator<readonly WorkerEvent[]> {
+      throw new WorkerFailedError('no_free_slot', { busy: { retryAfterMs: waits.shift() } });
+    }
+    const workers = { submit: refuse } as unknown as DispatchServices['workers'];
+    const { end } = await answer([[], [], []], { workers });
+    expect(end).toMatchObject({ kind: 'failed', busy: { retryAfterMs: 4_000 } });
+  });
+
+  it('ends without a retry time if one worker failed for another reason', async () => {
+    const busy = [{ retryAfterMs: 9_000 }, undefined];
+    // biome-ignore lint/correctness/useYield: it has nothing to say
+    async function* refuse(): AsyncGenerator<readonly WorkerEvent[]> {
+      const next = busy.shift();
+      throw new WorkerFailedError('some_code', next && { busy: next });
+    }
+    const workers = { submit: refuse } as unknown as DispatchServices['workers'];
+    const { end } = await answer([[], []], { workers });
+    expect(end).toMatchObject({ kind: 'failed', busy: undefined });
+  });
+
+  it('is not dispatched again after the first text of a stream, so that two answers never mix', async () => {
     const { end, delivered, attempts } = await answer([[], ['Hel', 'lo'], ['Good morning']]);
     expect(end).toMatchObject({ kind: 'failed', reason: 'worker_error', hasText: true });
     expect(delivered).toEqual(['Hel', 'lo']);
@@ -123,7 +169,8 @@ describe('a worker that was silent for too long', () => {
     const texts = ['Hello', 'Good morning'];
     async function* ask(): AsyncGenerator<readonly WorkerEvent[]> {
       const text = texts.shift() ?? '';
-      // By the next turn another's place is waited for.
+      // Then another's place is waited for.
+      await jest.advanceTimersByTimeAsync(IDLE_MS);
       await nextTurn();
       if (when !== 'before') hasPlace();
       if (when === 'after') await nextTurn();
@@ -134,8 +181,6 @@ describe('a worker that was silent for too long', () => {
     }
     const { end, taken, delivered } = await answer([[], []], {
       workers: { submit: ask } as unknown as DispatchServices['workers'],
-      waitUntil: (at) =>
-        at === SILENCE_SECONDS ? Promise.resolve() : new Promise(() => undefined),
       free,
       ...(when === 'before' && { released: ['worker 1', 'worker 0'] }),
     });
@@ -172,7 +217,7 @@ describe('a worker that reports messages above its context window', () => {
 
 describe('a client that disconnects after the first text', () => {
   /** @returns how the job ends, and whether its worker was told to stop and prove */
-  async function leave(keepPartial: boolean) {
+  async function leave(isStream: boolean) {
     const leaving = new AbortController();
     let isStopped = false;
     async function* ask(_task: WorkerTask, signal: AbortSignal) {
@@ -185,7 +230,7 @@ describe('a client that disconnects after the first text', () => {
       isStopped = true;
     };
     const workers = { submit: ask, stop } as unknown as DispatchServices['workers'];
-    const { end } = await answer([[]], { workers, clientGone: leaving.signal, keepPartial });
+    const { end } = await answer([[]], { workers, clientGone: leaving.signal, isStream });
     return { kind: end?.kind, isStopped };
   }
 
@@ -196,4 +241,135 @@ describe('a client that disconnects after the first text', () => {
   it('has its plain answer cancelled, because it has read nothing', async () => {
     expect(await leave(false)).toEqual({ kind: 'client_gone', isStopped: false });
   });
+});
+
+describe('a worker that stands still', () => {
+  /** A clock that is moved by hand. */
+  function createClock() {
+    let now = 0n;
+    const waiting = new Set<{ at: bigint; resolve: () => void }>();
+    return {
+      nowSeconds: () => now,
+      waitUntil: (at: bigint) =>
+        at <= now
+          ? Promise.resolve()
+          : new Promise<void>((resolve) => void waiting.add({ at, resolve })),
+      /** Moves the time on, second by second, so that everything happens in its order. */
+      async advance(seconds: number) {
+        for (let second = 0; second < seconds; second += 1) {
+          now += 1n;
+          await jest.advanceTimersByTimeAsync(1_000);
+          for (const waiter of [...waiting]) {
+            if (waiter.at > now) continue;
+            waiting.delete(waiter);
+            waiter.resolve();
+          }
+          await new Promise((resolve) => void setImmediate(resolve));
+        }
+      },
+    };
+  }
+
+  /** A worker that says what it is told to, until its connection is cut or it ends by itself. */
+  function createTalker() {
+    const said: (readonly WorkerEvent[])[] = [];
+    let wake = () => {};
+    let isStopped = false;
+    async function* submit(_task: WorkerTask, signal: AbortSignal) {
+      signal.addEventListener('abort', () => wake());
+      for (;;) {
+        if (signal.aborted) throw new WorkerFailedError('connection_lost');
+        const next = said.shift();
+        if (next) yield next;
+        else await new Promise<void>((resolve) => (wake = resolve));
+      }
+    }
+    const stop = async () => {
+      isStopped = true;
+    };
+    return {
+      workers: { submit, stop } as unknown as DispatchServices['workers'],
+      async say(...events: WorkerEvent[]) {
+        said.push(events);
+        wake();
+        await new Promise((resolve) => void setImmediate(resolve));
+      },
+      isStopped: () => isStopped,
+    };
+  }
+
+  function begin({ isStream, others = 0 }: { isStream: boolean; others?: number }) {
+    const clock = createClock();
+    const talker = createTalker();
+    const ending = answer([[], ...Array.from({ length: others }, () => [])], {
+      workers: talker.workers,
+      clock,
+      isStream,
+    });
+    return { clock, talker, ending };
+  }
+
+  const text = { type: 'content', text: 'Hello' } as const;
+  const alive = { type: 'alive' } as const;
+
+  it('ends a stream 20 s after its last text, and nothing is proven', async () => {
+    const { clock, talker, ending } = begin({ isStream: true });
+    await clock.advance(15);
+    await talker.say(text);
+    await clock.advance(19);
+    expect(talker.isStopped()).toBe(false);
+    await clock.advance(1);
+    const { end, attempts } = await ending;
+    expect(end).toMatchObject({ kind: 'failed', cause: 'silent', hasText: true });
+    expect(attempts).toEqual([]);
+  });
+
+  it('is waited for while it gives signs of life, before and after its first text', async () => {
+    const { clock, talker, ending } = begin({ isStream: true });
+    for (const event of [alive, alive, text, alive]) {
+      await clock.advance(15);
+      await talker.say(event);
+    }
+    let isOver = false;
+    void ending.then(() => (isOver = true));
+    await clock.advance(19);
+    expect(isOver).toBe(false);
+    await clock.advance(1);
+    expect((await ending).end).toMatchObject({ cause: 'silent' });
+  });
+
+  it('gives a plain request to another worker, also after its first text', async () => {
+    const { clock, talker, ending } = begin({ isStream: false, others: 1 });
+    await talker.say(text);
+    await clock.advance(20);
+    await talker.say(text);
+    // The other one stands still, too, and there is no third.
+    await clock.advance(85);
+    const { end, discarded, started } = await ending;
+    expect(started).toEqual([1, 2]);
+    expect(discarded).toEqual([1]);
+    expect(end).toMatchObject({ cause: 'silent', hasText: true });
+  });
+
+  it.each([
+    ['stopped and proven', 10, true],
+    ['given up', 11, false],
+  ])(
+    'is %s 15 s before the deadline, %i s after its last sign of life',
+    async (_how, seconds, isStopped) => {
+      const { clock, talker, ending } = begin({ isStream: false });
+      await talker.say(text);
+      for (let second = 0; second < Number(STOP_AT) - seconds; second += 1) {
+        await clock.advance(1);
+        await talker.say(alive);
+      }
+      await clock.advance(seconds);
+      expect(talker.isStopped()).toBe(isStopped);
+      if (!isStopped) expect((await ending).end).toMatchObject({ cause: 'silent' });
+      else {
+        await talker.say({ type: 'finish', reason: 'length' });
+        await clock.advance(20);
+      }
+    },
+  );
 });

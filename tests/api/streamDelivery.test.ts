@@ -52,7 +52,7 @@ describe('a stream', () => {
       for (const word of ['a', 'b']) delivery.write(word);
       await new Promise((resolve) => setTimeout(resolve, 10));
       delivery.write('c');
-      delivery.finish('stop', usage);
+      delivery.finish({ finishReason: 'stop', isTruncated: false, usage });
       delivery.settled(settlement);
     });
     const chunks = chunksOf(wire);

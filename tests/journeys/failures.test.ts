@@ -90,6 +90,12 @@ async function failureOf(kind: 'plain' | 'stream'): Promise<APIError> {
   throw new Error('the completion succeeded');
 }
 
+/** Whether a streamed completion ends with an error. */
+async function failsAsStream(): Promise<boolean> {
+  const failure = await failureOf('stream').catch((error: Error) => error);
+  return failure instanceof APIError;
+}
+
 /** The wallet's only job, as the ledger has it. */
 async function onlyJob() {
   const { jobs } = await readBooks(service, wallet.address);
@@ -203,6 +209,23 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
     }
     await untilAll('settled', ROUNDS);
   });
+
+  it.each(['dies_midstream', 'no_proof', 'wrong_hash'] as const)(
+    'is answered by a sound worker, if it is plain, after the first text of one that misbehaves: %s',
+    async (behaviour) => {
+      await start(behaviour, 'honest');
+      const body = { model: service.model.id, messages };
+      const [bad] = service.workers;
+      for (let round = 0; (bad?.jobsAsked() ?? 0) === 0; round += 1) {
+        expect(round).toBeLessThan(50);
+        if (kind === 'plain') {
+          const answer = await service.openai(wallet).chat.completions.create(body);
+          expect(answer.choices[0]?.finish_reason).toBe('stop');
+        } else if (await failsAsStream()) break;
+      }
+      await service.expectConserved();
+    },
+  );
 
   it('is charged for the lower count when its worker claims more tokens [charging.lower-count]', async () => {
     await work('inflates_count');

@@ -85,6 +85,33 @@ describe('a job with an upstream engine', () => {
     });
   });
 
+  it.each([
+    ['reasons', (reply: Reply) => reply.raw('{"choices":[{"delta":{"reasoning_content":"Hm"}}]}')],
+    ['sends an empty delta', (reply: Reply) => reply.text('')],
+    ['sends a comment', (reply: Reply) => reply.lines(': working\n\n')],
+  ])('sends an alive event while the upstream %s', async (_what, think) => {
+    const { promise: read, resolve: onRead } = Promise.withResolvers<void>();
+    upstream.answerWith(async (reply) => {
+      think(reply);
+      think(reply);
+      await read;
+      reply.text('Good morning');
+      reply.finish('stop');
+      reply.done();
+      reply.end();
+    });
+    const events = readEvents(await ask());
+    expect((await events.next()).value).toMatchObject({ event: 'alive', data: '{}' });
+    onRead();
+    const rest: string[] = [];
+    for await (const { event, data } of events) rest.push(`${event} ${data}`);
+    // At most one a second, and none of it is part of the answer.
+    expect(rest.filter((event) => event.startsWith('alive'))).toEqual([]);
+    expect(JSON.parse(rest.at(-1)?.slice('proof '.length) ?? '')).toMatchObject({
+      output_hash: hashOf('Good morning'),
+    });
+  });
+
   it('estimates the tokens of an upstream without usage', async () => {
     upstream.answerWith((reply) => {
       for (const text of ['One', ' two', ' three']) reply.text(text);

@@ -8,9 +8,13 @@ export interface Usage {
 
 export type FinishReason = 'stop' | 'length' | 'content_filter';
 
-/** A piece of the answer, never empty; after all of them one `end`, unless the engine throws. */
+/**
+ * A piece of the answer, never empty, or a sign that the model works on it without text; after all
+ * of them one `end`, unless the engine throws.
+ */
 export type EngineEvent =
   | { type: 'text'; text: string }
+  | { type: 'alive' }
   | { type: 'end'; finishReason: FinishReason; usage?: Usage };
 
 /** Generates text for a conversation. */

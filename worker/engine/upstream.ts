@@ -4,6 +4,7 @@ import { createStopScanner, type Engine, type FinishReason, type Usage } from '.
 import {
   asUpstreamFailure,
   asUpstreamRefusal,
+  COMMENT,
   parseUpstreamChunk,
   readServerEvents,
 } from './upstreamEvents.ts';
@@ -76,7 +77,12 @@ export function createUpstreamEngine(upstream: {
       let usage: Usage | undefined;
       try {
         const events = await request(chat, tokenLimit, AbortSignal.any([signal, usageWait.signal]));
-        for await (const { data, event } of events) {
+        for await (const message of events) {
+          if (message === COMMENT) {
+            yield { type: 'alive' };
+            continue;
+          }
+          const { data, event } = message;
           if (data === '[DONE]') {
             finishReason ??= 'stop';
             break;
@@ -85,7 +91,9 @@ export function createUpstreamEngine(upstream: {
           usage = chunk.usage ?? usage;
           if (finishReason !== undefined) continue;
           const { text, isStopped } = scanner.add(chunk.text);
+          const isThinking = chunk.isDelta && chunk.text === '' && chunk.finishReason === undefined;
           if (text !== '') yield { type: 'text', text };
+          else if (isThinking) yield { type: 'alive' };
           if (isStopped) {
             finishReason = 'stop';
             break;

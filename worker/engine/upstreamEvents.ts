@@ -46,6 +46,9 @@ export function createErrorFields(): ErrorFields {
 /** The longest event of an upstream: far longer than any token, and small enough to buffer. */
 const EVENT_CHARACTERS_MAX = 1024 * 1024;
 
+/** A comment: the server keeps the connection, and works. */
+export const COMMENT: EventSourceMessage = { id: undefined, event: 'comment', data: '' };
+
 /**
  * Reads server-sent events from a body. It uses no stream transforms: three of them cost a worker
  * more than everything else for a token.
@@ -62,6 +65,7 @@ export async function* readServerEvents(
   const parser = createParser({
     maxBufferSize: EVENT_CHARACTERS_MAX,
     onEvent: (event) => void events.push(event),
+    onComment: () => void events.push(COMMENT),
     onError(error) {
       // Other malformed lines are ignored; only an oversized event ends the answer.
       if (error.type === 'max-buffer-size-exceeded') failure = error;
@@ -170,6 +174,8 @@ export function parseUpstreamChunk(
   event?: string,
 ): {
   text: string;
+  /** Whether the chunk is about the answer, not its usage alone. */
+  isDelta: boolean;
   finishReason: FinishReason | undefined;
   usage: Usage | undefined;
 } {
@@ -184,6 +190,7 @@ export function parseUpstreamChunk(
   const choice = choices?.find(({ index }) => !index);
   return {
     text: choice?.delta?.content ?? '',
+    isDelta: choice?.delta != null,
     finishReason: choice?.finish_reason ? asFinishReason(choice.finish_reason) : undefined,
     usage: usage
       ? { promptTokens: usage.prompt_tokens, completionTokens: usage.completion_tokens }

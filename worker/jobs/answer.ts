@@ -98,10 +98,13 @@ export async function answer(work: {
   const transcript = createTranscript();
   const chunk = createChunks(request);
 
+  let hasBegun = false;
+
   async function send(text: string): Promise<void> {
     if (text === '') return;
     await admitted;
-    if (!stream.isOpen) await stream.send(chunk({ role: 'assistant' }));
+    if (!hasBegun) await stream.send(chunk({ role: 'assistant' }));
+    hasBegun = true;
     await stream.send(chunk({ content: text }));
   }
 
@@ -114,6 +117,11 @@ export async function answer(work: {
     signal.throwIfAborted();
     for await (const event of engine.generate(request.chat, { tokenLimit, signal })) {
       if (event.type === 'end') return event;
+      if (event.type === 'alive') {
+        await admitted;
+        await stream.alive();
+        continue;
+      }
       if (isOverLimit()) return CUT_OFF;
       await send(transcript.add(event.text));
     }

@@ -6,12 +6,15 @@ export interface EventStream {
   readonly isOpen: boolean;
   /** Sends one event and waits while the socket's buffer is full. */
   send(data: object): Promise<void>;
+  /** Tells that the answer is being worked on; at most once a second. */
+  alive(): Promise<void>;
   /** Sends the last event, under its own name, and ends the response. */
   end(event: 'proof' | 'error', data: object): void;
 }
 
 /** Events of one turn are written together, up to this many characters: a write costs the same. */
 const BATCH_CHARACTERS_MAX = 16_384;
+const ALIVE_INTERVAL_MS = 1_000;
 
 /**
  * The engine pauses while the socket is full. So only one batch and the socket's buffer are in
@@ -22,6 +25,7 @@ const BATCH_CHARACTERS_MAX = 16_384;
 export function createEventStream(response: ServerResponse, signal: AbortSignal): EventStream {
   let batch = '';
   let hasSpace = true;
+  let aliveAtMs = Number.NEGATIVE_INFINITY;
 
   function flush(): void {
     if (batch === '') return;
@@ -29,24 +33,32 @@ export function createEventStream(response: ServerResponse, signal: AbortSignal)
     batch = '';
   }
 
+  async function write(event: string): Promise<void> {
+    if (!response.headersSent) {
+      response.writeHead(200, {
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-cache, no-transform',
+        'x-accel-buffering': 'no',
+      });
+    }
+    if (batch === '') process.nextTick(flush);
+    batch += event;
+    if (batch.length >= BATCH_CHARACTERS_MAX) flush();
+    if (hasSpace) return;
+    await once(response, 'drain', { signal });
+    hasSpace = true;
+  }
+
   return {
     get isOpen() {
       return response.headersSent;
     },
-    async send(data) {
-      if (!response.headersSent) {
-        response.writeHead(200, {
-          'content-type': 'text/event-stream; charset=utf-8',
-          'cache-control': 'no-cache, no-transform',
-          'x-accel-buffering': 'no',
-        });
-      }
-      if (batch === '') process.nextTick(flush);
-      batch += `data: ${JSON.stringify(data)}\n\n`;
-      if (batch.length >= BATCH_CHARACTERS_MAX) flush();
-      if (hasSpace) return;
-      await once(response, 'drain', { signal });
-      hasSpace = true;
+    send: (data) => write(`data: ${JSON.stringify(data)}\n\n`),
+    async alive() {
+      const nowMs = performance.now();
+      if (nowMs - aliveAtMs < ALIVE_INTERVAL_MS) return;
+      aliveAtMs = nowMs;
+      await write('event: alive\ndata: {}\n\n');
     },
     end(event, data) {
       flush();

@@ -49,6 +49,15 @@ export const chatCompletionChunk = z.object({
     )
     .describe('Empty in the chunk that `stream_options.include_usage` asks for.'),
   usage: usage.optional().describe('Only with `stream_options.include_usage`.'),
+  svc: z
+    .object({
+      truncated: z
+        .literal('deadline')
+        .optional()
+        .describe('The answer was cut off because its job had 15 s left.'),
+    })
+    .optional()
+    .describe('Our choice: in the chunk with the finish reason.'),
 });
 
 export type ChatCompletionChunk = z.infer<typeof chatCompletionChunk>;

@@ -175,7 +175,7 @@ export const errorTable = {
     status: 503,
     type: 'capacity_error',
     meaning:
-      'No worker can take the request now. Nothing was locked; wait `details.retry_after` s.',
+      'No worker can take the request now, and nothing is charged; wait `details.retry_after` s.',
     details: ['model', 'retry_after'],
     hasRetryAfter: true,
   },

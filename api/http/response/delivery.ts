@@ -67,12 +67,22 @@ export interface Delivery {
   /** The first non-empty content was accepted from this worker: there is no way back to another. */
   begin(worker: { address: string; engine: string | null }): void;
   write(text: string): void;
+  /** Forgets what was written: another worker begins anew. Never called of a stream. */
+  discard(): void;
   /** The text is complete and its proof has been checked. */
-  finish(finishReason: FinishReason, usage: Usage): void;
+  finish(end: AnswerEnd): void;
   /** The answer settled, or nothing is known of its settlement in time. */
   settled(settlement: Settlement): void;
   /** Ends with an error, as a status while none was sent, else as the stream's last event. */
   fail(error: ApiError): void;
+}
+
+/** How an answer ended. */
+interface AnswerEnd {
+  finishReason: FinishReason;
+  /** Whether it was cut off because the job's time was nearly over. */
+  isTruncated: boolean;
+  usage: Usage;
 }
 
 /** What a client gets to know of the settlement. */
@@ -132,7 +142,12 @@ function createPlainDelivery(options: DeliveryOptions): Delivery {
     write(text) {
       parts.push(text);
     },
-    finish(finishReason, usage) {
+    discard() {
+      parts.length = 0;
+      response.removeHeader('x-svc-engine');
+    },
+    finish({ finishReason, isTruncated, usage }) {
+      if (isTruncated) response.set('x-svc-truncated', 'deadline');
       body = JSON.stringify({
         id: `chatcmpl-${identity.jobId}`,
         object: 'chat.completion',
@@ -185,7 +200,7 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
     keepAlive?.refresh();
   }
 
-  function sendChunk(body: Pick<ChatCompletionChunk, 'choices' | 'usage'>): void {
+  function sendChunk(body: Pick<ChatCompletionChunk, 'choices' | 'usage' | 'svc'>): void {
     const { jobId, created, modelId: model } = identity;
     const head = {
       id: `chatcmpl-${jobId}`,
@@ -199,8 +214,9 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
   function sendDelta(
     delta: ChatCompletionChunk['choices'][number]['delta'],
     finish_reason: FinishReason | null = null,
+    svc?: ChatCompletionChunk['svc'],
   ): void {
-    sendChunk({ choices: [{ index: 0, delta, finish_reason }] });
+    sendChunk({ choices: [{ index: 0, delta, finish_reason }], ...(svc && { svc }) });
   }
 
   function end(): void {
@@ -226,8 +242,11 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
     write(text) {
       sendDelta({ content: text });
     },
-    finish(finishReason, usage) {
-      sendDelta({}, finishReason);
+    discard() {
+      throw new Error('what a stream has sent cannot be taken back');
+    },
+    finish({ finishReason, isTruncated, usage }) {
+      sendDelta({}, finishReason, isTruncated ? { truncated: 'deadline' } : undefined);
       if (includeUsage) sendChunk({ choices: [], usage });
       send('data: [DONE]\n\n');
       flush();
