@@ -19,7 +19,7 @@ afterAll(() => service?.close());
 
 /** Proves any text for the job, as a worker can once it is acknowledged, and ends the stream. */
 async function sabotage(thief: TestWorker): Promise<void> {
-  const [found] = await service.untilUnderWay(1);
+  const [found] = await service.untilDispatched(1);
   if (!found) throw new Error('no job is under way');
   const { address: job, data } = found;
   const worker = publicKeyOf(thief.address);
@@ -49,7 +49,7 @@ describe('a worker that proves garbage on the ledger and leaves', () => {
       model: service.model.id,
       messages: [{ role: 'user', content: 'Hello.' }],
     });
-    const [job] = await service.untilUnderWay(1);
+    const [job] = await service.untilDispatched(1);
     const thiefAddress = job?.data.worker.toBase58();
     const thief = service.workers.find(({ address }) => address === thiefAddress) as TestWorker;
     const sound = service.workers.find(({ address }) => address !== thiefAddress) as TestWorker;
