@@ -3,11 +3,11 @@ import type pg from 'pg';
 import type { Dispatcher } from 'undici';
 import type { Logger } from '../common/logger.ts';
 import { createGuardedDispatcher } from '../common/net/addressGuard.ts';
+import { connectPooledRpc } from '../common/net/pooledRpc.ts';
 import { createPool } from '../common/postgres.ts';
 import type { Shutdown } from '../common/shutdown.ts';
 import { createTokenCounts, type TokenCounts } from '../common/tokenizers/tokenCounts.ts';
 import { type Addresses, createAddresses } from '../programs/client/addresses.ts';
-import { connectRpc } from '../programs/client/rpc/connectRpc.ts';
 import type { Rpc } from '../programs/client/rpc/rpc.ts';
 import type { createSender } from '../programs/client/sender/sender.ts';
 import type { ApiConfig } from './config.ts';
@@ -71,7 +71,7 @@ export async function openResources(options: {
     ...(config.SOLANA_WS_URL && { wsEndpoint: config.SOLANA_WS_URL }),
   });
   const ending = new AbortController();
-  const rpc = connectRpc({ url: config.SOLANA_RPC_URL, ending: ending.signal });
+  const rpc = connectPooledRpc({ url: config.SOLANA_RPC_URL, ending: ending.signal });
   shutdown.add('ledger node', () => ending.abort());
   const addresses = createAddresses(config.SVC_PROGRAM_ID);
   const ledger = connectLedger({

@@ -15,12 +15,29 @@ export function delay(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/** A promise, and what ends it. */
+export interface Deferred<Value> {
+  readonly promise: Promise<Value>;
+  resolve(value: Value): void;
+  reject(error: unknown): void;
+}
+
+/** What newer runtimes have as `Promise.withResolvers`, which Node 20 lacks. */
+export function createDeferred<Value>(): Deferred<Value> {
+  let resolve: Deferred<Value>['resolve'] = () => undefined;
+  let reject: Deferred<Value>['reject'] = () => undefined;
+  const promise = new Promise<Value>((...ends) => {
+    [resolve, reject] = ends;
+  });
+  return { promise, resolve, reject };
+}
+
 /** What `work` comes to, or undefined once `ms` milliseconds have passed; the work itself goes on. */
 export async function within<Result>(
   ms: number,
   work: Promise<Result>,
 ): Promise<Result | undefined> {
-  const { promise: late, resolve } = Promise.withResolvers<undefined>();
+  const { promise: late, resolve } = createDeferred<undefined>();
   const timer = setTimeout(() => resolve(undefined), ms);
   try {
     return await Promise.race([work, late]);

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import { createLogger } from '../common/logger.ts';
+import { connectPooledRpc } from '../common/net/pooledRpc.ts';
 import { hostInUrl, listenAt } from '../common/net/urls.ts';
 import { createShutdown, type Shutdown } from '../common/shutdown.ts';
-import { connectRpc } from '../programs/client/rpc/connectRpc.ts';
 import { createWorker } from './app.ts';
 import type { WorkerConfig } from './config.ts';
 import { createBuiltinEngine } from './engine/builtin.ts';
@@ -35,7 +35,7 @@ export async function startWorker(config: WorkerConfig): Promise<RunningWorker> 
       proofKey: config.WORKER_PROOF_KEY,
       capacity: config.WORKER_SLOTS,
     },
-    rpc: connectRpc({ url: config.SOLANA_RPC_URL }),
+    rpc: connectPooledRpc({ url: config.SOLANA_RPC_URL }),
     engine,
     logger,
   });

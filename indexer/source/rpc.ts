@@ -1,6 +1,6 @@
+import { connectPooledRpc } from '../../common/net/pooledRpc.ts';
 import type { delay } from '../../common/wait.ts';
 import { RpcError } from '../../programs/client/rpc/answers.ts';
-import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
 import { FatalError, NodeBehindError, RetryableError } from './errors.ts';
 
 /** Asks a ledger's node one question over JSON-RPC. */
@@ -30,7 +30,7 @@ const BEHIND_CODE = -32016;
  *   is none: a page of HTML, and any HTTP status
  */
 export function createRpc(url: string, ending?: AbortSignal): Rpc {
-  const node = connectRpc({ url, ending });
+  const node = connectPooledRpc({ url, ending });
   return async (method, parameters) => {
     try {
       return await node.ask(method, parameters, (result) => result as never);

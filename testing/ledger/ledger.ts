@@ -1,8 +1,8 @@
 import { Connection, Keypair, type PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import { connectPooledRpc } from '../../common/net/pooledRpc.ts';
 import { withEscrow } from '../../localnet/escrow.ts';
 import { startLocalnet } from '../../localnet/start.ts';
 import { unixSecondsOf } from '../../programs/client/accounts.ts';
-import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import {
   addModel,
@@ -103,7 +103,7 @@ export async function startLedger(
   const connection = new Connection(rpcUrl, { wsEndpoint: wsUrl, commitment: 'confirmed' });
   const fundLamports = (address: PublicKey, lamports: number): Promise<void> =>
     writeAccount(rpcUrl, address, { lamports });
-  const rpc = connectRpc({ url: rpcUrl });
+  const rpc = connectPooledRpc({ url: rpcUrl });
   return { rpcUrl, wsUrl, close, payer, connection, rpc, fundLamports };
 }
 

@@ -1,4 +1,5 @@
 import type { Keypair, PublicKey } from '@solana/web3.js';
+import { createDeferred } from '../../../common/wait.ts';
 import { LedgerUnavailableError, mayPass, type Outcome, WithdrawnError } from './outcome.ts';
 import type { Instructions, Sender } from './sender.ts';
 import { TransactionTooLargeError } from './transaction.ts';
@@ -226,7 +227,7 @@ export function createBatcher(options: {
       if (waiting.length >= WAITING_MAX) {
         throw new LedgerUnavailableError('Too much waits to be sent', { signature: null });
       }
-      const end = Promise.withResolvers<Outcome>();
+      const end = createDeferred<Outcome>();
       waiting.push({
         item: { ...item, end },
         lingersUntilMs: performance.now() + lingerMs,

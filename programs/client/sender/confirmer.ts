@@ -1,4 +1,4 @@
-import { delay } from '../../../common/wait.ts';
+import { createDeferred, type Deferred, delay } from '../../../common/wait.ts';
 import type { SignatureStatus, TransactionError } from '../rpc/methods.ts';
 import type { Ledger } from './ledger.ts';
 import { LedgerUnavailableError, type Outcome, refusalOf } from './outcome.ts';
@@ -64,14 +64,14 @@ export interface Confirmer {
 }
 
 interface Flight extends SentTransaction {
-  readonly end: PromiseWithResolvers<Outcome>;
+  readonly end: Deferred<Outcome>;
   readonly sinceMs: number;
   sentMs: number;
 }
 
 /** A transaction that is being sent. */
 interface Expected {
-  readonly noticed: PromiseWithResolvers<void>;
+  readonly noticed: Deferred<void>;
   outcome?: Outcome;
 }
 
@@ -206,7 +206,7 @@ export function createConfirmer(options: {
 
   return {
     expect(signature) {
-      const noticed = Promise.withResolvers<void>();
+      const noticed = createDeferred<void>();
       if (!notices) return noticed.promise;
       expected.set(signature, { noticed });
       notices.watch(signature);
@@ -226,7 +226,7 @@ export function createConfirmer(options: {
       // Two callers with the same instructions and blockhash have sent one transaction.
       const same = flights.get(signature);
       if (same !== undefined) return same.end.promise;
-      const end = Promise.withResolvers<Outcome>();
+      const end = createDeferred<Outcome>();
       const nowMs = performance.now();
       flights.set(signature, { ...sent, end, sinceMs: nowMs, sentMs: nowMs });
       if (!running) {

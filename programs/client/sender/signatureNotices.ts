@@ -30,15 +30,19 @@ const SILENCE_MS_MAX = 10_000;
  * Subscribes to signatures over one socket, opened when first needed and again whenever it is lost.
  * Each subscription ends with its notice, or when it is forgotten.
  *
- * @param options.open opens a socket as browsers and Node.js have it
+ * @throws Error where the runtime has no WebSocket, such as Node 20
  */
 export function createSignatureNotices(options: {
   wsUrl: string;
   commitment: string;
   onNotice: (notice: Notice) => void;
-  open?: (url: string) => WebSocket;
 }): SignatureNotices {
-  const { wsUrl, commitment, onNotice, open = (url) => new WebSocket(url) } = options;
+  const { wsUrl, commitment, onNotice } = options;
+  if (!('WebSocket' in globalThis)) {
+    throw new Error(
+      'wsUrl needs the WebSocket of Node 22 or a browser. Without it the sender polls.',
+    );
+  }
   /** Signatures and their subscriptions, once a node has confirmed those. */
   const watched = new Map<string, number | undefined>();
   const signatures = new Map<number, string>();
@@ -117,7 +121,7 @@ export function createSignatureNotices(options: {
   function connect(): void {
     abandon();
     receivedMs = performance.now();
-    const opened = open(wsUrl);
+    const opened = new WebSocket(wsUrl);
     socket = opened;
     opened.onopen = () => {
       for (const signature of watched.keys()) subscribe(signature);

@@ -80,13 +80,19 @@ export function tokenInstruction(
 }
 
 export const readonly = (pubkey: PublicKey): AccountMeta => ({
-  ...{ pubkey, isSigner: false, isWritable: false },
+  pubkey,
+  isSigner: false,
+  isWritable: false,
 });
 export const writable = (pubkey: PublicKey): AccountMeta => ({
-  ...{ pubkey, isSigner: false, isWritable: true },
+  pubkey,
+  isSigner: false,
+  isWritable: true,
 });
 export const signing = (pubkey: PublicKey): AccountMeta => ({
-  ...{ pubkey, isSigner: true, isWritable: false },
+  pubkey,
+  isSigner: true,
+  isWritable: false,
 });
 
 /** An amount as instructions carry it. */
