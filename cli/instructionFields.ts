@@ -4,8 +4,9 @@ import {
   PublicKey,
   type TransactionInstruction,
 } from '@solana/web3.js';
-import { camelCase, type FieldType, IDL, type Value } from '../programs/client/codec.ts';
+import { camelCase, IDL, type Value } from '../programs/client/codec.ts';
 import * as builders from '../programs/client/instructions.ts';
+import type { FieldType, InstructionInterface } from '../programs/client/interface.ts';
 import { CommandError } from './output.ts';
 
 /**
@@ -65,7 +66,6 @@ function parseBytes(field: string, text: string): Uint8Array {
 }
 
 type Build = (fields: Record<string, unknown>) => TransactionInstruction;
-type Interface = (typeof IDL.instructions)[number];
 
 /** Fields of the builders that are neither accounts nor arguments, but determine addresses. */
 const ADDRESS_FIELDS: Readonly<Record<string, Readonly<Record<string, 'pubkey' | 'string'>>>> = {
@@ -101,7 +101,7 @@ export function buildInstruction(input: {
   const named = parseWords(words, types, name);
   const fields: Record<string, unknown> = { programId };
   for (const account of item.accounts) {
-    if ('signer' in account && account.signer && signer) fields[camelCase(account.name)] = signer;
+    if (account.signer && signer) fields[camelCase(account.name)] = signer;
   }
   for (const [field, value] of named) fields[camelCase(field)] = value;
   const instruction = explained(name, [...types.keys()], () => buildWhole(name, build, fields));
@@ -118,11 +118,11 @@ export function buildInstruction(input: {
 }
 
 /** Every field that an instruction has, by its name in the reference. */
-function fieldTypes({ name, accounts, args }: Interface): Map<string, FieldType> {
+function fieldTypes({ name, accounts, args }: InstructionInterface): Map<string, FieldType> {
   return new Map<string, FieldType>([
     ...accounts.map((account) => [account.name, 'pubkey'] as const),
     ...Object.entries(ADDRESS_FIELDS[name] ?? {}),
-    ...args.map((argument) => [argument.name, argument.type as FieldType] as const),
+    ...args.map((argument) => [argument.name, argument.type] as const),
   ]);
 }
 

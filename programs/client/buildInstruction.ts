@@ -1,4 +1,3 @@
-import type { Idl } from '@coral-xyz/anchor';
 import {
   type AccountMeta,
   type PublicKey,
@@ -7,7 +6,8 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js';
 import { type Addresses, createAddresses, PROGRAM_ID, TOKEN_PROGRAM } from './addresses.ts';
-import { camelCase, type FieldType, IDL, wordsOf } from './codec.ts';
+import { camelCase, IDL, wordsOf } from './codec.ts';
+import type { FieldType, InstructionInterface } from './interface.ts';
 import { lookUp } from './keys.ts';
 import { concatBytes, utf8 } from './platform/bytes.ts';
 
@@ -115,17 +115,13 @@ export interface Deployment {
   readonly programId?: PublicKey | undefined;
 }
 
-type Interface = Idl['instructions'][number];
-/** The program's interface nests no accounts. */
-type AccountInterface = Exclude<Interface['accounts'][number], { accounts: unknown }>;
-
 const interfaces = new Map(IDL.instructions.map((item) => [item.name, readInterface(item)]));
 
 /** An instruction's accounts and arguments, with the names that they have here. */
-function readInterface({ accounts, args, discriminator }: Interface) {
+function readInterface({ accounts, args, discriminator }: InstructionInterface) {
   return {
     discriminator: Uint8Array.from(discriminator),
-    accounts: (accounts as AccountInterface[]).map(({ name, optional, signer, writable }) => ({
+    accounts: accounts.map(({ name, optional, signer, writable }) => ({
       field: camelCase(name),
       isOptional: optional ?? false,
       isSigner: signer ?? false,
@@ -133,7 +129,7 @@ function readInterface({ accounts, args, discriminator }: Interface) {
     })),
     args: args.map(({ name, type }) => ({
       field: camelCase(name),
-      encoder: encoderOf(type as FieldType),
+      encoder: encoderOf(type),
     })),
   };
 }

@@ -1,28 +1,16 @@
-import type { Idl } from '@coral-xyz/anchor';
 import { PublicKey } from '#publicKey';
 import idl from './idl.json' with { type: 'json' };
+import type { Field, FieldType, Interface } from './interface.ts';
 import { viewOf } from './platform/bytes.ts';
 
 /** The published interface, as Anchor's own tools read it. */
-export const IDL = idl as Idl;
+export const IDL = idl as Interface;
 
 /**
  * A value of an instruction, account or event in this client's types: u64 and i64 are bigint, and a
  * byte of an enumeration is its word (`generated/vocabulary.ts`).
  */
 export type Value = bigint | number | boolean | string | PublicKey | Uint8Array | PublicKey[];
-
-/** The types that occur in the program's accounts and events. */
-export type FieldType =
-  | string
-  | { array: [FieldType, number] }
-  | { vec: FieldType }
-  | { defined: { name: string } };
-
-export interface Field {
-  readonly name: string;
-  readonly type: FieldType;
-}
 
 /** `UpheldGateway` → `upheld_gateway`: the IDL's variants as this client's words. */
 function snakeCase(name: string): string {

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { deployProgram, UPGRADEABLE_LOADER } from '../../localnet/runtime/deployment.ts';
 import {
   createRuntime,
@@ -12,6 +11,7 @@ import {
 } from '../../localnet/runtime/runtime.ts';
 import type { TransactionError } from '../../localnet/runtime/transactionError.ts';
 import { type DecodedEvent, decodeEvents, PROGRAM_ID } from '../../programs/client/index.ts';
+import { encodeBase58 } from '../../programs/client/keys.ts';
 import { signTransaction } from '../../programs/client/sender/transaction.ts';
 import { type Chain, createAccountWriters, FIRST_SECOND, nameFailure, Refusal } from './chain.ts';
 
@@ -46,7 +46,7 @@ function executedEvents(
         instructions: calls.map(({ programIdIndex, accounts, data }) => ({
           programIdIndex,
           accounts: [...accounts],
-          data: bs58.encode(data),
+          data: encodeBase58(data),
         })),
       })),
     },

@@ -1,5 +1,6 @@
 import anchor from '@coral-xyz/anchor';
-import { camelCase, type FieldType, IDL, type Value } from '../../programs/client/codec.ts';
+import { camelCase, IDL, type Value } from '../../programs/client/codec.ts';
+import type { FieldType } from '../../programs/client/interface.ts';
 
 /** Anchor's coder over the IDL, to compare with this client's codec and builders. */
 export const coder = new anchor.BorshCoder(IDL);

@@ -12,9 +12,10 @@ import {
 } from '../../programs/client/generated/vocabulary.ts';
 import idl from '../../programs/client/idl.json' with { type: 'json' };
 import * as builders from '../../programs/client/instructions.ts';
+import type { Field } from '../../programs/client/interface.ts';
 import { coder, fromCoder } from '../../testing/ledger/anchorCoder.ts';
 import { createRandom } from '../../testing/random.ts';
-import { type IdlField, randomValue } from './randomValue.ts';
+import { randomValue } from './randomValue.ts';
 
 interface Seed {
   kind: string;
@@ -32,7 +33,7 @@ interface IdlAccount {
 interface IdlInstruction {
   name: string;
   accounts: IdlAccount[];
-  args: IdlField[];
+  args: Field[];
 }
 
 const random = createRandom();

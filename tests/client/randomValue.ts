@@ -1,23 +1,12 @@
 import { PublicKey } from '@solana/web3.js';
 import { camelCase, type Value, wordsOf } from '../../programs/client/codec.ts';
 import idl from '../../programs/client/idl.json' with { type: 'json' };
+import type { Field, FieldType } from '../../programs/client/interface.ts';
 import { toCoder } from '../../testing/ledger/anchorCoder.ts';
 import type { Random } from '../../testing/random.ts';
 
-/** A type as the program's IDL spells it. */
-export type IdlType =
-  | string
-  | { array: [IdlType, number] }
-  | { vec: IdlType }
-  | { defined: { name: string } };
-
-export interface IdlField {
-  name: string;
-  type: IdlType;
-}
-
 /** Any value of a type, in this client's terms. */
-export function randomValue(type: IdlType, random: Random): Value {
+export function randomValue(type: FieldType, random: Random): Value {
   if (typeof type === 'object' && 'defined' in type) {
     const words = wordsOf(type.defined.name);
     return words[random.below(words.length)] as string;
@@ -53,7 +42,7 @@ export function randomStruct(
   random: Random,
 ): { data: Record<string, Value>; forCoder: Record<string, unknown> } {
   const found = idl.types.find((type) => type.name === name)?.type;
-  const fields = (found && 'fields' in found ? found.fields : []) as IdlField[];
+  const fields = (found && 'fields' in found ? found.fields : []) as Field[];
   const values = fields.map((field) => ({ ...field, value: randomValue(field.type, random) }));
   return {
     data: Object.fromEntries(values.map(({ name, value }) => [camelCase(name), value])),

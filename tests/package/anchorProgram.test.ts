@@ -11,6 +11,7 @@ import {
   PROGRAM_ID,
 } from '../../programs/client/index.ts';
 import * as builders from '../../programs/client/instructions.ts';
+import type { Field } from '../../programs/client/interface.ts';
 import { fromCoder, toCoder } from '../../testing/ledger/anchorCoder.ts';
 import {
   openService,
@@ -19,7 +20,7 @@ import {
   type TestLedger,
 } from '../../testing/ledger/ledger.ts';
 import { createRandom } from '../../testing/random.ts';
-import { type IdlField, randomValue } from '../client/randomValue.ts';
+import { randomValue } from '../client/randomValue.ts';
 
 const random = createRandom();
 const addresses = createAddresses();
@@ -117,7 +118,7 @@ describe(`Anchor's Program on the committed IDL (seed ${random.seed})`, () => {
 });
 
 /** As `Program` takes an argument: it spells an enumeration's variants like its other names. */
-function toMethod(value: Value, type?: IdlField['type']): unknown {
+function toMethod(value: Value, type?: Field['type']): unknown {
   const isWord = typeof type === 'object' && 'defined' in type;
   return isWord ? { [camelCase(value as string)]: {} } : toCoder(value);
 }
@@ -127,5 +128,5 @@ type Method = (...args: unknown[]) => ReturnType<typeof program.methods.limitSet
 interface Interface {
   name: string;
   accounts: { name: string; signer?: boolean; address?: string; pda?: object }[];
-  args: IdlField[];
+  args: Field[];
 }

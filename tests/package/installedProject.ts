@@ -73,7 +73,13 @@ export async function installPacked(
     }
     for (const needed of Object.keys(description.dependencies ?? {})) dependencies.add(needed);
   }
-  const others = ['solana-bankrun', 'litesvm', '@types/node'];
+  const others = [
+    '@coral-xyz/anchor',
+    '@solana/web3.js',
+    'solana-bankrun',
+    'litesvm',
+    '@types/node',
+  ];
   for (const name of new Set([...dependencies, ...others])) {
     mkdirSync(dirname(join(modules, name)), { recursive: true });
     symlinkSync(join(checkout, 'node_modules', name), join(modules, name));

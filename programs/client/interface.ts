@@ -1,0 +1,76 @@
+/**
+ * The program's interface as `idl.json` has it. Every value of these types is an `Idl` of Anchor too,
+ * so that Anchor's tools take it, but nobody needs Anchor for it.
+ */
+export interface Interface {
+  address: string;
+  metadata: { name: string; version: string; spec: string; description: string };
+  instructions: InstructionInterface[];
+  accounts: KindInterface[];
+  events: KindInterface[];
+  errors: { name: string; code: number; msg: string }[];
+  types: { name: string; docs?: string[]; type: StructInterface | EnumInterface }[];
+  constants: { name: string; docs?: string[]; type: FieldType; value: string }[];
+}
+
+export interface InstructionInterface {
+  name: string;
+  docs?: string[];
+  discriminator: number[];
+  accounts: AccountInterface[];
+  args: Field[];
+}
+
+/** An account of an instruction. */
+interface AccountInterface {
+  name: string;
+  docs?: string[];
+  writable?: boolean;
+  signer?: boolean;
+  optional?: boolean;
+  /** Its only possible one, such as another program's. */
+  address?: string;
+  pda?: { seeds: Seed[] };
+}
+
+type Seed =
+  | { kind: 'const'; value: number[] }
+  | { kind: 'arg'; path: string }
+  | { kind: 'account'; path: string };
+
+/** A kind of account or event, by the bytes that it begins with. */
+interface KindInterface {
+  name: string;
+  discriminator: number[];
+}
+
+interface StructInterface {
+  kind: 'struct';
+  fields: Field[];
+}
+
+interface EnumInterface {
+  kind: 'enum';
+  variants: { name: string }[];
+}
+
+/** An argument of an instruction, or a field of an account or event. */
+export interface Field {
+  name: string;
+  docs?: string[];
+  type: FieldType;
+}
+
+/** The types that occur in the program's interface. */
+export type FieldType =
+  | 'bool'
+  | 'u8'
+  | 'u16'
+  | 'u32'
+  | 'u64'
+  | 'i64'
+  | 'string'
+  | 'pubkey'
+  | { array: [FieldType, number] }
+  | { vec: FieldType }
+  | { defined: { name: string } };
