@@ -1,13 +1,6 @@
-import { execFile } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { basename, delimiter, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-
-export const checkout = fileURLToPath(new URL('../..', import.meta.url));
-const COMMAND_TIMEOUT_MS = 60_000;
-export const PACKAGE_NAMES = ['svc-webhooks', 'svc-client', 'svc-testing', 'svc'] as const;
-export type PackageName = (typeof PACKAGE_NAMES)[number];
+import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { checkout, PACKAGE_NAMES, type PackageName, packPackages, run } from './packing.ts';
 
 /** As strict as it gets, and with every library's types checked, ours among them. */
 const COMPILER_OPTIONS = {
@@ -51,15 +44,11 @@ export async function installPacked(
   mkdirSync(join(modules, '.bin'), { recursive: true });
   const installed = (name: PackageName): string => join(modules, name);
 
-  // Built in a folder of its own: another test may build at the same time.
-  const built = join(folder, '.built');
-  await run(checkout, 'npm', ['run', '--silent', 'build', built]);
+  const packages = await packPackages(folder);
   const dependencies = new Set<string>();
   const packed: Partial<Record<PackageName, string[]>> = {};
   for (const name of PACKAGE_NAMES) {
-    await run(join(built, name), 'npm', ['pack', '--silent', '--pack-destination', modules]);
-    const description = readPackage(join(built, name));
-    const tarball = join(modules, `${name}-${description.version}.tgz`);
+    const { description, tarball } = packages[name];
     const list = await run(folder, 'tar', ['-tzf', tarball]);
     packed[name] = list
       .trim()
@@ -99,26 +88,6 @@ export async function installPacked(
   };
 }
 
-function readPackage(folder: string): {
-  version: string;
-  dependencies?: Record<string, string>;
-  bin?: Record<string, string>;
-} {
-  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-}
-
 function writeJson(path: string, value: unknown): void {
   writeFileSync(path, JSON.stringify(value));
-}
-
-/** With this process's node first on the path, as npm runs its scripts. */
-async function run(cwd: string, file: string, args: readonly string[]): Promise<string> {
-  const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
-  const options = { cwd, timeout: COMMAND_TIMEOUT_MS, env: { ...process.env, PATH } };
-  try {
-    return (await promisify(execFile)(file, args, options)).stdout;
-  } catch (error) {
-    const { message, stdout, stderr } = error as Error & { stdout: string; stderr: string };
-    throw new Error([message, stdout, stderr].join('\n'));
-  }
 }

@@ -2,12 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  checkout,
-  type InstalledProject,
-  installPacked,
-  PACKAGE_NAMES,
-} from './installedProject.ts';
+import { type InstalledProject, installPacked } from './installedProject.ts';
+import { checkout, PACKAGE_NAMES } from './packing.ts';
 
 const INSTALL_TIMEOUT_MS = 60_000;
 const EXPECTED = [

@@ -1,0 +1,10 @@
+// A test of the program: runtimes.test.ts runs this in a project with svc-testing and LiteSVM.
+import { startEscrow } from 'svc-testing';
+
+const escrow = await startEscrow();
+const job = await escrow.lock();
+const tooEarly = await escrow.refund(job).catch(({ message }) => message);
+await escrow.acknowledge(job);
+await escrow.prove(job, { text: 'Hello.' });
+const { chargedCredits } = await escrow.settle(job, { text: 'Hello.' });
+process.stdout.write(`${tooEarly} ${chargedCredits}`);
