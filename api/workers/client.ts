@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Keypair, PublicKey } from '@solana/web3.js';
-import { type Dispatcher, request } from 'undici';
-import { assertUrlAllowed } from '../../common/net/addressGuard.ts';
+import type { Dispatcher } from 'undici';
+import { assertUrlAllowed, requestWithin } from '../../common/net/addressGuard.ts';
 import { publicKeyOf, spellingOf } from '../../programs/client/keys.ts';
 import { sign, workerRequestMessage } from '../../programs/client/proof.ts';
 import {
@@ -75,7 +75,7 @@ export function createWorkerClient(options: {
       }),
       signer,
     );
-    return request(url, {
+    return requestWithin(url, {
       method: 'POST',
       body,
       headers: {

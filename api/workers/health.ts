@@ -1,6 +1,6 @@
-import { type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import { z } from 'zod';
-import { assertUrlAllowed } from '../../common/net/addressGuard.ts';
+import { assertUrlAllowed, requestWithin } from '../../common/net/addressGuard.ts';
 import type { WorkerRow } from '../sql/workers.ts';
 import { readBoundedJson } from './events.ts';
 
@@ -38,7 +38,7 @@ export function createHealthProbe(options: {
       const url = new URL(`${worker.endpoint}/health`);
       assertUrlAllowed(url, allowLoopback);
       const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
-      const { body } = await request(url, { dispatcher, signal });
+      const { body } = await requestWithin(url, { dispatcher, signal });
       const health = healthBody.parse(await readBoundedJson(body));
       return health.worker_address === worker.address ? health : undefined;
     } catch {

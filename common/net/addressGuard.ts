@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { Agent, buildConnector, type Dispatcher, request } from 'undici';
 
 /** All of IPv6 that is assigned for the public network; what lies outside is never public. */
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
@@ -94,7 +94,8 @@ export function createGuardedDispatcher(options: {
       (error) => callback(error, []),
     );
   };
-  const connect = buildConnector({ timeout: connectTimeoutMs, lookup });
+  // With HTTP/2, requests would wait for one another's handshake.
+  const connect = buildConnector({ timeout: connectTimeoutMs, lookup, allowH2: false });
 
   return new Agent({
     connect(target, callback) {
@@ -109,7 +110,37 @@ export function createGuardedDispatcher(options: {
     // Long silences are the caller's to judge: it has its own deadlines.
     headersTimeout: 0,
     bodyTimeout: 0,
+    allowH2: false,
   });
+}
+
+/**
+ * `request` of undici, which ends when its signal aborts, whatever its socket does: by itself it
+ * would wait until a connection that is being made is there, or has failed.
+ *
+ * @throws the signal's reason once it aborts
+ */
+export async function requestWithin(
+  url: string | URL,
+  options: Pick<Dispatcher.RequestOptions, 'body' | 'headers'> & {
+    method?: Dispatcher.HttpMethod;
+    dispatcher: Dispatcher;
+    signal: AbortSignal;
+  },
+): Promise<Dispatcher.ResponseData> {
+  const { signal } = options;
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  const response = request(url, options);
+  // Where the signal was sooner, nobody waits for its error.
+  response.catch(() => undefined);
+  try {
+    return await Promise.race([response, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
-import { type Dispatcher, request } from 'undici';
-import { AddressRefusedError } from '../../../common/net/addressGuard.ts';
+import type { Dispatcher } from 'undici';
+import { AddressRefusedError, requestWithin } from '../../../common/net/addressGuard.ts';
 
 /** Sent at its owner's wish, to see that a webhook works. Nobody subscribes to it. */
 export const TEST_EVENT = 'webhook.test';
@@ -46,7 +46,7 @@ export async function exchange(
   let statusCode: number | null = null;
   try {
     const { url, headers, body } = message;
-    const answer = await request(url, { method: 'POST', dispatcher, headers, body, signal });
+    const answer = await requestWithin(url, { method: 'POST', dispatcher, headers, body, signal });
     statusCode = answer.statusCode;
     const response = printable(await readBeginning(answer.body));
     const isAccepted = statusCode >= 200 && statusCode < 300;
