@@ -11,8 +11,8 @@ import { StackError } from './config.ts';
 const POLL_MS = 50;
 
 /**
- * Waits until a process's `/ready` answers 200. A failed request is repeated: `onDeath` reports the
- * death of a process.
+ * Waits until a process's `/ready` answers 200. A failed request is repeated: the process may be
+ * starting again.
  *
  * @throws StackError at the time-out
  */
@@ -32,14 +32,24 @@ export async function untilReady(url: string, timeoutMs: number): Promise<void> 
   throw new StackError(`The mirror does not catch up: ${state}`);
 }
 
+/** How a process ended that nobody had stopped. */
+export interface Death {
+  /** The rest of a sentence about it, such as `ended unexpectedly (SIGKILL)`. */
+  how: string;
+  /** The last lines of its log, below the log's path. */
+  lastLines: string;
+}
+
 /** A process of the service. */
-interface Child {
+export interface Child {
   /**
    * Its address, once it reports that it is ready.
    *
    * @throws StackError with its last log lines when it ends or reports nothing in time
    */
   ready: Promise<string>;
+  /** Pending while it lives, and for ever once it was stopped. */
+  died: Promise<Death>;
   /** Sends SIGTERM, and SIGKILL after ten seconds. */
   stop(): Promise<void>;
 }
@@ -52,21 +62,22 @@ const LAST_LINES = 12;
 const readyLine = z.object({ ready: z.literal(true), url: z.string() });
 
 /**
- * Starts `<project>/<script>` with its log in `<logFolder>/<name>.log`.
+ * Starts `<project>/<script>` with its log in `<logFolder>/<name>.log`. A process that does not
+ * report in time that it is ready is killed.
  *
  * @param environment all of its settings; secrets are passed only here
- * @param onDeath called when the process dies after it was ready
+ * @param isRestart whether the log goes on, in place of beginning anew
  */
 export function startChild(options: {
   name: string;
   script: string;
   environment: NodeJS.ProcessEnv;
   logFolder: string;
-  onDeath: (error: StackError) => void;
+  isRestart?: boolean;
 }): Child {
-  const { name, script, environment, logFolder, onDeath } = options;
+  const { name, script, environment, logFolder, isRestart = false } = options;
   const logPath = join(logFolder, `${name}.log`);
-  const log = openSync(logPath, 'w', 0o600);
+  const log = openSync(logPath, isRestart ? 'a' : 'w', 0o600);
   const child = spawn(process.execPath, [fileURLToPath(new URL(`../${script}`, import.meta.url))], {
     env: { ...environment, SVC_PARENT_PID: `${process.pid}` },
     stdio: ['ignore', 'pipe', log],
@@ -75,21 +86,28 @@ export function startChild(options: {
   });
   closeSync(log);
   let isStopping = false;
-  const failure = (reason: string) =>
-    new StackError(`The ${name} ${reason}. Its last lines (${logPath}):\n${tail(logPath)}`);
-  const ended = describeEnd(child).then(failure);
-  const failed = ended.then((error): never => {
-    throw error;
+  let isLate = false;
+  const ended = describeEnd(child).then((how) => ({
+    how: isLate ? `was not ready after ${READY_TIMEOUT_MS / 1_000} seconds` : how,
+    lastLines: `Its last lines (${logPath}):\n${tail(logPath)}`,
+  }));
+  const failed = ended.then(({ how, lastLines }): never => {
+    throw new StackError(`The ${name} ${how}. ${lastLines}`);
   });
-  const timeoutError = () => failure(`was not ready after ${READY_TIMEOUT_MS / 1_000} seconds`);
-  const ready = Promise.race([readReadyUrl(child, timeoutError), failed]);
-  ready.then(
-    () => ended.then((error) => isStopping || onDeath(error)),
-    // The caller gets the error through `ready`.
-    () => {},
-  );
+  const ready = Promise.race([
+    readReadyUrl(child, () => {
+      isLate = true;
+      child.kill('SIGKILL');
+    }),
+    failed,
+  ]);
+  // Whoever waits for `died` alone gets the error there.
+  ready.catch(() => undefined);
   return {
     ready,
+    died: new Promise((resolve) => {
+      void ended.then((death) => isStopping || resolve(death));
+    }),
     async stop() {
       isStopping = true;
       child.kill('SIGTERM');
@@ -102,8 +120,8 @@ export function startChild(options: {
   };
 }
 
-/** @param timeoutError makes the error for a process that reports nothing in time */
-async function readReadyUrl({ stdout }: ChildProcess, timeoutError: () => Error): Promise<string> {
+/** @param onLate called for a process that reports nothing in time; its end is awaited elsewhere */
+async function readReadyUrl({ stdout }: ChildProcess, onLate: () => void): Promise<string> {
   if (!stdout) throw new Error('the child has no standard output');
   const signal = AbortSignal.timeout(READY_TIMEOUT_MS);
   try {
@@ -111,7 +129,8 @@ async function readReadyUrl({ stdout }: ChildProcess, timeoutError: () => Error)
     return readyLine.parse(JSON.parse(line)).url;
   } catch (error) {
     if (!signal.aborted) throw error;
-    throw timeoutError();
+    onLate();
+    return new Promise(() => undefined);
   } finally {
     // Later output is discarded, so that it does not fill the pipe.
     stdout.resume();
@@ -131,4 +150,68 @@ function describeEnd(child: ChildProcess): Promise<string> {
 function tail(path: string): string {
   if (!existsSync(path)) return '(the log was deleted)';
   return readFileSync(path, 'utf8').trimEnd().split('\n').slice(-LAST_LINES).join('\n');
+}
+
+/** The pause before a start doubles with each death, and begins anew after a life of a minute. */
+const PAUSE_MS = { least: 500, most: 30_000 };
+const LONG_LIFE_MS = 60_000;
+
+/**
+ * Starts a part, and starts it again each time it dies. The first start alone is not repeated: a part
+ * that cannot start at all has a setting that only its user can correct.
+ *
+ * @param startAt starts the part; from the second time on with the address that it had first
+ * @param ending aborts when the whole stack ends; then nothing is started again
+ * @param onRestart gets one sentence for each death, and one for each part that runs again
+ * @returns the first start's address, and what ends the part
+ */
+export function keepRunning(options: {
+  name: string;
+  startAt: (url?: string) => Child;
+  ending: AbortSignal;
+  onRestart: (sentence: string) => void;
+  pauseMs?: typeof PAUSE_MS;
+  longLifeMs?: number;
+}): { ready: Promise<string>; stop(): Promise<void> } {
+  const { name, startAt, onRestart, pauseMs = PAUSE_MS, longLifeMs = LONG_LIFE_MS } = options;
+  const stopping = new AbortController();
+  const signal = AbortSignal.any([stopping.signal, options.ending]);
+  let child = startAt();
+  const { ready } = child;
+
+  async function supervise(url: string): Promise<void> {
+    let nextPauseMs = pauseMs.least;
+    for (;;) {
+      const startedMs = performance.now();
+      const { how } = await child.died;
+      if (signal.aborted) return;
+      if (performance.now() - startedMs >= longLifeMs) nextPauseMs = pauseMs.least;
+      onRestart(`The ${name} ${how} and starts again in ${nextPauseMs / 1_000} s.`);
+      await delay(nextPauseMs, signal);
+      if (signal.aborted) return;
+      nextPauseMs = Math.min(2 * nextPauseMs, pauseMs.most);
+      child = startAt(url);
+      void announce(child);
+    }
+  }
+
+  async function announce(restarted: Child): Promise<void> {
+    try {
+      await restarted.ready;
+    } catch {
+      // It died before it was ready: `supervise` reports that and starts the next.
+      return;
+    }
+    onRestart(`The ${name} runs again.`);
+  }
+
+  // The caller gets the error of a first start through `ready`.
+  void ready.then(supervise, () => undefined);
+  return {
+    ready,
+    async stop() {
+      stopping.abort();
+      await child.stop();
+    },
+  };
 }

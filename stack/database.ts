@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
@@ -63,11 +63,15 @@ async function findPostgres(): Promise<string> {
 interface EmbeddedDatabase {
   /** The server's administrator, connected to the database `postgres`. */
   databaseUrl: string;
+  /** Its last lines, and how it died; pending while it lives and once it was closed. */
+  died: Promise<string>;
   close(): Promise<void>;
 }
 
 const USER = 'postgres';
 const LOG_LINES_MAX = 20;
+/** How many of its last lines say why a server died. */
+const LAST_LINES = 5;
 /** The server's message when its port is occupied. */
 const PORT_IS_TAKEN = 'could not create any TCP/IP sockets';
 const PORTS_TRIED_MAX = 5;
@@ -148,17 +152,41 @@ export async function startDatabase(
       const words = [...log, error instanceof Error ? error.message : ''].join('\n');
       throw new Error(`PostgreSQL did not start in ${directory}: ${words}`, { cause: error });
     });
+  const { exited, hasExited } = watchExit(server);
   const endWithProcess = () => {
     const id = readServerId(directory);
-    if (id !== undefined) process.kill(id, 'SIGINT');
+    if (id !== undefined && !hasExited()) process.kill(id, 'SIGINT');
   };
   process.once('exit', endWithProcess);
+  let isClosing = false;
   return {
     databaseUrl: `postgres://${USER}:${password}@127.0.0.1:${port}/postgres`,
+    died: new Promise((resolve) => {
+      void exited.then((how) => {
+        const lastLines = log.join('\n').split('\n').slice(-LAST_LINES);
+        if (!isClosing)
+          resolve([...lastLines, `PostgreSQL ended unexpectedly (${how}).`].join('\n'));
+      });
+    }),
     async close() {
+      isClosing = true;
       process.off('exit', endWithProcess);
-      await server.stop();
+      // The library would wait for ever for the exit of a server that is gone.
+      if (!hasExited()) return server.stop();
+      // Its processes end once they notice, and may write until then.
+      if (isTemporary) await rm(directory, { recursive: true, force: true, maxRetries: 5 });
     },
+  };
+}
+
+/** Watches a started server's own process, which the library keeps to itself. */
+function watchExit(server: EmbeddedPostgres): { exited: Promise<string>; hasExited(): boolean } {
+  const { process: child } = server as unknown as { process: ChildProcess };
+  return {
+    exited: new Promise((resolve) => {
+      child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
+    }),
+    hasExited: () => child.exitCode !== null || child.signalCode !== null,
   };
 }
 

@@ -18,5 +18,10 @@ const starting = startDatabase(dataFolder ? { directory: databaseIn(dataFolder) 
 shutdown.add('database', async () => (await starting).close());
 shutdown.onSignals();
 endWithParent();
-const { databaseUrl } = await starting;
+const { databaseUrl, died } = await starting;
+void died.then(async (words) => {
+  process.stderr.write(`${words}\n`);
+  await shutdown.run();
+  process.exit(1);
+});
 process.stdout.write(`${JSON.stringify({ ready: true, url: databaseUrl })}\n`);

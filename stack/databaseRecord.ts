@@ -22,7 +22,7 @@ const recordSchema = z.object({
 const pathIn = (folder: string) => join(folder, 'database.json');
 
 /**
- * Records the path of the embedded database's data, until `removeDatabaseRecord`.
+ * Records the path of the embedded database's data, until `removeLeftoverDatabase`.
  *
  * @param database.isKept whether the data stays after the stack ends
  */
@@ -35,14 +35,13 @@ export async function recordDatabase(
   await writeSecret(pathIn(folder), record);
 }
 
-/** Call it when the database has ended in order. */
-export async function removeDatabaseRecord(folder: string): Promise<void> {
+async function removeDatabaseRecord(folder: string): Promise<void> {
   await rm(pathIn(folder), { force: true });
 }
 
 /**
- * Ends the database that a killed stack of this folder left behind, and deletes its data unless that
- * is kept.
+ * Ends the recorded database of this folder if it still runs, because the process that held it was
+ * killed. Then deletes its data unless that is kept, and the record.
  */
 export async function removeLeftoverDatabase(folder: string): Promise<void> {
   if (!existsSync(pathIn(folder))) return;

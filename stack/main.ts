@@ -12,12 +12,12 @@ const shutdown = createShutdown({
   logger: createLogger({ name: 'stack', level: 'warn' }),
   timeoutMs: SHUTDOWN_TIMEOUT_MS,
 });
-let isEnding = false;
+const ending = new AbortController();
 
-/** Ends everything once, after the first signal, error or death of a part. */
+/** Ends everything once, after the first signal, error, or death of database or ledger. */
 async function end(exitCode: number, reason: string): Promise<void> {
-  if (isEnding) return;
-  isEnding = true;
+  if (ending.signal.aborted) return;
+  ending.abort();
   console.error(reason);
   await shutdown.run();
   process.exit(exitCode);
@@ -40,6 +40,8 @@ try {
     folder: STACK_FOLDER,
     shutdown,
     onDeath: endWithError,
+    onRestart: console.error,
+    ending: ending.signal,
     report: createProgress(console.log),
   });
   console.log(describeRunning(stack));

@@ -13,6 +13,11 @@ export interface Part {
   readonly script: string;
   /** The names of the variables that it gets from the user's environment. */
   readonly reads: RegExp;
+  /**
+   * The setting of its port, for a part that is started again where it was. Without it the stack ends
+   * with the part, because the others would go on with a database or ledger that has lost its data.
+   */
+  readonly portSetting?: string;
 }
 
 /** The variables of the user's system. */
@@ -42,14 +47,20 @@ const namesOf = (process: keyof typeof SETTINGS): string[] => Object.keys(SETTIN
 export const PARTS = {
   database: { script: 'stack/databaseMain.ts', reads: anyOf(SYSTEM, ['SVC_DATA_DIR']) },
   ledger: { script: 'localnet/main.ts', reads: anyOf(SYSTEM, namesOf('localnet')) },
-  worker: { script: 'worker/main.ts', reads: anyOf(SYSTEM, NETWORK, namesOf('worker')) },
+  worker: {
+    script: 'worker/main.ts',
+    reads: anyOf(SYSTEM, NETWORK, namesOf('worker')),
+    portSetting: 'WORKER_PORT',
+  },
   indexer: {
     script: 'indexer/main.ts',
     reads: anyOf(SYSTEM, NETWORK, POSTGRES, namesOf('indexer')),
+    portSetting: 'INDEXER_PORT',
   },
   api: {
     script: 'api/main.ts',
     reads: anyOf(SYSTEM, NETWORK, POSTGRES, TELEMETRY, namesOf('api')),
+    portSetting: 'PORT',
   },
 } as const satisfies Record<string, Part>;
 

@@ -1,14 +1,14 @@
 import { Connection } from '@solana/web3.js';
 import type { Shutdown } from '../common/shutdown.ts';
 import { ensureKey } from './apiKey.ts';
-import { startChild, untilReady } from './child.ts';
-import { allowsLoopback, type StackConfig, type StackError } from './config.ts';
-import { recordDatabase, removeDatabaseRecord } from './databaseRecord.ts';
+import { type Child, keepRunning, startChild, untilReady } from './child.ts';
+import { allowsLoopback, type StackConfig, StackError } from './config.ts';
+import { recordDatabase, removeLeftoverDatabase } from './databaseRecord.ts';
 import { keyIn } from './dataFolder.ts';
 import { claimFolder } from './folderLock.ts';
 import { checkDatabase, prepareLocalMirror } from './mirrorDatabase.ts';
 import { openLedger } from './openLedger.ts';
-import { environmentFor, PARTS } from './parts.ts';
+import { environmentFor, PARTS, type Part } from './parts.ts';
 import {
   type Report,
   removeStackFile,
@@ -25,7 +25,9 @@ const TRIAL_MODEL = 'llama-3.2-3b-instruct';
  *
  * @param environment the user's settings; every part gets those that it reads
  * @param shutdown gets each part before it starts, so that it may run at any time
- * @param onDeath called when a part dies later
+ * @param onDeath called when database or ledger die later; every other part is started again
+ * @param onRestart gets one sentence for each death and each new start of such a part
+ * @param ending aborts when everything is about to end, after which nothing is started again
  * @throws StackError for errors that the user can correct
  */
 export async function startStack(options: {
@@ -35,8 +37,10 @@ export async function startStack(options: {
   shutdown: Shutdown;
   report: Report;
   onDeath: (error: StackError) => void;
+  onRestart: (sentence: string) => void;
+  ending: AbortSignal;
 }): Promise<StackDescription> {
-  const { config, environment, folder, shutdown, report, onDeath } = options;
+  const { config, environment, folder, shutdown, report, onDeath, onRestart, ending } = options;
   const listen = { host: config.HOST, port: config.PORT };
   const logFolder = await claimFolder({ folder, listen, shutdown, report });
 
@@ -45,15 +49,35 @@ export async function startStack(options: {
     settings: NodeJS.ProcessEnv,
     name: string = part,
   ): Promise<string> {
-    const child = startChild({
-      name,
-      script: PARTS[part].script,
-      logFolder,
-      onDeath,
-      environment: { ...environmentFor(PARTS[part], environment), ...settings },
+    const { script, portSetting }: Part = PARTS[part];
+    const startAt = (url?: string): Child => {
+      const port = url && new URL(url).port;
+      return startChild({
+        ...{ name, script, logFolder },
+        isRestart: url !== undefined,
+        environment: {
+          ...environmentFor(PARTS[part], environment),
+          ...settings,
+          ...(portSetting && port && { [portSetting]: port }),
+        },
+      });
+    };
+    if (portSetting) {
+      const { ready, stop } = keepRunning({ name, startAt, ending, onRestart });
+      shutdown.add(name, stop);
+      return ready;
+    }
+    const { ready, died, stop } = startAt();
+    shutdown.add(name, stop);
+    const diedLater = ready.then(
+      () => died,
+      // The caller gets the error of a start.
+      () => new Promise<never>(() => undefined),
+    );
+    void diedLater.then(({ how, lastLines }) => {
+      onDeath(new StackError(`The ${name} ${how}. ${lastLines}\n${describeLoss(config)}`));
     });
-    shutdown.add(name, child.stop);
-    return child.ready;
+    return ready;
   }
 
   async function openDatabase(): Promise<string> {
@@ -61,7 +85,8 @@ export async function startStack(options: {
       await checkDatabase(config.DATABASE_URL);
       return config.DATABASE_URL;
     }
-    shutdown.add('record of the database', () => removeDatabaseRecord(folder));
+    // If only the process that holds PostgreSQL was killed, PostgreSQL still runs.
+    shutdown.add('leftover of the database', () => removeLeftoverDatabase(folder));
     const url = await start('database', {});
     await recordDatabase(folder, { databaseUrl: url, isKept: config.SVC_DATA_DIR !== undefined });
     return url;
@@ -141,4 +166,15 @@ export async function startStack(options: {
   shutdown.add('description', () => removeStackFile(folder));
   await writeStackFile(folder, stack);
   return stack;
+}
+
+/** What the end of database or ledger means for the data, and what to do. */
+function describeLoss({ SVC_DATA_DIR, SOLANA_RPC_URL }: StackConfig): string {
+  const loss =
+    SVC_DATA_DIR !== undefined
+      ? `Nothing confirmed or committed is lost: it is in ${SVC_DATA_DIR}, and the next start recovers it.`
+      : SOLANA_RPC_URL !== undefined
+        ? 'The database was temporary: API keys and webhooks are lost. Credits and jobs are on the ledger.'
+        : 'Database and ledger were temporary: their data is lost. SVC_DATA_DIR would keep it.';
+  return `Everything else ends now. ${loss} Run npm start again.`;
 }

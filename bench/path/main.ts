@@ -66,11 +66,11 @@ async function run(): Promise<void> {
     name: 'upstream',
     script: 'bench/upstream.ts',
     logFolder: folder,
-    onDeath,
     environment: process.env,
   });
   shutdown.add('upstream', upstream.stop);
   const upstreamUrl = await upstream.ready;
+  void upstream.died.then(({ how }) => onDeath(new Error(`The upstream ${how}.`)));
   const environment = {
     ...process.env,
     PORT: '0',
@@ -85,6 +85,8 @@ async function run(): Promise<void> {
     folder,
     shutdown,
     onDeath,
+    onRestart: console.error,
+    ending: new AbortController().signal,
     report: () => undefined,
   });
   const { apiKey, model } = stack;

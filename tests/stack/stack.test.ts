@@ -78,23 +78,6 @@ describe('a running stack', () => {
     expect(names).not.toContain('CLOUD_TOKEN');
     expect(names).not.toContain('WORKER_UPSTREAM_KEY');
   });
-
-  it.each([
-    { main: 'worker/main.ts', words: /The worker-\d ended unexpectedly \(SIGKILL\)/ },
-    { main: 'localnet/main.ts', words: /The ledger ended unexpectedly \(SIGKILL\)/ },
-  ])(
-    'ends when one of its parts dies, and reports which and why: $main',
-    async ({ main, words }) => {
-      const started = place.start();
-      await started.running();
-      const part = place.processes().find(({ command }) => command.includes(main));
-      process.kill(Number(part?.id), 'SIGKILL');
-      expect(await started.exitCode()).toBe(1);
-      expect(started.output()).toMatch(words);
-      expect(place.processes()).toEqual([]);
-      expect(place.files()).toEqual([]);
-    },
-  );
 });
 
 describe('a killed stack', () => {
