@@ -45,6 +45,9 @@ export const environmentSchema = z.object({
   SVC_ALLOW_LOOPBACK: booleanSetting
     .default(false)
     .describe('allow workers and webhooks on loopback; for development only'),
+  SVC_ALLOW_BUILTIN_WORKERS: booleanSetting
+    .default(false)
+    .describe('give jobs to workers with the built-in engine; for development only'),
   SVC_CORS_ORIGINS: originsSetting
     .default([])
     .describe(

@@ -90,7 +90,7 @@ export async function openResources(options: {
   const workers = createWorkerClient({
     signer: config.SVC_SIGNER_KEY,
     programId: addresses.programId,
-    ...{ dispatcher, allowLoopback },
+    ...{ dispatcher, allowLoopback, allowBuiltin: config.SVC_ALLOW_BUILTIN_WORKERS },
     nowMs: Date.now,
   });
 

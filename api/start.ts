@@ -88,7 +88,8 @@ export async function startApi(
   await watch.start();
   shutdown.add('job watch', watch.close);
 
-  const probe = createHealthProbe({ dispatcher, allowLoopback });
+  const allowBuiltin = config.SVC_ALLOW_BUILTIN_WORKERS;
+  const probe = createHealthProbe({ dispatcher, allowLoopback, allowBuiltin });
   const directory = createWorkerDirectory({ database: pool, logger, probe, nowMs });
   await awaitDatabase(directory.start, logger);
   shutdown.add('worker directory', directory.close);

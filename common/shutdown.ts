@@ -1,3 +1,4 @@
+import { ConfigError } from './config.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { delay } from './wait.ts';
 
@@ -111,7 +112,10 @@ export function runUntilEnded(shutdown: Shutdown, ready: Record<string, unknown>
  */
 export function endOnError(name: string): void {
   process.on('uncaughtException', (error) => {
-    createLogger({ name, level: 'fatal' }).fatal({ msg: 'Ended by an error', err: error });
+    const logger = createLogger({ name, level: 'fatal' });
+    // Where this process was started wrongly, its own words suffice.
+    if (error instanceof ConfigError) logger.fatal({ msg: error.message });
+    else logger.fatal({ msg: 'Ended by an error', err: error });
     process.exit(1);
   });
 }

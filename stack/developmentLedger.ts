@@ -44,9 +44,12 @@ const STAKE_TOKENS = 1_000n;
  *
  * Every key is derived from the authority's, so that a second start on the same ledger finds the
  * setup of the first.
+ *
+ * @param isBuiltin whether the workers answer from the built-in engine
  */
 export async function setUpDevelopmentLedger(
   operator: Operator,
+  { isBuiltin }: { isBuiltin: boolean },
 ): Promise<Omit<Deployment, 'rpcUrl' | 'wsUrl'>> {
   const key = (purpose: string) => deriveKeypair(operator.authority, purpose);
   const creditMint = key('credit-mint');
@@ -77,18 +80,23 @@ export async function setUpDevelopmentLedger(
       SVC_GATEWAY: gateway.toBase58(),
       SVC_SIGNER_KEY: secretText(signer),
       SVC_FEE_PAYER_KEYS: feePayers.map(secretText).join(','),
+      ...(isBuiltin && { SVC_ALLOW_BUILTIN_WORKERS: 'true' }),
     },
     indexerEnvironment: { SVC_CRANK_KEY: secretText(crank) },
-    workers: WORKERS.map((name) =>
-      describeWorker(operator, mints, { authority: key(name), proofKey: key(`${name}-proof`) }),
-    ),
+    workers: WORKERS.map((name) => {
+      const keys = { authority: key(name), proofKey: key(`${name}-proof`) };
+      return describeWorker(operator, { mints, keys, isBuiltin });
+    }),
   };
 }
 
 function describeWorker(
   operator: Operator,
-  mints: Mints,
-  keys: { authority: Keypair; proofKey: Keypair },
+  {
+    mints,
+    keys,
+    isBuiltin,
+  }: { mints: Mints; keys: { authority: Keypair; proofKey: Keypair }; isBuiltin: boolean },
 ): DeployedWorker {
   const { authority } = keys;
   const proofKey = keys.proofKey.publicKey;
@@ -97,6 +105,7 @@ function describeWorker(
       WORKER_AUTHORITY: authority.publicKey.toBase58(),
       WORKER_PROOF_KEY: secretText(keys.proofKey),
       WORKER_PORT: '0',
+      ...(isBuiltin && { WORKER_ENGINE: 'builtin' }),
     },
     async register(endpoint) {
       const address = await registerWorker(operator, {

@@ -81,10 +81,10 @@ export async function openLedger(input: {
       LOCALNET_DEVELOPMENT: 'true',
       ...(dataFolder && { LOCALNET_DATA_DIR: ledgerIn(dataFolder) }),
     });
-    return setUp({ rpcUrl: localUrl, wsUrl: websocketUrlOf(localUrl) }, payer);
+    return setUp({ rpcUrl: localUrl, wsUrl: websocketUrlOf(localUrl) }, payer, config);
   }
   const urls = { rpcUrl, wsUrl: config.SOLANA_WS_URL ?? websocketUrlOf(rpcUrl) };
-  if (authorityKey) return setUp(urls, authorityKey);
+  if (authorityKey) return setUp(urls, authorityKey, config);
   return describeCluster({ ...urls, wallet: config.SVC_WALLET, environment });
 }
 
@@ -100,10 +100,12 @@ function assertPublishedProgram({ SVC_PROGRAM_ID: programId }: StackConfig): voi
 async function setUp(
   urls: { rpcUrl: string; wsUrl: string },
   authority: Keypair,
+  { WORKER_UPSTREAM_URL: upstreamUrl }: StackConfig,
 ): Promise<Deployment> {
   const connection = new Connection(urls.rpcUrl, {
     wsEndpoint: urls.wsUrl,
     commitment: 'confirmed',
   });
-  return { ...urls, ...(await setUpDevelopmentLedger({ connection, authority })) };
+  const isBuiltin = upstreamUrl === undefined;
+  return { ...urls, ...(await setUpDevelopmentLedger({ connection, authority }, { isBuiltin })) };
 }

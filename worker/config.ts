@@ -29,8 +29,12 @@ export const environmentSchema = z.object({
   WORKER_UPSTREAM_URL: fetchedUrlSetting(' (a key goes into WORKER_UPSTREAM_KEY)')
     .optional()
     .describe(
-      'any chat-completions server, such as http://127.0.0.1:11434/v1; none: the built-in engine',
+      'any chat-completions server, such as http://127.0.0.1:11434/v1; required without WORKER_ENGINE',
     ),
+  WORKER_ENGINE: z
+    .enum(['builtin'])
+    .optional()
+    .describe('builtin: strings words together in place of an upstream; for development only'),
   WORKER_UPSTREAM_MODEL: z
     .string()
     .optional()
@@ -53,10 +57,16 @@ export const environmentSchema = z.object({
   LOG_LEVEL: logLevelSetting.describe('fatal, error, warn, info, debug, trace or silent'),
 });
 
+/** Both or neither would leave open who answers: a mistyped address must not become another engine. */
+const consistentSchema = environmentSchema.refine(
+  (config) => (config.WORKER_UPSTREAM_URL === undefined) !== (config.WORKER_ENGINE === undefined),
+  { path: ['WORKER_UPSTREAM_URL'], error: 'set either this or WORKER_ENGINE=builtin, not both' },
+);
+
 /** The worker process's settings; every variable is described in `.env.example`. */
 export type WorkerConfig = Readonly<z.infer<typeof environmentSchema>>;
 
 /** @throws ConfigError naming each variable that is missing or malformed */
 export function loadConfig(environment: NodeJS.ProcessEnv = process.env): WorkerConfig {
-  return parseEnvironment(environmentSchema, environment);
+  return parseEnvironment(consistentSchema, environment);
 }

@@ -145,7 +145,11 @@ export async function startCanary(
     if (!model) throw new CanaryRefusedError(`No model has the id '${plan.modelId}'.`);
     const { answering, silent } = await findCandidates({
       database: pool,
-      probe: createHealthProbe({ dispatcher, allowLoopback: config.SVC_ALLOW_LOOPBACK }),
+      probe: createHealthProbe({
+        dispatcher,
+        allowLoopback: config.SVC_ALLOW_LOOPBACK,
+        allowBuiltin: config.SVC_ALLOW_BUILTIN_WORKERS,
+      }),
       modelAddress: model.address,
       worker: plan.worker,
     });

@@ -11,6 +11,7 @@ import {
   type WorkerEvent,
   WorkerFailedError,
 } from './events.ts';
+import { BUILTIN_ENGINE } from './health.ts';
 
 /** One attempt at a job, as it is put to one worker. */
 export interface WorkerTask {
@@ -49,9 +50,10 @@ export function createWorkerClient(options: {
   programId: PublicKey;
   dispatcher: Dispatcher;
   allowLoopback: boolean;
+  allowBuiltin: boolean;
   nowMs: () => number;
 }): WorkerClient {
-  const { signer, programId, dispatcher, allowLoopback, nowMs } = options;
+  const { signer, programId, dispatcher, allowLoopback, allowBuiltin, nowMs } = options;
 
   async function post(
     kind: 'job' | 'stop',
@@ -113,11 +115,14 @@ export function createWorkerClient(options: {
     const response = await sent;
     const { headers, body } = response;
     if (!isOk(response)) throw await readRefusal(response);
+    const engine = headerOf(headers, 'x-svc-engine');
     let isProven = false;
     // Whoever destroys it has no use for its error.
     body.on('error', () => undefined);
     try {
-      yield [{ type: 'started', engine: headerOf(headers, 'x-svc-engine') }];
+      // It may have changed its engine since its last health report.
+      if (engine === BUILTIN_ENGINE && !allowBuiltin) throw new WorkerFailedError('builtin_engine');
+      yield [{ type: 'started', engine }];
       for await (const events of readEvents(body.iterator({ destroyOnReturn: false }))) {
         isProven = events.some(({ type }) => type === 'proof');
         yield events;

@@ -4,13 +4,16 @@ import { assertUrlAllowed, requestWithin } from '../../common/net/addressGuard.t
 import type { WorkerRow } from '../sql/workers.ts';
 import { readBoundedJson } from './events.ts';
 
+/** As workers name it in their health, and in the header `x-svc-engine`. */
+export const BUILTIN_ENGINE = 'builtin';
+
 const jobCount = z.int().min(0).max(100_000);
 
 const healthBody = z.object({
   worker_address: z.string(),
   slots: jobCount,
   in_flight: jobCount.default(0),
-  engine: z.string().max(64),
+  engine: z.string().max(64).default('upstream'),
 });
 
 /** What a worker says of itself. */
@@ -24,15 +27,17 @@ const PROBE_TIMEOUT_MS = 3_000;
 
 /**
  * Asks a worker whether it is there. A worker that answers for another address is treated as
- * silent: its endpoint was taken over, or is misconfigured.
+ * silent: its endpoint was taken over, or is misconfigured. So is one with the built-in engine, which
+ * only a service for development may sell.
  *
  * @returns undefined for every kind of silence, since all mean "offer it no work"
  */
 export function createHealthProbe(options: {
   dispatcher: Dispatcher;
   allowLoopback: boolean;
+  allowBuiltin: boolean;
 }): (worker: WorkerRow) => Promise<WorkerHealth | undefined> {
-  const { dispatcher, allowLoopback } = options;
+  const { dispatcher, allowLoopback, allowBuiltin } = options;
   return async (worker) => {
     try {
       const url = new URL(`${worker.endpoint}/health`);
@@ -40,7 +45,8 @@ export function createHealthProbe(options: {
       const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
       const { body } = await requestWithin(url, { dispatcher, signal });
       const health = healthBody.parse(await readBoundedJson(body));
-      return health.worker_address === worker.address ? health : undefined;
+      const isOffered = allowBuiltin || health.engine !== BUILTIN_ENGINE;
+      return health.worker_address === worker.address && isOffered ? health : undefined;
     } catch {
       return undefined;
     }

@@ -56,7 +56,7 @@ export async function createTestDatabase({ isEmpty = false } = {}): Promise<Test
 }
 
 function findServer(): Promise<DatabaseServer> {
-  const { SVC_TEST_DATABASE_OFFER: offer, DATABASE_URL: givenUrl } = process.env;
+  const { TEST_DATABASE_OFFER: offer, DATABASE_URL: givenUrl } = process.env;
   if (offer !== undefined) {
     sharedServer ??= askFor(offer);
     return sharedServer;

@@ -146,6 +146,7 @@ export async function startRunningService({
   const apiEnvironment = {
     ...shared,
     PORT: '0',
+    SVC_ALLOW_BUILTIN_WORKERS: 'true',
     SVC_GATEWAY: opened.gateway.toBase58(),
     SVC_SIGNER_KEY: bs58.encode(opened.hotSigner.secretKey),
     SVC_FEE_PAYER_KEYS: bs58.encode(feePayer.secretKey),

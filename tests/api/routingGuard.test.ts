@@ -46,16 +46,25 @@ function serve(listener: RequestListener): void {
 }
 
 /** Everything that the API ever asks of an endpoint, as it asks it. */
-function asking(endpoint: string, { allowLoopback = false, resolve }: AskOptions = {}) {
+function asking(
+  endpoint: string,
+  { allowLoopback = false, allowBuiltin = false, resolve }: AskOptions = {},
+) {
   const dispatcher = createGuardedDispatcher({
     allowLoopback,
     connectTimeoutMs: 2_000,
     ...(resolve && { resolve }),
   });
   dispatchers.push(dispatcher);
-  const probe = createHealthProbe({ dispatcher, allowLoopback });
+  const probe = createHealthProbe({ dispatcher, allowLoopback, allowBuiltin });
   const client = createWorkerClient({
-    ...{ dispatcher, allowLoopback, signer: Keypair.generate(), programId: PROGRAM_ID },
+    ...{
+      dispatcher,
+      allowLoopback,
+      allowBuiltin,
+      signer: Keypair.generate(),
+      programId: PROGRAM_ID,
+    },
     nowMs: Date.now,
   });
   const task: WorkerTask = {
@@ -71,6 +80,7 @@ function asking(endpoint: string, { allowLoopback = false, resolve }: AskOptions
 
 interface AskOptions {
   allowLoopback?: boolean;
+  allowBuiltin?: boolean;
   resolve?: ResolveName;
 }
 
@@ -169,6 +179,35 @@ describe('an answer of a worker', () => {
   it('in the name of another worker is ignored', async () => {
     answer(200, { ...health, worker_address: Keypair.generate().publicKey.toBase58() }, 0);
     expect(await ask().health()).toBeUndefined();
+  });
+});
+
+describe('a worker with the built-in engine', () => {
+  const ask = (allowBuiltin: boolean) =>
+    asking(`http://127.0.0.1:${port}`, { allowLoopback: true, allowBuiltin });
+  const report = (body: object) =>
+    serve((_request, response) => void response.end(JSON.stringify(body)));
+
+  it('is offered jobs only where a setting allows it', async () => {
+    report({ ...health, engine: 'builtin' });
+    expect(await ask(false).health()).toBeUndefined();
+    expect(await ask(true).health()).toEqual({ ...health, engine: 'builtin' });
+  });
+
+  it('is another than one that does not name its engine', async () => {
+    const { engine: _engine, ...silent } = health;
+    report(silent);
+    expect(await ask(false).health()).toEqual({ ...health, engine: 'upstream' });
+  });
+
+  it('is found by its answer, if it reported another engine', async () => {
+    serve((_request, response) => {
+      response.writeHead(200, { 'x-svc-engine': 'builtin' }).end();
+    });
+    await expect(ask(false).job()).rejects.toMatchObject({ code: 'builtin_engine' });
+    expect(await ask(true).job()).toMatchObject({
+      value: [{ type: 'started', engine: 'builtin' }],
+    });
   });
 });
 

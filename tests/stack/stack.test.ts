@@ -150,6 +150,16 @@ describe('a stack that cannot start', () => {
     expect(place.files()).toEqual([]);
   });
 
+  it('names the nearest setting for one that no process has', async () => {
+    const started = place.start({ WORKER_UPSTREAM_ULR: 'http://127.0.0.1:9/v1' });
+    expect(await started.exitCode()).toBe(1);
+    expect(started.output()).toBe(
+      'The environment is not usable. WORKER_UPSTREAM_ULR: is no setting; ' +
+        'the nearest is WORKER_UPSTREAM_URL\n',
+    );
+    expect(place.files()).toEqual([]);
+  });
+
   it('leaves nothing behind when it is interrupted', async () => {
     const started = place.start();
     await until(() => place.processes().some(({ command }) => command.includes('databaseMain')));

@@ -25,6 +25,7 @@ describe('the worker process', () => {
     });
     const process = await startProcess(MAIN, {
       WORKER_PORT: '0',
+      WORKER_ENGINE: 'builtin',
       WORKER_AUTHORITY: authority.toBase58(),
       WORKER_PROOF_KEY: JSON.stringify([...proofKey.secretKey]),
       SOLANA_RPC_URL: ledger.connection.rpcEndpoint,
@@ -43,6 +44,7 @@ describe('the worker process', () => {
   it('starts while its ledger is unreachable, and logs that', async () => {
     const process = await startProcess(MAIN, {
       WORKER_PORT: '0',
+      WORKER_ENGINE: 'builtin',
       WORKER_AUTHORITY: Keypair.generate().publicKey.toBase58(),
       WORKER_PROOF_KEY: JSON.stringify([...Keypair.generate().secretKey]),
       SOLANA_RPC_URL: 'http://127.0.0.1:9',
@@ -56,6 +58,7 @@ describe('the worker process', () => {
     const scene = await openScene();
     const process = await startProcess(MAIN, {
       WORKER_PORT: '0',
+      WORKER_ENGINE: 'builtin',
       WORKER_AUTHORITY: scene.keys.authority.publicKey.toBase58(),
       WORKER_PROOF_KEY: JSON.stringify([...scene.keys.proof.secretKey]),
       // After the first of its four tokens the answer takes longer than a worker is given by default.
@@ -102,16 +105,56 @@ describe('the worker process', () => {
     ['WORKER_UPSTREAM_URL', 'localhost:8000/v1', 'must be a URL that begins with http://'],
     ['WORKER_HOST', '203.0.113.1', 'cannot be listened on (EADDRNOTAVAIL)'],
   ])('names %s, without its value, when it is %s', async (name, value, words) => {
-    const message = await refusalOf({
-      ...{ WORKER_PORT: '0', SOLANA_RPC_URL: 'http://127.0.0.1:9' },
-      WORKER_AUTHORITY: Keypair.generate().publicKey.toBase58(),
-      WORKER_PROOF_KEY: JSON.stringify([...Keypair.generate().secretKey]),
-      [name]: value,
-    });
+    const engine = name === 'WORKER_UPSTREAM_URL' ? {} : { WORKER_ENGINE: 'builtin' };
+    const message = await refusalOf({ ...aloneSettings(), ...engine, [name]: value });
     expect(message).toContain(`The environment is not usable. ${name}: ${words}`);
     expect(message).not.toContain(value);
   });
+
+  it.each<[string, Record<string, string>]>([
+    ['neither an upstream nor the built-in engine is named', {}],
+    ['both are named', { WORKER_UPSTREAM_URL: 'http://127.0.0.1:9', WORKER_ENGINE: 'builtin' }],
+  ])('ends with one sentence when %s', async (_case, engine) => {
+    const message = await refusalOf({ ...aloneSettings(), ...engine });
+    expect(lastLogged(message)).toEqual({
+      msg:
+        'The environment is not usable. WORKER_UPSTREAM_URL: ' +
+        'set either this or WORKER_ENGINE=builtin, not both',
+    });
+  });
+
+  it('ends with the nearest name when its upstream is misspelt', async () => {
+    const message = await refusalOf({
+      ...aloneSettings(),
+      WORKER_ENGINE: 'builtin',
+      WORKER_UPSTREAM_ULR: 'http://127.0.0.1:9',
+    });
+    expect(lastLogged(message)).toEqual({
+      msg:
+        'The environment is not usable. WORKER_UPSTREAM_ULR: ' +
+        'is no setting; the nearest is WORKER_UPSTREAM_URL',
+    });
+  });
 });
+
+/** The settings of a worker without its engine, and without a ledger. */
+function aloneSettings(): Record<string, string> {
+  return {
+    WORKER_PORT: '0',
+    SOLANA_RPC_URL: 'http://127.0.0.1:9',
+    WORKER_AUTHORITY: Keypair.generate().publicKey.toBase58(),
+    WORKER_PROOF_KEY: JSON.stringify([...Keypair.generate().secretKey]),
+  };
+}
+
+/** What the only line of a log says, besides when and which process. */
+function lastLogged(output: string): Record<string, unknown> {
+  const [line = ''] = output.split('\n').flatMap((text) => /\{.*\}/.exec(text) ?? []);
+  const aside = ['level', 'time', 'pid', 'hostname', 'name'];
+  return Object.fromEntries(
+    Object.entries(JSON.parse(line)).filter(([key]) => !aside.includes(key)),
+  );
+}
 
 /** What a worker writes that does not start. */
 async function refusalOf(environment: Record<string, string>): Promise<string> {

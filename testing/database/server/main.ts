@@ -8,8 +8,8 @@ import { startServer } from './startServer.ts';
  */
 const CLOSING_MS_MAX = 10_000;
 
-const { DATABASE_URL: givenUrl, SVC_TEST_DATABASE_PREFIX: prefix } = process.env;
-if (!prefix) throw new Error('SVC_TEST_DATABASE_PREFIX is missing');
+const { DATABASE_URL: givenUrl, TEST_DATABASE_PREFIX: prefix } = process.env;
+if (!prefix) throw new Error('TEST_DATABASE_PREFIX is missing');
 
 const logger = createLogger({ name: 'test databases', level: 'warn' });
 const shutdown = createShutdown({ logger, timeoutMs: CLOSING_MS_MAX });

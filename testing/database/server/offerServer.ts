@@ -25,7 +25,7 @@ export async function offerServer(givenUrl: string | undefined): Promise<Offered
   async function find(): Promise<DatabaseServer> {
     starting ??= startProcess('testing/database/server/main.ts', {
       ...(givenUrl !== undefined && { DATABASE_URL: givenUrl }),
-      SVC_TEST_DATABASE_PREFIX: prefix,
+      TEST_DATABASE_PREFIX: prefix,
     });
     return { serverUrl: (await starting).url, prefix };
   }

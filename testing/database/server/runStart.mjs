@@ -5,7 +5,7 @@ let offered;
 /** Before the first file of a run, in jest's own process. */
 export default async function runStart() {
   offered = await offerServer(process.env.DATABASE_URL);
-  process.env.SVC_TEST_DATABASE_OFFER = offered.url;
+  process.env.TEST_DATABASE_OFFER = offered.url;
 }
 
 export async function closeOffered() {

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
+import { OWN_NAME } from '../common/config.ts';
 import { SETTINGS } from '../stack/parts.ts';
 
 const HEAD = `# Made from the processes' config.ts by npm run settings: do not edit.
@@ -72,10 +73,28 @@ function wrap(text: string, first: string, next: string): string {
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
 }
 
-/** Writes `.env.example`; with `--check` it writes nothing and fails where the file differs. */
-const path = new URL('../.env.example', import.meta.url);
-const text = renderEnvExample();
-if (!process.argv.includes('--check')) writeFileSync(path, text);
-else if (readFileSync(path, 'utf8') !== text) {
-  throw new Error('.env.example differs from the settings: run npm run settings');
+/** Names that no configuration describes, since only our own processes set them. */
+const INTERNAL = ['SVC_PARENT_PID'];
+
+/** The text of `common/settingNames.ts`. */
+function renderNames(): string {
+  const all = Object.values(SETTINGS).flatMap(({ shape }) => Object.keys(shape));
+  const own = [...all, ...INTERNAL].filter((name) => OWN_NAME.test(name));
+  const lines = [...new Set(own)].sort().map((name) => `  '${name}',\n`);
+  return `// Made from the processes' config.ts by npm run settings: do not edit.
+
+/** The service's own variables, whichever of its processes reads them. */
+export const SETTING_NAMES: readonly string[] = [
+${lines.join('')}];
+`;
+}
+
+/** Writes the files; with `--check` it writes nothing and fails where one differs. */
+const files = { '.env.example': renderEnvExample(), 'common/settingNames.ts': renderNames() };
+for (const [name, text] of Object.entries(files)) {
+  const path = new URL(`../${name}`, import.meta.url);
+  if (!process.argv.includes('--check')) writeFileSync(path, text);
+  else if (readFileSync(path, 'utf8') !== text) {
+    throw new Error(`${name} differs from the settings: run npm run settings`);
+  }
 }
