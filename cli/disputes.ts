@@ -75,8 +75,8 @@ async function selectNewestTime(database: Database): Promise<bigint | null> {
 }
 
 const HOW_TO_DECIDE =
-  'Decide with npx svc send dispute_resolve: docs/deploying.md#9-day-to-day. The ledger has no ' +
-  'evidence before a verdict: the client has the text and its receipt, or two proofs.';
+  'Decide with npx svc send dispute_resolve: docs/deploying.md#9-day-to-day. A verdict for the ' +
+  'client needs its evidence, which the ledger does not have: a receipt, or a second proof.';
 
 /**
  * Disputes, each in its own table: addresses and hashes side by side would be too wide.

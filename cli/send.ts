@@ -12,7 +12,9 @@ import { Command } from 'commander';
 import { parseKeypair } from '../common/ledgerSettings.ts';
 import { createLogger } from '../common/logger.ts';
 import { PROGRAM_ID, TOKEN_PROGRAM } from '../programs/client/addresses.ts';
+import { ed25519Instruction, type SignedMessage } from '../programs/client/instructions.ts';
 import { encodeBase58 } from '../programs/client/keys.ts';
+
 import { connectRpc } from '../programs/client/rpc/connectRpc.ts';
 import {
   createSender,
@@ -20,16 +22,23 @@ import {
   type Refusal,
   refusalOf,
 } from '../programs/client/sender/index.ts';
-import { accountNames, buildInstruction, missingSigners } from './instructionFields.ts';
+import {
+  accountNames,
+  buildInstruction,
+  missingSigners,
+  readSignedMessage,
+} from './instructionInput.ts';
 import { addLedgerOptions, type LedgerOptions, withLedgerNode } from './ledgerNode.ts';
 import { CommandError } from './output.ts';
 
-/** An instruction that was sent as the first of its transaction. */
+/** An instruction that was sent after the signatures that it needs. */
 interface SentInstruction {
   /** As in the program's reference. */
   readonly name: string;
   readonly instruction: TransactionInstruction;
   readonly payer: PublicKey;
+  /** What the ed25519 program verifies before it. */
+  readonly signed: readonly SignedMessage[];
 }
 
 /** The programs that the escrow calls, and their errors that may occur. */
@@ -63,8 +72,11 @@ export async function describeRefusal(
   const word = number === undefined ? name : `error ${number}`;
   if (instructionIndex === null) return `The ledger refused it: ${name}.`;
   if (code !== null) return `The escrow program refused ${sent.name}: ${name}.`;
+  if (instructionIndex < sent.signed.length) {
+    return `The ed25519 program refused the signed message ${instructionIndex + 1}: ${word}.`;
+  }
   // The sender appends instructions of the compute budget program.
-  if (instructionIndex > 0) {
+  if (instructionIndex > sent.signed.length) {
     return `The compute budget program refused the limits of ${sent.name}: ${word}.`;
   }
   const program = await failingProgram(refusal, sent, connection);
@@ -89,14 +101,14 @@ export async function describeRefusal(
  */
 async function failingProgram(
   refusal: Refusal,
-  { instruction, payer }: SentInstruction,
+  { instruction, payer, signed }: SentInstruction,
   connection: Connection,
 ): Promise<string | undefined> {
   const message = new TransactionMessage({
     payerKey: payer,
     // The node replaces it.
     recentBlockhash: PublicKey.default.toBase58(),
-    instructions: [instruction],
+    instructions: [...signed.map(ed25519Instruction), instruction],
   }).compileToV0Message();
   // A failed simulation must not hide the refusal.
   const answer = await connection
@@ -144,6 +156,7 @@ const COMPUTE_UNITS_MAX = 100_000;
 
 interface Options extends LedgerOptions {
   readonly signer?: readonly Keypair[];
+  readonly signedMessage?: readonly SignedMessage[];
   readonly print?: boolean;
 }
 
@@ -162,16 +175,22 @@ export function createSendCommand(): Command {
       'a keypair file that signs; the first one pays; repeat for more',
       collectKeys,
     )
+    .option(
+      '--signed-message <file>',
+      'a message that the ed25519 program verifies before the instruction; repeat for more',
+      (path: string, read: readonly SignedMessage[] = []) => [...read, readSignedMessage(path)],
+    )
     .option('--print', 'print the message in base58 instead of signing and sending it')
     .action(async (name: string, words: string[], options: Options) => {
       const { signer: signers = [], program: programId = PROGRAM_ID } = options;
+      const { signedMessage: signed = [] } = options;
       const signer = signers[0]?.publicKey;
       const instruction = buildInstruction({ name, words, signer, programId });
       console.error(describeAccounts(name, instruction));
       const answer = await withLedgerNode(options, ({ connection }) =>
         options.print
-          ? print(instruction, connection)
-          : send({ name, instruction }, connection, signers),
+          ? print([...signed.map(ed25519Instruction), instruction], connection)
+          : send({ name, instruction, signed }, connection, signers),
       );
       console.log(answer);
     });
@@ -179,7 +198,7 @@ export function createSendCommand(): Command {
 
 /** @returns the transaction's signature, once it is confirmed */
 async function send(
-  { name, instruction }: { name: string; instruction: TransactionInstruction },
+  { name, instruction, signed }: Omit<SentInstruction, 'payer'>,
   connection: Connection,
   signers: readonly Keypair[],
 ): Promise<string> {
@@ -196,12 +215,12 @@ async function send(
   });
   try {
     const outcome = await sender.send({
-      instructions: [instruction],
+      instructions: [...signed.map(ed25519Instruction), instruction],
       signers: others,
       computeUnitLimit: COMPUTE_UNITS_MAX,
     });
     if (outcome.status === 'confirmed') return outcome.signature;
-    const sent = { name, instruction, payer: payer.publicKey };
+    const sent = { name, instruction, signed, payer: payer.publicKey };
     const why =
       outcome.status === 'rejected'
         ? ((await describePayerShortage(outcome.error, payer.publicKey, connection)) ??
@@ -218,14 +237,17 @@ async function send(
 }
 
 /** The multisig replaces the message's blockhash; the first signing account pays. */
-async function print(instruction: TransactionInstruction, connection: Connection): Promise<string> {
-  const payerKey = instruction.keys.find(({ isSigner }) => isSigner)?.pubkey;
+async function print(
+  instructions: TransactionInstruction[],
+  connection: Connection,
+): Promise<string> {
+  const payerKey = instructions.at(-1)?.keys.find(({ isSigner }) => isSigner)?.pubkey;
   if (!payerKey) throw new CommandError('This instruction needs no signer: send it from any key.');
   const { blockhash } = await connection.getLatestBlockhash();
   const message = new TransactionMessage({
     payerKey,
     recentBlockhash: blockhash,
-    instructions: [instruction],
+    instructions,
   });
   return encodeBase58(message.compileToLegacyMessage().serialize());
 }

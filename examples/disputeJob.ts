@@ -7,8 +7,10 @@ const job = await escrow.jobIn('settled');
 await escrow.advanceSeconds(60);
 await escrow.dispute(job, 'The text that arrived.');
 
-// Within 24 hours the arbiter decides, and publishes the hash of the evidence.
-const verdict = await escrow.resolve(job, 'upheld_worker', 'two proofs of one attempt');
+// Once that window is over, and within 24 hours, the arbiter decides. Two proofs of one attempt that
+// contradict each other convict the worker; the program checks both signatures.
+await escrow.advanceSeconds(1);
+const verdict = await escrow.resolve(job, 'upheld_worker');
 console.log(`outcome: ${verdict.outcome}`);
 console.log(`stake left: ${(await escrow.worker()).stakeTokens} tokens`);
 

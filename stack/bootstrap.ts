@@ -1,7 +1,12 @@
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import { createAddresses } from '../programs/client/addresses.ts';
 import type { Tier } from '../programs/client/generated/vocabulary.ts';
-import { configInitialize, gatewayOpen, modelUpsert } from '../programs/client/instructions.ts';
+import {
+  configInitialize,
+  gatewayOpen,
+  gatewayVouch,
+  modelUpsert,
+} from '../programs/client/instructions.ts';
 import { exists, type Mints, type Operator, submit } from './operator.ts';
 
 /** One model as the operator offers it; prices are whole credits. */
@@ -75,15 +80,17 @@ export async function initializeConfig(
     openDisputesMax: 5,
     minimumStakeTokens: 1_000n,
     slashTokens: 500,
-    jobCreditsMax: 100_000n,
+    // A slash has to be worth more than one charge can bring.
+    jobCreditsMax: 3_000n,
     creditAccountCreditsMax: 1_000_000_000n,
+    treasuryFloorCredits: 3_000n,
   });
   await submit(operator, [initialize]);
 }
 
 /**
  * Opens the Gateway whose hot signers may spend for every wallet that names it, if it is not open
- * yet.
+ * yet. The authority vouches for it, so that the treasury repays its jobs in full.
  *
  * @returns the Gateway's address
  */
@@ -98,7 +105,9 @@ export async function openGateway(
     operator: input.gatewayOperator.publicKey,
     signers: input.signers,
   });
-  await submit(operator, [open], [input.gatewayOperator]);
+  const authority = operator.authority.publicKey;
+  const vouch = gatewayVouch({ authority, gateway, vouched: true });
+  await submit(operator, [open, vouch], [input.gatewayOperator]);
   return gateway;
 }
 

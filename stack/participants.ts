@@ -1,6 +1,6 @@
 import { type Keypair, LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { createAddresses } from '../programs/client/addresses.ts';
-import { BASE_UNITS_PER_CREDIT } from '../programs/client/generated/constants.ts';
+import { BASE_UNITS_PER_CREDIT, NO_LIMIT } from '../programs/client/generated/constants.ts';
 import {
   creditBuy,
   creditOpen,
@@ -100,7 +100,14 @@ export async function openCreditAccount(
     operator,
     [
       ...purse.instructions,
-      creditOpen({ payer, wallet, spender: input.spender }),
+      // The development wallet chooses to bind its spender by its credits alone.
+      creditOpen({
+        payer,
+        wallet,
+        spender: input.spender,
+        limitPerJobCredits: NO_LIMIT,
+        limitPerDayCredits: NO_LIMIT,
+      }),
       creditBuy({
         buyer: payer,
         buyerTokenAccount: purse.account,

@@ -1,6 +1,7 @@
 import { PublicKey } from '@solana/web3.js';
 import { spenderSet } from '../../programs/client/index.ts';
 import { submit } from '../../stack/operator.ts';
+import { UNLIMITED } from '../../testing/kit/setUp.ts';
 import { callThrough, deployHostileProgram } from '../../testing/ledger/hostileCaller.ts';
 import type { Service } from '../../testing/ledger/ledger.ts';
 
@@ -16,7 +17,11 @@ export async function fillLedger({ operator, wallet }: Service, events: number):
   await deployHostileProgram(operator.connection);
   for (let left = events; left > 0; left -= CHANGES_PER_TRANSACTION) {
     // A different spender each time, or the ledger would refuse a repeated transaction.
-    const change = spenderSet({ wallet: wallet.publicKey, spender: PublicKey.unique() });
+    const change = spenderSet({
+      wallet: wallet.publicKey,
+      spender: PublicKey.unique(),
+      ...UNLIMITED,
+    });
     const changes = Array<typeof change>(Math.min(left, CHANGES_PER_TRANSACTION)).fill(change);
     await submit(operator, [callThrough(...changes)], [wallet]);
   }

@@ -1,4 +1,4 @@
-import { creation, type Fold, keyOrNull, update } from './change.ts';
+import { creation, type Fold, keyOrNull, timeOrNull, update } from './change.ts';
 
 export const foldConfigInitialized: Fold<'ConfigInitialized'> = ({ data }, addresses) => [
   creation('config', addresses.config.toBase58(), {
@@ -23,6 +23,9 @@ export const foldConfigInitialized: Fold<'ConfigInitialized'> = ({ data }, addre
     slash_tokens: data.slashTokens,
     job_credits_max: data.jobCreditsMax,
     credit_account_credits_max: data.creditAccountCreditsMax,
+    treasury_floor_credits: data.treasuryFloorCredits,
+    earlier_floor_credits: 0,
+    earlier_floor_ends_at: null,
   }),
   creation('treasury', addresses.treasury.toBase58(), {
     owed_base_units: 0,
@@ -46,6 +49,9 @@ export const foldConfigUpdated: Fold<'ConfigUpdated'> = ({ data }, addresses) =>
       slash_tokens: data.slashTokens,
       job_credits_max: data.jobCreditsMax,
       credit_account_credits_max: data.creditAccountCreditsMax,
+      treasury_floor_credits: data.treasuryFloorCredits,
+      earlier_floor_credits: data.earlierFloorCredits,
+      earlier_floor_ends_at: timeOrNull(data.earlierFloorEndsAt),
     },
   ),
 ];
@@ -79,6 +85,7 @@ export const foldGatewayOpened: Fold<'GatewayOpened'> = ({ data }) => [
     operator: data.operator,
     signers: data.signers,
     stopped: data.stopped,
+    vouched: false,
   }),
 ];
 
@@ -87,5 +94,21 @@ export const foldGatewayUpdated: Fold<'GatewayUpdated'> = ({ data }) => [
     'gateways',
     { address: data.gateway, sequence: data.gatewaySequence },
     { signers: data.signers, stopped: data.stopped },
+  ),
+];
+
+export const foldGatewayVouched: Fold<'GatewayVouched'> = ({ data }) => [
+  update(
+    'gateways',
+    { address: data.gateway, sequence: data.gatewaySequence },
+    { vouched: data.vouched },
+  ),
+];
+
+export const foldSlashBurned: Fold<'SlashBurned'> = ({ data }, addresses) => [
+  update(
+    'treasury',
+    { address: addresses.treasury.toBase58(), sequence: data.treasurySequence },
+    { slashed_stake_tokens: data.slashedStakeTokens },
   ),
 ];

@@ -1,12 +1,12 @@
-import { BASE_UNITS_PER_CREDIT, NO_LIMIT } from '../../programs/client/generated/constants.ts';
+import { BASE_UNITS_PER_CREDIT } from '../../programs/client/generated/constants.ts';
 import { creation, type Fold, keyOrNull, update } from './change.ts';
 
 export const foldCreditOpened: Fold<'CreditOpened'> = ({ data }) => [
   creation('credit_accounts', data.creditAccount, {
     wallet: data.wallet,
     spender: keyOrNull(data.spender),
-    limit_per_job_credits: NO_LIMIT.toString(),
-    limit_per_day_credits: NO_LIMIT.toString(),
+    limit_per_job_credits: data.limitPerJobCredits,
+    limit_per_day_credits: data.limitPerDayCredits,
     spent_day: 0,
     spent_today_credits: 0,
     available_credits: 0,
@@ -42,7 +42,11 @@ export const foldSpenderSet: Fold<'SpenderSet'> = ({ data }) => [
   update(
     'credit_accounts',
     { address: data.creditAccount, sequence: data.creditSequence },
-    { spender: keyOrNull(data.spender) },
+    {
+      spender: keyOrNull(data.spender),
+      limit_per_job_credits: data.limitPerJobCredits,
+      limit_per_day_credits: data.limitPerDayCredits,
+    },
   ),
 ];
 

@@ -8,7 +8,9 @@ import {
   foldConfigUpdated,
   foldGatewayOpened,
   foldGatewayUpdated,
+  foldGatewayVouched,
   foldPauseSet,
+  foldSlashBurned,
 } from './config.ts';
 import {
   foldClaimPaid,
@@ -20,6 +22,7 @@ import {
 } from './credit.ts';
 import type { LedgerEvent } from './event.ts';
 import {
+  foldDisputeAmended,
   foldDisputeExpired,
   foldDisputeResolved,
   foldJobAcknowledged,
@@ -52,6 +55,7 @@ const folds: { [Name in EventName]: Fold<Name> } = {
   TreasuryWithdrawn: () => [],
   GatewayOpened: foldGatewayOpened,
   GatewayUpdated: foldGatewayUpdated,
+  GatewayVouched: foldGatewayVouched,
   ModelUpserted: foldModelUpserted,
   ModelRetired: foldModelRetired,
   CreditOpened: foldCreditOpened,
@@ -68,6 +72,7 @@ const folds: { [Name in EventName]: Fold<Name> } = {
   StakeDeposited: foldStake,
   StakeUnlocked: foldStake,
   StakeWithdrawn: foldStake,
+  SlashBurned: foldSlashBurned,
   JobLocked: foldJobLocked,
   JobAcknowledged: foldJobAcknowledged,
   JobProven: foldJobProven,
@@ -75,6 +80,7 @@ const folds: { [Name in EventName]: Fold<Name> } = {
   JobFailed: foldJobFailed,
   JobRefunded: foldJobRefunded,
   JobDisputed: foldJobDisputed,
+  DisputeAmended: foldDisputeAmended,
   DisputeResolved: foldDisputeResolved,
   DisputeExpired: foldDisputeExpired,
   JobClosed: foldJobClosed,

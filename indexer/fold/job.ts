@@ -49,6 +49,8 @@ export const foldJobLocked: Fold<'JobLocked'> = ({ data, signature, slot }) => [
     worker_base_units: null,
     treasury_base_units: null,
     settled_by: null,
+    vouched: data.vouched,
+    disputed_by_wallet: false,
     closed: false,
   }),
   update(
@@ -181,6 +183,7 @@ export const foldJobDisputed: Fold<'JobDisputed'> = ({ data, signature }, addres
     {
       status: 'disputed',
       client_hash: data.clientHash,
+      disputed_by_wallet: data.disputedByWallet,
       dispute_tx: signature,
       disputed_at: data.unixTime,
       arbitration_ends_at: data.arbitrationEndsAt,
@@ -198,6 +201,15 @@ export const foldJobDisputed: Fold<'JobDisputed'> = ({ data, signature }, addres
   ),
 ];
 
+/** The wallet's own hash takes the place of its controller's; everything else stays. */
+export const foldDisputeAmended: Fold<'DisputeAmended'> = ({ data }) => [
+  update(
+    'jobs',
+    { address: data.job, sequence: data.jobSequence },
+    { client_hash: data.clientHash, disputed_by_wallet: true },
+  ),
+];
+
 export const foldDisputeResolved: Fold<'DisputeResolved'> = ({ data, signature }, addresses) => {
   const outcome = data.verdict;
   const changes = [
@@ -210,7 +222,7 @@ export const foldDisputeResolved: Fold<'DisputeResolved'> = ({ data, signature }
         resolved_at: data.unixTime,
         ...(outcome === 'rejected'
           ? { status: 'settled' }
-          : { status: 'refunded', charged_credits: 0 }),
+          : { status: 'refunded', charged_credits: data.chargedCredits }),
       },
     ),
     update(

@@ -27,6 +27,9 @@ export interface Tables {
     slash_tokens: number;
     job_credits_max: Integer;
     credit_account_credits_max: Integer;
+    treasury_floor_credits: Integer;
+    earlier_floor_credits: Integer;
+    earlier_floor_ends_at: Integer | null;
   };
   treasury: {
     owed_base_units: Integer;
@@ -34,7 +37,7 @@ export interface Tables {
     slashed_stake_tokens: Integer;
     unpaid_base_units: Integer;
   };
-  gateways: { operator: string; signers: string[]; stopped: boolean };
+  gateways: { operator: string; signers: string[]; stopped: boolean; vouched: boolean };
   credit_accounts: {
     wallet: string;
     spender: string | null;
@@ -73,6 +76,9 @@ export interface Tables {
     claimable_base_units: Integer;
     jobs_settled: Integer;
     registered_at: Integer;
+    unstake_cooldown_seconds: number;
+    previous_proof_key: string | null;
+    proof_key_changed_at: Integer | null;
   };
   jobs: {
     job_id: string;
@@ -122,6 +128,8 @@ export interface Tables {
     worker_base_units: Integer | null;
     treasury_base_units: Integer | null;
     settled_by: string | null;
+    vouched: boolean;
+    disputed_by_wallet: boolean;
     closed: boolean;
   };
 }

@@ -1,4 +1,12 @@
-import { type Change, creation, type EventOf, type Fold, timeOrNull, update } from './change.ts';
+import {
+  type Change,
+  creation,
+  type EventOf,
+  type Fold,
+  keyOrNull,
+  timeOrNull,
+  update,
+} from './change.ts';
 
 export const foldWorkerRegistered: Fold<'WorkerRegistered'> = ({ data }) => [
   creation('workers', data.worker, {
@@ -13,6 +21,9 @@ export const foldWorkerRegistered: Fold<'WorkerRegistered'> = ({ data }) => [
     claimable_base_units: 0,
     jobs_settled: 0,
     registered_at: data.unixTime,
+    unstake_cooldown_seconds: 0,
+    previous_proof_key: null,
+    proof_key_changed_at: null,
   }),
 ];
 
@@ -20,7 +31,13 @@ export const foldWorkerUpdated: Fold<'WorkerUpdated'> = ({ data }) => [
   update(
     'workers',
     { address: data.worker, sequence: data.workerSequence },
-    { proof_key: data.proofKey, payout: data.payout, endpoint: data.endpoint },
+    {
+      proof_key: data.proofKey,
+      payout: data.payout,
+      endpoint: data.endpoint,
+      previous_proof_key: keyOrNull(data.previousProofKey),
+      proof_key_changed_at: timeOrNull(data.proofKeyChangedAt),
+    },
   ),
 ];
 
@@ -54,10 +71,10 @@ export const foldWorkerDeregistered: Fold<'WorkerDeregistered'> = ({ data }) => 
   ),
 ];
 
-/** All three carry the stake as it is afterwards. */
+/** All three carry the stake as it is afterwards; a deposit can also lower the cooldown. */
 type StakeEvent = EventOf<'StakeDeposited'> | EventOf<'StakeUnlocked'> | EventOf<'StakeWithdrawn'>;
 
-export function foldStake({ data }: StakeEvent): readonly Change[] {
+export function foldStake({ name, data }: StakeEvent): readonly Change[] {
   return [
     update(
       'workers',
@@ -66,6 +83,9 @@ export function foldStake({ data }: StakeEvent): readonly Change[] {
         stake_tokens: data.stakeTokens,
         unstaking_tokens: data.unstakingTokens,
         unstake_ready_at: timeOrNull(data.unstakeReadyAt),
+        ...(name === 'StakeDeposited' && {
+          unstake_cooldown_seconds: data.unstakeCooldownSeconds,
+        }),
       },
     ),
   ];

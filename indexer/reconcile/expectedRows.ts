@@ -42,6 +42,9 @@ export function expectedRow({ name, data }: DecodedAccount): ExpectedRow {
         slash_tokens: data.slashTokens,
         job_credits_max: data.jobCreditsMax.toString(),
         credit_account_credits_max: data.creditAccountCreditsMax.toString(),
+        treasury_floor_credits: data.treasuryFloorCredits.toString(),
+        earlier_floor_credits: data.earlierFloorCredits.toString(),
+        earlier_floor_ends_at: timeOrNull(data.earlierFloorEndsAt.toString()),
       });
     case 'Treasury':
       return row('treasury', sequence, {
@@ -55,6 +58,7 @@ export function expectedRow({ name, data }: DecodedAccount): ExpectedRow {
         operator: data.operator.toBase58(),
         signers: gatewaySigners(data).map(String),
         stopped: data.stopped,
+        vouched: data.vouched,
       });
     case 'CreditAccount':
       return row('credit_accounts', sequence, {
@@ -110,6 +114,9 @@ function workerValues(data: Worker): Tables['workers'] {
     claimable_base_units: data.claimableBaseUnits.toString(),
     jobs_settled: data.jobsSettled.toString(),
     registered_at: data.registeredAt.toString(),
+    unstake_cooldown_seconds: data.unstakeCooldownSeconds,
+    previous_proof_key: keyOrNull(data.previousProofKey.toBase58()),
+    proof_key_changed_at: timeOrNull(data.proofKeyChangedAt.toString()),
   };
 }
 
@@ -154,6 +161,9 @@ function jobValues(data: Job): Partial<Tables['jobs']> {
     client_hash: isDisputed ? Buffer.from(data.clientHash).toString('hex') : null,
     disputed_at: after(isDisputed, data.disputedAfterSeconds),
     resolved_at: after(outcome !== 'none', data.resolvedAfterSeconds),
+    settled_by: keyOrNull(data.settledBy.toBase58()),
+    vouched: data.vouched,
+    disputed_by_wallet: data.disputedByWallet,
     closed: false,
   };
 }

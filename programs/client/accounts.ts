@@ -34,7 +34,7 @@ export interface ReadOptions {
 }
 
 /** The layout that this client knows. */
-export const ACCOUNT_VERSION = 1;
+export const ACCOUNT_VERSION = 2;
 const VERSION_OFFSET = 8;
 
 /**

@@ -9,6 +9,7 @@
  */
 
 export {
+  ACCOUNT_VERSION,
   type AccountName,
   type Accounts,
   type DecodedAccount,

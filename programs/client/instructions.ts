@@ -27,16 +27,24 @@ export function configInitialize(
   return generated.configInitialize({ programData, ...input });
 }
 
+type SpenderLimits = 'spender' | 'limitPerJobCredits' | 'limitPerDayCredits';
+const NO_SPENDER = {
+  spender: PublicKey.default,
+  limitPerJobCredits: 0n,
+  limitPerDayCredits: 0n,
+};
+
 /**
  * Opens a wallet's CreditAccount; anybody may pay its rent. Only the wallet can name a spender, so
- * it must sign when one is given.
+ * it must sign when one is given, together with the spender's limits in credits.
  */
 export function creditOpen(
-  input: Omit<generated.CreditOpenInput, 'spender'> & { spender?: PublicKey | undefined },
+  input: Omit<generated.CreditOpenInput, SpenderLimits> &
+    (Pick<generated.CreditOpenInput, SpenderLimits> | { spender?: undefined }),
 ): TransactionInstruction {
-  const { wallet, spender = PublicKey.default } = input;
-  const instruction = generated.creditOpen({ ...input, spender });
-  if (input.spender === undefined) return instruction;
+  const { wallet } = input;
+  if (input.spender === undefined) return generated.creditOpen({ ...input, ...NO_SPENDER });
+  const instruction = generated.creditOpen(input);
   for (const key of instruction.keys) if (key.pubkey === wallet) key.isSigner = true;
   return instruction;
 }
@@ -53,12 +61,24 @@ export function claimPay(
   return generated.claimPay({ ...input, payout: input.payout ?? treasuryVault });
 }
 
+/** A message and the signature that the ed25519 program is to verify. */
+export type SignedMessage = Parameters<typeof ed25519InstructionData>[0];
+
 /** The precompile's instruction that job_prove names by its index. */
-export function ed25519Instruction(proof: {
-  publicKey: PublicKey;
-  message: Uint8Array;
-  signature: Uint8Array;
-}): TransactionInstruction {
+export function ed25519Instruction(proof: SignedMessage): TransactionInstruction {
   const data = Buffer.from(ed25519InstructionData(proof));
   return new TransactionInstruction({ programId: Ed25519Program.programId, keys: [], data });
+}
+
+/**
+ * A verdict with its evidence right before it, as the program demands.
+ *
+ * @param evidence for `upheld_worker` the recorded proof and the one that differs, in this order; for
+ *   `upheld_gateway` the delivery receipt; for `rejected` none
+ */
+export function verdictInstructions(
+  evidence: readonly SignedMessage[],
+  verdict: generated.DisputeResolveInput,
+): TransactionInstruction[] {
+  return [...evidence.map(ed25519Instruction), generated.disputeResolve(verdict)];
 }

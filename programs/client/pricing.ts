@@ -1,3 +1,5 @@
+import { BASIS_POINTS } from './generated/constants.ts';
+
 /** What a Model charges; a Job keeps a copy, so that a later change of price does not touch it. */
 export interface Price {
   readonly creditsPerRequest: number;
@@ -41,4 +43,16 @@ export function affordableTokens(price: Price, credits: bigint): number {
   const atRate = (credits * RATE_TOKENS) / BigInt(price.creditsPer1kTokens);
   const boundedAtRate = atRate < TOKEN_LIMIT_MAX ? Number(atRate) : Number(TOKEN_LIMIT_MAX);
   return Math.max(boundedAtRate, price.longCompletionThresholdTokens);
+}
+
+/**
+ * Credits that an upheld dispute over a charge repays: all of it for a job of a vouched gateway, of
+ * any other job what the treasury received, rounded down.
+ */
+export function repayableCredits(
+  chargedCredits: bigint,
+  job: { readonly vouched: boolean; readonly treasuryShareBasisPoints: number },
+): bigint {
+  if (job.vouched) return chargedCredits;
+  return (chargedCredits * BigInt(job.treasuryShareBasisPoints)) / BASIS_POINTS;
 }

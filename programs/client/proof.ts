@@ -1,6 +1,6 @@
 import { base64urlnopad } from '@scure/base';
 import { PublicKey } from '#publicKey';
-import { PROOF_PREFIX } from './generated/constants.ts';
+import { PROOF_PREFIX, RECEIPT_PREFIX } from './generated/constants.ts';
 import { spellingOf, tryDecodeBase58 } from './keys.ts';
 import { concatBytes, utf8, viewOf } from './platform/bytes.ts';
 
@@ -47,7 +47,7 @@ export function receiptMessage(receipt: {
   outputHash: Uint8Array;
 }): Uint8Array {
   return concatBytes(
-    utf8('svc-delivery-v1'),
+    utf8(RECEIPT_PREFIX),
     receipt.programId.toBytes(),
     receipt.job.toBytes(),
     hash(receipt.outputHash),

@@ -37,14 +37,16 @@ export const readDocumentation = (idl: Interface, { docs = [] }: Instruction) =>
   const paragraphs = prose.trim().split('\n\n');
   const [summary = '', ...rules] = paragraphs.map((text) => text.replaceAll('\n', ' '));
   const emits = rules.pop() ?? '';
-  const event = find(idl.events, /^Emits `(\w+)`/.exec(emits)?.[1] ?? emits).name;
+  const named = emits.startsWith('Emits ') ? [...emits.matchAll(/`(\w+)`/g)] : [];
+  if (named.length === 0) throw new Error(`no event is named in "${emits}"`);
+  const events = named.map(([, name = '']) => find(idl.events, name).name);
   const items = list.split(/^- /m).slice(1);
   const errors = items.map((item) => {
     const [, name = item, when = ''] = /^`(\w+)`(?:: (.+))?$/s.exec(item.trim()) ?? [];
     const error = find(idl.errors, name);
     return { ...error, when: when.replaceAll('\n', ' ') || error.msg };
   });
-  return { summary, rules, emits, event, errors };
+  return { summary, rules, emits, events, errors };
 };
 
 const WIDTHS = { u8: 1, bool: 1, u16: 2, u32: 4, u64: 8, i64: 8, pubkey: 32 };

@@ -1,3 +1,4 @@
+import { ACCOUNT_VERSION } from '../client/accounts.ts';
 import * as interfaces from './referenceInterface.ts';
 
 /** What the pages are made from. */
@@ -74,7 +75,7 @@ const fieldRow = (sources: Sources, { name, type, docs = [] }: interfaces.Field)
 ];
 
 const instructionPage = (sources: Sources, instruction: Described): string => {
-  const { name, args, accounts, discriminator, emits, event, errors } = instruction;
+  const { name, args, accounts, discriminator, emits, events, errors } = instruction;
   const source = `programs/escrow/src/instructions/${name}.rs`;
   const facts = [
     ['signed by', signersOf(instruction)],
@@ -99,7 +100,10 @@ const instructionPage = (sources: Sources, instruction: Described): string => {
     fieldRows.length === 0 ? 'None.' : table(['argument', 'type', 'unit', ''], fieldRows),
     `## Errors\n\n${table(['number', 'error', 'when'], errorRows)}`,
     `General errors: ${joined(general.map((error) => sectionLink('errors', error)))}.`,
-    `## Event\n\n${emits.replace(code(event), sectionLink('events', event))}`,
+    `## Event\n\n${events.reduce(
+      (text, event) => text.replace(code(event), sectionLink('events', event)),
+      emits,
+    )}`,
   ];
   return parts.map((part) => `${part.trimEnd()}\n`).join('\n');
 };
@@ -167,7 +171,7 @@ const accountsPage = (sources: Sources): string => {
   );
   return `${GENERATED}# Accounts
 
-Numbers are little-endian, and fields follow each other without padding. \`version\` is 1 in all accounts. \`sequence\` begins with 1 and grows by one with every change, and the event of the change carries it. Sizes and offsets never change once written; later fields take their bytes from \`reserved\`.
+Numbers are little-endian, and fields follow each other without padding. \`version\` is ${ACCOUNT_VERSION} in all accounts. \`sequence\` begins with 1 and grows by one with every change, and the event of the change carries it. Sizes and offsets never change once written; later fields take their bytes from \`reserved\`.
 
 ${sections.join('\n')}
 ## Enumerations
@@ -180,7 +184,7 @@ ${table(['enumeration', 'numbers'], enumerations)}`;
 const eventsPage = (sources: Sources, instructions: readonly Described[]): string => {
   const sections = sources.idl.events.map(({ name, discriminator }) => {
     const { docs = [], type } = interfaces.find(sources.idl.types, name);
-    const by = joined(instructions.filter(({ event }) => event === name).map(pageLink));
+    const by = joined(instructions.filter(({ events }) => events.includes(name)).map(pageLink));
     const rows = fieldsOf(type).map((field) => fieldRow(sources, field));
     const meaning = `${docs.join(' ')}. Emitted by ${by}. Discriminator ${hex(discriminator)}.`;
     return `## ${name}\n\n${meaning}\n\n${table(['field', 'type', 'unit', ''], rows)}`;

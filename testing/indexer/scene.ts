@@ -8,8 +8,8 @@ import type { DisputeOutcome } from '../../programs/client/generated/vocabulary.
 import {
   createAddresses,
   createJobId,
-  disputeResolve,
   ed25519Instruction,
+  fetchJob,
   jobAcknowledge,
   jobClose,
   jobDispute,
@@ -21,9 +21,12 @@ import {
   PROGRAM_ID,
   proofMessage,
   sign,
+  verdictInstructions,
 } from '../../programs/client/index.ts';
 import { associatedTokenAddress } from '../../programs/client/token/instructions.ts';
 import { submit } from '../../stack/operator.ts';
+import { evidenceFor } from '../kit/jobInstructions.ts';
+import { advanceToVerdict } from '../ledger/disputes.ts';
 import {
   advanceSeconds,
   openService,
@@ -55,6 +58,7 @@ export interface Scene {
   fail(job: PublicKey): Promise<void>;
   refund(job: PublicKey): Promise<void>;
   dispute(job: PublicKey): Promise<void>;
+  /** The arbiter's verdict, with its evidence, as soon as it can be given. */
   resolve(job: PublicKey, verdict: DisputeOutcome): Promise<void>;
   close(job: PublicKey): Promise<void>;
 }
@@ -140,20 +144,20 @@ export async function createScene(): Promise<Scene> {
       ]),
     refund: (job) => send([jobRefund({ job, creditAccount })], []),
     dispute: (job) => send([jobDispute({ ...actor, job, creditAccount, clientHash: CLIENT_HASH })]),
-    resolve: (job, verdict) =>
-      send(
-        [
-          disputeResolve({
-            arbiter: arbiter.publicKey,
-            job,
-            creditAccount,
-            worker,
-            verdict,
-            evidenceHash: CLIENT_HASH,
-          }),
-        ],
-        [arbiter],
-      ),
+    async resolve(job, verdict) {
+      const account = await fetchJob(connection, job);
+      if (!account) throw new Error('the job is not on the ledger');
+      const parties = { proofKey: service.proofKey, hotSigner };
+      await advanceToVerdict(connection, account);
+      const instructions = verdictInstructions(evidenceFor(parties, job, account, verdict), {
+        arbiter: arbiter.publicKey,
+        job,
+        creditAccount,
+        worker,
+        verdict,
+      });
+      await send(instructions, [arbiter]);
+    },
     close: (job) => send([jobClose({ job, rentPayer: operator.authority.publicKey })], []),
   };
 }

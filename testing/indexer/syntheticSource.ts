@@ -76,11 +76,16 @@ function transactionOf(
   return { ...place, events };
 }
 
+const NO_LIMITS = { limitPerJobCredits: '0', limitPerDayCredits: '0' };
+
 function opening(slot: bigint): LedgerEventData[] {
   const time = { slot: `${slot}`, unixTime: `${slot}` };
   const account = { creditAccount: CREDIT_ACCOUNT, wallet: WALLET };
   return [
-    { name: 'CreditOpened', data: { ...time, ...account, creditSequence: '1', spender: NOBODY } },
+    {
+      name: 'CreditOpened',
+      data: { ...time, ...account, creditSequence: '1', spender: NOBODY, ...NO_LIMITS },
+    },
     {
       name: 'CreditBought',
       data: {
@@ -144,6 +149,7 @@ function life(number: number, slot: bigint): LedgerEventData[] {
         disputeWindowSeconds: 60,
         arbitrationWindowSeconds: 86_400,
         rentPayer: WALLET,
+        vouched: true,
         lockedCredits: `${LOCKED_CREDITS}`,
         availableCredits: `${before - LOCKED_CREDITS}`,
         accountLockedCredits: `${LOCKED_CREDITS}`,

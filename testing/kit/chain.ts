@@ -99,6 +99,9 @@ export const nameFailure = (result: string): string => {
   return (code && errorNames.get(Number.parseInt(code, 16))) || result;
 };
 
+/** More than all token accounts of a test hold, so that any of it can be burnt. */
+const MINTED_BASE_UNITS = 2n ** 63n;
+
 /** More than any signer uses. */
 export const LAMPORTS_PER_SIGNER = 1_000_000_000_000;
 
@@ -115,7 +118,8 @@ export function createAccountWriters({
         owner: SystemProgram.programId,
         executable: false,
       }),
-    setMint: (mint, decimals) => setAccount(mint, ofTokenProgram(encodeMint(decimals))),
+    setMint: (mint, decimals) =>
+      setAccount(mint, ofTokenProgram(encodeMint(decimals, MINTED_BASE_UNITS))),
     setToken: (address, token) => setAccount(address, tokenAccount(token)),
 
     async tokens(address) {

@@ -1,7 +1,9 @@
 import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import {
   createJobId,
+  type DisputeOutcome,
   ed25519Instruction,
+  type Job,
   type JobStatus,
   jobAcknowledge,
   jobDispute,
@@ -12,6 +14,8 @@ import {
   jobSettle,
   PROGRAM_ID,
   proofMessage,
+  receiptMessage,
+  type SignedMessage,
   sign,
 } from '../../programs/client/index.ts';
 import { type Cast, hashOf } from './cast.ts';
@@ -163,6 +167,51 @@ export const dispute = (
     clientHash: hashOf('something else'),
     ...choice,
   });
+
+/** One second after the dispute window of a job that is settled now. */
+export const PAST_WINDOW_SECONDS = 61n;
+
+/** The worker's proofs of the given job that contradict each other: the recorded one, then another. */
+export function conflictingProofs(
+  { proofKey }: Pick<JobParties, 'proofKey'>,
+  job: PublicKey,
+  { worker, attempt, outputHash, promptTokens, completionTokens }: Job,
+): [SignedMessage, SignedMessage] {
+  const signed = (hash: Uint8Array): SignedMessage => {
+    const message = proofMessage({
+      programId: PROGRAM_ID,
+      job,
+      worker,
+      attempt,
+      outputHash: hash,
+      promptTokens,
+      completionTokens,
+    });
+    return { publicKey: proofKey.publicKey, message, signature: sign(message, proofKey) };
+  };
+  return [signed(outputHash), signed(hashOf('another answer'))];
+}
+
+/** A receipt by the hot signer for another text than the proven one. */
+export function otherReceipt(
+  { hotSigner }: Pick<JobParties, 'hotSigner'>,
+  job: PublicKey,
+): SignedMessage {
+  const outputHash = hashOf('another answer');
+  const message = receiptMessage({ programId: PROGRAM_ID, job, outputHash });
+  return { publicKey: hotSigner.publicKey, message, signature: sign(message, hotSigner) };
+}
+
+/** The evidence that the program demands for a verdict. */
+export function evidenceFor(
+  parties: Pick<JobParties, 'proofKey' | 'hotSigner'>,
+  job: PublicKey,
+  account: Job,
+  verdict: DisputeOutcome,
+): SignedMessage[] {
+  if (verdict === 'upheld_worker') return conflictingProofs(parties, job, account);
+  return verdict === 'upheld_gateway' ? [otherReceipt(parties, job)] : [];
+}
 
 /** One second after the deadline of a job that is locked now. */
 const PAST_DEADLINE_SECONDS = 121n;

@@ -2,12 +2,12 @@ import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js
 import {
   type DisputeOutcome,
   disputeExpire,
-  disputeResolve,
   type FailureReason,
   formatJobId,
   type Job,
   type JobStatus,
   jobClose,
+  verdictInstructions,
 } from '../../programs/client/index.ts';
 import { type Cast, hashOf, type OneOrMore, type TestWallet, type TestWorker } from './cast.ts';
 import * as jobs from './jobInstructions.ts';
@@ -60,8 +60,11 @@ export interface JobVerbs {
   refund(job: TestJob): Promise<Job>;
   /** The wallet disputes the job with the text that it received. */
   dispute(job: TestJob, receivedText?: string): Promise<Job>;
-  /** The arbiter decides a dispute. */
-  resolve(job: TestJob, verdict: Verdict, evidence?: string): Promise<Job>;
+  /**
+   * The arbiter decides a dispute, once its window is over. An upheld verdict brings its evidence:
+   * the worker, or the Gateway's hot signer, signs what contradicts the recorded proof.
+   */
+  resolve(job: TestJob, verdict: Verdict): Promise<Job>;
   /** Ends a dispute that was not decided in time. Any key may call it. */
   expire(job: TestJob): Promise<Job>;
   /** Closes a finished job and returns the rent to its payer. Any key may call it. */
@@ -149,19 +152,17 @@ export function createJobVerbs(cast: Cast, models: OneOrMore<ModelOffer>): JobVe
       return step(job, compose, [job.wallet.keypair]);
     },
 
-    resolve: (job, verdict, evidence = 'what both sides signed') =>
+    resolve: (job, verdict) =>
       step(
         job,
-        (_, { creditAccount, worker }) => [
-          disputeResolve({
+        (account, parties) =>
+          verdictInstructions(jobs.evidenceFor(parties, job.address, account, verdict), {
             arbiter: arbiter.publicKey,
             job: job.address,
-            creditAccount,
-            worker,
+            creditAccount: parties.creditAccount,
+            worker: parties.worker,
             verdict,
-            evidenceHash: hashOf(evidence),
           }),
-        ],
         [arbiter],
       ),
 

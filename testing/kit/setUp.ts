@@ -1,10 +1,12 @@
-import type { TransactionInstruction } from '@solana/web3.js';
+import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import { NO_LIMIT } from '../../programs/client/generated/constants.ts';
 import {
   type ConfigSettings,
   configInitialize,
   creditBuy,
   creditOpen,
   gatewayOpen,
+  gatewayVouch,
   modelUpsert,
   stakeDeposit,
   workerHost,
@@ -36,6 +38,7 @@ export const DEFAULT_SETTINGS = {
   slashTokens: 500,
   jobCreditsMax: 1_000n,
   creditAccountCreditsMax: 1_000_000n,
+  treasuryFloorCredits: 0n,
 } satisfies Omit<ConfigSettings, 'arbiter'>;
 
 export const initializeInstruction = (
@@ -52,16 +55,20 @@ export const initializeInstruction = (
     ...settings,
   });
 
-/** Opens the Gateway with its one hot signer. */
-const gatewayInstruction = ({
+/** Opens the Gateway with its one hot signer; the authority vouches for it. */
+const gatewayInstructions = ({
   operator,
   hotSigner,
-}: Pick<Cast, 'operator' | 'hotSigner'>): TransactionInstruction =>
+  authority,
+  gateway,
+}: Pick<Cast, 'operator' | 'hotSigner' | 'authority' | 'gateway'>): TransactionInstruction[] => [
   gatewayOpen({
     payer: operator.publicKey,
     operator: operator.publicKey,
     signers: [hotSigner.publicKey],
-  });
+  }),
+  gatewayVouch({ authority: authority.publicKey, gateway, vouched: true }),
+];
 
 export const modelInstruction = (
   { authority }: Pick<Cast, 'authority'>,
@@ -69,12 +76,30 @@ export const modelInstruction = (
 ): TransactionInstruction =>
   modelUpsert({ authority: authority.publicKey, ...STANDARD_MODEL, ...changes });
 
-/** Opens the wallet's CreditAccount; the wallet trusts the Gateway. */
+/** Binds a spender by nothing but the wallet's credits. */
+export const UNLIMITED = {
+  limitPerJobCredits: NO_LIMIT,
+  limitPerDayCredits: NO_LIMIT,
+} as const;
+
+/** Names nobody, who has no limits. */
+export const NO_SPENDER = {
+  spender: PublicKey.default,
+  limitPerJobCredits: 0n,
+  limitPerDayCredits: 0n,
+} as const;
+
+/** Opens the wallet's CreditAccount; the wallet trusts the Gateway, without limits. */
 const openInstruction = (
   { gateway }: Pick<Cast, 'gateway'>,
   { keypair }: TestWallet,
 ): TransactionInstruction =>
-  creditOpen({ payer: keypair.publicKey, wallet: keypair.publicKey, spender: gateway });
+  creditOpen({
+    payer: keypair.publicKey,
+    wallet: keypair.publicKey,
+    spender: gateway,
+    ...UNLIMITED,
+  });
 
 export const buyInstruction = (
   { keypair, tokens }: Pick<TestWallet, 'keypair' | 'tokens'>,
@@ -118,7 +143,7 @@ export async function openProgram(
   const { chain, authority, operator } = cast;
   await chain.send([initializeInstruction(cast, input.settings)], [authority]);
   for (const model of input.models) await chain.send([modelInstruction(cast, model)], [authority]);
-  await chain.send([gatewayInstruction(cast)], [operator]);
+  await chain.send(gatewayInstructions(cast), [operator, authority]);
 }
 
 /** Opens a wallet's CreditAccount and buys its credits, if any. */

@@ -45,6 +45,8 @@ export interface RunningService {
   wallet: Keypair;
   /** The key that decides disputes. */
   arbiter: Keypair;
+  /** The gateway's, with which the API settles. */
+  hotSigner: Keypair;
   /** The program's authority. */
   operator: Operator;
   boughtCredits: bigint;
@@ -194,6 +196,7 @@ export async function startRunningService({
     untilDispatched: (count) => untilJobs((found) => found.filter(isUnderWay).length === count),
     wallet: opened.wallet,
     arbiter: opened.arbiter,
+    hotSigner: opened.hotSigner,
     operator: opened.operator,
     model: opened.model,
     openai: ({ apiKey: key = apiKey, maxRetries = 0 } = {}) =>

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { checkSigner, type LedgerContext } from '../../api/ledger/context.ts';
 import { createLogger } from '../../common/logger.ts';
+import { ACCOUNT_VERSION } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { coder } from '../../testing/ledger/anchorCoder.ts';
 import { createRandom } from '../../testing/random.ts';
@@ -31,7 +32,7 @@ async function accountOf(signers: PublicKey[]) {
   const filled = places.map((place, index) => signers[index] ?? place);
   const data = await coder.accounts.encode('Gateway', {
     ...forCoder,
-    ...{ version: 1, signers_len: signers.length, signers: filled },
+    ...{ version: ACCOUNT_VERSION, signers_len: signers.length, signers: filled },
   });
   return { owner: addresses.programId, data };
 }

@@ -3,6 +3,7 @@ import { Keypair } from '@solana/web3.js';
 import type { LockedJob } from '../../api/jobs/job.ts';
 import type { LedgerContext } from '../../api/ledger/context.ts';
 import { failJob, refundJob } from '../../api/ledger/refund.ts';
+import { ACCOUNT_VERSION } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { IDL } from '../../programs/client/codec.ts';
 import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
@@ -42,7 +43,7 @@ function createScene(sent: (Outcome | Error)[], status: JobStatus | null = 'proc
     const { forCoder } = randomStruct('Job', createRandom());
     const told = {
       ...forCoder,
-      version: 1,
+      version: ACCOUNT_VERSION,
       status: toCoder(status, { defined: { name: 'JobStatus' } }),
     };
     return { owner: addresses.programId, data: await coder.accounts.encode('Job', told) };

@@ -8,6 +8,7 @@ import { draftJob } from '../../api/ledger/escrow.ts';
 import { lockJob } from '../../api/ledger/lock.ts';
 import { createLogger } from '../../common/logger.ts';
 import { createBackground } from '../../common/wait.ts';
+import { ACCOUNT_VERSION } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { LedgerUnavailableError, type Outcome } from '../../programs/client/sender/outcome.ts';
 import { coder, toCoder } from '../../testing/ledger/anchorCoder.ts';
@@ -34,7 +35,7 @@ async function accountOf(availableCredits: bigint, limits: Limits) {
   const { forCoder } = randomStruct('CreditAccount', createRandom());
   const data = await coder.accounts.encode('CreditAccount', {
     ...forCoder,
-    ...{ version: 1, available_credits: toCoder(availableCredits) },
+    ...{ version: ACCOUNT_VERSION, available_credits: toCoder(availableCredits) },
     ...Object.fromEntries(Object.entries(limits).map(([name, value]) => [name, toCoder(value)])),
   });
   return { owner: addresses.programId, data };
@@ -120,7 +121,7 @@ describe('an expired lock', () => {
   it('holds when the ledger has the job nevertheless', async () => {
     const { lock, node } = createScene(expired());
     const { forCoder } = randomStruct('Job', createRandom());
-    const data = await coder.accounts.encode('Job', { ...forCoder, version: 1 });
+    const data = await coder.accounts.encode('Job', { ...forCoder, version: ACCOUNT_VERSION });
     const getAccountInfo = jest.fn(async () => ({ owner: addresses.programId, data }));
     node.getAccountInfo = getAccountInfo;
     expect(await lock()).toMatchObject({ escrowTx: 'a lock' });

@@ -3,6 +3,7 @@ import type { Keypair, TransactionInstruction } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
 import { limitSet, spenderSet } from '../../programs/client/instructions.ts';
 import { submit } from '../../stack/operator.ts';
+import { UNLIMITED } from '../../testing/kit/setUp.ts';
 import { readClockSeconds } from '../../testing/ledger/ledger.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 
@@ -103,7 +104,13 @@ describe('a request with several faults, including one of its wallet,', () => {
   });
 
   it('gets the error of its spender before that of its body [errors.limits-of-wallet]', async () => {
-    await order(spenderSet({ wallet: wallet.publicKey, spender: service.arbiter.publicKey }));
+    await order(
+      spenderSet({
+        wallet: wallet.publicKey,
+        spender: service.arbiter.publicKey,
+        ...UNLIMITED,
+      }),
+    );
     const answer = () => complete({ messages: [] });
     await until(async () => (await answer()).status !== 400);
     expect(await answer()).toMatchObject({

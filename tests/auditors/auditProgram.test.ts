@@ -246,7 +246,7 @@ const CASES: Case[] = [
   {
     what: 'a version that is not known',
     address: () => scene.service.gateway,
-    change: (account) => ({ ...account, data: account.data.with(8, 2) }),
+    change: (account) => ({ ...account, data: account.data.with(8, 3) }),
     fails: ['accounts.readable'],
   },
   {

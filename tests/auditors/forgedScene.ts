@@ -38,17 +38,20 @@ export async function createForgedScene(): Promise<ForgedScene> {
   await scene.acknowledge(jobs.reassigned);
   await scene.acknowledge(jobs.reassigned, 2);
   await scene.settle(jobs.reassigned, { attempt: 2 });
-  for (const name of ['settled', 'upheld', 'expired', 'closed'] as const) {
+  for (const name of ['settled', 'upheld', 'closed'] as const) {
     await scene.acknowledge(jobs[name]);
     await scene.settle(jobs[name]);
   }
   await scene.fail(jobs.failed);
-  await scene.acknowledge(jobs.claimable);
+  // Before the verdict: a worker that was slashed is given no job.
+  for (const name of ['expired', 'claimable'] as const) await scene.acknowledge(jobs[name]);
   await scene.dispute(jobs.upheld);
   await scene.resolve(jobs.upheld, 'upheld_worker');
+  await scene.settle(jobs.expired);
+  await scene.dispute(jobs.expired);
+  await scene.amend(jobs.expired);
   await scene.closePayout();
   await scene.settle(jobs.claimable);
-  await scene.dispute(jobs.expired);
   await scene.wait(86_401);
   await scene.refund(jobs.refunded);
   await scene.expire(jobs.expired);

@@ -10,8 +10,8 @@ import {
   createAddresses,
   createJobId,
   disputeExpire,
-  disputeResolve,
   ed25519Instruction,
+  fetchJob,
   formatReceipt,
   jobAcknowledge,
   jobClose,
@@ -25,9 +25,12 @@ import {
   proofMessage,
   receiptMessage,
   sign,
+  verdictInstructions,
 } from '../../programs/client/index.ts';
 import { associatedTokenAddress } from '../../programs/client/token/instructions.ts';
 import { submit } from '../../stack/operator.ts';
+import { evidenceFor } from '../../testing/kit/jobInstructions.ts';
+import { advanceToVerdict } from '../../testing/ledger/disputes.ts';
 import {
   advanceSeconds,
   openService,
@@ -44,6 +47,7 @@ export const addresses = createAddresses();
 export const OUTPUT = 'the whole answer';
 const OUTPUT_HASH = createHash('sha256').update(OUTPUT).digest();
 const CLIENT_HASH = createHash('sha256').update('another answer').digest();
+const AMENDED_HASH = createHash('sha256').update('what the wallet read').digest();
 
 export interface LockedJob {
   readonly address: PublicKey;
@@ -64,7 +68,10 @@ export interface Scene {
   settle(job: PublicKey, options?: { tokens?: number; attempt?: number }): Promise<void>;
   fail(job: PublicKey): Promise<void>;
   refund(job: PublicKey): Promise<void>;
+  /** By the controller. */
   dispute(job: PublicKey): Promise<void>;
+  /** The wallet puts a hash of its own in place of its controller's. */
+  amend(job: PublicKey): Promise<void>;
   resolve(job: PublicKey, verdict: 'rejected' | 'upheld_gateway' | 'upheld_worker'): Promise<void>;
   expire(job: PublicKey): Promise<void>;
   close(jobs: readonly PublicKey[]): Promise<void>;
@@ -131,16 +138,20 @@ export async function createScene(): Promise<Scene> {
       ]),
     refund: (job) => send([jobRefund({ job, creditAccount })], []),
     dispute: (job) => send([jobDispute({ ...actor, job, creditAccount, clientHash: CLIENT_HASH })]),
-    resolve: (job, verdict) =>
-      send(
-        [
-          disputeResolve({
-            ...{ arbiter: arbiter.publicKey, job, creditAccount, worker },
-            ...{ verdict, evidenceHash: CLIENT_HASH },
-          }),
-        ],
-        [arbiter],
-      ),
+    amend: (job) => {
+      const { wallet } = service;
+      const own = { signer: wallet.publicKey, clientHash: AMENDED_HASH };
+      return send([jobDispute({ ...own, job, creditAccount })], [wallet]);
+    },
+    async resolve(job, verdict) {
+      const account = await fetchJob(connection, job);
+      if (!account) throw new Error('the job is not on the ledger');
+      const parties = { proofKey: service.proofKey, hotSigner };
+      const evidence = evidenceFor(parties, job, account, verdict);
+      await advanceToVerdict(connection, account);
+      const named = { arbiter: arbiter.publicKey, job, creditAccount, worker, verdict };
+      await send(verdictInstructions(evidence, named), [arbiter]);
+    },
     expire: (job) => send([disputeExpire({ job, creditAccount })], []),
     close: (jobs) =>
       send(

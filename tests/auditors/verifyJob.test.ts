@@ -53,12 +53,12 @@ beforeAll(async () => {
   for (const { address } of [rejected, upheldGateway, upheldWorker, expired]) {
     await scene.dispute(address);
   }
-  await scene.resolve(rejected.address, 'rejected');
-  await scene.resolve(upheldGateway.address, 'upheld_gateway');
-  await scene.resolve(upheldWorker.address, 'upheld_worker');
   await scene.fail(failed.address);
   await scene.closePayout();
   await scene.settle(jobs.claimable.address);
+  await scene.resolve(rejected.address, 'rejected');
+  await scene.resolve(upheldGateway.address, 'upheld_gateway');
+  await scene.resolve(upheldWorker.address, 'upheld_worker');
   await scene.wait(DAY_SECONDS + 1);
   await scene.refund(jobs.refunded.address);
   await scene.expire(expired.address);
@@ -87,7 +87,7 @@ const SETTLED = [
   ...['deadline.proven', 'deadline.settled'],
 ];
 const DISPUTED = [...SETTLED, 'dispute.opened', 'deadline.disputed', 'account.state'];
-const RESOLVED = [...DISPUTED, 'dispute.resolved', 'deadline.resolved'];
+const RESOLVED = [...DISPUTED, 'dispute.evidence', 'dispute.resolved', 'deadline.resolved'];
 
 describe('a job in order', () => {
   it.each([

@@ -8,6 +8,7 @@ import { describePayerShortage, describeRefusal } from '../../cli/send.ts';
 import { creditOpen } from '../../programs/client/index.ts';
 import { associatedTokenAddress } from '../../programs/client/token/instructions.ts';
 import { mintTo, submit } from '../../stack/operator.ts';
+import { UNLIMITED } from '../../testing/kit/setUp.ts';
 import {
   openService,
   type Service,
@@ -28,7 +29,10 @@ afterAll(() => ledger.close());
 /** The last line that `svc send` writes when it is refused. */
 async function refusalOf(payer: Keypair, words?: string[]): Promise<string | undefined> {
   const signer = JSON.stringify([...payer.secretKey]);
-  const opening = ['credit_open', `wallet=${payer.publicKey}`, `spender=${SPENDER.publicKey}`];
+  const opening = [
+    ...['credit_open', `wallet=${payer.publicKey}`, `spender=${SPENDER.publicKey}`],
+    ...['limit_per_job_credits=100', 'limit_per_day_credits=1000'],
+  ];
   const args = ['send', ...(words ?? opening), '--rpc', ledger.rpcUrl, '--signer', signer];
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: { PATH: process.env.PATH },
@@ -117,8 +121,8 @@ describe('svc send with a refused instruction', () => {
     const { publicKey: payer } = ledger.payer;
     const wallet = Keypair.generate().publicKey;
     const { publicKey: spender } = SPENDER;
-    const instruction = creditOpen({ payer, wallet, spender });
-    let sent = { name: 'credit_open', instruction, payer };
+    const instruction = creditOpen({ payer, wallet, spender, ...UNLIMITED });
+    let sent = { name: 'credit_open', instruction, payer, signed: [] };
     const describe = (instructionIndex: number | null, name: string, connection: Connection) =>
       describeRefusal({ name, code: null, instructionIndex }, sent, connection);
     const { connection } = ledger;
@@ -130,7 +134,11 @@ describe('svc send with a refused instruction', () => {
     // It would fail for want of the payer's lamports: another error than the one to be told.
     const poor = Keypair.generate().publicKey;
     await ledger.fundLamports(poor, 1_500_000);
-    sent = { ...sent, instruction: creditOpen({ payer: poor, wallet, spender }), payer: poor };
+    sent = {
+      ...sent,
+      instruction: creditOpen({ payer: poor, wallet, spender, ...UNLIMITED }),
+      payer: poor,
+    };
     expect(await describe(0, '{"Custom":1}', connection)).toMatch(/^The system program, called by/);
     expect(await describe(0, '{"Custom":4}', connection)).toBe(unknown.replace('1', '4'));
     expect(await describe(1, 'InvalidInstructionData', connection)).toBe(

@@ -41,9 +41,13 @@ const instructions = idl.instructions as IdlInstruction[];
 const build = builders as unknown as Record<string, (input: object) => TransactionInstruction>;
 
 describe(`instruction builders (seed ${random.seed})`, () => {
-  it('exist once for each instruction of the IDL, and for the signature beside a proof', () => {
+  it('exist once for each instruction of the IDL, and for signatures and verdicts with evidence', () => {
     expect(Object.keys(build).toSorted()).toEqual(
-      ['ed25519Instruction', ...instructions.map(({ name }) => camelCase(name))].toSorted(),
+      [
+        'ed25519Instruction',
+        'verdictInstructions',
+        ...instructions.map(({ name }) => camelCase(name)),
+      ].toSorted(),
     );
   });
 
@@ -178,7 +182,7 @@ describe('the vocabulary', () => {
       ['none', 'rejected', 'upheld_gateway', 'upheld_worker', 'expired'],
       [
         ...['none', 'worker_error', 'proof_missing', 'proof_invalid', 'output_mismatch'],
-        ...['empty_output', 'client_gone', 'lock_late'],
+        ...['empty_output', 'client_gone', 'lock_late', 'context_length_exceeded'],
       ],
     ]);
     expect([WORKER_STATUSES, CLAIMANT_KINDS]).toEqual([

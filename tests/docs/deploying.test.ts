@@ -13,14 +13,18 @@ import {
   fetchGateway,
   fetchJob,
   fetchModel,
+  fetchTreasury,
   fetchWorker,
   gatewaySigners,
   PROGRAM_ID,
+  type SignedMessage,
   workerModels,
 } from '../../programs/client/index.ts';
 import { tokenMintTo } from '../../programs/client/token/instructions.ts';
 import { createMint, mintTo, submit } from '../../stack/operator.ts';
 import { createScene, type Scene } from '../../testing/indexer/scene.ts';
+import { conflictingProofs } from '../../testing/kit/jobInstructions.ts';
+import { advanceToVerdict } from '../../testing/ledger/disputes.ts';
 import { startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
 import { checkout, codeBlocks, readDocuments } from './documents.ts';
 
@@ -52,6 +56,16 @@ const keep = (name: string, key: Keypair): void => {
   writeFileSync(join(folder, `${name}.address`), key.publicKey.toBase58());
 };
 
+const keepSigned = (name: string, { publicKey, message, signature }: SignedMessage): void =>
+  writeFileSync(
+    join(folder, name),
+    JSON.stringify({
+      public_key: publicKey.toBase58(),
+      message: Buffer.from(message).toString('hex'),
+      signature: bs58.encode(signature),
+    }),
+  );
+
 /** Runs one command as a shell would. @returns what it prints */
 const run = async (command: string, names: Record<string, string>): Promise<string> => {
   const { stdout } = await promisify(execFile)('bash', ['--norc', '-c', PRELUDE + command], {
@@ -65,7 +79,7 @@ const run = async (command: string, names: Record<string, string>): Promise<stri
 };
 
 const isVerdict = (command: string): boolean =>
-  /send (?:dispute_resolve|worker_suspend)/.test(command);
+  /send (?:dispute_resolve|worker_suspend|slash_burn)/.test(command);
 
 describe('the commands of docs/deploying.md', () => {
   let ledger: TestLedger;
@@ -164,7 +178,8 @@ describe('the commands of docs/deploying.md', () => {
         mint: credit.publicKey,
         account: addresses.treasuryVault,
         authority: payer.publicKey,
-        baseUnits: 1_000_000n,
+        // Its floor of 3,000 credits, and what the document withdraws.
+        baseUnits: 31_000_000n,
       });
       await submit(operator, [given]);
     }
@@ -185,14 +200,22 @@ describe("the arbiter's commands", () => {
   });
   afterAll(() => scene.ledger.close());
 
-  it('decide a dispute and suspend a worker', async () => {
+  it('decide disputes, suspend a worker, and burn what was slashed', async () => {
     // given a disputed job
     const { service, ledger } = scene;
-    const [job] = await scene.lock();
-    if (!job) throw new Error('a job was locked');
-    await scene.acknowledge(job);
-    await scene.settle(job);
-    await scene.dispute(job);
+    const [rejected, upheld] = await scene.lock(2);
+    if (!rejected || !upheld) throw new Error('two jobs were locked');
+    for (const job of [rejected, upheld]) {
+      await scene.acknowledge(job);
+      await scene.settle(job);
+      await scene.dispute(job);
+    }
+    const account = await fetchJob(ledger.connection, upheld);
+    if (!account) throw new Error('the job is not on the ledger');
+    const [recorded, other] = conflictingProofs(service, upheld, account);
+    keepSigned('recorded-proof.json', recorded);
+    keepSigned('other-proof.json', other);
+    await advanceToVerdict(ledger.connection, account);
     keep('arbiter.json', service.arbiter);
     keep('fee-payer.json', service.operator.authority);
 
@@ -200,15 +223,18 @@ describe("the arbiter's commands", () => {
     for (const command of commands.filter(isVerdict)) {
       await run(command, {
         RPC: ledger.rpcUrl,
-        JOB: job.toBase58(),
+        JOB: (command.includes('verdict=rejected') ? rejected : upheld).toBase58(),
         CREDIT_ACCOUNT: service.creditAccount.toBase58(),
         WORKER: service.worker.toBase58(),
-        EVIDENCE_SHA256: '5f'.repeat(32),
+        STAKE_MINT: service.mints.stake.toBase58(),
       });
     }
 
     // then
-    expect((await fetchJob(ledger.connection, job))?.outcome).toBe('rejected');
+    expect((await fetchJob(ledger.connection, rejected))?.outcome).toBe('rejected');
+    expect((await fetchJob(ledger.connection, upheld))?.outcome).toBe('upheld_worker');
+    const treasury = await fetchTreasury(ledger.connection, addresses.treasury);
+    expect(treasury?.slashedStakeTokens).toBe(0n);
     expect((await fetchWorker(ledger.connection, service.worker))?.status).toBe('suspended');
   }, 60_000);
 

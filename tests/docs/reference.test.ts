@@ -64,7 +64,7 @@ describe('the committed reference', () => {
     const rows = [...page('accounts.md').matchAll(/^\| (\d+) \| (\d+) \| `?(\w+)/gm)];
     const last = rows.filter(([, , , name]) => name === 'resolved_after_seconds').at(-1);
 
-    expect(Number(last?.[1]) + Number(last?.[2])).toBe(341);
+    expect(Number(last?.[1]) + Number(last?.[2])).toBe(373);
   });
 });
 
@@ -97,15 +97,19 @@ describe('the page of an instruction', () => {
     const { own, general } = errorsOf(name);
     const possible = [...structuralErrors(errors), ...invariantErrors(errors)];
 
-    expect([...own, ...general]).toEqual(expect.arrayContaining(possible));
+    const reachable = possible.filter((error) => !isUnreachable(name, error));
+    expect([...own, ...general]).toEqual(expect.arrayContaining(reachable));
   });
 
-  it.each(returnable)('names the event that its handler emits: %s', (name) => {
+  it.each(returnable)('names every event that its handler emits: %s', (name) => {
     const handler = readFileSync(join(source, `instructions/${name}.rs`), 'utf8');
     const emitted = [...handler.matchAll(/\bemit\([^;]*?&([A-Z]\w+) \{/g)];
 
-    expect(emitted).toHaveLength(1);
-    expect(page(`${name}.md`)).toContain(`\nEmits [\`${emitted[0]?.[1]}\`](events.md#`);
+    const [, said = ''] = page(`${name}.md`).split('\n## Event\n\nEmits ');
+    const named = [...said.matchAll(/\[`(\w+)`\]\(events\.md#/g)];
+    const namesOf = (found: RegExpMatchArray[]) => found.map(([, event]) => event).toSorted();
+    expect(emitted.length).toBeGreaterThan(0);
+    expect(namesOf(named)).toEqual(namesOf(emitted));
   });
 });
 
@@ -170,7 +174,7 @@ describe('the reference of a changed program', () => {
   it.each([
     ['an error', '- `DepositsPaused`', '- `DepositPaused`', 'the interface has no "DepositPaused"'],
     ['an event', 'Emits `CreditBought`', 'Emits `Bought`', 'the interface has no "Bought"'],
-    ['no event', 'Emits `CreditBought`', 'Is silent', 'the interface has no "Is silent."'],
+    ['no event', 'Emits `CreditBought`', 'Is silent', 'no event is named in "Is silent."'],
   ])(
     'is not generated when the documentation names %s that does not exist',
     (_, from, to, message) => {

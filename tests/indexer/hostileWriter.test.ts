@@ -59,7 +59,10 @@ jest.setTimeout(120_000);
 const RESERVED = [
   ...['AuthorityAccepted', 'AuthorityProposed', 'ConfigInitialized', 'ConfigUpdated'],
   ...['ModelRetired', 'ModelUpserted', 'PauseSet', 'TreasuryWithdrawn', 'WorkerSuspended'],
+  'GatewayVouched',
 ];
+/** Puts a hash in the place of another: nothing in it can be extreme. The folds' own test has it. */
+const PLAIN = ['DisputeAmended'];
 const TWO_DAYS_SECONDS = 2 * 86_400;
 /** Of the 64 instructions that a transaction may run, each event takes two. */
 const EVENTS_MAX = 30;
@@ -178,11 +181,13 @@ describe('the mirror', () => {
         stranger,
         openEnds: ends[place] as OpenEnds,
       }));
-      const overdue = await Promise.all(
-        everyone.map(({ stranger, openEnds }) =>
-          leaveOpen(stranger, openEnds, scene.service.arbiter),
-        ),
-      );
+      // No verdict is given while the jobs can still be disputed.
+      await scene.wait(61);
+      // One after the other: whoever burns what was slashed leaves the next nothing to burn.
+      const overdue: PublicKey[] = [];
+      for (const { stranger, openEnds } of everyone) {
+        overdue.push(await leaveOpen(stranger, openEnds, scene.service));
+      }
       await scene.wait(121);
       await Promise.all(
         everyone.map(({ stranger, openEnds }, place) =>
@@ -198,7 +203,7 @@ describe('the mirror', () => {
     }
     await expectAgreement();
     const names = (IDL.events ?? []).map(({ name }) => name).sort();
-    const expected = names.filter((name) => !RESERVED.includes(name));
+    const expected = names.filter((name) => ![...RESERVED, ...PLAIN].includes(name));
     for (const { signatures } of strangers) {
       expect(await eventNamesOf(signatures)).toEqual(expected);
     }

@@ -7,10 +7,13 @@ import {
   creditWithdraw,
   disputeExpire,
   gatewayUpdate,
+  gatewayVouch,
+  jobDispute,
   limitSet,
   modelRetire,
   modelUpsert,
   pauseSet,
+  slashBurn,
   spenderSet,
   stakeUnlock,
   stakeWithdraw,
@@ -24,12 +27,16 @@ import {
 import {
   associatedTokenAddress,
   tokenAccountCreate,
+  tokenMintTo,
 } from '../../programs/client/token/instructions.ts';
 import { registerWorker } from '../../stack/participants.ts';
 import { addresses, type Scene } from '../../testing/indexer/scene.ts';
+import { UNLIMITED } from '../../testing/kit/setUp.ts';
 import { readTokenAccount, tokenAccountClose, tokenTransfer } from '../../testing/ledger/tokens.ts';
 
 const DAY_SECONDS = 86_400;
+/** What the treasury keeps at first: 3,000 credits. */
+const FLOOR_BASE_UNITS = 30_000_000n;
 
 /** Does on the ledger everything that can be done there, so that every kind of event is emitted. */
 export async function liveThrough(scene: Scene): Promise<void> {
@@ -56,10 +63,13 @@ async function changeSettings({ service, ledger, send }: Scene): Promise<void> {
         slashTokens: 400,
         jobCreditsMax: 50_000n,
         creditAccountCreditsMax: 2_000_000n,
+        treasuryFloorCredits: 2_000n,
       }),
       authorityPropose({ authority, pendingAuthority: authority }),
       authorityAccept({ pendingAuthority: authority }),
       pauseSet({ authority, depositsPaused: true, locksPaused: false }),
+      gatewayVouch({ authority, gateway: service.gateway, vouched: false }),
+      gatewayVouch({ authority, gateway: service.gateway, vouched: true }),
       modelRetire({ authority, modelId: id, retiresAt: 2n ** 33n }),
       modelRetire({ authority, modelId: id, retiresAt: 0n }),
       modelUpsert({ ...service.model, tier: 'standard', label: '8.2B', authority }),
@@ -68,8 +78,8 @@ async function changeSettings({ service, ledger, send }: Scene): Promise<void> {
   );
   await send(
     [
-      spenderSet({ wallet, spender: wallet }),
-      spenderSet({ wallet, spender: service.gateway }),
+      spenderSet({ wallet, spender: wallet, ...UNLIMITED }),
+      spenderSet({ wallet, spender: service.gateway, ...UNLIMITED }),
       limitSet({ wallet, limitPerJobCredits: 500n, limitPerDayCredits: 2n ** 64n - 1n }),
       creditWithdraw({
         ...{ wallet, credits: 10n },
@@ -92,7 +102,10 @@ async function endJobs(scene: Scene): Promise<void> {
   await scene.acknowledge(settled);
   await scene.settle(settled);
   const authority = scene.ledger.payer.publicKey;
-  const destination = associatedTokenAddress(scene.service.mints.credit, authority);
+  const { credit: mint } = scene.service.mints;
+  const destination = associatedTokenAddress(mint, authority);
+  const { treasuryVault: account } = addresses;
+  await scene.send([tokenMintTo({ mint, account, authority, baseUnits: FLOOR_BASE_UNITS })], []);
   await scene.send([treasuryWithdraw({ authority, destination, baseUnits: 1_000n })], []);
   await scene.acknowledge(failed);
   await scene.acknowledge(failed, 2);
@@ -116,10 +129,15 @@ async function endDisputes(scene: Scene): Promise<void> {
   }
   const [rejected, upheld, expired] = jobs;
   if (!rejected || !upheld || !expired) throw new Error('three jobs were locked');
+  const { creditAccount, wallet } = service;
+  const clientHash = new Uint8Array(32).fill(7);
+  // The wallet's own hash in place of its controller's.
+  const amend = { signer: wallet.publicKey, job: upheld, creditAccount, clientHash };
+  await send([jobDispute(amend)], [wallet]);
   await scene.resolve(rejected, 'rejected');
   await scene.resolve(upheld, 'upheld_worker');
   await scene.wait(DAY_SECONDS + 1);
-  const { creditAccount } = service;
+  await send([slashBurn({ stakeMint: service.mints.stake })], []);
   await send([disputeExpire({ job: expired, creditAccount })], []);
   await send([claimPay({ claimant: creditAccount })], []);
 }

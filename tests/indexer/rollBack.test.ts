@@ -44,7 +44,11 @@ function transaction(
   return { signature, slot, events };
 }
 
-const spenderSet = (spender: string) => ({ name: 'SpenderSet' as const, data: { spender } });
+const UNSET = { limitPerJobCredits: '0', limitPerDayCredits: '0' };
+const spenderSet = (spender: string) => ({
+  name: 'SpenderSet' as const,
+  data: { spender, ...UNSET },
+});
 const limitSet = (credits: number) => ({
   name: 'LimitSet' as const,
   data: { limitPerJobCredits: `${credits}`, limitPerDayCredits: `${2 * credits}` },
@@ -66,7 +70,10 @@ function measured(database: Database): Database & { rowsMax: number } {
 describe('rolling back a transaction', () => {
   it("reads an account's history in bounded parts, however long it is", async () => {
     const limits = Array.from({ length: CHANGES }, (_value, index) => limitSet(index));
-    const opened = { name: 'CreditOpened' as const, data: { spender: 'nobody' } };
+    const opened = {
+      name: 'CreditOpened' as const,
+      data: { spender: 'nobody', ...UNSET },
+    };
     await mirror.apply([
       transaction(1n, 1, [opened, spenderSet('at first')]),
       transaction(2n, 3, limits),
@@ -91,7 +98,10 @@ describe('rolling back a transaction', () => {
   });
 
   it('reads each later change of an account once, however many follow', async () => {
-    const opened = { name: 'CreditOpened' as const, data: { spender: 'nobody' } };
+    const opened = {
+      name: 'CreditOpened' as const,
+      data: { spender: 'nobody', ...UNSET },
+    };
     await mirror.apply([transaction(1n, 1, [opened])]);
     const digest = await digestTables(mirror.pool);
     await mirror.apply([

@@ -1,13 +1,15 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
 import { fetchConfig, fetchJob, fetchTreasury } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { BASE_UNITS_PER_CREDIT } from '../../programs/client/generated/constants.ts';
-import { disputeResolve } from '../../programs/client/instructions.ts';
+import { verdictInstructions } from '../../programs/client/instructions.ts';
 import { parseJobId } from '../../programs/client/jobId.ts';
 import { tokenMintTo } from '../../programs/client/token/instructions.ts';
 import { submit } from '../../stack/operator.ts';
+import { otherReceipt } from '../../testing/kit/jobInstructions.ts';
+import { advanceToVerdict } from '../../testing/ledger/disputes.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
 
@@ -90,15 +92,16 @@ async function exposureBaseUnits(): Promise<bigint> {
 async function resolve(jobId: string, verdict: 'rejected' | 'upheld_gateway'): Promise<void> {
   const job = await fetchJob(service.ledger.connection, addressOf(jobId));
   if (!job) throw new Error('the job is not on the ledger');
-  const instruction = disputeResolve({
+  const evidence = verdict === 'rejected' ? [] : [otherReceipt(service, addressOf(jobId))];
+  await advanceToVerdict(service.ledger.connection, job);
+  const instructions = verdictInstructions(evidence, {
     arbiter: service.arbiter.publicKey,
     job: addressOf(jobId),
     creditAccount: addresses.creditAccount(wallet.address),
     worker: job.worker,
-    verdict: verdict,
-    evidenceHash: randomBytes(32),
+    verdict,
   });
-  await submit(service.operator, [instruction], [service.arbiter]);
+  await submit(service.operator, instructions, [service.arbiter]);
 }
 
 /** What an upheld dispute is repaid from; this job's share alone would not do. */

@@ -235,7 +235,7 @@ describe('Anchor’s provider', () => {
     };
     const signature = await initialize(
       ...[arbiter, 1_500, 172_800, 5, new anchor.BN(1_000), 500],
-      ...[new anchor.BN(100_000), new anchor.BN(1_000_000_000)],
+      ...[new anchor.BN(100_000), new anchor.BN(1_000_000_000), new anchor.BN(0)],
     )
       .accounts({
         authority: operator.publicKey,

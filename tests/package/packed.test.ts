@@ -88,7 +88,7 @@ describe('the packages together', () => {
       builds: true,
       isElf: true,
       anchor: 'job_refund',
-      instructions: 35,
+      instructions: 37,
       threshold: 100,
     });
   });

@@ -87,7 +87,7 @@ describe.each([...INSTALLABLE_LINES, 24])('the packages on Node %i', (line) => {
     expect(JSON.parse(await runProject('svc-client', line, args))).toEqual({
       verdict: 'holds',
       status: 'settled',
-      instructions: 35,
+      instructions: 37,
       outcome: 'confirmed',
       hasSocket: line !== 20,
     });

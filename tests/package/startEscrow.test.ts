@@ -10,6 +10,7 @@ import {
 } from '../../testing/kit/index.ts';
 
 const DAY_SECONDS = 86_400;
+const DISPUTE_WINDOW_SECONDS = 60;
 const LITE_MODEL = { ...STANDARD_MODEL, id: 'lite-3b', tier: 'lite' } as const;
 
 describe.each(['litesvm', 'bankrun'] as const)('startEscrow in %s', (ledger) => {
@@ -95,6 +96,8 @@ describe.each(['litesvm', 'bankrun'] as const)('startEscrow in %s', (ledger) => 
     const [wallet] = escrow.wallets;
     const job = await escrow.jobIn('settled');
     await escrow.dispute(job, 'what arrived');
+    await expect(escrow.resolve(job, 'upheld_worker')).rejects.toThrow(/^VerdictTooEarly$/);
+    await escrow.advanceSeconds(DISPUTE_WINDOW_SECONDS + 1);
     const decided = await escrow.resolve(job, 'upheld_worker');
     expect(decided).toMatchObject({
       status: 'refunded',

@@ -150,7 +150,7 @@ describe('every instruction', () => {
       taken.push(name);
     });
     expect(unexpected).toEqual([]);
-    expect(taken.sort()).toEqual(IDL.instructions.map(({ name }) => name).sort());
+    expect([...new Set(taken)].sort()).toEqual(IDL.instructions.map(({ name }) => name).sort());
     const missed = [...returnableErrors()].flatMap(([name, errors]) =>
       structuralErrors(errors)
         .filter((error) => !met.get(name)?.has(error) && !namesIn(name).has(error))

@@ -3,7 +3,6 @@ import type { PublicKey } from '@solana/web3.js';
 import {
   claimPay,
   creditOpen,
-  disputeResolve,
   workerDeregister,
   workerUpdate,
 } from '../../programs/client/index.ts';
@@ -12,9 +11,9 @@ import { expectEvent } from './support/emission.ts';
 import { expectRefusal } from './support/expectations.ts';
 import { jobIn } from './support/jobs.ts';
 import { withAccount } from './support/tampering.ts';
-import { addresses, CREDITS, createWorld, hashOf, type World } from './support/world.ts';
+import { decide } from './support/verdicts.ts';
+import { addresses, CREDITS, createWorld, type World } from './support/world.ts';
 
-const UPHELD_GATEWAY = 'upheld_gateway';
 const OF_WALLET = 'credit_account' as const;
 const OF_WORKER = 'worker' as const;
 const OF_TREASURY = 'treasury' as const;
@@ -47,14 +46,7 @@ const settleWhileFrozen = async (address: PublicKey, owner = addresses.vaultAuth
 };
 /** A job of 8 credits paid the treasury 12,000 base units and now costs it 80,000. */
 const upholdDispute = async (): Promise<void> => {
-  const { arbiter, creditAccount } = world;
-  const verdict = disputeResolve({
-    arbiter: arbiter.publicKey,
-    job: await jobIn(world, 'disputed'),
-    ...{ creditAccount, worker: world.worker },
-    ...{ verdict: UPHELD_GATEWAY, evidenceHash: hashOf('a receipt') },
-  });
-  await world.chain.send([verdict], [arbiter]);
+  await decide(world, await jobIn(world, 'disputed'), 'upheld_gateway');
 };
 
 describe('claim_pay for a wallet', () => {

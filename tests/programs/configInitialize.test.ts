@@ -7,7 +7,7 @@ import {
   SystemProgram,
   type TransactionInstruction,
 } from '@solana/web3.js';
-import { configInitialize, PROGRAM_ID } from '../../programs/client/index.ts';
+import { ACCOUNT_VERSION, configInitialize, PROGRAM_ID } from '../../programs/client/index.ts';
 import { artifactPath } from '../../programs/tools/artifacts.ts';
 import { AUTHORITY, startChain } from '../../testing/chain.ts';
 import { LOCAL_AUTHORITY } from '../../testing/kit/bankrun.ts';
@@ -40,7 +40,7 @@ describe('config_initialize', () => {
     const world = await createBareWorld();
     await world.chain.send([initialize(world)], [world.authority]);
     expect(await world.read('Config', addresses.config)).toMatchObject({
-      version: 1,
+      version: ACCOUNT_VERSION,
       sequence: 1n,
       authority: AUTHORITY.publicKey,
       pendingAuthority: PublicKey.default,

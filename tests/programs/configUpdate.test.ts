@@ -6,7 +6,7 @@ import { expectRefusal } from './support/expectations.ts';
 import { jobIn, readJob } from './support/jobs.ts';
 import { addresses, createWorld, SETTINGS, type World } from './support/world.ts';
 
-const YEAR_SECONDS = 365 * 86_400;
+const COOLDOWN_SECONDS_MAX = 30 * 86_400;
 /** Timeout, dispute window and arbitration window, and an hour. */
 const COOLDOWN_SECONDS_MIN = 120 + 60 + 86_400 + 3_600;
 const CREDITS_MAX = 10_000_000_000_000n;
@@ -39,6 +39,7 @@ describe('config_update', () => {
       creditMint,
       stakeMint,
       ...terms,
+      ...{ earlierFloorCredits: 0n, earlierFloorEndsAt: 0n },
     });
     expect(await config()).toEqual({ ...before, sequence: 2n, ...terms });
     const later = await jobIn(world, 'pending');
@@ -71,7 +72,7 @@ describe('config_update', () => {
   it.each([
     { treasuryShareBasisPoints: 10_001 },
     { unstakeCooldownSeconds: COOLDOWN_SECONDS_MIN - 1 },
-    { unstakeCooldownSeconds: YEAR_SECONDS + 1 },
+    { unstakeCooldownSeconds: COOLDOWN_SECONDS_MAX + 1 },
     { openDisputesMax: 0 },
     { minimumStakeTokens: 0n, slashTokens: 0 },
     { minimumStakeTokens: STAKE_TOKENS_MAX + 1n },
@@ -81,6 +82,7 @@ describe('config_update', () => {
     { jobCreditsMax: CREDITS_MAX + 1n },
     { creditAccountCreditsMax: 0n },
     { creditAccountCreditsMax: CREDITS_MAX + 1n },
+    { treasuryFloorCredits: CREDITS_MAX + 1n },
   ])('refuses terms out of range: %o', async (terms) => {
     await expectRefusal(world, 'ValueOutOfRange', update(terms), [world.authority]);
   });
@@ -94,15 +96,17 @@ describe('config_update', () => {
       slashTokens: 0,
       jobCreditsMax: 1n,
       creditAccountCreditsMax: 1n,
+      treasuryFloorCredits: 0n,
     },
     {
       treasuryShareBasisPoints: 10_000,
-      unstakeCooldownSeconds: YEAR_SECONDS,
+      unstakeCooldownSeconds: COOLDOWN_SECONDS_MAX,
       openDisputesMax: 255,
       minimumStakeTokens: STAKE_TOKENS_MAX,
       slashTokens: 2 ** 32 - 1,
       jobCreditsMax: CREDITS_MAX,
       creditAccountCreditsMax: CREDITS_MAX,
+      treasuryFloorCredits: CREDITS_MAX,
     },
   ])('accepts the bounds of every range: %o', async (terms) => {
     await world.chain.send([update(terms)], [world.authority]);

@@ -1,12 +1,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { PublicKey, SystemProgram } from '@solana/web3.js';
+import { SystemProgram } from '@solana/web3.js';
+import * as generated from '../../programs/client/generated/instructions.ts';
 import { creditOpen } from '../../programs/client/index.ts';
+import { NO_SPENDER } from '../../testing/kit/setUp.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal } from './support/expectations.ts';
 import { withAccount } from './support/tampering.ts';
 import { addresses, createWorld, type World } from './support/world.ts';
 
-const NO_LIMIT = 2n ** 64n - 1n;
+const LIMITS = { limitPerJobCredits: 400n, limitPerDayCredits: 4_000n };
 
 let world: World;
 beforeEach(async () => {
@@ -14,7 +16,7 @@ beforeEach(async () => {
 });
 
 describe('credit_open', () => {
-  it("opens an account without spender and limits, once and at any payer's cost", async () => {
+  it("opens an account without a spender and with limits of zero, once and at any payer's cost", async () => {
     const { chain, stranger, wallet } = world;
     const owner = world.person().publicKey;
     const creditAccount = addresses.creditAccount(owner);
@@ -23,15 +25,13 @@ describe('credit_open', () => {
       [creditOpen({ payer: wallet.publicKey, wallet: owner })],
       [wallet],
       'CreditOpened',
-      { creditAccount, creditSequence: 1n, wallet: owner, spender: PublicKey.default },
+      { creditAccount, creditSequence: 1n, wallet: owner, ...NO_SPENDER },
     );
     expect(await world.read('CreditAccount', creditAccount)).toMatchObject({
-      version: 1,
+      version: 2,
       sequence: 1n,
       wallet: owner,
-      spender: PublicKey.default,
-      limitPerJobCredits: NO_LIMIT,
-      limitPerDayCredits: NO_LIMIT,
+      ...NO_SPENDER,
       spentDay: 0,
       spentTodayCredits: 0n,
       availableCredits: 0n,
@@ -53,6 +53,7 @@ describe('credit_open', () => {
       payer: stranger.publicKey,
       wallet: owner.publicKey,
       spender: gateway,
+      ...LIMITS,
     });
     const unsigned = withAccount(open, 'wallet', owner.publicKey);
     for (const key of unsigned.keys) if (key.pubkey.equals(owner.publicKey)) key.isSigner = false;
@@ -62,7 +63,24 @@ describe('credit_open', () => {
       creditSequence: 1n,
       wallet: owner.publicKey,
       spender: gateway,
+      ...LIMITS,
     });
+    expect(
+      await world.read('CreditAccount', addresses.creditAccount(owner.publicKey)),
+    ).toMatchObject({ spender: gateway, ...LIMITS });
+  });
+
+  it('refuses limits without a spender', async () => {
+    const { stranger } = world;
+    const owner = world.person();
+    for (const limits of [{ limitPerJobCredits: 1n }, { limitPerDayCredits: 1n }]) {
+      const open = generated.creditOpen({
+        payer: stranger.publicKey,
+        wallet: owner.publicKey,
+        ...{ ...NO_SPENDER, ...limits },
+      });
+      await expectRefusal(world, 'ValueOutOfRange', open, [stranger]);
+    }
   });
 
   it('refuses another wallet’s address', async () => {

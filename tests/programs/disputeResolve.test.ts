@@ -1,18 +1,20 @@
+import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
 import type { DisputeOutcome } from '../../programs/client/generated/vocabulary.ts';
-import { claimPay, disputeResolve, stakeUnlock } from '../../programs/client/index.ts';
+import { claimPay, stakeUnlock } from '../../programs/client/index.ts';
+import { evidenceFor } from '../../testing/kit/jobInstructions.ts';
 import { openWorker } from '../../testing/kit/setUp.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
 import { dispute, jobIn, readJob } from './support/jobs.ts';
 import { addWallet, addWorker } from './support/newcomers.ts';
+import { composeVerdict, decide, passDisputeWindow } from './support/verdicts.ts';
 import {
   addresses,
   BASE_UNITS_PER_CREDIT,
   createWorld,
-  hashOf,
   MODEL,
   STAKE_DECIMALS,
   STAKE_TOKENS,
@@ -34,16 +36,14 @@ beforeEach(async () => {
 });
 afterEach(() => expectConserved(world, parties));
 
-const EVIDENCE = hashOf('two proofs');
-const resolve = (
-  job: PublicKey,
-  verdict: DisputeOutcome,
-  { arbiter = world.arbiter, creditAccount = world.creditAccount, worker = world.worker } = {},
-) =>
-  disputeResolve({
-    arbiter: arbiter.publicKey,
-    ...{ job, creditAccount, worker, verdict, evidenceHash: EVIDENCE },
-  });
+/** Of the messages that the verdict rests on; zeros if it needs none. */
+async function evidenceHashOf(job: PublicKey, verdict: DisputeOutcome): Promise<Uint8Array> {
+  const evidence = evidenceFor(world, job, await readJob(world, job), verdict);
+  if (evidence.length === 0) return new Uint8Array(32);
+  const hash = createHash('sha256');
+  for (const { message } of evidence) hash.update(message);
+  return hash.digest();
+}
 const account = () => world.read('CreditAccount', world.creditAccount);
 const treasury = () => world.read('Treasury', addresses.treasury);
 const worker = () => world.read('Worker', world.worker);
@@ -67,11 +67,14 @@ async function expectVerdict(
   };
   const slashed = moved.slashedTokens > 0n;
   const workerSequence = before.worker.sequence + (slashed ? 1n : 0n);
-  await expectEvent(world, [resolve(job, verdict)], [world.arbiter], 'DisputeResolved', {
+  const evidenceHash = await evidenceHashOf(job, verdict);
+  const instructions = await composeVerdict(world, job, verdict);
+  await expectEvent(world, instructions, [world.arbiter], 'DisputeResolved', {
     ...{ job, jobSequence: 6, jobId: before.job.jobId },
     ...{ creditAccount: world.creditAccount, creditSequence: before.account.sequence + 1n },
     ...{ wallet: world.wallet.publicKey, worker: world.worker, workerSequence },
-    ...{ treasurySequence: before.treasury.sequence + 1n, verdict, evidenceHash: EVIDENCE },
+    ...{ treasurySequence: before.treasury.sequence + 1n, verdict, evidenceHash },
+    chargedCredits: before.job.chargedCredits - moved.repaidCredits,
     ...{ repaidCredits: moved.repaidCredits, owedCredits: moved.repaidCredits, openDisputes: 0 },
     ...{ owedBaseUnits: moved.owedBaseUnits, disputedExposureBaseUnits: 0n },
     ...{ slashedTokens: moved.slashedTokens, slashedStakeTokens: moved.slashedTokens },
@@ -134,25 +137,25 @@ describe('dispute_resolve', () => {
 
   it('slashes unstaking tokens, too, and no more than there are', async () => {
     world = await createWorld({ openDisputesMax: 3 });
-    const { chain, workerAuthority, arbiter } = world;
+    const { chain, workerAuthority } = world;
     const first = await jobIn(world, 'disputed');
     const second = await jobIn(world, 'disputed');
     const third = await jobIn(world, 'disputed');
     const unlock = { authority: workerAuthority.publicKey, tokens: 800n };
     await chain.send([stakeUnlock(unlock)], [workerAuthority]);
-    await chain.send([resolve(first, UPHELD_WORKER)], [arbiter]);
+    await decide(world, first, UPHELD_WORKER);
     expect(await worker()).toMatchObject({ stakeTokens: 0n, unstakingTokens: 500n });
-    await chain.send([resolve(second, UPHELD_WORKER)], [arbiter]);
+    await decide(world, second, UPHELD_WORKER);
     expect(await worker()).toMatchObject({ unstakingTokens: 0n, unstakeReadyAt: 0n });
     expect((await treasury()).slashedStakeTokens).toBe(1_000n);
     const { sequence } = await worker();
-    await chain.send([resolve(third, UPHELD_WORKER)], [arbiter]);
+    await decide(world, third, UPHELD_WORKER);
     expect((await treasury()).slashedStakeTokens).toBe(1_000n);
     expect((await worker()).sequence).toBe(sequence);
   });
 
   it('slashes, repays and decides while every vault is frozen', async () => {
-    const { chain, arbiter, creditMint, stakeMint } = world;
+    const { chain, creditMint, stakeMint } = world;
     const job = await jobIn(world, 'disputed');
     for (const [vault, mint] of [
       [addresses.vault, creditMint],
@@ -162,7 +165,7 @@ describe('dispute_resolve', () => {
       const baseUnits = await chain.tokens(vault);
       chain.setToken(vault, { mint, owner: addresses.vaultAuthority, baseUnits, frozen: true });
     }
-    await chain.send([resolve(job, UPHELD_WORKER)], [arbiter]);
+    await decide(world, job, UPHELD_WORKER);
     expect((await treasury()).slashedStakeTokens).toBe(500n);
     expect((await account()).owedCredits).toBe(8n);
   });
@@ -173,40 +176,60 @@ describe('dispute_resolve', () => {
     const job = await jobIn(world, 'disputed');
     const other = await jobIn(world, 'disputed');
     await pass(world, DAY - 1n);
-    await world.chain.send([resolve(early, REJECTED)], [world.arbiter]);
+    await world.chain.send(await composeVerdict(world, early, REJECTED), [world.arbiter]);
     await pass(world, 1n);
-    await world.chain.send([resolve(job, REJECTED)], [world.arbiter]);
+    await world.chain.send(await composeVerdict(world, job, REJECTED), [world.arbiter]);
     await pass(world, 1n);
-    await expectRefusal(world, 'ArbitrationClosed', resolve(other, REJECTED), [world.arbiter]);
+    const late = await composeVerdict(world, other, REJECTED);
+    await expectRefusal(world, 'ArbitrationClosed', late, [world.arbiter]);
   });
 
   it('refuses every signer but the arbiter, and unknown verdicts', async () => {
     const job = await jobIn(world, 'disputed');
+    await passDisputeWindow(world);
     const { authority, stranger, wallet, hotSigner, workerAuthority } = world;
-    for (const arbiter of [authority, stranger, wallet, hotSigner, workerAuthority]) {
-      const instruction = resolve(job, REJECTED, { arbiter });
-      await expectRefusal(world, 'Unauthorized', instruction, [arbiter]);
+    for (const signer of [authority, stranger, wallet, hotSigner, workerAuthority]) {
+      for (const verdict of [REJECTED, UPHELD_GATEWAY, UPHELD_WORKER] as const) {
+        const by = { arbiter: signer.publicKey };
+        const instructions = await composeVerdict(world, job, verdict, by);
+        await expectRefusal(world, 'Unauthorized', instructions, [signer]);
+      }
     }
     for (const byte of [0, 4, 255]) {
-      const instruction = resolve(job, REJECTED);
+      const [instruction] = await composeVerdict(world, job, REJECTED);
+      if (!instruction) throw new Error('no instruction was composed');
       instruction.data[VERDICT_OFFSET] = byte;
       await expectRefusal(world, 'InvalidVerdict', instruction, [world.arbiter]);
     }
   });
 
+  it.each([REJECTED, UPHELD_GATEWAY, UPHELD_WORKER] as const)(
+    'gives no verdict %s while the wallet may still speak: its own dispute may follow',
+    async (verdict) => {
+      const job = await jobIn(world, 'disputed');
+      await pass(world, 60n);
+      const early = await composeVerdict(world, job, verdict);
+      await expectRefusal(world, 'VerdictTooEarly', early, [world.arbiter]);
+      await pass(world, 1n);
+      await world.chain.send(early, [world.arbiter]);
+    },
+  );
+
   it('decides a job once', async () => {
     const job = await jobIn(world, 'disputed');
-    await world.chain.send([resolve(job, UPHELD_WORKER)], [world.arbiter]);
-    await expectRefusal(world, 'WrongJobStatus', resolve(job, UPHELD_WORKER), [world.arbiter]);
+    await decide(world, job, UPHELD_WORKER);
+    const again = await composeVerdict(world, job, UPHELD_WORKER);
+    await expectRefusal(world, 'WrongJobStatus', again, [world.arbiter]);
   });
 
   it('refuses any wallet and any worker but the job’s', async () => {
     const job = await jobIn(world, 'disputed');
     const { creditAccount } = await addWallet(world);
     const { address } = await addWorker(world);
+    await passDisputeWindow(world);
     for (const other of [{ creditAccount }, { worker: address }]) {
-      const instruction = resolve(job, UPHELD_WORKER, other);
-      await expectRefusal(world, 'WrongAddress', instruction, [world.arbiter]);
+      const instructions = await composeVerdict(world, job, UPHELD_WORKER, other);
+      await expectRefusal(world, 'WrongAddress', instructions, [world.arbiter]);
     }
     parties.creditAccounts.push(creditAccount);
     parties.workers.push(address);
@@ -218,7 +241,9 @@ describe('dispute_resolve', () => {
       const job = await jobIn(world, status);
       const isUnassigned = ['pending', 'failed', 'refunded'].includes(status);
       const refusal = isUnassigned ? 'WrongAddress' : 'WrongJobStatus';
-      await expectRefusal(world, refusal, resolve(job, REJECTED), [world.arbiter]);
+      await passDisputeWindow(world);
+      const instructions = await composeVerdict(world, job, REJECTED);
+      await expectRefusal(world, refusal, instructions, [world.arbiter]);
     },
   );
 });
@@ -267,9 +292,9 @@ describe('a wallet that is also its controller and its worker', () => {
     ['gateway', UPHELD_GATEWAY, 0n],
     ['worker', UPHELD_WORKER, 500n],
   ])(
-    'gains by a verdict against the %s only what the treasury loses',
+    'loses by a verdict against the %s, since its controller has no voucher',
     async (_, verdict, slashed) => {
-      const { chain, arbiter, creditMint, creditAccount } = world;
+      const { chain, creditMint, creditAccount } = world;
       const holding = {
         mint: creditMint,
         owner: addresses.vaultAuthority,
@@ -279,8 +304,8 @@ describe('a wallet that is also its controller and its worker', () => {
       const party = await becomeOneParty();
       const before = await holdings();
       const job = await jobIn(party, 'disputed');
-      await chain.send([resolve(job, verdict, { worker: party.worker })], [arbiter]);
-      const after = { party: before.party + 68_000n, treasury: before.treasury - 68_000n };
+      await decide(party, job, verdict);
+      const after = { party: before.party - 2_000n, treasury: before.treasury + 2_000n };
       expect(await holdings()).toEqual(after);
       await chain.send([claimPay({ claimant: creditAccount })]);
       expect(await holdings()).toEqual(after);

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js';
-import { gatewayOpen } from '../../programs/client/index.ts';
+import { ACCOUNT_VERSION, gatewayOpen } from '../../programs/client/index.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal } from './support/expectations.ts';
 import { withAccount } from './support/tampering.ts';
@@ -26,13 +26,13 @@ describe('gateway_open', () => {
     await expectEvent(world, [open(stranger, signers)], [stranger], 'GatewayOpened', opened);
     const none = Array.from({ length: 8 - count }, () => PublicKey.default);
     expect(await world.read('Gateway', gateway)).toMatchObject({
-      version: 1,
+      version: ACCOUNT_VERSION,
       sequence: 1n,
       operator,
       stopped: false,
       signersLen: count,
       signers: [...signers, ...none],
-      reserved: new Uint8Array(64),
+      reserved: new Uint8Array(63),
     });
     await expectRefusal(world, 'AlreadyInitialized', open(stranger, keys(1)), [stranger]);
   });

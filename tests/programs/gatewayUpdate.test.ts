@@ -24,7 +24,7 @@ const update = (signers: PublicKey[], stopped: boolean, operator = world.operato
 describe('gateway_update', () => {
   it('replaces the signers and the stop flag, repeatedly', async () => {
     const { operator, gateway } = world;
-    let gatewaySequence = 1n;
+    let gatewaySequence = 2n;
     for (const [count, stopped] of [
       [3, true],
       [8, true],

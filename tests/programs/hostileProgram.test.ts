@@ -9,6 +9,7 @@ import {
   PROGRAM_ID,
   spenderSet,
 } from '../../programs/client/index.ts';
+import { UNLIMITED } from '../../testing/kit/setUp.ts';
 import {
   callThrough,
   HOSTILE_PROGRAM_ID,
@@ -155,7 +156,11 @@ describe('a hostile program', () => {
     const others = await jobIn(world, 'pending');
     await expectRefusal(world, 'Unauthorized', callThrough(giveUp(others, foreign)));
     await expectRefusal(world, 'WrongAddress', callThrough(giveUp(job, foreign)));
-    const usurped = withAccount(spenderSet({ wallet, spender: wallet }), 'credit_account', foreign);
+    const usurped = withAccount(
+      spenderSet({ wallet, spender: wallet, ...UNLIMITED }),
+      'credit_account',
+      foreign,
+    );
     await expectRefusal(world, 'Unauthorized', callThrough(usurped));
     await expectConserved(world, { creditAccounts: [creditAccount, foreign] });
   });

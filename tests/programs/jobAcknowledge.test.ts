@@ -8,6 +8,7 @@ import {
   workerSuspend,
   workerUnhost,
 } from '../../programs/client/index.ts';
+import { UNLIMITED } from '../../testing/kit/setUp.ts';
 import { expectConserved } from './support/conservation.ts';
 import { eventsOf, expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
@@ -120,7 +121,7 @@ describe('job_acknowledge', () => {
       const instruction = acknowledge(world, job, { signer: signer.publicKey });
       await expectRefusal(world, 'Unauthorized', instruction, [signer]);
     }
-    const set = spenderSet({ wallet: wallet.publicKey, spender: wallet.publicKey });
+    const set = spenderSet({ wallet: wallet.publicKey, spender: wallet.publicKey, ...UNLIMITED });
     await chain.send([set], [wallet]);
     await chain.send([acknowledge(world, job)], [hotSigner]);
   });

@@ -1,11 +1,12 @@
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type PublicKey, SystemProgram } from '@solana/web3.js';
-import { disputeExpire, disputeResolve, jobClose } from '../../programs/client/index.ts';
+import { disputeExpire, jobClose } from '../../programs/client/index.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
 import { acknowledge, composeLock, jobIn, lockJob, prove, refund, settle } from './support/jobs.ts';
-import { createWorld, hashOf, type World } from './support/world.ts';
+import { composeVerdict } from './support/verdicts.ts';
+import { createWorld, type World } from './support/world.ts';
 
 const DAY = 86_400n;
 
@@ -90,18 +91,10 @@ describe('job_close', () => {
   );
 
   it('closes a job whose dispute was upheld', async () => {
-    const { chain, arbiter, creditAccount, worker } = world;
     const job = await jobIn(world, 'disputed');
-    const verdict = disputeResolve({
-      arbiter: arbiter.publicKey,
-      job,
-      creditAccount,
-      worker,
-      verdict: 'upheld_gateway',
-      evidenceHash: hashOf('a receipt'),
-    });
+    const verdict = await composeVerdict(world, job, 'upheld_gateway');
     await pass(world, 120n);
-    await chain.send([verdict, close(job)], [arbiter]);
+    await world.chain.send([...verdict, close(job)], [world.arbiter]);
   });
 
   it('leaves nothing to revive, and the id cannot be locked again [jobs.ids]', async () => {

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
-import { configUpdate, disputeResolve } from '../../programs/client/index.ts';
+import { configUpdate, type Job } from '../../programs/client/index.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
 import { ANSWER, dispute, jobIn, readJob } from './support/jobs.ts';
 import { addWallet } from './support/newcomers.ts';
+import { decide } from './support/verdicts.ts';
 import { addresses, createWorld, hashOf, SETTINGS, type World } from './support/world.ts';
 
 /** Where a CreditAccount counts its open disputes. */
@@ -32,7 +33,8 @@ describe('job_dispute', () => {
       ...{ job, jobSequence: 5, jobId: before.jobId, creditAccount },
       ...{ creditSequence: account.sequence + 1n, wallet: wallet.publicKey },
       ...{ treasurySequence: 2n, worker, clientHash, outputHash: ANSWER },
-      ...{ chargedCredits: 8n, openDisputes: 1, disputedExposureBaseUnits: 80_000n },
+      ...{ chargedCredits: 8n, repayableCredits: 8n, disputedByWallet: true },
+      ...{ openDisputes: 1, disputedExposureBaseUnits: 80_000n },
       arbitrationEndsAt: (await world.chain.now()) + 86_400n,
     });
     expect(await readJob(world, job)).toEqual({
@@ -40,6 +42,7 @@ describe('job_dispute', () => {
       sequence: 5,
       status: 'disputed',
       clientHash,
+      disputedByWallet: true,
       disputedAfterSeconds: 5,
     });
     const sequence = account.sequence + 1n;
@@ -107,6 +110,71 @@ describe('job_dispute', () => {
   );
 });
 
+describe('a dispute that the controller opened', () => {
+  const FALSE_HASH = hashOf('a hash that nobody can prove');
+  const OWN_HASH = hashOf('what the wallet read');
+  const openByController = async (): Promise<PublicKey> => {
+    const { chain, hotSigner, gateway } = world;
+    const job = await jobIn(world, 'settled');
+    const choice = { signer: hotSigner.publicKey, gateway, clientHash: FALSE_HASH };
+    await chain.send([dispute(world, job, choice)], [hotSigner]);
+    return job;
+  };
+  const amend = (job: PublicKey, clientHash = OWN_HASH) => dispute(world, job, { clientHash });
+  const readAll = async (job: PublicKey) => ({
+    job: await readJob(world, job),
+    account: await world.read('CreditAccount', world.creditAccount),
+    treasury: await world.read('Treasury', addresses.treasury),
+  });
+
+  it('is amended by the wallet, whose hash takes the place of the other', async () => {
+    const { wallet, creditAccount, worker } = world;
+    const job = await openByController();
+    const before = await readAll(job);
+    expect(before.job).toMatchObject({ clientHash: FALSE_HASH, disputedByWallet: false });
+    await pass(world, 7n);
+    await expectEvent(world, [amend(job)], [wallet], 'DisputeAmended', {
+      ...{ job, jobSequence: 6, jobId: before.job.jobId, creditAccount },
+      ...{ wallet: wallet.publicKey, worker, clientHash: OWN_HASH, outputHash: ANSWER },
+    });
+    const amended: Partial<Job> = { sequence: 6, clientHash: OWN_HASH, disputedByWallet: true };
+    // Neither the time of the dispute nor any counter changes.
+    expect(await readAll(job)).toEqual({ ...before, job: { ...before.job, ...amended } });
+  });
+
+  it('is amended once, and only by the wallet', async () => {
+    const { chain, wallet, hotSigner, gateway } = world;
+    const job = await openByController();
+    const byGateway = { signer: hotSigner.publicKey, gateway, clientHash: OWN_HASH };
+    const again = dispute(world, job, byGateway);
+    await expectRefusal(world, 'AlreadyDisputed', again, [hotSigner]);
+    await chain.send([amend(job)], [wallet]);
+    await expectRefusal(world, 'AlreadyDisputed', amend(job, FALSE_HASH), [wallet]);
+    await expectRefusal(world, 'AlreadyDisputed', again, [hotSigner]);
+  });
+
+  it('is not amended to the proven hash', async () => {
+    const job = await openByController();
+    await expectRefusal(world, 'HashesEqual', amend(job, ANSWER), [world.wallet]);
+  });
+
+  it('is amended after the dispute window, until the arbitration ends', async () => {
+    const { chain, wallet } = world;
+    const early = await openByController();
+    const late = await openByController();
+    await pass(world, 86_400n);
+    await chain.send([amend(early)], [wallet]);
+    await pass(world, 1n);
+    await expectRefusal(world, 'ArbitrationClosed', amend(late), [wallet]);
+  });
+
+  it('is not amended once it is decided', async () => {
+    const job = await openByController();
+    await decide(world, job, 'rejected');
+    await expectRefusal(world, 'AlreadyDisputed', amend(job), [world.wallet]);
+  });
+});
+
 describe('the number of open disputes', () => {
   /** Six fresh settled jobs. */
   const settledJobs = async () => {
@@ -131,16 +199,12 @@ describe('the number of open disputes', () => {
     world.chain.send(jobs.map(ofGateway), [world.hotSigner]);
   const refuseGateway = (job: PublicKey) =>
     expectRefusal(world, 'DisputeLimitReached', ofGateway(job), [world.hotSigner]);
-  const reject = ({ chain, arbiter, creditAccount, worker }: World, ...jobs: PublicKey[]) =>
-    chain.send(
-      jobs.map((job) =>
-        disputeResolve({
-          ...{ arbiter: arbiter.publicKey, job, creditAccount, worker },
-          ...{ verdict: 'rejected', evidenceHash: hashOf('nothing') },
-        }),
-      ),
-      [arbiter],
-    );
+  /** The jobs that are still settled stay open to disputes. */
+  const reject = async (...jobs: PublicKey[]) => {
+    const now = await world.chain.now();
+    for (const job of jobs) await decide(world, job, 'rejected');
+    await world.chain.setTime(now);
+  };
   const openDisputes = async () =>
     (await world.read('CreditAccount', world.creditAccount)).openDisputes;
 
@@ -158,11 +222,11 @@ describe('the number of open disputes', () => {
     const [first, second, third, fourth, fifth, sixth] = await settledJobs();
     await openByGateway(first, second);
     await open(third, fourth);
-    await reject(world, first);
+    await reject(first);
     await refuseGateway(fifth);
     await open(fifth);
     await refuse(sixth);
-    await reject(world, second, third, fourth);
+    await reject(second, third, fourth);
     expect(await openDisputes()).toBe(1);
     await openByGateway(sixth);
   });

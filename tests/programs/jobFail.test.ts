@@ -2,6 +2,7 @@ import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
 import { FAILURE_REASONS } from '../../programs/client/generated/vocabulary.ts';
 import { spenderSet } from '../../programs/client/index.ts';
+import { UNLIMITED } from '../../testing/kit/setUp.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
@@ -53,7 +54,7 @@ describe('job_fail', () => {
 
   it('refuses an unknown reason', async () => {
     const job = await jobIn(world, 'pending');
-    for (const byte of [0, 8, 255]) {
+    for (const byte of [0, 9, 255]) {
       const instruction = fail(world, job);
       instruction.data[REASON_OFFSET] = byte;
       await expectRefusal(world, 'InvalidReason', instruction, [world.hotSigner]);
@@ -109,7 +110,8 @@ describe('job_fail', () => {
   it('refuses every signer but the controller, even after the wallet changed its spender', async () => {
     const { chain, wallet, stranger, hotSigner } = world;
     const job = await jobIn(world, 'processing');
-    const set = (spender: PublicKey) => spenderSet({ wallet: wallet.publicKey, spender });
+    const set = (spender: PublicKey) =>
+      spenderSet({ wallet: wallet.publicKey, spender, ...UNLIMITED });
     await chain.send([set(stranger.publicKey)], [wallet]);
     const byNew = fail(world, job, { signer: stranger.publicKey });
     await expectRefusal(world, 'Unauthorized', byNew, [stranger]);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { PublicKey } from '@solana/web3.js';
 import {
+  ACCOUNT_VERSION,
   createJobId,
   gatewayUpdate,
   jobLock,
@@ -10,6 +11,7 @@ import {
   pauseSet,
   spenderSet,
 } from '../../programs/client/index.ts';
+import { NO_SPENDER, UNLIMITED } from '../../testing/kit/setUp.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
@@ -91,14 +93,14 @@ describe('job_lock', () => {
       ...{ job, jobSequence: 1, jobId, creditAccount, creditSequence: before.sequence + 1n },
       ...{ wallet: wallet.publicKey, controller: gateway, model, modelId: id, ...prices },
       ...{ tokenLimit: 3_000, treasuryShareBasisPoints, slashTokens, ...windows },
-      ...{ arbitrationWindowSeconds: 86_400, rentPayer, lockedCredits: 12n },
+      ...{ arbitrationWindowSeconds: 86_400, rentPayer, vouched: true, lockedCredits: 12n },
       ...{ ...balances, accountLockedCredits: 12n },
     });
     expect(await account()).toEqual({
       ...{ ...before, sequence: before.sequence + 1n, ...balances, lockedCredits: 12n },
     });
     expect(await readJob(world, job)).toMatchObject({
-      version: 1,
+      version: ACCOUNT_VERSION,
       bump: 255,
       sequence: 1,
       status: 'pending',
@@ -146,7 +148,7 @@ describe('job_lock', () => {
     const { wallet, stranger, chain } = world;
     const byWallet = await lockJob(world, { signer: wallet });
     expect((await readJob(world, byWallet)).controller).toEqual(wallet.publicKey);
-    const set = spenderSet({ wallet: wallet.publicKey, spender: stranger.publicKey });
+    const set = spenderSet({ wallet: wallet.publicKey, spender: stranger.publicKey, ...UNLIMITED });
     await chain.send([set], [wallet]);
     const byKey = await lockJob(world, { signer: stranger, gateway: null });
     expect((await readJob(world, byKey)).controller).toEqual(stranger.publicKey);
@@ -157,10 +159,7 @@ describe('job_lock', () => {
     await refuses('SpenderNotSet', { signer: stranger, gateway: null });
     await refuses('SpenderNotSet', { gateway: null });
     await refuses('Unauthorized', { signer: stranger });
-    await chain.send(
-      [spenderSet({ wallet: wallet.publicKey, spender: PublicKey.default })],
-      [wallet],
-    );
+    await chain.send([spenderSet({ wallet: wallet.publicKey, ...NO_SPENDER })], [wallet]);
     await refuses('SpenderNotSet');
   });
 

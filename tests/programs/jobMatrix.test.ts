@@ -12,6 +12,7 @@ import {
   jobLock,
   spenderSet,
 } from '../../programs/client/index.ts';
+import { UNLIMITED } from '../../testing/kit/setUp.ts';
 import { expectConserved } from './support/conservation.ts';
 import {
   controllers,
@@ -31,7 +32,8 @@ import {
   refund,
   settle,
 } from './support/jobs.ts';
-import { addresses, createWorld, hashOf, MODEL, type World } from './support/world.ts';
+import { passDisputeWindow } from './support/verdicts.ts';
+import { addresses, createWorld, MODEL, type World } from './support/world.ts';
 
 describe.each(Object.entries(controllers))('a job controlled by %s', (controller, acting) => {
   const isStopped = controller === 'a gateway that was stopped since';
@@ -72,7 +74,7 @@ describe.each(Object.entries(controllers))('a job controlled by %s', (controller
     await chain.send([setGateway([hotSigner], false)], [operator]);
     if (acting === 'spenderKey') {
       const spender = people.spenderKey.publicKey;
-      await chain.send([spenderSet({ wallet: wallet.publicKey, spender })], [wallet]);
+      await chain.send([spenderSet({ wallet: wallet.publicKey, spender, ...UNLIMITED })], [wallet]);
     }
     maker = isReplaced ? hotSigner : people[acting];
   });
@@ -83,6 +85,8 @@ describe.each(Object.entries(controllers))('a job controlled by %s', (controller
     const isChanged = isStopped || isReplaced;
     if (isChanged) await chain.send([setGateway([world.hotSigner], false)], [operator]);
     const job = await jobIn({ ...world, hotSigner: maker }, status);
+    // No verdict is given before.
+    if (status === 'disputed') await passDisputeWindow(world);
     if (isChanged) await chain.send([setGateway([people[acting]], isStopped)], [operator]);
     return job;
   };
@@ -117,10 +121,10 @@ describe.each(Object.entries(controllers))('a job controlled by %s', (controller
         return [refund(world, job)];
       case 'dispute':
         return [dispute(world, job, actor)];
-      case 'resolve': {
-        const verdict = { verdict: 'rejected', evidenceHash: hashOf('evidence') } as const;
-        return [disputeResolve({ arbiter: signer, job, creditAccount, worker, ...verdict })];
-      }
+      case 'resolve':
+        return [
+          disputeResolve({ arbiter: signer, job, creditAccount, worker, verdict: 'rejected' }),
+        ];
       case 'expire':
         return [disputeExpire({ job, creditAccount })];
       case 'close':

@@ -53,6 +53,7 @@ describe('job_settle', () => {
       ...before.job,
       sequence: 4,
       status: 'settled',
+      settledBy: world.hotSigner.publicKey,
       chargedCredits: 9n,
       countedTokens: 2_100,
       endedAfterSeconds: 9,

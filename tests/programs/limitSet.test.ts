@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Keypair } from '@solana/web3.js';
-import { limitSet } from '../../programs/client/index.ts';
+import { limitSet, spenderSet } from '../../programs/client/index.ts';
+import { NO_SPENDER } from '../../testing/kit/setUp.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal } from './support/expectations.ts';
 import { composeLock, lockJob } from './support/jobs.ts';
@@ -61,6 +62,13 @@ describe('limit_set', () => {
     await expectRefusal(world, 'DayLimitExceeded', instruction, [hotSigner]);
     await chain.send([set(NO_LIMIT, 16n)], [wallet]);
     await lockJob(world);
+  });
+
+  it('is refused while no spender is named', async () => {
+    const { chain, wallet } = world;
+    const none = spenderSet({ wallet: wallet.publicKey, ...NO_SPENDER });
+    await chain.send([none], [wallet]);
+    await expectRefusal(world, 'SpenderNotSet', set(1n, 2n), [wallet]);
   });
 
   it('refuses every signer but the wallet [charging.no-withdrawal-by-key]', async () => {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { SystemProgram } from '@solana/web3.js';
 import { TIERS } from '../../programs/client/generated/vocabulary.ts';
-import { modelText } from '../../programs/client/index.ts';
+import { ACCOUNT_VERSION, modelText } from '../../programs/client/index.ts';
 import type { ModelOffer } from '../../testing/kit/setUp.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
@@ -31,7 +31,13 @@ describe('model_upsert', () => {
       retiresAt: 0n,
     });
     const found = await world.read('Model', model);
-    expect(found).toMatchObject({ version: 1, sequence: 1n, createdAt, retiresAt: 0n, ...numbers });
+    expect(found).toMatchObject({
+      version: ACCOUNT_VERSION,
+      sequence: 1n,
+      createdAt,
+      retiresAt: 0n,
+      ...numbers,
+    });
     expect(modelText(found)).toEqual({ id, label, originator });
   });
 

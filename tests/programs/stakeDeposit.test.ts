@@ -5,7 +5,7 @@ import { expectConserved } from './support/conservation.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal } from './support/expectations.ts';
 import { withAccount } from './support/tampering.ts';
-import { addresses, createWorld, STAKE_TOKENS, type World } from './support/world.ts';
+import { addresses, createWorld, SETTINGS, STAKE_TOKENS, type World } from './support/world.ts';
 
 const STAKE_TOKENS_MAX = 10_000_000_000n;
 const ONE_TOKEN = 1_000_000_000n;
@@ -37,6 +37,7 @@ describe('stake_deposit', () => {
       stakeTokens: STAKE_TOKENS + 5n,
       unstakingTokens: 0n,
       unstakeReadyAt: 0n,
+      unstakeCooldownSeconds: SETTINGS.unstakeCooldownSeconds,
     });
     expect(await chain.tokens(tokens)).toBe(0n);
     expect(await worker()).toEqual({ ...before, sequence: 4n, stakeTokens: STAKE_TOKENS + 5n });

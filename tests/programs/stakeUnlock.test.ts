@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { stakeUnlock } from '../../programs/client/index.ts';
+import {
+  configUpdate,
+  stakeDeposit,
+  stakeUnlock,
+  stakeWithdraw,
+} from '../../programs/client/index.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
@@ -55,5 +60,57 @@ describe('stake_unlock', () => {
     for (const signer of [world.stranger, world.arbiter, world.authority, world.proofKey]) {
       await expectRefusal(world, 'Unauthorized', unlock(1n, signer), [signer]);
     }
+  });
+
+  describe('after the cooldown was changed', () => {
+    const HOUR = 3_600;
+    const LOWER = SETTINGS.unstakeCooldownSeconds - HOUR;
+    const HIGHER = SETTINGS.unstakeCooldownSeconds + HOUR;
+    const setCooldown = (unstakeCooldownSeconds: number) => {
+      const { chain, authority, arbiter } = world;
+      const terms = { ...SETTINGS, arbiter: arbiter.publicKey, unstakeCooldownSeconds };
+      return chain.send([configUpdate({ authority: authority.publicKey, ...terms })], [authority]);
+    };
+    const deposit = (tokens: bigint) => {
+      const { chain, stranger, stakeMint } = world;
+      const from = world.token(stakeMint, stranger.publicKey, 10n ** 12n);
+      const paid = { depositor: stranger.publicKey, depositorTokenAccount: from };
+      return chain.send([stakeDeposit({ ...paid, worker: world.worker, tokens })], [stranger]);
+    };
+    /** Unlocks a token and returns how long it has to wait. */
+    const waitSeconds = async () => {
+      await world.chain.send([unlock(1n)], [world.workerAuthority]);
+      return Number((await worker()).unstakeReadyAt - (await world.chain.now()));
+    };
+
+    it('keeps the one of the deposit: a raised one binds no stake that is there', async () => {
+      await setCooldown(HIGHER);
+      expect(await waitSeconds()).toBe(SETTINGS.unstakeCooldownSeconds);
+    });
+
+    it('keeps the lowest of all deposits, whoever made them', async () => {
+      await setCooldown(HIGHER);
+      await deposit(1n);
+      expect((await worker()).unstakeCooldownSeconds).toBe(SETTINGS.unstakeCooldownSeconds);
+      await setCooldown(LOWER);
+      await deposit(1n);
+      await setCooldown(HIGHER);
+      await deposit(1n);
+      expect(await waitSeconds()).toBe(LOWER);
+    });
+
+    it('begins anew once nothing was staked', async () => {
+      const { chain, workerAuthority, stakeTokens } = world;
+      await chain.send([unlock(STAKE_TOKENS)], [workerAuthority]);
+      await setCooldown(HIGHER);
+      await deposit(1n);
+      expect((await worker()).unstakeCooldownSeconds).toBe(SETTINGS.unstakeCooldownSeconds);
+      await chain.send([unlock(1n)], [workerAuthority]);
+      await pass(world, COOLDOWN);
+      const named = { authority: workerAuthority.publicKey, destination: stakeTokens };
+      await chain.send([stakeWithdraw(named)], [workerAuthority]);
+      await deposit(1n);
+      expect(await waitSeconds()).toBe(HIGHER);
+    });
   });
 });

@@ -1,14 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
-import { disputeResolve, treasuryWithdraw } from '../../programs/client/index.ts';
+import { configUpdate, treasuryWithdraw } from '../../programs/client/index.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectEvent } from './support/emission.ts';
-import { expectRefusal } from './support/expectations.ts';
+import { expectRefusal, pass } from './support/expectations.ts';
 import { jobIn } from './support/jobs.ts';
 import { withAccount } from './support/tampering.ts';
-import { addresses, createWorld, hashOf, type World } from './support/world.ts';
-
-const UPHELD_GATEWAY = 'upheld_gateway';
+import { decide } from './support/verdicts.ts';
+import { addresses, createWorld, SETTINGS, type World } from './support/world.ts';
 
 let world: World;
 beforeEach(async () => {
@@ -50,14 +49,10 @@ describe('treasury_withdraw', () => {
   });
 
   it('reserves what is owed and what open disputes may cost', async () => {
-    const { chain, authority, arbiter, creditAccount, worker } = world;
+    const { chain, authority } = world;
     const owed = await jobIn(world, 'disputed');
     await jobIn(world, 'disputed');
-    const verdict = disputeResolve({
-      ...{ arbiter: arbiter.publicKey, job: owed, creditAccount, worker },
-      ...{ verdict: UPHELD_GATEWAY, evidenceHash: hashOf('a receipt') },
-    });
-    await chain.send([verdict], [arbiter]);
+    await decide(world, owed, 'upheld_gateway');
     // 8 credits owed and 8 in dispute
     const token = { mint: world.creditMint, owner: addresses.vaultAuthority };
     chain.setToken(addresses.treasuryVault, { ...token, baseUnits: 160_001n });
@@ -66,6 +61,60 @@ describe('treasury_withdraw', () => {
     await expectRefusal(world, 'TreasuryReserved', withdraw(1n), [authority]);
     chain.setToken(addresses.treasuryVault, { ...token, baseUnits: 0n });
     await expectRefusal(world, 'TreasuryReserved', withdraw(1n), [authority]);
+  });
+
+  describe('with a floor', () => {
+    const NOTICE_SECONDS = 26n * 60n * 60n;
+    const setFloor = (treasuryFloorCredits: bigint) => {
+      const { chain, authority, arbiter } = world;
+      const terms = { ...SETTINGS, arbiter: arbiter.publicKey, treasuryFloorCredits };
+      return chain.send([configUpdate({ authority: authority.publicKey, ...terms })], [authority]);
+    };
+    const refuse = (baseUnits: bigint) =>
+      expectRefusal(world, 'TreasuryReserved', withdraw(baseUnits), [world.authority]);
+
+    it('keeps it on top of what is owed and disputed', async () => {
+      const { chain, authority, creditMint } = world;
+      await jobIn(world, 'disputed');
+      const token = { mint: creditMint, owner: addresses.vaultAuthority };
+      // 8 credits in dispute and a floor of 5, each credit 10,000 base units
+      chain.setToken(addresses.treasuryVault, { ...token, baseUnits: 130_001n });
+      await setFloor(5n);
+      await refuse(2n);
+      await chain.send([withdraw(1n)], [authority]);
+      await refuse(1n);
+    });
+
+    it('keeps a floor that was lowered for 26 hours more', async () => {
+      const { chain, authority } = world;
+      await setFloor(1n);
+      await setFloor(0n);
+      await refuse(2_001n);
+      await pass(world, NOTICE_SECONDS - 1n);
+      await refuse(2_001n);
+      await pass(world, 1n);
+      await chain.send([withdraw(12_000n)], [authority]);
+    });
+
+    it('is not outwitted by lowering it twice, or by raising and lowering it', async () => {
+      await setFloor(1n);
+      await setFloor(0n);
+      await setFloor(0n);
+      await refuse(2_001n);
+      await pass(world, NOTICE_SECONDS - 1n);
+      // The floor of 1 still counts, and does so for 26 hours from this lowering.
+      await setFloor(1n);
+      await setFloor(0n);
+      await pass(world, NOTICE_SECONDS - 1n);
+      await refuse(2_001n);
+      await pass(world, 1n);
+      await world.chain.send([withdraw(2_001n)], [world.authority]);
+    });
+
+    it('counts a floor that was raised at once', async () => {
+      await setFloor(2n);
+      await refuse(1n);
+    });
   });
 
   it('refuses every signer but the authority', async () => {

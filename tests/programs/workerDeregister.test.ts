@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
-  disputeResolve,
   stakeUnlock,
   stakeWithdraw,
   workerDeregister,
@@ -12,7 +11,8 @@ import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
 import { fail, jobIn, settle } from './support/jobs.ts';
 import { rolesOf, withAccount } from './support/tampering.ts';
-import { createWorld, hashOf, SETTINGS, STAKE_TOKENS, type World } from './support/world.ts';
+import { decide } from './support/verdicts.ts';
+import { createWorld, SETTINGS, STAKE_TOKENS, type World } from './support/world.ts';
 
 const DEREGISTERED = 'deregistered';
 
@@ -50,17 +50,13 @@ describe('worker_deregister', () => {
     const ends = ['job_fail', 'job_refund', 'job_dispute', 'dispute_expire', 'job_close'];
     const named = ends.flatMap((name) => rolesOf(name).map((role) => role.name));
     expect(named).not.toContain('worker');
-    const { chain, workerAuthority, hotSigner, arbiter, creditAccount, payout } = world;
+    const { chain, workerAuthority, hotSigner, payout } = world;
     const [failing, paid] = [await jobIn(world, 'processing'), await jobIn(world, 'settling')];
     const disputed = await jobIn(world, 'disputed');
     await chain.send([deregister()], [workerAuthority]);
     await chain.send([fail(world, failing), settle(world, paid)], [hotSigner]);
     expect(await chain.tokens(payout)).toBe(136_000n);
-    const verdict = disputeResolve({
-      ...{ arbiter: arbiter.publicKey, job: disputed, creditAccount, worker: world.worker },
-      ...{ verdict: 'upheld_worker', evidenceHash: hashOf('two proofs') },
-    });
-    await chain.send([verdict], [arbiter]);
+    await decide(world, disputed, 'upheld_worker');
     expect((await worker()).stakeTokens).toBe(STAKE_TOKENS - 500n);
   });
 

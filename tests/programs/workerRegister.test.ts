@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { PublicKey, SystemProgram } from '@solana/web3.js';
-import { workerEndpoint, workerRegister } from '../../programs/client/index.ts';
+import { ACCOUNT_VERSION, workerEndpoint, workerRegister } from '../../programs/client/index.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal } from './support/expectations.ts';
 import { withAccount } from './support/tampering.ts';
@@ -33,7 +33,7 @@ describe('worker_register', () => {
     const found = await world.read('Worker', worker);
     expect(workerEndpoint(found)).toBe(endpoint);
     expect(found).toMatchObject({
-      version: 1,
+      version: ACCOUNT_VERSION,
       sequence: 1n,
       ...described,
       status: 'active',
@@ -45,7 +45,7 @@ describe('worker_register', () => {
       registeredAt: await chain.now(),
       endpointLen: endpoint.length,
       modelsLen: 0,
-      reserved: new Uint8Array(64),
+      reserved: new Uint8Array(20),
     });
     await expectRefusal(world, 'AlreadyInitialized', register(), [stranger]);
   });

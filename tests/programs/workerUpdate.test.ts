@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { PublicKey } from '@solana/web3.js';
+import { Keypair, PublicKey } from '@solana/web3.js';
 import {
   workerDeregister,
   workerEndpoint,
@@ -43,9 +43,13 @@ describe('worker_update', () => {
     const payout = world.token(creditMint, stranger.publicKey);
     const described = { proofKey: stranger.publicKey, payout };
     const instruction = update({ ...described, endpoint });
+    const rotated = {
+      previousProofKey: world.proofKey.publicKey,
+      proofKeyChangedAt: await world.chain.now(),
+    };
     await expectEvent(world, [instruction], [workerAuthority], 'WorkerUpdated', {
       ...{ worker: world.worker, workerSequence: 4n },
-      ...{ authority: workerAuthority.publicKey, ...described, endpoint },
+      ...{ authority: workerAuthority.publicKey, ...described, endpoint, ...rotated },
     });
     const found = await worker();
     expect(workerEndpoint(found)).toBe(endpoint);
@@ -55,6 +59,7 @@ describe('worker_update', () => {
       ...before,
       sequence: 4n,
       ...described,
+      ...rotated,
       endpointLen: endpoint.length,
       endpoint: endpointBytes,
     });
@@ -71,6 +76,29 @@ describe('worker_update', () => {
       await chain.send(prove(world, job, { key: stranger }));
     },
   );
+
+  it('keeps a key until no dispute can need it any more', async () => {
+    const { chain, workerAuthority, proofKey } = world;
+    const [second, third] = [Keypair.generate(), Keypair.generate()];
+    const changeTo = ({ publicKey }: Keypair) => update({ proofKey: publicKey });
+    await chain.send([changeTo(second)], [workerAuthority]);
+    const changedAt = await chain.now();
+    // The longest life of a job: timeout, dispute window and arbitration, and an hour.
+    const decidedAt = changedAt + 120n + 60n + 86_400n + 3_600n;
+    await chain.setTime(decidedAt - 1n);
+    for (const key of [third, proofKey]) {
+      await expectRefusal(world, 'ProofKeyInUse', changeTo(key), [workerAuthority]);
+    }
+    // Everything else may change meanwhile.
+    await chain.send([update({ proofKey: second.publicKey })], [workerAuthority]);
+    await chain.setTime(decidedAt);
+    await chain.send([changeTo(third)], [workerAuthority]);
+    expect(await worker()).toMatchObject({
+      proofKey: third.publicKey,
+      previousProofKey: second.publicKey,
+      proofKeyChangedAt: decidedAt,
+    });
+  });
 
   it("refuses payees that are no stablecoin token account, or that are the escrow's", async () => {
     const { stakeMint, stranger, creditMint, workerAuthority, chain } = world;

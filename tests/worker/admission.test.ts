@@ -2,6 +2,7 @@ import anchor from '@coral-xyz/anchor';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
+import { ACCOUNT_VERSION } from '../../programs/client/accounts.ts';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
@@ -86,7 +87,7 @@ describe('a job is refused when the ledger', () => {
   });
 
   it('has it in a version that the worker cannot read', async () => {
-    const response = await scene.ask(await scene.lock({ version: 2 }));
+    const response = await scene.ask(await scene.lock({ version: ACCOUNT_VERSION + 1 }));
     expect([response.status, await codeOf(response)]).toEqual([500, 'internal_error']);
   });
 

@@ -1,6 +1,7 @@
 import anchor from '@coral-xyz/anchor';
 import { type Connection, PublicKey } from '@solana/web3.js';
 import type { AccountName } from '../../programs/client/accounts.ts';
+import { ACCOUNT_VERSION } from '../../programs/client/accounts.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { IDL, wordsOf } from '../../programs/client/codec.ts';
 import type { FieldType } from '../../programs/client/interface.ts';
@@ -42,7 +43,7 @@ export async function startWritableLedger(): Promise<WritableLedger> {
     close,
     writeBytes,
     async write(address, name, fields, owner) {
-      const all = asVariants(name, { ...zeroFields(name), version: 1, ...fields });
+      const all = asVariants(name, { ...zeroFields(name), version: ACCOUNT_VERSION, ...fields });
       await writeBytes(address, await coder.accounts.encode(name, all), owner);
     },
   };

@@ -12,6 +12,12 @@ export const ARBITRATION_WINDOW_SECONDS = 86_400;
 /** Unlocked stake outlasts every deadline of the jobs it vouches for by this margin. */
 export const UNSTAKE_MARGIN_SECONDS = 3_600;
 
+/** After this time every job that ran has been decided, with `UNSTAKE_MARGIN_SECONDS` to spare. The shortest cooldown of stake, and the least time between two changes of a worker's proof key. */
+export const JOB_DECIDED_SECONDS = 90_180;
+
+/** A lowered floor of the treasury counts only after this: longer than any dispute lasts. */
+export const TREASURY_FLOOR_NOTICE_SECONDS = 93_600;
+
 /** How far back a job id's time may lie at the lock. */
 export const JOB_ID_AGE_MS_MAX = 90_000;
 
@@ -47,14 +53,17 @@ export const SIGNERS_PER_GATEWAY_MAX = 8;
 /** How many models a worker may host. */
 export const MODELS_PER_WORKER_MAX = 16;
 
-/** A spender's limit that binds nothing. */
+/** A spender's limit that binds nothing. A wallet has to write it; it is never a default. */
 export const NO_LIMIT = 18_446_744_073_709_551_615n;
 
 /** What every message that a worker signs as a proof begins with. */
 export const PROOF_PREFIX = 'svc-proof-v1';
 
-/** A year: stake cannot be held back for longer. */
-export const UNSTAKE_COOLDOWN_SECONDS_MAX = 31_536_000;
+/** What every message begins with that a controller's signer signs as a delivery receipt. */
+export const RECEIPT_PREFIX = 'svc-delivery-v1';
+
+/** 30 days: stake cannot be held back for longer. */
+export const UNSTAKE_COOLDOWN_SECONDS_MAX = 2_592_000;
 
 /** What each address is derived from, before keys and ids. */
 export const SEEDS = {

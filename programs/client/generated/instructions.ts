@@ -18,7 +18,7 @@ export interface ConfigInitializeInput extends Deployment {
   readonly arbiter: PublicKey;
   /** The treasury's part of each charge, at most `BASIS_POINTS` */
   readonly treasuryShareBasisPoints: number;
-  /** At least 90,180: a job's timeout, its two windows and `UNSTAKE_MARGIN_SECONDS`. At most `UNSTAKE_COOLDOWN_SECONDS_MAX` */
+  /** From `JOB_DECIDED_SECONDS` to `UNSTAKE_COOLDOWN_SECONDS_MAX` */
   readonly unstakeCooldownSeconds: number;
   /** How many open disputes a controller may bring a wallet to, at least 1 */
   readonly openDisputesMax: number;
@@ -30,6 +30,8 @@ export interface ConfigInitializeInput extends Deployment {
   readonly jobCreditsMax: bigint;
   /** The most that one credit account may hold, from 1 to `CREDITS_MAX` */
   readonly creditAccountCreditsMax: bigint;
+  /** What a withdrawal leaves in the treasury vault besides its debts, at most `CREDITS_MAX`. Lowered, it counts only after `TREASURY_FLOOR_NOTICE_SECONDS` */
+  readonly treasuryFloorCredits: bigint;
 }
 
 /** Creates the configuration, the treasury's account and the three vaults, once. */
@@ -43,7 +45,7 @@ export interface ConfigUpdateInput extends Deployment {
   readonly arbiter: PublicKey;
   /** The treasury's part of each charge, at most `BASIS_POINTS` */
   readonly treasuryShareBasisPoints: number;
-  /** At least 90,180: a job's timeout, its two windows and `UNSTAKE_MARGIN_SECONDS`. At most `UNSTAKE_COOLDOWN_SECONDS_MAX` */
+  /** From `JOB_DECIDED_SECONDS` to `UNSTAKE_COOLDOWN_SECONDS_MAX` */
   readonly unstakeCooldownSeconds: number;
   /** How many open disputes a controller may bring a wallet to, at least 1 */
   readonly openDisputesMax: number;
@@ -55,6 +57,8 @@ export interface ConfigUpdateInput extends Deployment {
   readonly jobCreditsMax: bigint;
   /** The most that one credit account may hold, from 1 to `CREDITS_MAX` */
   readonly creditAccountCreditsMax: bigint;
+  /** What a withdrawal leaves in the treasury vault besides its debts, at most `CREDITS_MAX`. Lowered, it counts only after `TREASURY_FLOOR_NOTICE_SECONDS` */
+  readonly treasuryFloorCredits: bigint;
 }
 
 /** Changes what the authority may decide; jobs in flight keep their terms. */
@@ -104,7 +108,7 @@ export interface TreasuryWithdrawInput extends Deployment {
   readonly baseUnits: bigint;
 }
 
-/** Pays out of the treasury vault, which keeps what is owed and what open disputes may cost. */
+/** Pays out of the treasury vault, which keeps what is owed, what open disputes may cost and the configuration's floor. */
 export function treasuryWithdraw(input: TreasuryWithdrawInput): TransactionInstruction {
   return buildInstruction('treasury_withdraw', input);
 }
@@ -138,6 +142,18 @@ export function gatewayUpdate(input: GatewayUpdateInput): TransactionInstruction
   const addresses = createAddresses(input.programId);
   const gateway = addresses.gateway(input.operator);
   return buildInstruction('gateway_update', { ...input, gateway });
+}
+
+export interface GatewayVouchInput extends Deployment {
+  readonly authority: PublicKey;
+  readonly gateway: PublicKey;
+  /** Whether jobs locked from now on are repaid in full */
+  readonly vouched: boolean;
+}
+
+/** Sets whether the authority vouches for a gateway. */
+export function gatewayVouch(input: GatewayVouchInput): TransactionInstruction {
+  return buildInstruction('gateway_vouch', input);
 }
 
 export interface ModelUpsertInput extends Deployment {
@@ -189,6 +205,10 @@ export interface CreditOpenInput extends Deployment {
   readonly wallet: PublicKey;
   /** A key or a gateway; the zero key names none */
   readonly spender: PublicKey;
+  /** The largest number means no limit; zero without a spender */
+  readonly limitPerJobCredits: bigint;
+  /** The largest number means no limit; zero without a spender */
+  readonly limitPerDayCredits: bigint;
 }
 
 /** Opens a wallet's credit account. Anybody may pay; only the wallet's signature names a spender. */
@@ -237,9 +257,13 @@ export interface SpenderSetInput extends Deployment {
   readonly wallet: PublicKey;
   /** A key or a gateway; the zero key names none */
   readonly spender: PublicKey;
+  /** The largest number means no limit; zero without a spender */
+  readonly limitPerJobCredits: bigint;
+  /** The largest number means no limit; zero without a spender */
+  readonly limitPerDayCredits: bigint;
 }
 
-/** Names the key or gateway that may lock the wallet's credits; the zero key names none. */
+/** Names the key or gateway that may lock the wallet's credits, and its limits; the zero key names none. */
 export function spenderSet(input: SpenderSetInput): TransactionInstruction {
   const addresses = createAddresses(input.programId);
   const creditAccount = addresses.creditAccount(input.wallet);
@@ -389,6 +413,15 @@ export function stakeWithdraw(input: StakeWithdrawInput): TransactionInstruction
   return buildInstruction('stake_withdraw', { ...input, worker });
 }
 
+export interface SlashBurnInput extends Deployment {
+  readonly stakeMint: PublicKey;
+}
+
+/** Burns the tokens that verdicts took from workers. Anybody may call it. */
+export function slashBurn(input: SlashBurnInput): TransactionInstruction {
+  return buildInstruction('slash_burn', input);
+}
+
 export interface JobLockInput extends Deployment {
   /** Pays the rent and is repaid when the job is closed */
   readonly payer: PublicKey;
@@ -527,6 +560,8 @@ export function jobDispute(input: JobDisputeInput): TransactionInstruction {
 
 export interface DisputeResolveInput extends Deployment {
   readonly arbiter: PublicKey;
+  /** Given when a signer of the controller, a gateway, signed the receipt */
+  readonly gateway?: PublicKey | undefined;
   readonly job: PublicKey;
   /** The job's credit account */
   readonly creditAccount: PublicKey;
@@ -534,11 +569,9 @@ export interface DisputeResolveInput extends Deployment {
   readonly worker: PublicKey;
   /** rejected, upheld_gateway or upheld_worker */
   readonly verdict: DisputeOutcome;
-  /** The sha256 of the evidence the verdict rests on */
-  readonly evidenceHash: Uint8Array;
 }
 
-/** Decides a dispute. */
+/** Decides a dispute. The arbiter signs every verdict, and one for the client needs evidence. */
 export function disputeResolve(input: DisputeResolveInput): TransactionInstruction {
   return buildInstruction('dispute_resolve', input);
 }

@@ -53,6 +53,11 @@ export interface Config {
   jobCreditsMax: bigint;
   /** The most that one credit account may hold */
   creditAccountCreditsMax: bigint;
+  /** What a withdrawal leaves in the treasury vault besides its debts */
+  treasuryFloorCredits: bigint;
+  /** The higher floor that still counts until `earlier_floor_ends_at`; zero when there was none */
+  earlierFloorCredits: bigint;
+  earlierFloorEndsAt: bigint;
   reserved: Uint8Array;
 }
 
@@ -66,9 +71,9 @@ export interface CreditAccount {
   wallet: PublicKey;
   /** A key or a Gateway that may lock credits; zero when none is set */
   spender: PublicKey;
-  /** The most the spender may lock for one job; the largest number means no limit */
+  /** The most the spender may lock for one job; the largest number means no limit. Zero without a spender */
   limitPerJobCredits: bigint;
-  /** The most the spender may lock in one day of UTC; the largest number means no limit */
+  /** The most the spender may lock in one day of UTC; the largest number means no limit. Zero without a spender */
   limitPerDayCredits: bigint;
   /** The day `spent_today_credits` counts, in days since 1970 */
   spentDay: number;
@@ -99,6 +104,8 @@ export interface Gateway {
   stopped: boolean;
   signersLen: number;
   signers: PublicKey[];
+  /** The authority vouches for it: the treasury repays its jobs in full */
+  vouched: boolean;
   reserved: Uint8Array;
 }
 
@@ -129,10 +136,12 @@ export interface Job {
   outputHash: Uint8Array;
   /** The sha256 that the client received, once disputed; zero before */
   clientHash: Uint8Array;
+  /** The key that signed the settlement and the delivery receipt; zero before */
+  settledBy: PublicKey;
   lockedAt: bigint;
   /** What was locked; still locked while the job is pending, processing or settling */
   lockedCredits: bigint;
-  /** What was charged; zero before settlement and after an upheld dispute */
+  /** What was charged, less what an upheld dispute repaid; zero before settlement */
   chargedCredits: bigint;
   creditsPerRequest: number;
   creditsPer1kTokens: number;
@@ -156,6 +165,10 @@ export interface Job {
   endedAfterSeconds: number;
   disputedAfterSeconds: number;
   resolvedAfterSeconds: number;
+  /** Locked through a gateway that the authority vouched for then */
+  vouched: boolean;
+  /** The wallet itself opened the dispute, or amended it */
+  disputedByWallet: boolean;
 }
 
 /** A model that jobs can be locked for, at `["model", sha256(id)]` */
@@ -196,7 +209,7 @@ export interface Treasury {
   owedBaseUnits: bigint;
   /** What the open disputes would cost if all were upheld */
   disputedExposureBaseUnits: bigint;
-  /** Whole tokens of the stake vault that belong to no worker any more */
+  /** Whole tokens of the stake vault that belong to no worker any more and wait to be burnt */
   slashedStakeTokens: bigint;
   /** Shares that still lie in the vault because they could not be paid at settlement */
   unpaidBaseUnits: bigint;
@@ -232,6 +245,12 @@ export interface Worker {
   modelsLen: number;
   /** The Model accounts hosted */
   models: PublicKey[];
+  /** The lowest cooldown at any deposit since nothing was staked; binds every unlock */
+  unstakeCooldownSeconds: number;
+  /** The key that signed proofs before; zero when it never changed */
+  previousProofKey: PublicKey;
+  /** When the proof key last changed; zero when it never did */
+  proofKeyChangedAt: bigint;
   reserved: Uint8Array;
 }
 
@@ -252,6 +271,7 @@ export interface ConfigInitialized {
   slashTokens: number;
   jobCreditsMax: bigint;
   creditAccountCreditsMax: bigint;
+  treasuryFloorCredits: bigint;
   vault: PublicKey;
   treasuryVault: PublicKey;
   stakeVault: PublicKey;
@@ -278,6 +298,9 @@ export interface ConfigUpdated {
   slashTokens: number;
   jobCreditsMax: bigint;
   creditAccountCreditsMax: bigint;
+  treasuryFloorCredits: bigint;
+  earlierFloorCredits: bigint;
+  earlierFloorEndsAt: bigint;
 }
 
 /** A new authority was proposed, or the proposal withdrawn */
@@ -344,6 +367,17 @@ export interface GatewayUpdated {
   stopped: boolean;
 }
 
+/** The authority vouched for a gateway, or no longer does */
+export interface GatewayVouched {
+  slot: bigint;
+  /** Seconds since 1970, of the ledger */
+  unixTime: bigint;
+  gateway: PublicKey;
+  gatewaySequence: bigint;
+  operator: PublicKey;
+  vouched: boolean;
+}
+
 /** A model was added or changed */
 export interface ModelUpserted {
   slot: bigint;
@@ -383,6 +417,8 @@ export interface CreditOpened {
   creditSequence: bigint;
   wallet: PublicKey;
   spender: PublicKey;
+  limitPerJobCredits: bigint;
+  limitPerDayCredits: bigint;
 }
 
 /** Credits were bought */
@@ -413,7 +449,7 @@ export interface CreditWithdrawn {
   lockedCredits: bigint;
 }
 
-/** The wallet named its spender */
+/** The wallet named its spender and the spender's limits */
 export interface SpenderSet {
   slot: bigint;
   /** Seconds since 1970, of the ledger */
@@ -422,6 +458,8 @@ export interface SpenderSet {
   creditSequence: bigint;
   wallet: PublicKey;
   spender: PublicKey;
+  limitPerJobCredits: bigint;
+  limitPerDayCredits: bigint;
 }
 
 /** The wallet set its spender's limits */
@@ -458,6 +496,8 @@ export interface WorkerUpdated {
   workerSequence: bigint;
   authority: PublicKey;
   proofKey: PublicKey;
+  previousProofKey: PublicKey;
+  proofKeyChangedAt: bigint;
   payout: PublicKey;
   endpoint: string;
 }
@@ -512,6 +552,7 @@ export interface StakeDeposited {
   stakeTokens: bigint;
   unstakingTokens: bigint;
   unstakeReadyAt: bigint;
+  unstakeCooldownSeconds: number;
 }
 
 /** Stake began its cooldown */
@@ -541,6 +582,16 @@ export interface StakeWithdrawn {
   destination: PublicKey;
 }
 
+/** Slashed tokens were burnt */
+export interface SlashBurned {
+  slot: bigint;
+  /** Seconds since 1970, of the ledger */
+  unixTime: bigint;
+  treasurySequence: bigint;
+  tokens: bigint;
+  slashedStakeTokens: bigint;
+}
+
 /** Credits were locked for a job */
 export interface JobLocked {
   slot: bigint;
@@ -566,6 +617,7 @@ export interface JobLocked {
   disputeWindowSeconds: number;
   arbitrationWindowSeconds: number;
   rentPayer: PublicKey;
+  vouched: boolean;
   /** Of this job */
   lockedCredits: bigint;
   availableCredits: bigint;
@@ -689,9 +741,27 @@ export interface JobDisputed {
   clientHash: Uint8Array;
   outputHash: Uint8Array;
   chargedCredits: bigint;
+  /** What an upheld dispute repays; set aside until the dispute ends */
+  repayableCredits: bigint;
+  disputedByWallet: boolean;
   openDisputes: number;
   disputedExposureBaseUnits: bigint;
   arbitrationEndsAt: bigint;
+}
+
+/** The wallet put its own hash in place of its controller's */
+export interface DisputeAmended {
+  slot: bigint;
+  /** Seconds since 1970, of the ledger */
+  unixTime: bigint;
+  job: PublicKey;
+  jobSequence: number;
+  jobId: Uint8Array;
+  creditAccount: PublicKey;
+  wallet: PublicKey;
+  worker: PublicKey;
+  clientHash: Uint8Array;
+  outputHash: Uint8Array;
 }
 
 /** The arbiter decided a dispute */
@@ -709,8 +779,11 @@ export interface DisputeResolved {
   workerSequence: bigint;
   treasurySequence: bigint;
   verdict: DisputeOutcome;
+  /** The sha256 of the verified messages; zero without evidence */
   evidenceHash: Uint8Array;
   repaidCredits: bigint;
+  /** What stays charged */
+  chargedCredits: bigint;
   owedCredits: bigint;
   openDisputes: number;
   owedBaseUnits: bigint;
@@ -779,6 +852,7 @@ export type EscrowEvent =
   | { name: 'TreasuryWithdrawn'; data: TreasuryWithdrawn }
   | { name: 'GatewayOpened'; data: GatewayOpened }
   | { name: 'GatewayUpdated'; data: GatewayUpdated }
+  | { name: 'GatewayVouched'; data: GatewayVouched }
   | { name: 'ModelUpserted'; data: ModelUpserted }
   | { name: 'ModelRetired'; data: ModelRetired }
   | { name: 'CreditOpened'; data: CreditOpened }
@@ -795,6 +869,7 @@ export type EscrowEvent =
   | { name: 'StakeDeposited'; data: StakeDeposited }
   | { name: 'StakeUnlocked'; data: StakeUnlocked }
   | { name: 'StakeWithdrawn'; data: StakeWithdrawn }
+  | { name: 'SlashBurned'; data: SlashBurned }
   | { name: 'JobLocked'; data: JobLocked }
   | { name: 'JobAcknowledged'; data: JobAcknowledged }
   | { name: 'JobProven'; data: JobProven }
@@ -802,6 +877,7 @@ export type EscrowEvent =
   | { name: 'JobFailed'; data: JobFailed }
   | { name: 'JobRefunded'; data: JobRefunded }
   | { name: 'JobDisputed'; data: JobDisputed }
+  | { name: 'DisputeAmended'; data: DisputeAmended }
   | { name: 'DisputeResolved'; data: DisputeResolved }
   | { name: 'DisputeExpired'; data: DisputeExpired }
   | { name: 'JobClosed'; data: JobClosed }
@@ -877,4 +953,6 @@ export type EscrowErrorName =
   | 'WrongLoader'
   | 'InvariantViolated'
   | 'EventAuthorityRequired'
-  | 'UnknownInstruction';
+  | 'UnknownInstruction'
+  | 'VerdictTooEarly'
+  | 'ProofKeyInUse';

@@ -38,6 +38,8 @@ export const FAILURE_REASONS = [
   'client_gone',
   /** The lock landed after its request was given up */
   'lock_late',
+  /** The messages do not fit the model's context window */
+  'context_length_exceeded',
 ] as const;
 
 export type FailureReason = (typeof FAILURE_REASONS)[number];
@@ -48,9 +50,9 @@ export const DISPUTE_OUTCOMES = [
   'none',
   /** The charge stands */
   'rejected',
-  /** Repaid: the gateway delivered another text */
+  /** Repaid: the gateway's receipt names another text than the proof */
   'upheld_gateway',
-  /** Repaid: the worker proved another text, and loses stake */
+  /** Repaid: the worker signed two proofs that differ, and loses stake */
   'upheld_worker',
   /** Nobody decided in time: the charge stands */
   'expired',

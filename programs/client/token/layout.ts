@@ -96,9 +96,10 @@ export function encodeTokenAccount(account: TokenAccount): Uint8Array {
   return bytes;
 }
 
-/** The data of a mint that nobody can mint from or freeze, with nothing minted yet. */
-export function encodeMint(decimals: number): Uint8Array {
+/** The data of a mint that nobody can mint from or freeze. The supply is in base units. */
+export function encodeMint(decimals: number, supply = 0n): Uint8Array {
   const bytes = new Uint8Array(MINT.bytes);
+  viewOf(bytes).setBigUint64(MINT.supply, supply, true);
   bytes[MINT.decimals] = decimals;
   bytes[MINT.isInitialized] = 1;
   return bytes;

@@ -41,7 +41,7 @@ pub enum EscrowError {
     DepositsPaused = 6016,
     /// Locking credits is paused
     LocksPaused = 6017,
-    /// The gateway is stopped and locks nothing
+    /// The gateway is stopped: it locks and acknowledges nothing
     GatewayStopped = 6018,
     /// The available credits do not cover this
     InsufficientCredits = 6019,
@@ -51,7 +51,7 @@ pub enum EscrowError {
     JobLimitExceeded = 6021,
     /// The lock is above what is left of the day's limit
     DayLimitExceeded = 6022,
-    /// The signer is neither the wallet nor its spender
+    /// The signer is neither the wallet nor its spender, or the wallet named none
     SpenderNotSet = 6023,
     /// The model is retired
     ModelRetired = 6024,
@@ -81,9 +81,9 @@ pub enum EscrowError {
     ProofMissing = 6036,
     /// The ed25519 verification does not have the one accepted form
     ProofMalformed = 6037,
-    /// The proof was signed by another key than the worker's proof key
+    /// The message was signed by a key that does not count for this job
     ProofWrongKey = 6038,
-    /// The signed message is not this job's proof
+    /// The signed message is not what was to be proven about this job
     ProofWrongMessage = 6039,
     /// Another proof is recorded already
     ProofAlreadyGiven = 6040,
@@ -101,7 +101,7 @@ pub enum EscrowError {
     HashesEqual = 6046,
     /// The wallet has as many open disputes as the signer may bring it to
     DisputeLimitReached = 6047,
-    /// The job was disputed before
+    /// The job was disputed before, or its dispute amended
     AlreadyDisputed = 6048,
     /// The verdict is not one of the numbered verdicts
     InvalidVerdict = 6049,
@@ -131,7 +131,7 @@ pub enum EscrowError {
     NothingToClaim = 6061,
     /// The payee's token account cannot receive the payment now
     PayeeUnavailable = 6062,
-    /// The treasury keeps what it owes and what disputes may cost it
+    /// The treasury keeps what it owes, what disputes may cost it and its floor
     TreasuryReserved = 6063,
     /// The credit account would hold more than it may
     CreditAccountFull = 6064,
@@ -145,6 +145,10 @@ pub enum EscrowError {
     EventAuthorityRequired = 6068,
     /// No instruction has this discriminator
     UnknownInstruction = 6069,
+    /// The dispute window is still open
+    VerdictTooEarly = 6070,
+    /// The proof key changed so lately that a verdict may still need the one before
+    ProofKeyInUse = 6071,
 }
 
 /// A called program that refuses ends the transaction, so what a call returns is only that its

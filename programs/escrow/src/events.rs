@@ -30,6 +30,7 @@ event! {
         pub slash_tokens: u32,
         pub job_credits_max: u64,
         pub credit_account_credits_max: u64,
+        pub treasury_floor_credits: u64,
         pub vault: &'a Address,
         pub treasury_vault: &'a Address,
         pub stake_vault: &'a Address,
@@ -55,6 +56,9 @@ event! {
         pub slash_tokens: u32,
         pub job_credits_max: u64,
         pub credit_account_credits_max: u64,
+        pub treasury_floor_credits: u64,
+        pub earlier_floor_credits: u64,
+        pub earlier_floor_ends_at: i64,
     }
 }
 
@@ -117,6 +121,16 @@ event! {
 }
 
 event! {
+    /// The authority vouched for a gateway, or no longer does
+    pub struct GatewayVouched<'a> {
+        pub gateway: &'a Address,
+        pub gateway_sequence: u64,
+        pub operator: &'a Address,
+        pub vouched: bool,
+    }
+}
+
+event! {
     /// A model was added or changed
     pub struct ModelUpserted<'a> {
         pub model: &'a Address,
@@ -151,6 +165,8 @@ event! {
         pub credit_sequence: u64,
         pub wallet: &'a Address,
         pub spender: &'a Address,
+        pub limit_per_job_credits: u64,
+        pub limit_per_day_credits: u64,
     }
 }
 
@@ -181,12 +197,14 @@ event! {
 }
 
 event! {
-    /// The wallet named its spender
+    /// The wallet named its spender and the spender's limits
     pub struct SpenderSet<'a> {
         pub credit_account: &'a Address,
         pub credit_sequence: u64,
         pub wallet: &'a Address,
         pub spender: &'a Address,
+        pub limit_per_job_credits: u64,
+        pub limit_per_day_credits: u64,
     }
 }
 
@@ -220,6 +238,8 @@ event! {
         pub worker_sequence: u64,
         pub authority: &'a Address,
         pub proof_key: &'a Address,
+        pub previous_proof_key: &'a Address,
+        pub proof_key_changed_at: i64,
         pub payout: &'a Address,
         pub endpoint: Text<'a>,
     }
@@ -269,6 +289,7 @@ event! {
         pub stake_tokens: u64,
         pub unstaking_tokens: u64,
         pub unstake_ready_at: i64,
+        pub unstake_cooldown_seconds: u32,
     }
 }
 
@@ -298,6 +319,15 @@ event! {
 }
 
 event! {
+    /// Slashed tokens were burnt
+    pub struct SlashBurned {
+        pub treasury_sequence: u64,
+        pub tokens: u64,
+        pub slashed_stake_tokens: u64,
+    }
+}
+
+event! {
     /// Credits were locked for a job
     pub struct JobLocked<'a> {
         pub job: &'a Address,
@@ -320,6 +350,7 @@ event! {
         pub dispute_window_seconds: u16,
         pub arbitration_window_seconds: u32,
         pub rent_payer: &'a Address,
+        pub vouched: bool,
         /// Of this job
         pub locked_credits: u64,
         pub available_credits: u64,
@@ -437,9 +468,26 @@ event! {
         pub client_hash: &'a [u8; 32],
         pub output_hash: &'a [u8; 32],
         pub charged_credits: u64,
+        /// What an upheld dispute repays; set aside until the dispute ends
+        pub repayable_credits: u64,
+        pub disputed_by_wallet: bool,
         pub open_disputes: u8,
         pub disputed_exposure_base_units: u64,
         pub arbitration_ends_at: i64,
+    }
+}
+
+event! {
+    /// The wallet put its own hash in place of its controller's
+    pub struct DisputeAmended<'a> {
+        pub job: &'a Address,
+        pub job_sequence: u32,
+        pub job_id: &'a [u8; 16],
+        pub credit_account: &'a Address,
+        pub wallet: &'a Address,
+        pub worker: &'a Address,
+        pub client_hash: &'a [u8; 32],
+        pub output_hash: &'a [u8; 32],
     }
 }
 
@@ -456,8 +504,11 @@ event! {
         pub worker_sequence: u64,
         pub treasury_sequence: u64,
         pub verdict: Byte<DisputeOutcome>,
+        /// The sha256 of the verified messages; zero without evidence
         pub evidence_hash: &'a [u8; 32],
         pub repaid_credits: u64,
+        /// What stays charged
+        pub charged_credits: u64,
         pub owed_credits: u64,
         pub open_disputes: u8,
         pub owed_base_units: u64,

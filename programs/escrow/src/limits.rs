@@ -10,6 +10,15 @@ pub const DISPUTE_WINDOW_SECONDS: u16 = 60;
 pub const ARBITRATION_WINDOW_SECONDS: u32 = 24 * 60 * 60;
 /// Unlocked stake outlasts every deadline of the jobs it vouches for by this margin.
 pub const UNSTAKE_MARGIN_SECONDS: u32 = 60 * 60;
+/// After this time every job that ran has been decided, with `UNSTAKE_MARGIN_SECONDS` to spare. The
+/// shortest cooldown of stake, and the least time between two changes of a worker's proof key.
+pub const JOB_DECIDED_SECONDS: u32 = JOB_TIMEOUT_SECONDS as u32
+    + DISPUTE_WINDOW_SECONDS as u32
+    + ARBITRATION_WINDOW_SECONDS
+    + UNSTAKE_MARGIN_SECONDS;
+/// A lowered floor of the treasury counts only after this: longer than any dispute lasts.
+pub const TREASURY_FLOOR_NOTICE_SECONDS: u32 = 26 * 60 * 60;
+const _: () = assert!(TREASURY_FLOOR_NOTICE_SECONDS > JOB_DECIDED_SECONDS);
 
 /// How far back a job id's time may lie at the lock.
 pub const JOB_ID_AGE_MS_MAX: u32 = 90_000;
@@ -57,11 +66,13 @@ const _: () = assert!(STAKE_TOKENS_MAX <= u64::MAX / 10_u64.pow(STAKE_DECIMALS_M
 pub const SIGNERS_PER_GATEWAY_MAX: u8 = 8;
 /// How many models a worker may host.
 pub const MODELS_PER_WORKER_MAX: u8 = 16;
-/// A spender's limit that binds nothing.
+/// A spender's limit that binds nothing. A wallet has to write it; it is never a default.
 pub const NO_LIMIT: u64 = u64::MAX;
 
 /// What every message that a worker signs as a proof begins with.
 pub const PROOF_PREFIX: &[u8; 12] = b"svc-proof-v1";
+/// What every message begins with that a controller's signer signs as a delivery receipt.
+pub const RECEIPT_PREFIX: &[u8; 15] = b"svc-delivery-v1";
 
-/// A year: stake cannot be held back for longer.
-pub const UNSTAKE_COOLDOWN_SECONDS_MAX: u32 = 365 * 24 * 60 * 60;
+/// 30 days: stake cannot be held back for longer.
+pub const UNSTAKE_COOLDOWN_SECONDS_MAX: u32 = 30 * 24 * 60 * 60;

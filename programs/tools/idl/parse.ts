@@ -138,25 +138,43 @@ export const parseEnumerations = (path: string, text: string): Enumeration[] => 
 };
 
 /**
- * The public constants of limits.rs: products of numbers, the largest number of 64 bits, or text.
- * An assertion or a function between them is none of our business.
+ * The public constants of limits.rs: sums and products of numbers and of earlier constants, the
+ * largest number of 64 bits, or text. An assertion or a function between them is none of our
+ * business.
  */
-export const parseConstants = (path: string, text: string): Constant[] =>
-  [...text.matchAll(/^((?:\/\/\/ .*\n)*)pub const (\w+): ([^=]+) = (.+);$/gm)].map(
-    ([, docs = '', name = '', rustType = '', value = '']) => ({
-      name,
-      docs: [...docs.matchAll(/^\/\/\/ (.*)$/gm)].map(([, line = '']) => line),
-      rustType,
-      value: parseValue(value, `${path}: ${name}`),
-    }),
-  );
+export const parseConstants = (path: string, text: string): Constant[] => {
+  const known = new Map<string, bigint | string>([['u64::MAX', 2n ** 64n - 1n]]);
+  const declarations = text.matchAll(/^((?:\/\/\/ .*\n)*)pub const (\w+): ([^=]+) =\s+([^;]+);$/gm);
+  return [...declarations].map(([, docs = '', name = '', rustType = '', expression = '']) => {
+    const value = evaluate(expression, known, `${path}: ${name}`);
+    known.set(name, value);
+    const lines = [...docs.matchAll(/^\/\/\/ (.*)$/gm)].map(([, line = '']) => line);
+    return { name, docs: lines, rustType, value };
+  });
+};
 
-const parseValue = (value: string, place: string): bigint | string => {
-  const [, quoted] = /^b"([\w-]+)"$/.exec(value) ?? [];
+const evaluate = (
+  expression: string,
+  known: ReadonlyMap<string, bigint | string>,
+  place: string,
+): bigint | string => {
+  const [, quoted] = /^b"([\w-]+)"$/.exec(expression) ?? [];
   if (quoted !== undefined) return quoted;
-  if (value === 'u64::MAX') return 2n ** 64n - 1n;
-  if (!/^[\d_]+( \* [\d_]+)*$/.test(value)) throw new Error(`${place} is no product of numbers`);
-  return value.split(' * ').reduce((product, n) => product * BigInt(n.replaceAll('_', '')), 1n);
+  const factor = (word: string): bigint => {
+    const [name = ''] = word.trim().split(' as ');
+    const value = known.get(name) ?? (/^[\d_]+$/.test(name) && BigInt(name.replaceAll('_', '')));
+    if (typeof value !== 'bigint') throw new Error(`${place} is no sum of products of numbers`);
+    return value;
+  };
+  const product = (term: string) =>
+    term
+      .split(' * ')
+      .map(factor)
+      .reduce((one, other) => one * other);
+  return expression
+    .split('+')
+    .map(product)
+    .reduce((one, other) => one + other);
 };
 
 /** The one `#[repr(C)]` struct of a state file: an account's layout. */

@@ -5,11 +5,14 @@ import { TOKEN_PROGRAM } from '../../../programs/client/addresses.ts';
 import { createAddresses } from '../../../programs/client/index.ts';
 import {
   type ForgeryCase,
+  flipByte,
   forgeAccount,
   forgeEvent,
   inTransactionOf,
+  outer,
   plus,
   plusOne,
+  SIGNATURE_AT,
   set,
 } from './forge.ts';
 
@@ -76,7 +79,62 @@ export const ENDING_FORGERIES: readonly ForgeryCase[] = [
     what: 'the verdict',
     job: 'upheld',
     forgery: () => forgeEvent('DisputeResolved', set('verdict', { UpheldGateway: {} })),
-    fails: ['dispute.resolved', 'account.state'],
+    fails: ['dispute.evidence', 'dispute.resolved', 'account.state'],
+  },
+  {
+    what: 'a verdict for the client that was a rejection',
+    job: 'upheld',
+    forgery: () => forgeEvent('DisputeResolved', set('verdict', { Rejected: {} })),
+    fails: ['dispute.evidence', 'dispute.resolved', 'account.state'],
+  },
+  {
+    what: 'the hash of the evidence',
+    job: 'upheld',
+    forgery: () => forgeEvent('DisputeResolved', set('evidence_hash', Array(32).fill(7))),
+    fails: ['dispute.evidence'],
+  },
+  {
+    what: 'a signature of the evidence',
+    job: 'upheld',
+    forgery: () =>
+      inTransactionOf('DisputeResolved', (transaction) => {
+        const second = outer(transaction, 1);
+        second.data = flipByte(second.data, SIGNATURE_AT);
+      }),
+    fails: ['history.signatures', 'dispute.evidence'],
+  },
+  {
+    what: 'the evidence, with the recorded proof twice',
+    job: 'upheld',
+    forgery: () =>
+      inTransactionOf('DisputeResolved', (transaction) => {
+        outer(transaction, 1).data = outer(transaction, 0).data;
+      }),
+    fails: ['history.signatures', 'dispute.evidence'],
+  },
+  {
+    what: 'who opened a dispute, so that the wallet could not amend it',
+    job: 'expired',
+    forgery: () => forgeEvent('JobDisputed', set('disputed_by_wallet', true)),
+    fails: ['dispute.amended'],
+  },
+  {
+    what: 'the hash that the wallet put in place of its controller’s',
+    job: 'expired',
+    forgery: () => forgeEvent('DisputeAmended', set('client_hash', Array(32).fill(9))),
+    fails: ['account.state'],
+  },
+  {
+    what: 'when the dispute was amended',
+    job: 'expired',
+    forgery: () => forgeEvent('DisputeAmended', plus(86_401, 'unix_time')),
+    fails: ['deadline.amended'],
+  },
+  {
+    what: 'that a verdict was given while the job could still be disputed',
+    job: 'upheld',
+    forgery: () => forgeEvent('DisputeResolved', plus(-60, 'unix_time')),
+    fails: ['deadline.resolved', 'account.state'],
   },
   {
     what: 'when the dispute was opened',
@@ -169,8 +227,9 @@ export const ENDING_FORGERIES: readonly ForgeryCase[] = [
     }),
     fails: ['account.state'],
     unchecked: [
-      ...['history.sequence', 'deadline.disputed', 'deadline.resolved', 'deadline.expired'],
-      ...['dispute.opened', 'dispute.resolved', 'dispute.expired', 'account.closed'],
+      ...['history.sequence', 'deadline.disputed', 'deadline.amended', 'deadline.resolved'],
+      ...['deadline.expired', 'dispute.opened', 'dispute.amended', 'dispute.evidence'],
+      ...['dispute.resolved', 'dispute.expired', 'account.closed'],
     ],
   },
   {

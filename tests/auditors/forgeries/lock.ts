@@ -80,10 +80,12 @@ export const LOCK_FORGERIES: readonly ForgeryCase[] = [
         'work.assignment',
         'account.state',
         'deadline.disputed',
+        'deadline.amended',
         'deadline.resolved',
         'deadline.expired',
       ],
-      ...['dispute.opened', 'dispute.resolved', 'dispute.expired', 'account.closed'],
+      ...['dispute.opened', 'dispute.amended', 'dispute.evidence', 'dispute.resolved'],
+      ...['dispute.expired', 'account.closed'],
     ],
   },
   {

@@ -73,7 +73,7 @@ export const SETTLEMENT_FORGERIES: readonly ForgeryCase[] = [
     what: 'who settled',
     job: 'settled',
     forgery: () => forgeEvent('JobSettled', set('settled_by', Keypair.generate().publicKey)),
-    fails: ['settlement.signer'],
+    fails: ['settlement.signer', 'account.state'],
   },
   {
     what: 'the credits available after the settlement',

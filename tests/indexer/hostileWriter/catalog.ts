@@ -63,6 +63,7 @@ export async function widenBounds({ ledger, service, send }: Scene): Promise<voi
     ...{ treasuryShareBasisPoints: 1_500, unstakeCooldownSeconds: 48 * 3_600 },
     ...{ openDisputesMax: 0xff, slashTokens: U32_MAX },
     ...{ jobCreditsMax: CREDITS_MAX, creditAccountCreditsMax: CREDITS_MAX },
+    treasuryFloorCredits: CREDITS_MAX,
   };
   await send(
     [

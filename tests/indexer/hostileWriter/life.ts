@@ -6,7 +6,6 @@ import {
   creditOpen,
   creditWithdraw,
   disputeExpire,
-  disputeResolve,
   fetchCreditAccount,
   gatewayOpen,
   gatewayUpdate,
@@ -14,16 +13,19 @@ import {
   jobDispute,
   jobRefund,
   limitSet,
+  slashBurn,
   spenderSet,
   stakeDeposit,
   stakeUnlock,
   stakeWithdraw,
+  verdictInstructions,
   workerDeregister,
   workerHost,
   workerRegister,
   workerUnhost,
   workerUpdate,
 } from '../../../programs/client/index.ts';
+import { NO_SPENDER, UNLIMITED } from '../../../testing/kit/setUp.ts';
 import { HOSTILE_SIGNER } from '../../../testing/ledger/hostileCaller.ts';
 import { cheapest, dearest, flat, HOSTED } from './catalog.ts';
 import {
@@ -68,10 +70,10 @@ async function openAccounts({ key, credits, send }: Stranger): Promise<void> {
   await send([gatewayOpen({ payer: key, operator: key, signers: ODD_KEYS })]);
   await send([
     gatewayUpdate({ operator: key, signers: [], stopped: true }),
-    creditOpen({ payer: key, wallet: key, spender: ODD_KEYS[0] }),
+    creditOpen({ payer: key, wallet: key, spender: ODD_KEYS[0], ...UNLIMITED }),
     limitSet({ wallet: key, limitPerJobCredits: U64_MAX, limitPerDayCredits: U64_MAX }),
     limitSet({ wallet: key, limitPerJobCredits: 0n, limitPerDayCredits: 0n }),
-    spenderSet({ wallet: key, spender: SystemProgram.programId }),
+    spenderSet({ wallet: key, ...NO_SPENDER }),
   ]);
   await send([
     creditBuy({ buyer: key, buyerTokenAccount: credits, wallet: key, credits: CREDITS_MAX }),
@@ -125,20 +127,19 @@ async function disputeJobs(stranger: Stranger): Promise<[PublicKey, PublicKey]> 
 }
 
 /**
- * Has a dispute decided, and leaves a job and a part of the stake to themselves.
+ * Has a dispute decided, burns what was slashed, and leaves a job and a part of the stake to themselves.
  *
  * @returns the job
  */
 export async function leaveOpen(
-  { key, creditAccount, worker, lock, send }: Stranger,
+  { key, creditAccount, worker, lock, contradict, send }: Stranger,
   { upheld: job }: OpenEnds,
-  arbiter: Keypair,
+  { arbiter, mints }: { arbiter: Keypair; mints: { stake: PublicKey } },
 ): Promise<PublicKey> {
-  const verdict = { verdict: UPHELD_WORKER, evidenceHash: ONES } as const;
-  await send(
-    [disputeResolve({ arbiter: arbiter.publicKey, job, creditAccount, worker, ...verdict })],
-    [arbiter],
-  );
+  const named = { arbiter: arbiter.publicKey, job, creditAccount, worker };
+  const evidence = await contradict(job);
+  await send(verdictInstructions(evidence, { ...named, verdict: UPHELD_WORKER }), [arbiter]);
+  await send([slashBurn({ stakeMint: mints.stake })]);
   await send([claimPay({ claimant: creditAccount })]);
   await send([stakeUnlock({ authority: key, tokens: 1n })]);
   return lock(flat);

@@ -3,6 +3,7 @@ import type { FailureReason } from '../../../programs/client/generated/vocabular
 import {
   createJobId,
   ed25519Instruction,
+  fetchJob,
   jobAcknowledge,
   jobFail,
   jobLock,
@@ -10,6 +11,7 @@ import {
   jobSettle,
   PROGRAM_ID,
   proofMessage,
+  type SignedMessage,
   sign,
 } from '../../../programs/client/index.ts';
 import {
@@ -18,6 +20,7 @@ import {
   tokenMintTo,
 } from '../../../programs/client/token/instructions.ts';
 import { addresses, type Scene } from '../../../testing/indexer/scene.ts';
+import { conflictingProofs } from '../../../testing/kit/jobInstructions.ts';
 import { HOSTILE_SIGNER } from '../../../testing/ledger/hostileCaller.ts';
 import { readClockSeconds } from '../../../testing/ledger/ledger.ts';
 import type { HostileModel } from './catalog.ts';
@@ -54,6 +57,8 @@ export interface Stranger {
   prove(job: PublicKey, attempt: number, output: Output): Promise<void>;
   settle(job: PublicKey, output: Output): Promise<void>;
   fail(job: PublicKey, reason: FailureReason, delivered: Output): Promise<void>;
+  /** Signs what convicts its worker. */
+  contradict(job: PublicKey): Promise<SignedMessage[]>;
 }
 
 /** @param isProgram whether it is an address that only the hostile program can sign for */
@@ -130,5 +135,10 @@ export async function createStranger(
           ...{ deliveredHash: hash, countedTokens: tokens },
         }),
       ]),
+    async contradict(job) {
+      const account = await fetchJob(ledger.connection, job);
+      if (!account) throw new Error('the job is not on the ledger');
+      return conflictingProofs({ proofKey: proofKeypair }, job, account);
+    },
   };
 }

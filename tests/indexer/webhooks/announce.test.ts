@@ -59,6 +59,7 @@ function opening(slot: bigint): LedgerTransaction {
       ...{ slot: slot.toString(), unixTime: '1790000000', wallet: WALLET },
       ...{ creditAccount: `account of ${WALLET}`, creditSequence: '1' },
       spender: '11111111111111111111111111111111',
+      ...{ limitPerJobCredits: '0', limitPerDayCredits: '0' },
     },
   };
   return { signature, slot, events: [opened, purchase] };
@@ -130,7 +131,10 @@ describe('an event is announced to', () => {
     const keys = { authority: 'a key', proofKey: 'a key', payout: 'an account' };
     const data = { ...at, ...keys, endpoint: 'https://example.com' };
     // What a later transaction does to it is not told, though it is announced along with it.
-    const changed = { ...at, ...keys, endpoint: 'https://example.org', workerSequence: '2' };
+    const changed = {
+      ...{ ...at, ...keys, endpoint: 'https://example.org', workerSequence: '2' },
+      ...{ previousProofKey: 'a key', proofKeyChangedAt: '0' },
+    };
     await scene.announce([
       { ...place, name: 'WorkerRegistered', data },
       { ...place, signature: 'a later one', name: 'WorkerUpdated', data: changed },

@@ -3,16 +3,15 @@ import {
   claimPay,
   creditWithdraw,
   disputeExpire,
-  disputeResolve,
   jobClose,
   stakeUnlock,
   stakeWithdraw,
 } from '../../../programs/client/index.ts';
 import { pass } from './expectations.ts';
 import { dispute, fail, jobIn, refund, settle } from './jobs.ts';
-import { hashOf, type World } from './world.ts';
+import { composeVerdict } from './verdicts.ts';
+import type { World } from './world.ts';
 
-const UPHELD_WORKER = 'upheld_worker';
 const DAY = 86_400n;
 
 /** One job for each way out, none of them taken yet. */
@@ -64,16 +63,25 @@ export async function takeExits(
   jobs: OpenJobs,
   through: (instruction: TransactionInstruction) => TransactionInstruction = (plain) => plain,
 ): Promise<Exits> {
-  const { chain, hotSigner, wallet, arbiter, workerAuthority, creditAccount, worker } = world;
-  const attempt = (instruction: TransactionInstruction, ...signers: Keypair[]): Promise<string> =>
-    chain.send([through(instruction)], signers).then(
+  const { chain, hotSigner, wallet, arbiter, workerAuthority, creditAccount } = world;
+  const attemptAll = (
+    instructions: readonly TransactionInstruction[],
+    ...signers: Keypair[]
+  ): Promise<string> =>
+    chain.send([...instructions], signers).then(
       () => 'works',
       (error: Error) => error.message,
     );
-  const verdict = disputeResolve({
-    ...{ arbiter: arbiter.publicKey, job: jobs.disputed, creditAccount, worker },
-    ...{ verdict: UPHELD_WORKER, evidenceHash: hashOf('two proofs') },
-  });
+  const attempt = (instruction: TransactionInstruction, ...signers: Keypair[]): Promise<string> =>
+    attemptAll([through(instruction)], ...signers);
+  /** The ed25519 program is asked by the transaction itself, whoever calls for the verdict. */
+  const attemptVerdict = async (): Promise<string> => {
+    const instructions = await composeVerdict(world, jobs.disputed, 'upheld_worker', {
+      arbiter: arbiter.publicKey,
+    });
+    const verdict = instructions.at(-1) as TransactionInstruction;
+    return attemptAll([...instructions.slice(0, -1), through(verdict)], arbiter);
+  };
   const withdrawal = { wallet: wallet.publicKey, destination: world.walletTokens, credits: 1n };
   const authority = workerAuthority.publicKey;
 
@@ -81,12 +89,15 @@ export async function takeExits(
     settle: await attempt(settle(world, jobs.settling), hotSigner),
     fail: await attempt(fail(world, jobs.processing), hotSigner),
     dispute: await attempt(dispute(world, jobs.settled), wallet),
-    resolve: await attempt(verdict, arbiter),
+  };
+  await pass(world, 61n);
+  const afterWindow = {
+    resolve: await attemptVerdict(),
     withdraw: await attempt(creditWithdraw(withdrawal), wallet),
     unlock: await attempt(stakeUnlock({ authority, tokens: 100n }), workerAuthority),
     claim: await attempt(claimPay({ claimant: creditAccount })),
   };
-  await pass(world, 121n);
+  await pass(world, 60n);
   const afterTimeout = {
     refund: await attempt(refund(world, jobs.pending)),
     close: await attempt(jobClose({ job: jobs.processing, rentPayer: chain.payer.publicKey })),
@@ -96,5 +107,5 @@ export async function takeExits(
   await pass(world, DAY);
   const destination = world.stakeTokens;
   const unstake = await attempt(stakeWithdraw({ authority, destination }), workerAuthority);
-  return { ...atOnce, ...afterTimeout, expire, unstake };
+  return { ...atOnce, ...afterWindow, ...afterTimeout, expire, unstake };
 }

@@ -1,9 +1,8 @@
-import { PublicKey, SystemProgram } from '@solana/web3.js';
+import { type PublicKey, SystemProgram } from '@solana/web3.js';
 import {
   authorityAccept,
   authorityPropose,
   configUpdate,
-  disputeResolve,
   gatewayUpdate,
   pauseSet,
   spenderSet,
@@ -11,9 +10,11 @@ import {
   workerDeregister,
   workerSuspend,
 } from '../../../programs/client/index.ts';
+import { NO_SPENDER } from '../../../testing/kit/setUp.ts';
 import type { Exits } from './exits.ts';
 import { jobIn } from './jobs.ts';
-import { addresses, hashOf, SETTINGS, type World } from './world.ts';
+import { decide } from './verdicts.ts';
+import { addresses, SETTINGS, type World } from './world.ts';
 
 /** Something that could stand between a job and its end, or between somebody and their money. */
 export interface Obstacle {
@@ -122,15 +123,11 @@ export const obstacles: Record<string, Obstacle> = {
   },
   'the stake is slashed already': {
     async raise(world) {
-      const { chain, arbiter, creditAccount, worker } = world;
+      const now = await world.chain.now();
       const jobs = [await jobIn(world, 'disputed'), await jobIn(world, 'disputed')];
-      const verdicts = jobs.map((job) =>
-        disputeResolve({
-          ...{ arbiter: arbiter.publicKey, job, creditAccount, worker },
-          ...{ verdict: 'upheld_worker', evidenceHash: hashOf('two proofs') },
-        }),
-      );
-      await chain.send(verdicts, [arbiter]);
+      for (const job of jobs) await decide(world, job, 'upheld_worker');
+      // The open jobs are as young as before.
+      await world.chain.setTime(now);
       return undefined;
     },
     refused: { unlock: 'InsufficientStake', unstake: 'NothingToClaim' },
@@ -144,8 +141,7 @@ export const obstacles: Record<string, Obstacle> = {
   },
   'the wallet took its spender away': {
     async raise({ chain, wallet }) {
-      const none = { wallet: wallet.publicKey, spender: PublicKey.default };
-      await chain.send([spenderSet(none)], [wallet]);
+      await chain.send([spenderSet({ wallet: wallet.publicKey, ...NO_SPENDER })], [wallet]);
       return undefined;
     },
   },

@@ -50,7 +50,8 @@ function parseFunctions(path: string, file: string): RustFunction[] {
     const open = found.index + declaration.length - 1;
     const parameters = enclosed(file, open);
     const after = open + parameters.length + 2;
-    const brace = after + (/^[^{;]*/.exec(file.slice(after))?.[0].length ?? 0);
+    // The semicolon of an array's type ends no declaration.
+    const brace = after + (/^(?:\[[^\]]*\]|[^{;[])*/.exec(file.slice(after))?.[0].length ?? 0);
     if (file[brace] !== '{') return [];
     const type = implementations.findLast(({ index }) => index < found.index)?.[1];
     const owner = indent.length > 0 && type !== undefined ? type : module;

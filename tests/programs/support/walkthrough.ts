@@ -8,13 +8,14 @@ import {
   creditOpen,
   creditWithdraw,
   disputeExpire,
-  disputeResolve,
   gatewayOpen,
   gatewayUpdate,
+  gatewayVouch,
   jobClose,
   limitSet,
   modelRetire,
   pauseSet,
+  slashBurn,
   spenderSet,
   stakeDeposit,
   stakeUnlock,
@@ -29,12 +30,12 @@ import {
 } from '../../../programs/client/index.ts';
 import { type Chain, startChain } from '../../../testing/chain.ts';
 import { acknowledge, composeLock, dispute, fail, jobIn, prove, refund, settle } from './jobs.ts';
+import { composeVerdict, passDisputeWindow } from './verdicts.ts';
 import {
   addresses,
   CREDITS,
   createBareWorld,
   createWorld,
-  hashOf,
   initializeInstruction,
   MODEL,
   modelInstruction,
@@ -102,21 +103,20 @@ async function takeJob(world: World, take: Take): Promise<void> {
 }
 
 async function takeDisputes(world: World, take: Take): Promise<void> {
-  const { chain, wallet, arbiter, creditAccount, worker } = world;
-  const undecided = await jobIn(world, 'disputed');
+  const { chain, wallet, hotSigner, gateway, arbiter, creditAccount } = world;
+  const undecided = await jobIn(world, 'settled');
+  const byController = { signer: hotSigner.publicKey, gateway, clientHash: new Uint8Array(32) };
+  await chain.send([dispute(world, undecided, byController)], [hotSigner]);
+  await take('job_dispute', [dispute(world, undecided)], [wallet]);
   await chain.setTime((await chain.now()) + DAY + 1n);
   await take('dispute_expire', [disputeExpire({ job: undecided, creditAccount })]);
   const job = await jobIn(world, 'settled');
   await take('job_dispute', [dispute(world, job)], [wallet]);
-  const verdict = disputeResolve({
-    arbiter: arbiter.publicKey,
-    job,
-    creditAccount,
-    worker,
-    verdict: 'upheld_worker',
-    evidenceHash: hashOf('two proofs'),
-  });
-  await take('dispute_resolve', [verdict], [arbiter]);
+  await passDisputeWindow(world);
+  const verdict = await composeVerdict(world, job, 'upheld_worker');
+  await take('dispute_resolve', verdict, [arbiter]);
+  const { stakeMint } = world;
+  await take('slash_burn', [slashBurn({ stakeMint })]);
   await take('claim_pay', [claimPay({ claimant: creditAccount })]);
 }
 
@@ -134,8 +134,8 @@ async function takeCredits(world: World, take: Take): Promise<void> {
   await take('credit_buy', [buy], [wallet]);
   const withdraw = creditWithdraw({ ...owner, destination: world.walletTokens, credits: CREDITS });
   await take('credit_withdraw', [withdraw], [wallet]);
-  await take('spender_set', [spenderSet({ ...owner, spender: gateway })], [wallet]);
   const limits = { limitPerJobCredits: 40n, limitPerDayCredits: 400n };
+  await take('spender_set', [spenderSet({ ...owner, spender: gateway, ...limits })], [wallet]);
   await take('limit_set', [limitSet({ ...owner, ...limits })], [wallet]);
 
   const signers = [world.hotSigner.publicKey, stranger.publicKey];
@@ -192,6 +192,8 @@ async function takeGovernance(world: World, take: Take): Promise<void> {
   });
   const destination = world.walletTokens;
   const withdraw = treasuryWithdraw({ authority, destination, baseUnits: 10n });
+  const vouch = gatewayVouch({ authority, gateway: world.gateway, vouched: true });
+  await take('gateway_vouch', [vouch], [key]);
   await take('treasury_withdraw', [withdraw], [key]);
   const pendingAuthority = stranger.publicKey;
   await take('authority_propose', [authorityPropose({ authority, pendingAuthority })], [key]);

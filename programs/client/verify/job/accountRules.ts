@@ -1,4 +1,5 @@
 import { PublicKey } from '#publicKey';
+import { ACCOUNT_VERSION } from '../../accounts.ts';
 import type { Value } from '../../codec.ts';
 import type { Job, JobLocked } from '../../generated/types.ts';
 import { isOnCurve } from '../../platform/curve.ts';
@@ -11,7 +12,6 @@ const NO_HASH = new Uint8Array(32);
 const SECONDS_MAX = 0xffff;
 /** The only bump that the program accepts for a job's address. */
 const BUMP = 255;
-const VERSION = 1;
 
 /** The account that a job's events, in their order, leave behind. */
 function expectedAccount([locked, ...later]: readonly [
@@ -30,7 +30,7 @@ function open(lock: JobLocked): Job {
   const { tokenLimit, treasuryShareBasisPoints, slashTokens } = lock;
   const { jobTimeoutSeconds, disputeWindowSeconds, arbitrationWindowSeconds } = lock;
   return {
-    ...{ version: VERSION, bump: BUMP, sequence: 1, status: 'pending' },
+    ...{ version: ACCOUNT_VERSION, bump: BUMP, sequence: 1, status: 'pending' },
     ...{ tier, jobId, creditAccount, controller, model, rentPayer, lockedCredits },
     ...{ creditsPerRequest, creditsPer1kTokens, longCompletionThresholdTokens },
     ...{ tokenLimit, treasuryShareBasisPoints, slashTokens },
@@ -40,6 +40,7 @@ function open(lock: JobLocked): Job {
     ...{ promptTokens: 0, completionTokens: 0, countedTokens: 0 },
     ...{ acknowledgedAfterSeconds: 0, provenAfterSeconds: 0, endedAfterSeconds: 0 },
     ...{ disputedAfterSeconds: 0, resolvedAfterSeconds: 0 },
+    ...{ settledBy: PublicKey.default, vouched: lock.vouched, disputedByWallet: false },
   };
 }
 
@@ -60,19 +61,22 @@ function change({ name, data }: JobEvent, { lockedAt }: Job): Partial<Job> {
       return { outputHash, promptTokens, completionTokens, provenAfterSeconds: secondsInTime };
     }
     case 'JobSettled': {
-      const { chargedCredits, countedTokens } = data;
-      return { chargedCredits, countedTokens, endedAfterSeconds: seconds };
+      const { chargedCredits, countedTokens, settledBy } = data;
+      return { chargedCredits, countedTokens, settledBy, endedAfterSeconds: seconds };
     }
     case 'JobFailed':
       return { failureReason: data.reason, endedAfterSeconds: seconds };
     case 'JobRefunded':
       return { endedAfterSeconds: seconds };
-    case 'JobDisputed':
-      return { clientHash: data.clientHash, disputedAfterSeconds: seconds };
+    case 'JobDisputed': {
+      const { clientHash, disputedByWallet } = data;
+      return { clientHash, disputedByWallet, disputedAfterSeconds: seconds };
+    }
+    case 'DisputeAmended':
+      return { clientHash: data.clientHash, disputedByWallet: true };
     case 'DisputeResolved': {
-      const isUpheld = data.verdict !== 'rejected';
-      const repaid = isUpheld ? { chargedCredits: 0n } : {};
-      return { outcome: data.verdict, resolvedAfterSeconds: seconds, ...repaid };
+      const { verdict: outcome, chargedCredits } = data;
+      return { outcome, chargedCredits, resolvedAfterSeconds: seconds };
     }
     case 'DisputeExpired':
       return { outcome: 'expired', resolvedAfterSeconds: seconds };

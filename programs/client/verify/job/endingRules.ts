@@ -1,5 +1,6 @@
 import { isEnded } from '../../accounts.ts';
 import { BASE_UNITS_PER_CREDIT } from '../../generated/constants.ts';
+import { repayableCredits } from '../../pricing.ts';
 import {
   compare,
   type Finding,
@@ -87,16 +88,24 @@ export const deadlines: readonly Rule[] = [
     'deadline.disputed',
     ['JobLocked', 'JobSettled', 'JobDisputed'],
     ({ JobLocked, JobSettled, JobDisputed }) =>
-      until(
-        JobDisputed.data.unixTime,
-        JobSettled.data.unixTime + BigInt(JobLocked.data.disputeWindowSeconds),
-      ),
+      until(JobDisputed.data.unixTime, disputeDeadline(JobLocked, JobSettled)),
+  ),
+  rule(
+    'deadline.amended',
+    ['JobLocked', 'JobDisputed', 'DisputeAmended'],
+    ({ JobLocked, JobDisputed, DisputeAmended }) =>
+      until(DisputeAmended.data.unixTime, arbitrationDeadline(JobLocked, JobDisputed)),
   ),
   rule(
     'deadline.resolved',
-    ['JobLocked', 'JobDisputed', 'DisputeResolved'],
-    ({ JobLocked, JobDisputed, DisputeResolved }) =>
-      until(DisputeResolved.data.unixTime, arbitrationDeadline(JobLocked, JobDisputed)),
+    ['JobLocked', 'JobSettled', 'JobDisputed', 'DisputeResolved'],
+    ({ JobLocked, JobSettled, JobDisputed, DisputeResolved }) => {
+      const { unixTime } = DisputeResolved.data;
+      const open = disputeDeadline(JobLocked, JobSettled);
+      if (unixTime <= open)
+        return fails(`The job could still be disputed for ${open - unixTime} s.`);
+      return until(unixTime, arbitrationDeadline(JobLocked, JobDisputed));
+    },
   ),
   rule(
     'deadline.expired',
@@ -124,6 +133,13 @@ function workDeadline({ data }: PlacedEvent<'JobLocked'>): bigint {
   return data.unixTime + BigInt(data.jobTimeoutSeconds);
 }
 
+function disputeDeadline(
+  { data: terms }: PlacedEvent<'JobLocked'>,
+  { data }: PlacedEvent<'JobSettled'>,
+): bigint {
+  return data.unixTime + BigInt(terms.disputeWindowSeconds);
+}
+
 function arbitrationDeadline(
   { data: terms }: PlacedEvent<'JobLocked'>,
   { data }: PlacedEvent<'JobDisputed'>,
@@ -143,40 +159,43 @@ function after(time: bigint, deadline: bigint): Finding {
     : fails(`${deadline - time} s before the deadline.`);
 }
 
-/** The dispute is over this charge, and the treasury counts it among what it may have to repay. */
+/** The dispute is over this charge, and the treasury counts what it may have to repay of it. */
 export const opened = rule(
   'dispute.opened',
   ['JobLocked', 'JobSettled', 'JobDisputed'],
   ({ JobLocked, JobSettled, JobDisputed }) => {
     const { outputHash, clientHash, chargedCredits, unixTime, worker } = JobDisputed.data;
+    const repayable = JobDisputed.data.repayableCredits;
     const { disputedExposureBaseUnits, arbitrationEndsAt } = JobDisputed.data;
     if (show(outputHash) === show(clientHash)) return fails("The client's hash is the proven one.");
-    const charge = chargedCredits * BASE_UNITS_PER_CREDIT;
-    if (disputedExposureBaseUnits < charge) {
+    const exposed = repayable * BASE_UNITS_PER_CREDIT;
+    if (disputedExposureBaseUnits < exposed) {
       return fails(
-        `The exposure, ${disputedExposureBaseUnits}, does not cover ${charge} base units.`,
+        `The exposure, ${disputedExposureBaseUnits}, does not cover ${exposed} base units.`,
       );
     }
     const window = BigInt(JobLocked.data.arbitrationWindowSeconds);
     return compare(
       {
         'the disputed charge': [chargedCredits, JobSettled.data.chargedCredits],
+        'what can be repaid': [repayable, repayableCredits(chargedCredits, JobLocked.data)],
         'the disputed hash': [outputHash, JobSettled.data.outputHash],
         'the disputed worker': [worker, JobSettled.data.worker],
         'the end of arbitration': [arbitrationEndsAt, unixTime + window],
       },
-      `${chargedCredits} credits; the client says that it received sha256:${show(clientHash)}.`,
+      `${repayable} of ${chargedCredits} credits can be repaid; the client says that it received ` +
+        `sha256:${show(clientHash)}.`,
     );
   },
 );
 
-/** A verdict repays the charge or nothing, and slashes no more than was agreed at the lock. */
+/** A verdict repays what can be repaid or nothing, and slashes no more than was agreed at the lock. */
 export const resolved = rule(
   'dispute.resolved',
   ['JobLocked', 'JobDisputed', 'DisputeResolved'],
   ({ JobLocked, JobDisputed, DisputeResolved }) => {
-    const { verdict, repaidCredits, owedCredits, slashedTokens, evidenceHash } =
-      DisputeResolved.data;
+    const { verdict, repaidCredits, chargedCredits, owedCredits } = DisputeResolved.data;
+    const { slashedTokens, evidenceHash } = DisputeResolved.data;
     const { slashTokens } = JobLocked.data;
     const outcome = verdict;
     const isUpheld = outcome !== 'rejected';
@@ -189,7 +208,8 @@ export const resolved = rule(
     }
     return compare(
       {
-        'the repayment': [repaidCredits, isUpheld ? JobDisputed.data.chargedCredits : 0n],
+        'the repayment': [repaidCredits, isUpheld ? JobDisputed.data.repayableCredits : 0n],
+        'what stays charged': [chargedCredits, JobDisputed.data.chargedCredits - repaidCredits],
         ...exposure(JobDisputed, DisputeResolved),
       },
       `${outcome}: ${repaidCredits} credits to repay, ${slashedTokens} of ${slashTokens} tokens ` +
@@ -215,7 +235,7 @@ function exposure(
   { data: end }: PlacedEvent<'DisputeResolved' | 'DisputeExpired'>,
 ) {
   if (end.treasurySequence !== opening.treasurySequence + 1n) return {};
-  const charge = opening.chargedCredits * BASE_UNITS_PER_CREDIT;
-  const due = opening.disputedExposureBaseUnits - charge;
+  const exposed = opening.repayableCredits * BASE_UNITS_PER_CREDIT;
+  const due = opening.disputedExposureBaseUnits - exposed;
   return { 'the exposure left': [end.disputedExposureBaseUnits, due] } as const;
 }

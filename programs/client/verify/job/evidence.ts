@@ -1,10 +1,13 @@
-import type { PublicKey, VersionedTransactionResponse } from '@solana/web3.js';
+import type { VersionedTransactionResponse } from '@solana/web3.js';
+import { PublicKey } from '#publicKey';
 import { type Addresses, TOKEN_PROGRAM } from '../../addresses.ts';
 import { type DecodedEvent, decodeEvents, type EventName, type Events } from '../../events.ts';
 import type { Job, Worker } from '../../generated/types.ts';
 import { decodeBase58, publicKeyOf } from '../../keys.ts';
-import { viewOf } from '../../platform/bytes.ts';
+import { areBytesEqual, viewOf } from '../../platform/bytes.ts';
+import { ed25519InstructionData } from '../../proof.ts';
 import type { Place } from '../check.ts';
+import { ED25519_PROGRAM } from '../ledgerState.ts';
 
 interface Instruction {
   readonly programId: string;
@@ -106,6 +109,26 @@ function readTokens(
       { before: before.get(key) ?? 0n, after: after.get(key) ?? 0n },
     ]),
   );
+}
+
+/** Where the one form that the program accepts keeps the key, the signature and the message. */
+const KEY_AT = 16;
+const SIGNATURE_AT = 48;
+const MESSAGE_AT = 112;
+
+/** What the ed25519 program verified; undefined for another instruction, or another form of it. */
+export function readSignedMessage(
+  instruction: Pick<Instruction, 'programId' | 'data'> | undefined,
+): { publicKey: PublicKey; message: Uint8Array; signature: Uint8Array } | undefined {
+  if (instruction?.programId !== ED25519_PROGRAM.toBase58()) return undefined;
+  const bytes = instruction.data;
+  if (bytes.length <= MESSAGE_AT) return undefined;
+  const signed = {
+    publicKey: new PublicKey(bytes.subarray(KEY_AT, SIGNATURE_AT)),
+    signature: bytes.subarray(SIGNATURE_AT, MESSAGE_AT),
+    message: bytes.subarray(MESSAGE_AT),
+  };
+  return areBytesEqual(bytes, ed25519InstructionData(signed)) ? signed : undefined;
 }
 
 /** An event with the transaction in which the program emitted it. */

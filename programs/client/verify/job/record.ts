@@ -76,6 +76,7 @@ const POSSIBLE_IN: Readonly<Record<Exclude<JobEventName, 'JobLocked'>, readonly 
   JobFailed: RUNNING,
   JobRefunded: RUNNING,
   JobDisputed: ['settled'],
+  DisputeAmended: ['disputed'],
   DisputeResolved: ['disputed'],
   DisputeExpired: ['disputed'],
   JobClosed: ['settled', 'failed', 'refunded'],
@@ -108,6 +109,7 @@ export function statusAfter(event: JobEvent, status: JobStatus = 'pending'): Job
     case 'JobRefunded':
       return 'refunded';
     case 'JobDisputed':
+    case 'DisputeAmended':
       return 'disputed';
     case 'DisputeResolved':
       return event.data.verdict === 'rejected' ? 'settled' : 'refunded';
@@ -134,7 +136,7 @@ export function creditSequence(
   { data }: PlacedEvent,
   creditAccount: PublicKey,
 ): bigint | undefined {
-  if ('creditAccount' in data && data.creditAccount.equals(creditAccount)) {
+  if ('creditSequence' in data && data.creditAccount.equals(creditAccount)) {
     return data.creditSequence;
   }
   return 'claimant' in data && data.claimant.equals(creditAccount)

@@ -4,6 +4,7 @@ import * as account from './accountRules.ts';
 import * as dispute from './endingRules.ts';
 import { deadlines, returns } from './endingRules.ts';
 import type { ClientEvidence, Evidence } from './evidence.ts';
+import { amended, evidence as verdictEvidence } from './evidenceRules.ts';
 import { authenticity, sequence, signatures, states } from './historyRules.ts';
 import { createRecord, eventsNamed, type JobRecord, statusOf } from './record.ts';
 import type { Rule } from './rule.ts';
@@ -24,7 +25,7 @@ const RULES: readonly Rule[] = [
   ...[payments.worker, payments.treasury, payments.tokenBalances],
   ...returns,
   ...deadlines,
-  ...[dispute.opened, dispute.resolved, dispute.expired],
+  ...[dispute.opened, amended, verdictEvidence, dispute.resolved, dispute.expired],
   ...[account.state, account.closed],
 ];
 
@@ -38,7 +39,7 @@ export interface JobSummary {
   readonly wallet: string | null;
   readonly worker: string | null;
   readonly credits_locked: bigint;
-  /** What the wallet paid in the end: nothing after an upheld dispute. */
+  /** What the wallet paid in the end, less what an upheld dispute repaid. */
   readonly credits_charged: bigint;
 }
 
@@ -56,6 +57,7 @@ function summarize(record: JobRecord): JobSummary {
   const lock = eventsNamed(record, 'JobLocked')[0]?.data;
   const given = eventsNamed(record, 'JobAcknowledged').at(-1)?.data;
   const settled = eventsNamed(record, 'JobSettled').at(-1)?.data;
+  const resolved = eventsNamed(record, 'DisputeResolved').at(-1)?.data;
   const status = statusOf(record.events);
   return {
     address: record.job.toBase58(),
@@ -66,6 +68,6 @@ function summarize(record: JobRecord): JobSummary {
     wallet: lock?.wallet.toBase58() ?? null,
     worker: given?.worker.toBase58() ?? null,
     credits_locked: lock?.lockedCredits ?? 0n,
-    credits_charged: status === 'refunded' ? 0n : (settled?.chargedCredits ?? 0n),
+    credits_charged: (resolved ?? settled)?.chargedCredits ?? 0n,
   };
 }

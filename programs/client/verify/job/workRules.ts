@@ -1,17 +1,14 @@
 import { sha256 } from '#crypto';
-import { PublicKey } from '#publicKey';
 import { areBytesEqual } from '../../platform/bytes.ts';
 import { lockCredits } from '../../pricing.ts';
-import {
-  ed25519InstructionData,
-  parseReceipt,
-  proofMessage,
-  receiptMessage,
-  verifySignature,
-} from '../../proof.ts';
+import { parseReceipt, proofMessage, receiptMessage, verifySignature } from '../../proof.ts';
 import { compare, fails, holds, notApplicable, notCheckable, show } from '../check.ts';
-import { ED25519_PROGRAM } from '../ledgerState.ts';
-import { type ClientEvidence, type PlacedEvent, workersInForce } from './evidence.ts';
+import {
+  type ClientEvidence,
+  type PlacedEvent,
+  readSignedMessage,
+  workersInForce,
+} from './evidence.ts';
 import { eventsNamed, type JobRecord } from './record.ts';
 import { judgeBalances, type Rule, rule } from './rule.ts';
 
@@ -78,11 +75,6 @@ export const assignment = rule(
   },
 );
 
-/** Where the one form that the program accepts keeps the key, the signature and the message. */
-const KEY_AT = 16;
-const SIGNATURE_AT = 48;
-const MESSAGE_AT = 112;
-
 /** The precompile verified the worker's signature, and so does this check, of exactly this proof. */
 export const signature = rule('proof.signature', ['JobProven'], ({ JobProven }, record) => {
   const signed = findSigned(JobProven, record);
@@ -131,15 +123,9 @@ export const hash = rule('proof.hash', ['JobProven', 'JobSettled'], ({ JobProven
 function findSigned({ data, transaction }: PlacedEvent<'JobProven'>, record: JobRecord) {
   const { programId } = record.addresses;
   const message = proofMessage({ ...data, programId });
-  for (const instruction of transaction.instructions) {
-    if (instruction.programId !== ED25519_PROGRAM.toBase58()) continue;
-    const bytes = instruction.data;
-    if (!areBytesEqual(bytes.subarray(MESSAGE_AT), message)) continue;
-    const publicKey = new PublicKey(bytes.subarray(KEY_AT, SIGNATURE_AT));
-    const signed = { publicKey, message, signature: bytes.subarray(SIGNATURE_AT, MESSAGE_AT) };
-    if (areBytesEqual(bytes, ed25519InstructionData(signed))) return signed;
-  }
-  return undefined;
+  return transaction.instructions
+    .map(readSignedMessage)
+    .find((signed) => signed !== undefined && areBytesEqual(signed.message, message));
 }
 
 const NEWLINE = 0x0a;

@@ -6,11 +6,11 @@ import {
   BASIS_POINTS,
   CREDITS_MAX,
   DISPUTE_WINDOW_SECONDS,
+  JOB_DECIDED_SECONDS,
   JOB_TIMEOUT_SECONDS,
   STAKE_DECIMALS_MAX,
   STAKE_TOKENS_MAX,
   UNSTAKE_COOLDOWN_SECONDS_MAX,
-  UNSTAKE_MARGIN_SECONDS,
 } from '../../generated/constants.ts';
 import type { Config } from '../../generated/types.ts';
 import { notCheckable } from '../check.ts';
@@ -67,18 +67,17 @@ export const config = programRule('config.invariants', (state) => {
 });
 
 function findProblems(config: Config, addresses: Addresses): string[] {
-  const windows =
-    config.jobTimeoutSeconds + config.disputeWindowSeconds + config.arbitrationWindowSeconds;
   return namesOfTrue({
     'there is no authority': config.authority.equals(PublicKey.default),
     'there is no arbiter': config.arbiter.equals(PublicKey.default),
     'authority and arbiter are the same': config.authority.equals(config.arbiter),
     'the slash exceeds the minimum stake': BigInt(config.slashTokens) > config.minimumStakeTokens,
     'the treasury takes more than all': BigInt(config.treasuryShareBasisPoints) > BASIS_POINTS,
-    'unstaking ends before verdicts do':
-      config.unstakeCooldownSeconds < windows + UNSTAKE_MARGIN_SECONDS,
-    'stake is held back for more than a year':
+    'unstaking ends before verdicts do': config.unstakeCooldownSeconds < JOB_DECIDED_SECONDS,
+    'stake is held back for more than 30 days':
       config.unstakeCooldownSeconds > UNSTAKE_COOLDOWN_SECONDS_MAX,
+    'the treasury has to keep more than it can hold':
+      config.treasuryFloorCredits > CREDITS_MAX || config.earlierFloorCredits > CREDITS_MAX,
     'nobody can dispute': config.openDisputesMax === 0,
     'the minimum stake is out of range': !isWithin(config.minimumStakeTokens, STAKE_TOKENS_MAX),
     'the most that a job may lock is out of range': !isWithin(config.jobCreditsMax, CREDITS_MAX),

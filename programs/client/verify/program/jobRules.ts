@@ -1,6 +1,6 @@
 import { isEnded } from '../../accounts.ts';
 import type { Job } from '../../generated/types.ts';
-import { chargeCredits, lockCredits } from '../../pricing.ts';
+import { chargeCredits, lockCredits, repayableCredits } from '../../pricing.ts';
 import { GRACE_SECONDS } from '../check.ts';
 import { accountsNamed, judgeProblems, type ProgramState, programRule } from './state.ts';
 
@@ -71,9 +71,12 @@ function deadlineOf(job: Job): bigint | undefined {
 }
 
 function chargeOf(job: Job): bigint {
+  const isRepaid = job.outcome === 'upheld_gateway' || job.outcome === 'upheld_worker';
   const status = statusOf(job);
-  if (status !== 'settled' && status !== 'disputed') return 0n;
-  return chargeCredits(job, Math.min(job.completionTokens, job.countedTokens), job.lockedCredits);
+  if (status !== 'settled' && status !== 'disputed' && !isRepaid) return 0n;
+  const tokens = Math.min(job.completionTokens, job.countedTokens);
+  const charge = chargeCredits(job, tokens, job.lockedCredits);
+  return isRepaid ? charge - repayableCredits(charge, job) : charge;
 }
 
 type LocatedJob = ReturnType<typeof accountsNamed<'Job'>>[number];

@@ -3,6 +3,7 @@ import type { PublicKey } from '#publicKey';
 import { TOKEN_PROGRAM } from '../../addresses.ts';
 import { BASE_UNITS_PER_CREDIT } from '../../generated/constants.ts';
 import { areKeysEqual } from '../../keys.ts';
+import { repayableCredits } from '../../pricing.ts';
 import {
   decodeTokenAccount,
   INITIALIZED,
@@ -108,7 +109,7 @@ export const treasury = programRule('treasury.obligations', (state) => {
   );
   const disputed = accountsNamed(state, 'Job')
     .filter(({ data }) => data.status === 'disputed')
-    .reduce((sum, { data }) => sum + data.chargedCredits, 0n);
+    .reduce((sum, { data }) => sum + repayableCredits(data.chargedCredits, data), 0n);
   const { owedBaseUnits, disputedExposureBaseUnits } = found.data;
   return compare(
     {

@@ -14,19 +14,24 @@ pub struct Actor<'a> {
     pub gateway: Option<&'a AccountView>,
 }
 
+/// Whether the key is `party`, or a current signer of it if `party` is the given gateway. The stop
+/// flag is no matter here: what runs can be ended.
+pub fn signs_for(key: &Address, party: &Address, gateway: Option<&AccountView>) -> Result<bool> {
+    if key == party {
+        return Ok(true);
+    }
+    match gateway {
+        Some(gateway) if gateway.address() == party => {
+            Ok(load::<Gateway>(gateway)?.signers().contains(key))
+        }
+        _ => Ok(false),
+    }
+}
+
 impl Actor<'_> {
-    /// Whether the signer is `party`, or one of its signers if `party` is the given gateway.
-    /// A gateway's stop flag is no matter here: what runs can be ended.
+    /// Whether the signer is `party`, or one of its signers.
     pub fn acts_for(&self, party: &Address) -> Result<bool> {
-        if self.signer.address() == party {
-            return Ok(true);
-        }
-        match self.gateway {
-            Some(gateway) if gateway.address() == party => {
-                Ok(load::<Gateway>(gateway)?.signers().contains(self.signer.address()))
-            }
-            _ => Ok(false),
-        }
+        signs_for(self.signer.address(), party, self.gateway)
     }
 
     /// Refuses a gateway that is stopped: it begins nothing any more.

@@ -1,6 +1,8 @@
 //! What is checked before anything is changed: roles, signers, proofs, token accounts, the loader.
 
 pub mod controller;
+pub mod ed25519;
+pub mod evidence;
 pub mod loader;
 pub mod proof;
 pub mod roles;

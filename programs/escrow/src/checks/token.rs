@@ -5,7 +5,7 @@ use pinocchio::{
     cpi::{Seed, Signer},
 };
 use pinocchio_token::{
-    instructions::Transfer,
+    instructions::{Burn, Transfer},
     state::{Account, Mint},
 };
 
@@ -60,4 +60,15 @@ pub fn pay(
     let seeds = [Seed::from(VAULT_AUTHORITY), Seed::from(&[BUMP])];
     Ok(Transfer::new(from, to, vault_authority, base_units)
         .invoke_signed(&[Signer::from(&seeds)])?)
+}
+
+/// Burns tokens of one of the vaults.
+pub fn burn(
+    from: &AccountView,
+    mint: &AccountView,
+    vault_authority: &AccountView,
+    base_units: u64,
+) -> Result {
+    let seeds = [Seed::from(VAULT_AUTHORITY), Seed::from(&[BUMP])];
+    Ok(Burn::new(from, mint, vault_authority, base_units).invoke_signed(&[Signer::from(&seeds)])?)
 }

@@ -80,8 +80,7 @@ impl Accounts {
     }
 
     /// What the treasury owes a wallet becomes credits again, as far as its tokens reach.
-    fn pay_wallet(&self, mint: &Address) -> Result<Claim> {
-        let treasury: &mut Treasury = load_mut(&self.treasury)?;
+    fn pay_wallet(&self, mint: &Address, treasury: &mut Treasury) -> Result<Claim> {
         let wallet: &mut CreditAccount = load_mut(&self.claimant)?;
         require_address(&self.payout, &TREASURY_VAULT_ADDRESS)?;
         let source = token::usable(&self.treasury_vault, mint);
@@ -123,8 +122,7 @@ impl Accounts {
         })
     }
 
-    fn pay_treasury(&self, mint: &Address) -> Result<Claim> {
-        let treasury: &mut Treasury = load_mut(&self.treasury)?;
+    fn pay_treasury(&self, mint: &Address, treasury: &mut Treasury) -> Result<Claim> {
         require_address(&self.payout, &TREASURY_VAULT_ADDRESS)?;
         let base_units = treasury.pay_unpaid()?;
         treasury.changed()?;
@@ -146,16 +144,16 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let accounts = Accounts::load(accounts)?;
     let mint = load::<Config>(&accounts.config)?.credit_mint();
     accounts.validate()?;
+    let treasury: &mut Treasury = load_mut(&accounts.treasury)?;
 
     let claim = if accounts.claimant.address() == &TREASURY_ADDRESS {
-        accounts.pay_treasury(mint)?
+        accounts.pay_treasury(mint, treasury)?
     } else if is::<Worker>(&accounts.claimant) {
         accounts.pay_worker(mint)?
     } else {
-        accounts.pay_wallet(mint)?
+        accounts.pay_wallet(mint, treasury)?
     };
 
-    let treasury: &Treasury = load(&accounts.treasury)?;
     emit(
         &accounts.event_authority,
         &Clock::get(),

@@ -113,7 +113,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let clock = Clock::get();
 
     let config: &mut Config = accounts.create(&accounts.config, CONFIG)?;
-    config.open(accounts.authority.address(), &mints, &arguments)?;
+    config.open(accounts.authority.address(), &mints, &arguments, clock.unix_time)?;
     config.invariant()?;
     accounts.create::<Treasury>(&accounts.treasury, TREASURY)?;
 
@@ -137,6 +137,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             slash_tokens: arguments.slash_tokens,
             job_credits_max: arguments.job_credits_max,
             credit_account_credits_max: arguments.credit_account_credits_max,
+            treasury_floor_credits: arguments.treasury_floor_credits,
             vault: &VAULT_ADDRESS,
             treasury_vault: &TREASURY_VAULT_ADDRESS,
             stake_vault: &STAKE_VAULT_ADDRESS,

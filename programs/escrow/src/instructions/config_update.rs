@@ -33,13 +33,14 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let accounts = Accounts::load(accounts)?;
     let config: &mut Config = load_mut(&accounts.config)?;
     config.require_authority(accounts.authority.address())?;
+    let clock = Clock::get();
 
-    config.set_terms(&arguments)?;
+    config.set_terms(&arguments, clock.unix_time)?;
     config.changed()?;
 
     emit(
         &accounts.event_authority,
-        &Clock::get(),
+        &clock,
         &ConfigUpdated {
             config_sequence: config.sequence(),
             authority: config.authority(),
@@ -53,6 +54,9 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             slash_tokens: config.slash_tokens(),
             job_credits_max: config.job_credits_max(),
             credit_account_credits_max: config.credit_account_credits_max(),
+            treasury_floor_credits: config.treasury_floor_credits(),
+            earlier_floor_credits: config.earlier_floor_credits(),
+            earlier_floor_ends_at: config.earlier_floor_ends_at(),
         },
     );
     Ok(())

@@ -1,11 +1,13 @@
 //! Opens a wallet's credit account. Anybody may pay; only the wallet's signature names a spender.
 //!
-//! The account begins without credits and without limits.
+//! The account begins without credits. A spender is named together with its limits; an account that
+//! somebody else opens has no spender, and limits of zero.
 //!
 //! Emits `CreditOpened`.
 //!
 //! # Errors
 //! - `MissingSigner`: `spender` is not the zero key, and `wallet` did not sign
+//! - `ValueOutOfRange`: A limit is given without a spender
 //! - `WrongAddress`: `credit_account` is not the wallet's
 //! - `AlreadyInitialized`: The wallet has a credit account already
 
@@ -16,7 +18,7 @@ use crate::{
     error::{Result, require},
     events::CreditOpened,
     seeds::{CREDIT_ACCOUNT, NONE},
-    state::{CreditAccount, creation::Creation},
+    state::{CreditAccount, creation::Creation, credit_account::Limits},
     wire::{arguments::arguments, event_writer::emit, sysvars::Clock},
 };
 
@@ -24,6 +26,10 @@ arguments! {
     pub struct Arguments<'a> {
         /// A key or a gateway; the zero key names none
         spender: &'a Address,
+        /// The largest number means no limit; zero without a spender
+        limit_per_job_credits: u64,
+        /// The largest number means no limit; zero without a spender
+        limit_per_day_credits: u64,
     }
 }
 
@@ -52,7 +58,11 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let credit_account: &mut CreditAccount =
         Creation { payer: &accounts.payer, account: &accounts.credit_account }
             .keyed(CREDIT_ACCOUNT, wallet.as_array())?;
-    credit_account.open(wallet, arguments.spender, clock.unix_time);
+    let limits = Limits {
+        per_job_credits: arguments.limit_per_job_credits,
+        per_day_credits: arguments.limit_per_day_credits,
+    };
+    credit_account.open(wallet, arguments.spender, &limits, clock.unix_time)?;
     credit_account.invariant()?;
 
     emit(
@@ -63,6 +73,8 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             credit_sequence: credit_account.sequence(),
             wallet,
             spender: arguments.spender,
+            limit_per_job_credits: credit_account.limit_per_job_credits(),
+            limit_per_day_credits: credit_account.limit_per_day_credits(),
         },
     );
     Ok(())

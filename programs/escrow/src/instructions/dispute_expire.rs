@@ -48,7 +48,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
 
     job.expire(clock.unix_time)?;
     credit_account.close_dispute()?;
-    treasury.release(base_units(job.charged_credits())?)?;
+    treasury.release(base_units(job.repayable_credits()?)?)?;
     job.changed()?;
     credit_account.changed()?;
     treasury.changed()?;

@@ -1,10 +1,16 @@
-//! Decides a dispute.
+//! Decides a dispute. The arbiter signs every verdict, and one for the client needs evidence.
 //!
 //! A rejected dispute leaves the job settled. An upheld one makes it refunded, and the treasury
-//! owes the charge to the wallet until `claim_pay`.
+//! owes the wallet what it set aside until `claim_pay`.
 //!
-//! A verdict against the worker also takes the job's `slash_tokens` from its stake, or what is left
-//! of it.
+//! `upheld_worker` needs two proofs of the recorded attempt by one key: the recorded one, then one
+//! of another output. It also takes the job's `slash_tokens` from the worker's stake, or what is
+//! left of it. A proof key that was changed counts for the jobs proven before.
+//!
+//! `upheld_gateway` needs a delivery receipt of another hash, by the key that settled the job or by
+//! a signer of its controller.
+//!
+//! The ed25519 program verifies these messages in the instructions right before this one.
 //!
 //! Emits `DisputeResolved`.
 //!
@@ -13,13 +19,19 @@
 //! - `WrongAddress`: `credit_account` or `worker` is not the job's
 //! - `InvalidVerdict`
 //! - `WrongJobStatus`: The job is not disputed
+//! - `VerdictTooEarly`: No more than `DISPUTE_WINDOW_SECONDS` have passed since the settlement
 //! - `ArbitrationClosed`: More than `ARBITRATION_WINDOW_SECONDS` have passed since the dispute was
 //!   opened
+//! - `ProofMissing`: An instruction before this one does not exist, or is not one of the ed25519
+//!   program
+//! - `ProofMalformed`
+//! - `ProofWrongKey`
+//! - `ProofWrongMessage`: The messages are not of this job, or do not contradict the proven output
 
 use pinocchio::AccountView;
 
 use crate::{
-    checks::roles::accounts,
+    checks::{evidence::Evidence, roles::accounts},
     error::Result,
     events::DisputeResolved,
     limits::base_units,
@@ -34,17 +46,17 @@ use crate::{
 };
 
 arguments! {
-    pub struct Arguments<'a> {
+    pub struct Arguments {
         /// rejected, upheld_gateway or upheld_worker
         verdict: Byte<DisputeOutcome>,
-        /// The sha256 of the evidence the verdict rests on
-        evidence_hash: &'a [u8; 32],
     }
 }
 
 accounts! {
     pub struct Accounts {
         arbiter: Signer,
+        /// Given when a signer of the controller, a gateway, signed the receipt
+        gateway: Optional,
         config: Readonly,
         job: Writable,
         /// The job's credit account
@@ -52,6 +64,7 @@ accounts! {
         treasury: Writable,
         /// The job's worker
         worker: Writable,
+        instructions_sysvar: InstructionsSysvar,
         event_authority: EventAuthority,
         program: EscrowProgram,
     }
@@ -71,16 +84,27 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let outcome = DisputeOutcome::from_verdict(arguments.verdict)?;
     let clock = Clock::get();
 
-    let charged = job.resolve(outcome, clock.unix_time)?;
-    credit_account.close_dispute()?;
-    let repaid_credits = if outcome == DisputeOutcome::Rejected {
-        treasury.release(base_units(charged)?)?;
-        0
-    } else {
-        treasury.owe(base_units(charged)?)?;
-        credit_account.owe(charged)?;
-        charged
+    job.require_resolvable(clock.unix_time)?;
+    let evidence = Evidence {
+        instructions_sysvar: &accounts.instructions_sysvar,
+        job_address: accounts.job.address(),
+        job,
     };
+    let evidence_hash = match outcome {
+        DisputeOutcome::UpheldWorker => evidence.against_worker(worker)?,
+        DisputeOutcome::UpheldGateway => evidence.against_gateway(accounts.gateway.as_ref())?,
+        _ => [0; 32],
+    };
+
+    let exposed_base_units = base_units(job.repayable_credits()?)?;
+    let repaid_credits = job.resolve(outcome, clock.unix_time)?;
+    credit_account.close_dispute()?;
+    if outcome == DisputeOutcome::Rejected {
+        treasury.release(exposed_base_units)?;
+    } else {
+        treasury.owe(exposed_base_units)?;
+        credit_account.owe(repaid_credits)?;
+    }
     let mut slashed_tokens = 0;
     if outcome == DisputeOutcome::UpheldWorker {
         slashed_tokens = worker.slash(u64::from(job.slash_tokens()))?;
@@ -107,8 +131,9 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             worker_sequence: worker.sequence(),
             treasury_sequence: treasury.sequence(),
             verdict: arguments.verdict,
-            evidence_hash: arguments.evidence_hash,
+            evidence_hash: &evidence_hash,
             repaid_credits,
+            charged_credits: job.charged_credits(),
             owed_credits: credit_account.owed_credits(),
             open_disputes: credit_account.open_disputes(),
             owed_base_units: treasury.owed_base_units(),

@@ -1,8 +1,9 @@
 //! Replaces a gateway's signers and its stop flag: one transaction revokes a hot key for every
 //! wallet.
 //!
-//! A stopped gateway locks nothing more. Its signers go on to acknowledge, settle and fail the jobs
-//! in flight.
+//! A stopped gateway locks nothing more and begins no attempt. Its signers go on to settle and fail
+//! the jobs in flight. Drain the gateway before a planned stop: an answer that was not acknowledged
+//! yet fails unpaid.
 //!
 //! Emits `GatewayUpdated`.
 //!

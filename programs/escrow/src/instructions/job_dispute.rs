@@ -1,9 +1,13 @@
 //! Disputes a settled job with the hash the client received.
 //!
 //! A job can be disputed once, within `DISPUTE_WINDOW_SECONDS` of its settlement. The treasury sets
-//! the charge aside until the dispute ends.
+//! aside what it would repay until the dispute ends: the charge, or its own share of it if the job
+//! was not locked through a vouched gateway.
 //!
-//! Emits `JobDisputed`.
+//! The wallet may amend a dispute that its controller opened, once: its own hash then takes the
+//! other's place. Everything else stays.
+//!
+//! Emits `JobDisputed`, or `DisputeAmended`.
 //!
 //! # Errors
 //! - `WrongAddress`: `credit_account` is not the job's
@@ -11,6 +15,7 @@
 //! - `AlreadyDisputed`
 //! - `WrongJobStatus`: The job is not settled
 //! - `DisputeWindowClosed`: More than `DISPUTE_WINDOW_SECONDS` have passed since the settlement
+//! - `ArbitrationClosed`: The dispute to amend was opened over `ARBITRATION_WINDOW_SECONDS` ago
 //! - `HashesEqual`: `client_hash` is the proven one
 //! - `DisputeLimitReached`: The wallet has `open_disputes_max` open disputes, or twice as many if
 //!   it signs itself
@@ -20,7 +25,7 @@ use pinocchio::AccountView;
 use crate::{
     checks::{controller::Actor, roles::accounts},
     error::{Result, require},
-    events::JobDisputed,
+    events::{DisputeAmended, JobDisputed},
     limits::base_units,
     state::{Config, CreditAccount, Job, Treasury},
     wire::{
@@ -68,9 +73,30 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     require!(is_wallet || actor.acts_for(job.controller())?, Unauthorized);
     let clock = Clock::get();
 
-    let arbitration_ends_at = job.dispute(arguments.client_hash, clock.unix_time)?;
+    if is_wallet && job.is_amendable() {
+        job.amend_dispute(arguments.client_hash, clock.unix_time)?;
+        job.changed()?;
+        emit(
+            &accounts.event_authority,
+            &clock,
+            &DisputeAmended {
+                job: accounts.job.address(),
+                job_sequence: job.sequence(),
+                job_id: job.job_id(),
+                credit_account: job.credit_account(),
+                wallet: credit_account.wallet(),
+                worker: job.worker(),
+                client_hash: job.client_hash(),
+                output_hash: job.output_hash(),
+            },
+        );
+        return Ok(());
+    }
+
+    let arbitration_ends_at = job.dispute(arguments.client_hash, is_wallet, clock.unix_time)?;
     credit_account.open_dispute(config.open_disputes_max(), is_wallet)?;
-    treasury.expose(base_units(job.charged_credits())?)?;
+    let repayable_credits = job.repayable_credits()?;
+    treasury.expose(base_units(repayable_credits)?)?;
     job.changed()?;
     credit_account.changed()?;
     treasury.changed()?;
@@ -90,6 +116,8 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             client_hash: job.client_hash(),
             output_hash: job.output_hash(),
             charged_credits: job.charged_credits(),
+            repayable_credits,
+            disputed_by_wallet: job.disputed_by_wallet(),
             open_disputes: credit_account.open_disputes(),
             disputed_exposure_base_units: treasury.disputed_exposure_base_units(),
             arbitration_ends_at,

@@ -39,7 +39,7 @@ use crate::{
     state::{
         Config, CreditAccount, Gateway, Job, Model,
         creation::Creation,
-        job::{Lock, job_id_time_ms},
+        job::{Controller, Lock, job_id_time_ms},
     },
     wire::{
         arguments::arguments,
@@ -110,15 +110,15 @@ impl Arguments<'_> {
 
 impl Accounts {
     /// The wallet, the spender's key, or the gateway that the spender is.
-    fn controller(&self, credit_account: &CreditAccount) -> Result<&Address> {
+    fn controller(&self, credit_account: &CreditAccount) -> Result<Controller<'_>> {
         let signer = self.signer.address();
         if signer == credit_account.wallet() {
-            return Ok(signer);
+            return Ok(Controller { address: signer, vouched: false });
         }
         let spender = credit_account.spender();
         require!(spender != &NONE, SpenderNotSet);
         if signer == spender {
-            return Ok(signer);
+            return Ok(Controller { address: signer, vouched: false });
         }
         let named = self.gateway.as_ref().filter(|gateway| gateway.address() == spender);
         let Some(account) = named else {
@@ -127,7 +127,7 @@ impl Accounts {
         let gateway: &Gateway = load(account)?;
         require!(gateway.signers().contains(signer), Unauthorized);
         require!(!gateway.stopped(), GatewayStopped);
-        Ok(account.address())
+        Ok(Controller { address: account.address(), vouched: gateway.vouched() })
     }
 
     fn create_job(&self, job_id: &[u8; 16]) -> Result<&mut Job> {
@@ -166,7 +166,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
         &Lock {
             job_id: arguments.job_id,
             credit_account: accounts.credit_account.address(),
-            controller,
+            controller: &controller,
             model: accounts.model.address(),
             rent_payer: accounts.payer.address(),
             token_limit: arguments.token_limit,
@@ -203,6 +203,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             dispute_window_seconds: job.dispute_window_seconds(),
             arbitration_window_seconds: job.arbitration_window_seconds(),
             rent_payer: job.rent_payer(),
+            vouched: job.vouched(),
             locked_credits: job.locked_credits(),
             available_credits: credit_account.available_credits(),
             account_locked_credits: credit_account.locked_credits(),

@@ -24,7 +24,7 @@
 use pinocchio::AccountView;
 
 use crate::{
-    checks::{proof::Proof, roles::accounts},
+    checks::{proof::Attempt, roles::accounts},
     error::Result,
     events::JobProven,
     state::{Job, Worker, job::Output},
@@ -78,16 +78,16 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let clock = Clock::get();
     job.require_provable(clock.unix_time)?;
 
-    Proof {
+    Attempt {
         job: accounts.job.address(),
         worker: accounts.worker.address(),
         attempt: job.attempt(),
-        output: &output,
     }
-    .require_verified(
+    .require_proven(
         &accounts.instructions_sysvar,
         arguments.ed25519_instruction_index,
         worker.proof_key(),
+        &output,
     )?;
 
     job.prove(&output, clock.unix_time)?;

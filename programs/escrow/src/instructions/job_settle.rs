@@ -139,7 +139,12 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let clock = Clock::get();
 
     let charged =
-        job.settle(arguments.delivered_hash, arguments.counted_tokens, clock.unix_time)?;
+        job.settle(
+            arguments.delivered_hash,
+            arguments.counted_tokens,
+            accounts.signer.address(),
+            clock.unix_time,
+        )?;
     credit_account.unlock(job.locked_credits(), charged)?;
     worker.count_settled()?;
 
@@ -169,7 +174,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             wallet: credit_account.wallet(),
             worker: job.worker(),
             worker_sequence: worker.sequence(),
-            settled_by: accounts.signer.address(),
+            settled_by: job.settled_by(),
             output_hash: job.output_hash(),
             prompt_tokens: job.prompt_tokens(),
             completion_tokens: job.completion_tokens(),

@@ -6,6 +6,7 @@
 //!
 //! # Errors
 //! - `Unauthorized`: `wallet` does not own the credit account
+//! - `SpenderNotSet`: The wallet named no spender
 
 use pinocchio::AccountView;
 
@@ -13,7 +14,7 @@ use crate::{
     checks::roles::accounts,
     error::Result,
     events::LimitSet,
-    state::CreditAccount,
+    state::{CreditAccount, credit_account::Limits},
     wire::{arguments::arguments, event_writer::emit, layout::load_mut, sysvars::Clock},
 };
 
@@ -44,7 +45,10 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let credit_account: &mut CreditAccount = load_mut(&accounts.credit_account)?;
     credit_account.require_wallet(accounts.wallet.address())?;
 
-    credit_account.set_limits(arguments.limit_per_job_credits, arguments.limit_per_day_credits);
+    credit_account.set_limits(&Limits {
+        per_job_credits: arguments.limit_per_job_credits,
+        per_day_credits: arguments.limit_per_day_credits,
+    })?;
     credit_account.changed()?;
 
     emit(

@@ -87,7 +87,7 @@ impl Accounts {
             model.changed()?;
             return Ok(model);
         }
-        let id_hash = sha256(arguments.id.bytes());
+        let id_hash = sha256(&[arguments.id.bytes()]);
         let model: &mut Model =
             Creation { payer: &self.authority, account: &self.model }.keyed(MODEL, &id_hash)?;
         model.open(arguments.id, now)?;

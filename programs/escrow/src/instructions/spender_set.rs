@@ -1,11 +1,14 @@
-//! Names the key or gateway that may lock the wallet's credits; the zero key names none.
+//! Names the key or gateway that may lock the wallet's credits, and its limits; the zero key names
+//! none.
 //!
-//! Jobs that the spender of before has locked go on.
+//! Jobs that the spender of before has locked go on. What was locked today counts for the new
+//! spender, too.
 //!
 //! Emits `SpenderSet`.
 //!
 //! # Errors
 //! - `Unauthorized`: `wallet` does not own the credit account
+//! - `ValueOutOfRange`: A limit is given without a spender
 
 use pinocchio::{AccountView, Address};
 
@@ -13,7 +16,7 @@ use crate::{
     checks::roles::accounts,
     error::Result,
     events::SpenderSet,
-    state::CreditAccount,
+    state::{CreditAccount, credit_account::Limits},
     wire::{arguments::arguments, event_writer::emit, layout::load_mut, sysvars::Clock},
 };
 
@@ -21,6 +24,10 @@ arguments! {
     pub struct Arguments<'a> {
         /// A key or a gateway; the zero key names none
         spender: &'a Address,
+        /// The largest number means no limit; zero without a spender
+        limit_per_job_credits: u64,
+        /// The largest number means no limit; zero without a spender
+        limit_per_day_credits: u64,
     }
 }
 
@@ -42,7 +49,11 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let credit_account: &mut CreditAccount = load_mut(&accounts.credit_account)?;
     credit_account.require_wallet(accounts.wallet.address())?;
 
-    credit_account.set_spender(arguments.spender);
+    let limits = Limits {
+        per_job_credits: arguments.limit_per_job_credits,
+        per_day_credits: arguments.limit_per_day_credits,
+    };
+    credit_account.set_spender(arguments.spender, &limits)?;
     credit_account.changed()?;
 
     emit(
@@ -53,6 +64,8 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             credit_sequence: credit_account.sequence(),
             wallet: credit_account.wallet(),
             spender: credit_account.spender(),
+            limit_per_job_credits: credit_account.limit_per_job_credits(),
+            limit_per_day_credits: credit_account.limit_per_day_credits(),
         },
     );
     Ok(())

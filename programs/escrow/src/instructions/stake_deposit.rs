@@ -1,6 +1,7 @@
 //! Adds whole tokens to a worker's stake. Anybody may pay.
 //!
-//! The tokens count as the worker's, whoever paid.
+//! The tokens count as the worker's, whoever paid. The cooldown of this moment binds the worker's
+//! unlocks from then on, unless a lower one does.
 //!
 //! Emits `StakeDeposited`.
 //!
@@ -67,7 +68,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     require_address(&accounts.stake_vault, &STAKE_VAULT_ADDRESS)?;
     token::usable(&accounts.stake_vault, config.stake_mint())?;
 
-    worker.stake(arguments.tokens)?;
+    worker.stake(arguments.tokens, config.unstake_cooldown_seconds())?;
     worker.changed()?;
     token::deposit(
         &accounts.depositor_token_account,
@@ -86,6 +87,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             stake_tokens: worker.stake_tokens(),
             unstaking_tokens: worker.unstaking_tokens(),
             unstake_ready_at: worker.unstake_ready_at(),
+            unstake_cooldown_seconds: worker.unstake_cooldown_seconds(),
         },
     );
     Ok(())

@@ -1,7 +1,7 @@
 //! Starts the cooldown of whole tokens; while any are unstaking, the worker is given no job.
 //!
-//! Every call starts the cooldown anew for all that is unstaking. A verdict can still take these
-//! tokens.
+//! The cooldown is the lowest at any of the worker's deposits since it had nothing staked. Every
+//! call starts it anew for all that is unstaking. A verdict can still take these tokens.
 //!
 //! Emits `StakeUnlocked`.
 //!
@@ -16,13 +16,8 @@ use crate::{
     checks::roles::accounts,
     error::{Result, require},
     events::StakeUnlocked,
-    state::{Config, Worker},
-    wire::{
-        arguments::arguments,
-        event_writer::emit,
-        layout::{load, load_mut},
-        sysvars::Clock,
-    },
+    state::Worker,
+    wire::{arguments::arguments, event_writer::emit, layout::load_mut, sysvars::Clock},
 };
 
 arguments! {
@@ -35,7 +30,6 @@ arguments! {
 accounts! {
     pub struct Accounts {
         authority: Signer,
-        config: Readonly,
         #[pda(WORKER, authority)]
         worker: Writable,
         event_authority: EventAuthority,
@@ -47,14 +41,12 @@ accounts! {
 pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let arguments = Arguments::decode(data)?;
     let accounts = Accounts::load(accounts)?;
-    let config: &Config = load(&accounts.config)?;
     let worker: &mut Worker = load_mut(&accounts.worker)?;
     worker.require_authority(accounts.authority.address())?;
     require!(arguments.tokens >= 1, ValueOutOfRange);
     let clock = Clock::get();
 
-    let cooldown_seconds = i64::from(config.unstake_cooldown_seconds());
-    worker.unlock(arguments.tokens, clock.unix_time + cooldown_seconds)?;
+    worker.unlock(arguments.tokens, clock.unix_time)?;
     worker.changed()?;
 
     emit(

@@ -1,4 +1,7 @@
-//! Pays out of the treasury vault, which keeps what is owed and what open disputes may cost.
+//! Pays out of the treasury vault, which keeps what is owed, what open disputes may cost and the
+//! configuration's floor.
+//!
+//! A floor that was lowered counts for `TREASURY_FLOOR_NOTICE_SECONDS` more.
 //!
 //! Emits `TreasuryWithdrawn`.
 //!
@@ -8,7 +11,8 @@
 //! - `WrongAddress`: `treasury_vault` is not the treasury vault
 //! - `WrongTokenAccount`: A token account is not an SPL Token account, not initialized or frozen
 //! - `WrongMint`: A token account is not of the credit mint
-//! - `TreasuryReserved`: Less than `base_units` lies free above what is owed and disputed
+//! - `TreasuryReserved`: Less than `base_units` lies free above what is owed, disputed and the
+//!   floor
 //! - `DuplicateAccount`: `destination` is one of the program's vaults
 
 use pinocchio::AccountView;
@@ -18,8 +22,9 @@ use crate::{
         roles::{accounts, require_address},
         token,
     },
-    error::{Result, require},
+    error::{OrOverflow, Result, require},
     events::TreasuryWithdrawn,
+    limits::base_units,
     seeds::TREASURY_VAULT_ADDRESS,
     state::{Config, Treasury},
     wire::{arguments::arguments, event_writer::emit, layout::load, sysvars::Clock},
@@ -55,11 +60,14 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let treasury: &Treasury = load(&accounts.treasury)?;
     config.require_authority(accounts.authority.address())?;
     require!(arguments.base_units >= 1, ValueOutOfRange);
+    let clock = Clock::get();
 
-    // treasury_vault: keeps what is owed and what disputes may add
+    // treasury_vault: keeps what is owed, what disputes may add, and the floor
     require_address(&accounts.treasury_vault, &TREASURY_VAULT_ADDRESS)?;
     let held = token::usable(&accounts.treasury_vault, config.credit_mint())?.amount();
-    let free = held.saturating_sub(treasury.reserved_base_units()?);
+    let floor = base_units(config.treasury_floor_in_force_credits(clock.unix_time))?;
+    let kept = treasury.reserved_base_units()?.checked_add(floor).or_overflow()?;
+    let free = held.saturating_sub(kept);
     require!(arguments.base_units <= free, TreasuryReserved);
 
     // destination
@@ -75,7 +83,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
 
     emit(
         &accounts.event_authority,
-        &Clock::get(),
+        &clock,
         &TreasuryWithdrawn {
             authority: accounts.authority.address(),
             destination: accounts.destination.address(),

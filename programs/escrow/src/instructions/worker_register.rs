@@ -20,7 +20,7 @@ use crate::{
     error::Result,
     events::WorkerRegistered,
     seeds::WORKER,
-    state::{Config, Worker, creation::Creation},
+    state::{Config, Worker, creation::Creation, worker::Description},
     wire::{arguments::arguments, event_writer::emit, layout::load, sysvars::Clock, text::Text},
 };
 
@@ -60,8 +60,12 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
 
     let worker: &mut Worker = Creation { payer: &accounts.authority, account: &accounts.worker }
         .keyed(WORKER, authority.as_array())?;
-    worker.open(authority, clock.unix_time);
-    worker.describe(arguments.proof_key, accounts.payout.address(), arguments.endpoint)?;
+    let description = Description {
+        proof_key: arguments.proof_key,
+        payout: accounts.payout.address(),
+        endpoint: arguments.endpoint,
+    };
+    worker.open(authority, &description, clock.unix_time)?;
     worker.invariant()?;
 
     emit(

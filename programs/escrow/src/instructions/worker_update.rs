@@ -2,7 +2,8 @@
 //! wait for it.
 //!
 //! All three are replaced, so a caller repeats those that stay. A proof has to be signed by the key
-//! of the moment it is recorded.
+//! of the moment it is recorded. The key of before still convicts for the jobs proven with it: it is
+//! kept until the last of them is decided.
 //!
 //! Emits `WorkerUpdated`.
 //!
@@ -13,6 +14,7 @@
 //! - `WrongMint`: `payout` is not of the credit mint
 //! - `DuplicateAccount`: `payout` is one of the program's vaults
 //! - `ValueOutOfRange`: `proof_key` is the zero key
+//! - `ProofKeyInUse`: The proof key changed less than `JOB_DECIDED_SECONDS` ago
 
 use pinocchio::{AccountView, Address};
 
@@ -20,7 +22,7 @@ use crate::{
     checks::{roles::accounts, token},
     error::Result,
     events::WorkerUpdated,
-    state::{Config, Worker},
+    state::{Config, Worker, worker::Description},
     wire::{
         arguments::arguments,
         event_writer::emit,
@@ -61,18 +63,26 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     worker.require_authority(accounts.authority.address())?;
     token::usable(&accounts.payout, config.credit_mint())?;
     token::require_foreign(&accounts.payout)?;
+    let clock = Clock::get();
 
-    worker.describe(arguments.proof_key, accounts.payout.address(), arguments.endpoint)?;
+    let description = Description {
+        proof_key: arguments.proof_key,
+        payout: accounts.payout.address(),
+        endpoint: arguments.endpoint,
+    };
+    worker.update(&description, clock.unix_time)?;
     worker.changed()?;
 
     emit(
         &accounts.event_authority,
-        &Clock::get(),
+        &clock,
         &WorkerUpdated {
             worker: accounts.worker.address(),
             worker_sequence: worker.sequence(),
             authority: worker.authority(),
             proof_key: worker.proof_key(),
+            previous_proof_key: worker.previous_proof_key(),
+            proof_key_changed_at: worker.proof_key_changed_at(),
             payout: worker.payout(),
             endpoint: worker.endpoint(),
         },

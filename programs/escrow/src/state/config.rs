@@ -6,8 +6,8 @@ use crate::{
     error::{Result, require},
     limits::{
         ARBITRATION_WINDOW_SECONDS, BASIS_POINTS, CREDITS_MAX, DISPUTE_WINDOW_SECONDS,
-        JOB_TIMEOUT_SECONDS, STAKE_DECIMALS_MAX, STAKE_TOKENS_MAX, UNSTAKE_COOLDOWN_SECONDS_MAX,
-        UNSTAKE_MARGIN_SECONDS,
+        JOB_DECIDED_SECONDS, JOB_TIMEOUT_SECONDS, STAKE_DECIMALS_MAX, STAKE_TOKENS_MAX,
+        TREASURY_FLOOR_NOTICE_SECONDS, UNSTAKE_COOLDOWN_SECONDS_MAX,
     },
     seeds::{
         BUMP, CONFIG_ADDRESS, NONE, STAKE_VAULT_ADDRESS, TREASURY_VAULT_ADDRESS, VAULT_ADDRESS,
@@ -15,7 +15,7 @@ use crate::{
     wire::{
         arguments::arguments,
         layout::layout,
-        little_endian::{Flag, U16, U32, U64},
+        little_endian::{Flag, I64, U16, U32, U64},
     },
 };
 
@@ -65,7 +65,12 @@ pub struct Config {
     job_credits_max: U64,
     /// The most that one credit account may hold
     credit_account_credits_max: U64,
-    reserved: [u8; 64],
+    /// What a withdrawal leaves in the treasury vault besides its debts
+    treasury_floor_credits: U64,
+    /// The higher floor that still counts until `earlier_floor_ends_at`; zero when there was none
+    earlier_floor_credits: U64,
+    earlier_floor_ends_at: I64,
+    reserved: [u8; 40],
 }
 
 layout! {
@@ -78,6 +83,9 @@ layout! {
             slash_tokens: u32,
             job_credits_max: u64,
             credit_account_credits_max: u64,
+            treasury_floor_credits: u64,
+            earlier_floor_credits: u64,
+            earlier_floor_ends_at: i64,
         }
         bytes { open_disputes_max: u8, }
         references {
@@ -97,8 +105,7 @@ arguments! {
         arbiter: &'a Address,
         /// The treasury's part of each charge, at most `BASIS_POINTS`
         treasury_share_basis_points: u16,
-        /// At least 90,180: a job's timeout, its two windows and `UNSTAKE_MARGIN_SECONDS`. At most
-        /// `UNSTAKE_COOLDOWN_SECONDS_MAX`
+        /// From `JOB_DECIDED_SECONDS` to `UNSTAKE_COOLDOWN_SECONDS_MAX`
         unstake_cooldown_seconds: u32,
         /// How many open disputes a controller may bring a wallet to, at least 1
         open_disputes_max: u8,
@@ -110,6 +117,9 @@ arguments! {
         job_credits_max: u64,
         /// The most that one credit account may hold, from 1 to `CREDITS_MAX`
         credit_account_credits_max: u64,
+        /// What a withdrawal leaves in the treasury vault besides its debts, at most `CREDITS_MAX`.
+        /// Lowered, it counts only after `TREASURY_FLOOR_NOTICE_SECONDS`
+        treasury_floor_credits: u64,
     }
 }
 
@@ -120,18 +130,12 @@ pub struct Mints<'a> {
     pub stake_decimals: u8,
 }
 
-/// The shortest cooldown: while stake can be touched, every job it vouched for has been decided.
-const UNSTAKE_COOLDOWN_SECONDS_MIN: u32 = JOB_TIMEOUT_SECONDS as u32
-    + DISPUTE_WINDOW_SECONDS as u32
-    + ARBITRATION_WINDOW_SECONDS
-    + UNSTAKE_MARGIN_SECONDS;
-
 /// The stake mint's base units of one whole token, by its decimals.
 const POWERS_OF_TEN: [u64; STAKE_DECIMALS_MAX as usize + 1] =
     [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
 
 impl Config {
-    pub fn open(&mut self, authority: &Address, mints: &Mints, terms: &Terms) -> Result {
+    pub fn open(&mut self, authority: &Address, mints: &Mints, terms: &Terms, now: i64) -> Result {
         self.authority = *authority;
         self.credit_mint = *mints.credit_mint;
         self.stake_mint = *mints.stake_mint;
@@ -143,15 +147,15 @@ impl Config {
         self.job_timeout_seconds.set(u32::from(JOB_TIMEOUT_SECONDS));
         self.dispute_window_seconds.set(u32::from(DISPUTE_WINDOW_SECONDS));
         self.arbitration_window_seconds.set(ARBITRATION_WINDOW_SECONDS);
-        self.set_terms(terms)
+        self.set_terms(terms, now)
     }
 
     /// Refuses terms outside their ranges.
-    pub fn set_terms(&mut self, terms: &Terms) -> Result {
+    pub fn set_terms(&mut self, terms: &Terms, now: i64) -> Result {
         require!(terms.arbiter != &NONE && terms.arbiter != &self.authority, ValueOutOfRange);
         require!(u64::from(terms.treasury_share_basis_points) <= BASIS_POINTS, ValueOutOfRange);
         require!(
-            (UNSTAKE_COOLDOWN_SECONDS_MIN..=UNSTAKE_COOLDOWN_SECONDS_MAX)
+            (JOB_DECIDED_SECONDS..=UNSTAKE_COOLDOWN_SECONDS_MAX)
                 .contains(&terms.unstake_cooldown_seconds),
             ValueOutOfRange
         );
@@ -160,6 +164,7 @@ impl Config {
         require!(u64::from(terms.slash_tokens) <= terms.minimum_stake_tokens, ValueOutOfRange);
         require!((1..=CREDITS_MAX).contains(&terms.job_credits_max), ValueOutOfRange);
         require!((1..=CREDITS_MAX).contains(&terms.credit_account_credits_max), ValueOutOfRange);
+        require!(terms.treasury_floor_credits <= CREDITS_MAX, ValueOutOfRange);
 
         self.arbiter = *terms.arbiter;
         self.treasury_share_basis_points.set(terms.treasury_share_basis_points);
@@ -169,7 +174,28 @@ impl Config {
         self.slash_tokens.set(terms.slash_tokens);
         self.job_credits_max.set(terms.job_credits_max);
         self.credit_account_credits_max.set(terms.credit_account_credits_max);
+        self.set_treasury_floor(terms.treasury_floor_credits, now);
         Ok(())
+    }
+
+    /// The floor that counts now: the higher one of before for as long as its notice runs.
+    /// Otherwise an authority could empty the treasury before anybody sees that it means to.
+    pub fn treasury_floor_in_force_credits(&self, now: i64) -> u64 {
+        let floor = self.treasury_floor_credits();
+        if now < self.earlier_floor_ends_at() {
+            floor.max(self.earlier_floor_credits())
+        } else {
+            floor
+        }
+    }
+
+    fn set_treasury_floor(&mut self, credits: u64, now: i64) {
+        if credits < self.treasury_floor_credits() {
+            let earlier = self.treasury_floor_in_force_credits(now);
+            self.earlier_floor_credits.set(earlier);
+            self.earlier_floor_ends_at.set(now + i64::from(TREASURY_FLOOR_NOTICE_SECONDS));
+        }
+        self.treasury_floor_credits.set(credits);
     }
 
     /// Refuses anybody but the authority.
@@ -224,7 +250,9 @@ impl Config {
             && self.arbiter != NONE
             && self.arbiter != self.authority
             && u64::from(self.slash_tokens.get()) <= self.minimum_stake_tokens.get()
-            && self.unstake_cooldown_seconds.get() >= UNSTAKE_COOLDOWN_SECONDS_MIN
+            && self.unstake_cooldown_seconds.get() >= JOB_DECIDED_SECONDS
+            && self.treasury_floor_credits() <= CREDITS_MAX
+            && self.earlier_floor_credits() <= CREDITS_MAX
             && u64::from(self.treasury_share_basis_points.get()) <= BASIS_POINTS
             && self.stake_decimals <= STAKE_DECIMALS_MAX
     }

@@ -4,7 +4,7 @@ use pinocchio::Address;
 
 use crate::{
     error::{OrOverflow, Result, require},
-    limits::{CREDITS_MAX, NO_LIMIT},
+    limits::CREDITS_MAX,
     seeds::NONE,
     wire::{
         layout::layout,
@@ -26,9 +26,11 @@ pub struct CreditAccount {
     wallet: Address,
     /// A key or a Gateway that may lock credits; zero when none is set
     spender: Address,
-    /// The most the spender may lock for one job; the largest number means no limit
+    /// The most the spender may lock for one job; the largest number means no limit. Zero without a
+    /// spender
     limit_per_job_credits: U64,
-    /// The most the spender may lock in one day of UTC; the largest number means no limit
+    /// The most the spender may lock in one day of UTC; the largest number means no limit. Zero
+    /// without a spender
     limit_per_day_credits: U64,
     /// The day `spent_today_credits` counts, in days since 1970
     spent_day: U32,
@@ -64,13 +66,29 @@ layout! {
     }
 }
 
+/// What binds a spender; `NO_LIMIT` binds nothing.
+pub struct Limits {
+    pub per_job_credits: u64,
+    pub per_day_credits: u64,
+}
+
+impl Limits {
+    fn are_zero(&self) -> bool {
+        self.per_job_credits == 0 && self.per_day_credits == 0
+    }
+}
+
 impl CreditAccount {
-    pub fn open(&mut self, wallet: &Address, spender: &Address, now: i64) {
+    pub fn open(
+        &mut self,
+        wallet: &Address,
+        spender: &Address,
+        limits: &Limits,
+        now: i64,
+    ) -> Result {
         self.wallet = *wallet;
-        self.spender = *spender;
-        self.limit_per_job_credits.set(NO_LIMIT);
-        self.limit_per_day_credits.set(NO_LIMIT);
         self.opened_at.set(now);
+        self.set_spender(spender, limits)
     }
 
     /// Refuses anybody but the wallet.
@@ -79,13 +97,25 @@ impl CreditAccount {
         Ok(())
     }
 
-    pub fn set_spender(&mut self, spender: &Address) {
+    /// Names a spender together with its limits, so that none ever spends under limits that were
+    /// meant for another, or under none by default. Only what was spent today goes on counting.
+    pub fn set_spender(&mut self, spender: &Address, limits: &Limits) -> Result {
+        let is_named = spender != &NONE;
+        require!(is_named || limits.are_zero(), ValueOutOfRange);
         self.spender = *spender;
+        self.store(limits);
+        Ok(())
     }
 
-    pub fn set_limits(&mut self, per_job_credits: u64, per_day_credits: u64) {
-        self.limit_per_job_credits.set(per_job_credits);
-        self.limit_per_day_credits.set(per_day_credits);
+    pub fn set_limits(&mut self, limits: &Limits) -> Result {
+        require!(self.spender != NONE, SpenderNotSet);
+        self.store(limits);
+        Ok(())
+    }
+
+    fn store(&mut self, limits: &Limits) {
+        self.limit_per_job_credits.set(limits.per_job_credits);
+        self.limit_per_day_credits.set(limits.per_day_credits);
     }
 
     /// Credits were bought. Refuses to hold more than `credits_max`.

@@ -29,7 +29,9 @@ pub struct Gateway {
     stopped: Flag,
     signers_len: u8,
     signers: [Address; 8],
-    reserved: [u8; 64],
+    /// The authority vouches for it: the treasury repays its jobs in full
+    vouched: Flag,
+    reserved: [u8; 63],
 }
 
 layout! {
@@ -67,6 +69,14 @@ impl Gateway {
 
     pub fn stopped(&self) -> bool {
         self.stopped.get()
+    }
+
+    pub fn set_vouched(&mut self, vouched: bool) {
+        self.vouched.set(vouched);
+    }
+
+    pub fn vouched(&self) -> bool {
+        self.vouched.get()
     }
 
     pub fn signers(&self) -> &[Address] {

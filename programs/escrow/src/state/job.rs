@@ -17,15 +17,15 @@ pub use {
 use crate::{
     error::{OrOverflow, Result, require},
     limits::{
-        ARBITRATION_WINDOW_SECONDS, DISPUTE_WINDOW_SECONDS, JOB_ID_CLOSE_MS_MIN,
-        JOB_TIMEOUT_SECONDS,
+        ARBITRATION_WINDOW_SECONDS, BASE_UNITS_PER_CREDIT, DISPUTE_WINDOW_SECONDS,
+        JOB_ID_CLOSE_MS_MIN, JOB_TIMEOUT_SECONDS, share_base_units,
     },
     seeds::NONE,
     state::{Config, Model, model::Tier, pricing::Prices},
     wire::{
         byte::Byte,
         layout::layout,
-        little_endian::{I64, U16, U32, U64},
+        little_endian::{Flag, I64, U16, U32, U64},
     },
 };
 
@@ -58,10 +58,12 @@ pub struct Job {
     output_hash: [u8; 32],
     /// The sha256 that the client received, once disputed; zero before
     client_hash: [u8; 32],
+    /// The key that signed the settlement and the delivery receipt; zero before
+    settled_by: Address,
     locked_at: I64,
     /// What was locked; still locked while the job is pending, processing or settling
     locked_credits: U64,
-    /// What was charged; zero before settlement and after an upheld dispute
+    /// What was charged, less what an upheld dispute repaid; zero before settlement
     charged_credits: U64,
     credits_per_request: U32,
     credits_per_1k_tokens: U32,
@@ -85,6 +87,10 @@ pub struct Job {
     ended_after_seconds: U32,
     disputed_after_seconds: U32,
     resolved_after_seconds: U32,
+    /// Locked through a gateway that the authority vouched for then
+    vouched: Flag,
+    /// The wallet itself opened the dispute, or amended it
+    disputed_by_wallet: Flag,
 }
 
 /// The longest time that 16 bits of seconds hold is far above the timeout, after which none of the
@@ -117,15 +123,22 @@ layout! {
             rent_payer: Address,
             output_hash: [u8; 32],
             client_hash: [u8; 32],
+            settled_by: Address,
         }
     }
+}
+
+/// Who locks a job, and whether the authority vouches for it.
+pub struct Controller<'a> {
+    pub address: &'a Address,
+    pub vouched: bool,
 }
 
 /// What a new job is made of, besides what it copies from Config and Model.
 pub struct Lock<'a> {
     pub job_id: &'a [u8; 16],
     pub credit_account: &'a Address,
-    pub controller: &'a Address,
+    pub controller: &'a Controller<'a>,
     pub model: &'a Address,
     pub rent_payer: &'a Address,
     pub token_limit: u32,
@@ -140,7 +153,8 @@ impl Job {
         self.treasury_share_basis_points.set(config.treasury_share_basis_points());
         self.job_id = *lock.job_id;
         self.credit_account = *lock.credit_account;
-        self.controller = *lock.controller;
+        self.controller = *lock.controller.address;
+        self.vouched.set(lock.controller.vouched);
         self.model = *lock.model;
         self.rent_payer = *lock.rent_payer;
         self.locked_at.set(lock.now);
@@ -188,7 +202,31 @@ impl Job {
         }
     }
 
-    fn output(&self) -> Output<'_> {
+    pub fn vouched(&self) -> bool {
+        self.vouched.get()
+    }
+
+    pub fn disputed_by_wallet(&self) -> bool {
+        self.disputed_by_wallet.get()
+    }
+
+    /// What an upheld dispute repays. Whoever holds both the job's controller and its worker can
+    /// make evidence against himself: without a vouched gateway the treasury gives back no more
+    /// than it received of this job, rounded down.
+    pub fn repayable_credits(&self) -> Result<u64> {
+        if self.vouched() {
+            return Ok(self.charged_credits());
+        }
+        let share = share_base_units(self.charged_credits(), self.treasury_share_basis_points())?;
+        Ok(share / BASE_UNITS_PER_CREDIT)
+    }
+
+    /// The second in which the proof was recorded.
+    pub fn proven_at(&self) -> i64 {
+        self.locked_at() + i64::from(self.proven_after_seconds.get())
+    }
+
+    pub fn output(&self) -> Output<'_> {
         Output {
             hash: &self.output_hash,
             prompt_tokens: self.prompt_tokens(),
@@ -241,8 +279,11 @@ impl Job {
             Some(_) => is_assigned,
             None => false,
         };
-        let may_be_charged =
-            self.status.is(JobStatus::Settled) || self.status.is(JobStatus::Disputed);
+        let was_repaid = self.outcome.is(DisputeOutcome::UpheldGateway)
+            || self.outcome.is(DisputeOutcome::UpheldWorker);
+        let may_be_charged = self.status.is(JobStatus::Settled)
+            || self.status.is(JobStatus::Disputed)
+            || self.status.is(JobStatus::Refunded) && was_repaid;
         assignment
             && self.charged_credits() <= self.locked_credits()
             && (may_be_charged || self.charged_credits() == 0)

@@ -27,7 +27,7 @@ pub struct Treasury {
     owed_base_units: U64,
     /// What the open disputes would cost if all were upheld
     disputed_exposure_base_units: U64,
-    /// Whole tokens of the stake vault that belong to no worker any more
+    /// Whole tokens of the stake vault that belong to no worker any more and wait to be burnt
     slashed_stake_tokens: U64,
     /// Shares that still lie in the vault because they could not be paid at settlement
     unpaid_base_units: U64,
@@ -91,6 +91,14 @@ impl Treasury {
     /// A worker's stake was slashed and stays in the stake vault.
     pub fn add_slashed(&mut self, tokens: u64) -> Result {
         self.slashed_stake_tokens.add(tokens)
+    }
+
+    /// The slashed tokens leave the stake vault; returns how many whole ones there were.
+    pub fn burn_slashed(&mut self) -> Result<u64> {
+        let tokens = self.slashed_stake_tokens();
+        require!(tokens > 0, NothingToClaim);
+        self.slashed_stake_tokens.set(0);
+        Ok(tokens)
     }
 
     fn is_consistent(&self) -> bool {

@@ -5,12 +5,12 @@ use pinocchio::Address;
 
 use crate::{
     error::{EscrowError, Result, require},
-    limits::{MODELS_PER_WORKER_MAX, STAKE_TOKENS_MAX},
+    limits::{JOB_DECIDED_SECONDS, MODELS_PER_WORKER_MAX, STAKE_TOKENS_MAX},
     seeds::NONE,
     wire::{
         byte::{Byte, enumeration},
         layout::layout,
-        little_endian::{I64, U64},
+        little_endian::{I64, U32, U64},
         text::Text,
     },
 };
@@ -61,7 +61,13 @@ pub struct Worker {
     models_len: u8,
     /// The Model accounts hosted
     models: [Address; 16],
-    reserved: [u8; 64],
+    /// The lowest cooldown at any deposit since nothing was staked; binds every unlock
+    unstake_cooldown_seconds: U32,
+    /// The key that signed proofs before; zero when it never changed
+    previous_proof_key: Address,
+    /// When the proof key last changed; zero when it never did
+    proof_key_changed_at: I64,
+    reserved: [u8; 20],
 }
 
 layout! {
@@ -73,26 +79,70 @@ layout! {
             unstake_ready_at: i64,
             claimable_base_units: u64,
             jobs_settled: u64,
+            unstake_cooldown_seconds: u32,
+            proof_key_changed_at: i64,
         }
         bytes {}
-        references { authority: Address, proof_key: Address, payout: Address, }
+        references {
+            authority: Address,
+            proof_key: Address,
+            previous_proof_key: Address,
+            payout: Address,
+        }
     }
 }
 
+/// What a worker says about itself.
+pub struct Description<'a> {
+    pub proof_key: &'a Address,
+    pub payout: &'a Address,
+    pub endpoint: Text<'a>,
+}
+
 impl Worker {
-    pub fn open(&mut self, authority: &Address, now: i64) {
+    pub fn open(&mut self, authority: &Address, description: &Description, now: i64) -> Result {
         self.authority = *authority;
         self.registered_at.set(now);
+        self.proof_key = *description.proof_key;
+        self.describe(description)
     }
 
     /// Where jobs go, who signs proofs and who is paid. Open to a worker that left, too: the pay
     /// that waits for it would be lost if its payee could never receive it.
-    pub fn describe(&mut self, proof_key: &Address, payout: &Address, endpoint: Text) -> Result {
-        require!(proof_key != &NONE, ValueOutOfRange);
-        self.proof_key = *proof_key;
-        self.payout = *payout;
-        self.endpoint_len = endpoint.store(&mut self.endpoint)?;
+    pub fn update(&mut self, description: &Description, now: i64) -> Result {
+        if description.proof_key != &self.proof_key {
+            self.change_proof_key(description.proof_key, now)?;
+        }
+        self.describe(description)
+    }
+
+    fn describe(&mut self, description: &Description) -> Result {
+        require!(description.proof_key != &NONE, ValueOutOfRange);
+        self.payout = *description.payout;
+        self.endpoint_len = description.endpoint.store(&mut self.endpoint)?;
         Ok(())
+    }
+
+    /// Keeps the key of before, which still convicts for what it signed. Refuses to forget one that
+    /// a dispute may need.
+    fn change_proof_key(&mut self, proof_key: &Address, now: i64) -> Result {
+        if self.previous_proof_key != NONE {
+            let forgettable_at = self.proof_key_changed_at() + i64::from(JOB_DECIDED_SECONDS);
+            require!(now >= forgettable_at, ProofKeyInUse);
+        }
+        self.previous_proof_key = self.proof_key;
+        self.proof_key_changed_at.set(now);
+        self.proof_key = *proof_key;
+        Ok(())
+    }
+
+    /// Whether proofs that were recorded at this time are signed by this key. In the second of a
+    /// change both keys count. The key of before counts for no later proof: it may have leaked.
+    pub fn proves_with(&self, key: &Address, proven_at: i64) -> bool {
+        let changed_at = self.proof_key_changed_at();
+        let was_changed = self.previous_proof_key != NONE;
+        key == &self.proof_key && (!was_changed || proven_at >= changed_at)
+            || key == &self.previous_proof_key && was_changed && proven_at <= changed_at
     }
 
     /// Refuses anybody but the worker's authority.
@@ -157,19 +207,23 @@ impl Worker {
         Ok(())
     }
 
-    pub fn stake(&mut self, tokens: u64) -> Result {
+    /// A cooldown that is raised later binds no stake that is there already.
+    pub fn stake(&mut self, tokens: u64, cooldown_seconds: u32) -> Result {
         self.require_registered()?;
         let total = self.stake_tokens() + self.unstaking_tokens();
         require!(tokens <= STAKE_TOKENS_MAX.saturating_sub(total), ValueOutOfRange);
+        if total == 0 || cooldown_seconds < self.unstake_cooldown_seconds() {
+            self.unstake_cooldown_seconds.set(cooldown_seconds);
+        }
         self.stake_tokens.add(tokens)
     }
 
     /// Every unlock starts the cooldown anew for all that is unstaking.
-    pub fn unlock(&mut self, tokens: u64, ready_at: i64) -> Result {
+    pub fn unlock(&mut self, tokens: u64, now: i64) -> Result {
         require!(tokens <= self.stake_tokens(), InsufficientStake);
         self.stake_tokens.subtract(tokens)?;
         self.unstaking_tokens.add(tokens)?;
-        self.unstake_ready_at.set(ready_at);
+        self.unstake_ready_at.set(now + i64::from(self.unstake_cooldown_seconds()));
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// The version of every layout.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// What every account of the program begins with.
 #[repr(C)]
@@ -54,22 +54,41 @@ pub fn is<T: Layout>(account: &AccountView) -> bool {
     check::<T>(account).is_ok()
 }
 
-/// Reads an account.
+/// Reads an account. Refuses one that was loaded to be changed.
 #[inline(always)]
 pub fn load<T: Layout>(account: &AccountView) -> Result<&T> {
     check::<T>(account)?;
-    // SAFETY: the data is as long as the layout, which is valid for any bytes at any alignment.
+    require!(account.check_borrow().is_ok(), DuplicateAccount);
+    lend(account, BORROWED);
+    // SAFETY: the data is as long as the layout, which is valid for any bytes at any alignment;
+    // nobody may change it, as `lend` says.
     Ok(unsafe { &*account.data_ptr().cast() })
 }
 
-/// Reads an account in order to change it. A handler loads each account once: accounts of two
-/// kinds are never the same one, and no handler takes two of a kind.
+/// Reads an account in order to change it. Refuses one that was loaded before, by whatever name the
+/// transaction passes it.
 #[inline(always)]
 #[allow(clippy::mut_from_ref, reason = "the data lies behind the view, not inside it")]
 pub fn load_mut<T: Layout>(account: &AccountView) -> Result<&mut T> {
     check::<T>(account)?;
-    // SAFETY: as in `load`; the reference is the only one, as said above.
+    require!(account.check_borrow_mut().is_ok(), DuplicateAccount);
+    lend(account, BORROWED_MUT);
+    // SAFETY: as in `load`; the reference is the only one, as `lend` says.
     Ok(unsafe { &mut *account.data_ptr().cast_mut().cast() })
+}
+
+/// The runtime's marks of an account's data: lent to readers, or to one writer.
+const BORROWED: u8 = u8::MAX - 1;
+const BORROWED_MUT: u8 = 0;
+
+/// Marks the account's data as lent for the rest of the instruction. Views of one account share the
+/// mark, and nothing takes it back: so no two references can contradict each other, whatever a
+/// handler does and however often a transaction names an account. A guard that gives the mark back
+/// would cost a destructor for each account, and no handler needs an account again.
+#[inline(always)]
+fn lend(account: &AccountView, mark: u8) {
+    // SAFETY: the first byte of the runtime's account is the mark, which belongs to the program.
+    unsafe { *account.account_ptr().cast_mut().cast::<u8>() = mark };
 }
 
 /// Writes the header of an account that was just created.
@@ -77,8 +96,10 @@ pub fn load_mut<T: Layout>(account: &AccountView) -> Result<&mut T> {
 #[allow(clippy::mut_from_ref, reason = "the data lies behind the view, not inside it")]
 pub fn initialize<T: Layout>(account: &AccountView, bump: u8) -> Result<&mut T> {
     require!(account.data_len() == size_of::<T>(), WrongDiscriminator);
-    // SAFETY: the data is as long as the layout, which begins with the header; a new account is
-    // referenced by nobody else.
+    require!(account.check_borrow_mut().is_ok(), DuplicateAccount);
+    lend(account, BORROWED_MUT);
+    // SAFETY: the data is as long as the layout, which begins with the header; the reference is the
+    // only one.
     let fresh = unsafe {
         *account.data_ptr().cast_mut().cast() =
             Header { discriminator: T::DISCRIMINATOR.to_le_bytes(), version: VERSION, bump };

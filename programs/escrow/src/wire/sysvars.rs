@@ -45,11 +45,11 @@ pub fn milliseconds(unix_time: i64) -> i64 {
     unix_time.clamp(0, 1 << 40).wrapping_mul(1000)
 }
 
-/// The sha256 of the bytes, by the runtime.
-pub fn sha256(bytes: &[u8]) -> [u8; 32] {
+/// The sha256 of all parts in their order, by the runtime.
+pub fn sha256(parts: &[&[u8]]) -> [u8; 32] {
     let mut hash = [0; 32];
-    // SAFETY: one slice is given and 32 bytes are written.
-    unsafe { syscalls::sol_sha256((&raw const bytes).cast(), 1, hash.as_mut_ptr()) };
+    // SAFETY: as many slices are given as the length says, and 32 bytes are written.
+    unsafe { syscalls::sol_sha256(parts.as_ptr().cast(), parts.len() as u64, hash.as_mut_ptr()) };
     hash
 }
 

@@ -93,6 +93,7 @@ export const opening: readonly Instruction[] = [
         ...{ creditMint: 'credit', stakeMint: 'stake', treasuryShareBasisPoints: 1_500 },
         ...{ unstakeCooldownSeconds: 172_800, openDisputesMax: 3, minimumStakeTokens: '1000' },
         ...{ slashTokens: 500, jobCreditsMax: '1000', creditAccountCreditsMax: '1000000' },
+        treasuryFloorCredits: '0',
         ...{ vault: addresses.vault.toBase58(), stakeVault: addresses.stakeVault.toBase58() },
         ...{ treasuryVault: addresses.treasuryVault.toBase58(), stakeDecimals: 6 },
         ...{ jobTimeoutSeconds: 120, disputeWindowSeconds: 60 },

@@ -15,12 +15,16 @@ export const partiesOf = ({ world }: Walk, { wallet, worker }: JobBook) => ({
   proofKey: worker?.party.proofKey ?? world.proofKey,
 });
 
+/** The key that signs for the job's controller. */
+export const controllerOf = ({ world }: Walk, { isGateways, wallet }: JobBook): Keypair =>
+  isGateways ? world.hotSigner : wallet.party.keypair;
+
 /** Who signs for the controller, now and then somebody else, and whether that is allowed. */
-export function actorOf(walk: Walk, { isGateways, wallet }: JobBook) {
+export function actorOf(walk: Walk, job: JobBook) {
   const { world, books } = walk;
-  const controller = isGateways ? world.hotSigner : wallet.party.keypair;
+  const controller = controllerOf(walk, job);
   const key: Keypair = rarely(walk, 12) ? world.stranger : controller;
-  const isTrusted = !isGateways || books.gateway.trustsHotSigner;
+  const isTrusted = !job.isGateways || books.gateway.trustsHotSigner;
   return {
     key,
     mayAct: key === controller && isTrusted,

@@ -21,7 +21,8 @@ export interface Books {
   workers: WorkerBook[];
   jobs: JobBook[];
   treasury: TreasuryBook;
-  gateway: { trustsHotSigner: boolean; stopped: boolean };
+  gateway: { trustsHotSigner: boolean; stopped: boolean; vouched: boolean };
+  floor: { credits: bigint; earlierCredits: bigint; earlierEndsAt: bigint };
   terms: Terms;
   prices: Prices;
   /** Zero: no retirement is announced. */
@@ -46,6 +47,7 @@ export interface Terms {
   treasuryShareBasisPoints: number;
   slashTokens: number;
   openDisputesMax: number;
+  unstakeCooldownSeconds: number;
 }
 
 export interface Prices {
@@ -73,6 +75,9 @@ export interface WorkerBook {
   stakeTokens: bigint;
   unstakingTokens: bigint;
   unstakeReadyAt: bigint;
+  cooldownSeconds: number;
+  /** Zero: the proof key never changed. */
+  proofKeyChangedAt: bigint;
   claimableBaseUnits: bigint;
 }
 
@@ -82,6 +87,10 @@ export interface JobBook {
   wallet: WalletBook;
   /** Whether the gateway controls it; otherwise the wallet does. */
   isGateways: boolean;
+  vouched: boolean;
+  disputedByWallet: boolean;
+  /** Signed the proof. */
+  provenBy: Keypair | null;
   worker: WorkerBook | null;
   attempt: number;
   prices: Prices;
@@ -98,8 +107,8 @@ export interface JobBook {
 export const openBook = (party: TestWallet, trustsGateway: boolean): WalletBook => ({
   party,
   trustsGateway,
-  limitPerJobCredits: NO_LIMIT,
-  limitPerDayCredits: NO_LIMIT,
+  limitPerJobCredits: trustsGateway ? NO_LIMIT : 0n,
+  limitPerDayCredits: trustsGateway ? NO_LIMIT : 0n,
   spentDay: 0n,
   spentTodayCredits: 0n,
   availableCredits: 0n,
@@ -116,21 +125,26 @@ export const registerBook = (party: TestWorker): WorkerBook => ({
   stakeTokens: 0n,
   unstakingTokens: 0n,
   unstakeReadyAt: 0n,
+  cooldownSeconds: 0,
+  proofKeyChangedAt: 0n,
   claimableBaseUnits: 0n,
 });
 
 /** What a fresh world looks like. */
 export function openBooks(world: World, now: bigint): Books {
-  const { treasuryShareBasisPoints, slashTokens } = SETTINGS;
+  const { treasuryShareBasisPoints, slashTokens, openDisputesMax } = SETTINGS;
+  const { unstakeCooldownSeconds } = SETTINGS;
+  const worker = { ...registerBook(world.workers[0]), cooldownSeconds: unstakeCooldownSeconds };
   const { creditsPerRequest, creditsPer1kTokens } = MODEL;
   return {
     now,
     wallets: [{ ...openBook(world.wallets[0], true), availableCredits: CREDITS }],
-    workers: [{ ...registerBook(world.workers[0]), hosts: true, stakeTokens: STAKE_TOKENS }],
+    workers: [{ ...worker, hosts: true, stakeTokens: STAKE_TOKENS }],
     jobs: [],
     treasury: { baseUnits: 0n, unpaidBaseUnits: 0n, exposureBaseUnits: 0n, slashedTokens: 0n },
-    gateway: { trustsHotSigner: true, stopped: false },
-    terms: { treasuryShareBasisPoints, slashTokens, openDisputesMax: SETTINGS.openDisputesMax },
+    gateway: { trustsHotSigner: true, stopped: false, vouched: true },
+    floor: { credits: 0n, earlierCredits: 0n, earlierEndsAt: 0n },
+    terms: { treasuryShareBasisPoints, slashTokens, openDisputesMax, unstakeCooldownSeconds },
     prices: { creditsPerRequest, creditsPer1kTokens },
     retiresAt: 0n,
     depositsPaused: false,

@@ -1,9 +1,10 @@
 import type { Keypair } from '@solana/web3.js';
 import type { DisputeOutcome } from '../../../../programs/client/generated/vocabulary.ts';
-import { disputeExpire, disputeResolve } from '../../../../programs/client/index.ts';
-import { ANSWER, dispute } from '../jobs.ts';
+import { disputeExpire, verdictInstructions } from '../../../../programs/client/index.ts';
+import { evidenceFor } from '../../../../testing/kit/jobInstructions.ts';
+import { ANSWER, dispute, readJob } from '../jobs.ts';
 import { BASE_UNITS_PER_CREDIT, hashOf } from '../world.ts';
-import { actorOf, partiesOf } from './actor.ts';
+import { actorOf, controllerOf, partiesOf } from './actor.ts';
 import {
   ARBITRATION_WINDOW_SECONDS,
   type Books,
@@ -20,6 +21,15 @@ export async function disputeJob(walk: Walk, job: JobBook): Promise<void> {
   const isWallets = rarely(walk, 2);
   const signer = isWallets ? wallet.party.keypair : key;
   const clientHash = rarely(walk, 8) ? ANSWER : hashOf('something else');
+  const isAmendment = isWallets && job.status === 'disputed' && !job.disputedByWallet;
+  const choice = { ...actor, signer: signer.publicKey, clientHash };
+  const instruction = dispute(partiesOf(walk, job), job.address, choice);
+  if (isAmendment) {
+    const isOpen = books.now <= job.disputedAt + ARBITRATION_WINDOW_SECONDS;
+    const allowed = isOpen && clientHash !== ANSWER;
+    if (await attempt(walk, allowed, [instruction], [signer])) job.disputedByWallet = true;
+    return;
+  }
   const allowed =
     (isWallets || mayAct) &&
     job.status === 'settled' &&
@@ -27,13 +37,16 @@ export async function disputeJob(walk: Walk, job: JobBook): Promise<void> {
     books.now <= job.endedAt + DISPUTE_WINDOW_SECONDS &&
     clientHash !== ANSWER &&
     wallet.openDisputes < openDisputesMaxOf(walk, job, signer);
-  const choice = { ...actor, signer: signer.publicKey, clientHash };
-  const instruction = dispute(partiesOf(walk, job), job.address, choice);
   if (!(await attempt(walk, allowed, [instruction], [signer]))) return;
-  Object.assign(job, { status: 'disputed', disputedAt: books.now });
+  const disputedByWallet = signer === wallet.party.keypair;
+  Object.assign(job, { status: 'disputed', disputedAt: books.now, disputedByWallet });
   wallet.openDisputes += 1;
-  books.treasury.exposureBaseUnits += job.chargedCredits * BASE_UNITS_PER_CREDIT;
+  books.treasury.exposureBaseUnits += repayableOf(job) * BASE_UNITS_PER_CREDIT;
 }
+
+/** All of the charge for a vouched gateway, else what the treasury got of it in whole credits. */
+const repayableOf = ({ vouched, chargedCredits, terms }: JobBook): bigint =>
+  vouched ? chargedCredits : (chargedCredits * BigInt(terms.treasuryShareBasisPoints)) / 10_000n;
 
 /** The wallet's own signature goes twice as far as its controller's, and no count past 255. */
 const openDisputesMaxOf = ({ books }: Walk, { wallet }: JobBook, signer: Keypair): number => {
@@ -56,27 +69,35 @@ export async function resolveJob(walk: Walk, job: JobBook): Promise<void> {
   );
   const arbiter = rarely(walk, 10) ? world.stranger : world.arbiter;
   const { creditAccount, worker } = partiesOf(walk, job);
-  const instruction = disputeResolve({
+  const parties = { proofKey: job.provenBy ?? world.proofKey, hotSigner: controllerOf(walk, job) };
+  const account = await readJob(world, job.address);
+  const hasEvidence = !rarely(walk, 6);
+  const given = evidenceFor(parties, job.address, account, verdict);
+  const evidence = hasEvidence ? given : given.slice(1);
+  const instructions = verdictInstructions(evidence, {
     ...{ arbiter: arbiter.publicKey, job: job.address, creditAccount, worker, verdict },
-    evidenceHash: hashOf('evidence'),
+    gateway: world.gateway,
   });
   const allowed =
     arbiter === world.arbiter &&
     job.status === 'disputed' &&
+    books.now > job.endedAt + DISPUTE_WINDOW_SECONDS &&
     books.now <= job.disputedAt + ARBITRATION_WINDOW_SECONDS &&
     verdict !== 'none' &&
-    verdict !== 'expired';
-  if (!(await attempt(walk, allowed, [instruction], [arbiter]))) return;
+    verdict !== 'expired' &&
+    (hasEvidence || verdict === 'rejected');
+  if (!(await attempt(walk, allowed, instructions, [arbiter]))) return;
+  const repaid = repayableOf(job);
   endDispute(books, job, verdict);
   if (verdict === 'rejected') return;
-  job.wallet.owedCredits += job.chargedCredits;
-  Object.assign(job, { status: 'refunded', chargedCredits: 0n });
+  job.wallet.owedCredits += repaid;
+  Object.assign(job, { status: 'refunded', chargedCredits: job.chargedCredits - repaid });
   if (verdict === 'upheld_worker') slash(books, job);
 }
 
 const endDispute = ({ treasury }: Books, job: JobBook, outcome: DisputeOutcome): void => {
   job.wallet.openDisputes -= 1;
-  treasury.exposureBaseUnits -= job.chargedCredits * BASE_UNITS_PER_CREDIT;
+  treasury.exposureBaseUnits -= repayableOf(job) * BASE_UNITS_PER_CREDIT;
   Object.assign(job, { status: 'settled', outcome });
 };
 

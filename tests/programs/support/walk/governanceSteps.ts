@@ -6,11 +6,14 @@ import {
   configUpdate,
   gatewayOpen,
   gatewayUpdate,
+  gatewayVouch,
   modelRetire,
   pauseSet,
+  slashBurn,
   treasuryWithdraw,
 } from '../../../../programs/client/index.ts';
 import { addresses, BASE_UNITS_PER_CREDIT, MODEL, modelInstruction, SETTINGS } from '../world.ts';
+import type { Books } from './books.ts';
 import { attempt, choose, isFrozen, rarely, type Step, type Walk } from './walk.ts';
 
 const NOTICE_SECONDS = 30n * 86_400n;
@@ -29,12 +32,35 @@ const updateConfig: Step = async (walk) => {
     treasuryShareBasisPoints: choose(walk, 1_500, 0, 10_000, 10_001),
     slashTokens: choose(walk, 500, 0, 1_000),
     openDisputesMax: choose(walk, 3, 1, 255),
+    unstakeCooldownSeconds: choose(walk, 172_800, 90_180, 30 * 86_400),
   };
+  const treasuryFloorCredits = choose(walk, 0n, 0n, 1n, 2n);
   const allowed = isAuthority && terms.treasuryShareBasisPoints <= 10_000;
   const arbiter = world.arbiter.publicKey;
-  const instruction = configUpdate({ authority, ...SETTINGS, arbiter, ...terms });
-  if (await attempt(walk, allowed, [instruction], [signer])) books.terms = terms;
+  const instruction = configUpdate({
+    ...{ authority, ...SETTINGS, arbiter, ...terms, treasuryFloorCredits },
+  });
+  if (!(await attempt(walk, allowed, [instruction], [signer]))) return;
+  books.terms = terms;
+  setFloor(books, treasuryFloorCredits);
 };
+
+/** A lowered floor counts only when its notice is over. */
+const FLOOR_NOTICE_SECONDS = 26n * 3_600n;
+
+const floorInForce = ({ now, floor }: Books): bigint =>
+  now < floor.earlierEndsAt && floor.earlierCredits > floor.credits
+    ? floor.earlierCredits
+    : floor.credits;
+
+function setFloor(books: Books, credits: bigint): void {
+  const { floor, now } = books;
+  if (credits < floor.credits) {
+    floor.earlierCredits = floorInForce(books);
+    floor.earlierEndsAt = now + FLOOR_NOTICE_SECONDS;
+  }
+  floor.credits = credits;
+}
 
 /** Pauses are short: most of the time both flags are down. */
 const pause: Step = async (walk) => {
@@ -70,7 +96,8 @@ const withdrawTreasury: Step = async (walk) => {
     (sum, wallet) => sum + wallet.owedCredits * BASE_UNITS_PER_CREDIT,
     0n,
   );
-  const free = treasury.baseUnits - owed - treasury.exposureBaseUnits;
+  const kept = owed + treasury.exposureBaseUnits + floorInForce(books) * BASE_UNITS_PER_CREDIT;
+  const free = treasury.baseUnits - kept;
   const baseUnits = choose(walk, free > 0n ? free : 1n, free > 0n ? free + 1n : 2n, 1n, 0n);
   const allowed =
     isAuthority && baseUnits > 0n && baseUnits <= free && !isFrozen(walk, addresses.treasuryVault);
@@ -108,7 +135,23 @@ const updateGateway: Step = async (walk) => {
     stopped: gateway.stopped,
   });
   await attempt(walk, true, [instruction], [world.operator]);
-  books.gateway = gateway;
+  Object.assign(books.gateway, gateway);
+};
+
+const vouchForGateway: Step = async (walk) => {
+  const { signer, authority, isAuthority } = governor(walk);
+  const { world, books } = walk;
+  const vouched = !rarely(walk, 3);
+  const instruction = gatewayVouch({ authority, gateway: world.gateway, vouched });
+  if (await attempt(walk, isAuthority, [instruction], [signer])) books.gateway.vouched = vouched;
+};
+
+/** Burns what verdicts took. */
+const burnSlashed: Step = async (walk) => {
+  const { world, books } = walk;
+  const allowed = books.treasury.slashedTokens > 0n && !isFrozen(walk, addresses.stakeVault);
+  const instruction = slashBurn({ stakeMint: world.stakeMint });
+  if (await attempt(walk, allowed, [instruction], [])) books.treasury.slashedTokens = 0n;
 };
 
 const upsertModel: Step = async (walk) => {
@@ -141,6 +184,8 @@ export const governanceSteps: readonly Step[] = [
   claimTreasury,
   openGateway,
   updateGateway,
+  vouchForGateway,
+  burnSlashed,
   upsertModel,
   retireModel,
 ];

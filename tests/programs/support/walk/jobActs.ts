@@ -56,6 +56,7 @@ export async function proveJob(walk: Walk, job: JobBook): Promise<void> {
   const proven = { completionTokens: PROVEN_TOKENS, attempt: job.attempt };
   const instructions = prove(partiesOf(walk, job), job.address, proven);
   if (await attempt(walk, isNew || job.status === 'settling', instructions, [])) {
+    if (isNew) job.provenBy = job.worker?.party.proofKey ?? null;
     job.status = 'settling';
   }
 }

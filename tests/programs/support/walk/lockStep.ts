@@ -66,6 +66,7 @@ export const lock: Step = async (walk) => {
     },
     ...{ prices: { ...books.prices }, terms: { ...books.terms } },
     ...{ lockedAt: books.now, lockedCredits: credits, chargedCredits: 0n },
-    ...{ endedAt: 0n, disputedAt: 0n },
+    ...{ endedAt: 0n, disputedAt: 0n, disputedByWallet: false, provenBy: null },
+    vouched: isGateways && books.gateway.vouched,
   });
 };

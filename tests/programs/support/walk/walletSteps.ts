@@ -1,4 +1,3 @@
-import { PublicKey } from '@solana/web3.js';
 import {
   claimPay,
   creditBuy,
@@ -7,6 +6,7 @@ import {
   limitSet,
   spenderSet,
 } from '../../../../programs/client/index.ts';
+import { NO_SPENDER, UNLIMITED } from '../../../../testing/kit/setUp.ts';
 import { composeWallet } from '../newcomers.ts';
 import { addresses, BASE_UNITS_PER_CREDIT, SETTINGS } from '../world.ts';
 import { NO_LIMIT, openBook, smaller, type WalletBook } from './books.ts';
@@ -29,8 +29,8 @@ const open: Step = async (walk) => {
   const party = isNew ? composeWallet(world) : known.party;
   const trustsGateway = rarely(walk, 2);
   const wallet = party.keypair.publicKey;
-  const spender = trustsGateway ? world.gateway : undefined;
-  const instruction = creditOpen({ payer: world.stranger.publicKey, wallet, spender });
+  const named = trustsGateway ? { spender: world.gateway, ...UNLIMITED } : {};
+  const instruction = creditOpen({ payer: world.stranger.publicKey, wallet, ...named });
   const signers = trustsGateway ? [world.stranger, party.keypair] : [world.stranger];
   if (await attempt(walk, isNew, [instruction], signers)) {
     books.wallets.push(openBook(party, trustsGateway));
@@ -67,10 +67,11 @@ const setSpender = onWallet(async (walk, wallet) => {
   const { world } = walk;
   const trustsGateway = !rarely(walk, 6);
   const owner = wallet.party.keypair;
-  const spender = trustsGateway ? world.gateway : PublicKey.default;
-  const instruction = spenderSet({ wallet: owner.publicKey, spender });
+  const named = trustsGateway ? { spender: world.gateway, ...UNLIMITED } : NO_SPENDER;
+  const instruction = spenderSet({ wallet: owner.publicKey, ...named });
   await attempt(walk, true, [instruction], [owner]);
-  wallet.trustsGateway = trustsGateway;
+  const { limitPerJobCredits, limitPerDayCredits } = named;
+  Object.assign(wallet, { trustsGateway, limitPerJobCredits, limitPerDayCredits });
 });
 
 const setLimits = onWallet(async (walk, wallet) => {
@@ -80,8 +81,8 @@ const setLimits = onWallet(async (walk, wallet) => {
     limitPerDayCredits: rarely(walk, 6) ? 40n : NO_LIMIT,
   };
   const instruction = limitSet({ wallet: owner.publicKey, ...limits });
-  await attempt(walk, true, [instruction], [owner]);
-  Object.assign(wallet, limits);
+  const isSet = await attempt(walk, wallet.trustsGateway, [instruction], [owner]);
+  if (isSet) Object.assign(wallet, limits);
 });
 
 const claim = onWallet(async (walk, wallet) => {

@@ -11,7 +11,7 @@ import {
 } from '../../../../programs/client/index.ts';
 import type { TestWorker } from '../../../../testing/kit/cast.ts';
 import { withAccount } from '../tampering.ts';
-import { addresses, MODEL, SETTINGS, STAKE_TOKENS } from '../world.ts';
+import { addresses, MODEL, STAKE_TOKENS } from '../world.ts';
 import type { WorkerBook } from './books.ts';
 import { attempt, choose, isFrozen, rarely, type Walk } from './walk.ts';
 
@@ -20,15 +20,29 @@ export const describeWorker = ({ authority, payout, proofKey }: TestWorker) => (
   endpoint: 'https://worker.example',
 });
 
-/** Now and then the worker names another payee, as it must when its own is frozen for good. */
+/** After this time no verdict needs the proof key of before. */
+const KEY_NEEDED_SECONDS = 90_180n;
+
+/**
+ * Now and then the worker names another payee, as it must when its own is frozen for good, or another
+ * key for its proofs.
+ */
 export async function update(walk: Walk, worker: WorkerBook): Promise<void> {
   const { authority, payout } = worker.party;
   const { creditMint } = walk.world;
   const isMoving = rarely(walk, 3);
   const payee = isMoving ? walk.world.token(creditMint, authority.publicKey) : payout;
-  const party = { ...worker.party, payout: payee };
+  const isRotating = rarely(walk, 3);
+  const proofKey = isRotating ? walk.world.person() : worker.party.proofKey;
+  const party = { ...worker.party, payout: payee, proofKey };
+  const { now } = walk.books;
+  const changedAt = worker.proofKeyChangedAt;
+  const mayRotate = changedAt === 0n || now >= changedAt + KEY_NEEDED_SECONDS;
+  const allowed = !isFrozen(walk, payee) && (!isRotating || mayRotate);
   const instruction = workerUpdate(describeWorker(party));
-  if (await attempt(walk, !isFrozen(walk, payee), [instruction], [authority])) worker.party = party;
+  if (!(await attempt(walk, allowed, [instruction], [authority]))) return;
+  worker.party = party;
+  if (isRotating) worker.proofKeyChangedAt = now;
 }
 
 export async function host(walk: Walk, worker: WorkerBook): Promise<void> {
@@ -74,7 +88,13 @@ export async function deposit(walk: Walk, worker: WorkerBook): Promise<void> {
     tokens > 0n && worker.status !== 'deregistered' && !isFrozen(walk, addresses.stakeVault);
   const from = { depositor: authority.publicKey, depositorTokenAccount: stakeTokens };
   const instruction = stakeDeposit({ ...from, worker: address, tokens });
-  if (await attempt(walk, allowed, [instruction], [authority])) worker.stakeTokens += tokens;
+  if (!(await attempt(walk, allowed, [instruction], [authority]))) return;
+  const { unstakeCooldownSeconds } = walk.books.terms;
+  const hadNothing = worker.stakeTokens + worker.unstakingTokens === 0n;
+  if (hadNothing || unstakeCooldownSeconds < worker.cooldownSeconds) {
+    worker.cooldownSeconds = unstakeCooldownSeconds;
+  }
+  worker.stakeTokens += tokens;
 }
 
 export async function unlock(walk: Walk, worker: WorkerBook): Promise<void> {
@@ -85,7 +105,7 @@ export async function unlock(walk: Walk, worker: WorkerBook): Promise<void> {
   if (!(await attempt(walk, allowed, [instruction], [authority]))) return;
   worker.stakeTokens -= tokens;
   worker.unstakingTokens += tokens;
-  worker.unstakeReadyAt = walk.books.now + BigInt(SETTINGS.unstakeCooldownSeconds);
+  worker.unstakeReadyAt = walk.books.now + BigInt(worker.cooldownSeconds);
 }
 
 export async function withdraw(walk: Walk, worker: WorkerBook): Promise<void> {

@@ -89,6 +89,7 @@ impl Job {
         &mut self,
         delivered_hash: &[u8; 32],
         counted_tokens: u32,
+        signer: &Address,
         now: i64,
     ) -> Result<u64> {
         require!(self.status.is(JobStatus::Settling), WrongJobStatus);
@@ -98,6 +99,7 @@ impl Job {
         let tokens = counted_tokens.min(self.completion_tokens());
         let credits = self.prices().charge_credits(tokens).min(self.locked_credits());
         self.status.set(JobStatus::Settled);
+        self.settled_by = *signer;
         self.counted_tokens.set(counted_tokens);
         self.charged_credits.set(credits);
         self.ended_after_seconds.set(self.seconds_since_lock(now)?);
@@ -135,7 +137,7 @@ impl Job {
     }
 
     /// settled → disputed, once. Returns when the arbitration ends.
-    pub fn dispute(&mut self, client_hash: &[u8; 32], now: i64) -> Result<i64> {
+    pub fn dispute(&mut self, client_hash: &[u8; 32], is_wallet: bool, now: i64) -> Result<i64> {
         let fresh = self.outcome.is(DisputeOutcome::None) && !self.status.is(JobStatus::Disputed);
         require!(fresh, AlreadyDisputed);
         require!(self.status.is(JobStatus::Settled), WrongJobStatus);
@@ -143,21 +145,47 @@ impl Job {
         require!(client_hash != &self.output_hash, HashesEqual);
         self.status.set(JobStatus::Disputed);
         self.client_hash = *client_hash;
+        self.disputed_by_wallet.set(is_wallet);
         self.disputed_after_seconds.set(self.seconds_since_lock(now)?);
         Ok(self.arbitration_deadline())
     }
 
-    /// disputed → settled (rejected) or refunded (upheld). Returns the credits that were charged.
-    pub fn resolve(&mut self, outcome: DisputeOutcome, now: i64) -> Result<u64> {
-        require!(self.status.is(JobStatus::Disputed), WrongJobStatus);
+    /// Whether the wallet may still put its own hash in place of its controller's.
+    pub fn is_amendable(&self) -> bool {
+        self.status.is(JobStatus::Disputed) && !self.disputed_by_wallet()
+    }
+
+    /// disputed → disputed, once: otherwise a controller could use up the wallet's only dispute
+    /// with a hash that nobody can prove.
+    pub fn amend_dispute(&mut self, client_hash: &[u8; 32], now: i64) -> Result {
+        require!(self.is_amendable(), AlreadyDisputed);
         require!(now <= self.arbitration_deadline(), ArbitrationClosed);
-        let credits = self.charged_credits();
-        if outcome == DisputeOutcome::Rejected {
+        require!(client_hash != &self.output_hash, HashesEqual);
+        self.client_hash = *client_hash;
+        self.disputed_by_wallet.set(true);
+        Ok(())
+    }
+
+    /// Refuses a verdict at the wrong time, before any evidence is looked at. None is given while
+    /// the job could still be disputed: its client may not have read the answer yet.
+    pub fn require_resolvable(&self, now: i64) -> Result {
+        require!(self.status.is(JobStatus::Disputed), WrongJobStatus);
+        require!(now > self.dispute_deadline(), VerdictTooEarly);
+        require!(now <= self.arbitration_deadline(), ArbitrationClosed);
+        Ok(())
+    }
+
+    /// disputed → settled (rejected) or refunded (upheld). Returns the credits to repay.
+    pub fn resolve(&mut self, outcome: DisputeOutcome, now: i64) -> Result<u64> {
+        self.require_resolvable(now)?;
+        let credits = if outcome == DisputeOutcome::Rejected {
             self.status.set(JobStatus::Settled);
+            0
         } else {
             self.status.set(JobStatus::Refunded);
-            self.charged_credits.set(0);
-        }
+            self.repayable_credits()?
+        };
+        self.charged_credits.subtract(credits)?;
         self.outcome.set(outcome);
         self.resolved_after_seconds.set(self.seconds_since_lock(now)?);
         Ok(credits)

@@ -44,6 +44,8 @@ enumeration! {
         ClientGone,
         /// The lock landed after its request was given up
         LockLate,
+        /// The messages do not fit the model's context window
+        ContextLengthExceeded,
     }
 }
 
@@ -54,9 +56,9 @@ enumeration! {
         None,
         /// The charge stands
         Rejected,
-        /// Repaid: the gateway delivered another text
+        /// Repaid: the gateway's receipt names another text than the proof
         UpheldGateway,
-        /// Repaid: the worker proved another text, and loses stake
+        /// Repaid: the worker signed two proofs that differ, and loses stake
         UpheldWorker,
         /// Nobody decided in time: the charge stands
         Expired,

@@ -14,7 +14,11 @@ export const openWallet =
       ...{ availableCredits: 0n, lockedCredits: 0n, owedCredits: 0n, openDisputes: 0 },
     };
     wallets.set(wallet, account);
-    return { name: 'CreditOpened', data: { ...now, ...accountOf(account), spender: NOBODY } };
+    const limits = { limitPerJobCredits: '0', limitPerDayCredits: '0' };
+    return {
+      name: 'CreditOpened',
+      data: { ...now, ...accountOf(account), spender: NOBODY, ...limits },
+    };
   };
 
 export const buy =

@@ -26,7 +26,8 @@ export const dispute =
       data: {
         ...{ ...now, ...jobOf(job), ...accountOf(account), worker: job.worker },
         ...{ clientHash: 'ff'.repeat(32), outputHash: jobId.repeat(2) },
-        ...{ chargedCredits: `${CHARGED_CREDITS}`, openDisputes: account.openDisputes },
+        ...{ chargedCredits: `${CHARGED_CREDITS}`, repayableCredits: `${CHARGED_CREDITS}` },
+        ...{ disputedByWallet: false, openDisputes: account.openDisputes },
         treasurySequence: `${treasury.sequence}`,
         disputedExposureBaseUnits: `${treasury.exposureBaseUnits}`,
         arbitrationEndsAt: `${Number(now.unixTime) + ARBITRATION_SECONDS}`,
@@ -62,6 +63,7 @@ export const resolve =
         ...{ ...now, ...jobOf(job), ...accountOf(account), worker: worker.worker, verdict },
         ...{ workerSequence: `${worker.sequence}`, treasurySequence: `${treasury.sequence}` },
         ...{ evidenceHash: 'ee'.repeat(32), repaidCredits: `${repaidCredits}` },
+        chargedCredits: `${CHARGED_CREDITS - repaidCredits}`,
         ...{ owedCredits: `${account.owedCredits}`, openDisputes: account.openDisputes },
         owedBaseUnits: `${treasury.owedBaseUnits}`,
         disputedExposureBaseUnits: `${treasury.exposureBaseUnits}`,

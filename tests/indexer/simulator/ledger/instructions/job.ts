@@ -60,6 +60,7 @@ export const lock =
         ...{ controller: wallet, model: MODEL.address, modelId: MODEL.id, tier: MODEL.tier },
         ...{ tokenLimit: 2_000, treasuryShareBasisPoints: 1_500, slashTokens: 500 },
         ...{ jobTimeoutSeconds: 120, disputeWindowSeconds: 60, rentPayer: AUTHORITY },
+        vouched: true,
         ...{ arbitrationWindowSeconds: ARBITRATION_SECONDS, lockedCredits: `${LOCKED_CREDITS}` },
         ...{ spentDay: 0, spentTodayCredits: '0' },
       },

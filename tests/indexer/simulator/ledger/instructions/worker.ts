@@ -1,4 +1,4 @@
-import { type Instruction, MODEL, type WorkerAccount } from '../programState.ts';
+import { type Instruction, MODEL, NOBODY, type WorkerAccount } from '../programState.ts';
 
 export const STAKE_TOKENS = 2_000n;
 
@@ -30,7 +30,11 @@ export const updateWorker =
     if (!updated) return null;
     updated.sequence += 1n;
     const keys = { authority: worker, proofKey: worker, payout: worker };
-    return { name: 'WorkerUpdated', data: { ...now, ...workerOf(updated), ...keys, endpoint } };
+    const unchanged = { previousProofKey: NOBODY, proofKeyChangedAt: '0' };
+    return {
+      name: 'WorkerUpdated',
+      data: { ...now, ...workerOf(updated), ...keys, ...unchanged, endpoint },
+    };
   };
 
 export const depositStake =
@@ -45,6 +49,7 @@ export const depositStake =
       data: {
         ...{ ...now, ...workerOf(staked), tokens: `${STAKE_TOKENS}` },
         ...{ stakeTokens: `${staked.stakeTokens}`, unstakingTokens: '0', unstakeReadyAt: '0' },
+        unstakeCooldownSeconds: 172_800,
       },
     };
   };

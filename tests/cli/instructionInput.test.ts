@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { buildInstruction } from '../../cli/instructionFields.ts';
+import { buildInstruction } from '../../cli/instructionInput.ts';
 import { createAddresses, creditBuy, PROGRAM_ID, workerHost } from '../../programs/client/index.ts';
 
 const SEE = (name: string) => `See docs/instructions/${name}.md for its fields.`;
@@ -53,13 +53,13 @@ describe('an instruction from command-line fields', () => {
     { name: 'credit_buy', words: ['wallet=nonsense'], says: 'wallet takes an address.' },
     {
       name: 'dispute_resolve',
-      words: [...DISPUTE, 'verdict=guilty', `evidence_hash=${'5f'.repeat(32)}`],
+      words: [...DISPUTE, 'verdict=guilty'],
       says: `dispute_resolve: verdict takes one of none, rejected, upheld_gateway, upheld_worker, expired. ${SEE('dispute_resolve')}`,
     },
     {
-      name: 'dispute_resolve',
-      words: [...DISPUTE, 'verdict=rejected', 'evidence_hash=5f5f'],
-      says: `dispute_resolve: evidence_hash takes 32 bytes. ${SEE('dispute_resolve')}`,
+      name: 'job_dispute',
+      words: [...DISPUTE.slice(0, 2), `signer=${wallet}`, 'client_hash=5f5f'],
+      says: `job_dispute: client_hash takes 32 bytes. ${SEE('job_dispute')}`,
     },
     {
       name: 'treasury_withdraw',

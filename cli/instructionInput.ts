@@ -1,12 +1,17 @@
+import { readFileSync } from 'node:fs';
 import {
   type AccountMeta,
   type Keypair,
   PublicKey,
   type TransactionInstruction,
 } from '@solana/web3.js';
+import { z } from 'zod';
 import { camelCase, IDL, type Value } from '../programs/client/codec.ts';
+import type { SignedMessage } from '../programs/client/instructions.ts';
 import * as builders from '../programs/client/instructions.ts';
 import type { FieldType, InstructionInterface } from '../programs/client/interface.ts';
+import { decodeBase58 } from '../programs/client/keys.ts';
+import { verifySignature } from '../programs/client/proof.ts';
 import { CommandError } from './output.ts';
 
 /**
@@ -192,4 +197,44 @@ export function missingSigners(
     .filter(({ isSigner }) => isSigner)
     .map(({ pubkey }) => pubkey)
     .filter((key) => !signers.some(({ publicKey }) => publicKey.equals(key)));
+}
+
+const signedMessageFile = z.strictObject({
+  public_key: z.string(),
+  message: z.string().regex(/^([0-9a-f]{2})+$/, 'takes hexadecimal digits in pairs'),
+  signature: z.string(),
+});
+
+/**
+ * Reads a file with one signed message: `{"public_key": base58, "message": hex, "signature": base58}`.
+ *
+ * @throws CommandError when it has another form, or the signature is not the key's
+ */
+export function readSignedMessage(path: string): SignedMessage {
+  const { public_key, message, signature } = parseSignedMessage(path);
+  const signed = {
+    publicKey: readPart(path, 'public_key', () => new PublicKey(public_key)),
+    message: new Uint8Array(Buffer.from(message, 'hex')),
+    signature: readPart(path, 'signature', () => decodeBase58(signature)),
+  };
+  if (verifySignature(signed)) return signed;
+  throw new CommandError(`${path}: the signature is not ${public_key}'s over this message.`);
+}
+
+function parseSignedMessage(path: string): z.infer<typeof signedMessageFile> {
+  const content = readPart(path, 'the file', () => JSON.parse(readFileSync(path, 'utf8')));
+  const { success, data, error } = signedMessageFile.safeParse(content);
+  if (success) return data;
+  const [issue] = error.issues;
+  throw new CommandError(`${path}: ${issue?.path.join('.') || 'the file'}: ${issue?.message}.`);
+}
+
+function readPart<Value>(path: string, name: string, read: () => Value): Value {
+  try {
+    return read();
+  } catch (cause) {
+    throw new CommandError(`${path}: ${name} cannot be read: ${(cause as Error).message}.`, {
+      cause,
+    });
+  }
 }

@@ -1,0 +1,14 @@
+import type { Connection } from '@solana/web3.js';
+import type { Job } from '../../programs/client/index.ts';
+import { advanceSeconds, readClockSeconds } from './ledger.ts';
+
+/**
+ * Advances a local ledger's time to where the job can be judged, if it is not there yet: no verdict
+ * is given while the job could still be disputed.
+ */
+export async function advanceToVerdict(connection: Connection, job: Job): Promise<void> {
+  const settledAt = job.lockedAt + BigInt(job.endedAfterSeconds);
+  const judgedFrom = settledAt + BigInt(job.disputeWindowSeconds) + 1n;
+  const now = await readClockSeconds(connection);
+  if (now < judgedFrom) await advanceSeconds(connection, Number(judgedFrom - now));
+}
