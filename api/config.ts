@@ -117,6 +117,15 @@ export const environmentSchema = z.object({
     .describe(
       'what is under way may take this long once the process is told to end, 300000 at most; npm start insists after ten seconds',
     ),
+  SVC_DRAIN_DELAY_MS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(60_000)
+    .default(0)
+    .describe(
+      'so long a process that is told to end still takes requests, while /health and /ready answer 503 and each answer closes its connection; behind a balancer 5000',
+    ),
   LOG_LEVEL: logLevelSetting.describe('fatal, error, warn, info, debug, trace or silent'),
 });
 

@@ -1,9 +1,10 @@
+import { ConfigError } from '../common/config.ts';
 import { createLogger } from '../common/logger.ts';
 import { resolveName } from '../common/net/addressGuard.ts';
 import { createSealing } from '../common/sealing.ts';
 import { createShutdown, type Shutdown } from '../common/shutdown.ts';
 import { awaitDatabase } from '../common/transientErrors.ts';
-import { within } from '../common/wait.ts';
+import { delay, within } from '../common/wait.ts';
 import { formatReceipt, receiptMessage, sign } from '../programs/client/proof.ts';
 import { createSender } from '../programs/client/sender/sender.ts';
 import { createWebhooks } from './account/webhooks.ts';
@@ -19,7 +20,7 @@ import { createDisputes } from './jobs/dispute.ts';
 import { createIdempotency } from './jobs/idempotency.ts';
 import { createJobWatch } from './jobs/jobWatch.ts';
 import { createRequestIdentification } from './jobs/requestIdentity.ts';
-import { reachLedger } from './ledger/context.ts';
+import { reachLedger, readFaults } from './ledger/context.ts';
 import { createDisputeOnLedger } from './ledger/dispute.ts';
 import { createEscrow, observeEscrow } from './ledger/escrow.ts';
 import { createStatusLookup, createUnmirroredJobs } from './ledger/jobLookup.ts';
@@ -54,7 +55,10 @@ export async function startApi(
   parts: { createSender?: typeof createSender } = {},
 ): Promise<RunningApi> {
   const logger = createLogger({ name: 'api', level: config.LOG_LEVEL });
-  const shutdown = createShutdown({ logger, timeoutMs: config.SVC_SHUTDOWN_TIMEOUT_MS });
+  const shutdown = createShutdown({
+    logger,
+    timeoutMs: config.SVC_DRAIN_DELAY_MS + config.SVC_SHUTDOWN_TIMEOUT_MS,
+  });
   const nowMs = () => performance.now();
   const allowLoopback = config.SVC_ALLOW_LOOPBACK;
 
@@ -77,7 +81,9 @@ export async function startApi(
   const { pool, requestPool, connection, rpc, addresses, ledger, dispatcher, workers, tokens } =
     resources;
   // What the mirror tells is served without the ledger; a request that needs it is refused till then.
-  await within(LEDGER_WAIT_MS, reachLedger(ledger));
+  const faults = await within(LEDGER_WAIT_MS, reachLedger(ledger));
+  const wrong = faults?.find(({ isMisconfigured }) => isMisconfigured);
+  if (wrong) throw new ConfigError(`${wrong.message}.`);
   const escrow = observeEscrow(createEscrow(ledger), metrics);
   const { clock } = ledger;
 
@@ -94,13 +100,13 @@ export async function startApi(
   await awaitDatabase(directory.start, logger);
   shutdown.add('worker directory', directory.close);
   observeState(metrics.registry, { clock, directory });
-  const feePayers = config.SVC_FEE_PAYER_KEYS.map(({ publicKey }) => publicKey);
-  const balances = observeFeePayers(metrics.registry, { rpc, feePayers });
+  const balances = observeFeePayers(metrics.registry, { rpc, feePayers: ledger.feePayers });
   shutdown.add('fee payer balances', balances.close);
 
   const signer = config.SVC_SIGNER_KEY;
   const { programId } = addresses;
-  const { server, url, close } = await listen(config);
+  const { server, url, drain, close } = await listen(config);
+  let isDraining = false;
   const publicUrl = config.PUBLIC_URL ?? url;
   const findJob = (key: { wallet: string; jobId: string }) => selectJob(pool, key);
   const idempotency = createIdempotency({
@@ -163,7 +169,12 @@ export async function startApi(
     disputes,
     metrics,
     tracer: tracing.tracer,
-    readiness: createReadiness({ database: pool, clock, directory, nowMs }),
+    readiness: createReadiness({
+      ...{ database: pool, clock, directory, catalog, nowMs },
+      readFaults: () => readFaults(ledger),
+      isDraining: () => isDraining,
+    }),
+    isDraining: () => isDraining,
     webhooks: createWebhooks({
       ...{ pool, allowLoopback, resolve: resolveName },
       sealing: createSealing(config.SVC_SECRETS_KEY),
@@ -186,6 +197,12 @@ export async function startApi(
   serve(server, app, publicUrl);
   shutdown.add('jobs under way', completions.drain);
   shutdown.add('server', close);
+  // Balancers notice by the next health check that no more requests should come here.
+  shutdown.add('drain delay', async () => {
+    isDraining = true;
+    drain();
+    await delay(config.SVC_DRAIN_DELAY_MS);
+  });
   logger.info({ msg: 'Listened', url, metrics_url: metricsUrl });
   return { url, metricsUrl, shutdown };
 }

@@ -6,6 +6,7 @@ import { SETTINGS } from '../stack/parts.ts';
 const HEAD = `# Made from the processes' config.ts by npm run settings: do not edit.
 #
 # Every setting of every process. Unset means the default shown; empty counts as unset.
+# Any of them may come from a file: SVC_SIGNER_KEY_FILE names one that holds SVC_SIGNER_KEY.
 # npm start sets what is required by itself, and what development needs besides: the indexer's and
 # the workers' ports, and loopback for workers and webhooks. Every other setting reaches the
 # processes that list it below as you set it. None sees what only others read. Besides, all have the

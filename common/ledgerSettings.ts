@@ -30,7 +30,9 @@ export function parseKeypair(text: string): Keypair {
     );
   } catch {
     // The cause may quote the key, so it is not attached.
-    throw new Error('not a secret key: expected base58, a JSON array of 64 bytes, or such a file');
+    throw new Error(
+      'must be a secret key: base58, a JSON array of 64 bytes, or the path of such a file',
+    );
   }
 }
 

@@ -17,6 +17,7 @@ export const SETTING_NAMES: readonly string[] = [
   'SVC_CORS_ORIGINS',
   'SVC_CRANK_KEY',
   'SVC_DATA_DIR',
+  'SVC_DRAIN_DELAY_MS',
   'SVC_FEE_PAYER_KEYS',
   'SVC_GATEWAY',
   'SVC_PARENT_PID',

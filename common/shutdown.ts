@@ -114,7 +114,7 @@ export function endOnError(name: string): void {
   process.on('uncaughtException', (error) => {
     const logger = createLogger({ name, level: 'fatal' });
     // Where this process was started wrongly, its own words suffice.
-    if (error instanceof ConfigError) logger.fatal({ msg: error.message });
+    if (error instanceof ConfigError) for (const msg of error.faults) logger.fatal({ msg });
     else logger.fatal({ msg: 'Ended by an error', err: error });
     process.exit(1);
   });

@@ -1,4 +1,5 @@
 import { environmentSchema as api } from '../api/config.ts';
+import { FILE_SUFFIX } from '../common/config.ts';
 import { environmentSchema as indexer } from '../indexer/config.ts';
 import { environmentSchema as localnet } from '../localnet/config.ts';
 import { environmentSchema as worker } from '../worker/config.ts';
@@ -38,7 +39,9 @@ const NETWORK = [
 const POSTGRES = ['PG[A-Z]+'];
 const TELEMETRY = ['OTEL_[A-Z_]+'];
 
-const namesOf = (process: keyof typeof SETTINGS): string[] => Object.keys(SETTINGS[process].shape);
+/** Each setting, and the file that may hold it. */
+const namesOf = (process: keyof typeof SETTINGS): string[] =>
+  Object.keys(SETTINGS[process].shape).flatMap((name) => [name, name + FILE_SUFFIX]);
 
 /**
  * The processes of the service. Each gets only the settings that it reads. So an attacker in one

@@ -41,6 +41,8 @@ export interface AppServices {
   metrics: ApiMetrics;
   tracer: Tracer;
   readiness: () => Promise<Readiness>;
+  /** Whether this process was told to end. */
+  isDraining: () => boolean;
   bursts: BurstLimit;
   refusals: BurstLimit;
   /** The Gateway account's address. */
@@ -86,7 +88,7 @@ export function createApp(services: AppServices): Express {
   app.post('/v1/webhooks', auth, json, postWebhook(services));
   app.get('/v1/webhooks', auth, getWebhooks(services));
   app.delete('/v1/webhooks/:webhook_id', auth, deleteWebhook(services));
-  app.get('/health', getHealth());
+  app.get('/health', getHealth(services));
   app.get('/ready', getReadiness(services));
   serveDocs(app, { publicUrl });
 

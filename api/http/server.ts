@@ -9,15 +9,24 @@ import { refuseMalformed } from './middleware/malformedHttp.ts';
 
 const IDLE_CHECK_INTERVAL_MS = 100;
 
-/**
- * Lets a server end with its last response. To be called before it listens.
- *
- * @returns what stops accepting, and resolves when the last response has ended. A connection that
- *   owes no response ends at once, also one that a client opened ahead, which Node counts as busy.
- *   Any other ends with the last one that was asked for on it: that one says `connection: close`,
- *   or, where its headers are sent already, the next one does if it is asked for in time
- */
-export function prepareClosing(server: http.Server | https.Server): () => Promise<void> {
+/** How a server ends with its last response. */
+export interface Closing {
+  /**
+   * From now on every response is the last of its connection and says `connection: close`, so that
+   * proxies open their next one elsewhere. Requests are still taken.
+   */
+  drain(): void;
+  /**
+   * Stops accepting, and resolves when the last response has ended. A connection that owes no
+   * response ends at once, also one that a client opened ahead, which Node counts as busy. Any other
+   * ends with the last one that was asked for on it: that one says `connection: close`, or, where
+   * its headers are sent already, the next one does if it is asked for in time.
+   */
+  close(): Promise<void>;
+}
+
+/** To be called before the server listens. */
+export function prepareClosing(server: http.Server | https.Server): Closing {
   /** Every open connection, and the last response that it owes. */
   const owed = new Map<Socket, http.ServerResponse | undefined>();
   /** Those whose last response says that it is the last. */
@@ -60,7 +69,11 @@ export function prepareClosing(server: http.Server | https.Server): () => Promis
     for (const [socket, response] of owed) if (!response) socket.destroy();
   };
 
-  return async () => {
+  let isDraining = false;
+
+  function drain(): void {
+    if (isDraining) return;
+    isDraining = true;
     const serving = server.listeners('request');
     server.removeAllListeners('request');
     server.on('request', (request: http.IncomingMessage, response: http.ServerResponse) => {
@@ -69,12 +82,18 @@ export function prepareClosing(server: http.Server | https.Server): () => Promis
       endWith(request.socket, response);
       for (const listener of serving) listener.call(server, request, response);
     });
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const [socket, response] of owed) if (response) endWith(socket, response);
+  }
+
+  async function close(): Promise<void> {
+    drain();
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     const idleCheck = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_INTERVAL_MS);
     await closed;
     clearInterval(idleCheck);
-  };
+  }
+
+  return { drain, close };
 }
 
 function peerOf({ remoteAddress, remotePort }: Socket): string {
@@ -89,12 +108,10 @@ const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 
 const loopbackHosts = new Set(['127.0.0.1', '::1', 'localhost']);
 
-export interface Listening {
+export interface Listening extends Closing {
   server: http.Server | https.Server;
   /** Where it listens, with the port that the system chose when the configured one is 0. */
   url: string;
-  /** Stops accepting, and resolves when the last response has ended. */
-  close: () => Promise<void>;
 }
 
 interface ServerSettings {
@@ -140,11 +157,11 @@ export async function listen(config: ServerSettings & TlsSettings): Promise<List
     requireHostHeader: false,
   };
   const server = tls ? https.createServer({ ...limits, ...tls }) : http.createServer(limits);
-  const close = prepareClosing(server);
+  const closing = prepareClosing(server);
   const settings = { host: 'HOST', port: 'PORT' };
   const { port } = await listenAt(server, { host: HOST, port: PORT, settings });
   const url = `${tls ? 'https' : 'http'}://${hostInUrl(HOST)}:${port}`;
-  return { server, url, close };
+  return { server, url, ...closing };
 }
 
 /** Hands what arrives to the app, which is made after the port is known: errors link to it. */

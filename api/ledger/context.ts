@@ -2,7 +2,7 @@ import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
 import { createHeliusFee } from '../../common/heliusFee.ts';
 import type { Logger } from '../../common/logger.ts';
 import { type Background, createBackground, delay, within } from '../../common/wait.ts';
-import { fetchGateway, fetchJob } from '../../programs/client/accounts.ts';
+import { fetchJob } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import type { Job } from '../../programs/client/generated/types.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
@@ -11,6 +11,7 @@ import { createLedgerClock, type LedgerClock } from '../../programs/client/sende
 import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
 import { createPriorityFee } from '../../programs/client/sender/priorityFee.ts';
 import type { createSender, Sender } from '../../programs/client/sender/sender.ts';
+import { type DeploymentFault, findDeploymentFaults } from './deployment.ts';
 
 /** A node that is away, or behind its neighbours, is usually not for long. */
 const RETRY_MS_MAX = 5_000;
@@ -25,6 +26,8 @@ export interface LedgerContext {
   gateway: PublicKey;
   /** The hot signer that acts for it. */
   signer: Keypair;
+  /** The keys that pay fees and rent. */
+  feePayers: readonly PublicKey[];
   sender: Sender;
   locks: Batcher;
   acknowledgements: Batcher;
@@ -107,40 +110,21 @@ const EXIT_COMPUTE_UNITS_MAX = 10_000;
 /** Acknowledgement, proof and settlement with both payments. */
 export const SETTLEMENT_COMPUTE_UNITS_MAX = 60_000;
 
-/**
- * Tells the log at the start when the ledger will refuse every lock of this process: its key is no
- * signer of the Gateway, or there is no such Gateway under this program. It is not an error to go
- * on: the operator may be about to set it right on the ledger.
- */
-export async function checkSigner(context: LedgerContext): Promise<void> {
-  const { connection, commitment, addresses, gateway: address, signer, logger } = context;
-  const { programId } = addresses;
-  const named = { gateway: address.toBase58(), program: programId.toBase58() };
-  try {
-    const gateway = await retryRead(() =>
-      fetchGateway(connection, address, { commitment, programId }),
-    );
-    if (!gateway) {
-      logger.error({ msg: 'Found no Gateway at SVC_GATEWAY', ...named });
-    } else if (!gateway.signers.some((key) => key.equals(signer.publicKey))) {
-      const key = signer.publicKey.toBase58();
-      logger.error({ msg: 'Found that SVC_SIGNER_KEY is no signer of the Gateway', key, ...named });
-    }
-  } catch (error) {
-    logger.warn({ msg: 'Could not look at the Gateway', ...named, err: error });
-  }
-}
-
 /** Between two words about a node that does not answer. */
 const SILENCE_MS = 5_000;
+
+/** What this process lacks on the ledger to lock anything. @throws when no node answers */
+export function readFaults(context: LedgerContext): Promise<DeploymentFault[]> {
+  return retryRead(() => findDeploymentFaults(context));
+}
 
 /**
  * Waits for the ledger's time, without which no deadline of a job can be judged, but not in silence;
  * then looks whether the ledger will let this process lock anything.
  *
- * @returns false when the clock was closed before it was read
+ * @returns what is wrong, each logged; undefined when the clock was closed before it was read
  */
-export async function reachLedger(context: LedgerContext): Promise<boolean> {
+export async function reachLedger(context: LedgerContext): Promise<DeploymentFault[] | undefined> {
   const { clock, logger } = context;
   const speaking = setInterval(
     () => logger.warn({ msg: 'Waiting for the node at SOLANA_RPC_URL to tell the time' }),
@@ -151,8 +135,15 @@ export async function reachLedger(context: LedgerContext): Promise<boolean> {
     () => false,
   );
   clearInterval(speaking);
-  if (isRead) await checkSigner(context);
-  return isRead;
+  if (!isRead) return undefined;
+  try {
+    const faults = await readFaults(context);
+    for (const { part, message } of faults) logger.error({ msg: message, part });
+    return faults;
+  } catch (error) {
+    logger.warn({ msg: 'Could not look at the Gateway', err: error });
+    return [];
+  }
 }
 
 /** How many fit one transaction. */
@@ -217,6 +208,7 @@ export function connectLedger(options: {
     addresses,
     gateway: config.SVC_GATEWAY,
     signer: config.SVC_SIGNER_KEY,
+    feePayers: config.SVC_FEE_PAYER_KEYS.map(({ publicKey }) => publicKey),
     sender,
     clock,
     logger,

@@ -53,9 +53,7 @@ export async function listenAt(
   await once(server, 'listening').catch(({ code }: NodeJS.ErrnoException) => {
     const isPort = code === 'EADDRINUSE' || code === 'EACCES';
     const name = isPort ? at.settings.port : at.settings.host;
-    throw new ConfigError(
-      `The environment is not usable. ${name}: cannot be listened on (${code})`,
-    );
+    throw new ConfigError(`${name}: cannot be listened on (${code})`);
   });
   return server.address() as AddressInfo;
 }

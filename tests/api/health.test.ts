@@ -8,6 +8,13 @@ const working = {
   database: { query: async () => ({ rows: [] }) },
   clock: { read: async () => 0n },
   directory: { answering: () => [{}] },
+  catalog: { list: () => [{}] },
+  readFaults: async () => [] as { part: string }[],
+  isDraining: () => false,
+};
+const ALL_OK = {
+  ...{ database: 'ok', ledger: 'ok', program: 'ok', gateway: 'ok', signer: 'ok' },
+  ...{ fee_payers: 'ok', catalog: 'ok', workers: 'ok' },
 };
 const away = () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.5:5432'));
 const silent = () => new Promise<never>(() => undefined);
@@ -19,7 +26,8 @@ afterEach(() => app?.close());
 
 async function ask(path: string, given: object = {}) {
   const parts = { ...working, nowMs: () => 0, timeoutMs: 50, ...given };
-  app = await serveApp({ readiness: createReadiness(parts as unknown as Parts) });
+  const readiness = createReadiness(parts as unknown as Parts);
+  app = await serveApp({ readiness, isDraining: parts.isDraining });
   const response = await fetch(`${app.url}${path}`);
   return { status: response.status, body: await response.json() };
 }
@@ -32,11 +40,26 @@ describe('GET /health', () => {
   });
 });
 
+describe('a process that was told to end', () => {
+  it('answers /health and /ready with 503 draining, so that balancers leave it', async () => {
+    const isDraining = () => true;
+    expect(await ask('/health', { isDraining })).toEqual({
+      status: 503,
+      body: { status: 'draining' },
+    });
+    await app?.close();
+    expect(await ask('/ready', { isDraining })).toEqual({
+      status: 503,
+      body: { status: 'draining', parts: ALL_OK },
+    });
+  });
+});
+
 describe('GET /ready', () => {
-  it('is 200 while database, ledger and a worker are reachable', async () => {
+  it('is 200 while all that a completion needs is there', async () => {
     expect(await ask('/ready')).toEqual({
       status: 200,
-      body: { status: 'ready', parts: { database: 'ok', ledger: 'ok', workers: 'ok' } },
+      body: { status: 'ready', parts: ALL_OK },
     });
   });
 
@@ -44,14 +67,17 @@ describe('GET /ready', () => {
     ['database', { database: { query: away } }],
     ['ledger', { clock: { read: away } }],
     ['workers', { directory: { answering: () => [] } }],
+    ['catalog', { catalog: { list: () => [] } }],
+    ['program', { readFaults: async () => [{ part: 'program' }] }],
+    ['gateway', { readFaults: async () => [{ part: 'gateway' }] }],
+    ['signer', { readFaults: async () => [{ part: 'signer' }] }],
+    ['fee_payers', { readFaults: async () => [{ part: 'fee_payers' }] }],
   ])(
     'is 503 without the %s, and reveals only the name of that part [surface.health]',
     async (part, parts) => {
-      const all = { database: 'ok', ledger: 'ok', workers: 'ok' };
-
       expect(await ask('/ready', parts)).toEqual({
         status: 503,
-        body: { status: 'not_ready', parts: { ...all, [part]: 'away' } },
+        body: { status: 'not_ready', parts: { ...ALL_OK, [part]: 'away' } },
       });
     },
   );

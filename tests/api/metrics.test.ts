@@ -2,6 +2,7 @@ import { Writable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
+import type { Readiness } from '../../api/http/routes/readiness.ts';
 import type { Escrow, JobDraft, LockedJob, ProvenAnswer, Quote } from '../../api/jobs/job.ts';
 import { observeEscrow } from '../../api/ledger/escrow.ts';
 import { observeState } from '../../api/telemetry/gauges.ts';
@@ -168,8 +169,7 @@ describe("the ledger's clock", () => {
 describe('a request', () => {
   const lines: Record<string, unknown>[] = [];
   const metrics = createMetrics();
-  const parts = { database: 'ok', ledger: 'away', workers: 'ok' } as const;
-  const readiness = async () => ({ isReady: false, parts });
+  const readiness = async () => ({ status: 'not_ready' as const, parts: {} as Readiness['parts'] });
   let app: Awaited<ReturnType<typeof serveApp>>;
 
   beforeAll(async () => {
@@ -179,7 +179,13 @@ describe('a request', () => {
         done();
       },
     });
-    app = await serveApp({ metrics, readiness, logger: pino({ level: 'debug' }, into) });
+    const isDraining = () => false;
+    app = await serveApp({
+      metrics,
+      readiness,
+      isDraining,
+      logger: pino({ level: 'debug' }, into),
+    });
   });
 
   afterEach(() => void lines.splice(0));

@@ -10,6 +10,7 @@ import { createSelfSigned } from './selfSigned.ts';
 
 let server: Server;
 let close: () => Promise<void>;
+let drain: () => void;
 let port: number;
 /** The answers that were asked for, in order; each test gives them. */
 let answers: ServerResponse[];
@@ -17,7 +18,7 @@ let answers: ServerResponse[];
 beforeEach(async () => {
   answers = [];
   server = createServer();
-  close = prepareClosing(server);
+  ({ close, drain } = prepareClosing(server));
   server.on('request', (_request, response) => void answers.push(response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -61,10 +62,21 @@ describe('a closing server', () => {
     await once(ahead, 'close');
   });
 
+  it('still takes requests while it drains, each as the last of its connection', async () => {
+    const kept = await ask('/1');
+    drain();
+    end(answers[0], 'one');
+    expect(parse(await text(kept))).toEqual([['one', true]]);
+    const later = await ask('/2');
+    end(answers[1], 'two');
+    expect(parse(await text(later))).toEqual([['two', true]]);
+    await close();
+  });
+
   it('does not wait for a handshake that never ends', async () => {
     const { certificate: cert, key } = createSelfSigned();
     const secure = https.createServer({ cert, key });
-    const closeSecure = prepareClosing(secure);
+    const { close: closeSecure } = prepareClosing(secure);
     secure.listen(0, '127.0.0.1');
     await once(secure, 'listening');
     const ahead = connect((secure.address() as AddressInfo).port, '127.0.0.1');

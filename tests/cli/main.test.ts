@@ -124,7 +124,7 @@ describe('svc', () => {
     for (const verb of ['rebuild', 'reconcile']) {
       const { error, code } = await run([MAIN, 'indexer', verb], environment);
       expect(code).toBe(1);
-      expect(error).toBe('The environment is not usable. SVC_PROGRAM_ID: not a ledger address\n');
+      expect(error).toBe('SVC_PROGRAM_ID: not a ledger address\n');
     }
   });
 

@@ -1,6 +1,10 @@
-import { describe, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { parseEnvironment } from '../../common/config.ts';
+import { ConfigError, parseEnvironment } from '../../common/config.ts';
+import { SETTINGS } from '../../stack/parts.ts';
 
 const schema = z.object({ SVC_GATEWAY: z.string() });
 
@@ -22,13 +26,13 @@ describe("a process's environment", () => {
     ['WORKER_ENGIN', 'WORKER_ENGINE'],
   ])('is refused for %s, with the nearest name and without its value', (name, nearest) => {
     expect(refusalOf({ SVC_GATEWAY: 'x', [name]: 'a-secret' })).toBe(
-      `The environment is not usable. ${name}: is no setting; the nearest is ${nearest}`,
+      `${name}: is no setting; the nearest is ${nearest}`,
     );
   });
 
   it('names what is missing beside what is unknown', () => {
     expect(refusalOf({ SVC_GATEWY: 'x' })).toMatch(
-      /^The environment is not usable. SVC_GATEWY: is no .*; SVC_GATEWAY: Invalid input/,
+      /^SVC_GATEWY: is no .*\nSVC_GATEWAY: is required$/,
     );
   });
 
@@ -38,5 +42,74 @@ describe("a process's environment", () => {
       ...{ SVC_GATEWY: '', JEST_WORKER_ID: '1', WORKERS: '2' },
     };
     expect(parseEnvironment(schema, environment)).toEqual({ SVC_GATEWAY: 'x' });
+  });
+});
+
+describe('a setting from a file', () => {
+  let folder: string;
+  const fileOf = (name: string) => join(folder, name);
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'settings-'));
+    writeFileSync(fileOf('gateway'), 'from the file\n');
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('is read without its line end, also under the name that another process reads', () => {
+    const environment = { SVC_GATEWAY_FILE: fileOf('gateway'), SVC_CRANK_KEY_FILE: fileOf('none') };
+    expect(parseEnvironment(schema, environment)).toEqual({ SVC_GATEWAY: 'from the file' });
+  });
+
+  it('is refused beside the setting itself', () => {
+    expect(refusalOf({ SVC_GATEWAY: 'x', SVC_GATEWAY_FILE: fileOf('gateway') })).toBe(
+      'SVC_GATEWAY: set either this or SVC_GATEWAY_FILE, not both',
+    );
+  });
+
+  it('is refused by its path when the file cannot be read, and not as missing besides', () => {
+    expect(refusalOf({ SVC_GATEWAY_FILE: fileOf('none') })).toBe(
+      `SVC_GATEWAY_FILE: cannot read ${fileOf('none')} (ENOENT)`,
+    );
+  });
+});
+
+/** Values that a slip of the hand or a template leaves behind. */
+const SLIPS = [
+  '0',
+  '-1',
+  '1e400',
+  '9'.repeat(400),
+  'x y',
+  '{{ unset }}',
+  '\u0000',
+  'true,false',
+  '1.5',
+];
+const LIBRARY_WORDS = /invalid|expected|received|zod|undefined|NaN|null/i;
+
+describe.each(Object.entries(SETTINGS))('the settings of %s', (_process, settings) => {
+  const faultsOf = (environment: NodeJS.ProcessEnv): readonly string[] => {
+    try {
+      parseEnvironment(settings as z.ZodObject, environment);
+      return [];
+    } catch (error) {
+      if (error instanceof ConfigError) return error.faults;
+      throw error;
+    }
+  };
+
+  it.each(Object.keys(settings.shape))('refuse a malformed %s in one plain line', (name) => {
+    const missing = faultsOf({});
+    expect(faultsOf({ [name]: '' })).toEqual(missing);
+    for (const slip of SLIPS) {
+      const faults = faultsOf({ [name]: slip }).filter((fault) => !missing.includes(fault));
+      expect(faults.length).toBeLessThanOrEqual(1);
+      for (const fault of faults) {
+        expect(fault).toMatch(new RegExp(`^${name}: [^\n]{5,200}$`));
+        expect(fault).not.toMatch(LIBRARY_WORDS);
+        if (slip.length > 4) expect(fault).not.toContain(slip);
+      }
+    }
   });
 });

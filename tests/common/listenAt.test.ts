@@ -35,16 +35,13 @@ describe('a listening port', () => {
     const refused = await open({ port }).catch((error: unknown) => error);
 
     expect(refused).toBeInstanceOf(ConfigError);
-    expect(refused).toHaveProperty(
-      'message',
-      'The environment is not usable. PART_PORT: cannot be listened on (EADDRINUSE)',
-    );
+    expect(refused).toHaveProperty('message', 'PART_PORT: cannot be listened on (EADDRINUSE)');
     expect(refused).not.toHaveProperty('cause');
   });
 
   it('is reported by the setting of its host when that is not a local address', async () => {
     await expect(open({ host: '203.0.113.1' })).rejects.toThrow(
-      'The environment is not usable. PART_HOST: cannot be listened on (EADDRNOTAVAIL)',
+      'PART_HOST: cannot be listened on (EADDRNOTAVAIL)',
     );
   });
 });

@@ -33,7 +33,7 @@ describe('the indexer settings', () => {
     ['SOLANA_WS_URL', 'wss:// hunter2'],
   ])('refuse as %s the address %s, with an error that contains only the name', (name, url) => {
     const load = () => loadConfig({ ...REQUIRED, [name]: url });
-    expect(load).toThrow(new RegExp(`usable\\. ${name}: `));
+    expect(load).toThrow(new RegExp(`^${name}: `));
     expect(load).not.toThrow(/hunter2/);
   });
 
@@ -46,7 +46,7 @@ describe('the indexer settings', () => {
     (seconds, is) => {
       const load = () => loadConfig({ ...REQUIRED, SVC_RECONCILE_INTERVAL_SECONDS: seconds });
       if (is) expect(load().SVC_RECONCILE_INTERVAL_SECONDS).toBe(Number(seconds));
-      else expect(load).toThrow(/usable\. SVC_RECONCILE_INTERVAL_SECONDS: /);
+      else expect(load).toThrow(/^SVC_RECONCILE_INTERVAL_SECONDS: /);
     },
   );
 });

@@ -3,19 +3,22 @@ import { environmentFor, PARTS } from '../../stack/parts.ts';
 import { settingsIn } from './settingsIn.ts';
 
 const CONFIGS = ['stack', 'api', 'indexer', 'worker'].map((part) => `${part}/config.ts`);
+const withFile = (name: string) => [name, `${name}_FILE`];
 const everything = Object.fromEntries(
-  CONFIGS.flatMap(settingsIn).map((name): [string, string] => [name, 'set']),
+  CONFIGS.flatMap(settingsIn)
+    .flatMap(withFile)
+    .map((name): [string, string] => [name, 'set']),
 );
 const given = (part: keyof typeof PARTS, environment: NodeJS.ProcessEnv) =>
   Object.keys(environmentFor(PARTS[part], environment)).sort();
 
 describe('the environment of a part', () => {
   it.each(['api', 'indexer', 'worker'] as const)(
-    'has every setting that the %s reads, and no other',
+    'has every setting that the %s reads, also from a file, and no other',
     (part) => {
       const settings = settingsIn(`${part}/config.ts`);
       expect(settings.length).toBeGreaterThan(5);
-      expect(given(part, everything)).toEqual(settings.sort());
+      expect(given(part, everything)).toEqual(settings.flatMap(withFile).sort());
     },
   );
 

@@ -154,8 +154,7 @@ describe('a stack that cannot start', () => {
     const started = place.start({ WORKER_UPSTREAM_ULR: 'http://127.0.0.1:9/v1' });
     expect(await started.exitCode()).toBe(1);
     expect(started.output()).toBe(
-      'The environment is not usable. WORKER_UPSTREAM_ULR: is no setting; ' +
-        'the nearest is WORKER_UPSTREAM_URL\n',
+      'WORKER_UPSTREAM_ULR: is no setting; ' + 'the nearest is WORKER_UPSTREAM_URL\n',
     );
     expect(place.files()).toEqual([]);
   });

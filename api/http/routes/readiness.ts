@@ -1,14 +1,20 @@
 import type { Database } from '../../../common/postgres.ts';
 import { delay } from '../../../common/wait.ts';
 import type { LedgerClock } from '../../../programs/client/sender/ledgerClock.ts';
+import type { Catalog } from '../../jobs/catalog.ts';
+import type { DeploymentFault } from '../../ledger/deployment.ts';
 import type { WorkerDirectory } from '../../workers/directory.ts';
 
 type State = 'ok' | 'away';
 
 /** Whether this process can serve, and what it lacks if not. */
 export interface Readiness {
-  isReady: boolean;
-  parts: { database: State; ledger: State; workers: State };
+  /** `draining`: it still answers, and is about to end. */
+  status: 'ready' | 'not_ready' | 'draining';
+  parts: Record<
+    'database' | 'ledger' | 'program' | 'gateway' | 'signer' | 'fee_payers' | 'catalog' | 'workers',
+    State
+  >;
 }
 
 const CHECK_TIMEOUT_MS = 3_000;
@@ -24,29 +30,56 @@ export function createReadiness(options: {
   database: Database;
   clock: Pick<LedgerClock, 'read'>;
   directory: Pick<WorkerDirectory, 'answering'>;
+  catalog: Pick<Catalog, 'list'>;
+  /** What the ledger lacks for a lock; throws while no node answers. */
+  readFaults: () => Promise<Pick<DeploymentFault, 'part'>[]>;
+  /** Whether this process was told to end. */
+  isDraining: () => boolean;
   /** A monotone clock in milliseconds. */
   nowMs: () => number;
   timeoutMs?: number;
 }): () => Promise<Readiness> {
-  const { database, clock, directory, nowMs, timeoutMs = CHECK_TIMEOUT_MS } = options;
-  let latest: { lookedUpAtMs: number; answer: Promise<Readiness> } | undefined;
+  const { database, clock, directory, catalog, readFaults, isDraining, nowMs } = options;
+  const { timeoutMs = CHECK_TIMEOUT_MS } = options;
+  let latest: { lookedUpAtMs: number; answer: Promise<Readiness['parts']> } | undefined;
 
-  async function check(): Promise<Readiness> {
-    const [databaseState, ledger] = await Promise.all([
+  async function check(): Promise<Readiness['parts']> {
+    const faulty = new Set<DeploymentFault['part']>();
+    const reading = readFaults().then((faults) => {
+      for (const { part } of faults) faulty.add(part);
+    });
+    const [databaseState, ledger, deployment] = await Promise.all([
       stateOf(assertWritable(database), timeoutMs),
       stateOf(clock.read(), timeoutMs),
+      stateOf(reading, timeoutMs),
     ]);
-    const workers: State = directory.answering().length > 0 ? 'ok' : 'away';
-    const parts = { database: databaseState, ledger, workers };
-    return { isReady: Object.values(parts).every((state) => state === 'ok'), parts };
+    const onLedger = (part: DeploymentFault['part']): State =>
+      faulty.has(part) ? 'away' : deployment;
+    return {
+      database: databaseState,
+      ledger,
+      program: onLedger('program'),
+      gateway: onLedger('gateway'),
+      signer: onLedger('signer'),
+      fee_payers: onLedger('fee_payers'),
+      catalog: hasAny(catalog.list()),
+      workers: hasAny(directory.answering()),
+    };
   }
 
-  return () => {
+  return async () => {
     if (!latest || nowMs() - latest.lookedUpAtMs > ANSWER_AGE_MAX_MS) {
       latest = { lookedUpAtMs: nowMs(), answer: check() };
     }
-    return latest.answer;
+    const parts = await latest.answer;
+    if (isDraining()) return { status: 'draining', parts };
+    const isReady = Object.values(parts).every((state) => state === 'ok');
+    return { status: isReady ? 'ready' : 'not_ready', parts };
   };
+}
+
+function hasAny(found: readonly unknown[]): State {
+  return found.length > 0 ? 'ok' : 'away';
 }
 
 /**

@@ -5,20 +5,20 @@ import { servePage } from '../../docs/page.ts';
 import { referencePage } from '../../docs/referencePage.ts';
 import type { Readiness } from './readiness.ts';
 
-/** GET /health: the process is up. */
-export function getHealth(): RequestHandler {
+/** GET /health: the process is up; 503 once it was told to end, so that balancers leave it. */
+export function getHealth(options: { isDraining: () => boolean }): RequestHandler {
   return (_request, response) => {
-    response.json({ status: 'ok' });
+    const isDraining = options.isDraining();
+    response.status(isDraining ? 503 : 200).json({ status: isDraining ? 'draining' : 'ok' });
   };
 }
 
-/** GET /ready: 200 while database, ledger and a worker can be reached; else 503 and which cannot. */
+/** GET /ready: 200 while all that a completion needs is there; else 503 and which part is not. */
 export function getReadiness(options: { readiness: () => Promise<Readiness> }): RequestHandler {
   return async (_request, response) => {
-    const { isReady, parts } = await options.readiness();
-    const status = isReady ? 'ready' : 'not_ready';
+    const { status, parts } = await options.readiness();
     response
-      .status(isReady ? 200 : 503)
+      .status(status === 'ready' ? 200 : 503)
       .set('cache-control', 'no-store')
       .json({ status, parts });
   };

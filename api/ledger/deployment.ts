@@ -1,0 +1,68 @@
+import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
+import { decodeAccount, gatewaySigners } from '../../programs/client/accounts.ts';
+import type { Addresses } from '../../programs/client/addresses.ts';
+
+/** What this process needs on the ledger before it can lock anything. */
+interface DeploymentOptions {
+  connection: Pick<Connection, 'getMultipleAccountsInfo'>;
+  commitment: 'confirmed' | 'finalized';
+  addresses: Addresses;
+  gateway: PublicKey;
+  signer: Keypair;
+  feePayers: readonly PublicKey[];
+}
+
+type Part = 'program' | 'gateway' | 'signer' | 'fee_payers';
+
+/** What is wrong with a part of the deployment. */
+export interface DeploymentFault {
+  part: Part;
+  /** One sentence that names the setting. */
+  message: string;
+  /** Whether only other settings, or another ledger, can mend it. */
+  isMisconfigured: boolean;
+}
+
+/** A job's rent and the fees of all its transactions, with some room. */
+const FEE_PAYER_LAMPORTS_MIN = 5_000_000;
+
+/**
+ * Reads all of it in one request.
+ *
+ * @returns what is wrong, the most basic first; none when this process can lock
+ * @throws when the node does not answer
+ */
+export async function findDeploymentFaults(options: DeploymentOptions): Promise<DeploymentFault[]> {
+  const { connection, commitment, addresses, gateway, signer, feePayers } = options;
+  const { programId } = addresses;
+  const [program, config, gatewayAccount, ...payers] = await connection.getMultipleAccountsInfo(
+    [programId, addresses.config, gateway, ...feePayers],
+    { commitment },
+  );
+  const faults: DeploymentFault[] = [];
+  const misconfigured = (part: Part, message: string): void =>
+    void faults.push({ part, message, isMisconfigured: true });
+
+  if (!program?.executable) {
+    misconfigured('program', `SVC_PROGRAM_ID ${programId} is no program on this ledger`);
+  } else if (!config?.owner.equals(programId)) {
+    misconfigured('program', `The program SVC_PROGRAM_ID ${programId} was never initialized`);
+  }
+  const account = gatewayAccount?.owner.equals(programId)
+    ? decodeAccount(gatewayAccount.data)
+    : undefined;
+  if (account?.name !== 'Gateway') {
+    misconfigured('gateway', `SVC_GATEWAY ${gateway} is no Gateway of the program ${programId}`);
+  } else if (!gatewaySigners(account.data).some((key) => key.equals(signer.publicKey))) {
+    const named = `SVC_SIGNER_KEY ${signer.publicKey} is no signer of the Gateway ${gateway}`;
+    misconfigured('signer', named);
+  } else if (account.data.stopped) {
+    const message = `The Gateway ${gateway} is stopped by its operator`;
+    faults.push({ part: 'gateway', message, isMisconfigured: false });
+  }
+  if (!payers.some((payer) => (payer?.lamports ?? 0) >= FEE_PAYER_LAMPORTS_MIN)) {
+    const message = 'None of SVC_FEE_PAYER_KEYS can pay for a job: each has less than 0.005 SOL';
+    faults.push({ part: 'fee_payers', message, isMisconfigured: false });
+  }
+  return faults;
+}

@@ -1,0 +1,92 @@
+import { describe, expect, it } from '@jest/globals';
+import { Keypair, type PublicKey } from '@solana/web3.js';
+import { findDeploymentFaults } from '../../api/ledger/deployment.ts';
+import { ACCOUNT_VERSION } from '../../programs/client/accounts.ts';
+import { createAddresses } from '../../programs/client/addresses.ts';
+import { coder } from '../../testing/ledger/anchorCoder.ts';
+import { createRandom } from '../../testing/random.ts';
+import { randomStruct } from '../client/randomValue.ts';
+
+const addresses = createAddresses();
+const { programId } = addresses;
+const gateway = Keypair.generate().publicKey;
+const signer = Keypair.generate();
+const feePayers = [Keypair.generate().publicKey, Keypair.generate().publicKey];
+
+const program = { executable: true, owner: Keypair.generate().publicKey, lamports: 1 };
+const config = { executable: false, owner: programId, lamports: 1 };
+const payer = { executable: false, owner: Keypair.generate().publicKey, lamports: 1_000_000_000 };
+const broke = { ...payer, lamports: 4_999_999 };
+
+async function gatewayWith(signers: PublicKey[], stopped = false) {
+  const { forCoder } = randomStruct('Gateway', createRandom());
+  const { signers: places } = forCoder as { signers: PublicKey[] };
+  const filled = places.map((place, index) => signers[index] ?? place);
+  const data = await coder.accounts.encode('Gateway', {
+    ...forCoder,
+    ...{ version: ACCOUNT_VERSION, signers_len: signers.length, signers: filled, stopped },
+  });
+  return { executable: false, owner: programId, lamports: 1, data };
+}
+
+/** What is found where the ledger has these accounts, in the order in which they are read. */
+async function faultsOf(accounts: readonly unknown[]) {
+  const connection = { getMultipleAccountsInfo: async () => accounts };
+  const faults = await findDeploymentFaults({
+    ...{ addresses, gateway, signer, feePayers, commitment: 'confirmed' },
+    connection: connection as never,
+  });
+  return faults.map(({ part, message, isMisconfigured }) => [part, message, isMisconfigured]);
+}
+
+const listed = () => gatewayWith([Keypair.generate().publicKey, signer.publicKey]);
+
+describe("an API's deployment", () => {
+  it('has no fault when the Gateway lists the signer and one fee payer can pay', async () => {
+    expect(await faultsOf([program, config, await listed(), broke, payer])).toEqual([]);
+  });
+
+  it('lacks the program where no program is at its address', async () => {
+    const gatewayAccount = await listed();
+    const message = `SVC_PROGRAM_ID ${programId} is no program on this ledger`;
+    const expected = [['program', message, true]];
+    expect(await faultsOf([null, null, gatewayAccount, payer, null])).toEqual(expected);
+    expect(await faultsOf([payer, null, gatewayAccount, payer, null])).toEqual(expected);
+  });
+
+  it('lacks the program while it is not initialized', async () => {
+    const message = `The program SVC_PROGRAM_ID ${programId} was never initialized`;
+    expect(await faultsOf([program, null, await listed(), payer, null])).toEqual([
+      ['program', message, true],
+    ]);
+  });
+
+  it('lacks the Gateway where another kind of account, or none, is at its address', async () => {
+    const message = `SVC_GATEWAY ${gateway} is no Gateway of the program ${programId}`;
+    const expected = [['gateway', message, true]];
+    const foreign = { ...(await listed()), owner: Keypair.generate().publicKey };
+    expect(await faultsOf([program, config, null, payer, null])).toEqual(expected);
+    expect(await faultsOf([program, config, foreign, payer, null])).toEqual(expected);
+  });
+
+  it('lacks the signer when the Gateway does not list it', async () => {
+    const other = await gatewayWith([Keypair.generate().publicKey]);
+    const message = `SVC_SIGNER_KEY ${signer.publicKey} is no signer of the Gateway ${gateway}`;
+    expect(await faultsOf([program, config, other, payer, null])).toEqual([
+      ['signer', message, true],
+    ]);
+  });
+
+  it('lacks the Gateway while its operator stops it, which other settings cannot mend', async () => {
+    const stopped = await gatewayWith([signer.publicKey], true);
+    expect(await faultsOf([program, config, stopped, payer, null])).toEqual([
+      ['gateway', `The Gateway ${gateway} is stopped by its operator`, false],
+    ]);
+  });
+
+  it('lacks fee payers while none of them can pay for a job', async () => {
+    expect(await faultsOf([program, config, await listed(), broke, null])).toEqual([
+      ['fee_payers', expect.stringContaining('SVC_FEE_PAYER_KEYS'), false],
+    ]);
+  });
+});
