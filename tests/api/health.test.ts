@@ -40,7 +40,7 @@ describe('GET /health', () => {
   });
 });
 
-describe('a process that was told to end', () => {
+describe('a process that is ending', () => {
   it('answers /health and /ready with 503 draining, so that balancers leave it', async () => {
     const isDraining = () => true;
     expect(await ask('/health', { isDraining })).toEqual({
