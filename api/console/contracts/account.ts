@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import {
+  credits,
+  jobId,
+  ledgerAddress,
+  slot,
+  time,
+  transactionSignature,
+  usdc,
+} from '../../http/contracts/values.ts';
+import type { ConsoleRoute } from './route.ts';
+import { amountText, pageLimit, timeNullable } from './values.ts';
+
+const limit = amountText.nullable().describe('Credits; null where the wallet stated none.');
+
+/** The wallet's credit account as the mirror has it. */
+const consoleAccount = z.object({
+  wallet: ledgerAddress,
+  address: ledgerAddress.describe('Of the credit account, also before it is opened.'),
+  is_open: z.boolean().describe('Whether the account is on the ledger.'),
+  available_credits: credits,
+  locked_credits: credits.describe('In jobs under way.'),
+  owed_credits: credits.describe('Of upheld disputes, not repaid yet.'),
+  usdc_value: usdc.describe('Of the available credits.'),
+  spender: z
+    .object({
+      address: ledgerAddress,
+      is_service: z.boolean().describe('Whether it is the gateway of this service.'),
+      limit_per_job_credits: limit,
+      limit_per_day_credits: limit,
+      spent_today_credits: credits.describe('Locked by the spender in this day of UTC.'),
+    })
+    .nullable(),
+  open_disputes: z.int().min(0),
+  opened_at: timeNullable,
+  last_topup_at: timeNullable,
+  sequence: amountText.describe("Counts the account's changes."),
+  rules: z
+    .object({
+      deposits_paused: z.boolean(),
+      locks_paused: z.boolean(),
+      job_credits_max: credits,
+      account_credits_max: credits.describe('The most credits that an account may hold.'),
+      credit_mint: ledgerAddress,
+      vault: ledgerAddress,
+    })
+    .describe('What the program allows everybody at present.'),
+});
+
+export type ConsoleAccount = z.infer<typeof consoleAccount>;
+
+/** One change of the account, as its event stated it. */
+const accountChange = z.object({
+  sequence: amountText,
+  event: z.string().describe('The name of the event, such as `JobSettled`.'),
+  at: time.describe('By the ledger.'),
+  available_change_credits: z.int(),
+  locked_change_credits: z.int(),
+  available_credits: credits.nullable().describe('After the change; null where it told none.'),
+  locked_credits: credits.nullable(),
+  job_id: jobId.nullable(),
+  tx: transactionSignature,
+  slot,
+});
+
+const accountHistory = z.object({
+  object: z.literal('list'),
+  data: z.array(accountChange).describe('Newest first.'),
+  has_more: z.boolean(),
+  next_cursor: amountText.nullable().describe('Where to go on, as `before`.'),
+});
+
+export type AccountHistory = z.infer<typeof accountHistory>;
+
+const historyQuery = z.object({
+  limit: pageLimit(50),
+  before: amountText.transform(BigInt).optional().describe('Changes before this sequence.'),
+});
+
+export const accountRoutes = {
+  getAccount: {
+    method: 'GET',
+    path: '/account',
+    access: 'session',
+    summary: 'credits, limits and spender',
+    answer: consoleAccount,
+  },
+  getHistory: {
+    method: 'GET',
+    path: '/account/history',
+    access: 'session',
+    summary: 'every change of the account, newest first',
+    query: historyQuery,
+    answer: accountHistory,
+  },
+} as const satisfies Record<string, ConsoleRoute>;

@@ -1,0 +1,63 @@
+/** The contracts of /console/api. The pages take their types from here, and import nothing else of the API. */
+import { accountRoutes } from './account.ts';
+import { jobRoutes } from './job.ts';
+import { networkRoutes } from './network.ts';
+import { operatorRoutes } from './operator.ts';
+import type { ConsoleRoute } from './route.ts';
+import { sessionRoutes } from './session.ts';
+import { settingsRoutes } from './settings.ts';
+import { usageRoutes } from './usage.ts';
+import { webhookRoutes } from './webhook.ts';
+
+export type {
+  CreatedWebhook,
+  DeletedWebhook,
+  WebhookRequest,
+} from '../../http/contracts/account.ts';
+export type { ChatCompletionChunk } from '../../http/contracts/chatCompletion.ts';
+export type { ErrorBody, ErrorCode } from '../../http/contracts/errors.ts';
+export type { DisputeAnswer } from '../../http/contracts/job.ts';
+export type { AccountHistory, ConsoleAccount } from './account.ts';
+export type { ConsoleJob, ConsoleJobList, StreamChanges } from './job.ts';
+export type {
+  ConsoleModel,
+  ConsoleModelList,
+  ConsoleWorker,
+  ConsoleWorkerList,
+  NetworkNumbers,
+  StatusAnswer,
+  WorkerDetail,
+} from './network.ts';
+export type { DisputeList, KeyList, LedgerRules } from './operator.ts';
+export type {
+  ConsoleConfig,
+  CurrentSession,
+  SessionList,
+  SessionObject,
+  SignInMessage,
+} from './session.ts';
+export type { CreatedKey, KeyState, Threshold } from './settings.ts';
+export type { LatencyAnswer, UsageAnswer } from './usage.ts';
+export type { Done } from './values.ts';
+export type {
+  ConsoleWebhook,
+  ConsoleWebhookList,
+  Delivery,
+  DeliveryDetail,
+  DeliveryList,
+  Replayed,
+  RotatedSecret,
+  SentTest,
+} from './webhook.ts';
+
+/** Every route of /console/api, by its name. */
+export const consoleRoutes = {
+  ...sessionRoutes,
+  ...settingsRoutes,
+  ...webhookRoutes,
+  ...accountRoutes,
+  ...jobRoutes,
+  ...usageRoutes,
+  ...networkRoutes,
+  ...operatorRoutes,
+} as const satisfies Record<string, ConsoleRoute>;

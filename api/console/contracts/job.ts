@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { FAILURE_REASONS, JOB_STATUSES } from '../../../programs/client/generated/vocabulary.ts';
+import { chatCompletionRequest } from '../../http/contracts/chatCompletion.ts';
+import { disputeAnswer, disputeRequest, jobObject } from '../../http/contracts/job.ts';
+import { credits, jobId, ledgerAddress } from '../../http/contracts/values.ts';
+import type { ConsoleRoute } from './route.ts';
+import { givenTime, pageLimit, timeNullable } from './values.ts';
+
+const milliseconds = z.int().min(0).nullable();
+
+/** What the API measured, from the request's arrival on; kept for 30 days. */
+const timings = z.object({
+  lock_ms: milliseconds.describe('Until the lock was confirmed.'),
+  first_token_ms: milliseconds.describe('Until the first text.'),
+  worker_ms: milliseconds.describe('Until the whole text with its proof.'),
+  settlement_ms: milliseconds.describe('Until the settlement was confirmed.'),
+});
+
+/** A job as the pages show it: the object of /v1, and what else the mirror knows. */
+const consoleJob = jobObject.extend({
+  locked_credits: credits,
+  attempt: z.int().min(0).describe('How many workers were given the job.'),
+  failure_reason: z.enum(FAILURE_REASONS).nullable(),
+  acknowledged_at: timeNullable,
+  proven_at: timeNullable,
+  settled_at: timeNullable,
+  timeout_at: timeNullable.describe('T: from then on anybody can refund the job.'),
+  is_closed: z.boolean().describe('Whether its account has left the ledger.'),
+  disputed_by_wallet: z.boolean(),
+  controller: ledgerAddress,
+  timings: timings.nullable().describe('Null where nothing was measured, or not any more.'),
+});
+
+export type ConsoleJob = z.infer<typeof consoleJob>;
+
+const consoleJobList = z.object({
+  object: z.literal('list'),
+  data: z.array(consoleJob).describe('Newest first.'),
+  has_more: z.boolean(),
+  next_cursor: jobId.nullable().describe('Where to go on, as `before`; with `after`, as `after`.'),
+});
+
+export type ConsoleJobList = z.infer<typeof consoleJobList>;
+
+const filters = {
+  status: z.enum(JOB_STATUSES, { error: 'must be a job status, given once' }).optional(),
+  model: z.string({ error: 'must be given once' }).optional(),
+  since: givenTime.optional().describe('Jobs locked from this time on.'),
+  until: givenTime.optional().describe('Jobs locked before this time.'),
+};
+
+const jobQuery = z.object({
+  limit: pageLimit(50),
+  before: jobId.optional(),
+  after: jobId.optional(),
+  id: jobId.optional().describe('The one job of this id, or none.'),
+  ...filters,
+});
+
+const csvQuery = z.object(filters);
+
+export const jobRoutes = {
+  getJobs: {
+    method: 'GET',
+    path: '/jobs',
+    access: 'session',
+    summary: "the wallet's jobs by state, model, time or id, newest first",
+    query: jobQuery,
+    answer: consoleJobList,
+  },
+  getJobsCsv: {
+    method: 'GET',
+    path: '/jobs.csv',
+    access: 'session',
+    summary: 'the same as CSV, at most 100,000 rows; no cell is a formula',
+    query: csvQuery,
+    form: 'text/csv',
+  },
+  getJob: {
+    method: 'GET',
+    path: '/jobs/:job_id',
+    access: 'session',
+    summary: 'one of them',
+    answer: consoleJob,
+  },
+  disputeJob: {
+    method: 'POST',
+    path: '/jobs/:job_id/dispute',
+    access: 'session',
+    summary: 'dispute it, as POST /v1/jobs/{job_id}/dispute does',
+    body: disputeRequest,
+    answer: disputeAnswer,
+  },
+  getStream: {
+    method: 'GET',
+    path: '/stream',
+    access: 'session',
+    summary: "the wallet's changes as they come, at most one event a second",
+    form: 'text/event-stream',
+  },
+  postCompletion: {
+    method: 'POST',
+    path: '/completions',
+    access: 'session',
+    summary: "a chat completion, admitted by the wallet's live key",
+    body: chatCompletionRequest,
+    form: 'chat completion',
+  },
+} as const satisfies Record<string, ConsoleRoute>;
+
+/**
+ * What the stream sends as `event: changes`; its `id` resumes the stream there. `event: reset` has
+ * no data: so much has changed that the lists are to be read anew.
+ */
+const streamChanges = z.object({
+  jobs: z.array(consoleJob).describe('Jobs that changed, as they are now.'),
+  available_credits: credits,
+  locked_credits: credits,
+});
+
+export type StreamChanges = z.infer<typeof streamChanges>;

@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import { WORKER_STATUSES } from '../../../programs/client/generated/vocabulary.ts';
+import { modelObject } from '../../http/contracts/model.ts';
+import {
+  credits,
+  jobId,
+  ledgerAddress,
+  slot,
+  time,
+  transactionSignature,
+} from '../../http/contracts/values.ts';
+import type { ConsoleRoute } from './route.ts';
+import { amountText, timeNullable } from './values.ts';
+
+/** What everybody may see of the service. */
+const networkNumbers = z.object({
+  models: z.int().min(0).describe('That a worker hosts at present.'),
+  workers: z.int().min(0).describe('That answer at present.'),
+  jobs_settled_24h: z.int().min(0),
+  credits_charged_24h: credits,
+  first_token_p50_ms: z.int().min(0).nullable().describe('Of the last ten minutes.'),
+  as_of: time,
+});
+
+export type NetworkNumbers = z.infer<typeof networkNumbers>;
+
+const milliseconds = z.int().min(0).nullable();
+
+const consoleModel = modelObject.extend({
+  first_token_p95_ms: milliseconds.describe('Over 24 hours; null while nothing was observed.'),
+  jobs_24h: z.int().min(0),
+});
+
+export type ConsoleModel = z.infer<typeof consoleModel>;
+
+const consoleModelList = z.object({
+  object: z.literal('list'),
+  data: z.array(consoleModel).describe('Every model of the catalog, hosted at present or not.'),
+});
+
+export type ConsoleModelList = z.infer<typeof consoleModelList>;
+
+/** A registered worker. */
+const consoleWorker = z.object({
+  address: ledgerAddress,
+  authority: ledgerAddress,
+  endpoint: z.string().describe("The worker's own text."),
+  status: z.enum(WORKER_STATUSES),
+  is_answering: z.boolean().describe('Whether it answered a probe in the last 30 s.'),
+  models: z.array(z.string()).describe('Ids of the models it hosts.'),
+  stake_tokens: amountText.describe('In the smallest unit of the stake token.'),
+  unstaking_tokens: amountText,
+  unstake_ready_at: timeNullable,
+  jobs_settled: z.int().min(0),
+  registered_at: time,
+  first_token_p50_ms: milliseconds.describe('Over 24 hours.'),
+  first_token_p95_ms: milliseconds,
+  uptime_24h: z.number().min(0).max(1).nullable().describe('Of probes; null without any.'),
+});
+
+export type ConsoleWorker = z.infer<typeof consoleWorker>;
+
+const consoleWorkerList = z.object({
+  object: z.literal('list'),
+  data: z.array(consoleWorker),
+  stake_decimals: z.int().min(0),
+  minimum_stake_tokens: amountText,
+});
+
+export type ConsoleWorkerList = z.infer<typeof consoleWorkerList>;
+
+const workerHour = z.object({
+  hour: time,
+  probes: z.int().min(0),
+  answered: z.int().min(0),
+  first_token_p50_ms: milliseconds,
+  first_token_p95_ms: milliseconds,
+  jobs: z.int().min(0).describe('That brought a first token.'),
+  failures: z.int().min(0).describe('Attempts that failed by its own fault.'),
+});
+
+const workerDetail = consoleWorker.extend({
+  payout: ledgerAddress,
+  proof_key: ledgerAddress,
+  stake_decimals: z.int().min(0),
+  hours: z.array(workerHour).describe('Those of the last 90 days in which it was probed.'),
+  slashes: z.array(
+    z.object({
+      at: time,
+      stake_tokens: amountText,
+      job_id: jobId.nullable(),
+      tx: transactionSignature,
+    }),
+  ),
+});
+
+export type WorkerDetail = z.infer<typeof workerDetail>;
+
+const partState = z.enum(['ok', 'away']);
+
+const statusAnswer = z.object({
+  is_ready: z.boolean(),
+  parts: z.object({
+    database: partState,
+    ledger: partState,
+    workers: partState,
+    mirror: partState.describe('`away` while it is more than 30 s behind the ledger.'),
+  }),
+  mirror: z.object({
+    slot: slot.nullable(),
+    ledger_slot: slot.nullable(),
+    lag_slots: z.int().min(0).nullable(),
+  }),
+  queues: z.object({
+    running_jobs: z.int().min(0),
+    webhook_deliveries_due: z.int().min(0),
+    open_disputes: z.int().min(0),
+  }),
+  days: z
+    .array(
+      z.object({
+        day: z.iso.date(),
+        probes: z.int().min(0),
+        answered: z.int().min(0),
+        failures: z.int().min(0),
+        first_token_p50_ms: milliseconds,
+      }),
+    )
+    .describe('The last 90 days, oldest first; days without a probe are left out.'),
+  as_of: time,
+});
+
+export type StatusAnswer = z.infer<typeof statusAnswer>;
+
+export const networkRoutes = {
+  getNetwork: {
+    method: 'GET',
+    path: '/network',
+    access: 'public',
+    summary: 'live numbers',
+    answer: networkNumbers,
+  },
+  getModels: {
+    method: 'GET',
+    path: '/models',
+    access: 'public',
+    summary: 'the catalog with prices, workers and latencies',
+    answer: consoleModelList,
+  },
+  getWorkers: {
+    method: 'GET',
+    path: '/workers',
+    access: 'public',
+    summary: 'every registered worker',
+    answer: consoleWorkerList,
+  },
+  getWorker: {
+    method: 'GET',
+    path: '/workers/:worker',
+    access: 'public',
+    summary: 'one with its hours and slashes',
+    answer: workerDetail,
+  },
+  getStatus: {
+    method: 'GET',
+    path: '/status',
+    access: 'public',
+    summary: 'parts, mirror lag, queues, 90 days',
+    answer: statusAnswer,
+  },
+} as const satisfies Record<string, ConsoleRoute>;

@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import { TIERS } from '../../../programs/client/generated/vocabulary.ts';
+import {
+  credits,
+  jobId,
+  ledgerAddress,
+  sha256Hash,
+  textOfLength,
+  time,
+  tokens,
+  transactionSignature,
+} from '../../http/contracts/values.ts';
+import type { ConsoleRoute } from './route.ts';
+import { amountText, done, pageLimit, rowId, timeNullable } from './values.ts';
+
+const KEY_STATUSES = ['active', 'suspended', 'revoked'] as const;
+
+const keyRecord = z.object({
+  wallet: ledgerAddress,
+  status: z.enum(KEY_STATUSES),
+  created_at: time,
+  suspended_at: timeNullable,
+  suspended_by: z.enum(['operator', 'indexer']).nullable(),
+  suspension_reason: z.string().nullable(),
+});
+
+const keyList = z.object({
+  object: z.literal('list'),
+  data: z.array(keyRecord).describe('Newest first.'),
+  has_more: z.boolean(),
+  next_cursor: z.string().nullable().describe('Where to go on, as `before`.'),
+});
+
+export type KeyList = z.infer<typeof keyList>;
+
+const keyQuery = z.object({
+  limit: pageLimit(50),
+  before: rowId.optional(),
+  status: z.enum(KEY_STATUSES, { error: 'must be a key status' }).optional(),
+  wallet: z.string({ error: 'must be given once' }).optional(),
+});
+
+const suspension = z.object(
+  { reason: textOfLength(1, 500).describe('For the list of keys; its owner sees it.') },
+  { error: 'must be a JSON object' },
+);
+
+/** What is on the ledger and only signatures change: the pages build the transactions. */
+const ledgerRules = z.object({
+  authority: ledgerAddress,
+  pending_authority: ledgerAddress.nullable(),
+  arbiter: ledgerAddress,
+  deposits_paused: z.boolean(),
+  locks_paused: z.boolean(),
+  gateway: z
+    .object({
+      address: ledgerAddress,
+      operator: ledgerAddress,
+      signers: z.array(ledgerAddress),
+      is_stopped: z.boolean(),
+      is_vouched: z.boolean(),
+    })
+    .nullable(),
+  models: z.array(
+    z.object({
+      address: ledgerAddress,
+      id: z.string(),
+      tier: z.enum(TIERS),
+      label: z.string(),
+      originator: z.string(),
+      context_window: tokens,
+      credits_per_request: credits,
+      credits_per_1k_tokens: credits,
+      long_completion_threshold: tokens,
+      retires_at: timeNullable,
+    }),
+  ),
+});
+
+export type LedgerRules = z.infer<typeof ledgerRules>;
+
+/** A dispute that awaits its verdict. */
+const openDispute = z.object({
+  job_id: jobId,
+  job_address: ledgerAddress,
+  wallet: ledgerAddress,
+  worker_address: ledgerAddress.nullable(),
+  controller: ledgerAddress,
+  settled_by: ledgerAddress.nullable(),
+  is_vouched: z.boolean(),
+  model: z.string(),
+  credits_charged: credits,
+  slash_tokens: amountText,
+  attempt: z.int().min(0),
+  proof_hash: sha256Hash.nullable(),
+  your_hash: sha256Hash.nullable().describe("The client's."),
+  disputed_by_wallet: z.boolean(),
+  disputed_at: timeNullable,
+  judged_from: timeNullable.describe('The end of the dispute window: no verdict before it.'),
+  arbitration_ends_at: timeNullable,
+  settlement_tx: transactionSignature.nullable(),
+  dispute_tx: transactionSignature.nullable(),
+});
+
+const disputeList = z.object({
+  object: z.literal('list'),
+  data: z.array(openDispute).describe('Those that end first, first; at most 500.'),
+  ledger_time: time,
+});
+
+export type DisputeList = z.infer<typeof disputeList>;
+
+export const operatorRoutes = {
+  getKeys: {
+    method: 'GET',
+    path: '/operator/keys',
+    access: 'operator',
+    summary: 'all keys ever made, newest first',
+    query: keyQuery,
+    answer: keyList,
+  },
+  suspendKey: {
+    method: 'POST',
+    path: '/operator/keys/:wallet/suspend',
+    access: 'operator',
+    summary: "refuse a wallet's key until it is reinstated",
+    body: suspension,
+    answer: done,
+  },
+  reinstateKey: {
+    method: 'POST',
+    path: '/operator/keys/:wallet/reinstate',
+    access: 'operator',
+    summary: 'end a suspension and forgive its cause',
+    answer: done,
+  },
+  getLedgerRules: {
+    method: 'GET',
+    path: '/operator/ledger',
+    access: 'session',
+    summary: 'pauses, models and gateway as they are on the ledger',
+    answer: ledgerRules,
+  },
+  getDisputes: {
+    method: 'GET',
+    path: '/arbiter/disputes',
+    access: 'arbiter',
+    summary: 'open disputes by urgency',
+    answer: disputeList,
+  },
+} as const satisfies Record<string, ConsoleRoute>;

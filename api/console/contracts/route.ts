@@ -1,0 +1,22 @@
+import type { z } from 'zod';
+
+/**
+ * Who may call a route of the web app. `fresh session`: somebody who signed in less than 15 minutes
+ * ago. `operator`: a wallet of SVC_CONSOLE_OPERATORS. `arbiter`: that, or the ledger's arbiter.
+ */
+type Access = 'public' | 'session' | 'fresh session' | 'operator' | 'arbiter';
+
+/** One route of the web app's API. Bodies and answers are JSON, unless `form` says otherwise. */
+export interface ConsoleRoute {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Below /console/api, as express spells paths. */
+  readonly path: string;
+  readonly access: Access;
+  /** What it does, for the list in docs/console.md. */
+  readonly summary: string;
+  readonly query?: z.ZodType;
+  readonly body?: z.ZodType;
+  /** Of the JSON answer; absent where `form` is another. */
+  readonly answer?: z.ZodType;
+  readonly form?: 'text/csv' | 'text/event-stream' | 'chat completion';
+}

@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import { ledgerAddress, time } from '../../http/contracts/values.ts';
+import type { ConsoleRoute } from './route.ts';
+import { done } from './values.ts';
+
+const address = z
+  .string({ error: 'must be a string' })
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, { error: 'must be a ledger address' });
+
+const bytes = (length: number) =>
+  z.base64({ error: 'must be base64' }).max(length, { error: 'is too long' });
+
+const signInRequest = z.object({ address }, { error: 'must be a JSON object' });
+
+/** The text to sign, and the same as the input of a wallet's `signIn`. */
+const signInMessage = z.object({
+  message: z
+    .string()
+    .describe('The whole text. A wallet without `signIn` signs its UTF-8 bytes by `signMessage`.'),
+  input: z
+    .object({
+      domain: z.string(),
+      address: ledgerAddress,
+      statement: z.string(),
+      uri: z.string(),
+      version: z.literal('1'),
+      chainId: z.string(),
+      nonce: z.string(),
+      issuedAt: time,
+      expirationTime: time,
+    })
+    .describe("The input of the wallet's `signIn`, which writes the same text of it."),
+});
+
+export type SignInMessage = z.infer<typeof signInMessage>;
+
+const signIn = z.object(
+  {
+    address,
+    nonce: z
+      .string({ error: 'must be a string' })
+      .max(200)
+      .describe('`input.nonce` of the message that was signed.'),
+    signed_message: bytes(8_192).describe('The bytes that the wallet signed, base64.'),
+    signature: bytes(128).describe('Its ed25519 signature, base64.'),
+  },
+  { error: 'must be a JSON object' },
+);
+
+/** What the signed-in wallet is besides a customer; each part of the pages is for one of them. */
+const roles = z.object({
+  operator: z.boolean().describe('Of what is not on the ledger: API keys.'),
+  authority: z.boolean().describe("The program's authority: pauses and models."),
+  gateway_operator: z.boolean().describe("The gateway's cold key: its stop flag."),
+  arbiter: z.boolean(),
+});
+
+/** The session of the cookie that was sent. */
+const sessionObject = z.object({
+  id: z.string().describe('Names the session in the list; opens nothing.'),
+  wallet: ledgerAddress,
+  roles,
+  signed_in_at: time,
+  fresh_until: time.describe('Until then keys and secrets can be shown without another sign-in.'),
+  expires_at: time.describe('12 hours after the last use, at most 7 days after the sign-in.'),
+});
+
+export type SessionObject = z.infer<typeof sessionObject>;
+
+const currentSession = z.object({ session: sessionObject.nullable() });
+
+export type CurrentSession = z.infer<typeof currentSession>;
+
+const sessionList = z.object({
+  object: z.literal('list'),
+  data: z.array(
+    z.object({
+      id: z.string(),
+      is_current: z.boolean(),
+      signed_in_at: time,
+      last_used_at: time,
+      expires_at: time,
+      browser: z.string().describe('The user agent that signed in: text of its own choice.'),
+    }),
+  ),
+});
+
+export type SessionList = z.infer<typeof sessionList>;
+
+/** What the pages have to know before anybody signs in. */
+const consoleConfig = z.object({
+  public_url: z.string().describe('The root of the API; no slash at its end.'),
+  rpc_url: z.string().nullable().describe("A ledger's node for browsers; null: none is set."),
+  chain: z.string().describe('As wallets name it, such as `solana:mainnet`.'),
+  genesis_hash: z.string().nullable().describe('Null until the mirror knows its ledger.'),
+  program_id: ledgerAddress,
+  gateway: ledgerAddress,
+  commitment: z.enum(['confirmed', 'finalized']),
+  development_wallet_url: z
+    .string()
+    .nullable()
+    .describe('Where the development wallet signs; null everywhere else.'),
+});
+
+export type ConsoleConfig = z.infer<typeof consoleConfig>;
+
+export const sessionRoutes = {
+  getConfig: {
+    method: 'GET',
+    path: '/config',
+    access: 'public',
+    summary: 'what the pages have to know of this deployment',
+    answer: consoleConfig,
+  },
+  postMessage: {
+    method: 'POST',
+    path: '/session/message',
+    access: 'public',
+    summary: 'the text to sign for a sign-in, good for five minutes',
+    body: signInRequest,
+    answer: signInMessage,
+  },
+  postSession: {
+    method: 'POST',
+    path: '/session',
+    access: 'public',
+    summary: 'sign in; the session is a cookie',
+    body: signIn,
+    answer: sessionObject,
+  },
+  getSession: {
+    method: 'GET',
+    path: '/session',
+    access: 'public',
+    summary: 'the session of the cookie, or null',
+    answer: currentSession,
+  },
+  deleteSession: {
+    method: 'DELETE',
+    path: '/session',
+    access: 'session',
+    summary: 'sign out',
+    answer: done,
+  },
+  getSessions: {
+    method: 'GET',
+    path: '/sessions',
+    access: 'session',
+    summary: "the wallet's sessions, newest first",
+    answer: sessionList,
+  },
+  deleteSessionOf: {
+    method: 'DELETE',
+    path: '/sessions/:session_id',
+    access: 'session',
+    summary: 'end one of them',
+    answer: done,
+  },
+} as const satisfies Record<string, ConsoleRoute>;

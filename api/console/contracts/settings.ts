@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { credits, time } from '../../http/contracts/values.ts';
+import type { ConsoleRoute } from './route.ts';
+import { done } from './values.ts';
+
+/** The wallet's API key, never the key itself. */
+const keyState = z.object({
+  key: z
+    .object({
+      status: z.enum(['active', 'suspended']),
+      created_at: time,
+      suspended_by: z.enum(['operator', 'indexer']).nullable(),
+      suspension_reason: z.string().nullable(),
+    })
+    .nullable()
+    .describe('Null while the wallet has no live key.'),
+});
+
+export type KeyState = z.infer<typeof keyState>;
+
+/** The only answer that ever shows a key. */
+const createdKey = z.object({ api_key: z.string(), created_at: time });
+
+export type CreatedKey = z.infer<typeof createdKey>;
+
+/** Above any balance an account can have. */
+const THRESHOLD_CREDITS_MAX = 1_000_000_000_000;
+
+const thresholdRequest = z.object(
+  {
+    threshold_credits: z
+      .int({ error: 'must be an integer' })
+      .min(0, { error: 'must be at least 0' })
+      .max(THRESHOLD_CREDITS_MAX, { error: `must be at most ${THRESHOLD_CREDITS_MAX}` }),
+  },
+  { error: 'must be a JSON object' },
+);
+
+/** When `credit.low` fires. */
+export const threshold = z.object({
+  threshold_credits: credits.describe('100 until it is set.'),
+  is_low: z.boolean().describe('Whether the alert has fired and is not armed again yet.'),
+});
+
+export type Threshold = z.infer<typeof threshold>;
+
+export const settingsRoutes = {
+  getKey: {
+    method: 'GET',
+    path: '/key',
+    access: 'session',
+    summary: "the state of the wallet's API key",
+    answer: keyState,
+  },
+  postKey: {
+    method: 'POST',
+    path: '/key',
+    access: 'fresh session',
+    summary: 'make the key, shown once',
+    answer: createdKey,
+  },
+  regenerateKey: {
+    method: 'POST',
+    path: '/key/regenerate',
+    access: 'fresh session',
+    summary: 'revoke the key and make another in one transaction',
+    answer: createdKey,
+  },
+  deleteKey: {
+    method: 'DELETE',
+    path: '/key',
+    access: 'session',
+    summary: 'revoke the key',
+    answer: done,
+  },
+  getThreshold: {
+    method: 'GET',
+    path: '/threshold',
+    access: 'session',
+    summary: 'the threshold of `credit.low`',
+    answer: threshold,
+  },
+  putThreshold: {
+    method: 'PUT',
+    path: '/threshold',
+    access: 'session',
+    summary: 'set it, and arm the alert anew',
+    body: thresholdRequest,
+    answer: threshold,
+  },
+} as const satisfies Record<string, ConsoleRoute>;

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { credits, ledgerAddress, time, tokens } from '../../http/contracts/values.ts';
+import type { ConsoleRoute } from './route.ts';
+import { givenTime } from './values.ts';
+
+/** What was used in one hour or day, by model and worker. Jobs count where they were locked. */
+const usageRow = z.object({
+  start: time.describe('Of the hour or day, UTC.'),
+  model: z.string(),
+  worker_address: ledgerAddress.nullable().describe('Null of jobs that no worker took.'),
+  jobs: z.int().min(0),
+  settled: z.int().min(0).describe('Disputed ones among them: they are charged.'),
+  failed: z.int().min(0),
+  refunded: z.int().min(0),
+  credits_charged: credits,
+  prompt_tokens: tokens,
+  completion_tokens: tokens,
+});
+
+const usageAnswer = z.object({
+  by: z.enum(['hour', 'day']),
+  since: time,
+  until: time,
+  data: z.array(usageRow).describe('Oldest first.'),
+});
+
+export type UsageAnswer = z.infer<typeof usageAnswer>;
+
+/** Percentiles over the jobs of a model of which milliseconds are known. */
+const percentiles = z.object({ p50: z.int().min(0), p95: z.int().min(0) }).nullable();
+
+const latencyAnswer = z.object({
+  since: time,
+  until: time,
+  data: z.array(
+    z.object({
+      model: z.string(),
+      jobs: z.int().min(1),
+      lock_ms: percentiles,
+      first_token_ms: percentiles,
+      worker_ms: percentiles,
+    }),
+  ),
+});
+
+export type LatencyAnswer = z.infer<typeof latencyAnswer>;
+
+const period = {
+  since: givenTime.describe('Jobs locked from this time on.'),
+  until: givenTime.describe('Jobs locked before this time.'),
+};
+
+const usageQuery = z.object({
+  ...period,
+  by: z.enum(['hour', 'day'], { error: 'must be hour or day' }).default('day'),
+  model: z.string({ error: 'must be given once' }).optional(),
+  worker: z.string({ error: 'must be given once' }).optional(),
+});
+
+export const usageRoutes = {
+  getUsage: {
+    method: 'GET',
+    path: '/usage',
+    access: 'session',
+    summary: 'jobs, credits and tokens by hour or day, model and worker; at most 10,000 rows',
+    query: usageQuery,
+    answer: usageAnswer,
+  },
+  getLatencies: {
+    method: 'GET',
+    path: '/usage/latency',
+    access: 'session',
+    summary: 'milliseconds by model, over 30 days at most',
+    query: z.object(period),
+    answer: latencyAnswer,
+  },
+} as const satisfies Record<string, ConsoleRoute>;

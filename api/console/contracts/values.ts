@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { time } from '../../http/contracts/values.ts';
+
+/** What several contracts of the web app are made of. */
+
+/** An amount of 64 bits that may be above 2^53, in its smallest unit. */
+export const amountText = z
+  .string()
+  .regex(/^\d{1,20}$/)
+  .describe('An integer as decimal digits.');
+
+export const timeNullable = time.nullable();
+
+const once = { error: 'must be given once' };
+
+/** A time in a query or body, ISO 8601 with its offset. */
+export const givenTime = z.iso
+  .datetime({ offset: true, error: 'must be an ISO 8601 time' })
+  .transform((text) => new Date(text))
+  // A Date tells years that PostgreSQL cannot hold.
+  .refine((date) => date.getUTCFullYear() >= 1970 && date.getUTCFullYear() < 10_000, {
+    error: 'must be between the years 1970 and 9999',
+  });
+
+/** An identity of the database, as text: it is 64 bits. */
+export const rowId = z
+  .string(once)
+  .regex(/^[1-9]\d{0,17}$/, { error: 'must be an id' })
+  .transform(BigInt);
+
+/** How many rows a page has. */
+export const pageLimit = (fallback: number) =>
+  z
+    .string(once)
+    .regex(/^\d{1,3}$/, { error: 'must be an integer from 1 to 100' })
+    .transform(Number)
+    .pipe(z.int().min(1).max(100))
+    .default(fallback);
+
+/** An answer that says no more than that it was done. */
+export const done = z.object({ done: z.literal(true) });
+
+export type Done = z.infer<typeof done>;
