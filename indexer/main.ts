@@ -1,5 +1,7 @@
 import { createLogger } from '../common/logger.ts';
 import { createShutdown, endOnError, endWithParent } from '../common/shutdown.ts';
+import { endAfterChecks, isCheckRequested } from '../common/startChecks.ts';
+import { createStartChecks } from './checks.ts';
 import { loadConfig } from './config.ts';
 import { startIndexer } from './start.ts';
 
@@ -7,6 +9,7 @@ const SHUTDOWN_TIMEOUT_MS = 10_000;
 
 endOnError('indexer');
 const config = loadConfig();
+if (isCheckRequested()) await endAfterChecks(createStartChecks(config));
 const logger = createLogger({ name: 'indexer', level: config.LOG_LEVEL });
 const shutdown = createShutdown({ logger, timeoutMs: SHUTDOWN_TIMEOUT_MS });
 // Before it starts: while it waits for the database it ends like at any other time.

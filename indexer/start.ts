@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { createHeliusFee } from '../common/heliusFee.ts';
 import type { Logger } from '../common/logger.ts';
 import { connectPooledRpc } from '../common/net/pooledRpc.ts';
-import { hostInUrl, listenAt } from '../common/net/urls.ts';
+import { hostInUrl, listenAt, websocketUrlOf } from '../common/net/urls.ts';
 import { createPool } from '../common/postgres.ts';
 import { createSealing } from '../common/sealing.ts';
 import type { Shutdown } from '../common/shutdown.ts';
@@ -23,7 +23,6 @@ import { createReconcileWatch, MIRROR_PATIENCE_MS } from './reconcile/reconcileW
 import { createStatusServer } from './server.ts';
 import type { FatalError } from './source/errors.ts';
 import { createHistorySource } from './source/heliusHistory.ts';
-import { websocketUrlOf } from './source/hints.ts';
 import { createRpc } from './source/rpc.ts';
 import { createLedgerSource } from './source/source.ts';
 import { migrate } from './sql/migrate.ts';

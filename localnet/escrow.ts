@@ -56,6 +56,13 @@ export function startLocalnetWithEscrow(config: LocalnetConfig): Promise<Localne
   });
 }
 
+/** Opens the ledger and its ports, and closes them. @returns where it would listen */
+export async function tryLocalnet(config: LocalnetConfig): Promise<string> {
+  const { rpcUrl, close } = await startLocalnetWithEscrow(config);
+  await close();
+  return config.LOCALNET_PORT === 0 ? `${config.LOCALNET_HOST}, any port` : rpcUrl;
+}
+
 function escrowProgram(upgradeAuthority: Uint8Array): DeployedProgram {
   const [programData] = PublicKey.findProgramAddressSync(
     [PROGRAM_ID.toBytes()],

@@ -1,6 +1,6 @@
 import { Connection, Keypair, type PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { websocketUrlOf } from '../indexer/source/hints.ts';
+import { websocketUrlOf } from '../common/net/urls.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
 import { type StackConfig, StackError } from './config.ts';
 import { ledgerIn, loadAuthority } from './dataFolder.ts';

@@ -126,7 +126,10 @@ interface TlsSettings {
 }
 
 /** @throws ConfigError when half of a certificate is given: it would be left out without a word */
-function readTls({ TLS_CERT, TLS_KEY }: TlsSettings): { cert: Buffer; key: Buffer } | undefined {
+export function readTls({
+  TLS_CERT,
+  TLS_KEY,
+}: TlsSettings): { cert: Buffer; key: Buffer } | undefined {
   if (TLS_CERT === undefined && TLS_KEY === undefined) return undefined;
   if (TLS_CERT === undefined || TLS_KEY === undefined) {
     throw new ConfigError('Set both TLS_CERT and TLS_KEY, or neither.');

@@ -32,6 +32,17 @@ export function fetchedUrlSetting(hint = '') {
   }, `must not carry credentials${hint}`);
 }
 
+/**
+ * Where a node's websocket is, unless one is told: at the same address, and on the next port where
+ * a port is named, as validators have it.
+ */
+export function websocketUrlOf(rpcUrl: string): string {
+  const url = new URL(rpcUrl);
+  url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
+  if (url.port !== '') url.port = String(Number(url.port) + 1);
+  return url.href;
+}
+
 /** A host as a URL spells it: an IPv6 address, whose colons would be taken for a port's, in brackets. */
 export function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;

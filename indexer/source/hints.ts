@@ -57,17 +57,6 @@ export function createSilence(nowMs: () => number): Silence {
   };
 }
 
-/**
- * Where a node's websocket is, unless one is told: at the same address, and on the next port where
- * a port is named, as validators have it.
- */
-export function websocketUrlOf(rpcUrl: string): string {
-  const url = new URL(rpcUrl);
-  url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
-  if (url.port !== '') url.port = String(Number(url.port) + 1);
-  return url.href;
-}
-
 /** The ledger's own announcements of the program's transactions, over its websocket. */
 export interface LogHints {
   /** To be told when a sweep found something: a stream that did not announce it may be dead. */

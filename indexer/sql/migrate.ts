@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { inTransaction } from '../../common/postgres.ts';
+import { type Database, inTransaction } from '../../common/postgres.ts';
 import { listMigrations, MIRROR_SCHEMA } from './schema.ts';
 
 /** Any number that nothing else in this database locks. */
@@ -20,7 +20,6 @@ export class DatabaseTooNewError extends Error {
  */
 export async function migrate(pool: pg.Pool): Promise<void> {
   const migrations = await listMigrations();
-  const known = new Set(migrations.map(({ id }) => id));
   await inTransaction(pool, async (client) => {
     await client.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
     await client.query('create schema if not exists service');
@@ -34,9 +33,7 @@ export async function migrate(pool: pg.Pool): Promise<void> {
     );
     const { rows } = await client.query<{ id: number }>('select id from service.migrations');
     const applied = new Set(rows.map(({ id }) => id));
-    for (const id of applied) {
-      if (!known.has(id)) throw new DatabaseTooNewError(`Migration ${id} is not known here`);
-    }
+    assertKnown(rows, migrations);
     // Only the other schema is backed up, and that says of the mirror's migrations too that they are
     // applied. The mirror has all of its tables or none: one database transaction makes them.
     const { rowCount: mirrorTables } = await client.query(
@@ -52,4 +49,29 @@ export async function migrate(pool: pg.Pool): Promise<void> {
       ]);
     }
   });
+}
+
+/** How many of this release's migrations a database has, and how many it lacks; changes nothing. */
+export async function readMigrationState(
+  database: Database,
+): Promise<{ applied: number; missing: number }> {
+  const migrations = await listMigrations();
+  const { rows: tables } = await database.query(
+    "select from pg_tables where schemaname = 'service' and tablename = 'migrations'",
+  );
+  if (tables.length === 0) return { applied: 0, missing: migrations.length };
+  const { rows } = await database.query<{ id: number }>('select id from service.migrations');
+  assertKnown(rows, migrations);
+  return { applied: rows.length, missing: migrations.length - rows.length };
+}
+
+/** @throws DatabaseTooNewError when one was made by a newer release */
+function assertKnown(
+  applied: readonly { id: number }[],
+  migrations: readonly { id: number }[],
+): void {
+  const known = new Set(migrations.map(({ id }) => id));
+  for (const { id } of applied) {
+    if (!known.has(id)) throw new DatabaseTooNewError(`Migration ${id} is not known here`);
+  }
 }

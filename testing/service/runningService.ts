@@ -78,8 +78,10 @@ export interface RunningService {
   expectConserved(): Promise<void>;
   /** The environment of an API process. */
   apiEnvironment: Record<string, string>;
-  /** Another API process on the same ledger and database. */
-  startApiProcess(): Promise<StartedProcess>;
+  /** The environment of an indexer process. */
+  indexerEnvironment: Record<string, string>;
+  /** Another API process on the same ledger and database, with further settings. */
+  startApiProcess(settings?: Record<string, string>): Promise<StartedProcess>;
   close(): Promise<void>;
 }
 
@@ -183,6 +185,7 @@ export async function startRunningService({
     metricsUrl: api.metricsUrl,
     untilAccount,
     apiEnvironment,
+    indexerEnvironment,
     baseUrl,
     apiKey,
     boughtCredits,
@@ -238,8 +241,8 @@ export async function startRunningService({
     },
     advanceSeconds: (seconds) => advanceSeconds(connection, seconds),
     expectConserved: () => expectConserved(ledger),
-    async startApiProcess() {
-      const started = await startProcess('api/main.ts', apiEnvironment);
+    async startApiProcess(settings = {}) {
+      const started = await startProcess('api/main.ts', { ...apiEnvironment, ...settings });
       others.push(started);
       return started;
     },

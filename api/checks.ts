@@ -1,0 +1,67 @@
+import { Connection } from '@solana/web3.js';
+import {
+  databaseCheck,
+  nodeChecks,
+  portCheck,
+  withCheckedDatabase,
+} from '../common/net/connectionChecks.ts';
+import { websocketUrlOf } from '../common/net/urls.ts';
+import type { StartCheck } from '../common/startChecks.ts';
+import { createAddresses } from '../programs/client/addresses.ts';
+import type { ApiConfig } from './config.ts';
+import { readTls } from './http/server.ts';
+import { type DeploymentFault, findDeploymentFaults } from './ledger/deployment.ts';
+import { selectModels } from './sql/workers.ts';
+
+/** What `--check` tries of an API's settings. */
+export function createStartChecks(config: ApiConfig): StartCheck[] {
+  const { SOLANA_RPC_URL: rpcUrl, DATABASE_URL: databaseUrl } = config;
+  let reading: Promise<DeploymentFault[]> | undefined;
+
+  function readFaults(): Promise<DeploymentFault[]> {
+    reading ??= findDeploymentFaults({
+      connection: new Connection(rpcUrl, config.SVC_COMMITMENT),
+      commitment: config.SVC_COMMITMENT,
+      addresses: createAddresses(config.SVC_PROGRAM_ID),
+      gateway: config.SVC_GATEWAY,
+      signer: config.SVC_SIGNER_KEY,
+      feePayers: config.SVC_FEE_PAYER_KEYS.map(({ publicKey }) => publicKey),
+    });
+    return reading;
+  }
+
+  const onLedger = (part: DeploymentFault['part'], found: unknown): StartCheck => ({
+    what: part.replace('_', ' '),
+    run: async () => {
+      const fault = (await readFaults()).find((one) => one.part === part);
+      if (fault) throw new Error(fault.message);
+      return String(found);
+    },
+  });
+
+  return [
+    databaseCheck(databaseUrl),
+    {
+      what: 'mirror',
+      run: async () => {
+        const models = await withCheckedDatabase(databaseUrl, selectModels);
+        if (models.length === 0) throw new Error('The mirror has no model: is an indexer running?');
+        return `${models.length} models`;
+      },
+    },
+    ...nodeChecks({ rpcUrl, wsUrl: config.SOLANA_WS_URL ?? websocketUrlOf(rpcUrl) }),
+    onLedger('program', config.SVC_PROGRAM_ID),
+    onLedger('gateway', config.SVC_GATEWAY),
+    onLedger('signer', config.SVC_SIGNER_KEY.publicKey),
+    onLedger('fee_payers', `${config.SVC_FEE_PAYER_KEYS.length} keys`),
+    {
+      what: 'certificate',
+      run: async () => (readTls(config) ? 'TLS_CERT and TLS_KEY can be read' : 'none: plain HTTP'),
+    },
+    portCheck({
+      host: config.HOST,
+      port: config.PORT,
+      settings: { host: 'HOST', port: 'PORT' },
+    }),
+  ];
+}

@@ -1,0 +1,77 @@
+import { Connection } from '@solana/web3.js';
+import {
+  databaseCheck,
+  nodeChecks,
+  portCheck,
+  withCheckedDatabase,
+} from '../common/net/connectionChecks.ts';
+import { websocketUrlOf } from '../common/net/urls.ts';
+import type { StartCheck } from '../common/startChecks.ts';
+import { fetchConfig } from '../programs/client/accounts.ts';
+import { createAddresses } from '../programs/client/addresses.ts';
+import type { IndexerConfig } from './config.ts';
+import { assertSameLedger } from './mirror/bindLedger.ts';
+import { readMigrationState } from './sql/migrate.ts';
+import { selectLedger } from './sql/progress.ts';
+import { MIRROR_SCHEMA } from './sql/schema.ts';
+
+/** A refund's fee is 5,000 lamports; with less than a thousand of them the keeper stops soon. */
+const CRANK_LAMPORTS_MIN = 5_000_000;
+
+/** What `--check` tries of an indexer's settings. */
+export function createStartChecks(config: IndexerConfig): StartCheck[] {
+  const { SOLANA_RPC_URL: rpcUrl, DATABASE_URL: databaseUrl, SVC_PROGRAM_ID: programId } = config;
+  const connection = new Connection(rpcUrl, config.SVC_COMMITMENT);
+  const crank = config.SVC_CRANK_KEY.publicKey;
+  return [
+    databaseCheck(databaseUrl),
+    {
+      what: 'schema',
+      run: () =>
+        withCheckedDatabase(databaseUrl, async (database) => {
+          const { applied, missing } = await readMigrationState(database);
+          if (applied === 0) return 'empty: the indexer sets it up';
+          return missing === 0 ? `${applied} migrations` : `${missing} migrations are to come`;
+        }),
+    },
+    ...nodeChecks({ rpcUrl, wsUrl: config.SOLANA_WS_URL ?? websocketUrlOf(rpcUrl) }),
+    {
+      what: 'program',
+      run: async () => {
+        const { config: address } = createAddresses(programId);
+        const account = await fetchConfig(connection, address, { programId });
+        if (!account) throw new Error(`SVC_PROGRAM_ID ${programId} was never initialized here`);
+        return programId.toBase58();
+      },
+    },
+    {
+      what: 'mirror',
+      run: () =>
+        withCheckedDatabase(databaseUrl, async (database) => {
+          const { applied } = await readMigrationState(database);
+          if (applied === 0) return 'not begun';
+          await database.query(`set search_path = ${MIRROR_SCHEMA}`);
+          const bound = await selectLedger(database);
+          if (!bound) return 'not begun';
+          const genesisHash = await connection.getGenesisHash();
+          assertSameLedger(bound, { genesisHash, programId: programId.toBase58() });
+          return 'of this ledger and program';
+        }),
+    },
+    {
+      what: 'crank',
+      run: async () => {
+        const lamports = await connection.getBalance(crank);
+        if (lamports < CRANK_LAMPORTS_MIN) {
+          throw new Error(`SVC_CRANK_KEY ${crank} has ${lamports} lamports; refunds need SOL`);
+        }
+        return `${crank} has ${lamports} lamports`;
+      },
+    },
+    portCheck({
+      host: config.INDEXER_HOST,
+      port: config.INDEXER_PORT,
+      settings: { host: 'INDEXER_HOST', port: 'INDEXER_PORT' },
+    }),
+  ];
+}

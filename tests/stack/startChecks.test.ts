@@ -1,0 +1,112 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+
+jest.setTimeout(120_000);
+
+const ROOT = join(import.meta.dirname, '../..');
+let service: RunningService;
+
+beforeAll(async () => {
+  service = await startRunningService({ workers: ['honest'] });
+});
+
+afterAll(() => service?.close());
+
+/** Starts a process with `--check` and waits for its end. */
+function check(main: string, environment: Record<string, string>) {
+  const env = { PATH: process.env.PATH, ...environment };
+  return new Promise<{ code: number; lines: string[]; errors: string }>((resolve) => {
+    execFile(process.execPath, [join(ROOT, main), '--check'], { env }, (error, out, errors) => {
+      const lines = out.split('\n').filter((line) => line !== '');
+      resolve({ code: Number(error?.code ?? 0), lines, errors });
+    });
+  });
+}
+
+const secretOf = ({ secretKey }: Keypair) => JSON.stringify([...secretKey]);
+const failed = (lines: readonly string[]) => lines.filter((line) => line.startsWith('FAILED'));
+
+describe('an API that is started with --check', () => {
+  it('names everything that it tried and ends with 0 when all holds', async () => {
+    const { code, lines } = await check('api/main.ts', service.apiEnvironment);
+    expect(failed(lines)).toEqual([]);
+    expect(code).toBe(0);
+    expect(lines.map((line) => line.slice(8, 24).trim())).toEqual([
+      ...['database', 'mirror', 'node', 'websocket', 'program', 'gateway', 'signer'],
+      ...['fee payers', 'certificate', 'port'],
+    ]);
+  });
+
+  it('ends with 1 and one line for each wrong setting', async () => {
+    const stranger = Keypair.generate();
+    const { code, lines, errors } = await check('api/main.ts', {
+      ...service.apiEnvironment,
+      SVC_GATEWAY: stranger.publicKey.toBase58(),
+      SVC_FEE_PAYER_KEYS: '',
+      SVC_FEE_PAYER_KEYS_FILE: '/does/not/exist',
+    });
+    expect([code, lines]).toEqual([1, []]);
+    expect(JSON.parse(errors)).toMatchObject({
+      msg: 'SVC_FEE_PAYER_KEYS_FILE: cannot read /does/not/exist (ENOENT)',
+    });
+  });
+
+  it('finds a foreign gateway and a database that is not there', async () => {
+    const stranger = Keypair.generate();
+    const { code, lines } = await check('api/main.ts', {
+      ...service.apiEnvironment,
+      SVC_GATEWAY: stranger.publicKey.toBase58(),
+      DATABASE_URL: 'postgres://svc:hunter2@127.0.0.1:1/svc',
+    });
+    expect(code).toBe(1);
+    expect(failed(lines)).toEqual([
+      expect.stringContaining('database'),
+      expect.stringContaining('mirror'),
+      expect.stringContaining(`SVC_GATEWAY ${stranger.publicKey} is no Gateway`),
+    ]);
+    expect(lines.join('\n')).not.toContain('hunter2');
+  });
+});
+
+describe('an API with a foreign signer', () => {
+  it('ends its start with one plain sentence', async () => {
+    const stranger = Keypair.generate();
+    const start = service.startApiProcess({ SVC_SIGNER_KEY: secretOf(stranger) });
+    await expect(start).rejects.toThrow(
+      `"msg":"SVC_SIGNER_KEY ${stranger.publicKey} is no signer of the Gateway`,
+    );
+  });
+});
+
+describe('an indexer that is started with --check', () => {
+  it('finds the schema, the mirror of this ledger and the crank', async () => {
+    const { code, lines } = await check('indexer/main.ts', service.indexerEnvironment);
+    expect([code, failed(lines)]).toEqual([0, []]);
+    expect(lines.join('\n')).toMatch(/mirror +of this ledger and program/);
+  });
+
+  it('refuses the mirror of another program, and a crank without SOL', async () => {
+    const { code, lines } = await check('indexer/main.ts', {
+      ...service.indexerEnvironment,
+      SVC_PROGRAM_ID: Keypair.generate().publicKey.toBase58(),
+      SVC_CRANK_KEY: secretOf(Keypair.generate()),
+    });
+    expect(code).toBe(1);
+    expect(failed(lines)).toEqual([
+      expect.stringContaining('was never initialized'),
+      expect.stringContaining('each needs its own database'),
+      expect.stringContaining('has 0 lamports'),
+    ]);
+  });
+});
+
+describe('a local ledger that is started with --check', () => {
+  it('opens its ledger and ends', async () => {
+    const payer = secretOf(Keypair.generate());
+    const { code, lines } = await check('localnet/main.ts', { LOCALNET_PAYER_KEY: payer });
+    expect([code, failed(lines)]).toEqual([0, []]);
+  });
+});
