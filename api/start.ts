@@ -95,7 +95,8 @@ export async function startApi(
   shutdown.add('job watch', watch.close);
 
   const allowBuiltin = config.SVC_ALLOW_BUILTIN_WORKERS;
-  const probe = createHealthProbe({ dispatcher, allowLoopback, allowBuiltin });
+  const gateway = config.SVC_GATEWAY.toBase58();
+  const probe = createHealthProbe({ dispatcher, gateway, allowLoopback, allowBuiltin });
   const directory = createWorkerDirectory({ database: pool, logger, probe, nowMs });
   await awaitDatabase(directory.start, logger);
   shutdown.add('worker directory', directory.close);
@@ -117,7 +118,6 @@ export async function startApi(
   const observations = createObservationLog({ database: pool, logger });
   shutdown.add('observations', observations.close);
   const keys = createKeyAdmission(requestPool);
-  const gateway = config.SVC_GATEWAY.toBase58();
   const completions = createCompletions({
     idempotency,
     findJob,

@@ -46,8 +46,10 @@ export const keypairSetting = z.string().transform((text, context) => {
   }
 });
 
+const listSetting = z.string().transform((text) => text.split(',').map((part) => part.trim()));
+
+/** Several addresses, separated by commas. */
+export const addressListSetting = listSetting.pipe(z.array(addressSetting).min(1));
+
 /** Several base58 keys or paths, separated by commas. */
-export const keypairListSetting = z
-  .string()
-  .transform((text) => text.split(',').map((part) => part.trim()))
-  .pipe(z.array(keypairSetting).min(1));
+export const keypairListSetting = listSetting.pipe(z.array(keypairSetting).min(1));

@@ -5,6 +5,9 @@ export const STATUS_OF_WORKER_ERROR = {
   context_length_exceeded: 400,
   invalid_signature: 401,
   signer_not_allowed: 403,
+  gateway_not_served: 403,
+  share_too_low: 403,
+  suspicious_lock: 403,
   job_not_found: 404,
   job_not_running: 404,
   route_not_found: 404,
@@ -21,6 +24,7 @@ export const STATUS_OF_WORKER_ERROR = {
   shutting_down: 503,
   ledger_unavailable: 503,
   worker_not_eligible: 503,
+  upstream_not_ready: 503,
   deadline_passed: 504,
 } as const;
 

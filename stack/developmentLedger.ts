@@ -85,7 +85,7 @@ export async function setUpDevelopmentLedger(
     indexerEnvironment: { SVC_CRANK_KEY: secretText(crank) },
     workers: WORKERS.map((name) => {
       const keys = { authority: key(name), proofKey: key(`${name}-proof`) };
-      return describeWorker(operator, { mints, keys, isBuiltin });
+      return describeWorker(operator, { mints, keys, gateway, isBuiltin });
     }),
   };
 }
@@ -95,8 +95,14 @@ function describeWorker(
   {
     mints,
     keys,
+    gateway,
     isBuiltin,
-  }: { mints: Mints; keys: { authority: Keypair; proofKey: Keypair }; isBuiltin: boolean },
+  }: {
+    mints: Mints;
+    keys: { authority: Keypair; proofKey: Keypair };
+    gateway: PublicKey;
+    isBuiltin: boolean;
+  },
 ): DeployedWorker {
   const { authority } = keys;
   const proofKey = keys.proofKey.publicKey;
@@ -105,6 +111,7 @@ function describeWorker(
       WORKER_AUTHORITY: authority.publicKey.toBase58(),
       WORKER_PROOF_KEY: secretText(keys.proofKey),
       WORKER_PORT: '0',
+      WORKER_GATEWAYS: gateway.toBase58(),
       ...(isBuiltin && { WORKER_ENGINE: 'builtin' }),
     },
     async register(endpoint) {

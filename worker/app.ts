@@ -12,6 +12,7 @@ import { createProofSigner, type SignProof } from './jobs/output.ts';
 import { createHostedModels } from './ledger/eligibility.ts';
 import { createJobLookup } from './ledger/jobLookup.ts';
 import { createLedgerStart, createWorkerLedger } from './ledger/ledger.ts';
+import type { Terms } from './ledger/terms.ts';
 import { createAuthentication } from './protocol/authentication.ts';
 import { jobRequest, stopPath, stopRequest } from './protocol/contracts.ts';
 import {
@@ -22,7 +23,7 @@ import {
   WorkerError,
 } from './protocol/errors.ts';
 
-/** A worker's account on the ledger, its proof key and its capacity. */
+/** A worker's account on the ledger, its proof key, its capacity and its terms. */
 export interface WorkerIdentity {
   programId: PublicKey;
   /** The authority that registered the worker; the Worker account's address follows from it. */
@@ -30,6 +31,8 @@ export interface WorkerIdentity {
   proofKey: Keypair;
   /** The number of jobs that it takes at once. */
   capacity: number;
+  /** What it demands of jobs. */
+  terms: Terms;
 }
 
 export interface Worker {
@@ -59,12 +62,12 @@ export function createWorker(options: {
   now?: () => number;
 }): Worker {
   const { identity, rpc, engine, logger, now = Date.now } = options;
-  const { programId, proofKey, capacity } = identity;
+  const { programId, proofKey, capacity, terms } = identity;
   const address = createAddresses(programId).worker(identity.authority);
   const ledger = createWorkerLedger({ rpc, programId, worker: address });
   const authenticate = createAuthentication(address, now);
   const readStart = createLedgerStart(ledger);
-  const own = { programId, worker: address, proofKey: proofKey.publicKey };
+  const own = { programId, worker: address, proofKey: proofKey.publicKey, terms };
   const jobs = createJobs({
     admission: createAdmission(ledger, createJobLookup(ledger, capacity), own, readStart),
     attempts: createAttempts(),
@@ -73,12 +76,7 @@ export function createWorker(options: {
     capacity,
     logger,
   });
-  const readHostedModels = createHostedModels({
-    ledger,
-    logger,
-    now,
-    proofKey: proofKey.publicKey,
-  });
+  const readHostedModels = createHostedModels({ ledger, own, logger, now });
 
   const app = express();
   app.disable('x-powered-by').disable('etag');
@@ -96,6 +94,7 @@ export function createWorker(options: {
       slots: capacity,
       in_flight: jobs.inFlight,
       engine: engine.kind,
+      gateways: terms.gateways === 'any' ? 'any' : terms.gateways.map(String),
     });
   });
 

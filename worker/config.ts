@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { parseEnvironment, portSetting, shutdownTimeoutSetting } from '../common/config.ts';
-import { addressSetting, keypairSetting } from '../common/ledgerSettings.ts';
+import { addressListSetting, addressSetting, keypairSetting } from '../common/ledgerSettings.ts';
 import { logLevelSetting } from '../common/logger.ts';
 import { fetchedUrlSetting } from '../common/net/urls.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
+import { BASIS_POINTS } from '../programs/client/generated/constants.ts';
 
 /** `fetch` would refuse a key that fits no header, and would quote it in the error of every job. */
 const bearerKeySetting = z.string().refine((key) => {
@@ -19,6 +20,18 @@ export const environmentSchema = z.object({
   WORKER_PORT: portSetting.default(8090).describe('its port'),
   WORKER_AUTHORITY: addressSetting.describe('the authority of the Worker account'),
   WORKER_PROOF_KEY: keypairSetting.describe('signs proofs; base58, JSON array or a path'),
+  WORKER_GATEWAYS: z
+    .union([z.literal('any'), addressListSetting], {
+      error: 'must be addresses of Gateways, separated by commas, or the word any',
+    })
+    .describe('whose jobs it takes: the addresses of Gateways, or the word any'),
+  WORKER_SHARE_MIN_BASIS_POINTS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(Number(BASIS_POINTS))
+    .default(8_500)
+    .describe('the least part of a charge that it works for, in hundredths of a percent'),
   WORKER_SLOTS: z.coerce
     .number()
     .int()

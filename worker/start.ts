@@ -34,6 +34,10 @@ export async function startWorker(config: WorkerConfig): Promise<RunningWorker> 
       authority: config.WORKER_AUTHORITY,
       proofKey: config.WORKER_PROOF_KEY,
       capacity: config.WORKER_SLOTS,
+      terms: {
+        gateways: config.WORKER_GATEWAYS,
+        shareMinBasisPoints: config.WORKER_SHARE_MIN_BASIS_POINTS,
+      },
     },
     rpc: connectPooledRpc({ url: config.SOLANA_RPC_URL }),
     engine,

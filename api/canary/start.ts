@@ -147,6 +147,7 @@ export async function startCanary(
       database: pool,
       probe: createHealthProbe({
         dispatcher,
+        gateway: config.SVC_GATEWAY.toBase58(),
         allowLoopback: config.SVC_ALLOW_LOOPBACK,
         allowBuiltin: config.SVC_ALLOW_BUILTIN_WORKERS,
       }),

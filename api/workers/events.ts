@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
-import { STATUS_OF_WORKER_ERROR } from '../../common/workerErrorCodes.ts';
+import { STATUS_OF_WORKER_ERROR, type WorkerErrorCode } from '../../common/workerErrorCodes.ts';
 
 /** A refusal or a health report needs some hundred bytes. */
 const BODY_BYTES_MAX = 65_536;
@@ -53,8 +53,11 @@ const errorBody = z.object({ error: z.object({ code }) });
 /** In seconds; the other form, a date, would depend on the worker's clock. */
 const retryAfter = z.coerce.number().int().positive();
 
-/** None of these is the worker's fault: another process's job, or what it was not told in time. */
-const busyCodes: ReadonlySet<string> = new Set(['no_free_slot', 'shutting_down', 'job_not_open']);
+/** None of these is the worker's fault: another process's job, its own terms, or what it cannot know. */
+const busyCodes: ReadonlySet<string> = new Set<WorkerErrorCode>([
+  ...(['no_free_slot', 'shutting_down', 'job_not_open'] as const),
+  ...(['gateway_not_served', 'share_too_low', 'suspicious_lock'] as const),
+]);
 const TOO_MANY_REQUESTS = 429;
 
 /** What a worker's answer that is no answer says: why, and whether it was merely busy. */

@@ -14,6 +14,8 @@ const healthBody = z.object({
   slots: jobCount,
   in_flight: jobCount.default(0),
   engine: z.string().max(64).default('upstream'),
+  /** Whose jobs it takes; every gateway's without it. */
+  gateways: z.array(z.string()).or(z.literal('any')).optional(),
 });
 
 /** What a worker says of itself. */
@@ -27,17 +29,19 @@ const PROBE_TIMEOUT_MS = 3_000;
 
 /**
  * Asks a worker whether it is there. A worker that answers for another address is treated as
- * silent: its endpoint was taken over, or is misconfigured. So is one with the built-in engine, which
- * only a service for development may sell.
+ * silent: its endpoint was taken over, or is misconfigured. So is one that does not serve our gateway,
+ * and one with the built-in engine, which only a service for development may sell.
  *
  * @returns undefined for every kind of silence, since all mean "offer it no work"
  */
 export function createHealthProbe(options: {
   dispatcher: Dispatcher;
+  /** The address of our Gateway. */
+  gateway: string;
   allowLoopback: boolean;
   allowBuiltin: boolean;
 }): (worker: WorkerRow) => Promise<WorkerHealth | undefined> {
-  const { dispatcher, allowLoopback, allowBuiltin } = options;
+  const { dispatcher, gateway, allowLoopback, allowBuiltin } = options;
   return async (worker) => {
     try {
       const url = new URL(`${worker.endpoint}/health`);
@@ -45,8 +49,11 @@ export function createHealthProbe(options: {
       const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
       const { body } = await requestWithin(url, { dispatcher, signal });
       const health = healthBody.parse(await readBoundedJson(body));
+      const { gateways = 'any' } = health;
+      const isServed = gateways === 'any' || gateways.includes(gateway);
       const isOffered = allowBuiltin || health.engine !== BUILTIN_ENGINE;
-      return health.worker_address === worker.address && isOffered ? health : undefined;
+      const isOurs = health.worker_address === worker.address && isServed && isOffered;
+      return isOurs ? health : undefined;
     } catch {
       return undefined;
     }

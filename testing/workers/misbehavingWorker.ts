@@ -13,6 +13,7 @@ import { createWorker, type WorkerIdentity } from '../../worker/app.ts';
 import { createBuiltinEngine } from '../../worker/engine/builtin.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import { createProofSigner, type SignProof } from '../../worker/jobs/output.ts';
+import type { Terms } from '../../worker/ledger/terms.ts';
 
 /** A worker's behaviour; all but `honest` are wrong, slow or hostile. */
 export type WorkerMode =
@@ -74,6 +75,8 @@ interface MisbehavingWorkerOptions {
   proofKey: Keypair;
   programId?: PublicKey;
   capacity?: number;
+  /** By default it takes anybody's jobs, at any share. */
+  terms?: Terms;
   port?: number;
 }
 
@@ -82,9 +85,10 @@ export async function startMisbehavingWorker(
   options: MisbehavingWorkerOptions,
 ): Promise<MisbehavingWorker> {
   const { rpc, authority, proofKey, programId = PROGRAM_ID, capacity = 64, port = 0 } = options;
+  const { terms = { gateways: 'any', shareMinBasisPoints: 0 } } = options;
   let { mode } = options;
   const requests: MisbehavingWorker['requests'] = [];
-  const identity: WorkerIdentity = { programId, authority, proofKey, capacity };
+  const identity: WorkerIdentity = { programId, authority, proofKey, capacity, terms };
   const worker = createWorker({
     identity,
     rpc,

@@ -46,6 +46,7 @@ export async function startTestWorker(options: {
     authority: authority.publicKey,
     proofKey,
     capacity: CAPACITY,
+    terms: { gateways: [opened.gateway], shareMinBasisPoints: 0 },
   });
   await registerWorker(opened.operator, {
     authority,

@@ -14,6 +14,7 @@ import {
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 
 const worker = Keypair.generate().publicKey.toBase58();
+const gateway = Keypair.generate().publicKey.toBase58();
 const health = { worker_address: worker, slots: 4, in_flight: 1, engine: 'upstream' };
 const rebound = 'https://worker.example.com';
 
@@ -56,7 +57,7 @@ function asking(
     ...(resolve && { resolve }),
   });
   dispatchers.push(dispatcher);
-  const probe = createHealthProbe({ dispatcher, allowLoopback, allowBuiltin });
+  const probe = createHealthProbe({ dispatcher, gateway, allowLoopback, allowBuiltin });
   const client = createWorkerClient({
     ...{
       dispatcher,
@@ -179,6 +180,34 @@ describe('an answer of a worker', () => {
   it('in the name of another worker is ignored', async () => {
     answer(200, { ...health, worker_address: Keypair.generate().publicKey.toBase58() }, 0);
     expect(await ask().health()).toBeUndefined();
+  });
+});
+
+describe('a worker that names the gateways it serves', () => {
+  const other = Keypair.generate().publicKey.toBase58();
+
+  it.each<[string, unknown, boolean]>([
+    ['any', 'any', true],
+    ['ours', [other, gateway], true],
+    ['none', [], false],
+    ['others', [other], false],
+    ['some word', 'all', false],
+  ])('is offered jobs only if ours is among them: %s', async (_which, gateways, isOffered) => {
+    const body = { ...health, gateways };
+    serve((_request, response) => void response.end(JSON.stringify(body)));
+    const ask = asking(`http://127.0.0.1:${port}`, { allowLoopback: true });
+    expect(await ask.health()).toEqual(isOffered ? body : undefined);
+  });
+
+  it('and refuses a job for its terms has not failed', async () => {
+    for (const code of ['gateway_not_served', 'share_too_low', 'suspicious_lock']) {
+      serve((_request, response) => {
+        response.writeHead(403, { 'retry-after': '60' });
+        response.end(JSON.stringify({ error: { code, message: '' } }));
+      });
+      const ask = asking(`http://127.0.0.1:${port}`, { allowLoopback: true });
+      await expect(ask.job()).rejects.toMatchObject({ code, busy: { retryAfterMs: 60_000 } });
+    }
   });
 });
 

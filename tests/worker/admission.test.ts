@@ -41,7 +41,6 @@ describe('a job is refused when the ledger', () => {
     ['locked another token limit', { token_limit: 199 }, 400, 'job_mismatch'],
     ['locked another model', { model: freshAddress() }, 400, 'job_mismatch'],
     ['has another id', { job_id: [...new Uint8Array(16)] }, 400, 'job_mismatch'],
-    ['has another controller', { controller: freshAddress() }, 403, 'signer_not_allowed'],
   ])('%s', async (_case, fields, status, code) => {
     const response = await scene.ask(await scene.lock(fields));
     expect([response.status, await codeOf(response)]).toEqual([status, code]);
@@ -125,10 +124,18 @@ describe('a job runs when the ledger', () => {
 });
 
 describe('the signer of a job', () => {
-  it('may be the controller itself', async () => {
+  it('may be the controller itself, where the worker serves it', async () => {
     const wallet = Keypair.generate();
-    const job = await scene.lock({ controller: wallet.publicKey });
-    expect((await scene.ask(job, { signer: wallet })).status).toBe(200);
+    const terms = { gateways: [wallet.publicKey], shareMinBasisPoints: 0 };
+    const serving = await openScene({ terms });
+    const job = await serving.lock({ controller: wallet.publicKey });
+    expect((await serving.ask(job, { signer: wallet })).status).toBe(200);
+    await serving.close();
+  });
+
+  it('is refused for a controller that the worker serves and it does not act for', async () => {
+    const response = await scene.ask(await scene.lock(), { signer: Keypair.generate() });
+    expect([response.status, await codeOf(response)]).toEqual([403, 'signer_not_allowed']);
   });
 
   it('may be any current signer of the Gateway, but no removed one', async () => {
@@ -205,7 +212,8 @@ describe('an unreachable ledger', () => {
     const rpc = connectRpc({ url: 'http://127.0.0.1:9' });
     const worker = createAddresses().worker(freshAddress());
     const ledger = createWorkerLedger({ rpc, programId: PROGRAM_ID, worker });
-    const own = { programId: PROGRAM_ID, worker, proofKey: freshAddress() };
+    const terms = { gateways: 'any' as const, shareMinBasisPoints: 0 };
+    const own = { programId: PROGRAM_ID, worker, proofKey: freshAddress(), terms };
     const jobLookup = createJobLookup(ledger, 1);
     const admission = createAdmission(ledger, jobLookup, own, async () => undefined);
     await expect(admission.authorize(freshAddress(), freshAddress())).rejects.toMatchObject({

@@ -1,48 +1,66 @@
 import { describe, expect, it } from '@jest/globals';
 import { createAttempts } from '../../worker/jobs/attempts.ts';
 
-const ATTEMPTS_MAX = 100_000;
+const JOBS_MAX = 100_000;
 const DEADLINE_SHIFT_SECONDS_MAX = 120n;
 
 /** A reading of a job that was locked at second 1,000 of the ledger and lives 120 s. */
 const life = (unixSeconds: bigint) => ({ unixSeconds, deadlineSeconds: 1_120n });
 const later = (unixSeconds: bigint) => ({ unixSeconds, deadlineSeconds: unixSeconds + 120n });
 
-describe('the record of attempts', () => {
-  it("keeps each until the ledger's clock is past its job's deadline", () => {
+describe('the record of jobs', () => {
+  it("keeps each until the ledger's clock is past its deadline", () => {
     const attempts = createAttempts();
-    expect(attempts.take('job:1', life(1_000n))).toBe(true);
-    expect(attempts.take('job:1', life(1_000n))).toBe(false);
+    expect(attempts.take('job', 1, life(1_000n))).toBe(true);
+    expect(attempts.take('job', 1, life(1_000n))).toBe(false);
     const past = 1_120n + DEADLINE_SHIFT_SECONDS_MAX;
-    expect(attempts.take('other:1', later(past))).toBe(true);
-    expect(attempts.isTaken('job:1')).toBe(true);
-    expect(attempts.take('other:2', later(past + 1n))).toBe(true);
-    expect(attempts.isTaken('job:1')).toBe(false);
+    expect(attempts.take('other', 1, later(past))).toBe(true);
+    expect(attempts.isOpen('job', 1)).toBe(false);
+    expect(attempts.take('another', 1, later(past + 1n))).toBe(true);
+    expect(attempts.isOpen('job', 1)).toBe(true);
   });
 
-  it("refuses attempts of a job that it may have deleted, even if the ledger's clock falls back", () => {
+  it('takes a greater attempt only after one that ended without output', () => {
     const attempts = createAttempts();
-    expect(attempts.take('job:1', life(1_000n))).toBe(true);
-    expect(attempts.take('other:1', later(2_000n))).toBe(true);
-    expect(attempts.isTaken('job:1')).toBe(false);
-    expect(attempts.take('job:1', life(1_001n))).toBe(false);
+    attempts.take('job', 2, life(1_000n));
+    expect(attempts.take('job', 3, life(1_000n))).toBe(false);
+    attempts.end('job');
+    expect(attempts.take('job', 1, life(1_000n))).toBe(false);
+    expect(attempts.take('job', 2, life(1_000n))).toBe(false);
+    expect(attempts.take('job', 3, life(1_000n))).toBe(true);
+    attempts.noteOutput('job');
+    attempts.end('job');
+    expect(attempts.take('job', 4, life(1_000n))).toBe(false);
+  });
+
+  it("refuses a job that it may have deleted, even if the ledger's clock falls back", () => {
+    const attempts = createAttempts();
+    expect(attempts.take('job', 1, life(1_000n))).toBe(true);
+    expect(attempts.take('other', 1, later(2_000n))).toBe(true);
+    expect(attempts.isOpen('job', 1)).toBe(true);
+    expect(attempts.take('job', 1, life(1_001n))).toBe(false);
   });
 
   it('keeps an attempt of a job that was locked again a little later', () => {
     const attempts = createAttempts();
-    expect(attempts.take('job:1', life(1_000n))).toBe(true);
+    expect(attempts.take('job', 1, life(1_000n))).toBe(true);
     const again = { unixSeconds: 1_121n, deadlineSeconds: 1_120n + DEADLINE_SHIFT_SECONDS_MAX };
-    expect(attempts.take('job:1', again)).toBe(false);
+    expect(attempts.take('job', 1, again)).toBe(false);
   });
 
-  it('refuses attempts when it is full and deletes none', () => {
+  it('refuses jobs when it is full and deletes none', () => {
     const attempts = createAttempts();
-    for (let index = 0; index < ATTEMPTS_MAX; index += 1) {
-      attempts.take(`job:${index}`, life(1_000n));
-    }
-    expect(attempts.take('one more', life(1_000n))).toBe(false);
-    expect(attempts.take('one more', later(1_240n))).toBe(false);
-    expect(attempts.isTaken('job:0')).toBe(true);
-    expect(attempts.take('one more', later(1_241n))).toBe(true);
+    for (let index = 0; index < JOBS_MAX; index += 1) attempts.take(`${index}`, 1, life(1_000n));
+    expect(attempts.take('one more', 1, life(1_000n))).toBe(false);
+    expect(attempts.take('one more', 1, later(1_240n))).toBe(false);
+    expect(attempts.isOpen('0', 1)).toBe(false);
+    expect(attempts.take('one more', 1, later(1_241n))).toBe(true);
+  });
+
+  it('still takes a later attempt of a job that it holds when it is full', () => {
+    const attempts = createAttempts();
+    for (let index = 0; index < JOBS_MAX; index += 1) attempts.take(`${index}`, 1, life(1_000n));
+    attempts.end('0');
+    expect(attempts.take('0', 2, life(1_000n))).toBe(true);
   });
 });

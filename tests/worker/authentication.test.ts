@@ -75,13 +75,14 @@ describe('the signature of a job request', () => {
 });
 
 describe('a job attempt', () => {
-  it('runs once: the same request is refused, a new attempt is not', async () => {
+  it('runs once: the same request is refused, and so is another attempt after its answer', async () => {
     const locked = await scene.lock();
     const first = await readAnswer(await scene.ask(locked));
     expect(first.proof).toBeDefined();
     const again = await scene.ask(locked);
     expect([again.status, await codeOf(again)]).toEqual([409, 'attempt_already_used']);
-    expect((await scene.ask(locked, { body: { attempt: 2 } })).status).toBe(200);
+    const later = await scene.ask(locked, { body: { attempt: 2 } });
+    expect([later.status, await codeOf(later)]).toEqual([409, 'attempt_already_used']);
   });
 
   it('runs once however far the clock is ahead of the ledger', async () => {

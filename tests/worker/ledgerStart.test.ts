@@ -8,8 +8,9 @@ import { codeOf, openScene } from './scene.ts';
 
 describe('a restarted worker', () => {
   it('gives no second proof of an earlier job, even with a new signature of its controller', async () => {
-    const scene = await openScene();
     const wallet = Keypair.generate();
+    const terms = { gateways: [wallet.publicKey], shareMinBasisPoints: 0 };
+    const scene = await openScene({ terms });
     const job = await scene.lock({ controller: wallet.publicKey });
     const first = await readAnswer(await scene.ask(job, { signer: wallet }));
     expect(first.proof).toBeDefined();

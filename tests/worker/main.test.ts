@@ -26,6 +26,7 @@ describe('the worker process', () => {
     const process = await startProcess(MAIN, {
       WORKER_PORT: '0',
       WORKER_ENGINE: 'builtin',
+      WORKER_GATEWAYS: 'any',
       WORKER_AUTHORITY: authority.toBase58(),
       WORKER_PROOF_KEY: JSON.stringify([...proofKey.secretKey]),
       SOLANA_RPC_URL: ledger.connection.rpcEndpoint,
@@ -36,6 +37,7 @@ describe('the worker process', () => {
       slots: 128,
       in_flight: 0,
       engine: 'builtin',
+      gateways: 'any',
     });
     expect(await process.terminate()).toBe(0);
     await ledger.close();
@@ -45,6 +47,7 @@ describe('the worker process', () => {
     const process = await startProcess(MAIN, {
       WORKER_PORT: '0',
       WORKER_ENGINE: 'builtin',
+      WORKER_GATEWAYS: 'any',
       WORKER_AUTHORITY: Keypair.generate().publicKey.toBase58(),
       WORKER_PROOF_KEY: JSON.stringify([...Keypair.generate().secretKey]),
       SOLANA_RPC_URL: 'http://127.0.0.1:9',
@@ -59,6 +62,7 @@ describe('the worker process', () => {
     const process = await startProcess(MAIN, {
       WORKER_PORT: '0',
       WORKER_ENGINE: 'builtin',
+      WORKER_GATEWAYS: 'any',
       WORKER_AUTHORITY: scene.keys.authority.publicKey.toBase58(),
       WORKER_PROOF_KEY: JSON.stringify([...scene.keys.proof.secretKey]),
       // After the first of its four tokens the answer takes longer than a worker is given by default.
@@ -137,6 +141,7 @@ describe('the worker process', () => {
 function aloneSettings(): Record<string, string> {
   return {
     WORKER_PORT: '0',
+    WORKER_GATEWAYS: 'any',
     SOLANA_RPC_URL: 'http://127.0.0.1:9',
     WORKER_AUTHORITY: Keypair.generate().publicKey.toBase58(),
     WORKER_PROOF_KEY: JSON.stringify([...Keypair.generate().secretKey]),

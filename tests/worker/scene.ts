@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,11 +7,12 @@ import { Keypair, PublicKey } from '@solana/web3.js';
 import { createLogger, type Logger } from '../../common/logger.ts';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
-import { sign, workerRequestMessage } from '../../programs/client/proof.ts';
 import { readClockSeconds, setClockSeconds } from '../../testing/ledger/ledger.ts';
+import { postSigned, type SignedRequest } from '../../testing/workers/signedRequest.ts';
 import { createWorker } from '../../worker/app.ts';
 import { createBuiltinEngine } from '../../worker/engine/builtin.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
+import type { Terms } from '../../worker/ledger/terms.ts';
 import { paddedKeys, paddedText, startWritableLedger } from './writableLedger.ts';
 
 export const MODEL_ID = 'test-8b';
@@ -20,6 +21,8 @@ export const TOKEN_LIMIT = 200;
 const WORKER_AGE_SECONDS = 200n;
 
 const MINIMUM_STAKE = new anchor.BN(1_000);
+const SLASH_TOKENS = 500;
+const LOCK_CREDITS = 8;
 
 const addresses = createAddresses();
 const creditAccount = addresses.creditAccount(Keypair.generate().publicKey);
@@ -29,30 +32,32 @@ export interface LockedJob {
   address: PublicKey;
 }
 
-/** Fields of a Job as in the IDL, and its age by the ledger's time. */
-export type JobFields = Record<string, unknown> & { lockedSecondsAgo?: number };
+/** Fields of a Job as in the IDL, its age by the ledger's time, and how old its id was at the lock. */
+export type JobFields = Record<string, unknown> & {
+  lockedSecondsAgo?: number;
+  idAgeSeconds?: number;
+};
 
 /** Everything of a request that a caller may get wrong. */
-export interface RequestChanges {
-  /** Where to send it, other than to the scene's worker. */
-  url?: string;
-  signer?: Keypair;
+export interface RequestChanges
+  extends Partial<
+    Pick<SignedRequest, 'url' | 'signer' | 'headers' | 'signed' | 'timestampMs' | 'signal'>
+  > {
   body?: Record<string, unknown>;
   chat?: Record<string, unknown>;
-  headers?: Record<string, string>;
-  signed?: Partial<Parameters<typeof workerRequestMessage>[0]>;
-  timestampMs?: number;
-  signal?: AbortSignal;
 }
 
 /** A worker that listens, registered on a ledger with one Gateway and one model. */
 export async function openScene({
   engine = createBuiltinEngine({ tokenDelayMs: 0 }),
   capacity = 8,
+  terms,
   logger = createLogger({ name: 'worker', level: 'silent' }),
 }: {
   engine?: Engine;
   capacity?: number;
+  /** By default it takes the Gateway's jobs, at any share. */
+  terms?: Terms;
   logger?: Logger;
 } = {}) {
   const ledger = await startWritableLedger();
@@ -86,7 +91,17 @@ export async function openScene({
   }
 
   await ledger.write(model, 'Model', { id: paddedText(MODEL_ID, 64), id_len: MODEL_ID.length });
-  await ledger.write(addresses.config, 'Config', { minimum_stake_tokens: MINIMUM_STAKE });
+
+  async function writeConfig(fields: Record<string, unknown> = {}): Promise<void> {
+    await ledger.write(addresses.config, 'Config', {
+      minimum_stake_tokens: MINIMUM_STAKE,
+      slash_tokens: SLASH_TOKENS,
+      job_credits_max: new anchor.BN(3_000),
+      ...fields,
+    });
+  }
+
+  await writeConfig();
   await writeWorker();
   await writeGateway([keys.hotSigner.publicKey]);
 
@@ -101,6 +116,7 @@ export async function openScene({
         authority: keys.authority.publicKey,
         proofKey: keys.proof,
         capacity,
+        terms: terms ?? { gateways: [gateway], shareMinBasisPoints: 0 },
       },
       rpc: ledger.rpc,
       engine,
@@ -126,8 +142,13 @@ export async function openScene({
   );
 
   /** Writes a Job that waits for this worker, locked just now. */
-  async function lock(fields: JobFields = {}, owner?: PublicKey): Promise<LockedJob> {
-    const { bytes, address } = createJobId({ nowMs: Date.now(), creditAccount });
+  async function lock(
+    { idAgeSeconds = 0, ...fields }: JobFields = {},
+    owner?: PublicKey,
+  ): Promise<LockedJob> {
+    const nowSeconds = Number(await readClockSeconds(ledger.connection));
+    const nowMs = (nowSeconds - (fields.lockedSecondsAgo ?? 0) - idAgeSeconds) * 1_000;
+    const { bytes, address } = createJobId({ nowMs, creditAccount });
     await writeJob({ id: formatJobId(bytes), address }, fields, owner);
     return { id: formatJobId(bytes), address };
   }
@@ -146,45 +167,35 @@ export async function openScene({
       token_limit: TOKEN_LIMIT,
       locked_at: new anchor.BN(lockedAt),
       job_timeout_seconds: 120,
+      dispute_window_seconds: 60,
+      arbitration_window_seconds: 86_400,
+      credits_per_request: LOCK_CREDITS,
+      credits_per_1k_tokens: 4,
+      long_completion_threshold_tokens: 500,
+      locked_credits: new anchor.BN(LOCK_CREDITS),
+      slash_tokens: SLASH_TOKENS,
     };
     await ledger.write(job.address, 'Job', { ...defaults, ...fields }, owner);
   }
 
   function post(
     kind: 'job' | 'stop',
-    path: string,
     job: LockedJob,
     content: Record<string, unknown>,
-    changes: RequestChanges,
+    {
+      url: to = url,
+      signer = keys.hotSigner,
+      body: _body,
+      chat: _chat,
+      ...changes
+    }: RequestChanges,
   ): Promise<Response> {
-    const signer = changes.signer ?? keys.hotSigner;
-    const body = JSON.stringify(content);
-    const timestampMs = changes.timestampMs ?? Date.now();
-    const message = workerRequestMessage({
-      kind,
-      worker,
-      job: job.address,
-      attempt: Number(content.attempt),
-      timestampMs,
-      bodySha256: createHash('sha256').update(body).digest(),
-      ...changes.signed,
-    });
-    return fetch(`${changes.url ?? url}${path}`, {
-      method: 'POST',
-      body,
-      signal: changes.signal ?? null,
-      headers: {
-        'content-type': 'application/json',
-        'svc-signer': signer.publicKey.toBase58(),
-        'svc-timestamp': String(timestampMs),
-        'svc-signature': Buffer.from(sign(message, signer)).toString('base64'),
-        ...changes.headers,
-      },
-    });
+    return postSigned({ url: to, kind, worker, job: job.address, signer, content, ...changes });
   }
 
   return {
     ...{ url, keys, worker, gateway, ledger, now, lock, writeJob, writeWorker, writeGateway },
+    writeConfig,
     close: async () => {
       for (const close of closes) await close();
       await ledger.close();
@@ -207,11 +218,10 @@ export async function openScene({
         },
         ...changes.body,
       };
-      return post('job', '/jobs', job, content, changes);
+      return post('job', job, content, changes);
     },
     stop(job: LockedJob, changes: RequestChanges = {}): Promise<Response> {
-      const path = `/jobs/${job.address.toBase58()}/stop`;
-      return post('stop', path, job, { attempt: 1, ...changes.body }, changes);
+      return post('stop', job, { attempt: 1, ...changes.body }, changes);
     },
   };
 }

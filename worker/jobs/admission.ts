@@ -7,6 +7,7 @@ import { formatJobId } from '../../programs/client/jobId.ts';
 import { requireEligible } from '../ledger/eligibility.ts';
 import type { FindJob } from '../ledger/jobLookup.ts';
 import type { ReadLedgerStart, WorkerLedger } from '../ledger/ledger.ts';
+import { requireServed, requireTerms, type Terms } from '../ledger/terms.ts';
 import type { JobRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
 import type { JobLife } from './attempts.ts';
@@ -44,13 +45,14 @@ interface GatewayReading {
 }
 
 /**
- * @param own the deployment this worker serves, its account and the key its proofs verify with
+ * @param own the deployment this worker serves, its account, the key its proofs verify with, and
+ *   what it demands of jobs
  * @param readStart when this process began
  */
 export function createAdmission(
   ledger: Pick<WorkerLedger, 'readGateway'>,
   findJob: FindJob,
-  own: { programId: PublicKey; worker: PublicKey; proofKey: PublicKey },
+  own: { programId: PublicKey; worker: PublicKey; proofKey: PublicKey; terms: Terms },
   readStart: ReadLedgerStart,
 ): Admission {
   const addresses = createAddresses(own.programId);
@@ -123,10 +125,13 @@ export function createAdmission(
       const prefetched = prefetchGateway(signer);
       const reading = await findJob(request.job_address, isKnown);
       const { job, unixSeconds } = reading;
+      requireServed(job.controller, own.terms);
       await authorize(job.controller, signer, prefetched);
       lastControllers.set(signer.toBase58(), job.controller);
-      checkSameWork(job, requireEligible(reading, own.proofKey), request);
+      const { worker, config } = requireEligible(reading, own);
+      checkSameWork(job, worker, request);
       checkNew(job, startSeconds);
+      requireTerms({ job, config, unixSeconds }, own.terms);
       const deadlineSeconds = job.lockedAt + BigInt(job.jobTimeoutSeconds);
       const lifeLeftSeconds = deadlineSeconds - unixSeconds;
       checkOpen(job, request, lifeLeftSeconds);

@@ -82,6 +82,7 @@ const U32_MAX = 0xffff_ffff;
  * @param admitted the ledger's check, which may still be running
  * @param stop ends the answer early, with a proof of what was sent
  * @param cancel ends it without a proof; its reason is thrown
+ * @param onOutput called before the first text is sent
  * @throws WorkerError when there is no proof
  */
 export async function answer(work: {
@@ -92,8 +93,9 @@ export async function answer(work: {
   cancel: AbortSignal;
   stream: EventStream;
   signProof: SignProof;
+  onOutput: () => void;
 }): Promise<Proof> {
-  const { request, engine, admitted, stop, cancel, stream, signProof } = work;
+  const { request, engine, admitted, stop, cancel, stream, signProof, onOutput } = work;
   const tokenLimit = request.token_limit;
   const transcript = createTranscript();
   const chunk = createChunks(request);
@@ -103,8 +105,11 @@ export async function answer(work: {
   async function send(text: string): Promise<void> {
     if (text === '') return;
     await admitted;
-    if (!hasBegun) await stream.send(chunk({ role: 'assistant' }));
-    hasBegun = true;
+    if (!hasBegun) {
+      hasBegun = true;
+      onOutput();
+      await stream.send(chunk({ role: 'assistant' }));
+    }
     await stream.send(chunk({ content: text }));
   }
 

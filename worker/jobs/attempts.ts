@@ -8,11 +8,30 @@ export interface JobLife {
   deadlineSeconds: bigint;
 }
 
-/** The attempts that were taken, so that no (job, attempt) is ever proven twice. */
+/**
+ * The jobs that were taken, so that none is answered twice, and no (job, attempt) is ever proven
+ * twice.
+ */
 export interface Attempts {
-  isTaken(attempt: string): boolean;
-  /** @returns false when the attempt was or may have been taken before, or when the record is full */
-  take(attempt: string, life: JobLife): boolean;
+  /** Whether this attempt may be taken, as far as the record knows. */
+  isOpen(job: string, attempt: number): boolean;
+  /**
+   * Takes an attempt, and keeps the job from any other until it ends.
+   *
+   * @returns false when the job is being answered, was answered, or may have been deleted from the
+   *   record; when the attempt is not greater than the last one; or when the record is full
+   */
+  take(job: string, attempt: number, life: JobLife): boolean;
+  /** The attempt that was taken has output: no other attempt of this job is taken any more. */
+  noteOutput(job: string): void;
+  /** The attempt that was taken has ended: without output, a greater one may follow. */
+  end(job: string): void;
+}
+
+interface TakenJob {
+  attempt: number;
+  state: 'running' | 'ended' | 'answered';
+  deletableAtSeconds: bigint;
 }
 
 /**
@@ -21,54 +40,68 @@ export interface Attempts {
  */
 const DEADLINE_SHIFT_SECONDS_MAX = 120n;
 
-/** Far more than one worker can answer before an attempt is deleted; about 20 MB. */
-const ATTEMPTS_MAX = 100_000;
+/** Far more than one worker can answer before a job is deleted; about 20 MB. */
+const JOBS_MAX = 100_000;
 
 /**
- * An attempt is deleted only when a reading of the ledger was past its job's deadline. After that no
- * job with this deadline is taken, even if a later reading comes from a node that is behind. The
- * machine's clock plays no part, because the ledger's time may stand still while it runs.
+ * A job is deleted only when a reading of the ledger was past its deadline. After that no job with
+ * this deadline is taken, even if a later reading comes from a node that is behind. The machine's
+ * clock plays no part, because the ledger's time may stand still while it runs.
  *
- * A full record refuses attempts and deletes none: a second, different proof of one attempt would
+ * A full record refuses jobs and deletes none: a second, different proof of one attempt would
  * convict this worker.
  */
 export function createAttempts(): Attempts {
-  const deletableAtSeconds = new Map<string, bigint>();
+  const jobs = new Map<string, TakenJob>();
   let latestSeconds = 0n;
 
   function deletePast(): void {
-    for (const [attempt, seconds] of deletableAtSeconds) {
-      if (seconds < latestSeconds) deletableAtSeconds.delete(attempt);
+    for (const [job, { deletableAtSeconds }] of jobs) {
+      if (deletableAtSeconds < latestSeconds) jobs.delete(job);
     }
   }
 
+  function isOpen(job: string, attempt: number): boolean {
+    const taken = jobs.get(job);
+    return taken === undefined || (taken.state === 'ended' && attempt > taken.attempt);
+  }
+
   return {
-    isTaken: (attempt) => deletableAtSeconds.has(attempt),
-    take(attempt, { unixSeconds, deadlineSeconds }) {
+    isOpen,
+    take(job, attempt, { unixSeconds, deadlineSeconds }) {
       if (unixSeconds > latestSeconds) {
         latestSeconds = unixSeconds;
         deletePast();
       }
       const isPast = deadlineSeconds < latestSeconds;
-      const isFull = deletableAtSeconds.size >= ATTEMPTS_MAX;
-      if (isPast || isFull || deletableAtSeconds.has(attempt)) return false;
-      deletableAtSeconds.set(attempt, deadlineSeconds + DEADLINE_SHIFT_SECONDS_MAX);
+      const isFull = jobs.size >= JOBS_MAX && !jobs.has(job);
+      if (isPast || isFull || !isOpen(job, attempt)) return false;
+      const deletableAtSeconds = deadlineSeconds + DEADLINE_SHIFT_SECONDS_MAX;
+      jobs.set(job, { attempt, state: 'running', deletableAtSeconds });
       return true;
+    },
+    noteOutput(job) {
+      const taken = jobs.get(job);
+      if (taken) taken.state = 'answered';
+    },
+    end(job) {
+      const taken = jobs.get(job);
+      if (taken?.state === 'running') taken.state = 'ended';
     },
   };
 }
 
-/** Runs whose engine works before the ledger's check has passed, by signer and attempt. */
+/** Runs whose engine works before the ledger's check has passed, by signer and job. */
 interface EarlyStarts<Run> {
   readonly size: number;
   /** Whether one more run may start early for this signer. */
   hasCapacity(signer: PublicKey): boolean;
-  has(signer: PublicKey, attempt: string): boolean;
-  add(signer: PublicKey, attempt: string, run: Run): void;
-  /** Removes this run only; a later run under the same attempt stays. */
-  delete(signer: PublicKey, attempt: string, run: Run): void;
-  /** The runs of one attempt. The ledger's check admits at most one of them. */
-  of(attempt: string): Run[];
+  has(signer: PublicKey, job: string): boolean;
+  add(signer: PublicKey, job: string, run: Run): void;
+  /** Removes this run only; a later run of the same job stays. */
+  delete(signer: PublicKey, job: string, run: Run): void;
+  /** The runs of one job. The ledger's check admits at most one of them. */
+  of(job: string): Run[];
   all(): Run[];
 }
 
@@ -78,7 +111,7 @@ const RUNS_PER_SIGNER_MAX = 8;
 const SHARE_OF_CAPACITY_MAX = 0.5;
 
 /**
- * Anybody may claim any attempt until the ledger's check. So a claim never blocks another signer's,
+ * Anybody may claim any job until the ledger's check. So a claim never blocks another signer's,
  * and false claims cannot use up the worker's capacity.
  *
  * @param capacity how many jobs the worker takes at once
@@ -97,20 +130,20 @@ export function createEarlyStarts<Run>(capacity: number): EarlyStarts<Run> {
       const own = runsOf(signer)?.size ?? 0;
       return own < RUNS_PER_SIGNER_MAX && size < runsMax;
     },
-    has: (signer, attempt) => runsOf(signer)?.has(attempt) ?? false,
-    add(signer, attempt, run) {
+    has: (signer, job) => runsOf(signer)?.has(job) ?? false,
+    add(signer, job, run) {
       const runs = runsOf(signer) ?? new Map<string, Run>();
-      bySigner.set(signer.toBase58(), runs.set(attempt, run));
+      bySigner.set(signer.toBase58(), runs.set(job, run));
       size += 1;
     },
-    delete(signer, attempt, run) {
+    delete(signer, job, run) {
       const runs = runsOf(signer);
-      if (runs?.get(attempt) !== run) return;
-      runs.delete(attempt);
+      if (runs?.get(job) !== run) return;
+      runs.delete(job);
       size -= 1;
       if (runs.size === 0) bySigner.delete(signer.toBase58());
     },
-    of: (attempt) => [...bySigner.values()].flatMap((runs) => runs.get(attempt) ?? []),
+    of: (job) => [...bySigner.values()].flatMap((runs) => runs.get(job) ?? []),
     all: () => [...bySigner.values()].flatMap((runs) => [...runs.values()]),
   };
 }

@@ -16,6 +16,8 @@ export interface Controls {
   stop: AbortController;
   /** Ends it without a proof. */
   cancel: AbortController;
+  /** Called before the first text is sent. */
+  onOutput: () => void;
 }
 
 /**
@@ -31,7 +33,7 @@ export function createExecute(dependencies: {
   logger: Logger;
 }): Execute {
   const { engine, signProof, logger } = dependencies;
-  return async (request, response, { admitted, stop, cancel }) => {
+  return async (request, response, { admitted, stop, cancel, onOutput }) => {
     const fields = { job_id: request.job_id, attempt: request.attempt };
     const stream = createEventStream(response, cancel.signal);
     const cancelForCaller = (): void =>
@@ -48,7 +50,7 @@ export function createExecute(dependencies: {
     // A response that was closed before emits no event.
     if (response.destroyed) cancelForCaller();
     try {
-      const work = { request, engine, admitted, stream, signProof };
+      const work = { request, engine, admitted, stream, signProof, onOutput };
       const proof = await answer({ ...work, stop: stop.signal, cancel: cancel.signal });
       stream.end('proof', proof);
       logger.info({ msg: 'Proved a job', ...fields, completion_tokens: proof.completion_tokens });

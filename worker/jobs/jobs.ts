@@ -30,10 +30,12 @@ export interface Jobs {
 }
 
 interface RunningJob extends Controls {
+  attempt: number;
   ended: Promise<void>;
 }
 
 type RunJob = (
+  /** The job's address. */
   key: string,
   request: JobRequest,
   signer: PublicKey,
@@ -49,7 +51,7 @@ export function createJobs(dependencies: {
   logger: Logger;
 }): Jobs {
   const { admission, attempts, engine, signProof, capacity, logger } = dependencies;
-  /** Jobs that passed the ledger's check. */
+  /** Jobs that passed the ledger's check, by their address: at most one attempt of each. */
   const running = new Map<string, RunningJob>();
   const earlyStarts = createEarlyStarts<RunningJob>(capacity);
   const execute = createExecute({ engine, signProof, logger });
@@ -66,12 +68,11 @@ export function createJobs(dependencies: {
     }
   }
 
-  /** Takes the attempt only for a permitted caller, so that no other request can use it up. */
-  async function admit(request: JobRequest, signer: PublicKey): Promise<Admitted> {
+  /** Takes the job only for a permitted caller, so that no other request can use it up. */
+  async function admit(key: string, request: JobRequest, signer: PublicKey): Promise<Admitted> {
     try {
       const admitted = await admission.admit(request, signer, signers.has(signer));
-      const key = keyOf(request.job_address, request.attempt);
-      if (!attempts.take(key, admitted)) throw alreadyUsed();
+      if (!attempts.take(key, request.attempt, admitted)) throw alreadyUsed();
       signers.add(signer);
       return admitted;
     } catch (refusal) {
@@ -83,41 +84,53 @@ export function createJobs(dependencies: {
 
   /** Runs a job after the ledger's check has passed. */
   const runAdmitted: RunJob = async (key, request, signer, response) => {
-    const admitted = admit(request, signer);
+    const admitted = admit(key, request, signer);
     await admitted;
-    requireCapacity();
-    const job = createJob(request, response, admitted);
-    running.set(key, job);
-    await job.ended.finally(() => remove(key, job));
+    try {
+      requireCapacity();
+      const job = createJob(key, request, response, admitted);
+      running.set(key, job);
+      await job.ended;
+    } finally {
+      end(key);
+    }
   };
 
-  /** Runs a job during the ledger's check. Once that passes, the job is listed under its attempt. */
+  /** Runs a job during the ledger's check, and lists it once that passes. */
   const runEarly: RunJob = async (key, request, signer, response) => {
-    const admitted = admit(request, signer).then((passed) => {
+    const admitted = admit(key, request, signer).then((passed) => {
       earlyStarts.delete(signer, key, job);
       running.set(key, job);
       return passed;
     });
-    const job = createJob(request, response, admitted);
+    const job = createJob(key, request, response, admitted);
     earlyStarts.add(signer, key, job);
     await job.ended.finally(() => {
       earlyStarts.delete(signer, key, job);
-      remove(key, job);
+      // Another run may have taken the job.
+      if (running.get(key) === job) end(key);
     });
   };
 
   function createJob(
+    key: string,
     request: JobRequest,
     response: ServerResponse,
     admitted: Promise<Admitted>,
   ): RunningJob {
-    const job = { admitted, stop: new AbortController(), cancel: new AbortController() };
-    return { ...job, ended: execute(request, response, job) };
+    const controls: Controls = {
+      admitted,
+      stop: new AbortController(),
+      cancel: new AbortController(),
+      onOutput: () => attempts.noteOutput(key),
+    };
+    const ended = execute(request, response, controls);
+    return { ...controls, attempt: request.attempt, ended };
   }
 
-  /** Removes this job only: another may run under its key by now. */
-  function remove(key: string, job: RunningJob): void {
-    if (running.get(key) === job) running.delete(key);
+  function end(key: string): void {
+    running.delete(key);
+    attempts.end(key);
   }
 
   return {
@@ -125,8 +138,8 @@ export function createJobs(dependencies: {
       return countInFlight();
     },
     async run(request, signer, response) {
-      const key = keyOf(request.job_address, request.attempt);
-      if (running.has(key) || earlyStarts.has(signer, key) || attempts.isTaken(key)) {
+      const key = request.job_address.toBase58();
+      if (earlyStarts.has(signer, key) || !attempts.isOpen(key, request.attempt)) {
         throw alreadyUsed();
       }
       requireCapacity();
@@ -134,11 +147,12 @@ export function createJobs(dependencies: {
       await (isEarly ? runEarly : runAdmitted)(key, request, signer, response);
     },
     async stop(address, attempt, signer) {
-      const key = keyOf(address, attempt);
-      // The one that is admitted runs under the key afterwards.
+      const key = address.toBase58();
+      // The one that is admitted is listed afterwards.
       await Promise.allSettled(earlyStarts.of(key).map(({ admitted }) => admitted));
       const job = running.get(key);
-      if (!job) throw new WorkerError('job_not_running', 'No such attempt runs here');
+      if (job?.attempt !== attempt)
+        throw new WorkerError('job_not_running', 'No such attempt runs here');
       const { controller } = await job.admitted;
       await admission.authorize(controller, signer);
       job.stop.abort();
@@ -157,10 +171,9 @@ export function createJobs(dependencies: {
   };
 }
 
-function keyOf(job: PublicKey, attempt: number): string {
-  return `${job.toBase58()}:${attempt}`;
-}
-
 function alreadyUsed(): WorkerError {
-  return new WorkerError('attempt_already_used', 'This attempt was already taken');
+  return new WorkerError(
+    'attempt_already_used',
+    'This worker took the attempt, or answers the job',
+  );
 }

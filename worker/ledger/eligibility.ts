@@ -1,18 +1,26 @@
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from '../../common/logger.ts';
-import type { Worker } from '../../programs/client/generated/types.ts';
+import type { Config, Worker } from '../../programs/client/generated/types.ts';
 import { WorkerError } from '../protocol/errors.ts';
 import type { Hosting, Registration, WorkerLedger } from './ledger.ts';
+import { type Terms, workerShare } from './terms.ts';
+
+/** What this process brings to its account on the ledger. */
+interface Own {
+  /** The key with which it signs. */
+  proofKey: PublicKey;
+  terms: Terms;
+}
 
 /**
- * Why this worker may take no jobs. The program would refuse its acknowledgement or its proof.
+ * Why this worker may take no jobs. The program would refuse its acknowledgement or its proof, or
+ * would pay too little.
  *
- * @param proofKey the key with which this process signs
  * @returns a reason for people, or undefined while the worker is eligible
  */
 function ineligibilityOf(
   { worker, config }: Registration,
-  proofKey: PublicKey,
+  { proofKey, terms }: Own,
 ): string | undefined {
   if (worker === undefined) return 'its account does not exist';
   const status = worker.status;
@@ -23,16 +31,23 @@ function ineligibilityOf(
   }
   if (worker.unstakingTokens > 0n) return 'it is unstaking';
   if (!worker.proofKey.equals(proofKey)) return 'its account names another proof key';
+  if (workerShare(config) < terms.shareMinBasisPoints) {
+    return 'its share of a charge is below WORKER_SHARE_MIN_BASIS_POINTS';
+  }
   return undefined;
 }
 
 /**
- * @returns the worker's account
+ * @returns the worker's account and the configuration
  * @throws WorkerError `worker_not_eligible` with the reason
  */
-export function requireEligible(registration: Registration, proofKey: PublicKey): Worker {
-  const reason = ineligibilityOf(registration, proofKey);
-  if (registration.worker && reason === undefined) return registration.worker;
+export function requireEligible(
+  registration: Registration,
+  own: Own,
+): { worker: Worker; config: Config } {
+  const { worker, config } = registration;
+  const reason = ineligibilityOf(registration, own);
+  if (worker && config && reason === undefined) return { worker, config };
   throw new WorkerError('worker_not_eligible', `This worker takes no jobs: ${reason}`);
 }
 
@@ -45,23 +60,22 @@ const CACHE_MS = 5_000;
  *
  * Concurrent callers share one reading; a failed one is not cached.
  *
- * @param options.proofKey the key with which this process signs
  * @param options.now Unix time in milliseconds
  */
 export function createHostedModels(options: {
   ledger: Pick<WorkerLedger, 'readHosting'>;
-  proofKey: PublicKey;
+  own: Own;
   logger: Logger;
   now: () => number;
 }): () => Promise<string[]> {
-  const { ledger, proofKey, logger, now } = options;
+  const { ledger, own, logger, now } = options;
   let cached: { hosting: Promise<Hosting>; atMs: number } | undefined;
   let wasEligible = true;
 
   /** Only these readings are logged: those of jobs overlap, and may arrive out of order. */
   async function read(): Promise<Hosting> {
     const hosting = await ledger.readHosting();
-    const reason = ineligibilityOf(hosting, proofKey);
+    const reason = ineligibilityOf(hosting, own);
     const isEligible = reason === undefined;
     if (!isEligible && wasEligible) {
       logger.error({ msg: 'Found that this worker may take no jobs', cause: reason });
@@ -81,7 +95,7 @@ export function createHostedModels(options: {
       cached = undefined;
       throw error;
     });
-    requireEligible(hosting, proofKey);
+    requireEligible(hosting, own);
     return hosting.models;
   };
 }

@@ -9,10 +9,17 @@ export type { WorkerErrorCode };
 export class WorkerError extends Error {
   override name = 'WorkerError';
   readonly code: WorkerErrorCode;
+  /** After how many seconds asking again may help, where that is known. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: WorkerErrorCode, message: string, options?: ErrorOptions) {
+  constructor(
+    code: WorkerErrorCode,
+    message: string,
+    options: ErrorOptions & { retryAfterSeconds?: number | undefined } = {},
+  ) {
     super(message, options);
     this.code = code;
+    this.retryAfterSeconds = options.retryAfterSeconds;
   }
 
   get status(): number {
@@ -43,7 +50,9 @@ export function createErrorRenderer(logger: Logger): ErrorRequestHandler {
     if (!wasForeseen) {
       logger.error({ msg: 'Failed to answer a request', path: request.path, err: error });
     }
-    response.status(failure.status).json(failure);
+    const { status, retryAfterSeconds } = failure;
+    if (retryAfterSeconds !== undefined) response.setHeader('retry-after', retryAfterSeconds);
+    response.status(status).json(failure);
   };
 }
 
