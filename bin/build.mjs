@@ -6,6 +6,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { dirname, join, relative, resolve } from 'node:path';
 import { BUILT, PACKAGES } from './packages.mjs';
 import { root } from './pinnedNode.mjs';
+import { bundle } from './vendor.mjs';
 
 const built = resolve(process.argv[2] ?? BUILT);
 const compiled = join(built, '.compiled');
@@ -25,7 +26,7 @@ rmSync(built, { recursive: true, force: true });
 compile();
 for (const [name, { folder, entries }] of Object.entries(PACKAGES)) {
   const description = readJson(join(folder, 'package.json'));
-  assemble(join(built, name), { folder, entries, description });
+  await assemble(join(built, name), { folder, entries, description });
 }
 rmSync(compiled, { recursive: true });
 
@@ -36,19 +37,38 @@ function compile() {
   if (status !== 0) process.exit(1);
 }
 
-/** Writes all that one package holds. */
-function assemble(target, { folder, entries, description }) {
+/** Writes all that one package holds. Its development dependencies become part of it. */
+async function assemble(target, { folder, entries, description }) {
   const runsInBrowsers = description.imports !== undefined;
+  const vendored = Object.keys(description.devDependencies ?? {});
+  const targets = Object.fromEntries(vendored.map((name) => [name, `vendor/${name}/index`]));
+  if (!runsInBrowsers)
+    Object.assign(
+      targets,
+      mapValues(choices, (choice) => choice.default),
+    );
+  // A program's types are of no use to anybody.
+  const isProgram = description.bin !== undefined;
   for (const path of reachedFrom(entries, runsInBrowsers)) {
     // An import of something else than code names its own ending.
-    const files = path.endsWith('.json') ? [path] : [`${path}.js`, `${path}.d.ts`];
+    const code = isProgram ? [`${path}.js`] : [`${path}.js`, `${path}.d.ts`];
+    const files = path.endsWith('.json') ? [path] : code;
     for (const file of files.filter((one) => existsSync(join(compiled, one)))) {
       const text = readFileSync(join(compiled, file), 'utf8');
-      write(join(target, 'dist', file), runsInBrowsers ? text : chooseNode(text, file));
+      write(join(target, 'dist', file), redirect(text, file, targets));
       for (const read of filesReadBy(text, file)) {
         cpSync(join(root, read), join(target, 'dist', read), { recursive: true });
       }
     }
+  }
+  const external = Object.keys(description.dependencies ?? {});
+  const licences = await Promise.all(
+    vendored.map((name) =>
+      bundle(name, { file: join(target, 'dist', `${targets[name]}.js`), external }),
+    ),
+  );
+  if (vendored.length > 0) {
+    write(join(target, 'dist/vendor/LICENSES.txt'), `${licences.flat().join('\n\n---\n\n')}\n`);
   }
   cpSync(join(root, 'LICENSE'), join(target, 'LICENSE'));
   cpSync(join(root, folder, 'README.md'), join(target, 'README.md'));
@@ -83,11 +103,11 @@ function targetsOf(name, importer, runsInBrowsers) {
   return [join(dirname(importer), name).replace(/(\.d)?\.[jt]s$/, '')];
 }
 
-/** The code with Node's part of each import that differs in browsers. */
-function chooseNode(text, file) {
+/** The code with some imports led to files of the package. @param targets paths without endings */
+function redirect(text, file, targets) {
   return text.replace(SPECIFIER, (whole, before, name, after) => {
-    if (!choices[name]) return whole;
-    const path = relative(dirname(file), choices[name].default);
+    if (!targets[name]) return whole;
+    const path = relative(dirname(file), targets[name]);
     return `${before}${path.startsWith('.') ? path : `./${path}`}.js${after}`;
   });
 }
@@ -100,7 +120,7 @@ function filesReadBy(text, file) {
 }
 
 /** The package.json of the checkout, whose targets are sources, with the compiled files as targets. */
-function publishedDescription({ private: _, ...description }, folder) {
+function publishedDescription({ private: _, devDependencies: __, ...description }, folder) {
   const compiledPath = (target) => `./${join('dist', folder, target)}`;
   const asExport = (target) => {
     if (target === './package.json') return target;

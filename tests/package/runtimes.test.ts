@@ -18,12 +18,14 @@ import { checkout, type PackageName, packPackages } from './packing.ts';
 jest.setTimeout(120_000);
 
 const GZIP_BYTES_MAX = 80_000;
+const SVC_BYTES_MAX = 60_000_000;
 
 /** What a project that begins with one package has besides it. */
-const PROJECTS: Readonly<Partial<Record<PackageName, { source: string; peers?: string[] }>>> = {
+const PROJECTS: Readonly<Record<PackageName, { source?: string; peers?: string[] }>> = {
   'svc-webhooks': { source: 'webhooks.mjs' },
   'svc-client': { source: 'client.mjs' },
   'svc-testing': { source: 'testing.mjs', peers: ['litesvm@1.5.0'] },
+  svc: {},
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-runtimes-'));
@@ -40,7 +42,7 @@ beforeAll(async () => {
     Promise.all(
       Object.entries(PROJECTS).map(async ([key, { source, peers = [] }]) => {
         const name = key as PackageName;
-        const sources = [`tests/package/projects/${source}`];
+        const sources = source ? [`tests/package/projects/${source}`] : [];
         const options = { folder: join(folder, name), packed: packed[name], sources, peers };
         projects.set(name, await installInEmptyProject(options));
       }),
@@ -60,7 +62,7 @@ afterAll(async () => {
 
 /** Runs a project's program on a line of Node. */
 function runProject(name: PackageName, line: number, args: readonly string[] = []) {
-  const source = PROJECTS[name]?.source as string;
+  const source = PROJECTS[name].source as string;
   return projectOf(name).run(nodes.get(line) as string, [source, ...args]);
 }
 
@@ -102,6 +104,18 @@ describe.each([...INSTALLABLE_LINES, 24].filter((line) => line >= 22))(
     });
   },
 );
+
+describe('svc', () => {
+  it('verifies a job, and has less than 60 MB with all that it depends on', async () => {
+    const project = projectOf('svc');
+    expect(project.installedBytes).toBeLessThan(SVC_BYTES_MAX);
+    const args = ['verify', job.address.toBase58(), '--rpc', scene.ledger.rpcUrl];
+    const command = ['node_modules/svc/svc.mjs', ...args];
+    expect(await project.run(process.execPath, command)).toContain(
+      'Everything that applies holds.',
+    );
+  });
+});
 
 describe('the engines of the packages', () => {
   it.each([

@@ -1,0 +1,54 @@
+// Packages that another one contains, each as a single file without what it would bring when it is
+// installed: web3.js asks for 47 MB of packages, a TypeScript compiler among them.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { root } from './pinnedNode.mjs';
+
+/** What the code of CommonJS in it needs to load Node's own modules. */
+const REQUIRE =
+  "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
+/** The folder of the package that a bundled file belongs to, and its name. */
+const PACKAGE_OF = /^(.*node_modules\/((?:@[^/]+\/)?[^/]+))/;
+const LICENCE_FILE = /^(licen[cs]e|copying)/i;
+
+const INTEROPERATION = new Set(['default', '__esModule', 'module.exports']);
+/** They make some packages faster, and may be missing. */
+const ACCELERATORS = ['bufferutil', 'utf-8-validate', 'encoding'];
+
+/**
+ * @param file where the code goes
+ * @param external packages that are installed beside it instead
+ * @returns the licences of everything in it, with their texts
+ */
+export async function bundle(name, { file, external }) {
+  // By name, since a module of CommonJS has no list of its exports.
+  const exported = Object.keys(await import(name)).filter((key) => !INTEROPERATION.has(key));
+  const { metafile } = await build({
+    stdin: { contents: `export { ${exported} } from '${name}';`, resolveDir: root },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node22',
+    outfile: file,
+    absWorkingDir: root,
+    banner: { js: REQUIRE },
+    external: [...ACCELERATORS, ...external],
+    metafile: true,
+  });
+  const folders = new Map();
+  for (const input of Object.keys(metafile.inputs)) {
+    const [, folder, packageName] = PACKAGE_OF.exec(input) ?? [];
+    if (folder) folders.set(folder, packageName);
+  }
+  return [...folders].map(([folder, packageName]) => licenceOf(join(root, folder), packageName));
+}
+
+/** @throws Error when the package has none */
+function licenceOf(folder, name) {
+  const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const files = readdirSync(folder).filter((entry) => LICENCE_FILE.test(entry));
+  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8').trim());
+  if (!license && texts.length === 0) throw new Error(`${name} names no licence`);
+  return [`${name} ${version}: ${license ?? 'see below'}`, ...texts].join('\n\n');
+}
