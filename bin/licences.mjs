@@ -24,10 +24,10 @@ const installed = Object.entries(packages)
   })
   .sort((one, other) => (one.name < other.name ? -1 : 1));
 for (const { name, version, license } of installed) {
-  console.log(`${name} ${version}: ${EXAMINED[name] ?? license}`);
+  process.stdout.write(`${name} ${version}: ${EXAMINED[name] ?? license}\n`);
 }
 const refused = installed.filter(({ name, license }) => !EXAMINED[name] && !ACCEPTED.has(license));
 for (const { name, license } of refused) {
-  console.error(`${name}: the licence ${license ?? '(none)'} is not accepted`);
+  process.stderr.write(`${name}: the licence ${license ?? '(none)'} is not accepted\n`);
 }
 process.exitCode = refused.length > 0 ? 1 : 0;
