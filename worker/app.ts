@@ -5,6 +5,7 @@ import type { Logger } from '../common/logger.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
 import type { Rpc } from '../programs/client/rpc/rpc.ts';
 import type { Engine } from './engine/engine.ts';
+import { createReadiness } from './engine/readiness.ts';
 import { createAdmission } from './jobs/admission.ts';
 import { createAttempts } from './jobs/attempts.ts';
 import { createJobs } from './jobs/jobs.ts';
@@ -68,15 +69,22 @@ export function createWorker(options: {
   const authenticate = createAuthentication(address, now);
   const readStart = createLedgerStart(ledger);
   const own = { programId, worker: address, proofKey: proofKey.publicKey, terms };
+  const readiness = createReadiness({ engine, logger, now });
   const jobs = createJobs({
     admission: createAdmission(ledger, createJobLookup(ledger, capacity), own, readStart),
     attempts: createAttempts(),
-    engine,
+    engine: readiness.engine,
     signProof: options.signProof ?? createProofSigner({ programId, worker: address, proofKey }),
     capacity,
     logger,
   });
   const readHostedModels = createHostedModels({ ledger, own, logger, now });
+
+  // An upstream begins to load its models now. Health checks repeat what fails here, and say why.
+  ledger
+    .readHosting()
+    .then(({ models }) => readiness.require(models))
+    .catch(() => undefined);
 
   const app = express();
   app.disable('x-powered-by').disable('etag');
@@ -88,9 +96,11 @@ export function createWorker(options: {
   app.get('/health', async (_request, response) => {
     // The caller may lock a job at once, and that job must count as locked after the start.
     await readStart();
+    const models = await readHostedModels();
+    await readiness.require(models);
     response.json({
       worker_address: address.toBase58(),
-      models: await readHostedModels(),
+      models,
       slots: capacity,
       in_flight: jobs.inFlight,
       engine: engine.kind,
@@ -123,5 +133,11 @@ export function createWorker(options: {
 
   app.use(routeNotFound);
   app.use(createErrorRenderer(logger));
-  return { app, address, close: (graceMs) => jobs.close(graceMs) };
+
+  async function close(graceMs: number): Promise<void> {
+    readiness.close();
+    await jobs.close(graceMs);
+  }
+
+  return { app, address, close };
 }

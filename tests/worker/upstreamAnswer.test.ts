@@ -279,6 +279,24 @@ describe('an upstream that fails', () => {
     expect(await codeOf(response)).toBe(code);
   });
 
+  it.each([
+    [429, '7', '7'],
+    [503, '0', '1'],
+    [503, '0.2', '1'],
+    [429, '3600', '60'],
+    [503, 'Wed, 21 Oct 2015 07:28:00 GMT', '1'],
+    [503, 'Fri, 21 Oct 2099 07:28:00 GMT', '60'],
+    [503, 'soon', null],
+    [500, '7', null],
+  ])('with %i and Retry-After %s is passed on as %s', async (status, sent, passed) => {
+    upstream.answerWith((reply) => {
+      reply.head(status, { 'retry-after': sent });
+      reply.end();
+    });
+    const response = await ask();
+    expect(response.headers.get('retry-after')).toBe(passed);
+  });
+
   it('and gives no text becomes 502 empty_output', async () => {
     upstream.answerWith((reply) => {
       reply.finish('stop');

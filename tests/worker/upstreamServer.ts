@@ -29,24 +29,44 @@ export interface UpstreamServer {
   requests: { path: string; headers: IncomingHttpHeaders; body: Record<string, unknown> }[];
   /** Sets how requests are answered from now on. */
   answerWith(script: (reply: Reply) => void | Promise<void>): void;
+  /** Sets how a worker's own questions are answered: trials of one token, and for its models. */
+  answerTrialsWith(script: (reply: Reply, model: string | undefined) => void | Promise<void>): void;
+  /** The models that were tried, in order; undefined for each request of the list of models. */
+  trials: (string | undefined)[];
   close(): void;
 }
 
 /** A small real chat-completions server. */
-export async function startUpstream(): Promise<UpstreamServer> {
+export async function startUpstream({ port = 0 } = {}): Promise<UpstreamServer> {
   const requests: UpstreamServer['requests'] = [];
+  const trials: UpstreamServer['trials'] = [];
   let script: (reply: Reply) => void | Promise<void> = (reply) => reply.refuse(500, {});
+  let trialScript: Parameters<UpstreamServer['answerTrialsWith']>[0] = (reply) => {
+    reply.text('Hi');
+    reply.finish('length');
+    reply.done();
+    reply.end();
+  };
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part);
-    const body = JSON.parse(Buffer.concat(parts).toString());
+    const body = JSON.parse(Buffer.concat(parts).toString() || '{}');
+    if (request.method === 'GET' || body.max_tokens === 1) {
+      trials.push(body.model);
+      await trialScript(createReply(response), body.model);
+      return;
+    }
     requests.push({ path: request.url ?? '', headers: request.headers, body });
     await script(createReply(response));
-  }).listen(0, '127.0.0.1');
+  }).listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     requests,
+    trials,
+    answerTrialsWith: (next) => {
+      trialScript = next;
+    },
     answerWith: (next) => {
       script = next;
     },

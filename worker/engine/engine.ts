@@ -21,6 +21,12 @@ export type EngineEvent =
 export interface Engine {
   readonly kind: 'builtin' | 'upstream';
   /**
+   * Asks cheaply whether it is there; absent where it cannot be away.
+   *
+   * @throws WorkerError `upstream_failed` with the reason
+   */
+  check?(): Promise<void>;
+  /**
    * Generates one answer of at most `tokenLimit` tokens.
    *
    * Only `end` means that the answer is complete; a connection that breaks off throws.

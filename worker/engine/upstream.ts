@@ -4,6 +4,7 @@ import { createStopScanner, type Engine, type FinishReason, type Usage } from '.
 import {
   asUpstreamFailure,
   asUpstreamRefusal,
+  asUpstreamStatus,
   COMMENT,
   parseUpstreamChunk,
   readServerEvents,
@@ -19,6 +20,18 @@ export function chatCompletionsUrl(base: string): string {
   if (!path.endsWith('/chat/completions')) url.pathname = `${path || '/v1'}/chat/completions`;
   return url.href;
 }
+
+/** The URL that lists the upstream's models: beside the one for chat completions. */
+export function modelsUrl(base: string): string {
+  const url = new URL(chatCompletionsUrl(base));
+  url.pathname = url.pathname.replace(/\/chat\/completions$/, '/models');
+  return url.href;
+}
+
+/** Gateways give a health check up after three seconds. */
+const CHECK_TIMEOUT_MS = 2_000;
+const NOT_IMPLEMENTED = 501;
+const REFUSED_KEY_STATUSES = [401, 403];
 
 /** After the finish chunk only the usage is missing, so the wait for it is short. */
 const USAGE_WAIT_MS = 2_000;
@@ -69,6 +82,22 @@ export function createUpstreamEngine(upstream: {
 
   return {
     kind: 'upstream',
+    async check() {
+      try {
+        const response = await fetch(modelsUrl(upstream.url), {
+          redirect: 'manual',
+          signal: AbortSignal.timeout(CHECK_TIMEOUT_MS),
+          headers: authorization,
+        });
+        await response.body?.cancel();
+        // Some servers have no such list, and a busy one is there.
+        const isAway = response.status >= 500 && response.status !== NOT_IMPLEMENTED;
+        if (isAway || REFUSED_KEY_STATUSES.includes(response.status))
+          throw asUpstreamStatus(response);
+      } catch (error) {
+        throw asUpstreamFailure(error);
+      }
+    },
     async *generate(chat, { tokenLimit, signal }) {
       const scanner = createStopScanner(chat.stop);
       const usageWait = new AbortController();

@@ -101,10 +101,29 @@ export async function asUpstreamRefusal(response: Response): Promise<WorkerError
   } else {
     await response.body?.cancel();
   }
-  if (BUSY_STATUSES.includes(response.status)) {
-    return new WorkerError('no_free_slot', `The upstream is busy: status ${response.status}`);
-  }
-  return new WorkerError('upstream_failed', `The upstream answered with status ${response.status}`);
+  return asUpstreamStatus(response);
+}
+
+/** The error for a status that says all, with the time after which it is worth asking again. */
+export function asUpstreamStatus({ status, headers }: Response): WorkerError {
+  const retryAfterSeconds = parseRetryAfter(headers.get('retry-after'));
+  return BUSY_STATUSES.includes(status)
+    ? new WorkerError('no_free_slot', `The upstream is busy: status ${status}`, {
+        retryAfterSeconds,
+      })
+    : new WorkerError('upstream_failed', `The upstream answered with status ${status}`);
+}
+
+/** Clients ignore a longer time. */
+const RETRY_AFTER_SECONDS_MAX = 60;
+
+/** Seconds or a date, as whole seconds from 1 to 60; undefined when it is neither. */
+function parseRetryAfter(header: string | null): number | undefined {
+  if (header === null) return undefined;
+  const isNumber = /^\d+(\.\d+)?$/.test(header.trim());
+  const seconds = isNumber ? Number(header) : (Date.parse(header) - Date.now()) / 1_000;
+  if (Number.isNaN(seconds)) return undefined;
+  return Math.min(Math.max(Math.ceil(seconds), 1), RETRY_AFTER_SECONDS_MAX);
 }
 
 /** The error for an error event in an upstream's stream. */
@@ -135,11 +154,23 @@ async function readStart(response: Response): Promise<string> {
   }
 }
 
+/** What the codes of connections mean; others are named as they are. */
+const CONNECTION_FAULTS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens at its address',
+  ECONNRESET: 'it closed the connection',
+  UND_ERR_SOCKET: 'it closed the connection',
+  ENOTFOUND: 'its name is not known',
+  EAI_AGAIN: 'its name cannot be looked up',
+  TimeoutError: 'it did not answer in time',
+};
+
 /** The error for a failed connection. A parser's error quotes the answer, so only its name is kept. */
 export function asUpstreamFailure(error: unknown): WorkerError {
   if (error instanceof WorkerError) return error;
-  const { name, cause } = error instanceof Error ? error : { name: 'unknown', cause: undefined };
-  const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : name;
+  const { name, cause } = Object(error) as { name?: unknown; cause?: unknown };
+  const { code } = Object(cause) as { code?: unknown };
+  const fault = String(code ?? name ?? 'unknown');
+  const reason = CONNECTION_FAULTS[fault] ?? fault;
   return new WorkerError('upstream_failed', `The connection to the upstream failed: ${reason}`);
 }
 

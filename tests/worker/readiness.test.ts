@@ -1,0 +1,168 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createLogger } from '../../common/logger.ts';
+import { until } from '../../testing/until.ts';
+import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
+import { readAnswer } from './events.ts';
+import { MODEL_ID, openScene, type Scene } from './scene.ts';
+import { startUpstream, type UpstreamServer } from './upstreamServer.ts';
+
+const RETRY_MS = 2_000;
+const CACHED_MS = 5_000;
+
+let upstream: UpstreamServer;
+let scene: Scene | undefined;
+let logged: { level: number; cause?: string; msg: string }[];
+beforeEach(async () => {
+  upstream = await startUpstream();
+  logged = [];
+});
+afterEach(async () => {
+  await scene?.close();
+  upstream.close();
+});
+
+async function open({ url = upstream.url } = {}): Promise<Scene> {
+  const into = { write: (line: string) => void logged.push(JSON.parse(line)) };
+  const logger = createLogger({ name: 'test', level: 'info', into });
+  scene = await openScene({ engine: createUpstreamEngine({ url }), logger });
+  return scene;
+}
+
+/** The status of a health check, and its error if it has one. */
+async function health({ url }: Scene) {
+  const response = await fetch(`${url}/health`);
+  const body = (await response.json()) as { error?: { code: string; message: string } };
+  return { status: response.status, ...body.error, wait: response.headers.get('retry-after') };
+}
+
+const READY = { status: 200 };
+const notReady = (reason: string) => ({
+  status: 503,
+  code: 'upstream_not_ready',
+  message: expect.stringContaining(`The upstream is not ready: ${reason}`),
+});
+
+describe('a worker with an upstream', () => {
+  it('tries each hosted model once with one token at its start, without being asked', async () => {
+    await open();
+    await until(async () => upstream.trials.length === 1);
+    expect(await health(scene as Scene)).toMatchObject(READY);
+    expect(upstream.trials).toEqual([MODEL_ID]);
+  });
+
+  it('is not healthy while a model loads, until its trial ends', async () => {
+    const loaded = Promise.withResolvers<void>();
+    upstream.answerTrialsWith(async (reply) => {
+      await loaded.promise;
+      reply.text('Hi');
+      reply.finish('length');
+      reply.end();
+    });
+    const loading = await open();
+    const reason = `it has not yet ended its trial of ${MODEL_ID}`;
+    for (let asked = 0; asked < 3; asked += 1) {
+      expect(await health(loading)).toMatchObject(notReady(reason));
+      loading.now.offsetMs += CACHED_MS;
+    }
+    loaded.resolve();
+    expect(await health(loading)).toMatchObject(READY);
+    expect(upstream.trials).toEqual([MODEL_ID]);
+  });
+
+  it('that is not there is not healthy, and is tried again until it is', async () => {
+    const { url } = upstream;
+    upstream.close();
+    const waiting = await open({ url });
+    const reason = `its trial of '${MODEL_ID}' failed. The connection to the upstream failed:`;
+    expect(await health(waiting)).toMatchObject(
+      notReady(`${reason} nothing listens at its address`),
+    );
+    expect(logged).toMatchObject([{ level: 50, msg: 'Found the upstream not ready' }]);
+    upstream = await startUpstream({ port: Number(new URL(url).port) });
+    waiting.now.offsetMs += RETRY_MS;
+    expect(await health(waiting)).toMatchObject(READY);
+    expect(logged.at(-1)).toMatchObject({ level: 30, msg: 'Found the upstream ready' });
+  });
+
+  it('that cannot answer for its model is not healthy, however often it is asked', async () => {
+    upstream.answerTrialsWith((reply) => reply.refuse(404, { error: 'no such model' }));
+    const waiting = await open();
+    const reason = `its trial of '${MODEL_ID}' failed. The upstream answered with status 404`;
+    for (let asked = 0; asked < 5; asked += 1) {
+      expect(await health(waiting)).toMatchObject(notReady(reason));
+    }
+    expect(upstream.trials).toHaveLength(1);
+  });
+
+  it('that is busy passes on its time to wait', async () => {
+    upstream.answerTrialsWith((reply) => {
+      reply.head(503, { 'retry-after': '7' });
+      reply.end();
+    });
+    const reason = `its trial of '${MODEL_ID}' failed. The upstream is busy: status 503`;
+    expect(await health(await open())).toMatchObject({ ...notReady(reason), wait: '7' });
+  });
+
+  it('is asked for its list of models, once in five seconds at most', async () => {
+    const ready = await open();
+    await health(ready);
+    for (let asked = 0; asked < 5; asked += 1) await health(ready);
+    expect(upstream.trials).toEqual([MODEL_ID]);
+    ready.now.offsetMs += CACHED_MS;
+    for (let asked = 0; asked < 5; asked += 1) await health(ready);
+    expect(upstream.trials).toEqual([MODEL_ID, undefined]);
+  });
+
+  it.each([404, 405, 429, 501])('and answers its list with %i is there', async (status) => {
+    const ready = await open();
+    await health(ready);
+    upstream.answerTrialsWith((reply) => reply.refuse(status, {}));
+    ready.now.offsetMs += CACHED_MS;
+    expect(await health(ready)).toMatchObject(READY);
+  });
+
+  it.each([
+    [500, 'The upstream answered with status 500'],
+    [503, 'The upstream is busy: status 503'],
+    [401, 'The upstream answered with status 401'],
+  ])('and answers its list with %i is away', async (status, reason) => {
+    const ready = await open();
+    await health(ready);
+    upstream.answerTrialsWith((reply) => reply.refuse(status, {}));
+    ready.now.offsetMs += CACHED_MS;
+    expect(await health(ready)).toMatchObject(notReady(reason));
+  });
+
+  it('that died is not healthy at the next check, and tries its models anew afterwards', async () => {
+    const ready = await open();
+    await health(ready);
+    const { url } = upstream;
+    upstream.close();
+    ready.now.offsetMs += CACHED_MS;
+    expect(await health(ready)).toMatchObject(notReady('The connection to the upstream failed'));
+    upstream = await startUpstream({ port: Number(new URL(url).port) });
+    ready.now.offsetMs += RETRY_MS;
+    expect(await health(ready)).toMatchObject(READY);
+    expect(upstream.trials).toEqual([MODEL_ID]);
+  });
+
+  it('is asked no list while jobs show that it is there, and at once when one fails', async () => {
+    const ready = await open();
+    await health(ready);
+    upstream.answerWith((reply) => {
+      reply.text('Hello');
+      reply.finish('stop');
+      reply.done();
+      reply.end();
+    });
+    ready.now.offsetMs += CACHED_MS;
+    const timestampMs = Date.now() + ready.now.offsetMs;
+    await readAnswer(await ready.ask(await ready.lock(), { timestampMs }));
+    await health(ready);
+    expect(upstream.trials).toEqual([MODEL_ID]);
+    upstream.answerWith((reply) => reply.break());
+    await ready.ask(await ready.lock(), { timestampMs });
+    await health(ready);
+    expect(upstream.trials).toEqual([MODEL_ID, undefined]);
+  });
+});

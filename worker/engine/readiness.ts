@@ -1,0 +1,157 @@
+import type { Logger } from '../../common/logger.ts';
+import { delay } from '../../common/wait.ts';
+import { asWorkerError, WorkerError } from '../protocol/errors.ts';
+import type { Engine } from './engine.ts';
+
+/** Whether an engine can answer, without a job to find out. */
+export interface Readiness {
+  /** The same engine; what it does for jobs counts as signs of life. */
+  readonly engine: Engine;
+  /**
+   * Resolves while each of these models has answered a trial, and the engine was there a moment ago.
+   *
+   * @throws WorkerError `upstream_not_ready` with the reason
+   */
+  require(models: readonly string[]): Promise<void>;
+  /** Ends trials that are under way. */
+  close(): void;
+}
+
+/** How long a caller waits for a trial: gateways give a health check up after three seconds. */
+const TRIAL_WAIT_MS = 1_000;
+/** A model of hundreds of gigabytes is loaded from a disk within this time. */
+const TRIAL_MS_MAX = 30 * 60_000;
+/** Health needs no key, so neither trials nor checks follow its calls one by one. */
+const RETRY_MS = 2_000;
+const ALIVE_MS = 5_000;
+
+const TOO_LONG = new WorkerError('upstream_failed', 'It took longer than half an hour');
+
+/** One token: it shows that the model is there and loaded, and costs nearly nothing. */
+const TRIAL_TOKENS = 1;
+const TRIAL_MESSAGES = [{ role: 'user' as const, content: 'Hello' }];
+
+/**
+ * Tries each model once with a completion of one token, as long as that takes: an upstream loads a
+ * model with its first request, and a job would take that for silence. Afterwards a cheap check, and
+ * the answers to jobs, show that the upstream is there. After an outage the models are tried anew.
+ *
+ * @param options.now Unix time in milliseconds
+ */
+export function createReadiness(options: {
+  engine: Engine;
+  logger: Logger;
+  now: () => number;
+}): Readiness {
+  const { engine, logger, now } = options;
+  const closing = new AbortController();
+  const proven = new Set<string>();
+  let trial: Promise<void> | undefined;
+  let check: Promise<void> | undefined;
+  let aliveAtMs = Number.NEGATIVE_INFINITY;
+  let failure: { error: WorkerError; atMs: number } | undefined;
+  let loggedReason: string | undefined;
+
+  /** The clock may fall back, so the difference counts in both directions. */
+  const isWithin = (ms: number, sinceMs: number): boolean => Math.abs(now() - sinceMs) < ms;
+
+  function logChange(reason: string | undefined): void {
+    if (reason === loggedReason) return;
+    if (reason === undefined) logger.info({ msg: 'Found the upstream ready' });
+    else logger.error({ msg: 'Found the upstream not ready', cause: reason });
+    loggedReason = reason;
+  }
+
+  function noteFailure(reason: string, cause: WorkerError): WorkerError {
+    const { retryAfterSeconds } = cause;
+    const error = notReady(reason, { cause, retryAfterSeconds });
+    failure = { error, atMs: now() };
+    if (!closing.signal.aborted) logChange(reason);
+    return error;
+  }
+
+  async function tryModel(model: string): Promise<void> {
+    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(TRIAL_MS_MAX)]);
+    const chat = { model, messages: TRIAL_MESSAGES };
+    try {
+      for await (const { type } of engine.generate(chat, { tokenLimit: TRIAL_TOKENS, signal })) {
+        // An upstream that ignores the limit would go on.
+        if (type !== 'alive') break;
+      }
+      proven.add(model);
+    } catch (error) {
+      const cause = signal.aborted ? TOO_LONG : asWorkerError(error);
+      throw noteFailure(`its trial of '${model}' failed. ${cause.message}`, cause);
+    }
+  }
+
+  async function tryModels(models: readonly string[]): Promise<void> {
+    for (const model of models) await tryModel(model);
+    aliveAtMs = now();
+    failure = undefined;
+    logChange(undefined);
+  }
+
+  async function checkUpstream(): Promise<void> {
+    try {
+      await engine.check?.();
+      aliveAtMs = now();
+    } catch (error) {
+      proven.clear();
+      const cause = asWorkerError(error);
+      throw noteFailure(cause.message, cause);
+    }
+  }
+
+  async function requireTrial(models: readonly string[]): Promise<void> {
+    if (trial === undefined && failure && isWithin(RETRY_MS, failure.atMs)) throw failure.error;
+    trial ??= tryModels(models).finally(() => {
+      trial = undefined;
+    });
+    const wait = new AbortController();
+    const isLate = delay(TRIAL_WAIT_MS, wait.signal).then((): never => {
+      throw notReady(`it has not yet ended its trial of ${models.join(', ')}`);
+    });
+    try {
+      await Promise.race([trial, isLate]);
+    } finally {
+      wait.abort();
+    }
+  }
+
+  return {
+    engine: {
+      kind: engine.kind,
+      async *generate(chat, limits) {
+        try {
+          for await (const event of engine.generate(chat, limits)) {
+            aliveAtMs = now();
+            yield event;
+          }
+        } catch (error) {
+          // The next health check asks the upstream itself.
+          if (!limits.signal.aborted) aliveAtMs = Number.NEGATIVE_INFINITY;
+          throw error;
+        }
+      },
+    },
+    async require(models) {
+      if (engine.check === undefined) return;
+      const unproven = models.filter((model) => !proven.has(model));
+      if (unproven.length > 0) return requireTrial(unproven);
+      if (isWithin(ALIVE_MS, aliveAtMs)) return;
+      check ??= checkUpstream().finally(() => {
+        check = undefined;
+      });
+      return check;
+    },
+    close: () => closing.abort(),
+  };
+}
+
+function notReady(
+  reason: string,
+  options?: ConstructorParameters<typeof WorkerError>[2],
+): WorkerError {
+  return new WorkerError('upstream_not_ready', `The upstream is not ready: ${reason}`, options);
+}
