@@ -45,7 +45,9 @@ describe('a plain completion', () => {
   it("runs through at most 65 files of API, client and common code, including its worker's", async () => {
     // The first one compiles, connects and fills what later ones find ready.
     await complete();
-    const files = await filesOf(complete);
+    const runs = [await filesOf(complete), await filesOf(complete), await filesOf(complete)];
+    // A timer's work, such as reading the prices, happens during some of them only.
+    const files = runs.reduce((some, other) => some.filter((path) => other.includes(path)));
     const own = files.filter((path) => /^(api|programs\/client|common)\//.test(path));
     expect(own).toContain('api/jobs/completion.ts');
     expect(own.length).toBeLessThanOrEqual(65);
