@@ -53,7 +53,10 @@ export async function openResources(options: {
   const { requestConnectionsMax = poolConnectionsMax } = options;
   const openPool = (max: number, plansOnce: boolean): pg.Pool => {
     const opened = createPool({
-      ...{ databaseUrl: config.DATABASE_URL, applicationName, max, plansOnce },
+      databaseUrl: config.DATABASE_URL,
+      applicationName,
+      max,
+      plansOnce,
       queryTimeoutMs: QUERY_TIMEOUT_MS,
     });
     opened.on('error', (error) => {
@@ -75,7 +78,11 @@ export async function openResources(options: {
   shutdown.add('ledger node', () => ending.abort());
   const addresses = createAddresses(config.SVC_PROGRAM_ID);
   const ledger = connectLedger({
-    ...{ config, connection, rpc, addresses, logger },
+    config,
+    connection,
+    rpc,
+    addresses,
+    logger,
     createSender: options.createSender,
   });
   shutdown.add('ledger', ledger.close);
@@ -90,14 +97,23 @@ export async function openResources(options: {
   const workers = createWorkerClient({
     signer: config.SVC_SIGNER_KEY,
     programId: addresses.programId,
-    ...{ dispatcher, allowLoopback, allowBuiltin: config.SVC_ALLOW_BUILTIN_WORKERS },
+    dispatcher,
+    allowLoopback,
+    allowBuiltin: config.SVC_ALLOW_BUILTIN_WORKERS,
     nowMs: Date.now,
   });
 
   const tokens = await createTokenCounts({ folder: config.SVC_TOKENIZERS_DIR, logger });
   shutdown.add('tokenizers', tokens.close);
   return {
-    ...{ pool, requestPool, connection, rpc, addresses, dispatcher, workers, tokens },
+    pool,
+    requestPool,
+    connection,
+    rpc,
+    addresses,
+    dispatcher,
+    workers,
+    tokens,
     ledger: ledger.context,
   };
 }

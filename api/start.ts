@@ -71,7 +71,9 @@ export async function startApi(
 
   const metrics = createMetrics();
   const resources = await openResources({
-    ...{ config, logger, shutdown },
+    config,
+    logger,
+    shutdown,
     applicationName: 'svc-api',
     poolConnectionsMax: POOL_CONNECTIONS_MAX,
     requestConnectionsMax: REQUEST_CONNECTIONS_MAX,
@@ -170,13 +172,19 @@ export async function startApi(
     metrics,
     tracer: tracing.tracer,
     readiness: createReadiness({
-      ...{ database: pool, clock, directory, catalog, nowMs },
+      database: pool,
+      clock,
+      directory,
+      catalog,
+      nowMs,
       readFaults: () => readFaults(ledger),
       isDraining: () => isDraining,
     }),
     isDraining: () => isDraining,
     webhooks: createWebhooks({
-      ...{ pool, allowLoopback, resolve: resolveName },
+      pool,
+      allowLoopback,
+      resolve: resolveName,
       sealing: createSealing(config.SVC_SECRETS_KEY),
     }),
     bursts: createBurstLimit({

@@ -90,12 +90,22 @@ export function createIndexer(options: {
     const failed = new AbortController();
     const signal = AbortSignal.any([lost, failed.signal]);
     const hints = createLogHints({
-      ...{ url: wsUrl, programId, commitment, logger },
+      url: wsUrl,
+      programId,
+      commitment,
+      logger,
       onHint: (transaction) =>
         transaction ? announcements.name(transaction) : announcements.hint(),
     });
     const mirror = keepMirror({
-      ...{ client, announcements, hints, signal, logger, metrics, progress, announcing },
+      client,
+      announcements,
+      hints,
+      signal,
+      logger,
+      metrics,
+      progress,
+      announcing,
       context: { source, commitment, addresses: createAddresses(programId) },
     });
     const parts = [
@@ -156,7 +166,9 @@ export function createIndexer(options: {
       const reconcileBreaches = reconcileWatch.breaches();
       const isCurrent = lag !== null && lag.slots <= lagMax.slots && lag.ms <= lagMax.ms;
       return {
-        ...{ role, lag, reconcileBreaches },
+        role,
+        lag,
+        reconcileBreaches,
         isReady: role === 'standby' || (isCurrent && reconcileBreaches <= BREACHES_MAX),
       };
     },

@@ -17,7 +17,9 @@ shutdown.onSignals();
 endWithParent();
 
 const { url } = await startIndexer({
-  ...{ config, logger, shutdown },
+  config,
+  logger,
+  shutdown,
   onFatal(error) {
     logger.fatal({ msg: 'Stopped at an error that needs a person', err: error });
     void shutdown.run().then(() => process.exit(1));

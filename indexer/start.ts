@@ -86,7 +86,11 @@ export async function startIndexer(options: {
   shutdown.add('ledger clock', clock.close);
   const addresses = createAddresses(programId);
   const sender = createSender({
-    ...{ rpc: node, feePayers: [config.SVC_CRANK_KEY], commitment, logger, wsUrl },
+    rpc: node,
+    feePayers: [config.SVC_CRANK_KEY],
+    commitment,
+    logger,
+    wsUrl,
     priorityFee: createPriorityFee({
       rpc: node,
       estimate: createHeliusFee(config.HELIUS_API_KEY),
@@ -100,12 +104,20 @@ export async function startIndexer(options: {
   const progress = createProgress(() => performance.now());
   const metrics = createMetrics(progress);
   const { keepers, close } = createKeepers({
-    ...{ programId, sender, clock, logger, metrics, database: pool },
+    programId,
+    sender,
+    clock,
+    logger,
+    metrics,
+    database: pool,
     nowMs: () => performance.now(),
   });
   shutdown.add('keepers', close);
   const abuseWatch = createAbuseWatch({
-    ...{ clock, logger, metrics, database: pool },
+    clock,
+    logger,
+    metrics,
+    database: pool,
     limits: [
       { offence: unpaidEndings, offencesMax: config.SVC_ABUSE_UNPAID_ENDINGS_PER_HOUR },
       { offence: rejectedDisputes, offencesMax: config.SVC_ABUSE_REJECTED_DISPUTES_PER_30_DAYS },
@@ -113,10 +125,16 @@ export async function startIndexer(options: {
   });
 
   const reconcileWatch = createReconcileWatch({
-    ...{ logger, metrics, random: Math.random, wait: delay },
+    logger,
+    metrics,
+    random: Math.random,
+    wait: delay,
     reconcile: (signal) =>
       reconcile({
-        ...{ database: reconcilePool, connection, addresses, signal },
+        database: reconcilePool,
+        connection,
+        addresses,
+        signal,
         patienceMs: MIRROR_PATIENCE_MS,
       }),
     intervalMs: config.SVC_RECONCILE_INTERVAL_SECONDS * 1_000,
@@ -131,7 +149,9 @@ export async function startIndexer(options: {
   const backgroundJobs = await awaitDatabase(openJobs, logger);
   shutdown.add('background jobs', backgroundJobs.close);
   const webhooks = await startWebhooks({
-    ...{ pool, logger, onFatal },
+    pool,
+    logger,
+    onFatal,
     databaseUrl: config.DATABASE_URL,
     queryTimeoutMs: QUERY_TIMEOUT_MS,
     sealing: createSealing(config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS),
@@ -147,12 +167,18 @@ export async function startIndexer(options: {
   const history = { source, rpc, programId: programId.toBase58(), logger };
 
   const indexer = createIndexer({
-    ...{ pool, wsUrl, programId, commitment, logger, metrics },
+    pool,
+    wsUrl,
+    programId,
+    commitment,
+    logger,
+    metrics,
     keepers: [...keepers, abuseWatch],
     source: config.HELIUS_API_KEY
       ? createHistorySource({ ...history, registry: metrics.registry })
       : source,
-    ...{ reconcileWatch, progress },
+    reconcileWatch,
+    progress,
     lagMax: { slots: config.INDEXER_LAG_SLOTS_MAX, ms: config.INDEXER_LAG_MS_MAX },
     announcing: { awaitsFinality: config.SVC_WEBHOOK_COMMITMENT === 'finalized' },
     onFatal,
@@ -165,7 +191,8 @@ export async function startIndexer(options: {
 
   const server = createStatusServer(indexer, metrics);
   const { address, port } = await listenAt(server, {
-    ...{ host: config.INDEXER_HOST, port: config.INDEXER_PORT },
+    host: config.INDEXER_HOST,
+    port: config.INDEXER_PORT,
     settings: { host: 'INDEXER_HOST', port: 'INDEXER_PORT' },
   });
   shutdown.add('status server', () => void server.close());

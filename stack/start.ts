@@ -53,7 +53,9 @@ export async function startStack(options: {
     const startAt = (url?: string): Child => {
       const port = url && new URL(url).port;
       return startChild({
-        ...{ name, script, logFolder },
+        name,
+        script,
+        logFolder,
         isRestart: url !== undefined,
         environment: {
           ...environmentFor(PARTS[part], environment),

@@ -69,7 +69,8 @@ export function createWebhooks(options: {
       await assertCallable(url);
       const signingSecret = secret ?? generateSecret();
       const webhook = {
-        ...{ wallet, url },
+        wallet,
+        url,
         id: `wh_${randomUUID().replaceAll('-', '')}`,
         events: events.toSorted(),
         apiVersion: API_VERSION,

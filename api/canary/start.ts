@@ -133,7 +133,10 @@ export async function startCanary(
   const shutdown = createShutdown({ logger, timeoutMs: SHUTDOWN_TIMEOUT_MS });
   try {
     const resources = await openResources({
-      ...{ config, logger, shutdown, createSender },
+      config,
+      logger,
+      shutdown,
+      createSender,
       applicationName: 'svc-canary',
       poolConnectionsMax: POOL_CONNECTIONS_MAX,
     });

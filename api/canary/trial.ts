@@ -122,7 +122,9 @@ async function settle(
   const charged = Math.min(claimedTokens, countedTokens);
   return {
     kind: 'proven' as const,
-    ...{ text, claimedTokens, countedTokens },
+    text,
+    claimedTokens,
+    countedTokens,
     chargedCredits: chargeCredits(priceOf(job.model), charged, job.lockCredits),
   };
 }

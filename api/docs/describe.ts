@@ -98,17 +98,29 @@ function parametersOf({
   return [
     ...Object.entries(pathParameters).map(
       ([name, description]): Parameter => ({
-        ...{ name, in: 'path', required: true, description, schema: text },
+        name,
+        in: 'path',
+        required: true,
+        description,
+        schema: text,
       }),
     ),
     ...Object.entries(hasQuery ? querySchemas(jobListQuery) : {}).map(
       ([name, { description = '', ...schema }]): Parameter => ({
-        ...{ name, in: 'query', required: false, description, schema },
+        name,
+        in: 'query',
+        required: false,
+        description,
+        schema,
       }),
     ),
     ...Object.entries(requestHeaders).map(
       ([name, description]): Parameter => ({
-        ...{ name, in: 'header', required: false, description, schema: text },
+        name,
+        in: 'header',
+        required: false,
+        description,
+        schema: text,
       }),
     ),
   ];
@@ -170,7 +182,10 @@ const headers: Record<string, string> = {
 
 const parameters = Object.entries(headers).map(
   ([name, description]): Parameter => ({
-    ...{ name, in: 'header', required: name !== 'Svc-Signature-Previous', description },
+    name,
+    in: 'header',
+    required: name !== 'Svc-Signature-Previous',
+    description,
     schema: { type: 'string' },
   }),
 );

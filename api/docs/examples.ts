@@ -153,8 +153,13 @@ export const streamExample = `${[...stream.map((data) => JSON.stringify(data)), 
 const chain_slot = job.on_chain.slot;
 const credits_remaining = 9_992;
 const refunded = {
-  ...{ job_id: jobId, model: model.id, tier: model.svc.tier, credits_refunded: 8 },
-  ...{ refund_tx: refundTx, chain_slot, credits_remaining: 10_000 },
+  job_id: jobId,
+  model: model.id,
+  tier: model.svc.tier,
+  credits_refunded: 8,
+  refund_tx: refundTx,
+  chain_slot,
+  credits_remaining: 10_000,
 };
 
 const eventData: EventData = {
@@ -169,8 +174,11 @@ const eventData: EventData = {
     credits_remaining,
   },
   'job.processing': {
-    ...{ job_id: jobId, model: model.id, worker_address: worker },
-    ...{ tx: settlementTx, chain_slot },
+    job_id: jobId,
+    model: model.id,
+    worker_address: worker,
+    tx: settlementTx,
+    chain_slot,
   },
   'job.completed': {
     job_id: jobId,
@@ -197,15 +205,19 @@ const eventData: EventData = {
   },
   'credit.low': { credits_remaining: 92, usdc_value: 0.92, threshold: 100 },
   'credit.topup': {
-    ...{ credits_added: 10_000, credits_remaining: 10_092, usdc_value: 100.92 },
-    ...{ tx: topupTx, chain_slot },
+    credits_added: 10_000,
+    credits_remaining: 10_092,
+    usdc_value: 100.92,
+    tx: topupTx,
+    chain_slot,
   },
   'worker.registered': {
     worker_address: worker,
     endpoint: 'https://worker.example.com',
     models: [model.id],
     stake_token: 1_000,
-    ...{ tx: topupTx, chain_slot },
+    tx: topupTx,
+    chain_slot,
   },
   'worker.slashed': {
     worker_address: worker,

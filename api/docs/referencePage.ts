@@ -131,7 +131,9 @@ ${all
           .filter(({ operation }) => operation.tags.includes(name))
           .map(
             ({ operation: { summary, operationId } }): Heading => ({
-              ...{ title: summary, anchor: operationId, isInner: true },
+              title: summary,
+              anchor: operationId,
+              isInner: true,
             }),
           ),
       ]),

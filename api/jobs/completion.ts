@@ -178,7 +178,12 @@ export function createCompletions(services: CompletionServices): Completions {
     delivery.finish({ finishReason, isTruncated, usage });
     const receipt = settlements.receipt(job, answer);
     const stored = settlements.store(job, claim, {
-      ...{ text, finishReason, isTruncated, usage, created, ...receipt },
+      text,
+      finishReason,
+      isTruncated,
+      usage,
+      created,
+      ...receipt,
       modelId: job.model.id,
       escrowTx: job.escrowTx,
       worker: { address: reservation.worker.address, engine },

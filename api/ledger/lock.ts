@@ -224,7 +224,13 @@ function lockedJob(
   const { id, address, creditAccount } = draft;
   const { escrowTx, lockedAtEarliest, lockedAtLatest } = lock;
   return {
-    ...{ id, address, creditAccount, wallet: payer.wallet, ...quoted, escrowTx, lockedAtLatest },
+    id,
+    address,
+    creditAccount,
+    wallet: payer.wallet,
+    ...quoted,
+    escrowTx,
+    lockedAtLatest,
     deadlines: jobDeadlines({
       lockedAtEarliest,
       lockedAtLatest,

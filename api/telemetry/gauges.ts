@@ -124,7 +124,8 @@ export async function serveMetrics(options: {
     );
   });
   const { address, port } = await listenAt(server, {
-    ...{ host: options.host, port: options.port },
+    host: options.host,
+    port: options.port,
     settings: { host: 'METRICS_HOST', port: 'METRICS_PORT' },
   });
   return {

@@ -22,7 +22,11 @@ interface Tracing {
 const SERVICE = 'svc-api';
 const ignore = () => undefined;
 const noLogger: DiagLogger = {
-  ...{ error: ignore, warn: ignore, info: ignore, debug: ignore, verbose: ignore },
+  error: ignore,
+  warn: ignore,
+  info: ignore,
+  debug: ignore,
+  verbose: ignore,
 };
 /** A collector that is away must not hold up a process that ends. */
 const EXPORT_TIMEOUT_MS = 5_000;

@@ -78,7 +78,10 @@ export function mergeChanges(changes: readonly Change[]): MergedChange[] {
     const hosted = new Map(before?.hosting);
     if (hosting) hosted.set(hosting.model, hosting.hosts);
     merged.set(address, {
-      ...{ table, address, sequence, hosting: hosted },
+      table,
+      address,
+      sequence,
+      hosting: hosted,
       values: { ...before?.values, ...values },
       sequenceBefore: before?.sequenceBefore ?? sequence - 1n,
     });

@@ -41,7 +41,8 @@ export async function keepMirror(options: {
   const { source } = options.context;
   await bindLedger({ ...options.context, database: client });
   const announcer = await resumeAnnouncing({
-    ...{ announcing, database: client },
+    announcing,
+    database: client,
     sweptSlot: await selectCursor(client, 'confirmed'),
     ledgerSlot: () => source.slot('finalized'),
   });

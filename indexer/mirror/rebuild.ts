@@ -159,7 +159,11 @@ export async function rebuildMirror(options: {
   const { pool, source, addresses, signal, onFolded } = options;
   const client = await pool.connect();
   const context: MirrorContext = {
-    ...{ database: client, source, addresses, signal, onFolded },
+    database: client,
+    source,
+    addresses,
+    signal,
+    onFolded,
     commitment: 'confirmed',
     announcer: null,
   };

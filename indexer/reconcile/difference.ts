@@ -40,8 +40,10 @@ export function compareRows(
   if (found?.sequence !== expected?.sequence) {
     return [
       {
-        ...{ ...place, column: 'sequence' },
-        ...{ mirror: text(found?.sequence), expected: text(expected?.sequence) },
+        ...place,
+        column: 'sequence',
+        mirror: text(found?.sequence),
+        expected: text(expected?.sequence),
       },
     ];
   }

@@ -100,7 +100,9 @@ async function askPage(
   paginationToken: string | null,
 ): Promise<GetTransactionsForAddressResultSignatures> {
   const config: GetTransactionsForAddressConfigSignatures = {
-    ...{ commitment: 'finalized', transactionDetails: 'signatures', sortOrder: 'asc' },
+    commitment: 'finalized',
+    transactionDetails: 'signatures',
+    sortOrder: 'asc',
     filters: { slot: { gte: Math.max(0, Number(slot)), lte: Number(slotMax) } },
     limit: PAGE,
     ...(paginationToken !== null && { paginationToken }),
@@ -116,7 +118,9 @@ async function checkBeginning(
 ): Promise<void> {
   const before = first.signature;
   const older = await source.list({
-    ...{ commitment: 'finalized', before, limit: PAGE },
+    commitment: 'finalized',
+    before,
+    limit: PAGE,
     nodeSlotMin: range.slotMax,
   });
   if (older.every(({ slot }) => slot >= first.slot || slot < range.slot)) return;

@@ -162,7 +162,9 @@ async function listOnce(
   before: ListedTransaction | undefined,
 ): Promise<ListedTransaction[]> {
   const page = await source.list({
-    ...{ commitment, before: before?.signature, limit: before ? PAGE : FIRST_PAGE },
+    commitment,
+    before: before?.signature,
+    limit: before ? PAGE : FIRST_PAGE,
     ...(address !== undefined && { address }),
     ...(slotMax !== undefined && { nodeSlotMin: slotMax }),
   });

@@ -97,7 +97,9 @@ export function createLedgerSource(options: {
   return {
     async list({ commitment, address = programId.toBase58(), before, limit, nodeSlotMin }) {
       const config = {
-        ...{ commitment, limit, ...(before && { before }) },
+        commitment,
+        limit,
+        ...(before && { before }),
         // A node that has not come so far refuses to list anything.
         ...(nodeSlotMin !== undefined && { minContextSlot: Number(nodeSlotMin) }),
       };

@@ -97,24 +97,38 @@ function instructionsFor({ payer, signer }: Signers) {
   const actor = { signer, gateway };
   const lock = (): TransactionInstruction =>
     jobLock({
-      ...{ ...actor, payer, wallet: anyKey(), modelId: 'any', jobId: HASH.slice(16) },
-      ...{ tokenLimit: 1, maxCredits: 1n },
+      ...actor,
+      payer,
+      wallet: anyKey(),
+      modelId: 'any',
+      jobId: HASH.slice(16),
+      tokenLimit: 1,
+      maxCredits: 1n,
     });
   const acknowledge = (job: PublicKey): TransactionInstruction =>
     jobAcknowledge({ ...actor, job, worker, attempt: 1 });
   const proveAndSettle = (job: PublicKey): TransactionInstruction[] => [
     ed25519Instruction({
-      ...{ publicKey: anyKey(), message: new Uint8Array(PROOF_BYTES) },
+      publicKey: anyKey(),
+      message: new Uint8Array(PROOF_BYTES),
       signature: new Uint8Array(64),
     }),
     jobProve({
-      ...{ job, worker, ed25519InstructionIndex: 0 },
-      ...{ outputHash: HASH, promptTokens: 1, completionTokens: 1 },
+      job,
+      worker,
+      ed25519InstructionIndex: 0,
+      outputHash: HASH,
+      promptTokens: 1,
+      completionTokens: 1,
     }),
     jobSettle({
-      ...{ ...actor, job, worker, workerPayout },
-      ...{ creditAccount: createAddresses().creditAccount(anyKey()) },
-      ...{ deliveredHash: HASH, countedTokens: 1 },
+      ...actor,
+      job,
+      worker,
+      workerPayout,
+      creditAccount: createAddresses().creditAccount(anyKey()),
+      deliveredHash: HASH,
+      countedTokens: 1,
     }),
   ];
   const close = (): TransactionInstruction => jobClose({ job: anyKey(), rentPayer: payer });

@@ -118,7 +118,9 @@ export function recordRequests(options: {
       const level = PROBES.has(route) && status === '200' ? 'debug' : 'info';
       logger[level]({
         msg: 'Answered a request',
-        ...{ request_id: requestId, job_id: jobId, ...answered },
+        request_id: requestId,
+        job_id: jobId,
+        ...answered,
         duration_ms: Math.round(durationMs),
       });
     });

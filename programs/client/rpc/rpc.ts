@@ -163,7 +163,9 @@ export function createRpc(options: {
           open.delete(question);
         };
         const question: Question = {
-          ...{ id: ++asked, method, parameters },
+          id: ++asked,
+          method,
+          parameters,
           resolve(result) {
             const value = readAs(method, result, read);
             close();

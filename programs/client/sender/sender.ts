@@ -266,7 +266,8 @@ export function createSender(options: {
       if (!feePayers.passOver(payer)) continue;
       logger.error({
         msg: 'A fee payer could not pay',
-        ...{ fee_payer: payer.publicKey.toBase58(), cause: last.error.name },
+        fee_payer: payer.publicKey.toBase58(),
+        cause: last.error.name,
       });
     }
     if (!last) throw new Error('The sender has no fee payer');

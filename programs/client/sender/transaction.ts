@@ -184,7 +184,8 @@ export function signTransaction(
   const message = lookup
     ? compileWithLookup(options, lookup)
     : compileLegacyMessage({
-        ...{ instructions: options.instructions, feePayer: feePayer.publicKey },
+        instructions: options.instructions,
+        feePayer: feePayer.publicKey,
         blockhash: base58.decode(blockhash),
       });
   // So few signatures fit that their count has one byte.

@@ -152,10 +152,20 @@ export async function gatherEvidence(options: {
   const { account, slot, transactions, unread } = await readOneMoment(options, reader);
   const events = transactions.flatMap(placeEvents);
   return {
-    ...{ addresses, job, account, slot, transactions, unread },
+    addresses,
+    job,
+    account,
+    slot,
+    transactions,
+    unread,
     creditEvents: await gatherCreditEvents({ reader, job, events, historyMax }),
     worker: await gatherWorkerRecords({
-      ...{ connection, addresses, reader, job, events, historyMax },
+      connection,
+      addresses,
+      reader,
+      job,
+      events,
+      historyMax,
     }),
     now: await readClock(connection),
   };

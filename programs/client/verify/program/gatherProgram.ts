@@ -63,7 +63,10 @@ export async function gatherProgram(options: {
       owned.context.slot <= after.slot &&
       areStatesEqual(before.bytes, after.bytes);
     const evidence: ProgramEvidence = {
-      ...{ addresses, executable, isAtRest: isUnchanged, now: before.unixTime },
+      addresses,
+      executable,
+      isAtRest: isUnchanged,
+      now: before.unixTime,
       tokenAccounts: after.tokenAccounts,
       slots: { first: before.slot, last: after.slot },
       accounts: owned.value.map(({ pubkey, account }) => ({ address: pubkey, data: account.data })),
