@@ -13,6 +13,7 @@ export const PACKAGES = {
       'programs/client/index',
       'programs/client/sender/index',
       'programs/client/verify/index',
+      'programs/client/wallet/index',
     ],
   },
   'svc-testing': { folder: 'testing/kit', entries: ['testing/kit/index'] },

@@ -1,11 +1,13 @@
+import type { AccountMeta, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import { createInstruction } from '#instruction';
 import {
-  type AccountMeta,
-  type PublicKey,
-  SYSVAR_INSTRUCTIONS_PUBKEY,
-  SystemProgram,
-  TransactionInstruction,
-} from '@solana/web3.js';
-import { type Addresses, createAddresses, PROGRAM_ID, TOKEN_PROGRAM } from './addresses.ts';
+  type Addresses,
+  createAddresses,
+  INSTRUCTIONS_SYSVAR,
+  PROGRAM_ID,
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
+} from './addresses.ts';
 import { camelCase, IDL, wordsOf } from './codec.ts';
 import type { FieldType, InstructionInterface } from './interface.ts';
 import { lookUp } from './keys.ts';
@@ -163,8 +165,7 @@ export function buildInstruction(name: string, fields: object): TransactionInstr
     const pubkey = isOptional ? (given[field] ?? programId) : find(field);
     return { pubkey: pubkey as PublicKey, isSigner, isWritable };
   });
-  const data = Buffer.from(concatBytes(item.discriminator, ...args));
-  return new TransactionInstruction({ programId, keys, data });
+  return createInstruction({ programId, keys, data: concatBytes(item.discriminator, ...args) });
 }
 
 /** For each deployment in use: an instruction is built several times for each job. */
@@ -186,8 +187,8 @@ function listFixed(addresses: Addresses): Record<string, PublicKey> {
     stakeVault: addresses.stakeVault,
     eventAuthority: addresses.eventAuthority,
     program: addresses.programId,
-    systemProgram: SystemProgram.programId,
+    systemProgram: SYSTEM_PROGRAM,
     tokenProgram: TOKEN_PROGRAM,
-    instructionsSysvar: SYSVAR_INSTRUCTIONS_PUBKEY,
+    instructionsSysvar: INSTRUCTIONS_SYSVAR,
   };
 }

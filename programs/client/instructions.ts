@@ -1,5 +1,7 @@
-import { Ed25519Program, PublicKey, TransactionInstruction } from '@solana/web3.js';
-import { createAddresses, PROGRAM_ID } from './addresses.ts';
+import type { TransactionInstruction } from '@solana/web3.js';
+import { createInstruction } from '#instruction';
+import { PublicKey } from '#publicKey';
+import { createAddresses, ED25519_PROGRAM, findAddress, PROGRAM_ID } from './addresses.ts';
 import * as generated from './generated/instructions.ts';
 import { ed25519InstructionData } from './proof.ts';
 
@@ -23,7 +25,7 @@ export function configInitialize(
   input: Omit<generated.ConfigInitializeInput, 'programData'> & { programData?: PublicKey },
 ): TransactionInstruction {
   const seeds = [(input.programId ?? PROGRAM_ID).toBytes()];
-  const [programData] = PublicKey.findProgramAddressSync(seeds, UPGRADEABLE_LOADER);
+  const programData = findAddress(seeds, UPGRADEABLE_LOADER);
   return generated.configInitialize({ programData, ...input });
 }
 
@@ -66,8 +68,8 @@ export type SignedMessage = Parameters<typeof ed25519InstructionData>[0];
 
 /** The precompile's instruction that job_prove names by its index. */
 export function ed25519Instruction(proof: SignedMessage): TransactionInstruction {
-  const data = Buffer.from(ed25519InstructionData(proof));
-  return new TransactionInstruction({ programId: Ed25519Program.programId, keys: [], data });
+  const data = ed25519InstructionData(proof);
+  return createInstruction({ programId: ED25519_PROGRAM, keys: [], data });
 }
 
 /**

@@ -76,11 +76,11 @@ function failing(described: string): string[] {
   return checks.filter(({ verdict }) => verdict === 'fails').map(({ name }) => name);
 }
 
-describe('the bundle of verification for browsers', () => {
+describe.each(['verify', 'wallet'])('the bundle of %s for browsers', (entry) => {
   let bundle: Bundle;
 
   beforeAll(async () => {
-    bundle = await bundleForBrowser('programs/client/verify/index.ts');
+    bundle = await bundleForBrowser(`programs/client/${entry}/index.ts`);
   });
 
   it('contains nothing of Node, Anchor and web3.js', () => {

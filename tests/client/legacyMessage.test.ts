@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Keypair, PublicKey, TransactionInstruction, TransactionMessage } from '@solana/web3.js';
+import { compileLegacyMessage } from '../../programs/client/sender/legacyMessage.ts';
 import {
-  compileLegacyMessage,
   signTransaction,
   TransactionTooLargeError,
 } from '../../programs/client/sender/transaction.ts';

@@ -1,3 +1,4 @@
+import { base64 } from '@scure/base';
 import {
   type AtSlot,
   atSlot,
@@ -179,6 +180,47 @@ export function sendTransaction(
     [wire, { ...options, encoding: 'base64', maxRetries: 0 }],
     textOf,
   );
+}
+
+interface Simulation {
+  /** Why the transaction would fail; null where it would not. */
+  readonly err: TransactionError | null;
+  readonly logs: readonly string[];
+  /** The bytes that the accounts asked for would have; null for one that would not be there. */
+  readonly accounts: readonly (Uint8Array | null)[];
+}
+
+/**
+ * What a transaction would do at present. Signatures are not checked, so that none is needed yet.
+ *
+ * @param wire in base64
+ * @param options.accounts addresses of accounts to show as the transaction would leave them
+ */
+export async function simulateTransaction(
+  rpc: Rpc,
+  wire: string,
+  options: { readonly commitment: Commitment; readonly accounts: readonly string[] },
+): Promise<Simulation> {
+  const { commitment, accounts: addresses } = options;
+  const config = { commitment, encoding: 'base64', accounts: { encoding: 'base64', addresses } };
+  const { value } = await rpc.ask(
+    'simulateTransaction',
+    [wire, { ...config, sigVerify: false, replaceRecentBlockhash: true }],
+    atSlot(simulationOf),
+  );
+  return value;
+}
+
+function simulationOf(value: unknown): Simulation {
+  const { err, logs, accounts } = fieldsOf(value);
+  return {
+    err: errorOf(err),
+    logs: listOf(logs ?? [], textOf),
+    accounts: listOf(
+      accounts ?? [],
+      orNull((account) => base64.decode(listOf(fieldsOf(account).data, textOf)[0] ?? '')),
+    ),
+  };
 }
 
 /** Why a node's check refused a transaction; undefined for any other refusal. */

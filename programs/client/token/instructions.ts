@@ -1,10 +1,11 @@
+import type { AccountMeta, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import { createInstruction } from '#instruction';
 import {
-  type AccountMeta,
-  type PublicKey,
-  SystemProgram,
-  TransactionInstruction,
-} from '@solana/web3.js';
-import { ASSOCIATED_TOKEN_PROGRAM, findAddress, TOKEN_PROGRAM } from '../addresses.ts';
+  ASSOCIATED_TOKEN_PROGRAM,
+  findAddress,
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
+} from '../addresses.ts';
 import { concatBytes, viewOf } from '../platform/bytes.ts';
 
 /** The token program's instructions that are sent here, by the number that each begins with. */
@@ -41,7 +42,7 @@ export function tokenAccountCreate(fields: {
     [
       { ...readonly(payer), isSigner: true, isWritable: true },
       writable(associatedTokenAddress(mint, owner)),
-      ...[owner, mint, SystemProgram.programId, TOKEN_PROGRAM].map(readonly),
+      ...[owner, mint, SYSTEM_PROGRAM, TOKEN_PROGRAM].map(readonly),
     ],
     CREATE_IDEMPOTENT,
   );
@@ -103,5 +104,5 @@ export function u64(amount: bigint): Uint8Array {
 }
 
 function instruction(programId: PublicKey, keys: AccountMeta[], data: Uint8Array) {
-  return new TransactionInstruction({ programId, keys, data: Buffer.from(data) });
+  return createInstruction({ programId, keys, data });
 }

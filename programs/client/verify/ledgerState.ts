@@ -3,11 +3,8 @@ import { type DecodedAccount, unixSecondsOf } from '../accounts.ts';
 import { BASE_UNITS_PER_CREDIT } from '../generated/constants.ts';
 import type { LedgerConnection } from '../ledgerConnection.ts';
 
-/** Accounts and programs that every ledger has at the same address. */
+/** The account of the ledger's time, on every ledger. */
 export const CLOCK = new PublicKey('SysvarC1ock11111111111111111111111111111111');
-export const ED25519_PROGRAM = new PublicKey('Ed25519SigVerify111111111111111111111111111');
-/** Owns every wallet. */
-export const SYSTEM_PROGRAM = PublicKey.default;
 
 /** What the service itself acts on. */
 export const COMMITMENT = 'confirmed';

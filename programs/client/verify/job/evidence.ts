@@ -1,13 +1,12 @@
 import type { VersionedTransactionResponse } from '@solana/web3.js';
 import { PublicKey } from '#publicKey';
-import { type Addresses, TOKEN_PROGRAM } from '../../addresses.ts';
+import { type Addresses, ED25519_PROGRAM, TOKEN_PROGRAM } from '../../addresses.ts';
 import { type DecodedEvent, decodeEvents, type EventName, type Events } from '../../events.ts';
 import type { Job, Worker } from '../../generated/types.ts';
 import { decodeBase58, publicKeyOf } from '../../keys.ts';
 import { areBytesEqual, viewOf } from '../../platform/bytes.ts';
 import { ed25519InstructionData } from '../../proof.ts';
 import type { Place } from '../check.ts';
-import { ED25519_PROGRAM } from '../ledgerState.ts';
 
 interface Instruction {
   readonly programId: string;

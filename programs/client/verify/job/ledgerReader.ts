@@ -1,9 +1,10 @@
 import type { PublicKey } from '@solana/web3.js';
 import { decodeAccount } from '../../accounts.ts';
 import type { Addresses } from '../../addresses.ts';
+import { SYSTEM_PROGRAM } from '../../addresses.ts';
 import { areKeysEqual } from '../../keys.ts';
 import type { LedgerConnection } from '../../ledgerConnection.ts';
-import { COMMITMENT, SYSTEM_PROGRAM } from '../ledgerState.ts';
+import { COMMITMENT } from '../ledgerState.ts';
 import {
   type JobAccount,
   type LedgerTransaction,

@@ -1,0 +1,47 @@
+/**
+ * What a page needs so that a wallet can sign for the program, for Node and browsers: instructions,
+ * accounts, and the calls that send a signed transaction and find out what became of it. It needs no
+ * Buffer, no module of Node, and neither Anchor nor web3.js.
+ */
+
+export { PublicKey } from '#publicKey';
+export {
+  fetchConfig,
+  fetchCreditAccount,
+  fetchGateway,
+  fetchJob,
+  fetchModel,
+  fetchWorker,
+  gatewaySigners,
+  type ReadOptions,
+  unixSecondsOf,
+} from '../accounts.ts';
+export { type Addresses, createAddresses, PROGRAM_ID } from '../addresses.ts';
+export { type EscrowError, escrowErrorOf } from '../errors.ts';
+export {
+  BASE_UNITS_PER_CREDIT,
+  CREDITS_MAX,
+  NO_LIMIT,
+} from '../generated/constants.ts';
+export type { Config, CreditAccount, EscrowErrorName, Job } from '../generated/types.ts';
+export * from '../instructions.ts';
+export { parseJobId } from '../jobId.ts';
+export { parseReceipt, proofMessage, receiptMessage, verifySignature } from '../proof.ts';
+export { NoAnswerError, RpcError } from '../rpc/answers.ts';
+export { connectRpc } from '../rpc/connectRpc.ts';
+export {
+  getBalance,
+  getBlockHeight,
+  getLatestBlockhash,
+  getSignatureStatuses,
+  preflightErrorOf,
+  type SignatureStatus,
+  sendTransaction,
+  simulateTransaction,
+} from '../rpc/methods.ts';
+export type { Rpc } from '../rpc/rpc.ts';
+export { compileLegacyMessage } from '../sender/legacyMessage.ts';
+export { type Refusal, refusalOf } from '../sender/outcome.ts';
+export { associatedTokenAddress, tokenAccountCreate } from '../token/instructions.ts';
+export { decodeTokenAccount, type TokenAccount } from '../token/layout.ts';
+export { connectLedger, requestFrom } from '../verify/connection/connectLedger.ts';
