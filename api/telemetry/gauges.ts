@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { PublicKey } from '@solana/web3.js';
-import { Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import { hostInUrl, listenAt } from '../../common/net/urls.ts';
 import { delay } from '../../common/wait.ts';
 import { getBalance } from '../../programs/client/rpc/methods.ts';
@@ -93,6 +93,18 @@ export function observeState(
     registers,
     collect() {
       this.set(sum(directory.answering().map(({ inFlight }) => inFlight)));
+    },
+  });
+  new Counter({
+    name: 'svc_api_worker_failures_total',
+    help: 'Incidents for which a worker cooled down',
+    labelNames: ['worker'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { address, cooldown } of directory.answering()) {
+        this.inc({ worker: address }, cooldown.failuresTotal);
+      }
     },
   });
 }

@@ -4,6 +4,8 @@ import type { WorkerRow } from '../sql/workers.ts';
 export interface Cooldown {
   /** Incidents since its last proven answer. */
   failures: number;
+  /** Incidents since this process began. */
+  failuresTotal: number;
   failedAtMs: number;
   /** Until then it is asked only where no sound worker is left. */
   coolUntilMs: number;
@@ -22,7 +24,13 @@ const BUSY_MS_MAX = 30_000;
 
 export function newCooldown(): Cooldown {
   const never = Number.NEGATIVE_INFINITY;
-  return { failures: 0, failedAtMs: never, coolUntilMs: never, busyUntilMs: never };
+  return {
+    failures: 0,
+    failuresTotal: 0,
+    failedAtMs: never,
+    coolUntilMs: never,
+    busyUntilMs: never,
+  };
 }
 
 /**
@@ -34,6 +42,7 @@ export function newCooldown(): Cooldown {
 export function noteFailure(cooldown: Cooldown, begunAtMs: number, nowMs: number): void {
   if (begunAtMs < cooldown.failedAtMs) return;
   cooldown.failures += 1;
+  cooldown.failuresTotal += 1;
   cooldown.failedAtMs = nowMs;
   const coolDownMs = COOL_DOWN_MS_MIN * 2 ** (cooldown.failures - 1);
   cooldown.coolUntilMs = nowMs + Math.min(coolDownMs, COOL_DOWN_MS_MAX);

@@ -122,10 +122,9 @@ export async function startRunningService({
   for (const { publicKey } of [feePayer, crank]) {
     await ledger.fundLamports(publicKey, 1_000 * LAMPORTS_PER_SOL);
   }
-  const workers: TestWorker[] = [];
-  for (const behaviour of behaviours) {
-    workers.push(await startTestWorker({ behaviour, rpc, opened }));
-  }
+  const workers = await Promise.all(
+    behaviours.map((behaviour) => startTestWorker({ behaviour, rpc, opened })),
+  );
 
   const shared: SharedSettings = {
     DATABASE_URL: database.databaseUrl,

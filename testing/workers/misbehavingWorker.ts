@@ -43,7 +43,17 @@ export type WorkerMode =
   /** Reports every conversation as too long. */
   | 'counts_more'
   /** Continues until it is stopped, reaches the token limit, or gets another mode. */
-  | 'endless';
+  | 'endless'
+  /** Resets the connection at once. */
+  | 'resets'
+  /** Goes silent after some content, with the connection open. */
+  | 'hangs_midstream'
+  /** Sends events that the protocol does not know. */
+  | 'sends_nonsense'
+  /** Sends one event without an end. */
+  | 'floods'
+  /** Claims that the job is not open. */
+  | 'claims_not_open';
 
 const SLOW_FIRST_TOKEN_MS = 1_500;
 export const FULL_SECONDS = 25;
@@ -51,6 +61,7 @@ export const FULL_SECONDS = 25;
 const ENDLESS_TOKEN_MS = 10;
 /** Role and some content, so that a client has seen text. */
 const EVENTS_BEFORE_DEATH = 4;
+const FLOOD_PIECE_CHARACTERS = 65_536;
 
 export interface MisbehavingWorker {
   /** The worker's endpoint, for the registration. */
@@ -67,7 +78,8 @@ export interface MisbehavingWorker {
 }
 
 interface MisbehavingWorkerOptions {
-  mode: WorkerMode;
+  /** A function draws the mode of each job anew, for a worker that has one job at a time. */
+  mode: WorkerMode | (() => WorkerMode);
   /** Answers instead of the built-in engine, in every mode. */
   engine?: Engine;
   rpc: Rpc;
@@ -86,7 +98,8 @@ export async function startMisbehavingWorker(
 ): Promise<MisbehavingWorker> {
   const { rpc, authority, proofKey, programId = PROGRAM_ID, capacity = 64, port = 0 } = options;
   const { terms = { gateways: 'any', shareMinBasisPoints: 0 } } = options;
-  let { mode } = options;
+  const drawMode = typeof options.mode === 'function' ? options.mode : undefined;
+  let mode: WorkerMode = typeof options.mode === 'function' ? 'honest' : options.mode;
   const requests: MisbehavingWorker['requests'] = [];
   const identity: WorkerIdentity = { programId, authority, proofKey, capacity, terms };
   const worker = createWorker({
@@ -106,6 +119,7 @@ export async function startMisbehavingWorker(
   const app = express();
   app.post(/.*/, (request, _response, next) => {
     requests.push({ path: request.path, receivedAtMs: Date.now() });
+    if (request.path === '/jobs') mode = drawMode?.() ?? mode;
     next();
   });
   app.post(
@@ -175,9 +189,21 @@ function corruptProof(mode: WorkerMode, signProof: SignProof): SignProof {
 
 /** The app writes whole events, so that single events can be dropped. */
 function filterResponse(mode: () => WorkerMode): RequestHandler {
-  return (_request, response, next) => {
+  return (request, response, next) => {
     switch (mode()) {
       case 'never_answers':
+        return;
+      case 'resets':
+        request.socket.resetAndDestroy();
+        return;
+      case 'sends_nonsense':
+        response.type('text/event-stream').end('event: proof\ndata: {"output_hash": 7}\n\n');
+        return;
+      case 'floods':
+        flood(response);
+        return;
+      case 'claims_not_open':
+        response.status(409).json({ error: { code: 'job_not_open', message: 'Not open' } });
         return;
       case 'refuses':
         response.status(503).json({ error: { code: 'no_free_slot', message: 'Refused' } });
@@ -193,7 +219,11 @@ function filterResponse(mode: () => WorkerMode): RequestHandler {
         response.status(400).json({ error: { code: 'context_length_exceeded', message: '' } });
         return;
       case 'dies_midstream':
-        dieAfterEvents(response);
+        // Earlier events must reach the caller, or the worker would seem to have sent nothing.
+        endAfterEvents(response, () => setTimeout(() => response.destroy(), 20));
+        break;
+      case 'hangs_midstream':
+        endAfterEvents(response, () => undefined);
         break;
       case 'empty_output':
         filterEvents(response, (event) => !event.includes('"content":'));
@@ -206,17 +236,28 @@ function filterResponse(mode: () => WorkerMode): RequestHandler {
   };
 }
 
-function dieAfterEvents(response: Response): void {
+function endAfterEvents(response: Response, end: () => unknown): void {
   let events = 0;
   filterEvents(response, () => {
     events += 1;
     if (events === EVENTS_BEFORE_DEATH) {
       response.end = () => response;
-      // Earlier events must reach the caller, or the worker would seem to have sent nothing.
-      setTimeout(() => response.destroy(), 20);
+      end();
     }
     return events <= EVENTS_BEFORE_DEATH;
   });
+}
+
+/** More than any event may have, as fast as it is taken. */
+function flood(response: Response): void {
+  response.type('text/event-stream').write('data: ');
+  const piece = 'x'.repeat(FLOOD_PIECE_CHARACTERS);
+  const pour = (): void => {
+    if (response.destroyed) return;
+    if (response.write(piece)) setImmediate(pour);
+    else response.once('drain', pour);
+  };
+  pour();
 }
 
 function filterEvents(response: Response, isSent: (event: string) => boolean): void {

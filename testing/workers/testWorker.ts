@@ -6,8 +6,15 @@ import type { Engine } from '../../worker/engine/engine.ts';
 import type { Service } from '../ledger/ledger.ts';
 import { startMisbehavingWorker, type WorkerMode } from './misbehavingWorker.ts';
 
+/** One with a mode for each job, an engine of its own, or few slots. */
+export interface WorkerPlan {
+  mode?: WorkerMode | (() => WorkerMode);
+  engine?: Engine;
+  capacity?: number;
+}
+
 /** A worker's behaviour, or the engine of an honest one. */
-export type WorkerBehaviour = WorkerMode | Engine;
+export type WorkerBehaviour = WorkerMode | Engine | WorkerPlan;
 
 /** A running worker: registered, staked, and hosting the service's model. */
 export interface TestWorker {
@@ -25,6 +32,8 @@ export interface TestWorker {
   drop(): void;
   /** The number of jobs that it received. */
   jobsAsked(): number;
+  /** The number of jobs that it runs at the moment. */
+  inFlight(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -39,13 +48,12 @@ export async function startTestWorker(options: {
   const authority = Keypair.generate();
   const proofKey = Keypair.generate();
   const { url, address, requests, setMode, drop, close } = await startMisbehavingWorker({
-    ...(typeof behaviour === 'string'
-      ? { mode: behaviour }
-      : { mode: 'honest', engine: behaviour }),
+    mode: 'honest',
+    capacity: CAPACITY,
+    ...planOf(behaviour),
     rpc,
     authority: authority.publicKey,
     proofKey,
-    capacity: CAPACITY,
     terms: { gateways: [opened.gateway], shareMinBasisPoints: 0 },
   });
   await registerWorker(opened.operator, {
@@ -64,7 +72,16 @@ export async function startTestWorker(options: {
     payout: associatedTokenAddress(opened.mints.credit, authority.publicKey),
     setMode,
     drop,
+    async inFlight() {
+      const health = await (await fetch(`${url}/health`)).json();
+      return (health as { in_flight: number }).in_flight;
+    },
     jobsAsked: () => requests.filter(({ path }) => path === '/jobs').length,
     close,
   };
+}
+
+function planOf(behaviour: WorkerBehaviour): WorkerPlan {
+  if (typeof behaviour === 'string') return { mode: behaviour };
+  return 'generate' in behaviour ? { engine: behaviour } : behaviour;
 }

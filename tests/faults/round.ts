@@ -1,0 +1,150 @@
+import { delay } from '../../common/wait.ts';
+import type { StartedProcess } from '../../testing/childProcess.ts';
+import type { Random } from '../../testing/random.ts';
+import { auditWallet, isOpen, type JobAccount, type LedgerState, readLedger } from './books.ts';
+import { createEpisode, type Episode } from './episodes.ts';
+import type { Scene } from './scene.ts';
+import { drawWeighted, type Tally } from './tally.ts';
+import { WORLD_FAULTS, WORLD_WEIGHTS } from './worldFaults.ts';
+
+const POLL_MS = 50;
+/** Without any progress for so long, what is left hangs, and the ledger's clock is moved. */
+const QUIET_MS = 800;
+/** To the stop of running answers, past the last proof, past the refund. */
+const CLOCK_STEPS_SECONDS = [106, 10, 15];
+/** A client that has no answer by then never gets one. */
+const PATIENCE_MS = 40_000;
+
+/** Plays many clients at once while something strikes them all. @returns each violation */
+export async function playRound(scene: Scene, random: Random, tally: Tally): Promise<string[]> {
+  const { service } = scene;
+  const before = await readLedger(service);
+  const known = new Set(before.jobs.map(({ id }) => id));
+  const ended = new Map<string, JobAccount>();
+
+  const worldFault = drawWeighted(random, WORLD_WEIGHTS);
+  const spare = worldFault === 'API killed' ? await scene.spare() : undefined;
+  const episodes = scene.wallets.map((wallet) => {
+    const isEndangered = spare !== undefined && random.below(2) === 0;
+    const baseUrl = isEndangered ? spare.url : service.baseUrl;
+    return createEpisode({ scene, random, tally, wallet, baseUrl, isEndangered });
+  });
+
+  async function look(): Promise<LedgerState> {
+    const state = await readLedger(service);
+    for (const job of state.jobs) if (!known.has(job.id)) ended.set(job.id, job);
+    return state;
+  }
+
+  async function strike(): Promise<void> {
+    if (worldFault === 'none') return;
+    await delay(random.below(500));
+    tally.note(worldFault);
+    if (worldFault === 'API killed') await (spare as StartedProcess).kill();
+    else await WORLD_FAULTS[worldFault](scene, random);
+  }
+
+  const struck = strike();
+  await untilDone([...episodes.map(({ play }) => play()), struck], { scene, look });
+  await untilDone(
+    episodes.map(({ repeatBroken }) => repeatBroken(service.baseUrl)),
+    { scene, look },
+  );
+  const violations = await endRound({ scene, look, known });
+  const state = { ...(await look()), jobs: [...ended.values()] };
+  violations.push(...auditRound({ episodes, before, state }));
+  for (const { outcome, errorCode, isReplay } of episodes.flatMap(({ received }) => received)) {
+    tally.noteOutcome([isReplay ? 'replayed' : outcome, errorCode].join(' '));
+  }
+  for (const [address, failures] of await scene.failures()) {
+    if (failures > 0 && scene.honest.some((worker) => worker.address === address)) {
+      violations.push(`${failures} failures were counted against an honest worker`);
+    }
+  }
+  return violations.map((violation) => `[${worldFault}] ${violation}`);
+}
+
+interface Watch {
+  scene: Scene;
+  look: () => Promise<LedgerState>;
+}
+
+/** Waits for all, and moves the ledger's clock once nothing moves any more. */
+async function untilDone(playing: readonly Promise<void>[], { scene, look }: Watch): Promise<void> {
+  let left = playing.length;
+  let movedAtMs = performance.now();
+  const all = Promise.all(
+    playing.map(async (each) => {
+      await each;
+      left -= 1;
+      movedAtMs = performance.now();
+    }),
+  );
+  const startMs = performance.now();
+  const steps = [...CLOCK_STEPS_SECONDS];
+  while (left > 0) {
+    await delay(POLL_MS);
+    if (performance.now() - movedAtMs < QUIET_MS) continue;
+    if (performance.now() - startMs > PATIENCE_MS) {
+      throw new Error(`${left} clients got no answer, whatever the clock showed`);
+    }
+    // An honest worker that is at work must not be made late.
+    if ((await inFlightAtHonest(scene)) > 0) continue;
+    const step = steps.shift();
+    if (step === undefined) continue;
+    await look();
+    await scene.service.advanceSeconds(step);
+    movedAtMs = performance.now();
+  }
+  await all;
+}
+
+async function inFlightAtHonest({ honest }: Scene): Promise<number> {
+  const counts = await Promise.all(honest.map((worker) => worker.inFlight()));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** Waits for jobs whose clients are gone; 130 s after the last lock, none may be open. */
+async function endRound({
+  scene,
+  look,
+  known,
+}: Watch & { known: ReadonlySet<string> }): Promise<string[]> {
+  let open: JobAccount[] = [];
+  for (const seconds of [0, ...CLOCK_STEPS_SECONDS]) {
+    if (seconds > 0) await scene.service.advanceSeconds(seconds);
+    const startMs = performance.now();
+    const waitMs = seconds === CLOCK_STEPS_SECONDS.at(-1) ? 12 * QUIET_MS : QUIET_MS;
+    do {
+      open = (await look()).jobs.filter((job) => isOpen(job) && !known.has(job.id));
+      if (open.length === 0) return [];
+      await delay(POLL_MS);
+    } while (performance.now() - startMs < waitMs || (await inFlightAtHonest(scene)) > 0);
+  }
+  return open.map(({ id, status }) => `job ${id} is ${status} after 131 s`);
+}
+
+function auditRound({
+  episodes,
+  before,
+  state,
+}: {
+  episodes: readonly Episode[];
+  before: LedgerState;
+  state: LedgerState;
+}): string[] {
+  const violations = episodes.flatMap(({ wallet, received, isEndangered }) => {
+    const credits = before.wallets.get(wallet.creditAccount)?.availableCredits ?? 0n;
+    const broken = received.findLast(({ outcome }) => outcome === 'broken');
+    return [
+      ...auditWallet({ ...wallet, availableBefore: credits, received }, state),
+      ...(broken && !isEndangered ? [`a connection broke: ${JSON.stringify(received)}`] : []),
+    ];
+  });
+  for (const [address, { stakeTokens, status }] of before.workers) {
+    const now = state.workers.get(address);
+    if (now?.stakeTokens !== stakeTokens) violations.push(`the stake of ${address} changed`);
+    if (now?.status !== status) violations.push(`${address} became ${now?.status}`);
+  }
+  return violations;
+}

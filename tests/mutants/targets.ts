@@ -1,0 +1,128 @@
+/** Files that decide about money, and the tests that judge them: the quickest first. */
+export interface Target {
+  area: string;
+  files: readonly string[];
+  tests: readonly string[];
+}
+
+export const TARGETS: readonly Target[] = [
+  {
+    area: 'pricing',
+    files: ['programs/client/pricing.ts'],
+    tests: ['client/pricing', 'api/quote', 'auditors/verifyJob'],
+  },
+  {
+    area: 'admission',
+    files: ['api/jobs/admission.ts'],
+    tests: ['api/quote', 'api/errorOrder', 'api/lock', 'api/walletErrors', 'journeys/lockFailures'],
+  },
+  {
+    area: 'lock',
+    files: ['api/ledger/lock.ts'],
+    tests: ['api/lock', 'api/lockFailures', 'journeys/lockFailures', 'journeys/outages'],
+  },
+  {
+    area: 'settlement',
+    files: ['api/jobs/settlement.ts', 'api/ledger/settlement.ts', 'api/jobs/job.ts'],
+    tests: [
+      'api/settlement',
+      'api/tokensCharged',
+      'api/attempt',
+      'journeys/answerFailures',
+      'journeys/failures',
+      'journeys/slowLedger',
+      'journeys/outages',
+    ],
+  },
+  {
+    area: 'refund',
+    files: ['api/jobs/refund.ts', 'api/ledger/refund.ts'],
+    tests: [
+      'api/refund',
+      'api/jobEnds',
+      'journeys/answerFailures',
+      'journeys/failures',
+      'journeys/outages',
+    ],
+  },
+  {
+    area: 'idempotency',
+    files: ['api/jobs/idempotency.ts', 'api/jobs/requestIdentity.ts', 'api/sql/requests.ts'],
+    tests: [
+      'api/idempotency',
+      'api/idempotencyBatches',
+      'api/idempotencyKeyChange',
+      'api/statusLookup',
+      'journeys/idempotency',
+    ],
+  },
+  {
+    area: 'request path',
+    files: ['api/jobs/completion.ts', 'api/jobs/dispatch.ts', 'api/jobs/attempt.ts'],
+    tests: [
+      'api/attempt',
+      'api/failover',
+      'api/answerDelivery',
+      'api/streamDelivery',
+      'journeys/answerFailures',
+      'journeys/routing',
+      'journeys/idempotency',
+      'journeys/failures',
+    ],
+  },
+  {
+    area: 'folds',
+    files: ['change', 'config', 'credit', 'folds', 'job', 'worker'].map(
+      (name) => `indexer/fold/${name}.ts`,
+    ),
+    tests: [
+      'indexer/folds',
+      'indexer/simulator/simulator',
+      'indexer/reconcile',
+      'indexer/rollBack',
+    ],
+  },
+  {
+    area: 'keeper',
+    files: ['indexer/keeper/duties.ts'],
+    tests: ['indexer/keeper', 'indexer/keepers'],
+  },
+  {
+    area: 'worker',
+    files: ['admission', 'answer', 'attempts', 'output'].map((name) => `worker/jobs/${name}.ts`),
+    tests: [
+      'worker/admission',
+      'worker/attempts',
+      'worker/earlyStarts',
+      'worker/jobs',
+      'worker/stopping',
+      'worker/upstreamAnswer',
+    ],
+  },
+  {
+    area: 'proofs',
+    files: ['programs/client/proof.ts', 'programs/client/jobId.ts'],
+    tests: ['client/proof', 'client/jobId', 'auditors/verifyJob'],
+  },
+  {
+    area: 'verification',
+    files: [
+      'accountRules',
+      'endingRules',
+      'evidence',
+      'evidenceRules',
+      'historyRules',
+      'record',
+      'settlementRules',
+      'workRules',
+    ].map((name) => `programs/client/verify/job/${name}.ts`),
+    tests: ['auditors/verifyJob', 'auditors/forgedJob', 'auditors/missingEvidence'],
+  },
+  {
+    area: 'audit',
+    files: ['accountRules', 'jobRules', 'vaultRules'].map(
+      (name) => `programs/client/verify/program/${name}.ts`,
+    ),
+    tests: ['auditors/auditProgram'],
+  },
+];

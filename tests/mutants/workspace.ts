@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+import { listFiles, ROOT } from '../tidy/sourceTree.ts';
+
+/** A copy of the checkout in which one file at a time is another. */
+export interface Workspace {
+  write(path: string, source: string): void;
+  /**
+   * Runs one test file up to its first failure.
+   *
+   * @returns whether it passed; one that is still running after `timeoutMs` did not
+   */
+  passes(testFile: string, timeoutMs: number): Promise<boolean>;
+  /** Whether the copy has only sound types. */
+  compiles(): Promise<boolean>;
+  close(): void;
+}
+
+export function createWorkspace(): Workspace {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-mutants-'));
+  for (const path of listFiles()) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    cpSync(join(ROOT, path), join(folder, path));
+  }
+  linkPackages(folder);
+  const node = process.execPath;
+
+  async function run(args: readonly string[], timeoutMs: number): Promise<boolean> {
+    const child = spawn(node, args, {
+      cwd: folder,
+      stdio: 'ignore',
+      detached: true,
+      env: { ...process.env, RUST_LOG: 'off' },
+    });
+    const timer = setTimeout(() => {
+      // Its children too: what hangs may be one of them.
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    }, timeoutMs);
+    const [code] = await once(child, 'exit');
+    clearTimeout(timer);
+    return code === 0;
+  }
+
+  return {
+    write: (path, source) => writeFileSync(join(folder, path), source),
+    passes: (testFile, timeoutMs) =>
+      run(
+        [
+          '--experimental-vm-modules',
+          `--import=${join(folder, 'testing/jest/endWithRun.mjs')}`,
+          join(ROOT, 'node_modules/jest/bin/jest.js'),
+          ...['--bail', '--runInBand', '--forceExit', '--rootDir', folder],
+          ...['--config', join(folder, 'jest.config.mjs'), `tests/${testFile}.test.ts`],
+        ],
+        timeoutMs,
+      ),
+    compiles: () =>
+      run([join(ROOT, 'node_modules/typescript/bin/tsc'), '--noEmit', '-p', '.'], 120_000),
+    close: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** The checkout's packages; links to its own workspaces lead into the copy. */
+function linkPackages(folder: string): void {
+  const from = join(ROOT, 'node_modules');
+  const to = join(folder, 'node_modules');
+  mkdirSync(to);
+  for (const name of readdirSync(from)) {
+    const path = join(from, name);
+    const target = lstatSync(path).isSymbolicLink() ? readlinkSync(path) : path;
+    symlinkSync(isAbsolute(target) ? path : target, join(to, name));
+  }
+}
