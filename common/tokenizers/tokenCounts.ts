@@ -4,9 +4,10 @@ import { openTokenizers, PROMPT_BYTES_MAX, type Tokenizers } from './tokenizers.
 /**
  * Token counts of texts whose model has no tokenizer at hand.
  *
- * Both are bounds chosen in the client's favour where money follows from them: a prompt is never
- * refused for being larger than it is, and a worker's count is never accepted above what the
- * delivered text can hold.
+ * Bounds are chosen in the client's favour where money follows from them: a prompt is never refused
+ * for being larger than it is, and a worker's count is never accepted above what a text like the
+ * delivered one holds. `npm run bench:tokens` measures the latter against the tokenizers of five open
+ * models, and docs/token-counts.md has the table.
  */
 
 /** Common tokenizers average four bytes a token and seldom reach eight over a whole prompt. */
@@ -16,11 +17,6 @@ const PROMPT_BYTES_PER_TOKEN = 8;
 export function estimatePromptTokens(messages: readonly { content: string }[]): number {
   const bytes = messages.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
   return Math.ceil(bytes / PROMPT_BYTES_PER_TOKEN);
-}
-
-/** The largest number of tokens a text can hold: every token yields at least one byte. */
-function estimateOutputTokens(text: string): number {
-  return Buffer.byteLength(text);
 }
 
 /** Counts tokens as a model does, or within the bounds of `common/tokenizers/tokenCounts.ts` where it cannot. */
@@ -65,8 +61,9 @@ export function countWith(count: Tokenizers['count'] | undefined): TokenCounts {
     },
     async output(modelId, text) {
       const counted = await count?.({ modelId, texts: [text], kind: 'answer' });
-      const bound = estimateOutputTokens(text);
-      return counted === undefined ? bound : Math.min(counted + END_TOKENS, bound);
+      if (counted === undefined) return boundTokens(text);
+      // Every token yields at least one byte.
+      return Math.min(counted + END_TOKENS, Buffer.byteLength(text));
     },
   };
 }
@@ -91,4 +88,129 @@ function beginningOf(texts: readonly string[]): string[] {
     room = room.subarray(written);
     return text.slice(0, read);
   });
+}
+
+/** Tokens for each of what a text holds. */
+interface Rates {
+  /** A run of ASCII letters; a capital after a small letter begins another. */
+  word: number;
+  /** Its fifth to eighth letter. */
+  fifthLetter: number;
+  /** Its ninth letter, and each one after it. */
+  ninthLetter: number;
+  digit: number;
+  /** Any other visible ASCII character. */
+  sign: number;
+  /** A run of line ends, or of at least two spaces. */
+  blank: number;
+  /** A letter of the Greek or the Cyrillic alphabet. */
+  greekOrCyrillic: number;
+  /** Any other character of two bytes. */
+  twoBytes: number;
+  /** A Chinese, Japanese or Korean character. */
+  eastAsian: number;
+  /** Any other character of three bytes. */
+  threeBytes: number;
+  fourBytes: number;
+}
+
+/** The least rates at which no measured text has more tokens, by whichever tokenizer. */
+const BOUND: Rates = {
+  word: 1.42,
+  fifthLetter: 0.15,
+  ninthLetter: 0.58,
+  digit: 1.3,
+  sign: 0.7,
+  blank: 1.06,
+  greekOrCyrillic: 0.33,
+  twoBytes: 1.09,
+  eastAsian: 0.8,
+  threeBytes: 1.4,
+  fourBytes: 2.9,
+};
+
+/** The rates nearest to the mean of the tokenizers. */
+const ESTIMATE: Rates = {
+  word: 1.1,
+  fifthLetter: 0,
+  ninthLetter: 0.52,
+  digit: 0.76,
+  sign: 0.61,
+  blank: 0.67,
+  greekOrCyrillic: 0.28,
+  twoBytes: 0.85,
+  eastAsian: 0.67,
+  threeBytes: 1.07,
+  fourBytes: 2.04,
+};
+
+/** The least text differs most from the average, and the token that ends an answer is counted, too. */
+const SPARE_TOKENS = 2;
+
+/** The most tokens that a worker may have needed for a text; never more than it has bytes. */
+export function boundTokens(text: string): number {
+  const bound = Math.ceil(weigh(text, BOUND)) + SPARE_TOKENS;
+  return Math.min(bound, Buffer.byteLength(text));
+}
+
+/** About as many tokens as a text has; at least one unless it is empty, and never more than bytes. */
+export function estimateTokens(text: string): number {
+  return Math.min(Math.ceil(weigh(text, ESTIMATE)), Buffer.byteLength(text));
+}
+
+function weigh(text: string, rates: Rates): number {
+  let tokens = 0;
+  /** Letters of the word so far; 0 outside of one. */
+  let letters = 0;
+  let isSmall = false;
+  let blanks = 0;
+  let isAfterLineEnd = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    const isSmallLetter = code >= 0x61 && code <= 0x7a;
+    if (isSmallLetter || (code >= 0x41 && code <= 0x5a)) {
+      const goesOn = letters > 0 && (isSmall === isSmallLetter || (letters === 1 && isSmallLetter));
+      letters = goesOn ? letters + 1 : 1;
+      isSmall = isSmallLetter;
+      if (letters === 1) tokens += rates.word;
+      else if (letters > 8) tokens += rates.ninthLetter;
+      else if (letters > 4) tokens += rates.fifthLetter;
+      blanks = 0;
+      isAfterLineEnd = false;
+      continue;
+    }
+    letters = 0;
+    if (code === 0x0a || code === 0x0d) {
+      if (!isAfterLineEnd) tokens += rates.blank;
+      isAfterLineEnd = true;
+      blanks = 0;
+      continue;
+    }
+    isAfterLineEnd = false;
+    if (code === 0x20 || code === 0x09) {
+      blanks += 1;
+      if (blanks === 2) tokens += rates.blank;
+      continue;
+    }
+    blanks = 0;
+    if (code >= 0xd800 && code <= 0xdbff) at += 1;
+    tokens += rateOf(code, rates);
+  }
+  return tokens;
+}
+
+function rateOf(code: number, rates: Rates): number {
+  if (code < 0x80) return code >= 0x30 && code <= 0x39 ? rates.digit : rates.sign;
+  if (code < 0x800) return code >= 0x370 && code < 0x530 ? rates.greekOrCyrillic : rates.twoBytes;
+  if (code >= 0xd800 && code <= 0xdbff) return rates.fourBytes;
+  return isEastAsian(code) ? rates.eastAsian : rates.threeBytes;
+}
+
+function isEastAsian(code: number): boolean {
+  return (
+    (code >= 0x2e80 && code < 0xa4d0) ||
+    (code >= 0xac00 && code < 0xd7b0) ||
+    (code >= 0xf900 && code < 0xfb00) ||
+    code >= 0xff00
+  );
 }

@@ -130,22 +130,22 @@ describe(`random texts (seed ${random.seed})`, () => {
 });
 
 describe('without a tokenizer, or without one in time,', () => {
-  it('bytes bound the count of a model without a tokenizer', async () => {
+  it('a calibrated bound replaces the count of a model without a tokenizer', async () => {
     expect(await tokens.prompt('another', [user('hello world')])).toBe(2);
-    expect(await tokens.output('another', 'hello world')).toBe(11);
+    expect(await tokens.output('another', 'hello world')).toBe(6);
   });
 
-  it('bytes bound the count of an answer of more than 512 KiB', async () => {
-    expect(await tokens.output(model, ' hello'.repeat(90_000))).toBe(540_000);
+  it('a calibrated bound replaces the count of an answer of more than 512 KiB', async () => {
+    expect(await tokens.output(model, ' hello'.repeat(90_000))).toBe(141_302);
   });
 
-  it('bytes bound the count without a folder of tokenizers', async () => {
+  it('a calibrated bound replaces the count without a folder of tokenizers', async () => {
     const without = await createTokenCounts({ folder: undefined, logger });
-    expect(await without.output(model, 'hello world')).toBe(11);
+    expect(await without.output(model, 'hello world')).toBe(6);
     await without.close();
   });
 
-  it('bytes bound the newest prompt when too many prompts wait, but no answer', async () => {
+  it('a bound replaces the count of the newest prompt when too many prompts wait, but no answer', async () => {
     const counting = [long, ...Array<string>(PROMPTS_WAITING_MAX).fill('hello')].map((text) =>
       tokens.prompt(model, [user(text)]),
     );
@@ -156,12 +156,12 @@ describe('without a tokenizer, or without one in time,', () => {
     expect(await tokens.prompt(model, [user('zzzzzzzz')])).toBe(8);
   });
 
-  it('bytes bound the newest answer when too many answers wait', async () => {
+  it('a bound replaces the count of the newest answer when too many answers wait', async () => {
     const counting = [long, ...Array<string>(ANSWERS_WAITING_MAX).fill('hello')].map((text) =>
       tokens.output(model, text),
     );
     const prompt = tokens.prompt(model, [user('zzzzzzzz')]);
-    expect(await tokens.output(model, 'hello world')).toBe(11);
+    expect(await tokens.output(model, 'hello world')).toBe(6);
     expect(await prompt).toBe(8);
     await Promise.all(counting);
     expect(await tokens.output(model, 'hello world')).toBe(3);
@@ -169,7 +169,7 @@ describe('without a tokenizer, or without one in time,', () => {
 });
 
 describe('a tokenizer thread that died', () => {
-  it('leaves its own and all later counts to the bound by bytes', async () => {
+  it('leaves its own and all later counts to the calibrated bounds', async () => {
     const lost = await createTokenCounts({ folder, logger });
     const post = jest.spyOn(Worker.prototype, 'postMessage');
     const counting = [
@@ -179,8 +179,8 @@ describe('a tokenizer thread that died', () => {
     ];
     (post.mock.contexts[0] as Worker).emit('error', new Error('out of memory'));
     post.mockRestore();
-    expect(await Promise.all(counting)).toEqual([long.length / 8, 1, 11]);
-    expect(await lost.output(model, 'hello world')).toBe(11);
+    expect(await Promise.all(counting)).toEqual([long.length / 8, 1, 6]);
+    expect(await lost.output(model, 'hello world')).toBe(6);
     await lost.close();
   });
 });

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
 import { APIError } from 'openai';
+import { boundTokens } from '../../common/tokenizers/tokenCounts.ts';
 import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { chargeCredits } from '../../programs/client/pricing.ts';
 import {
@@ -230,13 +231,13 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
   it('is charged for the lower count when its worker claims more tokens [charging.lower-count]', async () => {
     await work('inflates_count');
     const body = { model: service.model.id, messages, max_tokens: 100_000 };
-    if (kind === 'plain') await service.openai(wallet).chat.completions.create(body);
-    else {
-      const stream = await service
-        .openai(wallet)
-        .chat.completions.create({ ...body, stream: true });
-      for await (const _chunk of stream);
-    }
+    const client = service.openai(wallet);
+    if (kind === 'plain') {
+      const { choices, usage } = await client.chat.completions.create(body);
+      // There is no tokenizer.
+      const bound = boundTokens(choices[0]?.message.content ?? '');
+      expect(usage?.completion_tokens).toBe(bound);
+    } else for await (const _ of await client.chat.completions.create({ ...body, stream: true }));
     await untilAll('settled', 1);
     expect(await onlyJob()).toMatchObject({ status: 'settled', charged: 8n });
   });

@@ -1,0 +1,53 @@
+import { describe, expect, it } from '@jest/globals';
+import { boundTokens, estimateTokens } from '../../common/tokenizers/tokenCounts.ts';
+import { createRandom } from '../../testing/random.ts';
+
+const random = createRandom();
+
+// The least and the greatest counts by the tokenizers of docs/token-counts.md.
+const texts: [string, string, number, number][] = [
+  ['English', 'The quick brown fox jumps over the lazy dog. '.repeat(10), 101, 101],
+  [
+    'code',
+    'for (let i = 0; i < rows.length; i += 1) total += rows[i].price;\n'.repeat(10),
+    220,
+    290,
+  ],
+  ['digits', '3141592653589793238462643383279502884197'.repeat(5), 67, 200],
+  ['Chinese', '服务按实际生成的词元数量收费，未使用的积分会立即退还。'.repeat(5), 80, 110],
+  ['emoji', '😀🎉🚀🔥👍'.repeat(10), 50, 140],
+];
+
+describe('the bound of the tokens of a text', () => {
+  it.each(texts)(
+    'is at least what any tokenizer counts, and below five times the least: %s',
+    (_kind, text, least, most) => {
+      expect(boundTokens(text)).toBeGreaterThanOrEqual(most);
+      expect(boundTokens(text)).toBeLessThan(5 * least);
+    },
+  );
+
+  it('is never above the number of bytes', () => {
+    expect(boundTokens('')).toBe(0);
+    expect(boundTokens('é')).toBe(2);
+  });
+
+  it(`never falls when a text goes on (seed ${random.seed})`, () => {
+    const characters = [...'aZ09 \n\t._é中ж😀'];
+    let text = '';
+    let last = 0;
+    for (let length = 0; length < 500; length += 1) {
+      text += characters[random.below(characters.length)] ?? '';
+      const bound = boundTokens(text);
+      expect(bound).toBeGreaterThanOrEqual(last);
+      last = bound;
+    }
+  });
+});
+
+describe('the estimate of the tokens of a text', () => {
+  it.each(texts)('lies between half the least count and the bound: %s', (_kind, text, least) => {
+    expect(estimateTokens(text)).toBeGreaterThanOrEqual(least / 2);
+    expect(estimateTokens(text)).toBeLessThanOrEqual(boundTokens(text));
+  });
+});
