@@ -5,7 +5,12 @@ import {
   portSetting,
   shutdownTimeoutSetting,
 } from '../common/config.ts';
-import { addressSetting, keypairListSetting, keypairSetting } from '../common/ledgerSettings.ts';
+import {
+  addressListSetting,
+  addressSetting,
+  keypairListSetting,
+  keypairSetting,
+} from '../common/ledgerSettings.ts';
 import { logLevelSetting } from '../common/logger.ts';
 import {
   databaseUrlSetting,
@@ -52,6 +57,16 @@ export const environmentSchema = z.object({
     .default([])
     .describe(
       'origins whose pages may call the API from a browser, separated by commas; default: none',
+    ),
+  SVC_CONSOLE_RPC_URL: httpUrlSetting
+    .optional()
+    .describe(
+      "the ledger's node that the web app's pages call from browsers: public, so without a provider's secret key; default: each visitor names one",
+    ),
+  SVC_CONSOLE_OPERATORS: addressListSetting
+    .default([])
+    .describe(
+      'wallets that may suspend and reinstate API keys in the web app, separated by commas; default: none',
     ),
   METRICS_HOST: z.string().default('127.0.0.1').describe('where /metrics is served'),
   METRICS_PORT: portSetting

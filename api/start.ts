@@ -11,7 +11,7 @@ import { createWebhooks } from './account/webhooks.ts';
 import type { ApiConfig } from './config.ts';
 import { createApp } from './http/app.ts';
 import { createKeyAdmission } from './http/middleware/authentication.ts';
-import { createBurstLimit } from './http/middleware/burstLimit.ts';
+import { createBurstLimit, createLimit } from './http/middleware/burstLimit.ts';
 import { createReadiness } from './http/routes/readiness.ts';
 import { listen, serve } from './http/server.ts';
 import { createCatalog } from './jobs/catalog.ts';
@@ -37,6 +37,9 @@ const LEDGER_WAIT_MS = 6_000;
 const POOL_CONNECTIONS_MAX = 12;
 /** Each kind of statement that requests share needs two, and one listens. */
 const REQUEST_CONNECTIONS_MAX = 8;
+
+/** Requests of one wallet to the web app's API: far more than one person's pages make. */
+const WALLET_LIMIT = { burst: 300, refillPerSecond: 30 };
 
 /** A running API process. */
 interface RunningApi {
@@ -197,6 +200,20 @@ export async function startApi(
       refillPerSecond: config.SVC_BURST_REFUSED_KEYS_REFILL_PER_SECOND,
       nowMs,
     }),
+    console: {
+      database: pool,
+      deployment: {
+        rpc_url: config.SVC_CONSOLE_RPC_URL ?? null,
+        program_id: programId.toBase58(),
+        gateway,
+        commitment: config.SVC_COMMITMENT,
+        development_wallet_url: null,
+      },
+      operators: config.SVC_CONSOLE_OPERATORS.map((wallet) => wallet.toBase58()),
+      secrets: [config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS ?? []].flat(),
+      walletLimit: createLimit({ ...WALLET_LIMIT, nowMs, name: 'wallet' }),
+      nowMs: Date.now,
+    },
     gateway,
     corsOrigins: config.SVC_CORS_ORIGINS,
     trustedProxyHops: config.SVC_TRUSTED_PROXY_HOPS,

@@ -4,6 +4,7 @@ import express from 'express';
 import type { Logger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
 import type { Webhooks } from '../account/webhooks.ts';
+import { type ConsoleServices, serveConsole } from '../console/console.ts';
 import type { Catalog } from '../jobs/catalog.ts';
 import type { Completions } from '../jobs/completion.ts';
 import type { Disputes } from '../jobs/dispute.ts';
@@ -38,6 +39,8 @@ export interface AppServices {
   unmirrored: UnmirroredJobs;
   disputes: Disputes;
   webhooks: Webhooks;
+  /** Without it, there is no web app. */
+  console?: ConsoleServices;
   metrics: ApiMetrics;
   tracer: Tracer;
   readiness: () => Promise<Readiness>;
@@ -91,6 +94,7 @@ export function createApp(services: AppServices): Express {
   app.get('/health', getHealth(services));
   app.get('/ready', getReadiness(services));
   serveDocs(app, { publicUrl });
+  if (services.console) serveConsole(app, services.console, services);
 
   app.use(routeNotFound());
   app.use(renderError({ logger, publicUrl }));

@@ -26,6 +26,21 @@ const forgetAnswers = `
     where answer_expires_at <= now() order by answer_expires_at limit $1 for update skip locked
   )`;
 
+/** A week is the longest that a session lasts. */
+const deleteEndedSessions = `
+  delete from service.sessions where token_sha256 in (
+    select token_sha256 from service.sessions
+    where signed_in_at < now() - interval '7 days'
+    order by signed_in_at limit $1 for update skip locked
+  )`;
+
+/** An hour more than they are good for, since clocks differ. */
+const deleteUsedSignIns = `
+  delete from service.used_sign_ins where nonce in (
+    select nonce from service.used_sign_ins where expires_at < now() - interval '1 hour'
+    order by expires_at limit $1 for update skip locked
+  )`;
+
 /**
  * Forgets old deliveries with their attempts: all that there are, but for those that somebody
  * changes just now.
@@ -45,6 +60,17 @@ export function deleteOldDeliveries(database: Database, signal?: AbortSignal): P
 export async function deleteOldRequests(database: Database, signal?: AbortSignal): Promise<void> {
   await repeat(database, deleteExpiredRequests, signal);
   await repeat(database, forgetAnswers, signal);
+}
+
+/**
+ * Forgets sessions of the web app that have ended by age, and sign-ins that are too old to be used
+ * again.
+ *
+ * @param signal ends it after the statement it is at
+ */
+export async function deleteOldSessions(database: Database, signal?: AbortSignal): Promise<void> {
+  await repeat(database, deleteEndedSessions, signal);
+  await repeat(database, deleteUsedSignIns, signal);
 }
 
 async function repeat(database: Database, statement: string, signal?: AbortSignal): Promise<void> {

@@ -9,8 +9,7 @@ function limited(burst: number, refillPerSecond: number) {
   const limit = createBurstLimit({ burst, refillPerSecond, nowMs: () => now });
   return {
     request(ip: string) {
-      limit.check(from(ip));
-      limit.take(from(ip));
+      limit.spend(from(ip));
     },
     advanceMs: (ms: number) => {
       now += ms;

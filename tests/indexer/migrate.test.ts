@@ -102,7 +102,9 @@ const OTHER_ROWS = `
   insert into service.credit_alerts (wallet) values ('w');
   insert into service.announcements (floor_slot, swept_slot) values (1, 2);
   insert into service.idempotent_requests (wallet, request_key, body_hmac, job_id, expires_at)
-    values ('w', 'k', 'b', 'j', now())`;
+    values ('w', 'k', 'b', 'j', now());
+  insert into service.sessions (token_sha256, id, wallet, browser) values ('t', 's', 'w', 'b');
+  insert into service.used_sign_ins values ('n', now())`;
 
 describe('a database with rows of an earlier release', () => {
   let filled: MirrorDatabase;

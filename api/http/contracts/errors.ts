@@ -10,6 +10,8 @@ interface ErrorEntry {
   /** The fields of `error.details`. */
   details?: readonly string[];
   hasRetryAfter?: true;
+  /** Of the web app's API alone: /v1 answers with none of them. */
+  isOfConsole?: true;
   /** Sent as `x-should-retry: false`: repeating silently would only cost the client time. */
   shouldRetry?: false;
 }
@@ -192,17 +194,59 @@ export const errorTable = {
     details: ['job_id', 'credits_refunded', 'refund_tx'],
     shouldRetry: false,
   },
+  session_required: {
+    status: 401,
+    type: 'authentication_error',
+    meaning: 'Nobody is signed in, or the session has ended.',
+    isOfConsole: true,
+  },
+  sign_in_refused: {
+    status: 401,
+    type: 'authentication_error',
+    meaning:
+      'What was signed is not the text to sign, is not signed by this wallet, is older than five ' +
+      'minutes, or was used before.',
+    isOfConsole: true,
+  },
+  fresh_sign_in_required: {
+    status: 403,
+    type: 'permission_error',
+    meaning: 'Keys and secrets are shown within 15 minutes of a sign-in only.',
+    isOfConsole: true,
+  },
+  origin_refused: {
+    status: 403,
+    type: 'permission_error',
+    meaning: "Only the service's own pages may change something, with JSON.",
+    isOfConsole: true,
+  },
+  not_permitted: {
+    status: 403,
+    type: 'permission_error',
+    meaning: 'The wallet that signed in is no operator or arbiter of the service.',
+    isOfConsole: true,
+  },
+  session_not_found: {
+    status: 404,
+    type: 'not_found_error',
+    meaning: 'The wallet has no such session.',
+    isOfConsole: true,
+  },
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof errorTable;
 
-const codes = Object.keys(errorTable) as ErrorCode[];
 const types = [...new Set(Object.values(errorTable).map(({ type }) => type))];
+
+/** Those that /v1 answers with. */
+export const apiErrorCodes = (Object.keys(errorTable) as ErrorCode[]).filter(
+  (code) => !('isOfConsole' in errorTable[code]),
+);
 
 /** The body of every error, and of the last event of a stream that failed. */
 export const errorObject = z.object({
   error: z.object({
-    code: z.enum(codes),
+    code: z.enum(apiErrorCodes),
     message: z.string().describe('For people; its wording may change.'),
     type: z.enum(types),
     param: z.string().nullable().describe('The request field at fault, if there is one.'),

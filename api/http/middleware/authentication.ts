@@ -63,11 +63,7 @@ export function authenticate(options: {
       const key = await keys.admit(hashKey(apiKey));
       Object.assign(response.locals, { apiKey, key });
     } catch (error) {
-      if (error instanceof ApiError) {
-        // Nothing is awaited between the two, so that requests at the same time get no more.
-        refusals.check(request);
-        refusals.take(request);
-      }
+      if (error instanceof ApiError) refusals.spend(request);
       throw error;
     }
   }

@@ -3,16 +3,20 @@ import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { ApiError } from '../contracts/errors.ts';
 
-/** A token bucket per client address: `burst` requests at once, refilled at a steady rate. */
+/** A token bucket for each of those who are limited: `burst` requests at once, refilled steadily. */
+export interface Limit {
+  /** Takes one of what is left. @throws ApiError `rate_limit_exceeded` where nothing is left */
+  spend(whose: string): void;
+}
+
+/** The same for each client address. */
 export interface BurstLimit {
-  /** @throws ApiError `rate_limit_exceeded` when the address has nothing left */
-  check(request: Request): void;
-  /** Takes one from the address's bucket. */
-  take(request: Request): void;
+  /** @throws ApiError `rate_limit_exceeded` where the address has nothing left */
+  spend(request: Request): void;
 }
 
 /** Enough addresses for any honest crowd; the least recently seen are forgotten first. */
-const ADDRESSES_MAX = 100_000;
+const BUCKETS_MAX = 100_000;
 
 /** What is limited by the spelling of an address, which is asked for several times a request. */
 const known = new LRUCache<string, string>({ max: 10_000 });
@@ -25,39 +29,54 @@ interface Bucket {
 /**
  * Limits bursts, per process. It guards the process, not the ledger: credits are what bounds use.
  *
- * @param nowMs a monotone clock in milliseconds
+ * @param options.nowMs a monotone clock in milliseconds
+ * @param options.name what is limited, for the error's message
  */
+export function createLimit(options: {
+  burst: number;
+  refillPerSecond: number;
+  nowMs: () => number;
+  name: string;
+}): Limit {
+  const { burst, refillPerSecond, nowMs, name } = options;
+  const buckets = new LRUCache<string, Bucket>({ max: BUCKETS_MAX });
+
+  function refill(whose: string): Bucket {
+    const now = nowMs();
+    const bucket = buckets.get(whose) ?? { left: burst, refilledAtMs: now };
+    const gained = ((now - bucket.refilledAtMs) / 1_000) * refillPerSecond;
+    bucket.left = Math.min(burst, bucket.left + gained);
+    bucket.refilledAtMs = now;
+    buckets.set(whose, bucket);
+    return bucket;
+  }
+
+  return {
+    spend(whose) {
+      const bucket = refill(whose);
+      if (bucket.left < 1) {
+        throw new ApiError('rate_limit_exceeded', `Too many requests from this ${name}.`, {
+          retryAfterSeconds: Math.max(1, Math.ceil((1 - bucket.left) / refillPerSecond)),
+          details: { limit: burst },
+        });
+      }
+      bucket.left -= 1;
+    },
+  };
+}
+
+/** Limits bursts of each client address; see `createLimit`. */
 export function createBurstLimit(options: {
   burst: number;
   refillPerSecond: number;
   nowMs: () => number;
 }): BurstLimit {
-  const { burst, refillPerSecond, nowMs } = options;
-  const buckets = new LRUCache<string, Bucket>({ max: ADDRESSES_MAX });
-
-  function refill({ ip = 'unknown' }: Request): Bucket {
-    const address = known.get(ip) ?? limitedAddress(ip);
-    known.set(ip, address);
-    const now = nowMs();
-    const bucket = buckets.get(address) ?? { left: burst, refilledAtMs: now };
-    const gained = ((now - bucket.refilledAtMs) / 1_000) * refillPerSecond;
-    bucket.left = Math.min(burst, bucket.left + gained);
-    bucket.refilledAtMs = now;
-    buckets.set(address, bucket);
-    return bucket;
-  }
-
+  const limit = createLimit({ ...options, name: 'address' });
   return {
-    check(request) {
-      const { left } = refill(request);
-      if (left >= 1) return;
-      throw new ApiError('rate_limit_exceeded', 'Too many requests from this address.', {
-        retryAfterSeconds: Math.max(1, Math.ceil((1 - left) / refillPerSecond)),
-        details: { limit: burst },
-      });
-    },
-    take(request) {
-      refill(request).left -= 1;
+    spend({ ip = 'unknown' }) {
+      const address = known.get(ip) ?? limitedAddress(ip);
+      known.set(ip, address);
+      limit.spend(address);
     },
   };
 }
@@ -65,8 +84,7 @@ export function createBurstLimit(options: {
 /** Refuses what exceeds the limit, before anything else is done for the request. */
 export function limitBursts(limit: BurstLimit): RequestHandler {
   return (request, _response, next) => {
-    limit.check(request);
-    limit.take(request);
+    limit.spend(request);
     next();
   };
 }

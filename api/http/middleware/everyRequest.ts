@@ -56,7 +56,8 @@ const PREFLIGHT_MAX_AGE_SECONDS = 7_200;
 
 /**
  * Lets pages of these origins call the API; a page of any other gets its answers from the browser
- * without being able to read them. Nothing is a cookie here, so no credentials are allowed.
+ * without being able to read them. Nothing is a cookie there, so no credentials are allowed. The web
+ * app's API, which has one, is for its own pages alone.
  *
  * A preflight carries no key and ends here, before any check.
  *
@@ -65,6 +66,7 @@ const PREFLIGHT_MAX_AGE_SECONDS = 7_200;
 export function allowOrigins(origins: readonly string[]): RequestHandler {
   const allowed = new Set(origins);
   return (request, response, next) => {
+    if (request.path.startsWith('/console/')) return next();
     response.vary('Origin');
     const origin = request.get('origin');
     if (origin === undefined || !allowed.has(origin)) return next();

@@ -1,0 +1,69 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { ApiError } from '../../http/contracts/errors.ts';
+import type { Limit } from '../../http/middleware/burstLimit.ts';
+import { requireReadablePath } from '../../http/middleware/malformedHttp.ts';
+import type { ConsoleRoute } from '../contracts/route.ts';
+import type { Session, Sessions } from '../sessions/sessions.ts';
+import { readSessionCookie } from './cookie.ts';
+
+/** What every route of the web app is guarded by. */
+export interface GuardServices {
+  sessions: Pick<Sessions, 'find'>;
+  /** Requests of one wallet, over all its sessions. */
+  walletLimit: Limit;
+  /** Where the pages are: no other origin may change anything. */
+  publicUrl: string;
+}
+
+/** Admits the requests that a route is for, before their bodies are looked at. */
+export function guard(route: ConsoleRoute, services: GuardServices): RequestHandler {
+  const { sessions, walletLimit } = services;
+  const { origin } = new URL(services.publicUrl);
+  return async (request, response, next) => {
+    response.set('cache-control', 'no-store');
+    if (route.method !== 'GET') assertOwnPage(request, origin);
+    const token = readSessionCookie(request);
+    const session = token === undefined ? undefined : await sessions.find(token);
+    if (session) walletLimit.spend(session.wallet);
+    assertAdmitted(route, session);
+    response.locals.session = session;
+    requireReadablePath(request);
+    next();
+  };
+}
+
+/** The session of a request; undefined on public routes without one. */
+export function sessionOf(response: Response): Session | undefined {
+  return response.locals.session as Session | undefined;
+}
+
+/**
+ * The cookie comes with requests of our own pages alone (SameSite=Strict). This holds where a
+ * browser does not know that, and against pages of the same site.
+ *
+ * @throws ApiError `origin_refused`
+ */
+function assertOwnPage(request: Request, origin: string): void {
+  const isJson = /^application\/json *(;|$)/i.test(request.get('content-type') ?? '');
+  if (request.get('origin') === origin && isJson) return;
+  throw new ApiError(
+    'origin_refused',
+    `Changes are taken from pages of ${origin} alone, as application/json.`,
+  );
+}
+
+/** @throws ApiError of a session that is missing, not fresh, or of another wallet */
+function assertAdmitted({ access }: ConsoleRoute, session: Session | undefined): void {
+  if (access === 'public') return;
+  if (!session) throw new ApiError('session_required', 'Sign in with your wallet first.');
+  if (access === 'fresh session' && !session.is_fresh) {
+    throw new ApiError(
+      'fresh_sign_in_required',
+      'Keys and secrets are shown within 15 minutes of a sign-in. Sign in again.',
+    );
+  }
+  const isArbiter = session.is_arbiter || session.is_operator;
+  if ((access === 'operator' && !session.is_operator) || (access === 'arbiter' && !isArbiter)) {
+    throw new ApiError('not_permitted', `This is for an ${access} of the service.`);
+  }
+}

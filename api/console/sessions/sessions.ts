@@ -1,0 +1,143 @@
+import { hash, randomBytes, randomUUID } from 'node:crypto';
+import type { Database } from '../../../common/postgres.ts';
+import { publicKeyOf } from '../../../programs/client/keys.ts';
+import { verifySignature } from '../../../programs/client/proof.ts';
+import { ApiError } from '../../http/contracts/errors.ts';
+import type { SessionObject, SignInMessage } from '../contracts/session.ts';
+import {
+  deleteSession,
+  insertSession,
+  type SessionRow,
+  type SessionWithRoles,
+  selectSession,
+  selectSessions,
+  useSignIn,
+} from '../sql/sessions.ts';
+import type { SignInTexts } from './signInText.ts';
+
+/** What a wallet sends to sign in. */
+interface SignIn {
+  address: string;
+  nonce: string;
+  /** Base64. */
+  signed_message: string;
+  signature: string;
+}
+
+/** Somebody who is signed in. */
+export interface Session extends SessionWithRoles {
+  is_operator: boolean;
+}
+
+export interface Sessions {
+  /** The text that a wallet signs. */
+  message(address: string): Promise<SignInMessage>;
+  /**
+   * Opens a session.
+   *
+   * @returns it, and the token of its cookie, which is kept nowhere else
+   * @throws ApiError `sign_in_refused`
+   */
+  start(signIn: SignIn, browser: string): Promise<{ session: Session; token: string }>;
+  /** @returns the live session of a cookie's token */
+  find(token: string): Promise<Session | undefined>;
+  /** The wallet's live sessions, newest first. */
+  list(wallet: string): Promise<SessionRow[]>;
+  /** @throws ApiError `session_not_found` */
+  end(key: { wallet: string; id: string }): Promise<void>;
+}
+
+const TOKEN_BYTES = 32;
+const TOKEN = /^[A-Za-z0-9_-]{43}$/;
+const BROWSER_LENGTH_MAX = 300;
+
+/**
+ * @param options.operators wallets that may do what is not on the ledger
+ * @param options.gateway the Gateway account's address
+ */
+export function createSessions(options: {
+  database: Database;
+  texts: SignInTexts;
+  operators: readonly string[];
+  gateway: string;
+  nowMs: () => number;
+}): Sessions {
+  const { database, texts, operators, gateway, nowMs } = options;
+
+  async function find(token: string): Promise<Session | undefined> {
+    if (!TOKEN.test(token)) return undefined;
+    const session = await selectSession(database, { tokenSha256: hashToken(token), gateway });
+    return session && { ...session, is_operator: operators.includes(session.wallet) };
+  }
+
+  /** @throws ApiError of a sign-in that is not this wallet's, or not any more */
+  async function check({ address, nonce, signed_message, signature }: SignIn): Promise<void> {
+    const text = await texts.restore(address, nonce);
+    if (!text) throw refused('The text to sign was not made here for this wallet.');
+    if (text.expiresAtMs <= nowMs()) throw refused('The text was signed too late. Sign a new one.');
+    const message = Buffer.from(text.message);
+    if (!message.equals(Buffer.from(signed_message, 'base64'))) {
+      throw refused('Another text was signed than the one to sign.');
+    }
+    const isSigned = verifySignature({
+      ...{ message, publicKey: publicKeyOf(address) },
+      signature: Buffer.from(signature, 'base64'),
+    });
+    if (!isSigned) throw refused('The signature is not of this wallet.');
+    if (!(await useSignIn(database, { nonce, expiresAtMs: text.expiresAtMs }))) {
+      throw refused('The text was used for a sign-in before. Sign a new one.');
+    }
+  }
+
+  return {
+    async message(address) {
+      const { message, input } = await texts.write(address);
+      return { message, input };
+    },
+    async start(signIn, browser) {
+      await check(signIn);
+      const token = randomBytes(TOKEN_BYTES).toString('base64url');
+      await insertSession(database, {
+        tokenSha256: hashToken(token),
+        id: `ses_${randomUUID().replaceAll('-', '')}`,
+        wallet: signIn.address,
+        browser: browser.slice(0, BROWSER_LENGTH_MAX),
+      });
+      const session = await find(token);
+      if (!session) throw new Error('A new session was not found');
+      return { session, token };
+    },
+    find,
+    list: (wallet) => selectSessions(database, wallet),
+    async end(key) {
+      if (await deleteSession(database, key)) return;
+      throw new ApiError('session_not_found', 'The wallet has no such session.');
+    },
+  };
+}
+
+/** A fast hash is enough: nobody finds 256 random bits by trying. */
+function hashToken(token: string): Buffer {
+  return hash('sha256', token, 'buffer');
+}
+
+function refused(message: string): ApiError {
+  return new ApiError('sign_in_refused', message);
+}
+
+/** A session as its owner sees it. */
+export function sessionView(session: Session): SessionObject {
+  return {
+    id: session.id,
+    wallet: session.wallet,
+    roles: {
+      operator: session.is_operator,
+      authority: session.is_authority,
+      gateway_operator: session.is_gateway_operator,
+      arbiter: session.is_arbiter,
+    },
+    signed_in_at: session.signed_in_at.toISOString(),
+    fresh_until: session.fresh_until.toISOString(),
+    expires_at: session.expires_at.toISOString(),
+  };
+}

@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto';
+import { Keypair } from '@solana/web3.js';
+import type pg from 'pg';
+import type { ConsoleServices } from '../../../api/console/console.ts';
+import type { AppServices } from '../../../api/http/app.ts';
+import { createLimit } from '../../../api/http/middleware/burstLimit.ts';
+import { sign } from '../../../programs/client/proof.ts';
+import { openKeyedDatabase } from '../../api/keyedDatabase.ts';
+import { serveApp } from '../../api/serveApp.ts';
+
+export const PUBLIC_URL = 'https://console.example.com';
+export const GATEWAY = Keypair.generate().publicKey.toBase58();
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies are compared as a whole by the tests
+type Json = any;
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: Json;
+}
+
+interface CallOptions {
+  cookie?: string | undefined;
+  body?: unknown;
+  /** Replace what our own pages send. */
+  headers?: Record<string, string>;
+}
+
+/** Calls /console/api as our own pages do. */
+export type CallConsole = (route: string, options?: CallOptions) => Promise<Answer>;
+
+/** @param url where the API listens @param origin of its pages */
+export function consoleAt(url: string, origin: string): CallConsole {
+  return async (route, { cookie, body, headers } = {}) => {
+    const [method = '', path] = route.split(' ');
+    const response = await fetch(`${url}/console/api${path}`, {
+      method,
+      headers: {
+        ...(method !== 'GET' && { origin, 'content-type': 'application/json' }),
+        ...(cookie !== undefined && { cookie }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json');
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: isJson ? JSON.parse(text) : text,
+    };
+  };
+}
+
+/** The text to sign for a sign-in, signed by the wallet. */
+export async function signText(call: CallConsole, wallet: Keypair): Promise<SignedText> {
+  const address = wallet.publicKey.toBase58();
+  const { body } = await call('POST /session/message', { body: { address } });
+  return signedText(wallet, body);
+}
+
+export interface SignedText {
+  address: string;
+  nonce: string;
+  signed_message: string;
+  signature: string;
+}
+
+export function signedText(
+  wallet: Keypair,
+  { message, input }: { message: string; input: { nonce: string } },
+): SignedText {
+  const bytes = Buffer.from(message);
+  return {
+    address: wallet.publicKey.toBase58(),
+    nonce: input.nonce,
+    signed_message: bytes.toString('base64'),
+    signature: Buffer.from(sign(bytes, wallet)).toString('base64'),
+  };
+}
+
+/** Signs in. @returns the session's cookie as browsers send it */
+export async function signIn(call: CallConsole, wallet: Keypair): Promise<string> {
+  const { headers, body, status } = await call('POST /session', {
+    body: await signText(call, wallet),
+  });
+  const [cookie] = headers.getSetCookie();
+  if (!cookie) throw new Error(`No session was opened: ${status} ${JSON.stringify(body)}`);
+  return cookie.split(';')[0] as string;
+}
+
+/** The web app's API on a database, without a ledger. */
+export interface ConsoleScene {
+  call: CallConsole;
+  url: string;
+  pool: pg.Pool;
+  databaseUrl: string;
+  secret: Buffer;
+  wallet: Keypair;
+  /** The wallet's cookie. */
+  cookie: string;
+  stranger: Keypair;
+  strangerCookie: string;
+  operator: Keypair;
+  /** The same from another process. */
+  another(services?: Partial<AppServices>): Promise<{ call: CallConsole; close(): Promise<void> }>;
+  close(): Promise<void>;
+}
+
+export async function openConsoleScene({
+  console: given = {},
+  ...services
+}: Partial<Omit<AppServices, 'console'>> & {
+  console?: Partial<ConsoleServices>;
+} = {}): Promise<ConsoleScene> {
+  const database = await openKeyedDatabase();
+  const { pool, databaseUrl } = database;
+  const secret = randomBytes(32);
+  const [wallet, stranger, operator] = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
+  const serve = (further: Partial<AppServices> = {}) =>
+    serveApp({
+      database: pool,
+      publicUrl: PUBLIC_URL,
+      console: {
+        database: pool,
+        deployment: {
+          rpc_url: 'https://rpc.example.com',
+          program_id: GATEWAY,
+          gateway: GATEWAY,
+          commitment: 'confirmed',
+          development_wallet_url: null,
+        },
+        operators: [operator.publicKey.toBase58()],
+        secrets: [secret],
+        walletLimit: createLimit({
+          burst: 10_000,
+          refillPerSecond: 1,
+          nowMs: () => 0,
+          name: 'wallet',
+        }),
+        nowMs: Date.now,
+        ...given,
+      },
+      ...services,
+      ...further,
+    });
+  const app = await serve();
+  const call = consoleAt(app.url, PUBLIC_URL);
+  return {
+    ...{ call, pool, databaseUrl, secret, wallet, stranger, operator, url: app.url },
+    cookie: await signIn(call, wallet),
+    strangerCookie: await signIn(call, stranger),
+    async another(further) {
+      const other = await serve(further);
+      return { call: consoleAt(other.url, PUBLIC_URL), close: other.close };
+    },
+    async close() {
+      await app.close();
+      await database.close();
+    },
+  };
+}
