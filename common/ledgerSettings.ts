@@ -13,12 +13,6 @@ export const addressSetting = z.string().transform((text, context) => {
   }
 });
 
-/** Several addresses, separated by commas. */
-export const addressListSetting = z
-  .string()
-  .transform((text) => text.split(',').map((address) => address.trim()))
-  .pipe(z.array(addressSetting));
-
 /**
  * Reads a secret key as operators keep them: base58 text, a JSON array of 64 bytes, or the path of
  * a file holding such an array (the format of `solana-keygen`).
