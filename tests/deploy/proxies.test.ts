@@ -1,0 +1,153 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { delay } from '../../common/wait.ts';
+import type { StartedProcess } from '../../testing/childProcess.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { until } from '../../testing/until.ts';
+
+jest.setTimeout(180_000);
+
+const PROXIES = [
+  { name: 'haproxy', file: 'haproxy.cfg', run: (path: string) => ['-f', path] },
+  { name: 'nginx', file: 'nginx.conf', run: nginxArguments },
+  { name: 'caddy', file: 'Caddyfile', run: caddyArguments },
+];
+const CONFIGURATIONS = join(import.meta.dirname, '../../deploy/proxies');
+/** `REQUESTS=1000 npm test -- tests/deploy/proxies` is the whole measure; each is a paid job. */
+const REQUESTS_MIN = Number(process.env.REQUESTS ?? 60);
+const CLIENTS = 6;
+/** Above the proxies' interval of health checks. */
+const DRAIN_DELAY_MS = 2_000;
+
+let service: RunningService;
+let folder: string;
+
+beforeAll(async () => {
+  service = await startRunningService({ workers: ['honest', 'honest'] });
+  folder = mkdtempSync(join(tmpdir(), 'proxies-'));
+});
+
+afterAll(async () => {
+  await service?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function nginxArguments(path: string): string[] {
+  return ['-p', folder, '-c', path, '-g', 'daemon off;'];
+}
+
+function caddyArguments(path: string): string[] {
+  return ['run', '--config', path, '--adapter', 'caddyfile'];
+}
+
+function isInstalled(name: string): boolean {
+  return spawnSync(name, [name === 'caddy' ? 'version' : '-v']).status === 0;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** The committed configuration, with the addresses of this test in place of the documented ones. */
+async function startProxy(
+  { name, file, run }: (typeof PROXIES)[number],
+  instances: readonly number[],
+): Promise<{ url: string; process: ChildProcess }> {
+  const port = await freePort();
+  const text = instances.reduce(
+    (written, instance, index) => written.replace(`api-${index + 1}:8080`, `127.0.0.1:${instance}`),
+    readFileSync(join(CONFIGURATIONS, file), 'utf8').replace('127.0.0.1:8000', `127.0.0.1:${port}`),
+  );
+  const path = join(folder, file);
+  writeFileSync(path, text);
+  const started = spawn(name, run(path), {
+    stdio: 'ignore',
+    env: { ...process.env, HOME: folder },
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await until(async () => {
+    expect(started.exitCode).toBeNull();
+    return (await fetch(`${url}/health`).catch(() => undefined))?.status === 200;
+  });
+  return { url, process: started };
+}
+
+async function startInstance(port: number): Promise<StartedProcess> {
+  return service.startApiProcess({
+    PORT: String(port),
+    SVC_DRAIN_DELAY_MS: String(DRAIN_DELAY_MS),
+    SVC_TRUSTED_PROXY_HOPS: '1',
+  });
+}
+
+/** Asks until `isOver`, and at least as often as `REQUESTS_MIN`. @returns how each request ended */
+async function askThrough(url: string, isOver: () => boolean): Promise<string[]> {
+  const ends: string[] = [];
+  const client = async () => {
+    while (!isOver() || ends.length < REQUESTS_MIN) {
+      const asked = fetch(`${url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${service.apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          model: service.model.id,
+          messages: [{ role: 'user', content: 'Hello.' }],
+          stream: ends.length % 2 === 0,
+        }),
+      });
+      ends.push(
+        await asked.then(
+          async (response) => `${response.status} ${endOf(await response.text())}`,
+          (error: Error) => String(error.cause ?? error),
+        ),
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, client));
+  return ends;
+}
+
+const endOf = (text: string): string => (/\[DONE\]\n\n$|"usage":/.test(text) ? 'whole' : text);
+
+describe.each(PROXIES)('behind $name', (proxy) => {
+  const title = 'no request is lost while each of two instances is replaced in turn';
+  if (!isInstalled(proxy.name)) {
+    it.skip(`${title} (NOT CHECKED: ${proxy.name} is not installed)`, () => undefined);
+    return;
+  }
+
+  it(title, async () => {
+    const ports = [await freePort(), await freePort()];
+    const instances = await Promise.all(ports.map(startInstance));
+    const { url, process: running } = await startProxy(proxy, ports);
+    try {
+      let isReplaced = false;
+      const replacing = (async () => {
+        for (const [index, instance] of instances.entries()) {
+          expect(await instance.terminate()).toBe(0);
+          await startInstance(ports[index] as number);
+          // The proxy has to find it by a health check before the next instance ends.
+          await delay(DRAIN_DELAY_MS);
+        }
+      })().finally(() => {
+        isReplaced = true;
+      });
+      const ends = await askThrough(url, () => isReplaced);
+      await replacing;
+      expect(new Set(ends)).toEqual(new Set(['200 whole']));
+      expect(ends.length).toBeGreaterThanOrEqual(REQUESTS_MIN);
+    } finally {
+      running.kill('SIGTERM');
+      await once(running, 'exit');
+    }
+  });
+});
