@@ -51,7 +51,7 @@ async function refusalToCall(
   programIds: readonly PublicKey[],
 ): Promise<string | null> {
   for (const programId of programIds) {
-    const { bytes } = signTransaction({
+    const { bytes } = await signTransaction({
       instructions: [new TransactionInstruction({ programId, keys: [] })],
       feePayer: payer,
       signers: [],
@@ -187,7 +187,7 @@ function createChain(
       });
       for (let attempt = 1; ; attempt += 1) {
         const latest = await client.getLatestBlockhash('processed');
-        const { bytes } = signTransaction({
+        const { bytes } = await signTransaction({
           instructions: [...instructions, distinct],
           feePayer: payer,
           signers,

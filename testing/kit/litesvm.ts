@@ -133,7 +133,7 @@ function createChain(
     setTime: async (unixSeconds) => runtime.setClock({ slot: runtime.clock().slot, unixSeconds }),
 
     async send(instructions, signers = []) {
-      const { bytes } = signTransaction({
+      const { bytes } = await signTransaction({
         instructions,
         feePayer: payer,
         signers,

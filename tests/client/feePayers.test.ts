@@ -2,8 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { refusalOf } from '../../programs/client/sender/outcome.ts';
 import { createFeePayers } from '../../programs/client/sender/sender.ts';
+import type { Signer } from '../../programs/client/sender/signer.ts';
 
-const NONE: ReadonlySet<Keypair> = new Set();
+const NONE: ReadonlySet<Signer> = new Set();
 const keys = [Keypair.generate(), Keypair.generate(), Keypair.generate()] as const;
 
 function createTurns() {
@@ -45,7 +46,7 @@ describe('fee payers', () => {
   it('are all tried before none is left', () => {
     const { payers } = createTurns();
     for (const key of keys) payers.passOver(key);
-    const tried = new Set<Keypair>();
+    const tried = new Set<Signer>();
     for (let next = payers.next(tried); next; next = payers.next(tried)) tried.add(next);
     expect(tried.size).toBe(keys.length);
   });

@@ -47,7 +47,7 @@ describe(`a compiled message (seed ${random.seed})`, () => {
     }
   });
 
-  it('is refused when it does not fit into a packet', () => {
+  it('is refused when it does not fit into a packet', async () => {
     const feePayer = Keypair.generate();
     const data = Buffer.alloc(1_200);
     const instruction = new TransactionInstruction({
@@ -61,6 +61,6 @@ describe(`a compiled message (seed ${random.seed})`, () => {
         instructions: [instruction],
         blockhash: PublicKey.default.toBase58(),
       });
-    expect(make).toThrow(TransactionTooLargeError);
+    await expect(make()).rejects.toThrow(TransactionTooLargeError);
   });
 });

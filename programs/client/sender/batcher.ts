@@ -1,13 +1,14 @@
-import type { Keypair, PublicKey } from '@solana/web3.js';
+import type { PublicKey } from '@solana/web3.js';
 import { createDeferred } from '../../../common/wait.ts';
 import { LedgerUnavailableError, mayPass, type Outcome, WithdrawnError } from './outcome.ts';
 import type { Instructions, Sender } from './sender.ts';
+import type { Signer } from './signer.ts';
 import { TransactionTooLargeError } from './transaction.ts';
 
 /** One job's part of a shared transaction. */
 interface BatchItem {
   readonly instructions: Instructions;
-  readonly signers: readonly Keypair[];
+  readonly signers: readonly Signer[];
   readonly key: string;
   /** Withdraws the item while it is not signed; afterwards it makes no difference. */
   readonly signal?: AbortSignal;

@@ -15,4 +15,5 @@ export {
   type SenderLog,
   type Sending,
 } from './sender.ts';
+export type { Signer, WalletSigner } from './signer.ts';
 export { TransactionTooLargeError } from './transaction.ts';

@@ -1,9 +1,4 @@
-import type {
-  AddressLookupTableAccount,
-  Keypair,
-  PublicKey,
-  TransactionInstruction,
-} from '@solana/web3.js';
+import type { AddressLookupTableAccount, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import type { Rpc } from '../rpc/rpc.ts';
 import { createConfirmer, type SenderCommitment } from './confirmer.ts';
 import { type Blockhash, createBlockhashes, createLedger, type Submission } from './ledger.ts';
@@ -15,6 +10,7 @@ import {
   refusalOf,
   WithdrawnError,
 } from './outcome.ts';
+import type { Signer } from './signer.ts';
 import {
   computeBudget,
   LOADED_BYTES_MAX,
@@ -100,9 +96,9 @@ interface FeePayers {
    * The next in turn that has not been tried; those that could not pay lately come last.
    * Undefined when all were tried.
    */
-  next(tried: ReadonlySet<Keypair>): Keypair | undefined;
+  next(tried: ReadonlySet<Signer>): Signer | undefined;
   /** It could not pay. @returns whether that is news, as it is once a minute at most */
-  passOver(payer: Keypair): boolean;
+  passOver(payer: Signer): boolean;
 }
 
 /** Whoever runs short of lamports is usually given some within minutes. */
@@ -110,15 +106,15 @@ const PASSED_OVER_MS = 60_000;
 
 /** @param options.nowMs a monotone clock in milliseconds */
 export function createFeePayers(options: {
-  keys: readonly Keypair[];
+  keys: readonly Signer[];
   nowMs: () => number;
 }): FeePayers {
   const { keys, nowMs } = options;
-  const passedOverMs = new Map<Keypair, number>();
-  const warnedMs = new Map<Keypair, number>();
+  const passedOverMs = new Map<Signer, number>();
+  const warnedMs = new Map<Signer, number>();
   let turn = 0;
 
-  function isLongAgo(times: Map<Keypair, number>, payer: Keypair): boolean {
+  function isLongAgo(times: Map<Signer, number>, payer: Signer): boolean {
     return nowMs() - (times.get(payer) ?? Number.NEGATIVE_INFINITY) >= PASSED_OVER_MS;
   }
 
@@ -147,7 +143,7 @@ export interface Sending {
   /** They keep their positions: what the sender adds comes behind them. */
   readonly instructions: Instructions;
   /** Whoever signs besides the fee payer. */
-  readonly signers: readonly Keypair[];
+  readonly signers: readonly Signer[];
   /** What the instructions may use together. */
   readonly computeUnitLimit: number;
   readonly lookup?: AddressLookupTableAccount;
@@ -197,7 +193,7 @@ export interface SenderLog {
  */
 export function createSender(options: {
   rpc: Rpc;
-  feePayers: readonly Keypair[];
+  feePayers: readonly Signer[];
   commitment: SenderCommitment;
   logger: SenderLog;
   wsUrl?: string;
@@ -219,7 +215,7 @@ export function createSender(options: {
 
   async function prepare(
     { sending, loadedBytes }: { sending: Sending; loadedBytes: number },
-    feePayer: Keypair,
+    feePayer: Signer,
     { blockhash }: Blockhash,
   ) {
     const { instructions, signers, computeUnitLimit: computeUnits, lookup } = sending;
@@ -256,7 +252,7 @@ export function createSender(options: {
 
   /** Has another fee payer pay where one cannot; tells what the last one came to. */
   async function send(sending: Sending): Promise<Outcome> {
-    const tried = new Set<Keypair>();
+    const tried = new Set<Signer>();
     let last: Outcome | undefined;
     for (let payer = feePayers.next(tried); payer; payer = feePayers.next(tried)) {
       tried.add(payer);
@@ -275,7 +271,7 @@ export function createSender(options: {
   }
 
   /** A stranger's account, such as a payout that was closed and made anew, may have any size. */
-  async function sendAs(feePayer: Keypair, sending: Sending): Promise<Outcome> {
+  async function sendAs(feePayer: Signer, sending: Sending): Promise<Outcome> {
     const outcome = await sendLoading(LOADED_BYTES_USUAL, feePayer, sending);
     return outcome.status === 'rejected' && isTooLarge(outcome.error)
       ? sendLoading(LOADED_BYTES_MAX, feePayer, sending)
@@ -284,7 +280,7 @@ export function createSender(options: {
 
   async function sendLoading(
     loadedBytes: number,
-    feePayer: Keypair,
+    feePayer: Signer,
     sending: Sending,
   ): Promise<Outcome> {
     for (let tried = 0; tried < BLOCKHASHES_TRIED_MAX; tried += 1) {

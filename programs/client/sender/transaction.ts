@@ -2,7 +2,6 @@ import { base58 } from '@scure/base';
 import {
   type AddressLookupTableAccount,
   ComputeBudgetProgram,
-  type Keypair,
   PACKET_DATA_SIZE,
   type PublicKey,
   TransactionInstruction,
@@ -10,6 +9,7 @@ import {
 } from '@solana/web3.js';
 import { sign } from '../proof.ts';
 import { type CompiledMessage, compileLegacyMessage } from './legacyMessage.ts';
+import { type Signer, signByWallet } from './signer.ts';
 
 /**
  * What our transactions load: the escrow and token programs' code, some 250 kB, and small accounts.
@@ -74,22 +74,22 @@ const SIGNATURE_BYTES = 64;
 
 interface Draft {
   readonly instructions: TransactionInstruction[];
-  readonly feePayer: Keypair;
+  readonly feePayer: Signer;
   readonly blockhash: string;
 }
 
 /**
  * Compiles and signs a transaction: of the legacy kind, which is the smaller one, unless it uses a
- * lookup table.
+ * lookup table. Wallets are asked one after the other.
  *
- * @throws TransactionTooLargeError
+ * @throws TransactionTooLargeError; what a wallet throws that does not sign
  */
-export function signTransaction(
+export async function signTransaction(
   options: Draft & {
-    signers: readonly Keypair[];
+    signers: readonly Signer[];
     lookup: AddressLookupTableAccount | undefined;
   },
-): SignedTransaction {
+): Promise<SignedTransaction> {
   const { feePayer, blockhash, lookup } = options;
   const message = lookup
     ? compileWithLookup(options, lookup)
@@ -103,8 +103,15 @@ export function signTransaction(
   if (size > PACKET_DATA_SIZE) {
     throw new TransactionTooLargeError(`${size} bytes, of ${PACKET_DATA_SIZE} at most`);
   }
-  const keypairs = [feePayer, ...options.signers];
-  const signatures = message.signers.map((key) => sign(message.bytes, ownerOf(key, keypairs)));
+  const signatures: Uint8Array[] = [];
+  for (const key of message.signers) {
+    const signer = signerOf(key, [feePayer, ...options.signers]);
+    const signature =
+      'secretKey' in signer
+        ? sign(message.bytes, signer)
+        : await signByWallet(message.bytes, signer);
+    signatures.push(signature);
+  }
   const bytes = Buffer.concat([Uint8Array.of(signatures.length), ...signatures, message.bytes]);
   return {
     bytes,
@@ -113,9 +120,9 @@ export function signTransaction(
   };
 }
 
-function ownerOf(key: PublicKey, keypairs: readonly Keypair[]): Keypair {
-  const keypair = keypairs.find(({ publicKey }) => publicKey.equals(key));
-  if (keypair) return keypair;
+function signerOf(key: PublicKey, signers: readonly Signer[]): Signer {
+  const signer = signers.find(({ publicKey }) => publicKey.equals(key));
+  if (signer) return signer;
   throw new Error(`The transaction lacks the signer ${key.toBase58()}`);
 }
 
