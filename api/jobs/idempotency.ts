@@ -1,6 +1,5 @@
 import type { Response } from 'express';
-import { gather } from '../../common/batchCalls.ts';
-import type { Database } from '../../common/postgres.ts';
+import { type Database, gather } from '../../common/postgres.ts';
 import { createSealing, type Sealing, SealingError } from '../../common/sealing.ts';
 import { JOB_ID_AGE_MS_MAX } from '../../programs/client/generated/constants.ts';
 import { jobIdTimeMs, parseJobId } from '../../programs/client/jobId.ts';

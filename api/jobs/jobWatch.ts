@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
-import { gather } from '../../common/batchCalls.ts';
 import { listen } from '../../common/listen.ts';
 import type { Logger } from '../../common/logger.ts';
+import { gather } from '../../common/postgres.ts';
 import type { Background } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import { spellingOf } from '../../programs/client/keys.ts';

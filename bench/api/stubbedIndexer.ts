@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { gather } from '../../common/batchCalls.ts';
+import { gather } from '../../common/postgres.ts';
 import { endWithParent } from '../../common/shutdown.ts';
 import { MIRRORING } from './processes.ts';
 import { settledJob } from './stubbedSender.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { gather } from '../../common/batchCalls.ts';
+import { gather } from '../../common/postgres.ts';
 
 /** Calls that end when the test says so. */
 function createCalls(options: { itemsMax: number; callsMax: number }) {

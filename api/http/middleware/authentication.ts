@@ -1,6 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { gather } from '../../../common/batchCalls.ts';
-import type { Database } from '../../../common/postgres.ts';
+import { type Database, gather } from '../../../common/postgres.ts';
 import { hashKey } from '../../account/keys.ts';
 import { type KeyAndAccount, type Payer, selectKeysAndAccounts } from '../../sql/accounts.ts';
 import { ApiError } from '../contracts/errors.ts';
