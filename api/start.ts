@@ -1,5 +1,6 @@
+import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../common/config.ts';
-import { createLogger } from '../common/logger.ts';
+import { createLogger, type Logger } from '../common/logger.ts';
 import { resolveName } from '../common/net/addressGuard.ts';
 import { createSealing } from '../common/sealing.ts';
 import { createShutdown, type Shutdown } from '../common/shutdown.ts';
@@ -9,6 +10,7 @@ import { formatReceipt, receiptMessage, sign } from '../programs/client/proof.ts
 import { createSender } from '../programs/client/sender/sender.ts';
 import { createWebhooks } from './account/webhooks.ts';
 import type { ApiConfig } from './config.ts';
+import { type PageFiles, readPageFiles } from './console/pages/files.ts';
 import { createApp } from './http/app.ts';
 import { createKeyAdmission } from './http/middleware/authentication.ts';
 import { createBurstLimit, createLimit } from './http/middleware/burstLimit.ts';
@@ -32,6 +34,8 @@ import { createTracing } from './telemetry/tracing.ts';
 import { createObservationLog, createWorkerDirectory } from './workers/directory.ts';
 import { createHealthProbe } from './workers/health.ts';
 
+/** Where a build puts the pages of the web app. */
+const PAGES_FOLDER = fileURLToPath(new URL('../console/dist/', import.meta.url));
 /** How long a start waits for the node: it is there, or may be away for long. */
 const LEDGER_WAIT_MS = 6_000;
 const POOL_CONNECTIONS_MAX = 12;
@@ -209,6 +213,7 @@ export async function startApi(
         commitment: config.SVC_COMMITMENT,
         development_wallet_url: null,
       },
+      pages: readPages(logger),
       operators: config.SVC_CONSOLE_OPERATORS.map((wallet) => wallet.toBase58()),
       secrets: [config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS ?? []].flat(),
       walletLimit: createLimit({ ...WALLET_LIMIT, nowMs, name: 'wallet' }),
@@ -230,6 +235,13 @@ export async function startApi(
   });
   logger.info({ msg: 'Listened', url, metrics_url: metricsUrl });
   return { url, metricsUrl, shutdown };
+}
+
+/** @returns undefined where nobody has built them: the API is whole without */
+function readPages(logger: Logger): PageFiles | undefined {
+  const pages = readPageFiles(PAGES_FOLDER);
+  if (!pages) logger.warn({ msg: 'Serves no web app: its pages are not built (npm run build)' });
+  return pages;
 }
 
 /** Only where the operator has asked for it. @returns where metrics are served */

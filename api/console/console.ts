@@ -4,6 +4,8 @@ import type { BurstLimit, Limit } from '../http/middleware/burstLimit.ts';
 import { type ConsoleConfig, sessionRoutes } from './contracts/session.ts';
 import { serveRoutes } from './http/serveRoutes.ts';
 import { chainOf, createGenesisHash } from './ledgerName.ts';
+import type { PageFiles } from './pages/files.ts';
+import { servePages } from './pages/servePages.ts';
 import { sessionHandlers } from './routes/session.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { createSignInTexts } from './sessions/signInText.ts';
@@ -14,6 +16,8 @@ export interface ConsoleServices {
   /** What the pages have to know, but for the ledger, which the mirror knows. */
   deployment: Omit<ConsoleConfig, 'chain' | 'genesis_hash' | 'public_url'>;
   operators: readonly string[];
+  /** The built pages; without them only their API is served. */
+  pages?: PageFiles | undefined;
   /** Seal the nonces of sign-ins: the first makes new ones. */
   secrets: readonly Uint8Array[];
   /** Requests of one wallet, over all its sessions. */
@@ -22,7 +26,7 @@ export interface ConsoleServices {
   nowMs: () => number;
 }
 
-/** Serves the web app's API. @param around what the whole API has in common */
+/** Serves the web app: its API, and its pages where they were built. @param around what the whole API has in common */
 export function serveConsole(
   app: Express,
   services: ConsoleServices,
@@ -44,5 +48,6 @@ export function serveConsole(
     genesis_hash: await genesisHash(),
     chain: await chain(),
   });
+  if (services.pages) servePages(app, services.pages, deployment);
   serveRoutes(app, sessionRoutes, sessionHandlers({ sessions, refusals, describe }), guards);
 }

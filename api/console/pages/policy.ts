@@ -1,0 +1,29 @@
+/** Content policies: from nothing, each with what its document needs. */
+
+/** Of both documents: files of our own, nothing inline, no text that becomes code. */
+const COMMON = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "font-src 'self'",
+  "img-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+];
+
+/** @param urls what the app calls besides our API: the ledger's node and the development wallet */
+export function appPolicy(urls: readonly (string | null)[]): string {
+  const origins = urls.flatMap((url) => (url === null ? [] : new URL(url).origin));
+  return [...COMMON, ["connect-src 'self'", ...new Set(origins)].join(' ')].join('; ');
+}
+
+/**
+ * Verify asks any node that a visitor names. Its document has an origin of its own, which holds no
+ * session and is none of ours: so it may connect everywhere, and reaches our API as anybody does.
+ */
+export function verifyPolicy(): string {
+  return [...COMMON, 'connect-src http: https:', 'sandbox allow-scripts'].join('; ');
+}

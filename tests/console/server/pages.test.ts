@@ -1,0 +1,125 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliDecompressSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readPageFiles } from '../../../api/console/pages/files.ts';
+import { APP_PATHS, VERIFY_PATHS } from '../../../console/routes.ts';
+import { type ConsoleScene, openConsoleScene } from './consoleScene.ts';
+
+const SCRIPT = 'console.log(1);'.repeat(100);
+let folder: string;
+let scene: ConsoleScene;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pages-'));
+  await mkdir(join(folder, 'assets'));
+  await writeFile(join(folder, 'index.html'), '<!doctype html><title>app</title>');
+  const meta = '<meta name="svc-rpc" content="" /><meta name="svc-program" content="" />';
+  await writeFile(join(folder, 'verify.html'), `<!doctype html>${meta}<title>verify</title>`);
+  await writeFile(join(folder, 'assets/app-1a2b.js'), SCRIPT);
+  await writeFile(join(folder, 'secret.txt'), 'not served');
+  scene = await openConsoleScene({ console: { pages: readPageFiles(folder) } });
+});
+
+afterAll(async () => {
+  await scene.close();
+  await rm(folder, { recursive: true });
+});
+
+const get = (path: string, headers = {}) => fetch(`${scene.url}${path}`, { headers });
+const example = (path: string) => path.replaceAll(/:\w+/g, 'example');
+
+describe('the pages', () => {
+  it('are served on their own paths', async () => {
+    for (const path of APP_PATHS) {
+      expect(await (await get(example(path))).text()).toContain('<title>app</title>');
+    }
+    for (const path of VERIFY_PATHS) {
+      expect(await (await get(example(path))).text()).toContain('<title>verify</title>');
+    }
+  });
+
+  it.each([
+    '/',
+    '/console/unknown',
+    '/console/index.html',
+    '/console/jobs/a/b',
+    '/verify/a/b',
+    '/console/assets/',
+    '/console/assets/app.js',
+    '/console/secret.txt',
+    '/console/assets/..%2fsecret.txt',
+    '/console/assets/%2e%2e/secret.txt',
+  ])('leave every other path unknown: %s', async (path) => {
+    const response = await get(path);
+
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ error: { code: 'route_not_found' } });
+  });
+
+  it('run nothing but files of their own, and connect to the ledger node alone', async () => {
+    const policy = (await get('/console')).headers.get('content-security-policy')?.split('; ');
+
+    expect(policy?.[0]).toBe("default-src 'none'");
+    expect(policy).toEqual(
+      expect.arrayContaining([
+        "script-src 'self'",
+        "style-src 'self'",
+        "connect-src 'self' https://rpc.example.com",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+        "frame-ancestors 'none'",
+        "form-action 'none'",
+      ]),
+    );
+    expect(policy?.join()).not.toMatch(/unsafe|\*|data:|blob:/);
+  });
+
+  it('give Verify an origin of its own, which may connect anywhere', async () => {
+    const { headers } = await get('/verify/job_1');
+
+    const policy = headers.get('content-security-policy')?.split('; ');
+    expect(policy).toContain('sandbox allow-scripts');
+    expect(policy).toContain('connect-src http: https:');
+    expect(policy).toContain("script-src 'self'");
+    // Otherwise browsers do not show a document in a sandbox.
+    expect(headers.get('cross-origin-opener-policy')).toBe('unsafe-none');
+  });
+
+  it('name the ledger node and the program in the document of Verify', async () => {
+    const text = await (await get('/verify')).text();
+
+    expect(text).toContain('<meta name="svc-rpc" content="https://rpc.example.com" />');
+    expect(text).toMatch(/<meta name="svc-program" content="\w{32,44}" \/>/);
+  });
+
+  it('serve files with a hash in their names for ever, compressed, to an opaque origin too', async () => {
+    const { headers } = await get('/console/assets/app-1a2b.js', {
+      origin: 'null',
+      'accept-encoding': 'gzip, br',
+    });
+
+    expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+    expect(headers.get('content-encoding')).toBe('br');
+    const plain = await get('/console/assets/app-1a2b.js', { 'accept-encoding': 'identity' });
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    expect(await plain.text()).toBe(SCRIPT);
+    const file = readPageFiles(folder)?.assets.get('app-1a2b.js');
+    const made = await file?.compressed('gzip;q=0, br');
+    expect(brotliDecompressSync(made?.bytes ?? '').toString()).toBe(SCRIPT);
+  });
+});
+
+describe('without a build', () => {
+  it('only the API is served', async () => {
+    expect(readPageFiles(join(folder, 'assets'))).toBeUndefined();
+    const bare = await openConsoleScene();
+
+    expect((await fetch(`${bare.url}/console`)).status).toBe(404);
+    expect((await bare.call('GET /config')).status).toBe(200);
+    await bare.close();
+  });
+});
