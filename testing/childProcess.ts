@@ -9,6 +9,8 @@ export interface StartedProcess {
   id: number;
   /** Its exit code, once it has ended; null when a signal ended it. */
   exited: Promise<number | null>;
+  /** What it wrote to its standard error so far. */
+  logged(): string;
   /** Sends it a signal and does not wait. */
   signal(name: NodeJS.Signals): void;
   /** Kills it, like a crash. */
@@ -45,6 +47,7 @@ export async function startProcess(
     url,
     id: child.pid as number,
     exited,
+    logged: () => errors.join(''),
     signal,
     async kill() {
       signal('SIGKILL');

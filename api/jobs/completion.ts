@@ -6,7 +6,12 @@ import { isEnded } from '../../programs/client/accounts.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
 import type { ChatCompletionRequest } from '../http/contracts/chatCompletion.ts';
 import { ApiError, ClientLeftError, toApiError } from '../http/contracts/errors.ts';
-import { abortWhenLeft, createDelivery, type Delivery } from '../http/response/delivery.ts';
+import {
+  abortWhenLeft,
+  createDelivery,
+  type Delivery,
+  noteJob,
+} from '../http/response/delivery.ts';
 import type { Payer } from '../sql/accounts.ts';
 import type { JobProgress, JobRow } from '../sql/jobs.ts';
 import { createStages, type StageName, type Stages, traceOf } from '../telemetry/tracing.ts';
@@ -238,6 +243,7 @@ export function createCompletions(services: CompletionServices): Completions {
       const { job, reservation } = await admitClaimed(claim, { payer, request, draft, clientGone });
       stages.mark('lock');
       response.set({ 'x-svc-job-id': job.id, 'x-svc-tx-signature': job.escrowTx });
+      noteJob(response, { modelId: job.model.id, stages });
 
       const created = Number(clock.nowSeconds());
       const delivery = createDelivery({

@@ -127,6 +127,8 @@ export type StageName = 'lock' | 'worker' | 'settle' | 'mirror';
 export interface Stages {
   /** Ends the stage that is under way, under this name. */
   mark(name: StageName): void;
+  /** Those that have ended, in whole milliseconds. */
+  durationsMs(): Partial<Record<StageName, number>>;
   /** `lock;dur=21.4, worker;dur=3.0, …`, in milliseconds. */
   header(): string;
 }
@@ -137,16 +139,17 @@ export interface Stages {
 export function createStages(
   onStage: (name: StageName, startMs: number, endMs: number) => void,
 ): Stages {
-  const durations: string[] = [];
+  const durations: [StageName, number][] = [];
   let startMs = performance.now();
   return {
     mark(name) {
       const endMs = performance.now();
-      durations.push(`${name};dur=${(endMs - startMs).toFixed(1)}`);
+      durations.push([name, endMs - startMs]);
       onStage(name, startMs, endMs);
       startMs = endMs;
     },
-    header: () => durations.join(', '),
+    durationsMs: () => Object.fromEntries(durations.map(([name, ms]) => [name, Math.round(ms)])),
+    header: () => durations.map(([name, ms]) => `${name};dur=${ms.toFixed(1)}`).join(', '),
   };
 }
 

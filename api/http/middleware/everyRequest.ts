@@ -5,7 +5,7 @@ import type { Logger } from '../../../common/logger.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import { startRequestTrace } from '../../telemetry/tracing.ts';
 import { responseHeaders } from '../contracts/values.ts';
-import { errorCodeOf, wasAnswered } from '../response/delivery.ts';
+import { errorCodeOf, notedJobOf, wasAnswered } from '../response/delivery.ts';
 
 export function createRequestId(): string {
   return `req_${randomUUID().replaceAll('-', '')}`;
@@ -122,11 +122,33 @@ export function recordRequests(options: {
         msg: 'Answered a request',
         request_id: requestId,
         job_id: jobId,
+        wallet: walletOf(response),
         ...answered,
+        ...describeJob(response),
         duration_ms: Math.round(durationMs),
       });
     });
     next();
+  };
+}
+
+/** Whose key or session was admitted; undefined before that. */
+function walletOf({ locals }: Response): string | undefined {
+  return locals.key?.wallet ?? locals.session?.wallet;
+}
+
+/** What a completion became: its model, its worker, and the milliseconds of each stage. */
+function describeJob(response: Response): Record<string, unknown> | undefined {
+  const job = notedJobOf(response);
+  if (!job) return undefined;
+  const { lock, worker, settle, mirror } = job.stages.durationsMs();
+  return {
+    model: job.modelId,
+    worker: response.get('x-svc-worker'),
+    lock_ms: lock,
+    worker_ms: worker,
+    settle_ms: settle,
+    mirror_ms: mirror,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Response } from 'express';
+import type { Stages } from '../../telemetry/tracing.ts';
 import type {
   ChatCompletion,
   ChatCompletionChunk,
@@ -23,6 +24,16 @@ function noteError(response: Response, { code }: ApiError): void {
 /** Remembers that the client has its whole answer, though the response goes on for a moment. */
 function noteWhole(response: Response): void {
   response.locals.isWhole = true;
+}
+
+/** Remembers the job that a request became, for those who log requests. */
+export function noteJob(response: Response, job: { modelId: string; stages: Stages }): void {
+  response.locals.job = job;
+}
+
+/** The model and the durations of the job that a request became; none before its lock. */
+export function notedJobOf(response: Response): { modelId: string; stages: Stages } | undefined {
+  return response.locals.job;
 }
 
 /** Whether the client got all that it asked for, whoever closed the connection. */
