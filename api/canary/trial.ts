@@ -97,7 +97,7 @@ async function attempt(
     clock,
     deadlines,
     // As if another could go on: one that is silent for too long is not waited for.
-    findSuccessor: async () => true,
+    findSuccessor: async () => undefined,
     clientGone: interrupted,
     isStream: false,
   });
@@ -132,7 +132,13 @@ async function settle(
 /** At a worker that nobody chose, so that no choice learns from how it does. */
 function reservationAt(worker: WorkerRow, observeFirstToken: (ms: number) => void): Reservation {
   const ignore = () => undefined;
-  const ignored = { succeeded: ignore, failed: ignore, foundBusy: ignore, release: ignore };
+  const ignored = {
+    succeeded: ignore,
+    failed: ignore,
+    foundBusy: ignore,
+    refusedConnection: ignore,
+    release: ignore,
+  };
   return { worker: newcomer(worker), observeFirstToken, ...ignored };
 }
 

@@ -19,6 +19,8 @@ export type UnprovenEnd =
       cause: string;
       /** Set when the worker only had no capacity left. */
       busy?: WorkerFailedError['busy'];
+      /** Whether nothing listens at the worker's endpoint. */
+      isRefused?: boolean;
     };
 
 type AttemptFailure =
@@ -63,10 +65,10 @@ export interface AttemptOptions {
   clock: LedgerClock;
   deadlines: JobDeadlines;
   /**
-   * Finds a worker to go on with once this one was silent for too long; false when there is none by
-   * the time that `silence` aborts, because this one gave a sign of life or all is over.
+   * Finds a worker to go on with once this one was silent for too long. Resolves when there is one,
+   * when there is none in time, or when `silence` aborts because this one gave a sign of life.
    */
-  findSuccessor: (silence: AbortSignal) => Promise<boolean>;
+  findSuccessor: (silence: AbortSignal) => Promise<void>;
   /** Aborts when nobody waits for the answer any more. */
   clientGone: AbortSignal;
   /**
@@ -127,8 +129,8 @@ export async function* runAttempt(
   }
 
   /**
-   * Lets another worker take over after `IDLE_MS` without text or another sign of life. By this
-   * process's own clock: the ledger's may leap.
+   * Ends the attempt after `IDLE_MS` without text or another sign of life, once another worker can
+   * take over or none came free in time. By this process's own clock: the ledger's may leap.
    */
   async function watchSilence(): Promise<void> {
     while (!over.signal.aborted) {
@@ -139,9 +141,8 @@ export async function* runAttempt(
       }
       const { signal } = silence;
       const isFinal = text !== '' && options.isStream;
-      if (isFinal || (await options.findSuccessor(signal))) {
-        if (!signal.aborted) return cutConnection('silent');
-      } else if (!signal.aborted) return;
+      if (!isFinal) await options.findSuccessor(signal);
+      if (!signal.aborted) return cutConnection('silent');
     }
   }
 
@@ -161,8 +162,8 @@ export async function* runAttempt(
   const failed = (
     reason: AttemptFailure,
     cause: string,
-    busy?: WorkerFailedError['busy'],
-  ): UnprovenEnd => ({ kind: 'failed', reason, hasText: text !== '', cause, busy });
+    { busy, isRefused = false }: Partial<Pick<WorkerFailedError, 'busy' | 'isRefused'>> = {},
+  ): UnprovenEnd => ({ kind: 'failed', reason, hasText: text !== '', cause, busy, isRefused });
 
   /** @returns the attempt's end when the worker sent more text than any answer can have */
   function accept(piece: string): UnprovenEnd | undefined {
@@ -234,7 +235,7 @@ export async function* runAttempt(
     // A worker's clock may be ahead of ours by a little; sooner, it would be an excuse.
     const isLate = clock.nowSeconds() >= deadlines.stopAt;
     if (error.code === 'deadline_passed' && isLate) return { kind: 'overdue' };
-    return failed('worker_error', cut ?? error.code, error.busy);
+    return failed('worker_error', cut ?? error.code, error);
   } finally {
     over.abort(OVER);
     silence.abort(OVER);

@@ -1,8 +1,10 @@
 import type { Logger } from '../../common/logger.ts';
+import { within } from '../../common/wait.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerClient } from '../workers/client.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';
+import { PROBE_INTERVAL_MS } from '../workers/health.ts';
 import {
   type AttemptEnd,
   runAttempt,
@@ -10,11 +12,12 @@ import {
   type TextEvent,
   type UnprovenEnd,
 } from './attempt.ts';
-import { ATTEMPTS_MAX, type LockedJob, type WholeAnswer } from './job.ts';
+import { ATTEMPTS_MAX, type Escrow, type LockedJob, type WholeAnswer } from './job.ts';
 
 export interface DispatchServices {
   directory: Pick<WorkerDirectory, 'reserve' | 'active'>;
   workers: WorkerClient;
+  escrow: Pick<Escrow, 'undeliveredProof'>;
   clock: LedgerClock;
   logger: Logger;
 }
@@ -41,8 +44,8 @@ type DispatchEvent =
 
 /** How long a job whose worker failed waits for capacity at another: as long as a new request does. */
 const FAILOVER_WAIT_MS = 2_000;
-/** How long another may be waited for while a worker is silent: no job lives longer. */
-const SUCCESSOR_WAIT_MS = 120_000;
+/** How long the ledger may take to tell who proved something, before another worker is asked. */
+const PROVER_WAIT_MS = 1_000;
 /** Where a busy worker names no time. */
 const RETRY_AFTER_MS = 2_000;
 
@@ -58,7 +61,9 @@ export async function* dispatch(
   const { job, chat, clientGone, isStream } = dispatchable;
   const { model, deadlines } = job;
   // Each worker is tried once, so that their number is the number of the attempt.
-  const tried = new Set<string>();
+  const tried = new Map<string, Reservation>();
+  /** Those whose failure counts already. */
+  const blamed = new Set<Reservation>();
   let successor: Reservation | undefined;
 
   // A worker that is asked later than this could not prove anything in time.
@@ -66,17 +71,15 @@ export async function* dispatch(
     tried.size < ATTEMPTS_MAX && clock.nowSeconds() < deadlines.stopAt;
 
   const reserve = (waitMs: number, signal?: AbortSignal): Promise<Reservation | undefined> => {
-    const wish = { modelAddress: model.address, except: tried, waitMs };
+    const wish = { modelAddress: model.address, except: new Set(tried.keys()), waitMs };
     return directory.reserve({ ...wish, ...(signal && { signal }) });
   };
 
-  async function findSuccessor(silence: AbortSignal): Promise<boolean> {
-    if (successor) return true;
-    if (!mayTryAnother()) return false;
-    const found = await reserve(SUCCESSOR_WAIT_MS, silence);
+  async function findSuccessor(silence: AbortSignal): Promise<void> {
+    if (successor || !mayTryAnother()) return;
+    const found = await reserve(FAILOVER_WAIT_MS, silence);
     if (silence.aborted) found?.release();
     else successor = found;
-    return successor !== undefined;
   }
 
   async function reserveNext(): Promise<Reservation | undefined> {
@@ -85,9 +88,29 @@ export async function* dispatch(
     return reserve(hasOthers ? FAILOVER_WAIT_MS : 0);
   }
 
+  /**
+   * A proof on the ledger that was not delivered here is its prover's fault, whatever he said: no
+   * other worker may suffer for it.
+   */
+  async function blameProver(): Promise<void> {
+    const proven = await within(PROVER_WAIT_MS, services.escrow.undeliveredProof(job));
+    if (!proven) return;
+    const prover = tried.get(proven.workerAddress);
+    if (!prover || blamed.has(prover)) return;
+    prover.failed();
+    blamed.add(prover);
+    const { workerAddress: worker, attempt } = proven;
+    logger.warn({
+      msg: 'A worker proved what it did not deliver',
+      job_id: job.id,
+      worker,
+      attempt,
+    });
+  }
+
   async function* attemptAt(reservation: Reservation): AsyncGenerator<DispatchEvent, AttemptEnd> {
     const { worker } = reservation;
-    tried.add(worker.address);
+    tried.set(worker.address, reservation);
     const attempt = tried.size;
     const { id: jobId, address: jobAddress, tokenLimit } = job;
     const { endpoint, address: workerAddress } = worker;
@@ -103,7 +126,7 @@ export async function* dispatch(
         clientGone,
         isStream,
       });
-      recordFailure(logger, { job, chat, reservation, attempt, end });
+      if (recordFailure(logger, { job, chat, reservation, attempt, end })) blamed.add(reservation);
       return end;
     } finally {
       reservation.release();
@@ -118,6 +141,7 @@ export async function* dispatch(
       if (end.kind === 'whole') return yield { type: 'whole', answer: end.answer };
       capacity.note(end);
       const mayGoOn = end.kind === 'failed' && (!end.hasText || !isStream);
+      if (mayGoOn) await blameProver();
       const next = mayGoOn ? (successor ?? (await reserveNext())) : undefined;
       if (!next) return yield { type: 'unproven', end: capacity.judge(end) };
       if (mayGoOn && end.hasText) yield { type: 'discarded' };
@@ -129,6 +153,12 @@ export async function* dispatch(
   }
 }
 
+/** When the worker may have a place again; undefined where it failed at the job itself. */
+function waitAfter({ busy, isRefused }: Extract<UnprovenEnd, { kind: 'failed' }>) {
+  if (busy) return busy.retryAfterMs ?? RETRY_AFTER_MS;
+  return isRefused ? PROBE_INTERVAL_MS : undefined;
+}
+
 /**
  * Whether a job came to nothing for want of capacity alone: then its client is told when to come
  * again, by the soonest of the workers that were asked.
@@ -138,9 +168,9 @@ function createCapacityNotes() {
   let retryAfterMs: number | undefined;
   return {
     note(end: AttemptEnd): void {
-      if (end.kind !== 'failed' || !end.busy) isOnlyBusy = false;
-      else
-        retryAfterMs = Math.min(end.busy.retryAfterMs ?? RETRY_AFTER_MS, retryAfterMs ?? Infinity);
+      const waitMs = end.kind === 'failed' ? waitAfter(end) : undefined;
+      if (waitMs === undefined) isOnlyBusy = false;
+      else retryAfterMs = Math.min(waitMs, retryAfterMs ?? Infinity);
     },
     judge(end: UnprovenEnd): UnprovenEnd {
       if (end.kind !== 'failed') return end;
@@ -149,24 +179,31 @@ function createCapacityNotes() {
   };
 }
 
+/** @returns whether it counts against the worker */
 function recordFailure(
   logger: Logger,
   options: Pick<Dispatchable, 'job' | 'chat' | 'reservation'> & {
     attempt: number;
     end: AttemptEnd;
   },
-): void {
+): boolean {
   const { job, chat, reservation, attempt, end } = options;
   const about = { job_id: job.id, worker: reservation.worker.address, attempt };
   if (end.kind === 'overdue') {
     reservation.failed();
     logger.warn({ msg: 'A worker proved nothing in time', ...about });
-  } else if (end.kind === 'failed') {
+    return true;
+  }
+  if (end.kind === 'failed') {
     const { reason, cause } = end;
     // With stop sequences it is the client who decides whether there is any text.
     const isClientsDoing = reason === 'empty_output' && chat.stop !== undefined;
-    if (end.busy) reservation.foundBusy(end.busy.retryAfterMs);
-    else if (!isClientsDoing) reservation.failed();
+    const counts = !end.busy && !isClientsDoing;
+    if (end.isRefused) reservation.refusedConnection();
+    else if (end.busy) reservation.foundBusy(end.busy.retryAfterMs);
+    else if (counts) reservation.failed();
     logger.warn({ msg: 'A worker failed at a job', ...about, reason, cause });
+    return counts;
   }
+  return false;
 }

@@ -139,6 +139,11 @@ export interface Escrow {
    * @throws LedgerUnavailableError with a signature when the lock's fate is not known
    */
   lock(payer: LockPayer, quoted: Quote, draft: JobDraft): Promise<LockedJob>;
+  /**
+   * Who proved an answer on the ledger while the job is not settled; undefined where nobody did, or
+   * where the ledger does not tell.
+   */
+  undeliveredProof(job: LockedJob): Promise<{ workerAddress: string; attempt: number } | undefined>;
   /** Announces which worker is asked; sent within a second unless the settlement carries it. */
   acknowledge(job: LockedJob, workerAddress: string, attempt: number): void;
   /**

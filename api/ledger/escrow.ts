@@ -3,7 +3,7 @@ import { publicKeyOf, spellingOf } from '../../programs/client/keys.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
 import type { Escrow, JobDraft, LockedJob } from '../jobs/job.ts';
 import type { ApiMetrics, JobEnding } from '../telemetry/metrics.ts';
-import type { LedgerContext } from './context.ts';
+import { type LedgerContext, readJob, unlessAway } from './context.ts';
 import { lockJob } from './lock.ts';
 import { failJob, refundJob } from './refund.ts';
 import { createAcknowledgements, settleJob } from './settlement.ts';
@@ -43,6 +43,11 @@ export function createEscrow(context: LedgerContext): Escrow {
   return {
     draft: (wallet) => draftJob(context, wallet),
     lock: (payer, quoted, draft) => lockJob(context, { payer, quoted, draft }),
+    async undeliveredProof({ address }) {
+      const found = await readJob(context, address, { slot: 0, signature: null }).catch(unlessAway);
+      if (found?.status !== 'settling') return undefined;
+      return { workerAddress: spellingOf(found.worker), attempt: found.attempt };
+    },
     acknowledge: acknowledgements.announce,
     settle: (job, answer, countedTokens, kept) =>
       ending(job, settleJob(context, acknowledgements, { job, answer, countedTokens, kept })),

@@ -4,6 +4,7 @@ import {
   noteBusy,
   noteFailure,
   noteSuccess,
+  noteUnreachable,
   smoothed,
 } from './choice.ts';
 
@@ -16,6 +17,8 @@ export interface Reservation {
   succeeded(): void;
   /** The worker did not do its part. */
   failed(): void;
+  /** Nothing listens at the worker's endpoint: it is offered no work before it answers a probe. */
+  refusedConnection(): void;
   /** @param retryAfterMs when the worker expects to have a place again, if it said so */
   foundBusy(retryAfterMs: number | undefined): void;
   release(): void;
@@ -73,6 +76,10 @@ export function createCapacity(options: {
         noteSuccess(worker.cooldown);
       },
       failed: () => noteFailure(worker.cooldown, takenAtMs, nowMs()),
+      refusedConnection() {
+        noteFailure(worker.cooldown, takenAtMs, nowMs());
+        noteUnreachable(worker);
+      },
       foundBusy: (retryAfterMs) => noteBusy(worker.cooldown, retryAfterMs, nowMs()),
       release() {
         if (!isHeld) return;

@@ -19,8 +19,8 @@ const COOL_DOWN_MS_MIN = 2_000;
 const COOL_DOWN_MS_MAX = 60_000;
 /** When a busy worker names no time: about the length of a short answer. */
 const BUSY_MS = 1_000;
-/** No word of a worker's keeps it out longer than our own longest answer to a client. */
-const BUSY_MS_MAX = 30_000;
+/** No word of a worker's keeps it out longer than the longest Retry-After of ours. */
+const BUSY_MS_MAX = 60_000;
 
 export function newCooldown(): Cooldown {
   const never = Number.NEGATIVE_INFINITY;
@@ -81,6 +81,12 @@ export interface KnownWorker extends WorkerRow {
   answeredAtMs: number;
   /** Whether its last probe came to nothing. */
   isSilent: boolean;
+}
+
+/** Nothing listens at its endpoint: it is out until a probe is answered. */
+export function noteUnreachable(worker: KnownWorker): void {
+  worker.isSilent = true;
+  worker.answeredAtMs = Number.NEGATIVE_INFINITY;
 }
 
 interface FirstToken {

@@ -6,11 +6,10 @@ import {
   type Observation,
   selectEligibleWorkers,
   selectFirstTokens,
-  type WorkerRow,
 } from '../sql/workers.ts';
 import { type Capacity, createCapacity } from './capacity.ts';
-import { type KnownWorker, newcomer, unprobed } from './choice.ts';
-import { PROBE_INTERVAL_MS, type WorkerHealth } from './health.ts';
+import { type KnownWorker, newcomer, noteUnreachable, unprobed } from './choice.ts';
+import { PROBE_INTERVAL_MS, type WorkerProbe } from './health.ts';
 
 /** Writes down what was observed, together with what else is observed at the time. */
 interface ObservationLog {
@@ -56,8 +55,9 @@ export function createObservationLog(options: {
   };
 }
 
-/** Official clients ignore a Retry-After above a minute; within half of it much can change. */
-const RETRY_AFTER_SECONDS_MAX = 30;
+/** Official clients ignore a Retry-After above a minute. */
+const RETRY_AFTER_SECONDS_MAX = 60;
+
 /** How long a job is taken to hold capacity where none has ended yet: a short answer. */
 const JOB_MS_ASSUMED = 2_000;
 
@@ -67,7 +67,7 @@ const JOB_MS_ASSUMED = 2_000;
  *
  * @param options.workers that the ledger lets take jobs of the model
  * @param options.waiting how many requests wait for it
- * @returns whole seconds, 1 to 30
+ * @returns whole seconds, 1 to 60
  */
 export function retryAfterSeconds(options: {
   workers: readonly KnownWorker[];
@@ -123,7 +123,7 @@ const ANSWER_AGE_MAX_MS = 30_000;
 export function createWorkerDirectory(options: {
   database: Database;
   logger: Logger;
-  probe: (worker: WorkerRow) => Promise<WorkerHealth | undefined>;
+  probe: WorkerProbe;
   nowMs: () => number;
   random?: () => number;
 }): WorkerDirectory {
@@ -176,6 +176,7 @@ export function createWorkerDirectory(options: {
         const health = await probe(worker);
         // What its former endpoint said counts no more.
         if (worker.endpoint !== endpoint) return;
+        if (health === 'refused') return noteUnreachable(worker);
         worker.isSilent = health === undefined;
         if (!health) return;
         worker.answeredAtMs = nowMs();

@@ -34,12 +34,22 @@ export class WorkerFailedError extends Error {
   readonly code: string;
   /** Set when the worker works and only had no place. */
   readonly busy: { retryAfterMs: number | undefined } | undefined;
+  /** Whether nothing listens at its endpoint. */
+  readonly isRefused: boolean;
 
   constructor(code: string, options: ErrorOptions & { busy?: WorkerFailedError['busy'] } = {}) {
     super(`The worker failed: ${code}`, options);
     this.code = code;
     this.busy = options.busy;
+    this.isRefused = isConnectionRefused(options.cause);
   }
+}
+
+const REFUSALS: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'EHOSTUNREACH']);
+
+/** Whether a request ended because nothing listens at its address. */
+export function isConnectionRefused(error: unknown): boolean {
+  return REFUSALS.has((error as { code?: unknown } | null | undefined)?.code);
 }
 
 /** Codes end up in the log, where a text must not: what is no word of the protocol is not repeated. */
@@ -55,7 +65,8 @@ const retryAfter = z.coerce.number().int().positive();
 
 /** None of these is the worker's fault: another process's job, its own terms, or what it cannot know. */
 const busyCodes: ReadonlySet<string> = new Set<WorkerErrorCode>([
-  ...(['no_free_slot', 'shutting_down', 'job_not_open'] as const),
+  ...(['no_free_slot', 'shutting_down', 'upstream_not_ready', 'worker_not_eligible'] as const),
+  ...(['job_not_open', 'job_not_found', 'job_not_running', 'attempt_already_used'] as const),
   ...(['gateway_not_served', 'share_too_low', 'suspicious_lock'] as const),
 ]);
 const TOO_MANY_REQUESTS = 429;

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { assertUrlAllowed, requestWithin } from '../../common/net/addressGuard.ts';
 import type { WorkerRow } from '../sql/workers.ts';
-import { readBoundedJson } from './events.ts';
+import { isConnectionRefused, readBoundedJson } from './events.ts';
 
 /** As workers name it in their health, and in the header `x-svc-engine`. */
 export const BUILTIN_ENGINE = 'builtin';
@@ -21,6 +21,9 @@ const healthBody = z.object({
 /** What a worker says of itself. */
 export type WorkerHealth = z.infer<typeof healthBody>;
 
+/** `refused`: nothing listens at the endpoint. */
+export type WorkerProbe = (worker: WorkerRow) => Promise<WorkerHealth | 'refused' | undefined>;
+
 /** Soon enough that a worker which hangs gets few jobs, and cheap enough for a pool of hundreds. */
 export const PROBE_INTERVAL_MS = 5_000;
 
@@ -32,7 +35,7 @@ const PROBE_TIMEOUT_MS = 3_000;
  * silent: its endpoint was taken over, or is misconfigured. So is one that does not serve our gateway,
  * and one with the built-in engine, which only a service for development may sell.
  *
- * @returns undefined for every kind of silence, since all mean "offer it no work"
+ * It yields undefined for every kind of silence, since all mean "offer it no work".
  */
 export function createHealthProbe(options: {
   dispatcher: Dispatcher;
@@ -40,7 +43,7 @@ export function createHealthProbe(options: {
   gateway: string;
   allowLoopback: boolean;
   allowBuiltin: boolean;
-}): (worker: WorkerRow) => Promise<WorkerHealth | undefined> {
+}): WorkerProbe {
   const { dispatcher, gateway, allowLoopback, allowBuiltin } = options;
   return async (worker) => {
     try {
@@ -54,8 +57,8 @@ export function createHealthProbe(options: {
       const isOffered = allowBuiltin || health.engine !== BUILTIN_ENGINE;
       const isOurs = health.worker_address === worker.address && isServed && isOffered;
       return isOurs ? health : undefined;
-    } catch {
-      return undefined;
+    } catch (error) {
+      return isConnectionRefused(error) ? 'refused' : undefined;
     }
   };
 }

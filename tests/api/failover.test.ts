@@ -30,6 +30,8 @@ async function answer(
     free?: Promise<void>;
     /** Whose places are given back, in that order, where it is not the one they were taken in. */
     released?: readonly string[];
+    /** What the ledger has once so many workers were asked. */
+    undelivered?: (asked: number) => { workerAddress: string; attempt: number } | undefined;
   } = {},
 ) {
   const { nowSeconds = 0n, clientGone = new AbortController().signal, isStream = true } = other;
@@ -37,6 +39,8 @@ async function answer(
   const asked: WorkerTask[] = [];
   const taken: string[] = [];
   const released: string[] = [];
+  /** What was noted of the workers. */
+  const noted: string[] = [];
   const delivered: string[] = [];
   const left = scripts.map((_script, index) => `worker ${index}`);
 
@@ -47,7 +51,9 @@ async function answer(
     return {
       worker: { address, endpoint: '', cooldown: { failures: 0 }, isSilent: false },
       ...{ observeFirstToken: () => undefined, succeeded: () => undefined },
-      ...{ failed: () => undefined, foundBusy: () => undefined },
+      failed: () => void noted.push(`${address} failed`),
+      foundBusy: () => void noted.push(`${address} busy`),
+      refusedConnection: () => void noted.push(`${address} refused`),
       release: () => void released.push(address),
     };
   }
@@ -59,6 +65,7 @@ async function answer(
   }
 
   const services = {
+    escrow: { undeliveredProof: async () => other.undelivered?.(asked.length) },
     workers: other.workers ?? { submit: ask, stop: async () => undefined },
     clock: other.clock ?? { nowSeconds: () => nowSeconds, waitUntil },
     logger: createLogger({ name: 'test', level: 'silent' }),
@@ -100,6 +107,7 @@ async function answer(
     delivered,
     discarded,
     started,
+    noted,
     attempts: asked.map(({ attempt }) => attempt),
   };
 }
@@ -143,6 +151,36 @@ describe('a job with failing workers', () => {
     expect(end).toMatchObject({ kind: 'failed', busy: undefined });
   });
 
+  it('ends with the time of the next probe if nothing listens at any of its workers', async () => {
+    // biome-ignore lint/correctness/useYield: it has nothing to say
+    async function* refuse(): AsyncGenerator<readonly WorkerEvent[]> {
+      const cause = Object.assign(new Error(), { code: 'ECONNREFUSED' });
+      throw new WorkerFailedError('connection_failed', { cause });
+    }
+    const workers = { submit: refuse } as unknown as DispatchServices['workers'];
+    const { end, noted } = await answer([[], []], { workers });
+    expect(end).toMatchObject({ kind: 'failed', busy: { retryAfterMs: 5_000 } });
+    expect(noted).toEqual(['worker 0 refused', 'worker 1 refused']);
+  });
+
+  it('blames the worker whose proof is on the ledger alone, and not those that refuse for it', async () => {
+    // biome-ignore lint/correctness/useYield: it has nothing to say
+    async function* refuse(): AsyncGenerator<readonly WorkerEvent[]> {
+      throw new WorkerFailedError('job_not_open', { busy: { retryAfterMs: undefined } });
+    }
+    const workers = { submit: refuse } as unknown as DispatchServices['workers'];
+    const undelivered = () => ({ workerAddress: 'worker 0', attempt: 1 });
+    const { noted } = await answer([[], [], []], { workers, undelivered });
+    expect(noted).toEqual(['worker 0 busy', 'worker 0 failed', 'worker 1 busy', 'worker 2 busy']);
+  });
+
+  it('blames a worker once, also for a proof that the ledger shows later', async () => {
+    const undelivered = (asked: number) =>
+      asked > 1 ? { workerAddress: 'worker 0', attempt: 1 } : undefined;
+    const { noted } = await answer([[], [], []], { undelivered });
+    expect(noted).toEqual(['worker 0 failed', 'worker 1 failed', 'worker 2 failed']);
+  });
+
   it('is not dispatched again after the first text of a stream, so that two answers never mix', async () => {
     const { end, delivered, attempts } = await answer([[], ['Hel', 'lo'], ['Good morning']]);
     expect(end).toMatchObject({ kind: 'failed', reason: 'worker_error', hasText: true });
@@ -170,7 +208,7 @@ describe('a worker that was silent for too long', () => {
     async function* ask(): AsyncGenerator<readonly WorkerEvent[]> {
       const text = texts.shift() ?? '';
       // Then another's place is waited for.
-      await jest.advanceTimersByTimeAsync(IDLE_MS);
+      if (texts.length > 0) await jest.advanceTimersByTimeAsync(IDLE_MS);
       await nextTurn();
       if (when !== 'before') hasPlace();
       if (when === 'after') await nextTurn();
@@ -338,13 +376,40 @@ describe('a worker that stands still', () => {
     expect((await ending).end).toMatchObject({ cause: 'silent' });
   });
 
+  it.each([true, false])(
+    'runs to its deadline while it lives without text (stream: %s)',
+    async (isStream) => {
+      const { clock, talker, ending } = begin({ isStream });
+      for (let second = 0; second < Number(STOP_AT) + 9; second += 1) {
+        await clock.advance(1);
+        await talker.say(alive);
+      }
+      expect(talker.isStopped()).toBe(false);
+      await clock.advance(1);
+      expect((await ending).end).toEqual({ kind: 'overdue' });
+    },
+  );
+
+  it.each([true, false])(
+    'ends the job after 20 s without any word (stream: %s)',
+    async (isStream) => {
+      const { clock, ending } = begin({ isStream });
+      await clock.advance(20);
+      expect((await ending).end).toMatchObject({ cause: 'silent', hasText: false });
+    },
+  );
+
   it('gives a plain request to another worker, also after its first text', async () => {
     const { clock, talker, ending } = begin({ isStream: false, others: 1 });
+    let isOver = false;
+    void ending.then(() => (isOver = true));
     await talker.say(text);
     await clock.advance(20);
     await talker.say(text);
     // The other one stands still, too, and there is no third.
-    await clock.advance(85);
+    await clock.advance(19);
+    expect(isOver).toBe(false);
+    await clock.advance(1);
     const { end, discarded, started } = await ending;
     expect(started).toEqual([1, 2]);
     expect(discarded).toEqual([1]);

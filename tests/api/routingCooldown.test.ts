@@ -52,7 +52,7 @@ describe('a worker that is busy', () => {
   it.each([
     ['names a time: until then', 7_000, 17_000],
     ['names none: for a second', undefined, 11_000],
-    ['names an hour: for half a minute', 3_600_000, 40_000],
+    ['names an hour: for a minute', 3_600_000, 70_000],
   ])('and %s', (_what, retryAfterMs, busyUntilMs) => {
     const cooldown = newCooldown();
     noteBusy(cooldown, retryAfterMs, 10_000);

@@ -20,7 +20,7 @@ let database: MirrorDatabase;
 let directory: WorkerDirectory;
 let nowMs: number;
 /** Endpoints that answer, with what they say; others are silent. */
-let answers: Map<string, Partial<WorkerHealth> | Promise<undefined>>;
+let answers: Map<string, Partial<WorkerHealth> | 'refused' | Promise<undefined>>;
 let probed: string[];
 
 jest.setTimeout(180_000);
@@ -51,6 +51,7 @@ beforeEach(() => {
     async probe({ address, endpoint }) {
       probed.push(endpoint);
       const health = await answers.get(endpoint);
+      if (health === 'refused') return health;
       return health && { worker_address: address, slots: 4, in_flight: 0, engine: 'x', ...health };
     },
   });
@@ -96,7 +97,7 @@ describe('a worker that may take no more jobs by the ledger', () => {
     await database.pool.query(change);
     await until(async () => active().length === 0);
     expect(await reserve()).toBeUndefined();
-    expect(directory.retryAfterSeconds(MODEL)).toBe(30);
+    expect(directory.retryAfterSeconds(MODEL)).toBe(60);
   });
 
   it('keeps the count of its jobs until they end, even when it returns', async () => {
@@ -134,12 +135,33 @@ describe('a worker that may take no more jobs by the ledger', () => {
 });
 
 describe('a worker’s probes', () => {
+  it('take it out at once when nothing listens at its endpoint, until it answers', async () => {
+    await addWorker('a');
+    await directory.start();
+    answers.set('https://a.example.com', 'refused');
+    nowMs += 5_000;
+    await until(async () => active().length === 0);
+    answers.set('https://a.example.com', {});
+    nowMs += 5_000;
+    await until(async () => active().length === 1);
+  });
+
+  it('are not waited for when it refuses the connection of a job', async () => {
+    await addWorker('a');
+    await directory.start();
+    const reservation = await reserve();
+    reservation?.refusedConnection();
+    reservation?.release();
+    expect(active()).toEqual([]);
+    expect(await reserve()).toBeUndefined();
+  });
+
   it('make it active from its first answer until 30 s after its last', async () => {
     await addWorker('a');
     answers.clear();
     await directory.start();
     expect(active()).toEqual([]);
-    expect(directory.retryAfterSeconds(MODEL)).toBe(30);
+    expect(directory.retryAfterSeconds(MODEL)).toBe(60);
     // when it answers from the next probe on, and then no more
     answers.set('https://a.example.com', {});
     nowMs += 5_000;

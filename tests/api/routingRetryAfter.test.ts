@@ -13,7 +13,7 @@ const full = (jobMs: number) => knownWorker('full', { inFlight: 10, jobMs });
 
 describe('the Retry-After for a worker', () => {
   it('is the maximum when no worker hosts the model', () => {
-    expect(retryAfter([])).toBe(30);
+    expect(retryAfter([])).toBe(60);
   });
 
   it.each([
@@ -22,7 +22,7 @@ describe('the Retry-After for a worker', () => {
     ['two full workers', [full(40_000), full(40_000)], 0, 2],
     ['two others waiting before', [full(40_000)], 2, 12],
     ['quick jobs', [full(200)], 0, 1],
-    ['a queue that lasts minutes', [full(60_000)], 500, 30],
+    ['a queue that lasts minutes', [full(60_000)], 500, 60],
     // ten jobs taken for 2 s each: one every 200 ms
     ['jobs of which none has ended yet', [full(0)], 9, 2],
   ])('follows how soon capacity is released: %s', (_what, workers, waiting, seconds) => {
@@ -43,15 +43,15 @@ describe('the Retry-After for a worker', () => {
     ['was never probed', { probedAtMs: Number.NEGATIVE_INFINITY, capacity: 0 }, 1],
     ['offers no capacity at present', { answeredAtMs: nowMs - 2_000, capacity: 0 }, 3],
     ['missed its last probe', { answeredAtMs: nowMs - 7_000, isSilent: true }, 7],
-    ['has been unreachable for long', { answeredAtMs: nowMs - 600_000, isSilent: true }, 30],
-    ['never answered', { answeredAtMs: Number.NEGATIVE_INFINITY, isSilent: true, capacity: 0 }, 30],
+    ['has been unreachable for long', { answeredAtMs: nowMs - 600_000, isSilent: true }, 60],
+    ['never answered', { answeredAtMs: Number.NEGATIVE_INFINITY, isSilent: true, capacity: 0 }, 60],
   ])('ends at the next probe of a worker that %s', (_what, known, seconds) => {
     expect(retryAfter([knownWorker('away', { probedAtMs: nowMs - 2_000, ...known })])).toBe(
       seconds,
     );
   });
 
-  it('is a whole number from 1 to 30 in every case', () => {
+  it('is a whole number from 1 to 60 in every case', () => {
     const { seed, below } = createRandom();
     const moment = () => nowMs + below(200_000) - 100_000;
     for (let round = 0; round < 2_000; round += 1) {
@@ -63,7 +63,7 @@ describe('the Retry-After for a worker', () => {
         }),
       );
       const seconds = retryAfter(workers, below(50));
-      if (!Number.isInteger(seconds) || seconds < 1 || seconds > 30) {
+      if (!Number.isInteger(seconds) || seconds < 1 || seconds > 60) {
         throw new Error(`seed ${seed}, round ${round}: ${seconds} s`);
       }
     }
