@@ -60,7 +60,9 @@ export async function createForgedScene(): Promise<ForgedScene> {
   jobs.open = open?.address as PublicKey;
   const node = createForgingNode(scene.ledger.rpcUrl);
   return {
-    ...{ ...scene, jobs, node },
+    ...scene,
+    jobs,
+    node,
     async verify(job, forgery) {
       return findingsOf(await gatherEvidence({ connection: node(forgery), addresses, job }));
     },

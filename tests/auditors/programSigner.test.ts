@@ -62,11 +62,15 @@ beforeAll(async () => {
       callThrough(
         creditBuy({ buyer: wallet, buyerTokenAccount: payout, wallet, credits: 1_000n }),
         workerRegister({
-          ...{ authority: wallet, payout, proofKey: proofKey.publicKey },
+          authority: wallet,
+          payout,
+          proofKey: proofKey.publicKey,
           endpoint: 'http://127.0.0.1:9',
         }),
         stakeDeposit({
-          ...{ depositor: wallet, depositorTokenAccount: stakes, worker },
+          depositor: wallet,
+          depositorTokenAccount: stakes,
+          worker,
           tokens: STAKE_TOKENS,
         }),
         workerHost({ authority: wallet, modelId }),
@@ -81,8 +85,13 @@ beforeAll(async () => {
     [
       callThrough(
         jobLock({
-          ...{ signer: wallet, payer: wallet, wallet, modelId, jobId: bytes },
-          ...{ tokenLimit: 2_000, maxCredits: 1_000n },
+          signer: wallet,
+          payer: wallet,
+          wallet,
+          modelId,
+          jobId: bytes,
+          tokenLimit: 2_000,
+          maxCredits: 1_000n,
         }),
         jobAcknowledge({ signer: wallet, job, worker, attempt: 1 }),
       ),
@@ -98,8 +107,13 @@ beforeAll(async () => {
       jobProve({ job, worker, ed25519InstructionIndex: 0, ...proven }),
       callThrough(
         jobSettle({
-          ...{ signer: wallet, job, creditAccount, worker, workerPayout: payout },
-          ...{ deliveredHash: OUTPUT_HASH, countedTokens: 600 },
+          signer: wallet,
+          job,
+          creditAccount,
+          worker,
+          workerPayout: payout,
+          deliveredHash: OUTPUT_HASH,
+          countedTokens: 600,
         }),
       ),
     ],
@@ -144,12 +158,14 @@ describe('a job with program addresses as parties', () => {
   it('is not accused of keeping rent that its payer spent', async () => {
     await scene.wait(200);
     const sweep = SystemProgram.transfer({
-      ...{ fromPubkey: wallet, toPubkey: scene.service.operator.authority.publicKey },
+      fromPubkey: wallet,
+      toPubkey: scene.service.operator.authority.publicKey,
       lamports: LAMPORTS / 2,
     });
     await scene.send([callThrough(jobClose({ job, rentPayer: wallet }), sweep)], []);
     expect(findingsOf(await gather())).toMatchObject({
-      ...{ result: 'not_checkable', fails: [] },
+      result: 'not_checkable',
+      fails: [],
       unchecked: ['account.closed'],
     });
   });

@@ -106,8 +106,13 @@ export async function createScene(): Promise<Scene> {
       await send(
         ids.map(({ bytes }) =>
           jobLock({
-            ...{ ...actor, payer, wallet: service.wallet.publicKey, modelId: service.model.id },
-            ...{ jobId: bytes, tokenLimit, maxCredits: 1_000n },
+            ...actor,
+            payer,
+            wallet: service.wallet.publicKey,
+            modelId: service.model.id,
+            jobId: bytes,
+            tokenLimit,
+            maxCredits: 1_000n,
           }),
         ),
       );
@@ -124,16 +129,25 @@ export async function createScene(): Promise<Scene> {
         ed25519Instruction({ publicKey, message, signature }),
         jobProve({ job, worker, ed25519InstructionIndex: 0, ...proven }),
         jobSettle({
-          ...{ ...actor, job, creditAccount, worker, workerPayout },
-          ...{ deliveredHash: OUTPUT_HASH, countedTokens: tokens - 1 },
+          ...actor,
+          job,
+          creditAccount,
+          worker,
+          workerPayout,
+          deliveredHash: OUTPUT_HASH,
+          countedTokens: tokens - 1,
         }),
       ]);
     },
     fail: (job) =>
       send([
         jobFail({
-          ...{ ...actor, job, creditAccount },
-          ...{ reason: 'worker_error', deliveredHash: OUTPUT_HASH, countedTokens: 0 },
+          ...actor,
+          job,
+          creditAccount,
+          reason: 'worker_error',
+          deliveredHash: OUTPUT_HASH,
+          countedTokens: 0,
         }),
       ]),
     refund: (job) => send([jobRefund({ job, creditAccount })], []),

@@ -50,9 +50,12 @@ describe(`accounts (seed ${random.seed})`, () => {
     expect(
       modelText({
         ...model,
-        ...{ id: text('some-8b', 64), idLen: 7 },
-        ...{ label: text('8B', 16), labelLen: 2 },
-        ...{ originator: text('Somebody', 32), originatorLen: 8 },
+        id: text('some-8b', 64),
+        idLen: 7,
+        label: text('8B', 16),
+        labelLen: 2,
+        originator: text('Somebody', 32),
+        originatorLen: 8,
       }),
     ).toEqual({ id: 'some-8b', label: '8B', originator: 'Somebody' });
 

@@ -32,7 +32,9 @@ export const ARTIFACT = { code: Uint8Array.of(1, 2, 3) };
 /** What was found, as a text: two runtimes can then be compared. */
 export function describeChecks(checks: readonly Check[]): string {
   const described = checks.map(({ name, verdict, detail, evidence }) => ({
-    ...{ name, verdict, detail },
+    name,
+    verdict,
+    detail,
     evidence: evidence.map(({ signature, slot }) => `${signature} ${slot}`),
   }));
   return JSON.stringify({ result: conclude(checks), checks: described });

@@ -62,7 +62,9 @@ describe('the outcome of a transaction', () => {
     subscription.accept(3);
     subscription.notify(3, { slot: 8, err: { InstructionError: [1, { Custom: 1 }] } });
     expect(await ended).toEqual({
-      ...{ status: 'rejected', signature: SENT.signature, slot: 8 },
+      status: 'rejected',
+      signature: SENT.signature,
+      slot: 8,
       error: { name: '{"Custom":1}', code: null, instructionIndex: 1 },
     });
   });

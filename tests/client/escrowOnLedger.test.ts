@@ -80,9 +80,14 @@ function newJob({ maxCredits = LOCK_CREDITS } = {}): TestJob {
   const { creditAccount, gateway, hotSigner, wallet, model } = service;
   const { bytes, address } = createJobId({ nowMs: clock.nowMs(), creditAccount });
   const lock = jobLock({
-    ...{ payer: ledger.payer.publicKey, signer: hotSigner.publicKey, gateway },
-    ...{ wallet: wallet.publicKey, modelId: model.id, jobId: bytes },
-    ...{ tokenLimit: 2_000, maxCredits },
+    payer: ledger.payer.publicKey,
+    signer: hotSigner.publicKey,
+    gateway,
+    wallet: wallet.publicKey,
+    modelId: model.id,
+    jobId: bytes,
+    tokenLimit: 2_000,
+    maxCredits,
   });
   return { address, lock };
 }
@@ -94,16 +99,25 @@ function acknowledge({ address: job }: TestJob): TransactionInstruction {
 
 function prove({ address: job }: TestJob, ed25519InstructionIndex: number): TransactionInstruction {
   return jobProve({
-    ...{ job, worker: service.worker, ed25519InstructionIndex },
-    ...{ outputHash: OUTPUT_HASH, promptTokens: 10, completionTokens: 600 },
+    job,
+    worker: service.worker,
+    ed25519InstructionIndex,
+    outputHash: OUTPUT_HASH,
+    promptTokens: 10,
+    completionTokens: 600,
   });
 }
 
 /** The worker's proof of `job`, verified. */
 function verification({ address: job }: TestJob): TransactionInstruction {
   const message = proofMessage({
-    ...{ programId: PROGRAM_ID, job, worker: service.worker, attempt: 1 },
-    ...{ outputHash: OUTPUT_HASH, promptTokens: 10, completionTokens: 600 },
+    programId: PROGRAM_ID,
+    job,
+    worker: service.worker,
+    attempt: 1,
+    outputHash: OUTPUT_HASH,
+    promptTokens: 10,
+    completionTokens: 600,
   });
   const { proofKey } = service;
   const signature = sign(message, proofKey);
@@ -167,10 +181,14 @@ describe('a job on the ledger', () => {
       verification(job),
       prove(job, 1),
       jobSettle({
-        ...{ signer: service.hotSigner.publicKey, gateway: service.gateway },
-        ...{ job: job.address, creditAccount: service.creditAccount, worker: service.worker },
+        signer: service.hotSigner.publicKey,
+        gateway: service.gateway,
+        job: job.address,
+        creditAccount: service.creditAccount,
+        worker: service.worker,
         workerPayout: worker?.payout as PublicKey,
-        ...{ deliveredHash: OUTPUT_HASH, countedTokens: 599 },
+        deliveredHash: OUTPUT_HASH,
+        countedTokens: 599,
       }),
     ]);
     expect(outcome.status).toBe('confirmed');
@@ -196,7 +214,10 @@ describe('a job on the ledger', () => {
   it('does not fail other locks of its batch', async () => {
     const { hotSigner } = service;
     const batcher = createBatcher({
-      ...{ sender, maxInstructions: 6, lingerMs: 1_000, computeUnitLimitEach: COMPUTE_UNITS },
+      sender,
+      maxInstructions: 6,
+      lingerMs: 1_000,
+      computeUnitLimitEach: COMPUTE_UNITS,
     });
     const jobs = [newJob(), newJob({ maxCredits: 1n }), newJob()];
     const outcomes = await Promise.all(

@@ -30,10 +30,14 @@ describe(`a compiled message (seed ${random.seed})`, () => {
       const payerKey = pick();
       const blockhash = new PublicKey(random.bytes(32));
       const theirs = new TransactionMessage({
-        ...{ payerKey, instructions, recentBlockhash: blockhash.toBase58() },
+        payerKey,
+        instructions,
+        recentBlockhash: blockhash.toBase58(),
       }).compileToLegacyMessage();
       const ours = compileLegacyMessage({
-        ...{ feePayer: payerKey, instructions, blockhash: blockhash.toBytes() },
+        feePayer: payerKey,
+        instructions,
+        blockhash: blockhash.toBytes(),
       });
       // web3.js writes into a packet's size, and fails beyond it.
       if (ours.bytes.length <= 1_232) {
@@ -57,7 +61,9 @@ describe(`a compiled message (seed ${random.seed})`, () => {
     });
     const make = () =>
       signTransaction({
-        ...{ feePayer, signers: [], lookup: undefined },
+        feePayer,
+        signers: [],
+        lookup: undefined,
         instructions: [instruction],
         blockhash: PublicKey.default.toBase58(),
       });

@@ -18,8 +18,13 @@ const keypair = Keypair.fromSeed(random.bytes(32));
 const [programId, job, worker] = [key(), key(), key()];
 const outputHash = random.bytes(32);
 const proof = {
-  ...{ programId, job, worker, outputHash },
-  ...{ attempt: 3, promptTokens: 0x01020304, completionTokens: 0xfffffffe },
+  programId,
+  job,
+  worker,
+  outputHash,
+  attempt: 3,
+  promptTokens: 0x01020304,
+  completionTokens: 0xfffffffe,
 };
 
 describe(`signed messages (seed ${random.seed})`, () => {

@@ -109,7 +109,9 @@ describe('the sender', () => {
     const slow = createSender(options(node));
     let isWanted = true;
     const sending = slow.send({
-      ...{ instructions: [pay(10)], signers: [payers[0]], computeUnitLimit: 2_000 },
+      instructions: [pay(10)],
+      signers: [payers[0]],
+      computeUnitLimit: 2_000,
       isWanted: () => isWanted,
     });
     await asked.promise;
@@ -164,7 +166,8 @@ describe('the sender', () => {
     const into = { write: (line: string) => void told.push(JSON.parse(line).fee_payer) };
     const mixed = createSender({
       ...options(ledger.rpc),
-      ...{ feePayers, logger: createLogger({ name: 'test', level: 'error', into }) },
+      feePayers,
+      logger: createLogger({ name: 'test', level: 'error', into }),
     });
     for (const lamports of [40, 41, 42, 43]) {
       expect((await send([pay(lamports)], mixed)).status).toBe('confirmed');
@@ -183,7 +186,8 @@ describe('the sender', () => {
     });
     const outcome = await mixed.send({
       instructions: (feePayer) => [pay(fees, feePayer)],
-      ...{ signers: [], computeUnitLimit: 2_000 },
+      signers: [],
+      computeUnitLimit: 2_000,
     });
     expect(outcome.status).toBe('confirmed');
     expect(await ledger.connection.getBalance(poor.publicKey)).toBe(fees);

@@ -32,7 +32,9 @@ export async function startSignatureNode(): Promise<SignatureNode> {
     socket.on('message', (text) => {
       const { id, method, params } = JSON.parse(String(text));
       asked.push({
-        ...{ socket, method, params },
+        socket,
+        method,
+        params,
         accept: (subscription) => say({ id, result: subscription }),
         notify: (subscription, { slot, err }) =>
           say({

@@ -38,8 +38,13 @@ describe("a process's environment", () => {
 
   it('may hold settings of other processes, unknown names that are empty, and names of others', () => {
     const environment = {
-      ...{ SVC_GATEWAY: 'x', SVC_CRANK_KEY: 'y', WORKER_AUTHORITY: 'z', SVC_PARENT_PID: '1' },
-      ...{ SVC_GATEWY: '', JEST_WORKER_ID: '1', WORKERS: '2' },
+      SVC_GATEWAY: 'x',
+      SVC_CRANK_KEY: 'y',
+      WORKER_AUTHORITY: 'z',
+      SVC_PARENT_PID: '1',
+      SVC_GATEWY: '',
+      JEST_WORKER_ID: '1',
+      WORKERS: '2',
     };
     expect(parseEnvironment(schema, environment)).toEqual({ SVC_GATEWAY: 'x' });
   });

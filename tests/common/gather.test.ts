@@ -62,7 +62,8 @@ describe('a batched call', () => {
 
   it('runs a single item alone when that costs less', async () => {
     const ask = gather<string, string>({
-      ...{ itemsMax: 10, callsMax: 1 },
+      itemsMax: 10,
+      callsMax: 1,
       callOne: async (item) => `${item} alone`,
       call: async (items) => items.map((item) => `${item} of ${items.length}`),
     });

@@ -19,7 +19,9 @@ describe('the reason of an error', () => {
       { address: '127.0.0.2', family: 4 },
     ];
     const socket = connect({
-      ...{ host: 'several', port: 9, autoSelectFamily: true },
+      host: 'several',
+      port: 9,
+      autoSelectFamily: true,
       lookup: (_name, _options, done) => done(null, addresses),
     });
     const [error] = await once(socket, 'close').catch((failed) => [failed]);

@@ -14,7 +14,9 @@ const SHARED = {
 };
 const loadApi = (settings: NodeJS.ProcessEnv) =>
   loadApiConfig({
-    ...{ ...SHARED, SVC_SIGNER_KEY: secretKey(), SVC_FEE_PAYER_KEYS: secretKey() },
+    ...SHARED,
+    SVC_SIGNER_KEY: secretKey(),
+    SVC_FEE_PAYER_KEYS: secretKey(),
     SVC_GATEWAY: Keypair.generate().publicKey.toBase58(),
     ...settings,
   });
@@ -32,7 +34,8 @@ describe.each([
 
   it('may be a second key', () => {
     expect(load({ SVC_SECRETS_KEY_PREVIOUS: PREVIOUS.toString('base64') })).toMatchObject({
-      ...{ SVC_SECRETS_KEY: PRESENT, SVC_SECRETS_KEY_PREVIOUS: PREVIOUS },
+      SVC_SECRETS_KEY: PRESENT,
+      SVC_SECRETS_KEY_PREVIOUS: PREVIOUS,
     });
   });
 

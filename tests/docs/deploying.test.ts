@@ -71,8 +71,11 @@ const run = async (command: string, names: Record<string, string>): Promise<stri
   const { stdout } = await promisify(execFile)('bash', ['--norc', '-c', PRELUDE + command], {
     cwd: folder,
     env: {
-      ...{ PATH: process.env.PATH, NODE: process.execPath, CHECKOUT: checkout },
-      ...{ PROGRAM: PROGRAM_ID.toBase58(), ...names },
+      PATH: process.env.PATH,
+      NODE: process.execPath,
+      CHECKOUT: checkout,
+      PROGRAM: PROGRAM_ID.toBase58(),
+      ...names,
     },
   });
   return stdout.trim();
@@ -117,10 +120,14 @@ describe('the commands of docs/deploying.md', () => {
     const payout = mintTo(operator, { mint: credit.publicKey, ...own, baseUnits: 0n });
     const staked = mintTo(operator, { mint: stake.publicKey, ...own, baseUnits: 10n ** 10n });
     const purse = mintTo(operator, {
-      ...{ mint: credit.publicKey, owner: payer.publicKey, baseUnits: 0n },
+      mint: credit.publicKey,
+      owner: payer.publicKey,
+      baseUnits: 0n,
     });
     const savings = mintTo(operator, {
-      ...{ mint: credit.publicKey, owner: wallet.publicKey, baseUnits: 10n ** 9n },
+      mint: credit.publicKey,
+      owner: wallet.publicKey,
+      baseUnits: 10n ** 9n,
     });
     await submit(
       operator,
@@ -162,7 +169,9 @@ describe('the commands of docs/deploying.md', () => {
     expect(gateway && gatewaySigners(gateway)).toEqual([newSigner]);
     const account = await fetchCreditAccount(connection, addresses.creditAccount(wallet.publicKey));
     expect(account).toMatchObject({
-      ...{ availableCredits: 10_000n, limitPerJobCredits: 100n, limitPerDayCredits: 5_000n },
+      availableCredits: 10_000n,
+      limitPerJobCredits: 100n,
+      limitPerDayCredits: 5_000n,
     });
     const worker = await fetchWorker(connection, addresses.worker(workerAuthority.publicKey));
     expect(worker?.stakeTokens).toBe(1_000n);

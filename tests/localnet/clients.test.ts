@@ -177,7 +177,8 @@ describe('@solana/kit', () => {
     const { address: to } = await generateKeyPairSigner();
     const airdrop = airdropFactory({ rpc, rpcSubscriptions } as never);
     await airdrop({
-      ...{ commitment: 'confirmed', recipientAddress: signer.address },
+      commitment: 'confirmed',
+      recipientAddress: signer.address,
       lamports: lamports(1_000_000_000n),
     });
     const { value: lifetime } = await rpc.getLatestBlockhash().send();
@@ -209,7 +210,9 @@ describe('@solana/kit', () => {
     expect(info).toMatchObject({ lamports: 5_000_000n, space: 0n });
     const told = await rpc
       .getTransaction(getSignatureFromTransaction(transaction), {
-        ...{ commitment: 'confirmed', encoding: 'json', maxSupportedTransactionVersion: 0 },
+        commitment: 'confirmed',
+        encoding: 'json',
+        maxSupportedTransactionVersion: 0,
       })
       .send();
     expect(told).toMatchObject({ meta: { err: null, fee: 5_000n }, version: 0n });
@@ -220,7 +223,8 @@ describe('Anchor’s provider', () => {
   it('sends an instruction of the escrow and reads its accounts', async () => {
     const { connection } = scene;
     const provider = new anchor.AnchorProvider(connection, new anchor.Wallet(operator), {
-      ...{ commitment: 'confirmed', preflightCommitment: 'confirmed' },
+      commitment: 'confirmed',
+      preflightCommitment: 'confirmed',
     });
     const program = new anchor.Program(IDL, provider);
     const [credit, stake] = [Keypair.generate(), Keypair.generate()];
@@ -239,7 +243,9 @@ describe('Anchor’s provider', () => {
     )
       .accounts({
         authority: operator.publicKey,
-        ...{ creditMint: credit.publicKey, stakeMint: stake.publicKey, programData },
+        creditMint: credit.publicKey,
+        stakeMint: stake.publicKey,
+        programData,
       })
       .rpc();
     expect((await connection.getSignatureStatus(signature)).value?.err).toBeNull();

@@ -27,7 +27,9 @@ describe(`transaction bytes (seed ${random.seed})`, () => {
       expect(Buffer.from(decoded.message)).toEqual(Buffer.from(message.serialize()));
       expect(
         decoded.instructions.map(({ programIdIndex, accounts, data }) => ({
-          ...{ programIdIndex, accountKeyIndexes: [...accounts], data: [...data] },
+          programIdIndex,
+          accountKeyIndexes: [...accounts],
+          data: [...data],
         })),
       ).toEqual(message.compiledInstructions.map((one) => ({ ...one, data: [...one.data] })));
       for (let index = 0; index < decoded.keys.length; index += 1) {

@@ -57,7 +57,8 @@ function randomInstruction(): TransactionInstruction {
     default: {
       const programId = PROGRAMS[random.below(PROGRAMS.length)] as PublicKey;
       return new TransactionInstruction({
-        ...{ programId, keys },
+        programId,
+        keys,
         // A precompile counts by its first byte, whatever follows.
         data: Buffer.from([random.below(4), ...random.bytes(random.below(12))]),
       });
@@ -96,8 +97,11 @@ function randomTransaction(): Buffer {
 function charge(wire: Buffer) {
   const address = payer.publicKey.toBytes();
   runtime.setAccount(address, {
-    ...{ lamports: PAYER_LAMPORTS, data: new Uint8Array(), owner: new Uint8Array(32) },
-    ...{ executable: false, rentEpoch: RENT_EPOCH_NEVER },
+    lamports: PAYER_LAMPORTS,
+    data: new Uint8Array(),
+    owner: new Uint8Array(32),
+    executable: false,
+    rentEpoch: RENT_EPOCH_NEVER,
   });
   const { err } = runtime.execute(wire, true);
   return { charged: PAYER_LAMPORTS - runtime.lamports(address), err };

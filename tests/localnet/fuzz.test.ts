@@ -77,7 +77,9 @@ async function getToKnow(): Promise<Known> {
   );
   const slot = await ask<number>('getSlot', { commitment: 'confirmed' });
   return {
-    ...{ signatures, transactions, blockhashes: [blockhash, PROGRAMS[0] as string] },
+    signatures,
+    transactions,
+    blockhashes: [blockhash, PROGRAMS[0] as string],
     addresses: [payer.publicKey.toBase58(), ...to.map(String), ...PROGRAMS],
     messages: made.map((one) => one.serializeMessage().toString('base64')),
     slots: [0, 1, slot - 1, slot, slot + 100],

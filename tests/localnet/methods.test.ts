@@ -80,7 +80,9 @@ describe('an account', () => {
     expect(await find({ memcmp: { offset: 2 ** 40, bytes: '9' } })).toEqual([]);
     expect(
       await scene.ask('getProgramAccounts', program.toBase58(), {
-        ...{ ...CONFIRMED, encoding: 'base64', withContext: true },
+        ...CONFIRMED,
+        encoding: 'base64',
+        withContext: true,
       }),
     ).toMatchObject({ context: { slot: expect.any(Number) }, value: expect.any(Array) });
   });
@@ -172,7 +174,10 @@ describe('an amount', () => {
       const response = await fetch(scene.rpcUrl, {
         method: 'POST',
         body: JSON.stringify({
-          ...{ jsonrpc: '2.0', id: 1, method: 'getTransaction', params: [signature, config] },
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'getTransaction',
+          params: [signature, config],
         }),
       });
       return /"postBalances":\[(\d+)/.exec(await response.text())?.[1] ?? '';
@@ -190,11 +195,15 @@ describe('a block', () => {
     const slot = value?.slot as number;
     const read = (config: object) =>
       scene.ask<Record<string, unknown>>('getBlock', slot, {
-        ...{ ...CONFIRMED, maxSupportedTransactionVersion: 0, ...config },
+        ...CONFIRMED,
+        maxSupportedTransactionVersion: 0,
+        ...config,
       });
     const block = await read({});
     expect(block).toMatchObject({
-      ...{ blockHeight: slot, parentSlot: slot - 1, rewards: [] },
+      blockHeight: slot,
+      parentSlot: slot - 1,
+      rewards: [],
       transactions: [{ meta: { err: null, fee: 5_000 }, version: 'legacy' }],
     });
     expect(await read({ transactionDetails: 'signatures' })).toMatchObject({
@@ -225,12 +234,15 @@ describe('a simulation', () => {
   it('returns the resulting accounts and has no effect', async () => {
     const to = somebody();
     const transfer = SystemProgram.transfer({
-      ...{ fromPubkey: scene.payer.publicKey, toPubkey: to, lamports: 5_000_000 },
+      fromPubkey: scene.payer.publicKey,
+      toPubkey: to,
+      lamports: 5_000_000,
     });
     const { wire } = await scene.sign([transfer], { blockhash: somebody().toBase58() });
     const simulate = (config: object) =>
       scene.call('simulateTransaction', wire.toString('base64'), {
-        ...{ encoding: 'base64', ...config },
+        encoding: 'base64',
+        ...config,
       });
     expect((await simulate({})).result).toMatchObject({ value: { err: 'BlockhashNotFound' } });
     const accounts = { addresses: [to.toBase58()], encoding: 'base64' };

@@ -29,7 +29,9 @@ async function send(instructions: TransactionInstruction[], signers: Keypair[] =
 }
 
 const account = (pubkey: PublicKey, isWritable = false, isSigner = false) => ({
-  ...{ pubkey, isWritable, isSigner },
+  pubkey,
+  isWritable,
+  isSigner,
 });
 
 function loader(keys: TransactionInstruction['keys'], ...parts: (number | bigint | Uint8Array)[]) {
@@ -49,7 +51,10 @@ async function deploy(elf: Uint8Array): Promise<PublicKey> {
   const { publicKey: payer } = scene.payer;
   const create = async (newAccountPubkey: PublicKey, space: number) =>
     SystemProgram.createAccount({
-      ...{ fromPubkey: payer, newAccountPubkey, space, programId: LOADER },
+      fromPubkey: payer,
+      newAccountPubkey,
+      space,
+      programId: LOADER,
       lamports: await scene.connection.getMinimumBalanceForRentExemption(space),
     });
   const ofBuffer = [account(buffer.publicKey, true), account(payer, false, true)];

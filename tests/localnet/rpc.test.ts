@@ -22,7 +22,10 @@ async function post(body: string, headers: Record<string, string> = {}): Promise
 }
 
 const call = (id: number, method: string, params: unknown[] = []) => ({
-  ...{ jsonrpc: '2.0', id, method, params },
+  jsonrpc: '2.0',
+  id,
+  method,
+  params,
 });
 
 describe('a call to the ledger', () => {

@@ -61,7 +61,11 @@ export async function openLocalnet(options: LocalnetOptions = {}): Promise<Local
   }
 
   const scene: LocalnetScene = {
-    ...{ ...localnet, connection, payer, call, ask },
+    ...localnet,
+    connection,
+    payer,
+    call,
+    ask,
     async close() {
       await hangUp(connection);
       await localnet.close();

@@ -241,11 +241,16 @@ describe('a lookup table', () => {
     const authority = payer.publicKey;
     const recentSlot = await connection.getSlot('finalized');
     const [create, table] = AddressLookupTableProgram.createLookupTable({
-      ...{ authority, payer: authority, recentSlot },
+      authority,
+      payer: authority,
+      recentSlot,
     });
     const to = somebody();
     const extend = AddressLookupTableProgram.extendLookupTable({
-      ...{ authority, payer: authority, lookupTable: table, addresses: [to] },
+      authority,
+      payer: authority,
+      lookupTable: table,
+      addresses: [to],
     });
     const { wire } = await scene.sign([create, extend]);
     expect((await send(wire)).error).toBeUndefined();

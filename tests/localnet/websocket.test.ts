@@ -111,7 +111,9 @@ describe('a websocket', () => {
     const { wire } = await scene.sign(
       [
         SystemProgram.transfer({
-          ...{ fromPubkey: owner.publicKey, toPubkey: scene.payer.publicKey, lamports: 5_000_000 },
+          fromPubkey: owner.publicKey,
+          toPubkey: scene.payer.publicKey,
+          lamports: 5_000_000,
         }),
       ],
       { signers: [owner] },
@@ -237,7 +239,8 @@ describe('a ledger that confirms as slowly as a cluster', () => {
     const commitments = new Map<unknown, string>();
     for (const commitment of ['finalized', 'confirmed', 'processed']) {
       const { result } = await socket.ask('accountSubscribe', address.toBase58(), {
-        ...{ commitment, encoding: 'base64' },
+        commitment,
+        encoding: 'base64',
       });
       commitments.set(result, commitment);
     }
@@ -251,7 +254,8 @@ describe('a ledger that confirms as slowly as a cluster', () => {
       );
     const data = Buffer.from([1]).toString('base64');
     const written = slow.ask('localnet_setAccount', somebody().toBase58(), {
-      ...{ data, owner: program },
+      data,
+      owner: program,
     });
     expect(await found()).toEqual([1, 0, 0]);
     await written;

@@ -30,7 +30,8 @@ function randomLegacy(random: Random): Message {
   const { header, keys, blockhash } = randomHead(random);
   const instructions = randomInstructions(random, keys.length, keys.length).map(
     ({ programIdIndex, accountKeyIndexes, data }) => ({
-      ...{ programIdIndex, accounts: accountKeyIndexes },
+      programIdIndex,
+      accounts: accountKeyIndexes,
       data: bs58.encode(data),
     }),
   );
@@ -53,7 +54,10 @@ function randomV0(random: Random): MessageV0 {
     0,
   );
   return new MessageV0({
-    ...{ header, staticAccountKeys: keys, recentBlockhash: blockhash, addressTableLookups },
+    header,
+    staticAccountKeys: keys,
+    recentBlockhash: blockhash,
+    addressTableLookups,
     compiledInstructions: randomInstructions(random, keys.length, keys.length + loaded),
   });
 }

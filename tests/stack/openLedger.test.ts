@@ -23,7 +23,8 @@ afterEach(async () => {
 
 const open = (environment: Record<string, string>) =>
   openLedger({
-    ...{ config: loadConfig(environment), environment },
+    config: loadConfig(environment),
+    environment,
     async startLocalnet(settings) {
       const { LOCALNET_PAYER_KEY: payer } = loadLocalnetConfig(settings);
       const localnet = await startLocalnet(withEscrow({ payer: payer.publicKey }));

@@ -31,8 +31,11 @@ describe('the environment of a part', () => {
     const network = { HTTPS_PROXY: 'http://proxy', NODE_EXTRA_CA_CERTS: 'ca.pem' };
     const foreign = { NODE_AUTH_TOKEN: 'a', AWS_SECRET_ACCESS_KEY: 'b', SVC_AUTHORITY_KEY: 'c' };
     const environment = {
-      ...{ ...system, ...network, ...foreign },
-      ...{ PGSSLROOTCERT: 'ca.pem', OTEL_EXPORTER_OTLP_HEADERS: 'key=d' },
+      ...system,
+      ...network,
+      ...foreign,
+      PGSSLROOTCERT: 'ca.pem',
+      OTEL_EXPORTER_OTLP_HEADERS: 'key=d',
     };
     const names = Object.keys({ ...system, ...network });
     expect(given('database', environment)).toEqual(Object.keys(system).sort());

@@ -35,12 +35,17 @@ function openPart(
     };
   };
   const part = keepRunning({
-    ...{ name: 'worker-1', startAt, ending, longLifeMs },
+    name: 'worker-1',
+    startAt,
+    ending,
+    longLifeMs,
     onRestart: (sentence) => sentences.push(sentence),
     pauseMs: { least: leastPauseMs, most: 40 },
   });
   return {
-    ...{ part, starts, sentences },
+    part,
+    starts,
+    sentences,
     newest: () => newest as NonNullable<typeof newest>,
     stops: () => stops,
     startsAre: (count: number) => until(() => starts.length === count),

@@ -62,7 +62,9 @@ export async function createWorkplace(): Promise<Workplace> {
       .filter(({ command }) => command !== '');
 
   return {
-    ...{ folder, port, processes },
+    folder,
+    port,
+    processes,
     start(more = {}) {
       const child = spawn(process.execPath, [launcher], {
         cwd: folder,

@@ -40,7 +40,9 @@ export async function gatherNotifications(
   const to = scene.to.toBase58();
   const { payer } = scene;
   const transfer = SystemProgram.transfer({
-    ...{ fromPubkey: payer.publicKey, toPubkey: scene.to, lamports: LAMPORTS },
+    fromPubkey: payer.publicKey,
+    toPubkey: scene.to,
+    lamports: LAMPORTS,
   });
   const transaction = await scene.sign([transfer]);
   const signature = bs58.encode(transaction.signature as Buffer);

@@ -60,8 +60,11 @@ export interface ContractKeys {
 export function newKeys(): ContractKeys {
   const somebody = () => Keypair.generate().publicKey;
   return {
-    ...{ payer: Keypair.generate(), mintKeys: Keypair.generate() },
-    ...{ to: somebody(), nobody: somebody(), delegate: somebody() },
+    payer: Keypair.generate(),
+    mintKeys: Keypair.generate(),
+    to: somebody(),
+    nobody: somebody(),
+    delegate: somebody(),
   };
 }
 
@@ -120,7 +123,8 @@ export async function openScene(
   const { result: funding } = await call('requestAirdrop', [payer.publicKey.toBase58(), FUNDS]);
   await confirm(funding as string);
   const memo = new TransactionInstruction({
-    ...{ keys: [], programId: new PublicKey(MEMO) },
+    keys: [],
+    programId: new PublicKey(MEMO),
     data: Buffer.from('hello'),
   });
   const pay = (lamports: number) =>
@@ -132,8 +136,11 @@ export async function openScene(
   create.data = Buffer.alloc(0);
   const make = await sign([
     SystemProgram.createAccount({
-      ...{ fromPubkey: payer.publicKey, newAccountPubkey: mint, space: MINT.bytes },
-      ...{ lamports: Number(rent.result), programId: TOKEN_PROGRAM },
+      fromPubkey: payer.publicKey,
+      newAccountPubkey: mint,
+      space: MINT.bytes,
+      lamports: Number(rent.result),
+      programId: TOKEN_PROGRAM,
     }),
     mintInitialize({ mint, authority: owner, decimals: 6 }),
     create,
@@ -144,8 +151,17 @@ export async function openScene(
   const made = await send(make);
   const failed = await send(await sign([pay(1e15)]), true);
   return {
-    ...{ payer, to, nobody, mint, tokens, delegate, call, sign },
-    ...{ transfer: transfer.signature, made: made.signature, failed: failed.signature },
+    payer,
+    to,
+    nobody,
+    mint,
+    tokens,
+    delegate,
+    call,
+    sign,
+    transfer: transfer.signature,
+    made: made.signature,
+    failed: failed.signature,
     transferSlot: transfer.slot,
     names: new Map(
       Object.entries({ payer: payer.publicKey, to, nobody, mint, tokens, delegate }).map(

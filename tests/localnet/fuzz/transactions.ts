@@ -24,7 +24,9 @@ export function noisyTransaction(random: Random, signing: Signing): Uint8Array {
   });
   const isAlone = random.below(4) > 0;
   const decoded = {
-    ...{ ...noise, keys, recentBlockhash: bs58.decode(signing.blockhash) },
+    ...noise,
+    keys,
+    recentBlockhash: bs58.decode(signing.blockhash),
     ...(isAlone && {
       header: { ...noise.header, numRequiredSignatures: 1, numReadonlySignedAccounts: 0 },
       signatures: noise.signatures.slice(0, 1),
