@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '../../common/logger.ts';
+import { estimateTokens } from '../../common/tokenizers/textTokens.ts';
 import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
 import { readAnswer, readEvents } from './events.ts';
 import { codeOf, MODEL_ID, openScene, type Scene, TOKEN_LIMIT } from './scene.ts';
@@ -112,15 +113,25 @@ describe('a job with an upstream engine', () => {
     });
   });
 
-  it('estimates the tokens of an upstream without usage', async () => {
-    upstream.answerWith((reply) => {
-      for (const text of ['One', ' two', ' three']) reply.text(text);
-      reply.finish('stop');
-      reply.end();
-    });
-    const { proof } = await readAnswer(await ask());
-    expect(proof).toMatchObject({ prompt_tokens: 4, completion_tokens: 3 });
-  });
+  it.each([
+    ['one word a delta', ['One', ' two', ' three']],
+    ['one letter a delta', [...'One two three']],
+    ['all of it in one delta', ['One two three']],
+  ])(
+    'estimates the tokens of an upstream without usage from the text: %s',
+    async (_how, deltas) => {
+      upstream.answerWith((reply) => {
+        for (const text of deltas) reply.text(text);
+        reply.finish('stop');
+        reply.end();
+      });
+      const { proof } = await readAnswer(await ask());
+      expect(proof).toMatchObject({
+        prompt_tokens: 4,
+        completion_tokens: estimateTokens('One two three'),
+      });
+    },
+  );
 
   it.each([{}, { prompt_tokens: 3 }, { prompt_tokens: -1, completion_tokens: 0.5 }])(
     'treats a usage of %j as missing',
@@ -133,7 +144,7 @@ describe('a job with an upstream engine', () => {
         reply.end();
       });
       const { text, proof } = await readAnswer(await ask());
-      expect([text, proof?.completion_tokens]).toEqual(['Hello', 1]);
+      expect([text, proof?.completion_tokens]).toEqual(['Hello', estimateTokens('Hello')]);
     },
   );
 
@@ -186,8 +197,41 @@ describe('a job with an upstream engine', () => {
     });
     const { text, finishReason, proof } = await readAnswer(await ask({ stop: ['END'] }));
     expect([text, finishReason]).toEqual(['one ', 'stop']);
-    expect(proof).toMatchObject({ output_hash: hashOf('one ') });
+    expect(proof).toMatchObject({
+      output_hash: hashOf('one '),
+      completion_tokens: estimateTokens('one '),
+    });
     await closed;
+  });
+
+  it.each([
+    ['in the same delta', ['one E', 'ND two']],
+    ['in the next one', ['one E', 'ND', ' two']],
+  ])(
+    'takes no usage of an upstream that goes on after a stop sequence, %s',
+    async (_how, deltas) => {
+      upstream.answerWith((reply) => {
+        for (const text of deltas) reply.text(text);
+        reply.finish('stop');
+        reply.usage(10, 900);
+        reply.done();
+        reply.end();
+      });
+      const { text, proof } = await readAnswer(await ask({ stop: 'END' }));
+      expect([text, proof?.completion_tokens]).toEqual(['one ', estimateTokens('one ')]);
+    },
+  );
+
+  it('takes the usage of an upstream that ends with the stop sequence it was given', async () => {
+    upstream.answerWith((reply) => {
+      for (const text of ['one E', 'ND']) reply.text(text);
+      reply.finish('stop');
+      reply.usage(10, 3);
+      reply.done();
+      reply.end();
+    });
+    const { text, finishReason, proof } = await readAnswer(await ask({ stop: ['END'] }));
+    expect([text, finishReason, proof?.completion_tokens]).toEqual(['one ', 'stop', 3]);
   });
 
   it('holds back no text that only began like a stop sequence', async () => {
@@ -234,7 +278,7 @@ describe('a job with an upstream engine', () => {
       reply.finish('stop');
     });
     const { proof } = await readAnswer(await ask());
-    expect(proof).toMatchObject({ completion_tokens: 1 });
+    expect(proof).toMatchObject({ completion_tokens: estimateTokens('Hello') });
   });
 
   it('is complete with its finish reason, even if the connection then breaks', async () => {
@@ -247,7 +291,7 @@ describe('a job with an upstream engine', () => {
     });
     const { text, finishReason, proof } = await readAnswer(await ask());
     expect([text, finishReason]).toEqual(['Hello', 'stop']);
-    expect(proof).toMatchObject({ output_hash: hashOf('Hello'), completion_tokens: 1 });
+    expect(proof).toMatchObject({ output_hash: hashOf('Hello') });
   });
 });
 

@@ -41,10 +41,11 @@ export interface Engine {
   ): AsyncIterable<EngineEvent>;
 }
 
-/** The text to send after a token, and whether a stop sequence was found. */
+/** The text to send after a token, whether a stop sequence was found, and if so, what follows it. */
 interface StopScan {
   text: string;
   isStopped: boolean;
+  rest: string;
 }
 
 /**
@@ -61,16 +62,20 @@ export function createStopScanner(stop: string | string[] | undefined): {
   return {
     add(token) {
       held += token;
-      const found = sequences.map((sequence) => held.indexOf(sequence)).filter((at) => at >= 0);
-      if (found.length > 0) {
-        const text = held.slice(0, Math.min(...found));
+      const [first] = sequences
+        .map((sequence) => ({ at: held.indexOf(sequence), length: sequence.length }))
+        .filter(({ at }) => at >= 0)
+        .sort((one, other) => one.at - other.at || other.length - one.length);
+      if (first) {
+        const text = held.slice(0, first.at);
+        const rest = held.slice(first.at + first.length);
         held = '';
-        return { text, isStopped: true };
+        return { text, isStopped: true, rest };
       }
       const kept = Math.max(0, ...sequences.map((sequence) => overlap(held, sequence)));
       const text = held.slice(0, held.length - kept);
       held = held.slice(text.length);
-      return { text, isStopped: false };
+      return { text, isStopped: false, rest: '' };
     },
     flush: () => held,
   };

@@ -37,8 +37,9 @@ const REFUSED_KEY_STATUSES = [401, 403];
 const USAGE_WAIT_MS = 2_000;
 
 /**
- * An engine on any server of chat completions. Stop sequences that the server ignores are found here,
- * and the connection is then closed.
+ * An engine on any server of chat completions. Stop sequences that the server sends are cut here. One
+ * that goes on after them has ignored them: then the connection is closed, and its usage, which counts
+ * more than was delivered, is not taken.
  *
  * @param model the upstream's own name for the model; by default the job's model id
  */
@@ -104,6 +105,13 @@ export function createUpstreamEngine(upstream: {
       let timer: NodeJS.Timeout | undefined;
       let finishReason: FinishReason | undefined;
       let usage: Usage | undefined;
+      let isCut = false;
+
+      function finish(reason: FinishReason): void {
+        finishReason = reason;
+        timer = setTimeout(() => usageWait.abort(), USAGE_WAIT_MS);
+      }
+
       try {
         const events = await request(chat, tokenLimit, AbortSignal.any([signal, usageWait.signal]));
         for await (const message of events) {
@@ -118,19 +126,23 @@ export function createUpstreamEngine(upstream: {
           }
           const chunk = parseUpstreamChunk(data, event);
           usage = chunk.usage ?? usage;
+          if (isCut && chunk.text !== '') {
+            usage = undefined;
+            break;
+          }
           if (finishReason !== undefined) continue;
-          const { text, isStopped } = scanner.add(chunk.text);
+          const { text, isStopped, rest } = scanner.add(chunk.text);
           const isThinking = chunk.isDelta && chunk.text === '' && chunk.finishReason === undefined;
           if (text !== '') yield { type: 'text', text };
           else if (isThinking) yield { type: 'alive' };
           if (isStopped) {
-            finishReason = 'stop';
+            isCut = true;
+            finish('stop');
+            if (rest === '') continue;
+            usage = undefined;
             break;
           }
-          if (chunk.finishReason !== undefined) {
-            finishReason = chunk.finishReason;
-            timer = setTimeout(() => usageWait.abort(), USAGE_WAIT_MS);
-          }
+          if (chunk.finishReason !== undefined) finish(chunk.finishReason);
         }
       } catch (error) {
         if (finishReason === undefined) signal.throwIfAborted();

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { estimateTokens } from '../../common/tokenizers/textTokens.ts';
 import { estimatePromptTokens } from '../../common/tokenizers/tokenCounts.ts';
 import type { Engine, EngineEvent } from '../engine/engine.ts';
 import type { JobRequest } from '../protocol/contracts.ts';
@@ -15,7 +16,9 @@ interface Transcript {
   flush(): string;
   /** sha256 over the UTF-8 of everything returned by `add` and `flush`. */
   outputHash(): Uint8Array;
-  /** UTF-8 length of the same text. */
+  /** The same text. */
+  readonly text: string;
+  /** Its length in UTF-8. */
   readonly bytes: number;
   /** Deltas of the engine that held text; an engine sends at least one token in each. */
   readonly deltas: number;
@@ -32,12 +35,14 @@ const HIGH_SURROGATE_AT_END = /[\uD800-\uDBFF]$/;
 function createTranscript(): Transcript {
   const hash = createHash('sha256');
   let held = '';
+  let text = '';
   let bytes = 0;
   let deltas = 0;
 
-  function release(text: string): string {
-    const sent = text.toWellFormed();
+  function release(ready: string): string {
+    const sent = ready.toWellFormed();
     hash.update(sent, 'utf8');
+    text += sent;
     bytes += Buffer.byteLength(sent);
     return sent;
   }
@@ -45,9 +50,9 @@ function createTranscript(): Transcript {
   return {
     add(delta) {
       if (delta !== '') deltas += 1;
-      const text = held + delta;
-      held = HIGH_SURROGATE_AT_END.exec(text)?.[0] ?? '';
-      return release(text.slice(0, text.length - held.length));
+      const ready = held + delta;
+      held = HIGH_SURROGATE_AT_END.exec(ready)?.[0] ?? '';
+      return release(ready.slice(0, ready.length - held.length));
     },
     flush() {
       const rest = held;
@@ -55,6 +60,9 @@ function createTranscript(): Transcript {
       return release(rest);
     },
     outputHash: () => Uint8Array.from(hash.copy().digest()),
+    get text() {
+      return text;
+    },
     get bytes() {
       return bytes;
     },
@@ -165,7 +173,7 @@ export async function answer(work: {
     ),
     // Some upstreams count hidden reasoning; the proof claims no more than the delivered text can hold.
     completionTokens: Math.min(
-      usage?.completionTokens || transcript.deltas,
+      usage?.completionTokens || estimateTokens(transcript.text),
       transcript.bytes,
       tokenLimit,
     ),
