@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../common/config.ts';
 import { createLogger, type Logger } from '../common/logger.ts';
 import { resolveName } from '../common/net/addressGuard.ts';
+import { serveMetrics } from '../common/net/serveMetrics.ts';
 import { createSealing } from '../common/sealing.ts';
 import { createShutdown, type Shutdown } from '../common/shutdown.ts';
 import { awaitDatabase } from '../common/transientErrors.ts';
@@ -28,7 +29,7 @@ import { createEscrow, observeEscrow } from './ledger/escrow.ts';
 import { createStatusLookup, createUnmirroredJobs } from './ledger/jobLookup.ts';
 import { openResources } from './resources.ts';
 import { selectJob } from './sql/jobs.ts';
-import { observeFeePayers, observeState, serveMetrics } from './telemetry/gauges.ts';
+import { observeFeePayers, observeState } from './telemetry/gauges.ts';
 import { type ApiMetrics, createMetrics, observeSender } from './telemetry/metrics.ts';
 import { createTracing } from './telemetry/tracing.ts';
 import { createObservationLog, createWorkerDirectory } from './workers/directory.ts';
@@ -251,7 +252,8 @@ async function publishMetrics(
   shutdown: Shutdown,
 ): Promise<string | undefined> {
   if (port === undefined) return undefined;
-  const served = await serveMetrics({ metrics, host, port });
+  const settings = { host: 'METRICS_HOST', port: 'METRICS_PORT' };
+  const served = await serveMetrics({ registry: metrics.registry, host, port, settings });
   shutdown.add('metrics', served.close);
   return served.url;
 }

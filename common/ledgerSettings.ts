@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
 import { decodeBase58 } from '../programs/client/keys.ts';
@@ -37,14 +37,35 @@ export function parseKeypair(text: string): Keypair {
 }
 
 /** One secret key in the environment. */
-export const keypairSetting = z.string().transform((text, context) => {
-  try {
-    return parseKeypair(text);
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: (error as Error).message });
-    return z.NEVER;
-  }
-});
+export const keypairSetting = z.string().transform(readKeypair(parseKeypair));
+
+function readKeypair(parse: (text: string) => Keypair) {
+  return (text: string, context: z.RefinementCtx): Keypair => {
+    try {
+      return parse(text);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: (error as Error).message });
+      return z.NEVER;
+    }
+  };
+}
+
+const OTHERS_MAY_READ = 0o044;
+
+/**
+ * Reads a key as `parseKeypair` does, but no file that others can read.
+ *
+ * @throws Error without any part of the key in its message
+ */
+function parsePrivateKeypair(text: string): Keypair {
+  const keypair = parseKeypair(text);
+  const { mode = 0 } = statSync(text.trim(), { throwIfNoEntry: false }) ?? {};
+  if ((mode & OTHERS_MAY_READ) === 0 || process.platform === 'win32') return keypair;
+  throw new Error('must be a file that only its owner can read: chmod 600');
+}
+
+/** One secret key in the environment; a file of it is its owner's alone. */
+export const privateKeypairSetting = z.string().transform(readKeypair(parsePrivateKeypair));
 
 const listSetting = z.string().transform((text) => text.split(',').map((part) => part.trim()));
 

@@ -14,9 +14,11 @@ import { createHostedModels } from './ledger/eligibility.ts';
 import { createJobLookup } from './ledger/jobLookup.ts';
 import { createLedgerStart, createWorkerLedger } from './ledger/ledger.ts';
 import type { Terms } from './ledger/terms.ts';
+import type { WorkerMetrics } from './metrics.ts';
 import { createAuthentication } from './protocol/authentication.ts';
 import { jobRequest, stopPath, stopRequest } from './protocol/contracts.ts';
 import {
+  asWorkerError,
   createErrorRenderer,
   parse,
   parseJson,
@@ -60,9 +62,11 @@ export function createWorker(options: {
   engine: Engine;
   logger: Logger;
   signProof?: SignProof;
+  /** Counts what happens; by default nothing does. */
+  metrics?: WorkerMetrics | undefined;
   now?: () => number;
 }): Worker {
-  const { identity, rpc, engine, logger, now = Date.now } = options;
+  const { identity, rpc, engine, logger, metrics, now = Date.now } = options;
   const { programId, proofKey, capacity, terms } = identity;
   const address = createAddresses(programId).worker(identity.authority);
   const ledger = createWorkerLedger({ rpc, programId, worker: address });
@@ -77,8 +81,20 @@ export function createWorker(options: {
     signProof: options.signProof ?? createProofSigner({ programId, worker: address, proofKey }),
     capacity,
     logger,
+    onEnd: (end) => metrics?.jobEnded(end),
   });
+  metrics?.watch(jobs, capacity);
   const readHostedModels = createHostedModels({ ledger, own, logger, now });
+
+  /** Refused while this worker cannot answer, for whatever reason. */
+  async function requireReady(): Promise<string[]> {
+    // The caller may lock a job at once, and that job must count as locked after the start.
+    await readStart();
+    const models = await readHostedModels();
+    await readiness.require(models);
+    metrics?.healthChecked('ready');
+    return models;
+  }
 
   // An upstream begins to load its models now. Health checks repeat what fails here, and say why.
   ledger
@@ -94,10 +110,10 @@ export function createWorker(options: {
   });
 
   app.get('/health', async (_request, response) => {
-    // The caller may lock a job at once, and that job must count as locked after the start.
-    await readStart();
-    const models = await readHostedModels();
-    await readiness.require(models);
+    const models = await requireReady().catch((error: unknown) => {
+      metrics?.healthChecked(asWorkerError(error).code);
+      throw error;
+    });
     response.json({
       worker_address: address.toBase58(),
       models,
@@ -132,7 +148,7 @@ export function createWorker(options: {
   });
 
   app.use(routeNotFound);
-  app.use(createErrorRenderer(logger));
+  app.use(createErrorRenderer(logger, (code) => metrics?.refused(code)));
 
   async function close(graceMs: number): Promise<void> {
     readiness.close();

@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { parseEnvironment, portSetting, shutdownTimeoutSetting } from '../common/config.ts';
-import { addressListSetting, addressSetting, keypairSetting } from '../common/ledgerSettings.ts';
+import {
+  addressListSetting,
+  addressSetting,
+  privateKeypairSetting,
+} from '../common/ledgerSettings.ts';
 import { logLevelSetting } from '../common/logger.ts';
 import { fetchedUrlSetting } from '../common/net/urls.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
@@ -15,11 +19,24 @@ const bearerKeySetting = z.string().refine((key) => {
   }
 }, 'cannot be sent in a header');
 
+/** `id=name` pairs; names of upstreams may hold anything but a comma. */
+const modelMapSetting = z.string().transform((text, context) => {
+  const pairs = text.split(',').map((pair) => {
+    const [id = '', ...name] = pair.split('=');
+    return [id.trim(), name.join('=').trim()] as const;
+  });
+  if (pairs.every(([id, name]) => id !== '' && name !== '')) return new Map(pairs);
+  context.addIssue({ code: 'custom', message: 'must be id=name pairs, separated by commas' });
+  return z.NEVER;
+});
+
 export const environmentSchema = z.object({
   WORKER_HOST: z.string().default('127.0.0.1').describe('where the worker takes jobs'),
   WORKER_PORT: portSetting.default(8090).describe('its port'),
   WORKER_AUTHORITY: addressSetting.describe('the authority of the Worker account'),
-  WORKER_PROOF_KEY: keypairSetting.describe('signs proofs; base58, JSON array or a path'),
+  WORKER_PROOF_KEY: privateKeypairSetting.describe(
+    'signs proofs; base58, JSON array, or the path of a file that only its owner can read',
+  ),
   WORKER_GATEWAYS: z
     .union([z.literal('any'), addressListSetting], {
       error: 'must be addresses of Gateways, separated by commas, or the word any',
@@ -51,7 +68,10 @@ export const environmentSchema = z.object({
   WORKER_UPSTREAM_MODEL: z
     .string()
     .optional()
-    .describe('the model to ask it for; default: the id the client asked for'),
+    .describe('its name for all other models; default: the id the client asked for'),
+  WORKER_MODELS: modelMapSetting
+    .optional()
+    .describe("the upstream's name for each model id, as id=name, separated by commas"),
   WORKER_UPSTREAM_KEY: bearerKeySetting.optional().describe('its bearer key'),
   WORKER_ENGINE_TOKEN_DELAY_MS: z.coerce
     .number()
@@ -60,6 +80,10 @@ export const environmentSchema = z.object({
     .max(60_000)
     .default(0)
     .describe('slows the built-in engine down, to see a stream'),
+  WORKER_METRICS_HOST: z.string().default('127.0.0.1').describe('where its metrics are served'),
+  WORKER_METRICS_PORT: portSetting
+    .optional()
+    .describe('serves /metrics for Prometheus, and /failures; default: not at all'),
   WORKER_SHUTDOWN_TIMEOUT_MS: shutdownTimeoutSetting
     .default(8_000)
     .describe('its jobs may take this long once it is told to end'),

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { createLogger } from '../common/logger.ts';
 import { connectPooledRpc } from '../common/net/pooledRpc.ts';
+import { serveMetrics } from '../common/net/serveMetrics.ts';
 import { hostInUrl, listenAt } from '../common/net/urls.ts';
 import { createShutdown, type Shutdown } from '../common/shutdown.ts';
 import { createWorker } from './app.ts';
@@ -8,6 +9,7 @@ import type { WorkerConfig } from './config.ts';
 import { createBuiltinEngine } from './engine/builtin.ts';
 import type { Engine } from './engine/engine.ts';
 import { createUpstreamEngine } from './engine/upstream.ts';
+import { createWorkerMetrics } from './metrics.ts';
 
 /** The time for closing the server after the jobs have ended. */
 const CLOSING_MS = 1_000;
@@ -28,6 +30,8 @@ interface RunningWorker {
 export async function startWorker(config: WorkerConfig): Promise<RunningWorker> {
   const logger = createLogger({ name: 'worker', level: config.LOG_LEVEL });
   const engine = createEngine(config);
+  const { WORKER_METRICS_HOST, WORKER_METRICS_PORT } = config;
+  const metrics = WORKER_METRICS_PORT === undefined ? undefined : createWorkerMetrics();
   const worker = createWorker({
     identity: {
       programId: config.SVC_PROGRAM_ID,
@@ -42,6 +46,7 @@ export async function startWorker(config: WorkerConfig): Promise<RunningWorker> 
     rpc: connectPooledRpc({ url: config.SOLANA_RPC_URL }),
     engine,
     logger,
+    metrics,
   });
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, worker.app);
   const { address, port } = await listenAt(server, {
@@ -56,6 +61,17 @@ export async function startWorker(config: WorkerConfig): Promise<RunningWorker> 
     await worker.close(graceMs);
     server.closeAllConnections();
   });
+  if (metrics && WORKER_METRICS_PORT !== undefined) {
+    const served = await serveMetrics({
+      registry: metrics.registry,
+      host: WORKER_METRICS_HOST,
+      port: WORKER_METRICS_PORT,
+      settings: { host: 'WORKER_METRICS_HOST', port: 'WORKER_METRICS_PORT' },
+      reports: { '/failures': () => metrics.failures },
+    });
+    shutdown.add('metrics', served.close);
+    logger.info({ msg: 'Served metrics', metrics_url: served.url });
+  }
   const url = `http://${hostInUrl(address)}:${port}`;
   return { url, address: worker.address.toBase58(), engine: engine.kind, shutdown };
 }
@@ -66,6 +82,7 @@ function createEngine(config: WorkerConfig): Engine {
   return createUpstreamEngine({
     url,
     model: config.WORKER_UPSTREAM_MODEL,
+    models: config.WORKER_MODELS,
     key: config.WORKER_UPSTREAM_KEY,
   });
 }

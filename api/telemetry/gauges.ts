@@ -1,14 +1,10 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import type { PublicKey } from '@solana/web3.js';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { hostInUrl, listenAt } from '../../common/net/urls.ts';
 import { delay } from '../../common/wait.ts';
 import { getBalance } from '../../programs/client/rpc/methods.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';
-import type { ApiMetrics } from './metrics.ts';
 
 /** Thousands of transactions cost less than what an operator should ever let it sink to. */
 const READ_INTERVAL_MS = 60_000;
@@ -111,41 +107,4 @@ export function observeState(
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
-}
-
-/**
- * Serves GET /metrics on a port of its own: how much goes through is the operator's business, and a
- * port that is never published cannot be reached by a mistake in a proxy's rules.
- *
- * @param options.port 0 lets the system choose one
- */
-export async function serveMetrics(options: {
-  metrics: ApiMetrics;
-  host: string;
-  port: number;
-}): Promise<{ url: string; close(): Promise<void> }> {
-  const { registry } = options.metrics;
-  const server = createServer((request, response) => {
-    if (request.method !== 'GET' || request.url !== '/metrics') {
-      response.writeHead(404).end();
-      return;
-    }
-    registry.metrics().then(
-      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
-      () => response.writeHead(500).end(),
-    );
-  });
-  const { address, port } = await listenAt(server, {
-    host: options.host,
-    port: options.port,
-    settings: { host: 'METRICS_HOST', port: 'METRICS_PORT' },
-  });
-  return {
-    url: `http://${hostInUrl(address)}:${port}/metrics`,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
 }

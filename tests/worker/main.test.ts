@@ -1,3 +1,6 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import anchor from '@coral-xyz/anchor';
 import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
@@ -107,6 +110,8 @@ describe('the worker process', () => {
     ['SOLANA_RPC_URL', 'localhost:8899', 'must be a URL that begins with http:// or https://'],
     ['SOLANA_RPC_URL', 'http://user:a-secret@127.0.0.1:9', 'must not carry credentials'],
     ['WORKER_UPSTREAM_URL', 'localhost:8000/v1', 'must be a URL that begins with http://'],
+    ['WORKER_MODELS', 'qwen3-8b', 'must be id=name pairs, separated by commas'],
+    ['WORKER_METRICS_HOST', '203.0.113.1', 'cannot be listened on (EADDRNOTAVAIL)'],
     ['WORKER_HOST', '203.0.113.1', 'cannot be listened on (EADDRNOTAVAIL)'],
   ])('names %s, without its value, when it is %s', async (name, value, words) => {
     const engine = name === 'WORKER_UPSTREAM_URL' ? {} : { WORKER_ENGINE: 'builtin' };
@@ -123,6 +128,20 @@ describe('the worker process', () => {
     expect(lastLogged(message)).toEqual({
       msg: 'WORKER_UPSTREAM_URL: ' + 'set either this or WORKER_ENGINE=builtin, not both',
     });
+  });
+
+  it('refuses a key file that others can read', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-worker-'));
+    const path = join(folder, 'proof-key.json');
+    writeFileSync(path, JSON.stringify([...Keypair.generate().secretKey]), { mode: 0o644 });
+    const settings = { ...aloneSettings(), WORKER_ENGINE: 'builtin', WORKER_PROOF_KEY: path };
+    expect(lastLogged(await refusalOf(settings)).msg).toContain(
+      'WORKER_PROOF_KEY: must be a file that only its owner can read: chmod 600',
+    );
+    chmodSync(path, 0o600);
+    const process = await startProcess(MAIN, settings);
+    expect(await process.terminate()).toBe(0);
+    rmSync(folder, { recursive: true });
   });
 
   it('ends with the nearest name when its upstream is misspelt', async () => {
@@ -142,6 +161,7 @@ function aloneSettings(): Record<string, string> {
   return {
     WORKER_PORT: '0',
     WORKER_GATEWAYS: 'any',
+    WORKER_METRICS_PORT: '0',
     SOLANA_RPC_URL: 'http://127.0.0.1:9',
     WORKER_AUTHORITY: Keypair.generate().publicKey.toBase58(),
     WORKER_PROOF_KEY: JSON.stringify([...Keypair.generate().secretKey]),

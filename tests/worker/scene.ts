@@ -13,6 +13,7 @@ import { createWorker } from '../../worker/app.ts';
 import { createBuiltinEngine } from '../../worker/engine/builtin.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import type { Terms } from '../../worker/ledger/terms.ts';
+import type { WorkerMetrics } from '../../worker/metrics.ts';
 import { paddedKeys, paddedText, startWritableLedger } from './writableLedger.ts';
 
 export const MODEL_ID = 'test-8b';
@@ -52,12 +53,14 @@ export async function openScene({
   engine = createBuiltinEngine({ tokenDelayMs: 0 }),
   capacity = 8,
   terms,
+  metrics,
   logger = createLogger({ name: 'worker', level: 'silent' }),
 }: {
   engine?: Engine;
   capacity?: number;
   /** By default it takes the Gateway's jobs, at any share. */
   terms?: Terms;
+  metrics?: WorkerMetrics;
   logger?: Logger;
 } = {}) {
   const ledger = await startWritableLedger();
@@ -121,6 +124,7 @@ export async function openScene({
       rpc: ledger.rpc,
       engine,
       logger,
+      metrics,
       now: () => Date.now() + now.offsetMs,
     });
     const server = createServer(running.app).listen(0, '127.0.0.1');

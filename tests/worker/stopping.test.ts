@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { estimateTokens } from '../../common/tokenizers/textTokens.ts';
+import { estimateTokens } from '../../common/tokenizers/tokenCounts.ts';
 import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
 import { readAnswer, readEvents } from './events.ts';
 import { codeOf, openScene, type Scene } from './scene.ts';

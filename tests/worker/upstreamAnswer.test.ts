@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '../../common/logger.ts';
-import { estimateTokens } from '../../common/tokenizers/textTokens.ts';
+import { estimateTokens } from '../../common/tokenizers/tokenCounts.ts';
 import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
 import { readAnswer, readEvents } from './events.ts';
 import { codeOf, MODEL_ID, openScene, type Scene, TOKEN_LIMIT } from './scene.ts';
@@ -111,6 +111,24 @@ describe('a job with an upstream engine', () => {
     expect(JSON.parse(rest.at(-1)?.slice('proof '.length) ?? '')).toMatchObject({
       output_hash: hashOf('Good morning'),
     });
+  });
+
+  it("asks for each model by the upstream's own name", async () => {
+    const models = new Map([[MODEL_ID, 'Org/Test-8B:latest']]);
+    const engine = createUpstreamEngine({ url: upstream.url, models, model: 'another' });
+    upstream.answerWith((reply) => {
+      reply.text('Hello');
+      reply.finish('stop');
+      reply.end();
+    });
+    const asked: unknown[] = [];
+    for (const model of [MODEL_ID, 'other-1b']) {
+      const messages = [{ role: 'user' as const, content: 'Hello' }];
+      const signal = AbortSignal.timeout(5_000);
+      for await (const _event of engine.generate({ model, messages }, { tokenLimit: 9, signal }));
+      asked.push(upstream.requests.at(-1)?.body.model);
+    }
+    expect(asked).toEqual(['Org/Test-8B:latest', 'another']);
   });
 
   it.each([

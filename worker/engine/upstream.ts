@@ -41,11 +41,13 @@ const USAGE_WAIT_MS = 2_000;
  * that goes on after them has ignored them: then the connection is closed, and its usage, which counts
  * more than was delivered, is not taken.
  *
- * @param model the upstream's own name for the model; by default the job's model id
+ * @param upstream.models the upstream's own name for each model id
+ * @param upstream.model its name for all others; by default the job's model id
  */
 export function createUpstreamEngine(upstream: {
   url: string;
   model?: string | undefined;
+  models?: ReadonlyMap<string, string> | undefined;
   key?: string | undefined;
 }): Engine {
   const url = chatCompletionsUrl(upstream.url);
@@ -66,7 +68,7 @@ export function createUpstreamEngine(upstream: {
       },
       body: JSON.stringify({
         ...chat,
-        model: upstream.model ?? chat.model,
+        model: upstream.models?.get(chat.model) ?? upstream.model ?? chat.model,
         max_tokens: tokenLimit,
         stream: true,
         stream_options: { include_usage: true },

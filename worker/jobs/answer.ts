@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { estimateTokens } from '../../common/tokenizers/textTokens.ts';
-import { estimatePromptTokens } from '../../common/tokenizers/tokenCounts.ts';
+import { estimatePromptTokens, estimateTokens } from '../../common/tokenizers/tokenCounts.ts';
 import type { Engine, EngineEvent } from '../engine/engine.ts';
 import type { JobRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';

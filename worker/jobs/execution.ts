@@ -2,11 +2,23 @@ import type { ServerResponse } from 'node:http';
 import type { Logger } from '../../common/logger.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { JobRequest } from '../protocol/contracts.ts';
-import { asWorkerError, WorkerError } from '../protocol/errors.ts';
+import { asWorkerError, WorkerError, type WorkerErrorCode } from '../protocol/errors.ts';
 import { createEventStream } from '../protocol/eventStream.ts';
 import type { Admitted } from './admission.ts';
 import { answer } from './answer.ts';
-import type { SignProof } from './output.ts';
+import type { Proof, SignProof } from './output.ts';
+
+/** How an admitted job ended. */
+export interface JobEnd {
+  jobId: string;
+  /** A catalog id: the ledger's check has passed. */
+  model: string;
+  outcome: 'proved' | WorkerErrorCode;
+  seconds: number;
+  /** From the request to the first text; undefined without any. */
+  firstTextSeconds?: number | undefined;
+  proof?: Proof | undefined;
+}
 
 /** The signals that admit, stop or cancel one job. */
 export interface Controls {
@@ -27,13 +39,32 @@ export interface Controls {
  */
 type Execute = (request: JobRequest, response: ServerResponse, controls: Controls) => Promise<void>;
 
+const MS_PER_SECOND = 1_000;
+
 export function createExecute(dependencies: {
   engine: Engine;
   signProof: SignProof;
   logger: Logger;
+  onEnd: (end: JobEnd) => void;
 }): Execute {
-  const { engine, signProof, logger } = dependencies;
-  return async (request, response, { admitted, stop, cancel, onOutput }) => {
+  const { engine, signProof, logger, onEnd } = dependencies;
+  return async (request, response, { admitted, stop, cancel, onOutput: noteOutput }) => {
+    const begunMs = performance.now();
+    const secondsSoFar = (): number => (performance.now() - begunMs) / MS_PER_SECOND;
+    let firstTextSeconds: number | undefined;
+    const onOutput = (): void => {
+      firstTextSeconds = secondsSoFar();
+      noteOutput();
+    };
+    const end = (outcome: JobEnd['outcome'], proof?: Proof): void =>
+      onEnd({
+        jobId: request.job_id,
+        model: request.chat.model,
+        outcome,
+        seconds: secondsSoFar(),
+        firstTextSeconds,
+        proof,
+      });
     const fields = { job_id: request.job_id, attempt: request.attempt };
     const stream = createEventStream(response, cancel.signal);
     const cancelForCaller = (): void =>
@@ -53,9 +84,15 @@ export function createExecute(dependencies: {
       const work = { request, engine, admitted, stream, signProof, onOutput };
       const proof = await answer({ ...work, stop: stop.signal, cancel: cancel.signal });
       stream.end('proof', proof);
+      end('proved', proof);
       logger.info({ msg: 'Proved a job', ...fields, completion_tokens: proof.completion_tokens });
     } catch (error) {
       const failure = asWorkerError(error);
+      await admitted.then(
+        () => end(failure.code),
+        // It never was a job of this worker.
+        () => undefined,
+      );
       const level = failure.code === 'internal_error' ? 'error' : 'warn';
       logger[level]({ msg: 'Gave no proof for a job', ...fields, code: failure.code, err: error });
       if (!stream.isOpen) throw failure;

@@ -7,7 +7,7 @@ import type { JobRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
 import type { Admission, Admitted } from './admission.ts';
 import { type Attempts, createEarlyStarts, createKnownSigners } from './attempts.ts';
-import { type Controls, createExecute } from './execution.ts';
+import { type Controls, createExecute, type JobEnd } from './execution.ts';
 import type { SignProof } from './output.ts';
 
 /** The running jobs. */
@@ -49,12 +49,15 @@ export function createJobs(dependencies: {
   signProof: SignProof;
   capacity: number;
   logger: Logger;
+  /** Called once for each admitted job. */
+  onEnd?: (end: JobEnd) => void;
 }): Jobs {
   const { admission, attempts, engine, signProof, capacity, logger } = dependencies;
+  const { onEnd = () => undefined } = dependencies;
   /** Jobs that passed the ledger's check, by their address: at most one attempt of each. */
   const running = new Map<string, RunningJob>();
   const earlyStarts = createEarlyStarts<RunningJob>(capacity);
-  const execute = createExecute({ engine, signProof, logger });
+  const execute = createExecute({ engine, signProof, logger, onEnd });
   const signers = createKnownSigners();
   const closing = new AbortController();
 

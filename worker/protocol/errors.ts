@@ -42,14 +42,22 @@ export const routeNotFound: RequestHandler = () => {
   throw new WorkerError('route_not_found', 'There is no such route');
 };
 
-/** Every failure before the first event has this one shape: `{"error": {code, message}}`. */
-export function createErrorRenderer(logger: Logger): ErrorRequestHandler {
+/**
+ * Every failure before the first event has this one shape: `{"error": {code, message}}`.
+ *
+ * @param onRefusal called with the code of each answer to a request for a job
+ */
+export function createErrorRenderer(
+  logger: Logger,
+  onRefusal: (code: WorkerErrorCode) => void,
+): ErrorRequestHandler {
   return (error, request, response, _next) => {
     const failure = asBodyError(error) ?? asWorkerError(error);
     const wasForeseen = failure === error || failure.code !== 'internal_error';
     if (!wasForeseen) {
       logger.error({ msg: 'Failed to answer a request', path: request.path, err: error });
     }
+    if (request.path === '/jobs') onRefusal(failure.code);
     const { status, retryAfterSeconds } = failure;
     if (retryAfterSeconds !== undefined) response.setHeader('retry-after', retryAfterSeconds);
     response.status(status).json(failure);

@@ -1,0 +1,108 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { JobEnd } from './jobs/execution.ts';
+import type { WorkerErrorCode } from './protocol/errors.ts';
+
+/** A job without a proof. */
+interface JobFailure {
+  at: string;
+  job_id: string;
+  model: string;
+  code: WorkerErrorCode;
+}
+
+export interface WorkerMetrics {
+  readonly registry: Registry;
+  /** The last jobs without a proof, newest first. */
+  readonly failures: readonly JobFailure[];
+  jobEnded(end: JobEnd): void;
+  /** A request for a job was answered with an error status. */
+  refused(code: WorkerErrorCode): void;
+  /** @param code `ready`, or why the worker takes no jobs */
+  healthChecked(code: 'ready' | WorkerErrorCode): void;
+  /** Shows the jobs that run at the time of each reading. */
+  watch(jobs: { readonly inFlight: number }, capacity: number): void;
+}
+
+const FAILURES_MAX = 20;
+/** From a warm small model to the longest answer. */
+const BUCKETS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 120];
+
+export function createWorkerMetrics(): WorkerMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const jobs = new Counter({
+    name: 'svc_worker_jobs_total',
+    help: 'Jobs that ended, by model and outcome: proved, or the code of the error',
+    labelNames: ['model', 'outcome'],
+    registers,
+  });
+  const refusals = new Counter({
+    name: 'svc_worker_errors_total',
+    help: 'Requests for jobs that were answered with an error status, by code',
+    labelNames: ['code'],
+    registers,
+  });
+  const tokens = new Counter({
+    name: 'svc_worker_tokens_total',
+    help: 'Proven tokens, by model and kind: prompt or completion',
+    labelNames: ['model', 'kind'],
+    registers,
+  });
+  const jobSeconds = new Histogram({
+    name: 'svc_worker_job_seconds',
+    help: 'From the request to the end of the answer',
+    labelNames: ['model'],
+    buckets: BUCKETS_SECONDS,
+    registers,
+  });
+  const firstTextSeconds = new Histogram({
+    name: 'svc_worker_first_text_seconds',
+    help: 'From the request to the first text',
+    labelNames: ['model'],
+    buckets: BUCKETS_SECONDS,
+    registers,
+  });
+  const ready = new Gauge({
+    name: 'svc_worker_ready',
+    help: '1 when the last health check found the worker ready, else 0',
+    registers,
+  });
+  const failures: JobFailure[] = [];
+
+  return {
+    registry,
+    failures,
+    jobEnded({ jobId, model, outcome, seconds, ...end }) {
+      jobs.inc({ model, outcome });
+      jobSeconds.observe({ model }, seconds);
+      if (end.firstTextSeconds !== undefined)
+        firstTextSeconds.observe({ model }, end.firstTextSeconds);
+      if (end.proof) {
+        tokens.inc({ model, kind: 'prompt' }, end.proof.prompt_tokens);
+        tokens.inc({ model, kind: 'completion' }, end.proof.completion_tokens);
+      }
+      if (outcome === 'proved') return;
+      failures.unshift({ at: new Date().toISOString(), job_id: jobId, model, code: outcome });
+      failures.splice(FAILURES_MAX);
+    },
+    refused: (code) => refusals.inc({ code }),
+    healthChecked: (code) => ready.set(code === 'ready' ? 1 : 0),
+    watch(running, capacity) {
+      const slots = new Gauge({
+        name: 'svc_worker_slots',
+        help: 'The capacity: jobs at the same time',
+        registers,
+      });
+      slots.set(capacity);
+      new Gauge({
+        name: 'svc_worker_jobs_in_flight',
+        help: 'Jobs that run now',
+        registers,
+        collect() {
+          this.set(running.inFlight);
+        },
+      });
+    },
+  };
+}
