@@ -18,7 +18,7 @@ const INVALID_SCHEMA_NAME = '3F000';
  * @throws CommandError when there is neither, or the database cannot be used
  */
 export async function withDatabase(
-  work: (pool: pg.Pool) => Promise<void>,
+  work: (pool: pg.Pool, databaseUrl: string) => Promise<void>,
   environment: NodeJS.ProcessEnv = process.env,
 ): Promise<void> {
   const databaseUrl = environment.DATABASE_URL || readStackFile(STACK_FOLDER)?.databaseUrl;
@@ -28,7 +28,7 @@ export async function withDatabase(
   const { host } = parseDatabaseUrl(databaseUrl);
   const pool = createPool({ databaseUrl, applicationName: 'svc-cli', max: 1 });
   try {
-    await work(pool);
+    await work(pool, databaseUrl);
   } catch (error) {
     throw explain(error as NodeJS.ErrnoException, host);
   } finally {

@@ -7,5 +7,8 @@ await runProgram([
   ['indexer', async () => (await import('./indexer.ts')).createIndexerCommand()],
   ['disputes', async () => (await import('./disputes.ts')).createDisputesCommand()],
   ['canary', async () => (await import('./canary.ts')).createCanaryCommand()],
+  ['migrate', async () => (await import('./serviceDatabase.ts')).createMigrateCommand()],
+  ['backup', async () => (await import('./serviceDatabase.ts')).createBackupCommand()],
+  ['restore', async () => (await import('./serviceDatabase.ts')).createRestoreCommand()],
   ...PUBLISHED,
 ]);

@@ -3,7 +3,10 @@ import { CommandError } from './output.ts';
 import { type LoadCommand, PUBLISHED, runProgram } from './program.ts';
 
 /** Commands that need the database or the service, which this package does not contain. */
-const OPERATORS = ['keys', 'webhooks', 'indexer', 'disputes', 'canary'];
+const OPERATORS = [
+  ...['keys', 'webhooks', 'indexer', 'disputes', 'canary'],
+  ...['migrate', 'backup', 'restore'],
+];
 
 function explain(verb: string): LoadCommand {
   return async () =>

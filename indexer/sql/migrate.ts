@@ -16,10 +16,18 @@ export class DatabaseTooNewError extends Error {
  *
  * A mirror that was dropped, or left out of a backup, is made again, empty.
  *
+ * @param options.only an earlier release's migrations, for a database that is to look like its own
  * @throws DatabaseTooNewError when the database has migrations that this release does not know
  */
-export async function migrate(pool: pg.Pool): Promise<void> {
-  const migrations = await listMigrations();
+export async function migrate(
+  pool: pg.Pool,
+  { only }: { only?: ReadonlySet<number> } = {},
+): Promise<void> {
+  const all = await listMigrations();
+  const migrations = only ? all.filter(({ id }) => only.has(id)) : all;
+  if (only && migrations.length < only.size) {
+    throw new DatabaseTooNewError('It has migrations that are not known here');
+  }
   await inTransaction(pool, async (client) => {
     await client.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
     await client.query('create schema if not exists service');
@@ -33,7 +41,7 @@ export async function migrate(pool: pg.Pool): Promise<void> {
     );
     const { rows } = await client.query<{ id: number }>('select id from service.migrations');
     const applied = new Set(rows.map(({ id }) => id));
-    assertKnown(rows, migrations);
+    assertKnown(rows, all);
     // Only the other schema is backed up, and that says of the mirror's migrations too that they are
     // applied. The mirror has all of its tables or none: one database transaction makes them.
     const { rowCount: mirrorTables } = await client.query(

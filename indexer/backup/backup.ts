@@ -1,0 +1,211 @@
+import { once } from 'node:events';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { finished } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import pg from 'pg';
+import copyStreams from 'pg-copy-streams';
+import { z } from 'zod';
+import { createPool } from '../../common/postgres.ts';
+import { migrate } from '../sql/migrate.ts';
+import { listServiceTables, type ServiceTable } from './serviceTables.ts';
+
+/*
+ * A backup of the schema `service`: compressed lines of text. The first line says what it is. Then
+ * each table has a line with its name and columns, its rows in COPY's text form, and `\.`. The last
+ * line counts all rows, so that a file that was cut off is found.
+ */
+
+const FORMAT = 1;
+const END_OF_ROWS = '\\.';
+
+const headSchema = z.object({
+  format: z.literal(FORMAT),
+  createdAt: z.string(),
+  migrations: z.array(z.number()),
+});
+const tableSchema = z.object({ table: z.string(), columns: z.array(z.string()) });
+const endSchema = z.object({ rows: z.number() });
+
+/** A file that is no whole backup, or a database that cannot take it. The message is a sentence. */
+export class BackupError extends Error {
+  override name = 'BackupError';
+}
+
+/** What a backup holds. */
+export interface BackupSummary {
+  tables: number;
+  rows: number;
+}
+
+/**
+ * Writes the schema `service` as it is at one moment; the processes go on meanwhile. The file gets
+ * its name once it is whole.
+ */
+export async function writeBackup(databaseUrl: string, path: string): Promise<BackupSummary> {
+  const client = await connect(databaseUrl);
+  const partial = `${path}.partial`;
+  const gzip = createGzip();
+  const written = finished(gzip.pipe(createWriteStream(partial, { mode: 0o600 })));
+  const write = async (text: string | Buffer): Promise<void> => {
+    if (!gzip.write(text)) await once(gzip, 'drain');
+  };
+  try {
+    await client.query('begin isolation level repeatable read read only');
+    const { rows: applied } = await client.query<{ id: number }>(
+      'select id from service.migrations order by id',
+    );
+    const tables = await listServiceTables(client);
+    const migrations = applied.map(({ id }) => id);
+    const createdAt = new Date().toISOString();
+    await write(`${JSON.stringify({ format: FORMAT, createdAt, migrations })}\n`);
+    let rows = 0;
+    for (const { name, columns } of tables) {
+      await write(`${JSON.stringify({ table: name, columns })}\n`);
+      const copy = client.query(copyStreams.to(`copy ${name} (${columns.join(', ')}) to stdout`));
+      for await (const chunk of copy) await write(chunk);
+      rows += copy.rowCount;
+      await write(`${END_OF_ROWS}\n`);
+    }
+    await write(`${JSON.stringify({ rows })}\n`);
+    gzip.end();
+    await written;
+    await rename(partial, path);
+    return { tables: tables.length, rows };
+  } finally {
+    gzip.destroy();
+    await client.end();
+  }
+}
+
+/**
+ * Fills an empty database: it makes the tables of the release that wrote the backup, fills them in
+ * one database transaction, and then migrates them to this release.
+ *
+ * @throws BackupError when the file is damaged, or the database has a schema `service` already
+ */
+export async function restoreBackup(databaseUrl: string, path: string): Promise<BackupSummary> {
+  const lines = readLines(path);
+  const head = parseLine(headSchema, await nextLine(lines), path);
+  const pool = createPool({ databaseUrl, applicationName: 'svc-restore', max: 1 });
+  try {
+    await requireEmpty(pool);
+    await migrate(pool, { only: new Set(head.migrations) });
+    const summary = await fill(databaseUrl, lines, path);
+    await migrate(pool);
+    return summary;
+  } finally {
+    await pool.end();
+  }
+}
+
+async function requireEmpty(pool: pg.Pool): Promise<void> {
+  const { rows } = await pool.query("select from pg_namespace where nspname = 'service'");
+  if (rows.length === 0) return;
+  throw new BackupError('The database has a schema service already: restore into an empty one');
+}
+
+async function fill(
+  databaseUrl: string,
+  lines: AsyncIterator<string>,
+  path: string,
+): Promise<BackupSummary> {
+  const client = await connect(databaseUrl);
+  try {
+    await client.query('begin');
+    const tables = new Map((await listServiceTables(client)).map((table) => [table.name, table]));
+    const summary = { tables: 0, rows: 0 };
+    for (;;) {
+      const line = await nextLine(lines);
+      const end = endSchema.safeParse(parseJson(line, path));
+      if (end.success) {
+        if (end.data.rows !== summary.rows) throw damaged(path);
+        break;
+      }
+      const { table: name, columns } = parseLine(tableSchema, line, path);
+      const table = tables.get(name);
+      if (!table) throw damaged(path);
+      summary.rows += await fillTable(client, table, columns, lines);
+      summary.tables += 1;
+    }
+    await client.query('commit');
+    return summary;
+  } finally {
+    await client.end();
+  }
+}
+
+/** @returns how many rows it got */
+async function fillTable(
+  client: pg.Client,
+  { name, identityColumn }: ServiceTable,
+  columns: readonly string[],
+  lines: AsyncIterator<string>,
+): Promise<number> {
+  const copy = client.query(copyStreams.from(`copy ${name} (${columns.join(', ')}) from stdin`));
+  for (let line = await nextLine(lines); line !== END_OF_ROWS; line = await nextLine(lines)) {
+    if (!copy.write(`${line}\n`)) await once(copy, 'drain');
+  }
+  copy.end();
+  await finished(copy);
+  if (identityColumn) {
+    await client.query(
+      `select setval(pg_get_serial_sequence($1, $2), max(${identityColumn})) from ${name}`,
+      [name, identityColumn],
+    );
+  }
+  return copy.rowCount;
+}
+
+/** @throws BackupError when the file is not compressed, or was cut off within a block */
+async function* readLines(path: string): AsyncGenerator<string> {
+  const unzipped = createReadStream(path).pipe(createGunzip());
+  let rest = '';
+  try {
+    for await (const chunk of unzipped.setEncoding('utf8')) {
+      const lines = `${rest}${chunk}`.split('\n');
+      rest = lines.pop() ?? '';
+      yield* lines;
+    }
+  } catch {
+    throw damaged(path);
+  }
+}
+
+async function nextLine(lines: AsyncIterator<string>): Promise<string> {
+  const { value, done } = await lines.next();
+  if (done) throw new BackupError('The backup ends too early: it was cut off');
+  return value;
+}
+
+function parseJson(line: string, path: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw damaged(path);
+  }
+}
+
+function parseLine<Schema extends z.ZodType>(
+  schema: Schema,
+  line: string,
+  path: string,
+): z.infer<Schema> {
+  const parsed = schema.safeParse(parseJson(line, path));
+  if (parsed.success) return parsed.data;
+  throw damaged(path);
+}
+
+function damaged(path: string): BackupError {
+  return new BackupError(`${path} is no backup of this service, or is damaged`);
+}
+
+/** COPY needs a connection of its own, without the pool's pipeline. */
+async function connect(databaseUrl: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    application_name: 'svc-backup',
+  });
+  await client.connect();
+  return client;
+}

@@ -1,0 +1,123 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import type pg from 'pg';
+import { createKey, listKeys } from '../../api/account/keys.ts';
+import { createPool } from '../../common/postgres.ts';
+import { restoreBackup, writeBackup } from '../../indexer/backup/backup.ts';
+import { listServiceTables } from '../../indexer/backup/serviceTables.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
+
+let database: TestDatabase;
+let pool: pg.Pool;
+let folder: string;
+const pathOf = (name: string) => join(folder, name);
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'backup-'));
+  database = await createTestDatabase();
+  pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  for (let wallets = 0; wallets < 3; wallets += 1) {
+    await createKey(pool, Keypair.generate().publicKey.toBase58());
+  }
+  const [key] = await listKeys(pool);
+  await pool.query(
+    `insert into service.key_suspensions (key_sha256, wallet, suspended_by, reason)
+     select key_sha256, wallet, 'operator', $2 from service.api_keys where wallet = $1`,
+    [key?.wallet, 'a tab\there, a line\nbreak, \\. and {"rows":0}'],
+  );
+  await writeBackup(database.databaseUrl, pathOf('whole.backup'));
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Every row of every table, in one text a table. */
+async function contentsOf(of: pg.Pool): Promise<Record<string, string[]>> {
+  const contents: Record<string, string[]> = {};
+  for (const { name } of await listServiceTables(of)) {
+    const { rows } = await of.query(`select t::text as text from ${name} t order by 1`);
+    contents[name] = rows.map(({ text }) => text);
+  }
+  return contents;
+}
+
+async function withEmptyDatabase(work: (databaseUrl: string) => Promise<void>): Promise<void> {
+  const empty = await createTestDatabase({ isEmpty: true });
+  try {
+    await work(empty.databaseUrl);
+  } finally {
+    await empty.close();
+  }
+}
+
+async function restoreOf(bytes: Uint8Array): Promise<unknown> {
+  const path = pathOf('damaged.backup');
+  writeFileSync(path, bytes);
+  let failure: unknown;
+  await withEmptyDatabase(async (databaseUrl) => {
+    failure = await restoreBackup(databaseUrl, path).catch((error: unknown) => error);
+    const restored = createPool({ databaseUrl, applicationName: 'test', max: 1 });
+    const { rows } = await restored.query("select to_regclass('service.api_keys') as keys");
+    if (rows[0].keys) expect(await listKeys(restored)).toEqual([]);
+    await restored.end();
+  });
+  return failure;
+}
+
+describe('a backup', () => {
+  it('fills an empty database with the same rows, of which new ones get ids of their own', async () => {
+    await withEmptyDatabase(async (databaseUrl) => {
+      await restoreBackup(databaseUrl, pathOf('whole.backup'));
+      const restored = createPool({ databaseUrl, applicationName: 'test', max: 1 });
+      expect(await contentsOf(restored)).toEqual(await contentsOf(pool));
+      const { rows } = await restored.query(
+        `insert into service.key_suspensions (key_sha256, wallet, suspended_by, reason, lifted_at, forgiven_until)
+         select key_sha256, wallet, suspended_by, reason, now(), 1 from service.key_suspensions
+         returning id`,
+      );
+      expect(rows).toEqual([{ id: 2n }]);
+      await restored.end();
+    });
+  });
+
+  it('can be read by its owner alone', () => {
+    expect(statSync(pathOf('whole.backup')).mode & 0o777).toBe(0o600);
+  });
+
+  it('is refused by a database that has the schema already, and changes nothing there', async () => {
+    const before = await contentsOf(pool);
+    await expect(restoreBackup(database.databaseUrl, pathOf('whole.backup'))).rejects.toThrow(
+      'The database has a schema service already: restore into an empty one',
+    );
+    expect(await contentsOf(pool)).toEqual(before);
+  });
+
+  it('leaves no row behind when it was cut off, wherever that was', async () => {
+    const bytes = readFileSync(pathOf('whole.backup'));
+    const text = gunzipSync(bytes).toString();
+    const lines = text.split('\n');
+    const cuts = [1, 3, Math.floor(lines.length / 2), lines.length - 2];
+    for (const cut of cuts) {
+      const failure = await restoreOf(gzipSync(`${lines.slice(0, cut).join('\n')}\n`));
+      expect(String(failure)).toContain('it was cut off');
+    }
+    expect(String(await restoreOf(bytes.subarray(0, bytes.length - 20)))).toContain('is damaged');
+  });
+
+  it('is refused when a row is missing, or the file is something else', async () => {
+    const text = gunzipSync(readFileSync(pathOf('whole.backup'))).toString();
+    const [head = '', ...rest] = text.split('\n');
+    const keys = rest.findIndex((line) => line.includes('"service.api_keys"'));
+    const missing = [head, ...rest.toSpliced(keys + 1, 1)].join('\n');
+    for (const bytes of [gzipSync(missing), Buffer.from('no backup'), gzipSync('{"format":2}\n')]) {
+      expect(String(await restoreOf(bytes))).toContain('is damaged');
+    }
+  });
+});
