@@ -206,7 +206,8 @@ export async function startApi(
       nowMs,
     }),
     console: {
-      database: pool,
+      pool,
+      sealing: createSealing(config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS),
       deployment: {
         rpc_url: config.SVC_CONSOLE_RPC_URL ?? null,
         program_id: programId.toBase58(),

@@ -18,14 +18,15 @@ import {
   listDeliveries,
   replayDeliveries,
   replayDelivery,
-} from '../indexer/webhooks/operate/deliveries.ts';
-import { resealSecrets, rotateSecret } from '../indexer/webhooks/operate/secrets.ts';
-import { sendTestEvent } from '../indexer/webhooks/operate/sendTest.ts';
+} from '../webhookOperations/deliveries.ts';
+import { resealSecrets, rotateSecret } from '../webhookOperations/secrets.ts';
+import { sendTestEvent } from '../webhookOperations/sendTest.ts';
 import {
   assertWebhook,
   listWebhooks,
   selectOutcome,
-} from '../indexer/webhooks/operate/webhooks.ts';
+  type WebhookKey,
+} from '../webhookOperations/webhooks.ts';
 import { CommandError, PLAIN } from './output.ts';
 
 /** Deliveries shown at a time. */
@@ -35,6 +36,11 @@ const TEST_MS_MAX = EXCHANGE_MS_MAX + 5_000;
 const POLL_MS = 200;
 
 const keysSchema = z.object(secretsKeySettings).refine(hasDistinctKeys, SAME_KEYS);
+
+/** Whoever's it is: an operator at a terminal may look after every webhook. */
+export function anyWallets(id: string): WebhookKey {
+  return { id, wallet: null };
+}
 
 /** Events by their ledger time: from `since`, before `until`. */
 export interface Range {
@@ -59,9 +65,10 @@ export async function showDeliveries(
   webhookId: string,
   { status, before, since, until }: Range & { status?: DeliveryStatus; before?: bigint },
 ): Promise<void> {
-  await assertWebhook(pool, webhookId);
+  const webhook = anyWallets(webhookId);
+  await assertWebhook(pool, webhook);
   const statuses = status ? [status] : DELIVERY_STATUSES;
-  const filter = { webhookId, statuses, since, until };
+  const filter = { webhook, statuses, since, until };
   const head = ['delivery', 'event', 'created', 'status', 'attempts', 'last'];
   const table = new Table({ head, style: PLAIN });
   for (const delivery of await listDeliveries(pool, filter, { limit: PAGE, before })) {
@@ -81,11 +88,12 @@ export async function replay(
   webhookId: string,
   { delivery, since, until }: Range & { delivery?: bigint },
 ): Promise<void> {
+  const webhook = anyWallets(webhookId);
   let count = 1;
   if (delivery === undefined) {
-    count = await replayDeliveries(pool, { webhookId, since, until });
+    count = await replayDeliveries(pool, { webhook, since, until });
   } else {
-    await replayDelivery(pool, { webhookId, deliveryId: delivery });
+    await replayDelivery(pool, { webhook, deliveryId: delivery });
   }
   console.error(`${count} ${count === 1 ? 'event is' : 'events are'} sent again.`);
 }
@@ -96,7 +104,7 @@ export async function replay(
  * @throws CommandError when the attempt fails or is not made in time
  */
 export async function test(pool: pg.Pool, webhookId: string): Promise<void> {
-  const deliveryId = await sendTestEvent(pool, webhookId);
+  const deliveryId = await sendTestEvent(pool, anyWallets(webhookId));
   const deadline = performance.now() + TEST_MS_MAX;
   let outcome = await selectOutcome(pool, deliveryId);
   while (outcome === undefined && performance.now() < deadline) {
@@ -121,7 +129,7 @@ export async function rotate(
 ): Promise<void> {
   const sealing = readSealing(environment);
   try {
-    console.log(await rotateSecret(pool, sealing, webhookId));
+    console.log(await rotateSecret(pool, sealing, anyWallets(webhookId)));
   } catch (error) {
     if (!(error instanceof SealingError)) throw error;
     throw new CommandError(`SVC_SECRETS_KEY is not the service's: ${error.message}.`, {

@@ -1,16 +1,17 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type pg from 'pg';
-import { DELIVERY_STATUSES, type DeliveryStatus } from '../indexer/webhooks/operate/deliveries.ts';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../webhookOperations/deliveries.ts';
 import {
   disableWebhook,
   enableWebhook,
   WebhookDisabledError,
   WebhookNotFoundError,
-} from '../indexer/webhooks/operate/webhooks.ts';
+} from '../webhookOperations/webhooks.ts';
 import { withDatabase } from './database.ts';
 import { parseAddress } from './ledgerNode.ts';
 import { CommandError } from './output.ts';
 import {
+  anyWallets,
   PAGE,
   type Range,
   replay,
@@ -61,7 +62,7 @@ export function createWebhooksCommand(): Command {
     .description('send events again, from now on')
     .action((webhook: string) =>
       onWebhooks(async (pool) => {
-        await enableWebhook(pool, webhook);
+        await enableWebhook(pool, anyWallets(webhook));
         console.error(`The webhook ${webhook} is active.`);
       }),
     );
@@ -70,7 +71,7 @@ export function createWebhooksCommand(): Command {
     .description('send nothing more; events are kept for 30 days')
     .action((webhook: string) =>
       onWebhooks(async (pool) => {
-        await disableWebhook(pool, webhook);
+        await disableWebhook(pool, anyWallets(webhook));
         console.error(`The webhook ${webhook} is disabled.`);
       }),
     );

@@ -1,18 +1,26 @@
 import type { Express } from 'express';
-import type { Database } from '../../common/postgres.ts';
+import type pg from 'pg';
+import type { Sealing } from '../../common/sealing.ts';
+import type { Webhooks } from '../account/webhooks.ts';
 import type { BurstLimit, Limit } from '../http/middleware/burstLimit.ts';
 import { type ConsoleConfig, sessionRoutes } from './contracts/session.ts';
+import { settingsRoutes } from './contracts/settings.ts';
+import { webhookRoutes } from './contracts/webhook.ts';
 import { serveRoutes } from './http/serveRoutes.ts';
 import { chainOf, createGenesisHash } from './ledgerName.ts';
 import type { PageFiles } from './pages/files.ts';
 import { servePages } from './pages/servePages.ts';
 import { sessionHandlers } from './routes/session.ts';
+import { settingsHandlers } from './routes/settings.ts';
+import { webhookHandlers } from './routes/webhooks.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { createSignInTexts } from './sessions/signInText.ts';
 
 /** What the web app's API is made of. */
 export interface ConsoleServices {
-  database: Database;
+  pool: pg.Pool;
+  /** Opens webhook secrets, and seals new ones. */
+  sealing: Sealing;
   /** What the pages have to know, but for the ledger, which the mirror knows. */
   deployment: Omit<ConsoleConfig, 'chain' | 'genesis_hash' | 'public_url'>;
   operators: readonly string[];
@@ -30,15 +38,18 @@ export interface ConsoleServices {
 export function serveConsole(
   app: Express,
   services: ConsoleServices,
-  around: { publicUrl: string; refusals: BurstLimit },
+  around: { publicUrl: string; refusals: BurstLimit; webhooks: Webhooks },
 ): void {
-  const { database, deployment, operators, secrets, walletLimit, nowMs } = services;
-  const { publicUrl, refusals } = around;
-  const genesisHash = createGenesisHash(database);
+  const { pool, sealing, deployment, operators, secrets, walletLimit, nowMs } = services;
+  const { publicUrl, refusals, webhooks } = around;
+  const genesisHash = createGenesisHash(pool);
   const chain = async () => chainOf(await genesisHash());
   const texts = createSignInTexts({ secrets, publicUrl, chain, nowMs });
   const sessions = createSessions({
-    ...{ database, texts, operators, nowMs },
+    database: pool,
+    texts,
+    operators,
+    nowMs,
     gateway: deployment.gateway,
   });
   const guards = { sessions, walletLimit, publicUrl };
@@ -49,5 +60,7 @@ export function serveConsole(
     chain: await chain(),
   });
   if (services.pages) servePages(app, services.pages, deployment);
+  serveRoutes(app, settingsRoutes, settingsHandlers({ pool }), guards);
+  serveRoutes(app, webhookRoutes, webhookHandlers({ pool, webhooks, sealing }), guards);
   serveRoutes(app, sessionRoutes, sessionHandlers({ sessions, refusals, describe }), guards);
 }

@@ -31,9 +31,13 @@ const ENTRIES = [
 
 /** What a folder may not know. The list says where a part ends; everything else is free. */
 const BOUNDARIES: readonly [folder: RegExp, mayNotImport: RegExp][] = [
-  [/^common\//, /^(api|indexer|worker|localnet|stack|cli|testing|tests|bench)\//],
+  [/^common\//, /^(api|indexer|webhookOperations|worker|localnet|stack|cli|testing|tests|bench)\//],
   [/^programs\//, /^(api|indexer|worker|localnet|stack|cli|bench)\//],
   [/^webhooks\//, /^(?!webhooks\/)/],
+  [
+    /^webhookOperations\//,
+    /^(api|indexer|worker|localnet|stack|cli|programs|testing|tests|bench)\//,
+  ],
   [/^worker\//, /^(api|indexer|localnet|stack|cli|testing|tests|bench)\//],
   [/^localnet\//, /^(api|indexer|worker|stack|cli|testing|tests|bench)\//],
   [/^indexer\//, /^(api|worker|localnet|stack|cli|testing|tests|bench)\//],

@@ -226,6 +226,26 @@ export const errorTable = {
     meaning: 'The wallet that signed in is no operator or arbiter of the service.',
     isOfConsole: true,
   },
+  key_exists: {
+    status: 409,
+    type: 'conflict_error',
+    meaning: 'The wallet has a live key already, and a wallet has one.',
+    isOfConsole: true,
+    shouldRetry: false,
+  },
+  key_not_found: {
+    status: 404,
+    type: 'not_found_error',
+    meaning: 'The wallet has no key in the state that the change needs.',
+    isOfConsole: true,
+  },
+  webhook_disabled: {
+    status: 409,
+    type: 'conflict_error',
+    meaning: 'The webhook is disabled, so nothing is sent to it. Enable it first.',
+    isOfConsole: true,
+    shouldRetry: false,
+  },
   session_not_found: {
     status: 404,
     type: 'not_found_error',

@@ -1,8 +1,8 @@
 import type { Database } from '../../../common/postgres.ts';
+import { notifyDue } from '../../../webhookOperations/due.ts';
 import { EVENT_KINDS } from '../../../webhooks/events.ts';
 import type { EventPlace, LedgerEvent } from '../../fold/event.ts';
 import { atomically } from '../../sql/writeChanges.ts';
-import { notifyDue } from '../deliver/take.ts';
 import { readCreditHolders, restoreCreditAlert } from './credits.ts';
 import {
   eventIdOf,

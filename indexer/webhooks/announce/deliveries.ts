@@ -1,25 +1,10 @@
 import { createHash } from 'node:crypto';
 import { isoTime } from '../../../common/jsonForms.ts';
 import type { Database } from '../../../common/postgres.ts';
+import { renderEnvelope } from '../../../webhookOperations/envelope.ts';
 import type { EventKind } from '../../../webhooks/events.ts';
 import type { EventPlace } from '../../fold/event.ts';
 import type { Occurrence } from './occurrence.ts';
-
-/**
- * The body of a delivery, byte for byte: it is stored, signed and sent as this text.
- *
- * @param createdAt ISO 8601 UTC
- */
-export function renderEnvelope(envelope: {
-  id: string;
-  event: string;
-  createdAt: string;
-  apiVersion: string;
-  data: object;
-}): string {
-  const { id, event, createdAt, apiVersion, data } = envelope;
-  return JSON.stringify({ id, event, created_at: createdAt, api_version: apiVersion, data });
-}
 
 /**
  * An event's id follows from where it stands on the ledger, so that it is the same however often

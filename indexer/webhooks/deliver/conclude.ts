@@ -1,7 +1,8 @@
 import type { Database } from '../../../common/postgres.ts';
-import { EXCHANGE_MS_MAX, type Outcome, TEST_EVENT } from './exchange.ts';
+import { TEST_EVENT } from '../../../webhookOperations/envelope.ts';
+import { setAside, setOneAside } from '../../../webhookOperations/setAside.ts';
+import { EXCHANGE_MS_MAX, type Outcome } from './exchange.ts';
 import { ATTEMPTS_MAX, delayAfter } from './schedule.ts';
-import { setAside, setOneAside } from './setAside.ts';
 import { type AttemptJob, giveBack } from './take.ts';
 
 /**
@@ -46,13 +47,15 @@ export async function concludeAttempt(
     if (webhook.status === 'failed') await reactivate(database, webhook.id);
     return;
   }
-  const { isTest, isPending } = await selectDelivery(database, job.deliveryId);
+  const { isTest, isPending, wasDelivered } = await selectDelivery(database, job.deliveryId);
   // Its webhook was disabled or given up meanwhile.
   if (!isPending) return;
   const delayMs = isTest ? undefined : delayAfter(job.attempt);
   if (delayMs === undefined) {
     await endDelivery(database, job.deliveryId, 'failed');
-    if (!isTest && job.attempt === ATTEMPTS_MAX) await failWebhook(database, webhook.id);
+    // One that was sent again after it had arrived says little of the webhook.
+    if (!isTest && !wasDelivered && job.attempt === ATTEMPTS_MAX)
+      await failWebhook(database, webhook.id);
     return;
   }
   await postpone(database, job.deliveryId, { endedAt, delayMs });
@@ -79,13 +82,27 @@ async function reactivate(database: Database, webhookId: string): Promise<void> 
 async function selectDelivery(
   database: Database,
   id: bigint,
-): Promise<{ isTest: boolean; isPending: boolean }> {
-  const { rows } = await database.query<{ event: string; status: string }>({
+): Promise<{ isTest: boolean; isPending: boolean; wasDelivered: boolean }> {
+  const { rows } = await database.query<{
+    event: string;
+    status: string;
+    was_delivered: boolean;
+  }>({
     name: 'select_delivery',
-    text: 'select event, status from service.webhook_deliveries where id = $1',
+    text: `
+      select event, status, exists (
+        select from service.webhook_attempts
+        where delivery_id = id and duration_ms is not null and error is null
+      ) as was_delivered
+      from service.webhook_deliveries where id = $1`,
     values: [id],
   });
-  return { isTest: rows[0]?.event === TEST_EVENT, isPending: rows[0]?.status === 'pending' };
+  const [row] = rows;
+  return {
+    isTest: row?.event === TEST_EVENT,
+    isPending: row?.status === 'pending',
+    wasDelivered: row?.was_delivered ?? false,
+  };
 }
 
 async function endDelivery(

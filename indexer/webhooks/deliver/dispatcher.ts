@@ -2,11 +2,12 @@ import type pg from 'pg';
 import { listen } from '../../../common/listen.ts';
 import type { Logger } from '../../../common/logger.ts';
 import { delay } from '../../../common/wait.ts';
+import { DUE_CHANNEL } from '../../../webhookOperations/due.ts';
 import { classify, FatalError } from '../../source/errors.ts';
 import { createWakeUp } from '../../source/hints.ts';
 import type { MakeAttempt } from './attempt.ts';
 import type { Shares } from './shares.ts';
-import { DUE_CHANNEL, type TakenAttempt, takeDue } from './take.ts';
+import { type TakenAttempt, takeDue } from './take.ts';
 
 /** Makes attempts as they become due, many at a time. */
 export interface Dispatcher {

@@ -1,8 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { AddressRefusedError, requestWithin } from '../../../common/net/addressGuard.ts';
 
-/** Sent at its owner's wish, to see that a webhook works. Nobody subscribes to it. */
-export const TEST_EVENT = 'webhook.test';
 /** One exchange with a receiver, from connecting to the end of its answer. */
 export const EXCHANGE_MS_MAX = 10_000;
 /** As much of an answer as helps its owner; the rest is not read. */

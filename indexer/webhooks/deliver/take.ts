@@ -24,14 +24,6 @@ export interface Turn {
   readonly exceptWallets: readonly string[];
 }
 
-/** Notified when attempts are due at once. */
-export const DUE_CHANNEL = 'webhook_attempts_due';
-
-/** To be called in the database transaction that makes them due. */
-export async function notifyDue(database: Database): Promise<void> {
-  await database.query(`select pg_notify('${DUE_CHANNEL}', '')`);
-}
-
 /** Far longer than an exchange: what was taken so long ago was taken by a process that died. */
 const TAKEN_SECONDS_MAX = 60;
 

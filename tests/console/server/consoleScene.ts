@@ -1,11 +1,13 @@
-import { randomBytes } from 'node:crypto';
 import { Keypair } from '@solana/web3.js';
 import type pg from 'pg';
+import { createWebhooks } from '../../../api/account/webhooks.ts';
 import type { ConsoleServices } from '../../../api/console/console.ts';
 import type { AppServices } from '../../../api/http/app.ts';
 import { createLimit } from '../../../api/http/middleware/burstLimit.ts';
+import { createSealing } from '../../../common/sealing.ts';
 import { sign } from '../../../programs/client/proof.ts';
-import { openKeyedDatabase } from '../../api/keyedDatabase.ts';
+import { SECRETS_KEY } from '../../../testing/indexer/indexerProcess.ts';
+import { type KeyedDatabase, openKeyedDatabase } from '../../api/keyedDatabase.ts';
 import { serveApp } from '../../api/serveApp.ts';
 
 export const PUBLIC_URL = 'https://console.example.com';
@@ -108,22 +110,32 @@ export interface ConsoleScene {
   close(): Promise<void>;
 }
 
+/** @param options.on a migrated database; by default a new one */
 export async function openConsoleScene({
   console: given = {},
+  on,
   ...services
 }: Partial<Omit<AppServices, 'console'>> & {
   console?: Partial<ConsoleServices>;
+  on?: Pick<KeyedDatabase, 'pool' | 'databaseUrl' | 'close'>;
 } = {}): Promise<ConsoleScene> {
-  const database = await openKeyedDatabase();
+  const database = on ?? (await openKeyedDatabase());
   const { pool, databaseUrl } = database;
-  const secret = randomBytes(32);
+  const secret = Buffer.from(SECRETS_KEY, 'base64');
   const [wallet, stranger, operator] = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
   const serve = (further: Partial<AppServices> = {}) =>
     serveApp({
       database: pool,
+      webhooks: createWebhooks({
+        pool,
+        sealing: createSealing(secret),
+        resolve: async () => ['93.184.215.14'],
+        allowLoopback: false,
+      }),
       publicUrl: PUBLIC_URL,
       console: {
-        database: pool,
+        pool,
+        sealing: createSealing(secret),
         deployment: {
           rpc_url: 'https://rpc.example.com',
           program_id: GATEWAY,

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createBurstLimit } from '../../../api/http/middleware/burstLimit.ts';
@@ -121,7 +122,7 @@ describe('a sign-in', () => {
   it('is refused with a nonce of another wallet or another service', async () => {
     const { call, wallet, stranger } = scene;
     const foreign = await signText(call, stranger);
-    const other = await openConsoleScene();
+    const other = await openConsoleScene({ console: { secrets: [randomBytes(32)] } });
     const elsewhere = await signText(other.call, wallet);
     await other.close();
 

@@ -4,7 +4,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { inTransaction } from '../../../common/postgres.ts';
 import { concludeAttempt } from '../../../indexer/webhooks/deliver/conclude.ts';
 import { type TakenAttempt, takeDue } from '../../../indexer/webhooks/deliver/take.ts';
-import { disableWebhook } from '../../../indexer/webhooks/operate/webhooks.ts';
 import { bought } from '../../../testing/indexer/creditEvents.ts';
 import { type Receiver, refuse, startReceiver } from '../../../testing/indexer/receiver.ts';
 import {
@@ -13,6 +12,7 @@ import {
   SECRET,
   type WebhookScene,
 } from '../../../testing/indexer/webhookScene.ts';
+import { disableWebhook } from '../../../webhookOperations/webhooks.ts';
 
 /** From the contract: 1 at once; 2 after 30 s; 3 after 5 min; 4 after 30 min; 5 after 2 h. */
 const DELAYS_SECONDS = [30, 300, 1_800, 7_200];
@@ -400,7 +400,7 @@ describe('a webhook that its owner disables during an attempt', () => {
   ] as const)('stays disabled when that %s: the event is %s', async (_how, status, answer) => {
     const { webhookId } = await announceOne();
     receiver.answer = (response) =>
-      void disableWebhook(scene.pool, webhookId).then(() => answer(response));
+      void disableWebhook(scene.pool, { id: webhookId, wallet: null }).then(() => answer(response));
     expect(await scene.attemptDue()).toHaveLength(1);
     expect(await scene.webhookStatus(webhookId)).toBe('disabled');
     expect(await theDelivery()).toMatchObject({ status, attempts: 1, due_at: null });

@@ -2,21 +2,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { inTransaction } from '../../../common/postgres.ts';
 import { createSealing, SealingError } from '../../../common/sealing.ts';
 import { deleteOldDeliveries } from '../../../indexer/background/expiredRows.ts';
-import { setAside } from '../../../indexer/webhooks/deliver/setAside.ts';
-import {
-  listDeliveries,
-  replayDeliveries,
-  replayDelivery,
-} from '../../../indexer/webhooks/operate/deliveries.ts';
-import { rotateSecret } from '../../../indexer/webhooks/operate/secrets.ts';
-import { sendTestEvent } from '../../../indexer/webhooks/operate/sendTest.ts';
-import {
-  disableWebhook,
-  enableWebhook,
-  listWebhooks,
-  WebhookDisabledError,
-  WebhookNotFoundError,
-} from '../../../indexer/webhooks/operate/webhooks.ts';
 import { bought } from '../../../testing/indexer/creditEvents.ts';
 import { SECRETS_KEY } from '../../../testing/indexer/indexerProcess.ts';
 import { type Receiver, refuse, startReceiver } from '../../../testing/indexer/receiver.ts';
@@ -26,11 +11,28 @@ import {
   WALLET,
   type WebhookScene,
 } from '../../../testing/indexer/webhookScene.ts';
+import {
+  listDeliveries,
+  replayDeliveries,
+  replayDelivery,
+} from '../../../webhookOperations/deliveries.ts';
+import { rotateSecret } from '../../../webhookOperations/secrets.ts';
+import { sendTestEvent } from '../../../webhookOperations/sendTest.ts';
+import { setAside } from '../../../webhookOperations/setAside.ts';
+import {
+  disableWebhook,
+  enableWebhook,
+  listWebhooks,
+  WebhookDisabledError,
+  type WebhookKey,
+  WebhookNotFoundError,
+} from '../../../webhookOperations/webhooks.ts';
 import { contractDigest } from '../../../webhooks/signature.ts';
 
 let scene: WebhookScene;
 let receiver: Receiver;
 let webhookId: string;
+let webhook: WebhookKey;
 
 beforeAll(async () => {
   scene = await createWebhookScene();
@@ -41,6 +43,7 @@ afterAll(() => scene?.close());
 beforeEach(async () => {
   receiver = await startReceiver();
   webhookId = await scene.addWebhook({ url: receiver.url });
+  webhook = { id: webhookId, wallet: WALLET };
 });
 
 afterEach(async () => {
@@ -100,21 +103,21 @@ describe('a replay', () => {
       ['undelivered', 0],
       ['undelivered', 0],
     ]);
-    expect(await replayDeliveries(scene.pool, { webhookId })).toBe(4);
+    expect(await replayDeliveries(scene.pool, { webhook })).toBe(4);
     await scene.attemptDue();
 
     expect(sentAttempts()).toEqual([6, 1, 1, 1]);
     const ids = (await scene.deliveries()).map(({ event_id }) => event_id);
     expect(receiver.received.map(({ headers }) => headers['svc-event-id'])).toEqual(ids);
     expect(await scene.webhookStatus(webhookId)).toBe('active');
-    expect(await replayDeliveries(scene.pool, { webhookId })).toBe(0);
+    expect(await replayDeliveries(scene.pool, { webhook })).toBe(0);
   });
 
   it('sends only those of a time range', async () => {
     await scene.pool.query(`update service.webhooks set status = 'failed'`);
     await announce(4);
     const at = (second: number) => new Date((1_790_000_000 + second) * 1_000);
-    const range = { webhookId, since: at(2), until: at(4) };
+    const range = { webhook, since: at(2), until: at(4) };
     expect(await replayDeliveries(scene.pool, range)).toBe(2);
     await scene.attemptDue();
     expect(receiver.received.map(({ body }) => JSON.parse(body).data.credits_remaining)).toEqual([
@@ -126,7 +129,7 @@ describe('a replay', () => {
     await scene.pool.query(`update service.webhooks set status = 'failed'`);
     await announce(1);
     receiver.answer = refuse;
-    await replayDeliveries(scene.pool, { webhookId });
+    await replayDeliveries(scene.pool, { webhook });
     await scene.attemptDue();
     receiver.answer = (response) => void response.end();
     const [delivery] = await scene.deliveries();
@@ -138,9 +141,9 @@ describe('a replay', () => {
 
   it('makes a single attempt, and its failure leaves the webhook as it is', async () => {
     const id = await failFirstOf(1);
-    await enableWebhook(scene.pool, webhookId);
+    await enableWebhook(scene.pool, webhook);
     receiver.answer = refuse;
-    await replayDelivery(scene.pool, { webhookId, deliveryId: id });
+    await replayDelivery(scene.pool, { webhook, deliveryId: id });
     await scene.attemptDue();
     expect(await statuses()).toEqual([['failed', 6]]);
     expect(await scene.webhookStatus(webhookId)).toBe('active');
@@ -150,10 +153,10 @@ describe('a replay', () => {
     await announce(1);
     receiver.answer = refuse;
     await scene.attemptDue();
-    await disableWebhook(scene.pool, webhookId);
-    await enableWebhook(scene.pool, webhookId);
+    await disableWebhook(scene.pool, webhook);
+    await enableWebhook(scene.pool, webhook);
     expect(await statuses()).toEqual([['undelivered', 1]]);
-    await replayDeliveries(scene.pool, { webhookId });
+    await replayDeliveries(scene.pool, { webhook });
     await scene.attemptDue();
     expect(sentAttempts()).toEqual([1, 2]);
   });
@@ -161,11 +164,11 @@ describe('a replay', () => {
   it('is refused for unknown or disabled webhooks and deliveries that did not fail', async () => {
     await announce(1);
     const { id: deliveryId } = (await scene.deliveries())[0] as { id: bigint };
-    const one = { webhookId, deliveryId };
+    const one = { webhook, deliveryId };
     await expect(replayDelivery(scene.pool, one)).rejects.toThrow(WebhookNotFoundError);
-    const unknown = replayDeliveries(scene.pool, { webhookId: 'wh_0' });
+    const unknown = replayDeliveries(scene.pool, { webhook: { id: 'wh_0', wallet: WALLET } });
     await expect(unknown).rejects.toThrow(WebhookNotFoundError);
-    await disableWebhook(scene.pool, webhookId);
+    await disableWebhook(scene.pool, webhook);
     await expect(replayDelivery(scene.pool, one)).rejects.toThrow(WebhookDisabledError);
   });
 });
@@ -173,7 +176,7 @@ describe('a replay', () => {
 describe('a test event', () => {
   it('has its own kind, is signed like any other, and changes nothing when it fails', async () => {
     receiver.answer = refuse;
-    await sendTestEvent(scene.pool, webhookId);
+    await sendTestEvent(scene.pool, webhook);
     await scene.attemptDue();
     const [{ headers, body } = { headers: {}, body: '' }] = receiver.received;
     expect(JSON.parse(body)).toEqual({
@@ -191,7 +194,7 @@ describe('a test event', () => {
 
   it('reactivates a failed webhook when it arrives', async () => {
     await scene.pool.query(`update service.webhooks set status = 'failed'`);
-    await sendTestEvent(scene.pool, webhookId);
+    await sendTestEvent(scene.pool, webhook);
     await scene.attemptDue();
     expect(await scene.webhookStatus(webhookId)).toBe('active');
   });
@@ -200,10 +203,10 @@ describe('a test event', () => {
 describe('a webhook', () => {
   it('receives nothing while it is disabled, and keeps its events', async () => {
     await announce(1);
-    await disableWebhook(scene.pool, webhookId);
+    await disableWebhook(scene.pool, webhook);
     await announce(1);
     await scene.attemptDue();
-    await enableWebhook(scene.pool, webhookId);
+    await enableWebhook(scene.pool, webhook);
     await announce(1);
     await scene.attemptDue();
     expect(await statuses()).toEqual([
@@ -211,7 +214,9 @@ describe('a webhook', () => {
       ['undelivered', 0],
       ['delivered', 1],
     ]);
-    await expect(enableWebhook(scene.pool, 'wh_0')).rejects.toThrow(WebhookNotFoundError);
+    await expect(enableWebhook(scene.pool, { id: 'wh_0', wallet: WALLET })).rejects.toThrow(
+      WebhookNotFoundError,
+    );
   });
 
   it("has its pending deliveries set aside a thousand at a time, and no other webhook's", async () => {
@@ -250,7 +255,7 @@ describe('a webhook', () => {
     expect(await listWebhooks(scene.pool, WALLET)).toMatchObject([
       { id: webhookId, status: 'failed', pending: 0, failed: 1, undelivered: 2 },
     ]);
-    const filter = { webhookId, statuses: ['failed', 'undelivered'] as const };
+    const filter = { webhook, statuses: ['failed', 'undelivered'] as const };
     const page = await listDeliveries(scene.pool, filter, { limit: 2 });
     const before = page.at(-1)?.id;
     const rest = await listDeliveries(scene.pool, filter, { limit: 2, before });
@@ -263,7 +268,7 @@ describe('a webhook', () => {
 
   it('accepts a new secret from a caller that can read its current one', async () => {
     const sealing = createSealing(Buffer.from(SECRETS_KEY, 'base64'));
-    const secret = await rotateSecret(scene.pool, sealing, webhookId);
+    const secret = await rotateSecret(scene.pool, sealing, webhook);
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     await announce(1);
     await scene.attemptDue();
@@ -276,7 +281,7 @@ describe('a webhook', () => {
       expect(digest).toBe(contractDigest(signedWith, time, body).toString('hex'));
     }
     const stranger = createSealing(Buffer.alloc(32, 8));
-    await expect(rotateSecret(scene.pool, stranger, webhookId)).rejects.toThrow(SealingError);
+    await expect(rotateSecret(scene.pool, stranger, webhook)).rejects.toThrow(SealingError);
   });
 });
 

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSealing } from '../../../common/sealing.ts';
-import { resealSecrets, rotateSecret } from '../../../indexer/webhooks/operate/secrets.ts';
 import { SECRETS_KEY } from '../../../testing/indexer/indexerProcess.ts';
 import {
   createWebhookScene,
@@ -8,6 +7,7 @@ import {
   type WebhookScene,
 } from '../../../testing/indexer/webhookScene.ts';
 import { until } from '../../../testing/until.ts';
+import { resealSecrets, rotateSecret } from '../../../webhookOperations/secrets.ts';
 import { generateSecret } from '../../../webhooks/signature.ts';
 
 const oldKey = Buffer.from(SECRETS_KEY, 'base64');
@@ -59,7 +59,7 @@ const resealAll = () => resealSecrets(scene.pool, between);
 describe('resealing', () => {
   it('seals every secret under the new key, including overlapping ones, and ends no overlap', async () => {
     const rotatedId = await add();
-    const secret = await rotateSecret(scene.pool, before, rotatedId);
+    const secret = await rotateSecret(scene.pool, before, { id: rotatedId, wallet: null });
     const { rows } = await scene.pool.query(
       'select previous_secret_until from service.webhooks where id = $1',
       [rotatedId],
@@ -75,7 +75,7 @@ describe('resealing', () => {
 
   it('leaves secrets under the new key as they are, so that it can be repeated', async () => {
     const rotatedId = await add();
-    const secret = await rotateSecret(scene.pool, between, rotatedId);
+    const secret = await rotateSecret(scene.pool, between, { id: rotatedId, wallet: null });
     expect(await resealAll()).toEqual({ resealed: 2, present: 1, unreadableIds: [] });
     const stored = () => scene.pool.query('select *, xmin from service.webhooks order by id');
     const { rows } = await stored();
@@ -85,7 +85,7 @@ describe('resealing', () => {
   });
 
   it('deletes old secrets that no longer sign, under any key', async () => {
-    await rotateSecret(scene.pool, before, id);
+    await rotateSecret(scene.pool, before, { id, wallet: null });
     await scene.pool.query('update service.webhooks set previous_secret_until = now()');
     expect(await resealAll()).toEqual({ resealed: 1, present: 0, unreadableIds: [] });
     expect(await secretsOf(id)).toMatchObject({ previousSecret: null, previousUntil: null });
@@ -158,7 +158,7 @@ describe('resealing during a rotation', () => {
     }
   }
 
-  const rotate = (sealing = between) => rotateSecret(scene.pool, sealing, id);
+  const rotate = (sealing = between) => rotateSecret(scene.pool, sealing, { id, wallet: null });
 
   it('keeps the new secret and the previous one when the rotation comes first', async () => {
     const [secret, count] = await race(rotate, resealAll);

@@ -1,4 +1,4 @@
-import type { Database } from '../../../common/postgres.ts';
+import type { Database } from '../common/postgres.ts';
 
 /** In one statement, so that none takes long: a receiver that was away for days has many to come. */
 const SET_ASIDE_AT_ONCE = 1_000;

@@ -1,6 +1,13 @@
 import type pg from 'pg';
-import { type Database, inTransaction } from '../../../common/postgres.ts';
-import { setAside } from '../deliver/setAside.ts';
+import { type Database, inTransaction } from '../common/postgres.ts';
+import { setAside } from './setAside.ts';
+
+/** A webhook, and whose it has to be. */
+export interface WebhookKey {
+  readonly id: string;
+  /** Null: whoever's it is. For an operator at a terminal, never for a request. */
+  readonly wallet: string | null;
+}
 
 /** There is no such webhook, or no such delivery of it. */
 export class WebhookNotFoundError extends Error {
@@ -12,9 +19,12 @@ export class WebhookDisabledError extends Error {
   override name = 'WebhookDisabledError';
 }
 
-export function notFound(webhookId: string): WebhookNotFoundError {
-  return new WebhookNotFoundError(`There is no webhook ${webhookId}.`);
+export function notFound({ id }: Pick<WebhookKey, 'id'>): WebhookNotFoundError {
+  return new WebhookNotFoundError(`There is no webhook ${id}.`);
 }
+
+/** The condition on a webhook, on the first two parameters of a statement. */
+export const IS_KEY = '(id = $1 and ($2::text is null or wallet = $2))';
 
 /** How a delivery's last attempt went. */
 interface LastOutcome {
@@ -42,70 +52,89 @@ export async function selectOutcome(
 type WebhookStatus = 'active' | 'failed' | 'disabled';
 
 /** A webhook as its operator may see it, with what lies there for it. */
-interface WebhookSummary {
+export interface WebhookSummary {
   readonly id: string;
   readonly url: string;
   readonly events: readonly string[];
   readonly status: WebhookStatus;
   readonly created_at: Date;
+  /** Until then the secret before the present one signs, too. */
+  readonly previous_secret_until: Date | null;
   readonly pending: number;
   readonly failed: number;
   readonly undelivered: number;
 }
 
-/** A wallet's webhooks, oldest first. */
-export async function listWebhooks(database: Database, wallet: string): Promise<WebhookSummary[]> {
+/** A wallet's webhooks, oldest first. @param id only this one */
+export async function listWebhooks(
+  database: Database,
+  wallet: string,
+  id?: string,
+): Promise<WebhookSummary[]> {
   const { rows } = await database.query<WebhookSummary>(
     `select webhook.id, url, events, webhook.status, webhook.created_at,
+       case when previous_secret_until > now() then previous_secret_until end
+         as previous_secret_until,
        count(*) filter (where delivery.status = 'pending')::integer as pending,
        count(*) filter (where delivery.status = 'failed')::integer as failed,
        count(*) filter (where delivery.status = 'undelivered')::integer as undelivered
      from service.webhooks webhook
-     left join service.webhook_deliveries delivery on delivery.webhook_id = webhook.id
-     where wallet = $1
+     left join service.webhook_deliveries delivery
+       on delivery.webhook_id = webhook.id and delivery.status <> 'delivered'
+     where wallet = $1 and ($2::text is null or webhook.id = $2)
      group by webhook.id
      order by webhook.created_at, webhook.id`,
-    [wallet],
+    [wallet, id ?? null],
   );
   return rows;
 }
 
 /** @throws WebhookNotFoundError */
-export async function assertWebhook(database: Database, id: string): Promise<void> {
-  const { rowCount } = await database.query('select from service.webhooks where id = $1', [id]);
-  if (rowCount === 0) throw notFound(id);
+export async function assertWebhook(database: Database, key: WebhookKey): Promise<void> {
+  const { rowCount } = await database.query(`select from service.webhooks where ${IS_KEY}`, [
+    key.id,
+    key.wallet,
+  ]);
+  if (rowCount === 0) throw notFound(key);
 }
 
 /** Sends events from now on; what was kept meanwhile can be replayed. @throws WebhookNotFoundError */
-export async function enableWebhook(pool: pg.Pool, id: string): Promise<void> {
-  await setStatus(pool, id, 'active');
+export async function enableWebhook(pool: pg.Pool, key: WebhookKey): Promise<void> {
+  await setStatus(pool, key, 'active');
 }
 
 /** Sends nothing any more; events are kept as undelivered. @throws WebhookNotFoundError */
-export async function disableWebhook(pool: pg.Pool, id: string): Promise<void> {
+export async function disableWebhook(pool: pg.Pool, key: WebhookKey): Promise<void> {
   await inTransaction(pool, async (client) => {
-    await setStatus(client, id, 'disabled');
-    await setAside(client, id);
+    await setStatus(client, key, 'disabled');
+    await setAside(client, key.id);
   });
 }
 
 /** Locks a webhook to which something is to be sent. @throws WebhookNotFoundError, WebhookDisabledError */
-export async function lockSendable(client: Database, id: string): Promise<{ apiVersion: string }> {
+export async function lockSendable(
+  client: Database,
+  key: WebhookKey,
+): Promise<{ apiVersion: string }> {
   const { rows } = await client.query<{ api_version: string; status: WebhookStatus }>(
-    'select api_version, status from service.webhooks where id = $1 for no key update',
-    [id],
+    `select api_version, status from service.webhooks where ${IS_KEY} for no key update`,
+    [key.id, key.wallet],
   );
-  if (!rows[0]) throw notFound(id);
+  if (!rows[0]) throw notFound(key);
   if (rows[0].status === 'disabled') {
-    throw new WebhookDisabledError(`The webhook ${id} is disabled: enable it first.`);
+    throw new WebhookDisabledError(`The webhook ${key.id} is disabled: enable it first.`);
   }
   return { apiVersion: rows[0].api_version };
 }
 
-async function setStatus(database: Database, id: string, status: WebhookStatus): Promise<void> {
+async function setStatus(
+  database: Database,
+  key: WebhookKey,
+  status: WebhookStatus,
+): Promise<void> {
   const { rowCount } = await database.query(
-    'update service.webhooks set status = $2 where id = $1',
-    [id, status],
+    `update service.webhooks set status = $3 where ${IS_KEY}`,
+    [key.id, key.wallet, status],
   );
-  if (rowCount === 0) throw notFound(id);
+  if (rowCount === 0) throw notFound(key);
 }

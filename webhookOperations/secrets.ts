@@ -1,8 +1,8 @@
 import type pg from 'pg';
-import { type Database, inTransaction } from '../../../common/postgres.ts';
-import { type Sealing, SealingError } from '../../../common/sealing.ts';
-import { generateSecret } from '../../../webhooks/signature.ts';
-import { notFound } from './webhooks.ts';
+import { type Database, inTransaction } from '../common/postgres.ts';
+import { type Sealing, SealingError } from '../common/sealing.ts';
+import { generateSecret } from '../webhooks/signature.ts';
+import { IS_KEY, notFound, type WebhookKey } from './webhooks.ts';
 
 /** Time for the receiver to learn the new secret. */
 const OVERLAP_HOURS = 24;
@@ -18,22 +18,22 @@ const OVERLAP_HOURS = 24;
 export async function rotateSecret(
   pool: pg.Pool,
   sealing: Sealing,
-  webhookId: string,
+  key: WebhookKey,
 ): Promise<string> {
   return inTransaction(pool, async (client) => {
     const { rows } = await client.query<{ secret: Buffer }>(
-      'select secret from service.webhooks where id = $1 for no key update',
-      [webhookId],
+      `select secret from service.webhooks where ${IS_KEY} for no key update`,
+      [key.id, key.wallet],
     );
-    if (!rows[0]) throw notFound(webhookId);
+    if (!rows[0]) throw notFound(key);
     sealing.open(rows[0].secret);
     const secret = generateSecret();
     await client.query(
       `update service.webhooks
-       set secret = $2, previous_secret = secret,
-           previous_secret_until = now() + $3 * interval '1 hour'
-       where id = $1`,
-      [webhookId, sealing.seal(secret), OVERLAP_HOURS],
+       set secret = $3, previous_secret = secret,
+           previous_secret_until = now() + $4 * interval '1 hour'
+       where ${IS_KEY}`,
+      [key.id, key.wallet, sealing.seal(secret), OVERLAP_HOURS],
     );
     return secret;
   });

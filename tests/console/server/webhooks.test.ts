@@ -1,0 +1,235 @@
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  jest,
+} from '@jest/globals';
+import { bought } from '../../../testing/indexer/creditEvents.ts';
+import { type Receiver, refuse, startReceiver } from '../../../testing/indexer/receiver.ts';
+import { createWebhookScene, type WebhookScene } from '../../../testing/indexer/webhookScene.ts';
+import { type ConsoleScene, openConsoleScene } from './consoleScene.ts';
+
+jest.setTimeout(120_000);
+
+let webhooks: WebhookScene;
+let scene: ConsoleScene;
+let receiver: Receiver;
+let wallet: string;
+let id: string;
+
+beforeAll(async () => {
+  webhooks = await createWebhookScene();
+  scene = await openConsoleScene({ on: webhooks });
+  wallet = scene.wallet.publicKey.toBase58();
+});
+
+afterAll(() => scene.close());
+
+beforeEach(async () => {
+  receiver = await startReceiver();
+  id = await webhooks.addWebhook({ url: receiver.url, wallet });
+});
+
+afterEach(async () => {
+  await scene.pool.query('delete from service.webhooks');
+  await receiver.close();
+});
+
+const call = (route: string, body?: unknown) =>
+  scene.call(route, { cookie: scene.cookie, ...(body !== undefined && { body }) });
+
+/** Announces top-ups of the wallet, each a second after the one before, and makes their attempts. */
+async function announce(count: number): Promise<void> {
+  for (let available = 1; available <= count; available += 1) {
+    const event = bought({ credits: 1, available, wallet });
+    const unixTime = `${1_790_000_000 + available}`;
+    await webhooks.announce([{ ...event, data: { ...event.data, unixTime } } as typeof event]);
+  }
+  await webhooks.attemptDue();
+}
+
+const deliveries = async (query = '') =>
+  (await call(`GET /webhooks/${id}/deliveries${query}`)).body;
+
+describe('a webhook', () => {
+  it('is created with a secret that is shown once, and deleted', async () => {
+    const made = await call('POST /webhooks', {
+      url: 'https://hooks.example.com/a',
+      events: ['job.completed'],
+    });
+
+    expect(made.body).toMatchObject({ status: 'active', secret: expect.stringMatching(/^whsec_/) });
+    const listed = await call('GET /webhooks');
+    expect(listed.body.data).toHaveLength(2);
+    expect(JSON.stringify(listed.body)).not.toContain(made.body.secret);
+    const removed = await call(`DELETE /webhooks/${made.body.id}`);
+    expect(removed.body).toMatchObject({ deleted: true });
+  });
+
+  it('is refused with the field at fault', async () => {
+    const { status, body } = await call('POST /webhooks', { url: 'http://a.example', events: [] });
+    expect([status, body.error.param]).toEqual([400, 'events']);
+  });
+
+  it('is disabled, keeps its events, and is enabled again', async () => {
+    expect((await call(`POST /webhooks/${id}/disable`)).body.status).toBe('disabled');
+    await announce(1);
+    expect((await call('GET /webhooks')).body.data[0]).toMatchObject({ undelivered: 1 });
+    const test = await call(`POST /webhooks/${id}/test`);
+    expect([test.status, test.body.error.code]).toEqual([409, 'webhook_disabled']);
+
+    expect((await call(`POST /webhooks/${id}/enable`)).body.status).toBe('active');
+
+    expect(
+      (await call(`POST /webhooks/${id}/replay`, { since: '2026-01-01T00:00:00Z' })).body,
+    ).toEqual({ replayed: 1 });
+    await webhooks.attemptDue();
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('gets a new secret, beside which the old one signs for a day', async () => {
+    const { body } = await call(`POST /webhooks/${id}/rotate`);
+
+    expect(body.secret).toMatch(/^whsec_/);
+    const hours = (Date.parse(body.previous_secret_until) - Date.now()) / 3_600_000;
+    expect(Math.round(hours)).toBe(24);
+    await announce(1);
+    expect(receiver.received[0]?.headers['svc-signature']).toMatch(/v1=\w+,v1=\w+/);
+  });
+
+  it('is tested by an event of its own kind', async () => {
+    const { body } = await call(`POST /webhooks/${id}/test`);
+    await webhooks.attemptDue();
+
+    const shown = await call(`GET /webhooks/${id}/deliveries/${body.delivery_id}`);
+    expect(shown.body).toMatchObject({ event: 'webhook.test', status: 'delivered', tx: null });
+  });
+});
+
+describe('the deliveries of a webhook', () => {
+  it('are listed by state, kind and time, newest first, in pages', async () => {
+    await announce(4);
+    receiver.answer = refuse;
+    await call(`POST /webhooks/${id}/test`);
+    await webhooks.attemptDue();
+
+    const first = await deliveries('?limit=2&status=delivered');
+    const rest = await deliveries(`?limit=2&status=delivered&before=${first.next_cursor}`);
+    const times = [...first.data, ...rest.data].map(
+      ({ created_at }) => Date.parse(created_at) / 1_000,
+    );
+    expect(times).toEqual([4, 3, 2, 1].map((second) => 1_790_000_000 + second));
+    expect([first.has_more, rest.has_more, rest.next_cursor]).toEqual([true, false, null]);
+    expect((await deliveries('?status=failed')).data).toHaveLength(1);
+    expect((await deliveries('?event=webhook.test')).data).toHaveLength(1);
+    const at = (second: number) => new Date((1_790_000_000 + second) * 1_000).toISOString();
+    expect((await deliveries(`?since=${at(2)}&until=${at(4)}`)).data).toHaveLength(2);
+  });
+
+  it.each(['status=lost', 'event=job', 'since=yesterday', 'before=-1', 'limit=0', 'limit=101'])(
+    'refuse the query %s by the name of its parameter',
+    async (query) => {
+      const { error } = await deliveries(`?${query}`);
+      expect(error.param).toBe(query.split('=')[0]);
+    },
+  );
+
+  it('show every attempt with its status, duration and response, and the body that was sent', async () => {
+    receiver.answer = (response) => response.writeHead(500).end('<img src=x onerror=alert(1)>');
+    await announce(1);
+    const [{ id: delivery }] = (await deliveries()).data;
+
+    const { body } = await call(`GET /webhooks/${id}/deliveries/${delivery}`);
+
+    expect(body.attempts_made).toEqual([
+      {
+        attempt: 1,
+        started_at: expect.any(String),
+        duration_ms: expect.any(Number),
+        status_code: 500,
+        error: 'bad_status',
+        response: '<img src=x onerror=alert(1)>',
+      },
+    ]);
+    expect(body.body).toBe(receiver.received[0]?.body);
+  });
+
+  it('are sent again when chosen, also those that arrived', async () => {
+    await announce(3);
+    const ids = (await deliveries()).data.map(({ id: one }: { id: string }) => one);
+
+    const { body } = await call(`POST /webhooks/${id}/replay`, { delivery_ids: ids.slice(1) });
+    await webhooks.attemptDue();
+
+    expect(body).toEqual({ replayed: 2 });
+    expect(receiver.received).toHaveLength(5);
+    expect((await deliveries()).data.map(({ attempts }: { attempts: number }) => attempts)).toEqual(
+      [1, 2, 2],
+    );
+  });
+
+  it('that arrived are sent again five times, without an end of the webhook', async () => {
+    await announce(1);
+    const [{ id: delivery }] = (await deliveries()).data;
+    for (let time = 2; time <= 5; time += 1) {
+      if (time === 5) receiver.answer = refuse;
+      await call(`POST /webhooks/${id}/replay`, { delivery_ids: [delivery] });
+      await webhooks.attemptDue();
+    }
+
+    expect((await deliveries()).data[0]).toMatchObject({ status: 'failed', attempts: 5 });
+    expect(await webhooks.webhookStatus(id)).toBe('active');
+  });
+
+  it.each([
+    [{}],
+    [{ delivery_ids: [] }],
+    [{ delivery_ids: ['1'], since: '2026-01-01T00:00:00Z' }],
+    [{ delivery_ids: ['one'] }],
+    [{ since: 'yesterday' }],
+  ])('refuse the replay %j', async (body) => {
+    expect((await call(`POST /webhooks/${id}/replay`, body)).status).toBe(400);
+  });
+});
+
+describe('a webhook of another wallet', () => {
+  it('is not found by any route, and neither are its deliveries', async () => {
+    await announce(2);
+    const [{ id: delivery }] = (await deliveries()).data;
+    const own = await webhooks.addWebhook({
+      url: receiver.url,
+      wallet: scene.stranger.publicKey.toBase58(),
+    });
+    const before = await webhooks.deliveries();
+    const routes: [string, unknown?][] = [
+      [`DELETE /webhooks/${id}`],
+      [`POST /webhooks/${id}/enable`],
+      [`POST /webhooks/${id}/disable`],
+      [`POST /webhooks/${id}/rotate`],
+      [`POST /webhooks/${id}/test`],
+      [`GET /webhooks/${id}/deliveries`],
+      [`GET /webhooks/${id}/deliveries/${delivery}`],
+      [`GET /webhooks/${own}/deliveries/${delivery}`],
+      [`POST /webhooks/${id}/replay`, { delivery_ids: [delivery] }],
+      [`POST /webhooks/${own}/replay`, { delivery_ids: [delivery] }],
+      [`POST /webhooks/${id}/replay`, { since: '2026-01-01T00:00:00Z' }],
+    ];
+
+    for (const [route, body] of routes) {
+      const answer = await scene.call(route, { cookie: scene.strangerCookie, body });
+      expect([route, answer.status, answer.body.error.code]).toEqual([
+        route,
+        404,
+        'webhook_not_found',
+      ]);
+    }
+    expect(await webhooks.deliveries()).toEqual(before);
+    expect(await webhooks.webhookStatus(id)).toBe('active');
+    const listed = await scene.call('GET /webhooks', { cookie: scene.strangerCookie });
+    expect(listed.body.data.map((webhook: { id: string }) => webhook.id)).toEqual([own]);
+  });
+});
