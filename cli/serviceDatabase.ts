@@ -8,9 +8,7 @@ import { CommandError } from './output.ts';
 /** `svc migrate`: what the indexer does at its start, as a step of a deployment. */
 export function createMigrateCommand(): Command {
   return new Command('migrate')
-    .description(
-      "bring the database to this release's schema, as an indexer's start does",
-    )
+    .description("bring the database to this release's schema, as an indexer's start does")
     .option('--check', 'change nothing; exit code 2 while migrations are to come')
     .action(({ check }: { check?: boolean }) =>
       withDatabase((pool) =>
