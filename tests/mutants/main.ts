@@ -52,31 +52,36 @@ function candidatesOf({ area, files, tests }: Target): Omit<Mutant, 'number'>[] 
   });
 }
 
-/** A test file that takes longer has come to a standstill. */
-const TIMEOUT_MS = 180_000;
+/** Test files that take longer have come to a standstill. */
+const TIMEOUT_MS = 300_000;
+/** So many test files run alone; the rest share the cost of a start. */
+const ALONE = 2;
 
-/** Each test file passes without any change, or its failures would say nothing. */
+/** Test files pass without any change, or their failures would say nothing. */
 const sound = new Map<string, Promise<boolean>>();
 
-async function requireSound(test: string, workspace: Workspace): Promise<void> {
-  const passing = sound.get(test) ?? workspace.passes(test, TIMEOUT_MS);
-  sound.set(test, passing);
-  if (!(await passing)) throw new Error(`${test} fails without any change`);
+async function requireSound(tests: readonly string[], workspace: Workspace): Promise<void> {
+  const name = tests.join(' ');
+  const passing = sound.get(name) ?? workspace.passes(tests, TIMEOUT_MS);
+  sound.set(name, passing);
+  if (!(await passing)) throw new Error(`${name} fails without any change`);
 }
 
 /** @returns what noticed the change */
 async function judge(mutant: Mutant, workspace: Workspace): Promise<string | undefined> {
   const { file, source, mutation, tests } = mutant;
   workspace.write(file, applyMutation(source, mutation));
-  let killer: string | undefined;
-  for (const test of tests) {
-    killer ??= (await workspace.passes(test, TIMEOUT_MS)) ? undefined : test;
-    if (killer) break;
+  const groups = [...tests.slice(0, ALONE).map((test) => [test]), tests.slice(ALONE)];
+  let killer: readonly string[] | undefined;
+  for (const group of groups) {
+    if (killer || group.length === 0) break;
+    if (!(await workspace.passes(group, TIMEOUT_MS))) killer = group;
   }
-  killer ??= (await workspace.compiles()) ? undefined : 'types';
+  const compiles = killer !== undefined || (await workspace.compiles());
   workspace.write(file, source);
-  if (killer && killer !== 'types') await requireSound(killer, workspace);
-  return killer;
+  if (killer) await requireSound(killer, workspace);
+  if (!compiles) return 'types';
+  return killer?.join(' ');
 }
 
 function describe({ number, area, file, source, mutation }: Mutant): string {
@@ -103,7 +108,12 @@ const all = drawMutants(Number(values.count));
 const chosen = all.slice(skip, values.take === undefined ? undefined : skip + Number(values.take));
 print(`seed ${random.seed}, ${chosen.length} of ${all.length} mutants`);
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const workspaces = Array.from({ length: Number(values.lanes) }, createWorkspace);
+const close = (): void => {
+  for (const workspace of workspaces) workspace.close();
+};
+process.once('exit', close);
 const survivors: Mutant[] = [];
 const counts = new Map<string, number>();
 try {
@@ -123,7 +133,7 @@ try {
     }),
   );
 } finally {
-  for (const workspace of workspaces) workspace.close();
+  close();
 }
 for (const [killer, count] of counts) print(`${String(count).padStart(4)}  ${killer}`);
 print(`${chosen.length - survivors.length} of ${chosen.length} killed, seed ${random.seed}`);

@@ -19,11 +19,11 @@ import { listFiles, ROOT } from '../tidy/sourceTree.ts';
 export interface Workspace {
   write(path: string, source: string): void;
   /**
-   * Runs one test file up to its first failure.
+   * Runs test files up to the first failure.
    *
-   * @returns whether it passed; one that is still running after `timeoutMs` did not
+   * @returns whether they passed; what is still running after `timeoutMs` did not
    */
-  passes(testFile: string, timeoutMs: number): Promise<boolean>;
+  passes(testFiles: readonly string[], timeoutMs: number): Promise<boolean>;
   /** Whether the copy has only sound types. */
   compiles(): Promise<boolean>;
   close(): void;
@@ -45,25 +45,29 @@ export function createWorkspace(): Workspace {
       detached: true,
       env: { ...process.env, RUST_LOG: 'off' },
     });
-    const timer = setTimeout(() => {
-      // Its children too: what hangs may be one of them.
+    // Its children too: what hangs may be one of them.
+    const kill = (): void => {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-    }, timeoutMs);
+    };
+    const timer = setTimeout(kill, timeoutMs);
+    process.once('exit', kill);
     const [code] = await once(child, 'exit');
     clearTimeout(timer);
+    process.off('exit', kill);
     return code === 0;
   }
 
   return {
     write: (path, source) => writeFileSync(join(folder, path), source),
-    passes: (testFile, timeoutMs) =>
+    passes: (testFiles, timeoutMs) =>
       run(
         [
           '--experimental-vm-modules',
           `--import=${join(folder, 'testing/jest/endWithRun.mjs')}`,
           join(ROOT, 'node_modules/jest/bin/jest.js'),
           ...['--bail', '--runInBand', '--forceExit', '--rootDir', folder],
-          ...['--config', join(folder, 'jest.config.mjs'), `tests/${testFile}.test.ts`],
+          ...['--config', join(folder, 'jest.config.mjs')],
+          ...testFiles.map((testFile) => `tests/${testFile}.test.ts`),
         ],
         timeoutMs,
       ),
