@@ -61,7 +61,7 @@ export interface RunningService {
   // biome-ignore lint/suspicious/noExplicitAny: bodies are compared as a whole by the tests
   get(path: string, apiKey?: string): Promise<any>;
   /** Another wallet with credits and a key of its own. */
-  addWallet(credits: bigint): Promise<{ address: PublicKey; apiKey: string }>;
+  addWallet(credits: bigint): Promise<{ address: PublicKey; apiKey: string; keypair: Keypair }>;
   /** A wallet's account on the ledger; by default the first wallet's. */
   account(wallet?: PublicKey): Promise<CreditAccount>;
   /** Waits until the first wallet's account satisfies the condition. */
@@ -222,7 +222,7 @@ export async function startRunningService({
           )
           .then(({ rowCount }) => rowCount === 1);
       await until(isMirrored, (found) => found, String);
-      return { address, apiKey: await createKey(pool, address.toBase58()) };
+      return { address, keypair: wallet, apiKey: await createKey(pool, address.toBase58()) };
     },
     async untilMirrored() {
       const onLedger = await jobs();

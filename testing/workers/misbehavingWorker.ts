@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import type { RequestHandler, Response } from 'express';
@@ -63,6 +63,15 @@ const ENDLESS_TOKEN_MS = 10;
 const EVENTS_BEFORE_DEATH = 4;
 const FLOOD_PIECE_CHARACTERS = 65_536;
 
+/** A request as whoever sees the connection has it. */
+export interface CapturedRequest {
+  path: string;
+  receivedAtMs: number;
+  headers: IncomingHttpHeaders;
+  /** What has arrived of its body. */
+  body(): Buffer;
+}
+
 export interface MisbehavingWorker {
   /** The worker's endpoint, for the registration. */
   url: string;
@@ -71,7 +80,7 @@ export interface MisbehavingWorker {
   /** Changes the behaviour for later jobs. */
   setMode(mode: WorkerMode): void;
   /** Every POST so far, in order. */
-  requests: { path: string; receivedAtMs: number }[];
+  requests: CapturedRequest[];
   /** Cuts every connection; the worker goes on to take jobs. */
   drop(): void;
   close(): Promise<void>;
@@ -118,7 +127,10 @@ export async function startMisbehavingWorker(
 
   const app = express();
   app.post(/.*/, (request, _response, next) => {
-    requests.push({ path: request.path, receivedAtMs: Date.now() });
+    const { path, headers } = request;
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => void parts.push(part));
+    requests.push({ path, receivedAtMs: Date.now(), headers, body: () => Buffer.concat(parts) });
     if (request.path === '/jobs') mode = drawMode?.() ?? mode;
     next();
   });

@@ -4,7 +4,11 @@ import { associatedTokenAddress } from '../../programs/client/token/instructions
 import { registerWorker } from '../../stack/participants.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import type { Service } from '../ledger/ledger.ts';
-import { startMisbehavingWorker, type WorkerMode } from './misbehavingWorker.ts';
+import {
+  type CapturedRequest,
+  startMisbehavingWorker,
+  type WorkerMode,
+} from './misbehavingWorker.ts';
 
 /** One with a mode for each job, an engine of its own, or few slots. */
 export interface WorkerPlan {
@@ -26,6 +30,9 @@ export interface TestWorker {
   proofKeypair: Keypair;
   /** The token account that settlements pay. */
   payout: PublicKey;
+  url: string;
+  /** Every POST that it received, in order. */
+  requests: readonly CapturedRequest[];
   /** Changes the behaviour for later jobs. */
   setMode(mode: WorkerMode): void;
   /** Cuts every connection; the worker goes on to take jobs. */
@@ -66,6 +73,8 @@ export async function startTestWorker(options: {
   });
   return {
     address: address.toBase58(),
+    url,
+    requests,
     authority,
     proofKey: proofKey.publicKey,
     proofKeypair: proofKey,

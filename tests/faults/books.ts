@@ -14,6 +14,8 @@ export interface JobAccount {
   chargedCredits: bigint;
   lockedCredits: bigint;
   outputHash: string;
+  promptTokens: number;
+  completionTokens: number;
 }
 
 interface WalletAccount {
@@ -70,6 +72,8 @@ export async function readLedger(service: RunningService): Promise<LedgerState> 
       chargedCredits: BigInt(job.chargedCredits),
       lockedCredits: BigInt(job.lockedCredits),
       outputHash: hex(job.outputHash),
+      promptTokens: job.promptTokens,
+      completionTokens: job.completionTokens,
     })),
     wallets: new Map(
       wallets.map(([address, { availableCredits, lockedCredits }]) => [

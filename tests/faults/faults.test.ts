@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRandom } from '../../testing/random.ts';
+import { readLedger } from './books.ts';
+import { complete } from './client.ts';
 import { playRound } from './round.ts';
-import { openScene, type Scene } from './scene.ts';
+import { openScene, type Scene, type Wallet } from './scene.ts';
 import { createTally } from './tally.ts';
+import { convictGuilty } from './thieves.ts';
 
 /**
  * Seeded faults over the whole service, and books that are kept outside of it: from the ledger's raw
@@ -23,6 +26,30 @@ beforeAll(async () => {
 
 afterAll(() => scene?.close(), 60_000);
 
+/** The books would show a lost stake: two signatures of one attempt are enough for one. */
+async function expectConvictable(): Promise<void> {
+  const { service, wallets, honest } = scene;
+  const wallet = wallets[0] as Wallet;
+  const { jobId } = await complete({
+    baseUrl: service.baseUrl,
+    headers: { authorization: `Bearer ${wallet.apiKey}` },
+    body: JSON.stringify({
+      model: service.model.id,
+      messages: [{ role: 'user', content: 'The last one.' }],
+    }),
+  });
+  const state = await readLedger(service);
+  const job = state.jobs.find(({ id, status }) => id === jobId && status === 'settled');
+  if (!job) return;
+  expect(await convictGuilty(scene, { job, wallet })).toBe(true);
+  const after = await readLedger(service);
+  const changed = [...state.workers].filter(
+    ([address, { stakeTokens }]) => after.workers.get(address)?.stakeTokens !== stakeTokens,
+  );
+  expect(changed.map(([address]) => address)).toEqual([job.worker]);
+  expect(honest.length).toBeGreaterThan(0);
+}
+
 describe(`${FAULTS} faults (seed ${random.seed})`, () => {
   it(
     'cost no credit without a whole answer, no stake, no honest worker’s name, and leave no job open',
@@ -34,6 +61,7 @@ describe(`${FAULTS} faults (seed ${random.seed})`, () => {
         expect({ rounds, violations }).toEqual({ rounds, violations: [] });
       }
       await scene.service.expectConserved();
+      await expectConvictable();
       if (process.env.FAULTS !== undefined) {
         process.stdout.write(`seed ${random.seed}, ${rounds} rounds\n${tally.report()}\n`);
       }

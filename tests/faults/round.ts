@@ -5,6 +5,7 @@ import { auditWallet, isOpen, type JobAccount, type LedgerState, readLedger } fr
 import { createEpisode, type Episode } from './episodes.ts';
 import type { Scene } from './scene.ts';
 import { drawWeighted, type Tally } from './tally.ts';
+import { convictInnocent, lockForOneself, replayRequests } from './thieves.ts';
 import { WORLD_FAULTS, WORLD_WEIGHTS } from './worldFaults.ts';
 
 const POLL_MS = 50;
@@ -44,15 +45,33 @@ export async function playRound(scene: Scene, random: Random, tally: Tally): Pro
     else await WORLD_FAULTS[worldFault](scene, random);
   }
 
+  const stolen: string[] = [];
+  async function steal(): Promise<void> {
+    if (random.below(2) === 0) {
+      stolen.push(...(await lockForOneself(scene, { random, tally, thief: scene.thief })));
+    }
+  }
   const struck = strike();
-  await untilDone([...episodes.map(({ play }) => play()), struck], { scene, look });
+  await untilDone([...episodes.map(({ play }) => play()), struck, steal()], { scene, look });
   await untilDone(
     episodes.map(({ repeatBroken }) => repeatBroken(service.baseUrl)),
     { scene, look },
   );
-  const violations = await endRound({ scene, look, known });
+  await scene.sabotaged();
+  const violations = [...stolen, ...(await endRound({ scene, look, known }))];
   const state = { ...(await look()), jobs: [...ended.values()] };
   violations.push(...auditRound({ episodes, before, state }));
+  violations.push(...(await replayRequests(scene, { random, tally })));
+  const settled = state.jobs.find(
+    ({ status, worker }) =>
+      status === 'settled' && scene.honest.some((one) => one.address === worker),
+  );
+  const wallet = scene.wallets.find(
+    ({ creditAccount }) => creditAccount === settled?.creditAccount,
+  );
+  if (settled && wallet && random.below(4) === 0) {
+    violations.push(...(await convictInnocent(scene, { tally, job: settled, wallet })));
+  }
   for (const { outcome, errorCode, isReplay } of episodes.flatMap(({ received }) => received)) {
     tally.noteOutcome([isReplay ? 'replayed' : outcome, errorCode].join(' '));
   }

@@ -1,3 +1,5 @@
+import type { Keypair } from '@solana/web3.js';
+import { createBackground } from '../../common/wait.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import type { StartedProcess } from '../../testing/childProcess.ts';
 import { type DatabaseGate, startDatabaseGate } from '../../testing/database/databaseGate.ts';
@@ -10,7 +12,9 @@ import type { TestWorker } from '../../testing/workers/testWorker.ts';
 import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
 import { startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
 import { drawWeighted, type Tally } from './tally.ts';
+import { proveGarbage } from './thieves.ts';
 import { playUpstreamFault, UPSTREAM_WEIGHTS } from './upstreamFaults.ts';
+import { startWorkerProcess, type WorkerProcess } from './workerProcess.ts';
 
 const HONEST_WORKERS = 3;
 /** Few, so that the faulty ones are asked too. */
@@ -38,6 +42,7 @@ const WORKER_WEIGHTS: Partial<Record<WorkerMode, number>> = {
 
 export interface Wallet {
   apiKey: string;
+  keypair: Keypair;
   /** The address of its account on the ledger. */
   creditAccount: string;
 }
@@ -48,6 +53,10 @@ export interface Scene {
   ledgerGate: LedgerGate;
   databaseGate: DatabaseGate;
   wallets: readonly Wallet[];
+  /** A worker in its own process, to be killed. */
+  workerProcess: WorkerProcess;
+  /** A wallet that asks workers itself. */
+  thief: Wallet;
   honest: readonly TestWorker[];
   /** Another API process, to be killed. */
   spare(): Promise<StartedProcess>;
@@ -55,16 +64,22 @@ export interface Scene {
   indexers: StartedProcess[];
   /** Incidents that the API has counted against each worker. */
   failures(): Promise<Map<string, number>>;
+  /** Resolves when no worker is at proving garbage. */
+  sabotaged(): Promise<void>;
   close(): Promise<void>;
 }
 
 export async function openScene(random: Random, tally: Tally): Promise<Scene> {
   const upstreams: UpstreamServer[] = [];
+  const sabotages = createBackground();
   const gates: { ledger?: LedgerGate; database?: DatabaseGate } = {};
   /** Each of them has one job at a time, so that a job's fault is its own. */
-  const drawMode = (): WorkerMode => {
+  const drawMode = (index: number): WorkerMode => {
     const mode = drawWeighted(random, WORKER_WEIGHTS as Record<WorkerMode, number>);
-    if (mode !== 'honest') tally.note(`worker ${mode}`);
+    if (mode === 'never_answers' && random.below(2) === 0) {
+      tally.note('worker proves garbage and leaves');
+      sabotages.add(proveGarbage(scene, service.workers[HONEST_WORKERS + index] as TestWorker));
+    } else if (mode !== 'honest') tally.note(`worker ${mode}`);
     return mode;
   };
   for (let index = 0; index < FAULTY_UPSTREAMS; index += 1) {
@@ -79,7 +94,10 @@ export async function openScene(random: Random, tally: Tally): Promise<Scene> {
   const service = await startRunningService({
     workers: [
       ...Array.from({ length: HONEST_WORKERS }, () => ({ capacity: HONEST_CAPACITY })),
-      ...Array.from({ length: FAULTY_WORKERS }, () => ({ mode: drawMode, capacity: 1 })),
+      ...Array.from({ length: FAULTY_WORKERS }, (_, index) => ({
+        mode: () => drawMode(index),
+        capacity: 1,
+      })),
       ...upstreams.map(({ url }) => ({ engine: createUpstreamEngine({ url }), capacity: 1 })),
     ],
     indexer: 'process',
@@ -101,16 +119,27 @@ export async function openScene(random: Random, tally: Tally): Promise<Scene> {
       };
     },
   });
-  const wallets = await Promise.all(
-    Array.from({ length: WALLETS }, async (): Promise<Wallet> => {
-      const { address, apiKey } = await service.addWallet(CREDITS);
-      return { apiKey, creditAccount: createAddresses().creditAccount(address).toBase58() };
-    }),
-  );
+  const openWallet = async (): Promise<Wallet> => {
+    const { address, apiKey, keypair } = await service.addWallet(CREDITS);
+    return {
+      apiKey,
+      keypair,
+      creditAccount: createAddresses().creditAccount(address).toBase58(),
+    };
+  };
+  const wallets = await Promise.all(Array.from({ length: WALLETS }, openWallet));
+  const thief = await openWallet();
+  const workerProcess = await startWorkerProcess(service);
   const { ledger: ledgerGate, database: databaseGate } = gates as Required<typeof gates>;
   const indexers = [service.indexer as StartedProcess];
-  return {
-    ...{ service, ledgerGate, databaseGate, wallets, indexers },
+  const scene: Scene = {
+    thief,
+    workerProcess,
+    service,
+    ledgerGate,
+    databaseGate,
+    wallets,
+    indexers,
     honest: service.workers.slice(0, HONEST_WORKERS),
     spare: () => service.startApiProcess(),
     async failures() {
@@ -121,12 +150,16 @@ export async function openScene(random: Random, tally: Tally): Promise<Scene> {
       });
       return new Map(found);
     },
+    sabotaged: sabotages.drain,
     async close() {
+      await sabotages.drain();
       for (const indexer of indexers) await indexer.terminate();
+      await workerProcess.close();
       await service.close();
       for (const upstream of upstreams) upstream.close();
       await ledgerGate.close();
       await databaseGate.close();
     },
   };
+  return scene;
 }

@@ -101,6 +101,7 @@ export const WORLD_FAULTS = {
     const faulty = service.workers.filter((worker) => !honest.includes(worker));
     for (const worker of faulty) worker.drop();
   },
+  'worker killed': ({ workerProcess }) => workerProcess.restart(),
   'indexer killed': async (scene) => {
     // The next one stands by, and leads once this one is gone.
     scene.indexers.push(await startProcess('indexer/main.ts', scene.service.indexerEnvironment));
@@ -114,5 +115,11 @@ export const WORLD_WEIGHTS: Record<WorldFaultName | 'API killed' | 'none', numbe
   ...{ 'node away': 3, 'transactions lost': 4, 'transactions landed, connection cut': 4 },
   ...{ 'node slow': 2, 'node behind': 3, 'fork abandoned': 4 },
   ...{ 'database connections cut': 3, 'database away': 3, 'database silent': 2 },
-  ...{ 'worker connections cut': 3, 'indexer killed': 1, 'API killed': 3, none: 8 },
+  ...{
+    'worker connections cut': 3,
+    'indexer killed': 2,
+    'API killed': 3,
+    'worker killed': 3,
+    none: 5,
+  },
 };

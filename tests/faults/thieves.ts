@@ -1,0 +1,287 @@
+import { createHash } from 'node:crypto';
+import type { Keypair } from '@solana/web3.js';
+import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
+import {
+  ed25519Instruction,
+  jobFail,
+  jobLock,
+  jobProve,
+  type SignedMessage,
+  verdictInstructions,
+} from '../../programs/client/instructions.ts';
+import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
+import { publicKeyOf } from '../../programs/client/keys.ts';
+import { proofMessage, sign, workerRequestMessage } from '../../programs/client/proof.ts';
+import { submit } from '../../stack/operator.ts';
+import { readClockSeconds } from '../../testing/ledger/ledger.ts';
+import type { Random } from '../../testing/random.ts';
+import { until } from '../../testing/until.ts';
+import type { CapturedRequest } from '../../testing/workers/misbehavingWorker.ts';
+import type { TestWorker } from '../../testing/workers/testWorker.ts';
+import type { JobAccount } from './books.ts';
+import type { Scene, Wallet } from './scene.ts';
+import type { Tally } from './tally.ts';
+
+const TOKEN_LIMIT = 200;
+const MAX_CREDITS = 1_000n;
+const addresses = createAddresses();
+
+/**
+ * A wallet locks a job with its own signature, so that it controls the job, and asks a worker itself.
+ *
+ * @returns the violation, if the worker works for it
+ */
+export async function lockForOneself(
+  { service, honest }: Scene,
+  { random, tally, thief }: { random: Random; tally: Tally; thief: Wallet },
+): Promise<string[]> {
+  tally.note('thief locks for itself');
+  const { operator, model } = service;
+  const { keypair } = thief;
+  const wallet = keypair.publicKey;
+  const creditAccount = addresses.creditAccount(wallet);
+  const nowMs = Number(await readClockSeconds(service.ledger.connection)) * 1_000;
+  const { bytes, address: job } = createJobId({ nowMs, creditAccount });
+  const payer = operator.authority.publicKey;
+  const lock = jobLock({
+    payer,
+    signer: wallet,
+    wallet,
+    modelId: model.id,
+    jobId: bytes,
+    tokenLimit: TOKEN_LIMIT,
+    maxCredits: MAX_CREDITS,
+  });
+  await submit(operator, [lock], [keypair]);
+  const victim = honest[random.below(honest.length)] as TestWorker;
+  const body = JSON.stringify({
+    job_id: formatJobId(bytes),
+    job_address: job.toBase58(),
+    program_id: PROGRAM_ID.toBase58(),
+    worker_address: victim.address,
+    attempt: 1 + random.below(255),
+    token_limit: TOKEN_LIMIT,
+    chat: { model: model.id, messages: [{ role: 'user', content: 'For free, please.' }] },
+  });
+  const answer = await fetch(`${victim.url}/jobs`, {
+    method: 'POST',
+    body,
+    headers: signedHeaders(body, { worker: victim, job: job.toBase58(), signer: keypair }),
+  });
+  const text = await answer.text();
+  const back = jobFail({
+    signer: wallet,
+    job,
+    creditAccount,
+    reason: 'worker_error',
+    deliveredHash: new Uint8Array(32),
+    countedTokens: 0,
+  });
+  await submit(operator, [back], [keypair]);
+  return answer.ok ? [`a worker gave a thief ${text.length} characters for nothing`] : [];
+}
+
+function signedHeaders(
+  body: string,
+  { worker, job, signer }: { worker: TestWorker; job: string; signer: Keypair },
+): Record<string, string> {
+  const timestampMs = Date.now();
+  const message = workerRequestMessage({
+    kind: 'job',
+    worker: publicKeyOf(worker.address),
+    job: publicKeyOf(job),
+    attempt: JSON.parse(body).attempt,
+    timestampMs,
+    bodySha256: createHash('sha256').update(body).digest(),
+  });
+  return {
+    'content-type': 'application/json',
+    'svc-signer': signer.publicKey.toBase58(),
+    'svc-timestamp': String(timestampMs),
+    'svc-signature': Buffer.from(sign(message, signer)).toString('base64'),
+  };
+}
+
+const REPLAYED = ['content-type', 'svc-signer', 'svc-timestamp', 'svc-signature'];
+
+/** Sends a request that the API sent to a worker once more, to that worker or to another one. */
+async function sendAgain(worker: TestWorker, request: CapturedRequest): Promise<Response> {
+  const headers = Object.fromEntries(
+    Object.entries(request.headers).filter(([name]) => REPLAYED.includes(name)),
+  ) as Record<string, string>;
+  const body = new Uint8Array(request.body());
+  return fetch(`${worker.url}${request.path}`, { method: 'POST', headers, body });
+}
+
+/** Replays the newest job of each honest worker. @returns each that was worked for again */
+export async function replayRequests(
+  { honest }: Scene,
+  { random, tally }: { random: Random; tally: Tally },
+): Promise<string[]> {
+  const violations: string[] = [];
+  for (const seen of honest) {
+    const request = seen.requests.findLast(({ path }) => path === '/jobs');
+    if (!request) continue;
+    const asked = honest[random.below(honest.length)] as TestWorker;
+    tally.note('thief replays a request');
+    const answer = await sendAgain(asked, request);
+    const text = await answer.text();
+    if (answer.ok) violations.push(`a worker answered a replayed request: ${text.slice(0, 200)}`);
+  }
+  return violations;
+}
+
+/** A garbage proof, landed as soon as the worker is acknowledged; then it leaves. */
+export async function proveGarbage(scene: Scene, thief: TestWorker): Promise<void> {
+  const { service } = scene;
+  const worker = publicKeyOf(thief.address);
+  const find = async () =>
+    (await service.jobs()).find(
+      ({ data }) => data.status === 'processing' && data.worker.equals(worker),
+    );
+  const giveUpMs = performance.now() + 2_000;
+  let found: Awaited<ReturnType<typeof find>>;
+  await until(async () => {
+    found = await find();
+    return found !== undefined || performance.now() > giveUpMs;
+  });
+  if (found) {
+    const output = {
+      outputHash: new Uint8Array(32).fill(7),
+      promptTokens: 1,
+      completionTokens: 2_000,
+    };
+    const { address: job, data } = found;
+    const proof = signedProof(thief, { job: job.toBase58(), attempt: data.attempt, ...output });
+    // The job may have gone on to another worker meanwhile.
+    await submit(service.operator, [
+      ed25519Instruction(proof),
+      jobProve({ job, worker, ed25519InstructionIndex: 0, ...output }),
+    ]).catch(() => undefined);
+  }
+  thief.drop();
+}
+
+function signedProof(
+  worker: TestWorker,
+  proof: {
+    job: string;
+    attempt: number;
+    outputHash: Uint8Array;
+    promptTokens: number;
+    completionTokens: number;
+  },
+): SignedMessage {
+  const message = proofMessage({
+    ...proof,
+    programId: PROGRAM_ID,
+    job: publicKeyOf(proof.job),
+    worker: publicKeyOf(worker.address),
+  });
+  const { proofKeypair } = worker;
+  return {
+    publicKey: proofKeypair.publicKey,
+    message,
+    signature: sign(message, proofKeypair),
+  };
+}
+
+/** What the worker signed for a job, or would have signed with another hash or attempt. */
+const proofOf = (
+  worker: TestWorker,
+  job: JobAccount,
+  changes: Partial<Parameters<typeof signedProof>[1]> = {},
+): SignedMessage => {
+  const { address, attempt, promptTokens, completionTokens } = job;
+  const outputHash = Buffer.from(job.outputHash, 'hex');
+  const output = { job: address, attempt, outputHash, promptTokens, completionTokens };
+  return signedProof(worker, { ...output, ...changes });
+};
+
+const OTHER_HASH = new Uint8Array(32).fill(9);
+/** The dispute window and a second. */
+const PAST_WINDOW_SECONDS = 61;
+
+/**
+ * The arbiter has a job disputed and tries to convict its worker without two signatures of it.
+ *
+ * @returns each verdict that the program let it reach
+ */
+export async function convictInnocent(
+  scene: Scene,
+  { tally, job, wallet }: { tally: Tally; job: JobAccount; wallet: Wallet },
+): Promise<string[]> {
+  const worker = workerOf(scene, job);
+  if (!worker || !(await disputeJob(scene, job, wallet))) return [];
+  const stranger = scene.service.workers.find((other) => other !== worker) as TestWorker;
+  const proof = proofOf(worker, job);
+  const forged = {
+    ...proofOf(worker, job, { outputHash: OTHER_HASH }),
+    signature: proof.signature,
+  };
+  const attempts: [string, readonly SignedMessage[]][] = [
+    ['no proof', []],
+    ['one proof', [proof]],
+    ['one proof twice', [proof, proof]],
+    ['a proof by another key', [proof, proofOf(stranger, job, { outputHash: OTHER_HASH })]],
+    [
+      'a proof of another attempt',
+      [proof, proofOf(worker, job, { attempt: 200, outputHash: OTHER_HASH })],
+    ],
+    ['a forged signature', [proof, forged]],
+  ];
+  const violations: string[] = [];
+  for (const [what, evidence] of attempts) {
+    tally.note(`arbiter convicts on ${what}`);
+    if (await decide(scene, job, 'upheld_worker', evidence)) {
+      violations.push(`the arbiter convicted a worker on ${what}`);
+    }
+  }
+  await decide(scene, job, 'rejected', []);
+  return violations;
+}
+
+/** Convicts a worker that signed two texts for one attempt. @returns whether the program let it */
+export async function convictGuilty(
+  scene: Scene,
+  { job, wallet }: { job: JobAccount; wallet: Wallet },
+): Promise<boolean> {
+  const worker = workerOf(scene, job);
+  if (!worker || !(await disputeJob(scene, job, wallet))) return false;
+  const proofs = [proofOf(worker, job), proofOf(worker, job, { outputHash: OTHER_HASH })];
+  return decide(scene, job, 'upheld_worker', proofs);
+}
+
+const workerOf = ({ service }: Scene, job: JobAccount): TestWorker | undefined =>
+  service.workers.find(({ address }) => address === job.worker);
+
+async function disputeJob({ service }: Scene, job: JobAccount, wallet: Wallet): Promise<boolean> {
+  const response = await fetch(`${service.baseUrl}/v1/jobs/${job.id}/dispute`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${wallet.apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ received_output_hash: `sha256:${'0'.repeat(64)}` }),
+  });
+  await response.arrayBuffer();
+  if (response.ok) await service.advanceSeconds(PAST_WINDOW_SECONDS);
+  return response.ok;
+}
+
+async function decide(
+  { service }: Scene,
+  job: JobAccount,
+  verdict: 'upheld_worker' | 'rejected',
+  evidence: readonly SignedMessage[],
+): Promise<boolean> {
+  const { arbiter, operator } = service;
+  const instructions = verdictInstructions(evidence, {
+    arbiter: arbiter.publicKey,
+    job: publicKeyOf(job.address),
+    creditAccount: publicKeyOf(job.creditAccount),
+    worker: publicKeyOf(job.worker),
+    verdict,
+  });
+  return submit(operator, instructions, [arbiter]).then(
+    () => true,
+    () => false,
+  );
+}
