@@ -156,7 +156,7 @@ function auditRound({
     const credits = before.wallets.get(wallet.creditAccount)?.availableCredits ?? 0n;
     const broken = received.findLast(({ outcome }) => outcome === 'broken');
     return [
-      ...auditWallet({ ...wallet, availableBefore: credits, received }, state),
+      ...auditWallet({ ...wallet, availableBefore: credits, received, isEndangered }, state),
       ...(broken && !isEndangered ? [`a connection broke: ${JSON.stringify(received)}`] : []),
     ];
   });

@@ -7,7 +7,7 @@ export const UPSTREAM_FAULTS = {
   'answers 404': (reply) => reply.refuse(404, { error: { message: 'no such model' } }),
   'answers 429': (reply) => reply.refuse(429, {}),
   'answers 429 with Retry-After': (reply) => {
-    reply.head(429, { 'retry-after': '7' });
+    reply.head(429, { 'retry-after': '1' });
     reply.end();
   },
   'answers 500': (reply) => reply.refuse(500, {}),
@@ -50,14 +50,14 @@ export const UPSTREAM_FAULTS = {
       isOpen = false;
     });
     while (isOpen) {
-      reply.text('again and again '.repeat(64));
+      for (let word = 0; word < 20; word += 1) reply.text('again ');
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
   },
   'counts five times': (reply) => {
-    for (let word = 0; word < 120; word += 1) reply.text(' hello');
+    for (let word = 0; word < 1_000; word += 1) reply.text(' hello');
     reply.finish('stop');
-    reply.usage(3, 600);
+    reply.usage(3, 5_000);
     reply.done();
     reply.end();
   },
