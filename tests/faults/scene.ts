@@ -11,8 +11,8 @@ import type { WorkerMode } from '../../testing/workers/misbehavingWorker.ts';
 import type { TestWorker } from '../../testing/workers/testWorker.ts';
 import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
 import { startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
+import { proveGarbage } from './sabotage.ts';
 import { drawWeighted, type Tally } from './tally.ts';
-import { proveGarbage } from './thieves.ts';
 import { playUpstreamFault, UPSTREAM_WEIGHTS } from './upstreamFaults.ts';
 import { startWorkerProcess, type WorkerProcess } from './workerProcess.ts';
 
@@ -78,7 +78,7 @@ export async function openScene(random: Random, tally: Tally): Promise<Scene> {
     const mode = drawWeighted(random, WORKER_WEIGHTS as Record<WorkerMode, number>);
     if (mode === 'never_answers' && random.below(2) === 0) {
       tally.note('worker proves garbage and leaves');
-      sabotages.add(proveGarbage(scene, service.workers[HONEST_WORKERS + index] as TestWorker));
+      sabotages.add(proveGarbage(service, service.workers[HONEST_WORKERS + index] as TestWorker));
     } else if (mode !== 'honest') tally.note(`worker ${mode}`);
     return mode;
   };

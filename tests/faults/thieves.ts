@@ -2,23 +2,21 @@ import { createHash } from 'node:crypto';
 import type { Keypair } from '@solana/web3.js';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
 import {
-  ed25519Instruction,
   jobFail,
   jobLock,
-  jobProve,
   type SignedMessage,
   verdictInstructions,
 } from '../../programs/client/instructions.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
-import { proofMessage, sign, workerRequestMessage } from '../../programs/client/proof.ts';
+import { sign, workerRequestMessage } from '../../programs/client/proof.ts';
 import { submit } from '../../stack/operator.ts';
 import { readClockSeconds } from '../../testing/ledger/ledger.ts';
 import type { Random } from '../../testing/random.ts';
-import { until } from '../../testing/until.ts';
 import type { CapturedRequest } from '../../testing/workers/misbehavingWorker.ts';
 import type { TestWorker } from '../../testing/workers/testWorker.ts';
 import type { JobAccount } from './books.ts';
+import { signedProof } from './sabotage.ts';
 import type { Scene, Wallet } from './scene.ts';
 import type { Tally } from './tally.ts';
 
@@ -129,61 +127,6 @@ export async function replayRequests(
     if (answer.ok) violations.push(`a worker answered a replayed request: ${text.slice(0, 200)}`);
   }
   return violations;
-}
-
-/** A garbage proof, landed as soon as the worker is acknowledged; then it leaves. */
-export async function proveGarbage(scene: Scene, thief: TestWorker): Promise<void> {
-  const { service } = scene;
-  const worker = publicKeyOf(thief.address);
-  const find = async () =>
-    (await service.jobs()).find(
-      ({ data }) => data.status === 'processing' && data.worker.equals(worker),
-    );
-  const giveUpMs = performance.now() + 2_000;
-  let found: Awaited<ReturnType<typeof find>>;
-  await until(async () => {
-    found = await find();
-    return found !== undefined || performance.now() > giveUpMs;
-  });
-  if (found) {
-    const output = {
-      outputHash: new Uint8Array(32).fill(7),
-      promptTokens: 1,
-      completionTokens: 2_000,
-    };
-    const { address: job, data } = found;
-    const proof = signedProof(thief, { job: job.toBase58(), attempt: data.attempt, ...output });
-    // The job may have gone on to another worker meanwhile.
-    await submit(service.operator, [
-      ed25519Instruction(proof),
-      jobProve({ job, worker, ed25519InstructionIndex: 0, ...output }),
-    ]).catch(() => undefined);
-  }
-  thief.drop();
-}
-
-function signedProof(
-  worker: TestWorker,
-  proof: {
-    job: string;
-    attempt: number;
-    outputHash: Uint8Array;
-    promptTokens: number;
-    completionTokens: number;
-  },
-): SignedMessage {
-  const message = proofMessage({
-    ...proof,
-    programId: PROGRAM_ID,
-    job: publicKeyOf(proof.job),
-    worker: publicKeyOf(worker.address),
-  });
-  const { proofKeypair } = worker;
-  return {
-    publicKey: proofKeypair.publicKey,
-    message,
-    signature: sign(message, proofKeypair),
-  };
 }
 
 /** What the worker signed for a job, or would have signed with another hash or attempt. */
