@@ -63,6 +63,11 @@ export const environmentSchema = z.object({
     .describe(
       "the ledger's node that the web app's pages call from browsers: public, so without a provider's secret key; default: each visitor names one",
     ),
+  SVC_CONSOLE_DEVELOPMENT_WALLET_URL: httpUrlSetting
+    .optional()
+    .describe(
+      'where the stack’s development wallet signs; refused beyond loopback and on any ledger that is not for development',
+    ),
   SVC_CONSOLE_OPERATORS: addressListSetting
     .default([])
     .describe(

@@ -11,6 +11,7 @@ import { formatReceipt, receiptMessage, sign } from '../programs/client/proof.ts
 import { createSender } from '../programs/client/sender/sender.ts';
 import { createWebhooks } from './account/webhooks.ts';
 import type { ApiConfig } from './config.ts';
+import { assertDevelopment } from './console/developmentWallet.ts';
 import { type PageFiles, readPageFiles } from './console/pages/files.ts';
 import { createApp } from './http/app.ts';
 import { createKeyAdmission } from './http/middleware/authentication.ts';
@@ -119,6 +120,12 @@ export async function startApi(
   const { server, url, drain, close } = await listen(config);
   let isDraining = false;
   const publicUrl = config.PUBLIC_URL ?? url;
+  await assertDevelopment({
+    walletUrl: config.SVC_CONSOLE_DEVELOPMENT_WALLET_URL,
+    host: config.HOST,
+    publicUrl,
+    rpc,
+  });
   const findJob = (key: { wallet: string; jobId: string }) => selectJob(pool, key);
   const idempotency = createIdempotency({
     database: requestPool,
@@ -213,7 +220,7 @@ export async function startApi(
         program_id: programId.toBase58(),
         gateway,
         commitment: config.SVC_COMMITMENT,
-        development_wallet_url: null,
+        development_wallet_url: config.SVC_CONSOLE_DEVELOPMENT_WALLET_URL ?? null,
       },
       pages: readPages(logger),
       operators: config.SVC_CONSOLE_OPERATORS.map((wallet) => wallet.toBase58()),

@@ -1,6 +1,7 @@
 // `npm run build`: makes the packages that others install, each in a folder of its own below
 // dist/packages, or below the folder that is named. Its `dist` mirrors the checkout's folders, so
-// that files read at run time are found at the same place relative to the code.
+// that files read at run time are found at the same place relative to the code. The pages of the
+// web app go to console/dist, from where the API serves them.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -22,6 +23,7 @@ const choices = mapValues(client.imports, (conditions) =>
   mapValues(conditions, (target) => join('programs/client', target).replace(/\.ts$/, '')),
 );
 
+await import('./buildConsole.mjs');
 rmSync(built, { recursive: true, force: true });
 compile();
 for (const [name, { folder, entries }] of Object.entries(PACKAGES)) {

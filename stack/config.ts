@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { booleanSetting, parseEnvironment, portSetting } from '../common/config.ts';
 import { addressSetting, keypairSetting } from '../common/ledgerSettings.ts';
-import { isLoopbackAddress, isLoopbackName } from '../common/net/addressGuard.ts';
+import { isLoopbackHost } from '../common/net/addressGuard.ts';
 import { databaseUrlSetting, httpUrlSetting, websocketUrlSetting } from '../common/net/urls.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
 
@@ -73,6 +73,5 @@ export function allowsLoopback(
   const { SVC_ALLOW_LOOPBACK: chosen, SOLANA_RPC_URL: rpcUrl } = config;
   if (chosen !== undefined) return chosen;
   if (rpcUrl === undefined || config.SVC_AUTHORITY_KEY !== undefined) return true;
-  const host = new URL(rpcUrl).hostname.replace(/^\[(.*)\]$/, '$1');
-  return isLoopbackName(host) || isLoopbackAddress(host);
+  return isLoopbackHost(new URL(rpcUrl).hostname);
 }

@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import { Keypair, LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { fetchWorker, workerEndpoint } from '../programs/client/accounts.ts';
+import { BASE_UNITS_PER_CREDIT } from '../programs/client/generated/constants.ts';
 import { workerUpdate } from '../programs/client/instructions.ts';
 import { addModel, initializeConfig, LAUNCH_CATALOG, openGateway } from './bootstrap.ts';
-import { createMint, exists, type Mints, type Operator, submit } from './operator.ts';
+import type { DevelopmentAccount } from './console/developmentWallet.ts';
+import { createMint, exists, type Mints, mintTo, type Operator, submit } from './operator.ts';
 import { openCreditAccount, registerWorker } from './participants.ts';
 
 /** The service on a ledger, with the settings for its processes. */
@@ -20,6 +22,8 @@ export interface Deployment {
   /** Settings, including secrets, that are not in the stack's own environment. */
   apiEnvironment: NodeJS.ProcessEnv;
   indexerEnvironment: NodeJS.ProcessEnv;
+  /** Accounts that the development wallet may sign with; none on a cluster. */
+  developmentAccounts: readonly DevelopmentAccount[];
   /** The workers that the stack runs. */
   workers: readonly DeployedWorker[];
 }
@@ -37,6 +41,9 @@ const FEE_PAYERS = ['fee-payer-1', 'fee-payer-2', 'fee-payer-3', 'fee-payer-4'];
 const PAYER_LAMPORTS = 100 * LAMPORTS_PER_SOL;
 const WALLET_CREDITS = 10_000n;
 const STAKE_TOKENS = 1_000n;
+/** Of an account that signs in the browser: many transactions, and 1,000 stablecoins. */
+const SIGNER_LAMPORTS = 10 * LAMPORTS_PER_SOL;
+const SIGNER_BASE_UNITS = 100_000n * BASE_UNITS_PER_CREDIT;
 
 /**
  * Sets the whole service up on a ledger with the deployed program, whose upgrade authority is the
@@ -59,17 +66,25 @@ export async function setUpDevelopmentLedger(
   const crank = key('crank');
   const signer = key('signer');
   const wallet = key('wallet');
+  const arbiter = key('arbiter');
+  const gatewayOperator = key('gateway-operator');
+  const stranger = key('stranger');
 
   await Promise.all([createMint(operator, creditMint), createMint(operator, stakeMint)]);
-  await initializeConfig(operator, { mints, arbiter: key('arbiter').publicKey });
+  await initializeConfig(operator, { mints, arbiter: arbiter.publicKey });
   const [gateway] = await Promise.all([
     openGateway(operator, {
-      gatewayOperator: key('gateway-operator'),
+      gatewayOperator,
       signers: [signer.publicKey],
     }),
     ...LAUNCH_CATALOG.map((model) => addModel(operator, model)),
     ...[...feePayers, crank].map(({ publicKey }) => fund(operator, publicKey)),
   ]);
+  await Promise.all(
+    [wallet, stranger, arbiter, gatewayOperator].map(({ publicKey }) =>
+      fundSigner(operator, publicKey, mints),
+    ),
+  );
   await openCreditAccount(operator, { wallet, spender: gateway, credits: WALLET_CREDITS, mints });
 
   return {
@@ -78,10 +93,18 @@ export async function setUpDevelopmentLedger(
     secretsKey: deriveSecret(operator.authority, 'secrets').toString('base64'),
     apiEnvironment: {
       SVC_GATEWAY: gateway.toBase58(),
+      SVC_CONSOLE_OPERATORS: operator.authority.publicKey.toBase58(),
       SVC_SIGNER_KEY: secretText(signer),
       SVC_FEE_PAYER_KEYS: feePayers.map(secretText).join(','),
       ...(isBuiltin && { SVC_ALLOW_BUILTIN_WORKERS: 'true' }),
     },
+    developmentAccounts: [
+      { name: 'wallet', keypair: wallet },
+      { name: 'stranger', keypair: stranger },
+      { name: 'arbiter', keypair: arbiter },
+      { name: 'operator', keypair: operator.authority },
+      { name: 'gateway operator', keypair: gatewayOperator },
+    ],
     indexerEnvironment: { SVC_CRANK_KEY: secretText(crank) },
     workers: WORKERS.map((name) => {
       const keys = { authority: key(name), proofKey: key(`${name}-proof`) };
@@ -146,6 +169,18 @@ async function fund(operator: Operator, address: PublicKey): Promise<void> {
     lamports: PAYER_LAMPORTS,
   });
   await submit(operator, [transfer]);
+}
+
+/** Gives an account of the development wallet what its transactions cost, and credits' worth. */
+async function fundSigner(operator: Operator, owner: PublicKey, mints: Mints): Promise<void> {
+  const purse = mintTo(operator, { mint: mints.credit, owner, baseUnits: SIGNER_BASE_UNITS });
+  if (await exists(operator, purse.account)) return;
+  const transfer = SystemProgram.transfer({
+    fromPubkey: operator.authority.publicKey,
+    toPubkey: owner,
+    lamports: SIGNER_LAMPORTS,
+  });
+  await submit(operator, [transfer, ...purse.instructions]);
 }
 
 function deriveKeypair(authority: Keypair, purpose: string): Keypair {

@@ -52,6 +52,7 @@ function describeCluster(input: {
     secretsKey: environment.SVC_SECRETS_KEY ?? '',
     apiEnvironment: {},
     indexerEnvironment: {},
+    developmentAccounts: [],
     workers: environment.WORKER_AUTHORITY && environment.WORKER_PROOF_KEY ? [registered] : [],
   };
 }

@@ -29,6 +29,7 @@ export interface StackDescription {
   programId: string;
   databaseUrl: string;
   wallet: string;
+  /** The web app; null where its pages could not be built. */
   consoleUrl: string | null;
   pid: number;
 }
@@ -70,13 +71,14 @@ export function createProgress(write: (line: string) => void): Report {
 }
 
 /** The last lines of a start: a working request, and how to stop. */
-export function describeRunning({ baseUrl, apiKey, model }: StackDescription): string {
+export function describeRunning(stack: StackDescription): string {
+  const { baseUrl, apiKey, model, consoleUrl } = stack;
   const body = { model, messages: [{ role: 'user', content: 'Say hello.' }] };
   return `
 Try it:
 
 curl -s ${baseUrl}/v1/chat/completions -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'
 
-Everything else is in ${STACK_FOLDER}/stack.json. Ctrl-C ends everything.
+${consoleUrl === null ? '' : `The web app: ${consoleUrl}\n\n`}Everything else is in ${STACK_FOLDER}/stack.json. Ctrl-C ends everything.
 `;
 }

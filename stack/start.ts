@@ -1,8 +1,11 @@
 import { Connection } from '@solana/web3.js';
+import { isLoopbackHost } from '../common/net/addressGuard.ts';
 import type { Shutdown } from '../common/shutdown.ts';
 import { ensureKey } from './apiKey.ts';
 import { type Child, keepRunning, startChild, untilReady } from './child.ts';
 import { allowsLoopback, type StackConfig, StackError } from './config.ts';
+import { startDevelopmentWallet } from './console/developmentWallet.ts';
+import { buildPages } from './console/pages.ts';
 import { recordDatabase, removeLeftoverDatabase } from './databaseRecord.ts';
 import { keyIn } from './dataFolder.ts';
 import { claimFolder } from './folderLock.ts';
@@ -94,13 +97,14 @@ export async function startStack(options: {
     return url;
   }
 
-  const [databaseUrl, deployment] = await Promise.all([
+  const [databaseUrl, deployment, pagesFault] = await Promise.all([
     openDatabase(),
     openLedger({
       config,
       environment,
       startLocalnet: (settings) => start('ledger', settings),
     }),
+    buildPages(),
   ]);
   const { rpcUrl, wsUrl, wallet, isOwnWallet, workers } = deployment;
   const allowLoopback = allowsLoopback(config);
@@ -143,11 +147,23 @@ export async function startStack(options: {
   const keyPath = config.SVC_DATA_DIR && keyIn(config.SVC_DATA_DIR);
   const apiKey =
     config.SVC_API_KEY ?? (await ensureKey({ databaseUrl, wallet, isOwnWallet, keyPath }));
+  // Elsewhere signatures move what is worth something, or others could ask for them.
+  const developmentWallet =
+    config.SOLANA_RPC_URL === undefined && isLoopbackHost(config.HOST)
+      ? await startDevelopmentWallet(deployment.developmentAccounts)
+      : undefined;
+  if (developmentWallet) shutdown.add('development wallet', developmentWallet.close);
   const baseUrl = await start('api', {
+    ...(!config.SOLANA_RPC_URL && { SVC_CONSOLE_RPC_URL: rpcUrl }),
     ...shared,
     ...deployment.apiEnvironment,
+    ...(developmentWallet && { SVC_CONSOLE_DEVELOPMENT_WALLET_URL: developmentWallet.url }),
   });
+  const publicUrl = environment.PUBLIC_URL || baseUrl;
+  developmentWallet?.serveFor(publicUrl);
   report('api', baseUrl);
+  const consoleUrl = pagesFault === undefined ? `${publicUrl}/console` : null;
+  report('console', consoleUrl ?? `not served: ${pagesFault}`);
   const loopback = allowLoopback
     ? 'allowed for workers and webhooks, since this is for development'
     : 'refused for workers and webhooks (see SVC_ALLOW_LOOPBACK)';
@@ -162,7 +178,7 @@ export async function startStack(options: {
     programId: config.SVC_PROGRAM_ID.toBase58(),
     databaseUrl,
     wallet,
-    consoleUrl: null,
+    consoleUrl,
     pid: process.pid,
   };
   shutdown.add('description', () => removeStackFile(folder));

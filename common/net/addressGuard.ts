@@ -22,14 +22,20 @@ function isPublicAddress(text: string): boolean {
 }
 
 /** Whether an IP address is this machine, as connections made to it see it. */
-export function isLoopbackAddress(text: string): boolean {
+function isLoopbackAddress(text: string): boolean {
   // Unwraps ::ffff:a.b.c.d, which reaches the IPv4 address it holds.
   return ipaddr.isValid(text) && ipaddr.process(text).range() === 'loopback';
 }
 
 /** Whether a host name means this machine by definition, without any look-up (RFC 6761). */
-export function isLoopbackName(name: string): boolean {
+function isLoopbackName(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost');
+}
+
+/** Whether a setting's host, or the one in a URL, is this machine alone. */
+export function isLoopbackHost(host: string): boolean {
+  const name = host.replace(/^\[(.*)\]$/, '$1');
+  return isLoopbackName(name) || isLoopbackAddress(name);
 }
 
 /** Whether a host name can mean something inside a network only. */

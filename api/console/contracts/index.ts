@@ -18,6 +18,7 @@ export type { ChatCompletionChunk } from '../../http/contracts/chatCompletion.ts
 export type { ErrorBody, ErrorCode } from '../../http/contracts/errors.ts';
 export type { DisputeAnswer } from '../../http/contracts/job.ts';
 export type { AccountHistory, ConsoleAccount } from './account.ts';
+export type { DevelopmentAccounts, DevelopmentSigned } from './developmentWallet.ts';
 export type { ConsoleJob, ConsoleJobList, StreamChanges } from './job.ts';
 export type {
   ConsoleModel,
