@@ -33,6 +33,16 @@ export function mutationsOf(source: string): Mutation[] {
   const mutations: Mutation[] = [];
   const text = (node: Node): string => source.slice(node.start, node.end);
 
+  /** Comparisons of which the equal case gives the same either way: `a < b ? a : b`. */
+  const minima = new Set<Node>();
+
+  function noteMinimum({ test, consequent, alternate }: Node): void {
+    const [one, other] = [test.left, test.right].map((side) => side && text(side));
+    const isMinimum =
+      [text(consequent), text(alternate)].toSorted().join() === [one, other].toSorted().join();
+    if (test.type === 'BinaryExpression' && isMinimum) minima.add(test);
+  }
+
   function add(operator: string, at: { start: number; end: number }, replacement: string): void {
     mutations.push({ operator, start: at.start, end: at.end, replacement });
   }
@@ -40,6 +50,7 @@ export function mutationsOf(source: string): Mutation[] {
   function mutateBinary(node: Node): void {
     const { left, right, operator } = node;
     const other = BINARY[operator];
+    if (minima.has(node)) return;
     if (other === undefined || isText(left) || isText(right)) return;
     add(`${operator} becomes ${other}`, node, `${text(left)} ${other} ${text(right)}`);
     if (operator === '<' || operator === '>' || operator === '-') {
@@ -101,6 +112,8 @@ export function mutationsOf(source: string): Mutation[] {
         mutateIf(node);
         break;
       case 'ConditionalExpression':
+        if (isWithoutWord(node.consequent)) break;
+        noteMinimum(node);
         add(
           'branches swapped',
           node,
@@ -127,7 +140,7 @@ export function mutationsOf(source: string): Mutation[] {
   const visit = (value: unknown): void => {
     if (Array.isArray(value)) {
       for (const item of value) visit(item);
-    } else if (isNode(value) && isDuration(value)) {
+    } else if (isNode(value) && isWithoutWord(value)) {
       return;
     } else if (isNode(value) && !/^(TS|Import)/.test(value.type)) {
       mutate(value);
@@ -144,9 +157,14 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'type' in value && 'start' in value;
 }
 
-/** A millisecond more or less of waiting is not to be seen, and no test asserts it. */
-function isDuration({ type, id }: Node): boolean {
-  return type === 'VariableDeclarator' && /_MS(_MIN|_MAX)?$/.test(id.name ?? '');
+/**
+ * What no test can see or should: a millisecond more or less of waiting, one entry more in a cache, a
+ * smaller batch, and the words of messages.
+ */
+function isWithoutWord({ type, id, key }: Node): boolean {
+  if (type === 'TemplateLiteral') return true;
+  const name = type === 'VariableDeclarator' ? id.name : type === 'Property' ? key.name : undefined;
+  return /(_MS(_MIN|_MAX)?|_SHOWN_MAX|CONTROLLERS_MAX|Transaction|LimitEach)$/.test(name ?? '');
 }
 
 /** Text joined with + has no - that would make sense. */

@@ -26,6 +26,7 @@ export const TARGETS: readonly Target[] = [
     files: ['api/jobs/settlement.ts', 'api/ledger/settlement.ts', 'api/jobs/job.ts'],
     tests: [
       'api/settlement',
+      'api/lock',
       'api/tokensCharged',
       'api/attempt',
       'journeys/answerFailures',
@@ -83,9 +84,21 @@ export const TARGETS: readonly Target[] = [
     ],
   },
   {
-    area: 'keeper',
-    files: ['indexer/keeper/duties.ts'],
-    tests: ['indexer/keeper', 'indexer/keepers'],
+    area: 'verdicts',
+    files: [
+      'api/jobs/dispute.ts',
+      'api/ledger/dispute.ts',
+      'programs/client/verify/job/evidenceRules.ts',
+      'programs/client/verify/job/endingRules.ts',
+    ],
+    tests: [
+      'auditors/verifyJob',
+      'auditors/forgedJob',
+      'auditors/missingEvidence',
+      'journeys/disputes',
+      'journeys/nodeBehind',
+      'journeys/unmirroredDispute',
+    ],
   },
   {
     area: 'worker',
@@ -108,9 +121,7 @@ export const TARGETS: readonly Target[] = [
     area: 'verification',
     files: [
       'accountRules',
-      'endingRules',
       'evidence',
-      'evidenceRules',
       'historyRules',
       'record',
       'settlementRules',
