@@ -108,8 +108,12 @@ export interface WalletBook {
   creditAccount: string;
   availableBefore: bigint;
   received: readonly Received[];
-  /** Whether its API process was killed: a stream that was whole by then may stay unpaid. */
-  isEndangered: boolean;
+  /**
+   * Whether its API process was killed, or the clock moved past the last moment to settle: a stream
+   * that was whole just before may stay unpaid.
+   */
+  mayBeUnpaid: boolean;
+  onUnpaid(): void;
 }
 
 /** What the ledger took from a wallet against what its clients got. @returns each violation */
@@ -137,8 +141,9 @@ export function auditWallet(book: WalletBook, state: LedgerState): string[] {
     const left = book.received.some(
       ({ outcome, jobId }) => outcome === 'left' && (jobId ?? job.id) === job.id,
     );
-    const isUnpaid = book.isEndangered && whole !== undefined && job.status === 'refunded';
-    if (whole && !isUnpaid) {
+    const isUnpaid = book.mayBeUnpaid && job.status === 'refunded';
+    if (whole && isUnpaid) book.onUnpaid();
+    else if (whole) {
       if (job.status !== 'settled') violate(`job ${job.id} was answered and is ${job.status}`);
       if (sha256Hex(whole.text) !== job.outputHash) violate(`job ${job.id} proved another text`);
       const price = priceOf(whole.completionTokens ?? 0);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRandom } from '../../testing/random.ts';
-import { readLedger } from './books.ts';
+import { type JobAccount, readLedger } from './books.ts';
 import { complete } from './client.ts';
 import { playRound } from './round.ts';
 import { openScene, type Scene, type Wallet } from './scene.ts';
@@ -26,28 +26,34 @@ beforeAll(async () => {
 
 afterAll(() => scene?.close(), 60_000);
 
-/** The books would show a lost stake: two signatures of one attempt are enough for one. */
-async function expectConvictable(): Promise<void> {
-  const { service, wallets, honest } = scene;
-  const wallet = wallets[0] as Wallet;
-  const { jobId } = await complete({
-    baseUrl: service.baseUrl,
-    headers: { authorization: `Bearer ${wallet.apiKey}` },
-    body: JSON.stringify({
-      model: service.model.id,
-      messages: [{ role: 'user', content: 'The last one.' }],
-    }),
-  });
-  const state = await readLedger(service);
-  const job = state.jobs.find(({ id, status }) => id === jobId && status === 'settled');
-  if (!job) return;
+/** Another completion, by a worker whose key is at hand. */
+async function settleJob(wallet: Wallet): Promise<JobAccount> {
+  for (;;) {
+    const { jobId } = await complete({
+      baseUrl: scene.service.baseUrl,
+      headers: { authorization: `Bearer ${wallet.apiKey}` },
+      body: JSON.stringify({
+        model: scene.service.model.id,
+        messages: [{ role: 'user', content: 'The last one.' }],
+      }),
+    });
+    const { jobs } = await readLedger(scene.service);
+    const job = jobs.find(({ id, status }) => id === jobId && status === 'settled');
+    if (job && scene.service.workers.some(({ address }) => address === job.worker)) return job;
+  }
+}
+
+/** The books would show a lost stake: two signatures for one attempt cost one. */
+async function expectStakesShown(): Promise<void> {
+  const wallet = scene.wallets[0] as Wallet;
+  const job = await settleJob(wallet);
+  const before = await readLedger(scene.service);
   expect(await convictGuilty(scene, { job, wallet })).toBe(true);
-  const after = await readLedger(service);
-  const changed = [...state.workers].filter(
+  const after = await readLedger(scene.service);
+  const changed = [...before.workers].filter(
     ([address, { stakeTokens }]) => after.workers.get(address)?.stakeTokens !== stakeTokens,
   );
   expect(changed.map(([address]) => address)).toEqual([job.worker]);
-  expect(honest.length).toBeGreaterThan(0);
 }
 
 describe(`${FAULTS} faults (seed ${random.seed})`, () => {
@@ -61,10 +67,10 @@ describe(`${FAULTS} faults (seed ${random.seed})`, () => {
         expect({ rounds, violations }).toEqual({ rounds, violations: [] });
       }
       await scene.service.expectConserved();
-      await expectConvictable();
       if (process.env.FAULTS !== undefined) {
         process.stdout.write(`seed ${random.seed}, ${rounds} rounds\n${tally.report()}\n`);
       }
+      await expectStakesShown();
     },
     60_000 + FAULTS * MS_PER_FAULT_MAX,
   );

@@ -31,6 +31,12 @@ export async function playRound(scene: Scene, random: Random, tally: Tally): Pro
     return createEpisode({ scene, random, tally, wallet, baseUrl, isEndangered });
   });
 
+  let hasClockMoved = false;
+  const advanceSeconds = (seconds: number): Promise<void> => {
+    hasClockMoved = true;
+    return service.advanceSeconds(seconds);
+  };
+
   async function look(): Promise<LedgerState> {
     const state = await readLedger(service);
     for (const job of state.jobs) if (!known.has(job.id)) ended.set(job.id, job);
@@ -51,16 +57,17 @@ export async function playRound(scene: Scene, random: Random, tally: Tally): Pro
       stolen.push(...(await lockForOneself(scene, { random, tally, thief: scene.thief })));
     }
   }
+  const watch = { scene, look, advanceSeconds };
   const struck = strike();
-  await untilDone([...episodes.map(({ play }) => play()), struck, steal()], { scene, look });
+  await untilDone([...episodes.map(({ play }) => play()), struck, steal()], watch);
   await untilDone(
     episodes.map(({ repeatBroken }) => repeatBroken(service.baseUrl)),
-    { scene, look },
+    watch,
   );
   await scene.sabotaged();
-  const violations = [...stolen, ...(await endRound({ scene, look, known }))];
+  const violations = [...stolen, ...(await endRound({ ...watch, known }))];
   const state = { ...(await look()), jobs: [...ended.values()] };
-  violations.push(...auditRound({ episodes, before, state }));
+  violations.push(...auditRound({ episodes, before, state, hasClockMoved, tally }));
   violations.push(...(await replayRequests(scene, { random, tally })));
   const settled = state.jobs.find(
     ({ status, worker }) =>
@@ -86,10 +93,14 @@ export async function playRound(scene: Scene, random: Random, tally: Tally): Pro
 interface Watch {
   scene: Scene;
   look: () => Promise<LedgerState>;
+  advanceSeconds: (seconds: number) => Promise<void>;
 }
 
 /** Waits for all, and moves the ledger's clock once nothing moves any more. */
-async function untilDone(playing: readonly Promise<void>[], { scene, look }: Watch): Promise<void> {
+async function untilDone(
+  playing: readonly Promise<void>[],
+  { scene, look, advanceSeconds }: Watch,
+): Promise<void> {
   let left = playing.length;
   let movedAtMs = performance.now();
   const all = Promise.all(
@@ -112,7 +123,7 @@ async function untilDone(playing: readonly Promise<void>[], { scene, look }: Wat
     const step = steps.shift();
     if (step === undefined) continue;
     await look();
-    await scene.service.advanceSeconds(step);
+    await advanceSeconds(step);
     movedAtMs = performance.now();
   }
   await all;
@@ -127,11 +138,12 @@ async function inFlightAtHonest({ honest }: Scene): Promise<number> {
 async function endRound({
   scene,
   look,
+  advanceSeconds,
   known,
 }: Watch & { known: ReadonlySet<string> }): Promise<string[]> {
   let open: JobAccount[] = [];
   for (const seconds of [0, ...CLOCK_STEPS_SECONDS]) {
-    if (seconds > 0) await scene.service.advanceSeconds(seconds);
+    if (seconds > 0) await advanceSeconds(seconds);
     const startMs = performance.now();
     const waitMs = seconds === CLOCK_STEPS_SECONDS.at(-1) ? 12 * QUIET_MS : QUIET_MS;
     do {
@@ -147,7 +159,11 @@ function auditRound({
   episodes,
   before,
   state,
+  hasClockMoved,
+  tally,
 }: {
+  hasClockMoved: boolean;
+  tally: Tally;
   episodes: readonly Episode[];
   before: LedgerState;
   state: LedgerState;
@@ -156,7 +172,16 @@ function auditRound({
     const credits = before.wallets.get(wallet.creditAccount)?.availableCredits ?? 0n;
     const broken = received.findLast(({ outcome }) => outcome === 'broken');
     return [
-      ...auditWallet({ ...wallet, availableBefore: credits, received, isEndangered }, state),
+      ...auditWallet(
+        {
+          ...wallet,
+          received,
+          availableBefore: credits,
+          mayBeUnpaid: isEndangered || hasClockMoved,
+          onUnpaid: () => tally.noteOutcome('whole, and unpaid'),
+        },
+        state,
+      ),
       ...(broken && !isEndangered ? [`a connection broke: ${JSON.stringify(received)}`] : []),
     ];
   });

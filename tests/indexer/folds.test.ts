@@ -66,6 +66,26 @@ describe(`the mirror's folds (seed ${random.seed})`, () => {
     expect([...new Set(emitted)].sort()).toEqual([...known].sort());
   });
 
+  it('give a new worker neither stake nor pay', () => {
+    const registered = transactions
+      .flatMap(({ events }) => events)
+      .filter(({ name }) => name === 'WorkerRegistered');
+    expect(registered.length).toBeGreaterThan(0);
+    for (const event of registered) {
+      expect(changesOf(event, addresses)).toMatchObject([
+        {
+          values: {
+            stake_tokens: 0,
+            unstaking_tokens: 0,
+            claimable_base_units: 0,
+            jobs_settled: 0,
+            unstake_cooldown_seconds: 0,
+          },
+        },
+      ]);
+    }
+  });
+
   it('yield the same state as the accounts on the ledger', async () => {
     const { connection } = scene.ledger;
     const result = await reconcile({ database: straight.pool, connection, addresses });

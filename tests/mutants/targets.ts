@@ -26,6 +26,7 @@ export const TARGETS: readonly Target[] = [
     files: ['api/jobs/settlement.ts', 'api/ledger/settlement.ts', 'api/jobs/job.ts'],
     tests: [
       'api/settlement',
+      'api/settlementCounts',
       'api/lock',
       'api/tokensCharged',
       'api/attempt',
