@@ -27,7 +27,7 @@ import { createRequestIdentification } from './jobs/requestIdentity.ts';
 import { reachLedger, readFaults } from './ledger/context.ts';
 import { createDisputeOnLedger } from './ledger/dispute.ts';
 import { createEscrow, observeEscrow } from './ledger/escrow.ts';
-import { createStatusLookup, createUnmirroredJobs } from './ledger/jobLookup.ts';
+import { createOrphanEnd, createStatusLookup, createUnmirroredJobs } from './ledger/jobLookup.ts';
 import { openResources } from './resources.ts';
 import { selectJob } from './sql/jobs.ts';
 import { observeFeePayers, observeState } from './telemetry/gauges.ts';
@@ -130,8 +130,11 @@ export async function startApi(
   const idempotency = createIdempotency({
     database: requestPool,
     findStatus: createStatusLookup({ database: pool, context: ledger }),
+    failOrphan: createOrphanEnd(ledger),
     nowMs: clock.nowMs,
+    logger,
   });
+  shutdown.add('leases', idempotency.close);
   const observations = createObservationLog({ database: pool, logger });
   shutdown.add('observations', observations.close);
   const keys = createKeyAdmission(requestPool);

@@ -108,6 +108,9 @@ async function attempt(
   }
 }
 
+/** No client asks for a canary job again. */
+const UNREPEATED = { kept: Promise.resolve(), lease: { state: () => 'held' as const } };
+
 async function settle(
   { escrow, tokens, refunds }: CanaryServices,
   job: LockedJob,
@@ -115,7 +118,7 @@ async function settle(
 ) {
   const { text, proof } = answer;
   const countedTokens = Math.min(await tokens.output(job.model.id, text), job.tokenLimit);
-  const settled = await escrow.settle(job, answer, countedTokens);
+  const settled = await escrow.settle(job, answer, countedTokens, UNREPEATED);
   const end = settled.status === 'overdue' ? await refunds.refundWhenDue(job) : settled;
   if (end.status !== 'settled') return { kind: 'unproven' as const, fault: end.status };
   const claimedTokens = proof.completionTokens;

@@ -18,7 +18,7 @@ import { createStages, type StageName, type Stages, traceOf } from '../telemetry
 import { type AdmissionServices, type Admitted, admit, chatForWorker } from './admission.ts';
 import type { TextEvent, UnprovenEnd } from './attempt.ts';
 import { type Dispatchable, type DispatchServices, dispatch } from './dispatch.ts';
-import { type Idempotency, type NewClaim, replayAnswer } from './idempotency.ts';
+import type { Idempotency, NewClaim } from './idempotency.ts';
 import {
   checkProof,
   type Escrow,
@@ -29,6 +29,7 @@ import {
 } from './job.ts';
 import { createJobWork, type JobWatch } from './jobWatch.ts';
 import { createRefunds, endingError } from './refund.ts';
+import { replayAnswer } from './replay.ts';
 import type { RequestIdentity } from './requestIdentity.ts';
 import { createSettlements, knownWithin, settlementOf } from './settlement.ts';
 
@@ -155,8 +156,7 @@ export function createCompletions(services: CompletionServices): Completions {
     throw new Error('A dispatch ended without its last event');
   }
 
-  /** @returns undefined when the worker did not sign its proof */
-  function check(job: LockedJob, whole: WholeAnswer): ProvenAnswer | undefined {
+  function check(job: LockedJob, whole: WholeAnswer): ProvenAnswer | UnprovenEnd {
     const answer = checkProof(whole, { programId, job: job.address });
     if (answer) {
       whole.reservation.succeeded();
@@ -169,7 +169,7 @@ export function createCompletions(services: CompletionServices): Completions {
       attempt: whole.attempt,
     };
     logger.warn({ msg: 'A worker signed another proof than it sent', ...about });
-    return undefined;
+    return UNSIGNED;
   }
 
   /** Charges a proven answer and hands it to its client, who never waits for long. */
@@ -193,7 +193,9 @@ export function createCompletions(services: CompletionServices): Completions {
       escrowTx: job.escrowTx,
       worker: { address: reservation.worker.address, engine },
     });
-    const settling = settlements.settle({ job, answer, countedTokens, stored, stages });
+    const { lease } = claim;
+    const settling = settlements.settle({ job, answer, countedTokens, stored, lease, stages });
+    void settling.ending.then(claim.end);
     const waitMs = isStream ? STREAM_SETTLEMENT_WAIT_MS : PLAIN_SETTLEMENT_WAIT_MS;
     const known = await knownWithin(waitMs, settling);
     if (!isStream && known && known.end.status !== 'settled') {
@@ -210,11 +212,13 @@ export function createCompletions(services: CompletionServices): Completions {
     try {
       const dispatched = await relay(dispatchable, delivery);
       stages.mark('worker');
-      if ('kind' in dispatched) return delivery.fail(await refunds.refund(job, dispatched));
-      const proven = check(job, dispatched);
-      if (!proven) return delivery.fail(await refunds.refund(job, UNSIGNED));
-      await settle(job, proven, context);
+      const proven = 'kind' in dispatched ? dispatched : check(job, dispatched);
+      if (!('kind' in proven)) return await settle(job, proven, context);
+      // It will not be settled.
+      context.claim.end();
+      delivery.fail(await refunds.refund(job, proven));
     } catch (error) {
+      context.claim.end();
       logger.error({ msg: 'Failed to run a job', job_id: job.id, err: error });
       void work.keepGoing(job, escrow.fail(job, 'worker_error'));
       delivery.fail(toApiError(error));

@@ -1,40 +1,30 @@
-import type { Response } from 'express';
+import type { Logger } from '../../common/logger.ts';
 import { type Database, gather } from '../../common/postgres.ts';
 import { createSealing, type Sealing, SealingError } from '../../common/sealing.ts';
 import { JOB_ID_AGE_MS_MAX } from '../../programs/client/generated/constants.ts';
 import { jobIdTimeMs, parseJobId } from '../../programs/client/jobId.ts';
 import { ApiError } from '../http/contracts/errors.ts';
-import { createDelivery, type FinishReason, type Usage } from '../http/response/delivery.ts';
 import {
   claimRequest,
   claimRequests,
   deleteRequest,
   type IdempotentRequestRow,
   insertRequest,
+  LEASE_SECONDS,
+  type LeaseKey,
+  type LeaseState,
   type NewAnswer,
   type NewRequest,
+  renewLeases,
   selectRequest,
   storeAnswer,
   storeAnswers,
+  takeLease,
   takeOverRequest,
 } from '../sql/requests.ts';
-import type { LookedUpStatus } from './job.ts';
+import type { Lease, LookedUpStatus } from './job.ts';
+import type { AnswerCopy } from './replay.ts';
 import type { RequestIdentity, RequestName } from './requestIdentity.ts';
-
-/** All that a repeated request needs to be answered like the first. */
-export interface AnswerCopy {
-  text: string;
-  finishReason: FinishReason;
-  /** Missing in copies of earlier releases. */
-  isTruncated?: boolean;
-  usage: Usage;
-  modelId: string;
-  created: number;
-  escrowTx: string;
-  worker: { address: string; engine: string | null };
-  outputHash: string;
-  deliveryReceipt: string;
-}
 
 function sealCopy(copy: AnswerCopy, sealing: Sealing): Buffer {
   return sealing.seal(JSON.stringify(copy));
@@ -48,33 +38,6 @@ function openCopy(sealed: Uint8Array, sealing: Sealing): AnswerCopy | undefined 
     if (error instanceof SealingError) return undefined;
     throw error;
   }
-}
-
-/** Gives the answer of an earlier request again, in the form that this one asks for. */
-export function replayAnswer(options: {
-  response: Response;
-  jobId: string;
-  copy: AnswerCopy;
-  settlementTx: string | null;
-  creditsRemaining: number | null;
-  isStream: boolean;
-  includeUsage: boolean;
-  publicUrl: string;
-}): void {
-  const { response, jobId, copy, settlementTx, creditsRemaining } = options;
-  response.set({
-    'x-svc-job-id': jobId,
-    'x-svc-tx-signature': copy.escrowTx,
-    'x-svc-replayed': 'true',
-  });
-  const identity = { jobId, modelId: copy.modelId, created: copy.created };
-  const delivery = createDelivery({ ...options, identity });
-  delivery.begin(copy.worker);
-  delivery.write(copy.text);
-  const { finishReason, isTruncated = false, usage } = copy;
-  delivery.finish({ finishReason, isTruncated, usage });
-  const { outputHash, deliveryReceipt } = copy;
-  delivery.settled({ settlementTx, creditsRemaining, outputHash, deliveryReceipt });
 }
 
 /** The right to run a request, or the answer that it had before. */
@@ -92,6 +55,10 @@ export interface NewClaim {
   release(): Promise<void>;
   /** Before its settlement is sent, so that no charge is ever without its answer. */
   store(copy: AnswerCopy): Promise<void>;
+  /** Renewed until `end`; what settles the job asks it first. */
+  lease: Lease;
+  /** The job has ended, or will not be settled. */
+  end(): void;
 }
 
 /** Sees to it that the same request again is not charged again. */
@@ -104,6 +71,8 @@ export interface Idempotency {
    * @throws ApiError idempotency_key_in_use, idempotency_key_reused or idempotency_key_mismatch
    */
   claim(request: RequestIdentity, jobId: string): Promise<Claim>;
+  /** Renews no more leases. */
+  close(): void;
 }
 
 const ANSWER_LIFETIME_SECONDS = 600;
@@ -113,20 +82,33 @@ const ANSWER_LIFETIME_SECONDS = 600;
  */
 const LOCK_UNSEEN_MS_MAX = 30_000;
 const IN_USE_RETRY_SECONDS = 2;
+/** Official clients ignore a longer Retry-After. */
+const RETRY_AFTER_SECONDS_MAX = 60;
+const RENEWAL_INTERVAL_MS = 5_000;
+/** Two renewals were missed: its process has ended, or hangs. */
+const LEASE_SECONDS_ALIVE = LEASE_SECONDS - 10;
+/** No job lives longer, however it ends. */
+const LEASED_MS_MAX = 180_000;
+/** A request of less than a renewal's interval needs none. */
+const LEASE_DUE_MS = LEASE_SECONDS * 1_000 - RENEWAL_INTERVAL_MS + 500;
 /** Statements that several requests share. */
 const SHARED = { itemsMax: 64, callsMax: 2 };
 
 /**
  * @param services.findStatus a job's state in the mirror, else on the ledger; undefined where
  *   neither has it
+ * @param services.failOrphan ends a job that no process runs any more; a settled one stays settled
  * @param services.nowMs the ledger's time
  */
 export function createIdempotency(services: {
   database: Database;
   findStatus: (key: { wallet: string; jobId: string }) => Promise<LookedUpStatus | undefined>;
+  failOrphan: (key: { wallet: string; jobId: string }) => Promise<LookedUpStatus>;
   nowMs: () => number;
+  logger: Logger;
 }): Idempotency {
-  const { database, findStatus, nowMs } = services;
+  const { database, findStatus, failOrphan, nowMs, logger } = services;
+  const leases = createLeases({ database, logger });
   const claimTogether = gather<NewRequest, void>({
     ...SHARED,
     callOne: (request) => claimRequest(database, request),
@@ -135,59 +117,75 @@ export function createIdempotency(services: {
       return [];
     },
   });
-  const store = gather<NewAnswer, void>({
+  const store = gather<NewAnswer, boolean>({
     ...SHARED,
     callOne: (answer) => storeAnswer(database, answer),
-    call: async (answers) => {
-      await storeAnswers(database, answers);
-      return [];
-    },
+    call: (answers) => storeAnswers(database, answers),
   });
 
-  function claimed(request: RequestIdentity, jobId: string): NewClaim {
+  /** @param sinceMs when, by `performance.now()`, its row was not written yet */
+  function claimed(request: RequestIdentity, jobId: string, sinceMs: number): NewClaim {
     const key = { ...request, jobId };
+    const { lease, end, renew } = leases.hold(key, sinceMs);
     return {
       status: 'new',
+      lease,
+      end,
       async release() {
+        end();
         await deleteRequest(database, key);
       },
-      store: (copy) =>
-        store({
+      async store(copy) {
+        const isStored = await store({
           ...key,
           sealed: sealCopy(copy, createSealing(request.copyKey())),
           lifetimeSeconds: ANSWER_LIFETIME_SECONDS,
-        }),
+        });
+        // Somebody else has the row: whether he took the lease decides about the charge.
+        if (!isStored) await renew();
+      },
     };
   }
 
   /** Whether the earlier request's job ended, or never began, without a charge. */
-  async function isFree(wallet: string, earlier: IdempotentRequestRow): Promise<boolean> {
-    const { job_id: jobId } = earlier;
+  async function isFree(
+    request: RequestName,
+    earlier: IdempotentRequestRow,
+    jobId: string,
+  ): Promise<boolean> {
+    const { wallet } = request;
+    const { job_id: earlierId } = earlier;
     // A lock may land while its job is asked for.
     const lookedUpAtMs = nowMs();
-    const status = await findStatus({ wallet, jobId });
+    const status = await findStatus({ wallet, jobId: earlierId });
     switch (status) {
       case undefined: {
-        const id = parseJobId(jobId);
+        const id = parseJobId(earlierId);
         // The program refuses to lock a job whose id is older, so that one can never appear any more.
         const unseenAgeMs = JOB_ID_AGE_MS_MAX + LOCK_UNSEEN_MS_MAX;
-        if (id && lookedUpAtMs - jobIdTimeMs(id) <= unseenAgeMs) throw inUse(jobId);
+        const leftMs = id ? unseenAgeMs - (lookedUpAtMs - jobIdTimeMs(id)) : -1;
+        if (leftMs >= 0) throw inUse(earlierId, isAlive(earlier) ? undefined : leftMs / 1_000);
         return true;
       }
       case 'pending':
       case 'processing':
-      case 'settling':
-        throw inUse(jobId);
+      case 'settling': {
+        const { lease_seconds } = earlier;
+        if (lease_seconds > 0) throw inUse(earlierId, isAlive(earlier) ? undefined : lease_seconds);
+        if (!(await takeLease(database, { ...request, jobId: earlierId }, jobId))) {
+          throw inUse(earlierId);
+        }
+        // Whoever ran it may wake up: the ledger lets one of both end it.
+        const end = await failOrphan({ wallet, jobId: earlierId });
+        logger.warn({ msg: 'Ended a job that no process ran', job_id: earlierId, status: end });
+        return isUncharged(end);
+      }
       case 'closed':
         // It may have been charged: its answer, if it is kept, is what its client is owed.
         if (earlier.answer) return false;
-        throw inUse(jobId);
-      case 'failed':
-      case 'refunded':
-        return true;
-      case 'settled':
-      case 'disputed':
-        return false;
+        throw inUse(earlierId);
+      default:
+        return isUncharged(status);
     }
   }
 
@@ -201,6 +199,7 @@ export function createIdempotency(services: {
   async function replay(
     request: RequestName,
     earlier: IdempotentRequestRow,
+    jobId: string,
   ): Promise<Replay | undefined> {
     if (!earlier.body_hmac.equals(request.bodyHmac)) {
       throw new ApiError(
@@ -209,7 +208,7 @@ export function createIdempotency(services: {
         { details: { job_id: earlier.job_id } },
       );
     }
-    if (await isFree(request.wallet, earlier)) return undefined;
+    if (await isFree(request, earlier, jobId)) return undefined;
     const copy = earlier.answer && openCopy(earlier.answer, createSealing(request.copyKey()));
     if (copy) return { status: 'replay', jobId: earlier.job_id, copy };
     throw new ApiError(
@@ -224,10 +223,11 @@ export function createIdempotency(services: {
     jobId: string,
     earlier: IdempotentRequestRow,
   ): Promise<Claim> {
-    const answered = await replay(request, earlier);
+    const answered = await replay(request, earlier, jobId);
     if (answered) return answered;
+    const sinceMs = performance.now();
     if (await takeOverRequest(database, { ...request, jobId }, earlier.job_id)) {
-      return claimed(request, jobId);
+      return claimed(request, jobId, sinceMs);
     }
     // Another repeat came first.
     throw await inUseNow(request, earlier.job_id);
@@ -235,36 +235,40 @@ export function createIdempotency(services: {
 
   async function claimByName(request: RequestIdentity, jobId: string): Promise<Claim> {
     const own = { ...request, jobId };
-    if (await insertRequest(database, own)) return claimed(request, jobId);
+    let sinceMs = performance.now();
+    if (await insertRequest(database, own)) return claimed(request, jobId, sinceMs);
     const earlier = await selectRequest(database, request);
     if (earlier) return repeat(request, jobId, earlier);
     // It ended in this very moment, without a job.
-    if (await insertRequest(database, own)) return claimed(request, jobId);
+    sinceMs = performance.now();
+    if (await insertRequest(database, own)) return claimed(request, jobId, sinceMs);
     throw await inUseNow(request, jobId);
   }
 
   /** Ends what the request was under its previous name, if nothing was charged for it. */
-  async function replayPrevious(previous: RequestName): Promise<Replay | undefined> {
+  async function replayPrevious(previous: RequestName, jobId: string): Promise<Replay | undefined> {
     const earlier = await selectRequest(database, previous);
     if (!earlier) return undefined;
-    const answered = await replay(previous, earlier);
+    const answered = await replay(previous, earlier, jobId);
     if (answered) return answered;
     if (await deleteRequest(database, { ...previous, jobId: earlier.job_id })) return undefined;
     throw await inUseNow(previous, earlier.job_id);
   }
 
   return {
+    close: leases.close,
     async claim(request, jobId) {
       if (!request.mayRepeat) {
+        const sinceMs = performance.now();
         await claimTogether({ ...request, jobId });
-        return claimed(request, jobId);
+        return claimed(request, jobId, sinceMs);
       }
       const claim = await claimByName(request, jobId);
       if (claim.status === 'replay' || !request.previousName) return claim;
       // Only once it is claimed: two processes that each look for the other's name cannot both miss.
       let answered: Replay | undefined;
       try {
-        answered = await replayPrevious(request.previousName);
+        answered = await replayPrevious(request.previousName, jobId);
       } catch (error) {
         await claim.release();
         throw error;
@@ -275,9 +279,79 @@ export function createIdempotency(services: {
   };
 }
 
-function inUse(jobId: string): ApiError {
+/** @param seconds until the request may be run again, where no process runs it */
+function inUse(jobId: string, seconds: number = IN_USE_RETRY_SECONDS): ApiError {
   return new ApiError('idempotency_key_in_use', 'The same request is still being answered.', {
     details: { job_id: jobId },
-    retryAfterSeconds: IN_USE_RETRY_SECONDS,
+    retryAfterSeconds: Math.min(Math.max(1, Math.ceil(seconds)), RETRY_AFTER_SECONDS_MAX),
   });
+}
+
+/** Whether a process renewed the lease lately. */
+function isAlive({ lease_seconds }: IdempotentRequestRow): boolean {
+  return lease_seconds > LEASE_SECONDS_ALIVE && lease_seconds <= LEASE_SECONDS;
+}
+
+function isUncharged(status: LookedUpStatus): boolean {
+  return status === 'failed' || status === 'refunded';
+}
+
+interface Held {
+  key: LeaseKey;
+  sinceMs: number;
+  untilMs: number;
+  state: LeaseState;
+}
+
+/** Keeps the leases of this process's requests, in one statement for all every few seconds. */
+function createLeases({ database, logger }: { database: Database; logger: Logger }) {
+  const held = new Set<Held>();
+  let timer: NodeJS.Timeout | undefined;
+
+  async function renew(some: readonly Held[]): Promise<void> {
+    const sentAtMs = performance.now();
+    const states = await renewLeases(
+      database,
+      some.map(({ key }) => key),
+    );
+    for (const one of some) {
+      one.state = states.get(one.key.jobId) ?? one.state;
+      if (one.state === 'held') one.untilMs = sentAtMs + LEASE_SECONDS * 1_000;
+      else held.delete(one);
+    }
+  }
+
+  async function renewAll(): Promise<void> {
+    const nowMs = performance.now();
+    for (const one of held) if (nowMs - one.sinceMs > LEASED_MS_MAX) held.delete(one);
+    const due = [...held].filter(({ untilMs }) => untilMs - nowMs <= LEASE_DUE_MS);
+    try {
+      if (due.length > 0) await renew(due);
+    } catch (error) {
+      // Until it succeeds nothing is settled whose lease has run out.
+      logger.warn({ msg: 'Failed to renew leases', err: error });
+    }
+    timer = held.size > 0 ? setTimeout(renewAll, RENEWAL_INTERVAL_MS) : undefined;
+  }
+
+  return {
+    hold(key: LeaseKey, sinceMs: number) {
+      const own: Held = { key, sinceMs, untilMs: sinceMs + LEASE_SECONDS * 1_000, state: 'held' };
+      held.add(own);
+      timer ??= setTimeout(renewAll, RENEWAL_INTERVAL_MS);
+      const lease: Lease = {
+        state() {
+          if (own.state === 'lost') return 'lost';
+          // No repeat asks for a job whose name another request has.
+          if (own.state === 'replaced') return 'held';
+          return performance.now() < own.untilMs ? 'held' : 'lapsed';
+        },
+      };
+      return { lease, end: () => void held.delete(own), renew: () => renew([own]) };
+    },
+    close() {
+      clearTimeout(timer);
+      held.clear();
+    },
+  };
 }

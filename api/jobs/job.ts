@@ -99,6 +99,12 @@ export interface JobEnd {
   signature: string | null;
 }
 
+/** What a settlement waits for, and needs. */
+export interface SettlementHold {
+  kept: Promise<void>;
+  lease: Lease;
+}
+
 export type SettleEnd =
   | JobEnd
   /** Too late to sign for settlement; only the refund is left. */
@@ -120,6 +126,12 @@ export class LockUndecidedError extends ApiError<'service_unavailable'> {
 /** The price at the lock was not the quoted one. */
 export class PriceChangedError extends Error {
   override name = 'PriceChangedError';
+}
+
+/** The right to settle a request's job, of which a process that hangs loses hold. */
+export interface Lease {
+  /** `lost`: a repeat has it, and ends the job. `lapsed`: it has to be renewed first. */
+  state(): 'held' | 'lost' | 'lapsed';
 }
 
 /**
@@ -149,13 +161,14 @@ export interface Escrow {
   /**
    * Proves and settles in one transaction, again until it is decided or too late.
    *
-   * @param kept nothing is sent before it resolves
+   * @param hold nothing is sent before `kept` resolves, nor without the lease; where that is lost,
+   *   the job fails
    */
   settle(
     job: LockedJob,
     answer: ProvenAnswer,
     countedTokens: number,
-    kept?: Promise<void>,
+    hold: SettlementHold,
   ): Promise<SettleEnd>;
   fail(job: LockedJob, reason: Exclude<FailureReason, 'none'>): Promise<JobEnd>;
   /** To be called once the ledger's time allows it. */

@@ -22,7 +22,7 @@ const MIRROR_WAIT_MS = 3_000;
 const RETURN_WAIT_MS = 15_000;
 
 const failureReasons = {
-  context_exceeded: 'worker_error',
+  context_exceeded: 'context_length_exceeded',
   client_gone: 'client_gone',
 } as const;
 

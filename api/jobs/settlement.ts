@@ -5,10 +5,11 @@ import { within } from '../../common/wait.ts';
 import type { Settlement, Usage } from '../http/response/delivery.ts';
 import type { JobProgress } from '../sql/jobs.ts';
 import type { Stages } from '../telemetry/tracing.ts';
-import type { AnswerCopy, NewClaim } from './idempotency.ts';
-import type { Escrow, JobEnd, LockedJob, ProvenAnswer } from './job.ts';
+import type { NewClaim } from './idempotency.ts';
+import type { Escrow, JobEnd, Lease, LockedJob, ProvenAnswer } from './job.ts';
 import type { JobWork } from './jobWatch.ts';
 import type { KnownEnd, Refunds } from './refund.ts';
+import type { AnswerCopy } from './replay.ts';
 
 /** From a proven answer to its charge: counted, kept for repeats, settled, shown by the mirror. */
 export interface Settlements {
@@ -28,6 +29,7 @@ export interface Settlements {
     answer: ProvenAnswer;
     countedTokens: number;
     stored: Promise<void>;
+    lease: Lease;
     stages: Pick<Stages, 'mark'>;
   }): Settling;
 }
@@ -99,13 +101,13 @@ export function createSettlements(options: {
       logger.warn({ msg: 'An answer was not kept for repeats in time', job_id: job.id });
     },
 
-    settle({ job, answer, countedTokens, stored, stages }) {
+    settle({ job, answer, countedTokens, stored, lease, stages }) {
       let sinceMs = 0;
       const kept = stored.then(() => {
         sinceMs = performance.now();
       });
       async function end(): Promise<JobEnd> {
-        const settled = await escrow.settle(job, answer, countedTokens, kept);
+        const settled = await escrow.settle(job, answer, countedTokens, { kept, lease });
         const ended = settled.status === 'overdue' ? await refunds.refundWhenDue(job) : settled;
         stages.mark('settle');
         return ended;

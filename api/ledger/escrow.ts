@@ -49,8 +49,8 @@ export function createEscrow(context: LedgerContext): Escrow {
       return { workerAddress: spellingOf(found.worker), attempt: found.attempt };
     },
     acknowledge: acknowledgements.announce,
-    settle: (job, answer, countedTokens, kept) =>
-      ending(job, settleJob(context, acknowledgements, { job, answer, countedTokens, kept })),
+    settle: (job, answer, countedTokens, hold) =>
+      ending(job, settleJob(context, acknowledgements, { job, answer, countedTokens, ...hold })),
     fail: (job, reason) => ending(job, failJob(context, job, reason)),
     refund: (job) => ending(job, refundJob(context, job)),
   };

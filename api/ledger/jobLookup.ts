@@ -10,6 +10,7 @@ import type { Catalog } from '../jobs/catalog.ts';
 import type { LookedUpStatus, UnmirroredJobs } from '../jobs/job.ts';
 import { type JobRow, selectJob } from '../sql/jobs.ts';
 import { type LedgerContext, readJob, retryRead } from './context.ts';
+import { failJob } from './refund.ts';
 
 /**
  * Tells where a wallet's job stands: in the mirror when it has ended there, else on the ledger,
@@ -31,6 +32,27 @@ export function createStatusLookup(options: { database: Database; context: Ledge
     );
     // Anybody may close a job that is over, also while the indexer is away.
     return traces.some(({ err }) => err === null) ? 'closed' : mirrored;
+  };
+}
+
+/**
+ * Ends a job whose process is gone, unless it has ended already: its time may be over, and its
+ * process may settle it in the same moment.
+ */
+export function createOrphanEnd(context: LedgerContext) {
+  const { addresses } = context;
+  return async (key: { wallet: string; jobId: string }): Promise<LookedUpStatus> => {
+    const { wallet, jobId: id } = key;
+    const bytes = parseJobId(id);
+    if (!bytes) throw new Error(`${id} is no job id`);
+    const creditAccount = addresses.creditAccount(publicKeyOf(wallet));
+    const address = addresses.job(creditAccount, bytes);
+    const job = await readJob(context, address, { slot: 0, signature: null });
+    if (!job) return 'closed';
+    const refundableAt = job.lockedAt + BigInt(job.jobTimeoutSeconds) + 1n;
+    const endable = { id, address, creditAccount, wallet, deadlines: { refundableAt } };
+    const { status } = await failJob(context, endable, 'lock_late');
+    return status;
   };
 }
 

@@ -11,10 +11,15 @@ const TRIES_MAX = 5;
 const PAUSE_MS = 300;
 const NO_HASH = new Uint8Array(32);
 
+/** What is needed of a job to end it. */
+type EndableJob = Pick<LockedJob, 'id' | 'address' | 'creditAccount' | 'wallet'> & {
+  deadlines: Pick<LockedJob['deadlines'], 'refundableAt'>;
+};
+
 /** Ends the job without a charge. A job whose time is over is refunded instead. */
 export async function failJob(
   context: LedgerContext,
-  job: LockedJob,
+  job: EndableJob,
   reason: Exclude<FailureReason, 'none'>,
   delivered: { hash: Uint8Array; countedTokens: number } = { hash: NO_HASH, countedTokens: 0 },
 ): Promise<JobEnd> {
@@ -31,7 +36,7 @@ export async function failJob(
 }
 
 /** Gives the credits back after the job's time; anybody may, so nobody has to sign for it. */
-export async function refundJob(context: LedgerContext, job: LockedJob): Promise<JobEnd> {
+export async function refundJob(context: LedgerContext, job: EndableJob): Promise<JobEnd> {
   const instruction = jobRefund({
     programId: context.addresses.programId,
     job: job.address,
@@ -43,7 +48,7 @@ export async function refundJob(context: LedgerContext, job: LockedJob): Promise
 /** Sends until the Job is final, whoever made it so. @throws when the ledger stays undecided */
 async function exit(
   context: LedgerContext,
-  job: LockedJob,
+  job: EndableJob,
   move: { instruction: TransactionInstruction; signers: LedgerContext['signer'][]; to: JobStatus },
 ): Promise<JobEnd> {
   const { exits, clock } = context;

@@ -10,7 +10,7 @@ import {
 import { publicKeyOf } from '../../programs/client/keys.ts';
 import { proofMessage } from '../../programs/client/proof.ts';
 import { mayPass, type Outcome, WithdrawnError } from '../../programs/client/sender/outcome.ts';
-import type { JobEnd, LockedJob, ProvenAnswer, SettleEnd } from '../jobs/job.ts';
+import type { JobEnd, Lease, LockedJob, ProvenAnswer, SettleEnd } from '../jobs/job.ts';
 import {
   actor,
   type LedgerContext,
@@ -97,7 +97,8 @@ export async function settleJob(
     answer: ProvenAnswer;
     countedTokens: number;
     /** Nothing is sent before it resolves. */
-    kept: Promise<void> | undefined;
+    kept: Promise<void>;
+    lease: Lease;
   },
 ): Promise<SettleEnd> {
   const { clock, logger, sender } = context;
@@ -118,15 +119,22 @@ export async function settleJob(
     // Built while the answer is being kept.
     const instructions = settlementInstructions(context, acknowledgements, { ...options, payout });
     await options.kept;
+    const leased = options.lease.state();
+    // Its request is another process's by now, which ends the job, too.
+    if (leased === 'lost') return failJob(context, job, 'lock_late');
+    if (leased === 'lapsed') {
+      await pause();
+      continue;
+    }
     const sending = sender.send({
       instructions,
       signers: [context.signer],
       computeUnitLimit: SETTLEMENT_COMPUTE_UNITS_MAX,
       lane: 'settlements',
-      isWanted: isInTime,
+      isWanted: () => isInTime() && options.lease.state() === 'held',
     });
     const outcome = await sending.catch(withdrawnOrAway);
-    if (outcome === 'withdrawn') break;
+    if (outcome === 'withdrawn') continue;
     // Should one have landed that the ledger does not tell of, it refuses the next, and the Job says why.
     const found = outcome && (await readEnd(context, job, outcome));
     if (!found) {

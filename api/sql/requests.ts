@@ -17,7 +17,12 @@ export interface IdempotentRequestRow {
   body_hmac: Buffer;
   /** Null when it was never stored, or its time is over. */
   answer: Buffer | null;
+  /** How long the lease lasts, in seconds; not above 0 once nobody holds it. */
+  lease_seconds: number;
 }
+
+/** A process that does not renew it for so long has lost the request. */
+export const LEASE_SECONDS = 30;
 
 export async function selectRequest(
   database: Database,
@@ -26,7 +31,8 @@ export async function selectRequest(
   const { rows } = await database.query<IdempotentRequestRow>({
     name: 'select_request',
     text: `
-      select job_id, body_hmac, case when answer_expires_at > now() then answer end as answer
+      select job_id, body_hmac, case when answer_expires_at > now() then answer end as answer,
+        extract(epoch from lease_expires_at - now())::float8 as lease_seconds
       from service.idempotent_requests
       where wallet = $1 and request_key = $2 and expires_at > now()`,
     values: [wallet, requestKey],
@@ -64,16 +70,20 @@ const valuesOf = ({ wallet, requestKey, bodyHmac, jobId, lifetimeSeconds }: NewR
 ];
 
 const insertInto = `
-  insert into service.idempotent_requests (wallet, request_key, body_hmac, job_id, expires_at)`;
+  insert into service.idempotent_requests
+    (wallet, request_key, body_hmac, job_id, expires_at, lease_expires_at)`;
+
+const leaseEnd = `now() + interval '${LEASE_SECONDS} seconds'`;
 
 const onConflict = `
   on conflict (wallet, request_key) do update
   set body_hmac = excluded.body_hmac, job_id = excluded.job_id, expires_at = excluded.expires_at,
-      answer = null, answer_expires_at = null`;
+      answer = null, answer_expires_at = null,
+      lease_expires_at = excluded.lease_expires_at, leased_by = null`;
 
 const upsert = `
   ${insertInto}
-  values ($1, $2, $3, $4, now() + make_interval(secs => $5))
+  values ($1, $2, $3, $4, now() + make_interval(secs => $5), ${leaseEnd})
   ${onConflict}`;
 
 /** Makes it the wallet's last request of its kind: `claimRequests`, for a request without company. */
@@ -95,7 +105,8 @@ export async function claimRequests(
     name: 'claim_requests',
     text: `
       ${insertInto}
-      select wallet, request_key, body_hmac, job_id, now() + make_interval(secs => seconds)
+      select wallet, request_key, body_hmac, job_id, now() + make_interval(secs => seconds),
+        ${leaseEnd}
       from unnest($1::text[], $2::bytea[], $3::bytea[], $4::text[], $5::int[])
         as given (wallet, request_key, body_hmac, job_id, seconds)
       order by wallet, request_key
@@ -131,6 +142,66 @@ export async function takeOverRequest(
   return rowCount === 1;
 }
 
+/** The request of a running job, by its name. */
+export interface LeaseKey extends RequestKey {
+  jobId: string;
+}
+
+/**
+ * Takes the lease of a request whose process has not renewed it. The request stays this job's: it is
+ * the holder's to end.
+ *
+ * @param holder the job that the request is to become
+ * @returns whether it was to be had
+ */
+export async function takeLease(
+  database: Database,
+  { wallet, requestKey, jobId }: LeaseKey,
+  holder: string,
+): Promise<boolean> {
+  const { rowCount } = await database.query({
+    name: 'take_lease',
+    text: `
+      update service.idempotent_requests set leased_by = $4, lease_expires_at = ${leaseEnd}
+      where wallet = $1 and request_key = $2 and job_id = $3 and lease_expires_at <= now()`,
+    values: [wallet, requestKey, jobId, holder],
+  });
+  return rowCount === 1;
+}
+
+/** `lost`: a repeat took the lease. `replaced`: another request has the name; no repeat asks for this job. */
+export type LeaseState = 'held' | 'lost' | 'replaced';
+
+/** Renews the leases of running jobs. @returns how each job's stands */
+export async function renewLeases(
+  database: Database,
+  keys: readonly LeaseKey[],
+): Promise<Map<string, LeaseState>> {
+  const rows = keys.map(({ wallet, requestKey, jobId }) => [wallet, requestKey, jobId]);
+  const { rows: found } = await database.query<{ job_id: string; state: LeaseState }>({
+    name: 'renew_leases',
+    text: `
+      with present as (
+        select given.job_id, request.wallet, request.request_key,
+          case when request.job_id <> given.job_id then 'replaced'
+            when request.leased_by is not null then 'lost' else 'held' end as state
+        from unnest($1::text[], $2::bytea[], $3::text[]) as given (wallet, request_key, job_id)
+        join service.idempotent_requests request using (wallet, request_key)
+        order by request.wallet, request.request_key
+        for update of request
+      ), renewed as (
+        update service.idempotent_requests request set lease_expires_at = ${leaseEnd}
+        from present
+        where present.state = 'held' and request.wallet = present.wallet
+          and request.request_key = present.request_key
+      )
+      select job_id, state from present`,
+    values: transpose<unknown>(rows, 3),
+  });
+  const states = new Map(found.map(({ job_id, state }) => [job_id, state]));
+  return new Map(keys.map(({ jobId }) => [jobId, states.get(jobId) ?? 'replaced']));
+}
+
 /** The answer to the request that became this job. */
 export interface NewAnswer extends RequestKey {
   jobId: string;
@@ -146,29 +217,31 @@ const answerValuesOf = ({ wallet, requestKey, jobId, sealed, lifetimeSeconds }: 
   lifetimeSeconds,
 ];
 
-/** What `storeAnswers` does, in a statement that costs half as much for one answer. */
-export async function storeAnswer(database: Database, answer: NewAnswer): Promise<void> {
-  await database.query({
+/** What `storeAnswers` does, in a statement that costs half as much for one answer. @returns whether it was kept */
+export async function storeAnswer(database: Database, answer: NewAnswer): Promise<boolean> {
+  const { rowCount } = await database.query({
     name: 'store_answer',
     text: `
       update service.idempotent_requests
       set answer = $4, answer_expires_at = now() + make_interval(secs => $5)
-      where wallet = $1 and request_key = $2 and job_id = $3`,
+      where wallet = $1 and request_key = $2 and job_id = $3 and leased_by is null`,
     values: answerValuesOf(answer),
   });
+  return rowCount === 1;
 }
 
 /**
- * Keeps each answer, unless another request has taken the place of the one it answers. Each is
+ * Keeps each answer, unless another request has taken the place of the one it answers, or a repeat
+ * its lease. @returns which were kept. Each is
  * looked up by itself, in the order of the keys and whatever the table's size was when the plan was
  * made.
  */
 export async function storeAnswers(
   database: Database,
   answers: readonly NewAnswer[],
-): Promise<void> {
+): Promise<boolean[]> {
   const columns = answers.map(answerValuesOf);
-  await database.query({
+  const { rows } = await database.query<{ job_id: string }>({
     name: 'store_answers',
     text: `
       update service.idempotent_requests request
@@ -183,11 +256,14 @@ export async function storeAnswers(
         cross join lateral (
           select ctid from service.idempotent_requests
           where wallet = given.wallet and request_key = given.request_key
-            and job_id = given.job_id
+            and job_id = given.job_id and leased_by is null
           offset 0
         ) held
       ) given
-      where request.ctid = given.ctid`,
+      where request.ctid = given.ctid
+      returning request.job_id`,
     values: transpose<unknown>(columns, 5),
   });
+  const kept = new Set(rows.map(({ job_id }) => job_id));
+  return answers.map(({ jobId }) => kept.has(jobId));
 }

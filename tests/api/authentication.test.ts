@@ -4,6 +4,7 @@ import { createKey, reinstateKey, revokeKey, suspendKey } from '../../api/accoun
 import { createKeyAdmission } from '../../api/http/middleware/authentication.ts';
 import { createIdempotency } from '../../api/jobs/idempotency.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
+import { createLogger } from '../../common/logger.ts';
 import { insertAccount, type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 import { bodyWith } from './requestScene.ts';
 import { type ServedApp, serveApp } from './serveApp.ts';
@@ -32,6 +33,8 @@ beforeAll(async () => {
     database: counted,
     findStatus: async () => 'failed',
     nowMs: () => Date.now(),
+    failOrphan: async () => 'failed',
+    logger: createLogger({ name: 'test', level: 'silent' }),
   });
   app = await serveApp({
     database: counted,

@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import type pg from 'pg';
 import { createIdempotency, type Idempotency } from '../../api/jobs/idempotency.ts';
 import type { LookedUpStatus } from '../../api/jobs/job.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
+import { createLogger } from '../../common/logger.ts';
 import { createPool } from '../../common/postgres.ts';
 import { deleteOldRequests } from '../../indexer/background/expiredRows.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
+import { until } from '../../testing/until.ts';
 import { KEPT_COPY } from './keptCopy.ts';
 
 const WALLET = Keypair.generate().publicKey.toBase58();
@@ -21,6 +23,9 @@ let pool: pg.Pool;
 let idempotency: Idempotency;
 /** Where each job stands; what is not in it exists nowhere. */
 let statuses: Map<string, LookedUpStatus>;
+/** Jobs that were ended because no process ran them, and how that came out. */
+let orphans: string[];
+let orphansEnd: LookedUpStatus;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -37,8 +42,12 @@ afterAll(async () => {
   await database.close();
 });
 
+afterEach(() => idempotency.close());
+
 beforeEach(async () => {
   statuses = new Map();
+  orphans = [];
+  orphansEnd = 'failed';
   await pool.query('truncate service.idempotent_requests');
   idempotency = createIdempotency(parts());
 });
@@ -46,8 +55,21 @@ beforeEach(async () => {
 const parts = (): Parameters<typeof createIdempotency>[0] => ({
   database: pool,
   findStatus: async ({ jobId }) => statuses.get(jobId),
+  failOrphan: async ({ jobId }) => {
+    orphans.push(jobId);
+    return orphansEnd;
+  },
   nowMs: () => NOW_MS,
+  logger: createLogger({ name: 'test', level: 'silent' }),
 });
+
+/** As if the process had not renewed it. */
+const setLease = (seconds: number) =>
+  pool.query(
+    `update service.idempotent_requests
+     set lease_expires_at = now() + make_interval(secs => $1)`,
+    [seconds],
+  );
 
 interface Sent {
   body?: string;
@@ -133,6 +155,70 @@ describe.each([
     expect(await refusalOf(again)).toEqual(['idempotency_key_in_use', id]);
     statuses.set(id, 'refunded');
     expect(await refusalOf(again)).toBe('new');
+  });
+
+  it.each([
+    [30, 2],
+    [21, 2],
+    [19, 19],
+    [0.5, 1],
+    // A row of an earlier release.
+    [125, 60],
+  ])('with %d s of its lease left gets a Retry-After of %i s', async (seconds, expected) => {
+    await run(first, 'processing', { stores: false });
+    await setLease(seconds);
+    await expect(claim(again)).rejects.toMatchObject({
+      code: 'idempotency_key_in_use',
+      options: { retryAfterSeconds: expected },
+    });
+    expect(orphans).toEqual([]);
+  });
+
+  it.each(['failed', 'refunded'] as const)(
+    'whose process is gone ends its job as %s, and runs again',
+    async (end) => {
+      orphansEnd = end;
+      const id = await run(first, 'processing', { stores: false });
+      await setLease(0);
+      expect(await refusalOf(again)).toBe('new');
+      expect(orphans).toEqual([id]);
+    },
+  );
+
+  it('whose process is gone gets the stored answer when its job was settled all the same', async () => {
+    orphansEnd = 'settled';
+    const id = await run(first, 'settling');
+    await setLease(0);
+    expect((await claim(again)).claim).toMatchObject({ status: 'replay', jobId: id });
+  });
+
+  it('whose process is gone is taken over by one of many repeats', async () => {
+    const id = await run(first, 'processing', { stores: false });
+    await setLease(0);
+    const taken = await Promise.all(Array.from({ length: 8 }, () => refusalOf(again)));
+    expect(taken.filter((one) => one === 'new')).toHaveLength(1);
+    expect(orphans).toEqual([id]);
+  });
+
+  it('takes the lease from a process that hangs, which then stores and settles nothing', async () => {
+    const { id, claim: hanging } = await claim(first);
+    if (hanging.status !== 'new') throw new Error('the request was taken for a repeat');
+    statuses.set(id, 'processing');
+    await setLease(0);
+    const ending = Promise.withResolvers<LookedUpStatus>();
+    const other = createIdempotency({ ...parts(), failOrphan: () => ending.promise });
+    const taking = other.claim(requestOf(again), jobId());
+    await until(async () => {
+      const { rows } = await pool.query('select leased_by from service.idempotent_requests');
+      return rows[0]?.leased_by !== null;
+    });
+    // when it wakes up
+    expect(hanging.lease.state()).toBe('held');
+    await hanging.store(KEPT_COPY);
+    expect(hanging.lease.state()).toBe('lost');
+    ending.resolve('failed');
+    expect((await taking).status).toBe('new');
+    other.close();
   });
 
   it('is in use while its lock may still land, and runs again afterwards', async () => {
@@ -296,6 +382,14 @@ describe('an Idempotency-Key', () => {
 });
 
 describe('a request without an Idempotency-Key', () => {
+  it('keeps its lease when the same body is sent as another request', async () => {
+    const { claim: first } = await claim({});
+    await claim({});
+    if (first.status !== 'new') throw new Error('the request was taken for a repeat');
+    await first.store(KEPT_COPY);
+    expect(first.lease.state()).toBe('held');
+  });
+
   it('runs again when the client does not mark it as a retry', async () => {
     await run({}, 'settled');
     expect(await refusalOf({})).toBe('new');

@@ -6,6 +6,7 @@ import {
   claimRequest,
   claimRequests,
   deleteRequest,
+  LEASE_SECONDS,
   type NewRequest,
   selectRequest,
   storeAnswer,
@@ -53,7 +54,13 @@ function shuffled<Item>(items: readonly Item[]): Item[] {
 }
 
 /** Requests and answers go together, or one after the other; nobody can tell which. */
-const forms: Record<string, { claim: typeof claimRequests; store: typeof storeAnswers }> = {
+const forms: Record<
+  string,
+  {
+    claim: typeof claimRequests;
+    store: (...given: Parameters<typeof storeAnswers>) => Promise<unknown>;
+  }
+> = {
   'that share a statement': { claim: claimRequests, store: storeAnswers },
   'with a statement each': {
     async claim(database, requests) {
@@ -77,6 +84,7 @@ describe.each(Object.entries(forms))(
           job_id: request.jobId,
           body_hmac: request.bodyHmac,
           answer: Buffer.from(`answer of ${request.jobId}`),
+          lease_seconds: expect.closeTo(LEASE_SECONDS, 0),
         });
       }
     });

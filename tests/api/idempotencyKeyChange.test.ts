@@ -5,6 +5,7 @@ import type pg from 'pg';
 import { createIdempotency } from '../../api/jobs/idempotency.ts';
 import type { LookedUpStatus } from '../../api/jobs/job.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
+import { createLogger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { NEIGHBOURING_STEPS, secretsKeySteps } from '../../testing/service/gatedService.ts';
@@ -52,6 +53,8 @@ function processAt(
     database: pool,
     findStatus: async ({ jobId }) => statuses.get(jobId),
     nowMs: () => NOW_MS,
+    failOrphan: async () => 'failed',
+    logger: createLogger({ name: 'test', level: 'silent' }),
     ...parts,
   });
   const creditAccount = Keypair.generate().publicKey;

@@ -33,6 +33,8 @@ beforeAll(async () => {
     database: pool,
     findStatus: async () => undefined,
     nowMs: () => Date.now(),
+    failOrphan: async () => 'failed',
+    logger,
   });
   app = await serveApp({
     database: pool,

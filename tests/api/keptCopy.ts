@@ -1,4 +1,4 @@
-import type { AnswerCopy } from '../../api/jobs/idempotency.ts';
+import type { AnswerCopy } from '../../api/jobs/replay.ts';
 
 /** An answer as it is kept for repeats. */
 export const KEPT_COPY: AnswerCopy = {

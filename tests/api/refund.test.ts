@@ -56,7 +56,7 @@ describe('a job without a charge', () => {
 
   it.each([
     // Blamed on no wallet: who leaves workers unpaid too often loses its key.
-    [{ kind: 'context_exceeded' }, 'worker_error', 'context_length_exceeded'],
+    [{ kind: 'context_exceeded' }, 'context_length_exceeded', 'context_length_exceeded'],
     [{ kind: 'client_gone' }, 'client_gone', 'worker_failed'],
     [failed, 'proof_invalid', 'worker_failed'],
   ] as const)(

@@ -1,9 +1,18 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { Keypair, type TransactionInstruction } from '@solana/web3.js';
-import type { Escrow, LockedJob, ProvenAnswer, WholeAnswer } from '../../api/jobs/job.ts';
+import type {
+  Escrow,
+  Lease,
+  LockedJob,
+  ProvenAnswer,
+  SettlementHold,
+  WholeAnswer,
+} from '../../api/jobs/job.ts';
 import type { LedgerContext } from '../../api/ledger/context.ts';
 import { type Acknowledgements, settleJob } from '../../api/ledger/settlement.ts';
+import { createLogger } from '../../common/logger.ts';
+import { delay } from '../../common/wait.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { WithdrawnError } from '../../programs/client/sender/outcome.ts';
 
@@ -24,12 +33,20 @@ const answer = {
 } as unknown as ProvenAnswer;
 
 /** A settlement that has to wait, and what was sent of it. */
-function createScene() {
+function createScene(state: () => ReturnType<Lease['state']> = () => 'held') {
   const sent: (readonly TransactionInstruction[])[] = [];
+  const exits: unknown[] = [];
   let nowSeconds = 100n;
   const context = {
     addresses: createAddresses(),
+    exits: {
+      async add(exit: unknown) {
+        exits.push(exit);
+        return { status: 'confirmed', signature: 'an exit', slot: 1 };
+      },
+    },
     clock: { nowSeconds: () => nowSeconds },
+    logger: createLogger({ name: 'test', level: 'silent' }),
     gateway: address(),
     signer: Keypair.generate(),
     sender: {
@@ -42,12 +59,12 @@ function createScene() {
   } as unknown as LedgerContext;
   const acknowledgements = { collect: () => undefined } as unknown as Acknowledgements;
   const keeping = Promise.withResolvers<void>();
-  const settling = { job, answer, countedTokens: 2, kept: keeping.promise };
+  const settling = { job, answer, countedTokens: 2, kept: keeping.promise, lease: { state } };
   const end = settleJob(context, acknowledgements, settling);
   const pass = (seconds: bigint): void => {
     nowSeconds = seconds;
   };
-  return { end, sent, keep: keeping.resolve, pass };
+  return { end, sent, exits, keep: keeping.resolve, pass };
 }
 
 describe('a settlement', () => {
@@ -55,7 +72,7 @@ describe('a settlement', () => {
     const whole = {} as WholeAnswer;
     const settle: Escrow['settle'] = async () => ({ status: 'overdue' });
     // @ts-expect-error: only the check of the signature makes a proven answer.
-    expect(settle(job, whole, 2)).toBeInstanceOf(Promise);
+    expect(settle(job, whole, 2, {} as SettlementHold)).toBeInstanceOf(Promise);
   });
 
   it('is sent only after the answer is stored', async () => {
@@ -76,5 +93,34 @@ describe('a settlement', () => {
 
     expect(await end).toEqual({ status: 'overdue' });
     expect(sent).toEqual([]);
+  });
+
+  it('is not sent while its lease has lapsed, and is sent once it is renewed', async () => {
+    let state: ReturnType<Lease['state']> = 'lapsed';
+    const { end, sent, keep } = createScene(() => state);
+    keep();
+    await delay(600);
+    expect(sent).toEqual([]);
+    state = 'held';
+    expect(await end).toEqual({ status: 'settled', signature: 'a settlement' });
+  });
+
+  it('is not sent when its lease lapses while it waits for its turn', async () => {
+    const states = ['held', 'lapsed', 'lapsed'] as const;
+    let asked = 0;
+    const { end, sent, keep, pass } = createScene(() => states[asked++] ?? 'lapsed');
+    keep();
+    await delay(50);
+    pass(PROOF_DUE_SECONDS);
+    expect(await end).toEqual({ status: 'overdue' });
+    expect(sent).toEqual([]);
+  });
+
+  it('becomes a failure once a repeat has its lease', async () => {
+    const { end, sent, exits, keep } = createScene(() => 'lost');
+    keep();
+    expect(await end).toEqual({ status: 'failed', signature: 'an exit' });
+    expect(sent).toEqual([]);
+    expect(exits).toHaveLength(1);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AnswerCopy } from '../../api/jobs/idempotency.ts';
 import type { LockedJob, ProvenAnswer } from '../../api/jobs/job.ts';
+import type { AnswerCopy } from '../../api/jobs/replay.ts';
 import { createSettlements } from '../../api/jobs/settlement.ts';
 
 const TOKEN_LIMIT = 100;

@@ -41,9 +41,14 @@ function setMode(mode: WorkerMode): void {
   service.workers[0]?.setMode(mode);
 }
 
-async function ask(options: { stream?: boolean; headers?: Record<string, string>; text?: string }) {
-  const { stream = false, headers, text = 'Say hello.' } = options;
-  const response = await fetch(`${service.baseUrl}/v1/chat/completions`, {
+async function ask(options: {
+  stream?: boolean;
+  headers?: Record<string, string>;
+  text?: string;
+  baseUrl?: string;
+}) {
+  const { stream = false, headers, text = 'Say hello.', baseUrl = service.baseUrl } = options;
+  const response = await fetch(`${baseUrl}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${wallet.apiKey}`, ...headers },
     body: JSON.stringify({
@@ -185,6 +190,59 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
     await ask({ stream, headers });
     expect(await statuses()).toEqual(['failed', 'failed']);
     expect(await spentCredits()).toBe(0n);
+  });
+
+  it('runs again once the lease of a killed process is over, after its job was failed', async () => {
+    setMode('never_answers');
+    const api = await service.startApiProcess();
+    const headers = { 'idempotency-key': 'crash' };
+    const asking = expect(ask({ headers, baseUrl: api.url })).rejects.toThrow();
+    await untilDispatched(service, wallet.address, 1);
+    await api.kill();
+    await asking;
+    setMode('honest');
+
+    const soon = await ask({ headers });
+    expect(soon.response.status).toBe(409);
+    const seconds = Number(soon.response.headers.get('retry-after'));
+    expect(seconds).toBeGreaterThan(0);
+    expect(seconds).toBeLessThanOrEqual(30);
+    expect(await statuses()).toEqual(['processing']);
+
+    await service.pool.query(
+      `update service.idempotent_requests
+       set lease_expires_at = lease_expires_at - interval '30 seconds' where wallet = $1`,
+      [wallet.address.toBase58()],
+    );
+    const { response, body } = await ask({ headers });
+    expect(response.status).toBe(200);
+    expect(read(body).text).not.toBe('');
+    expect(await statuses()).toEqual(['failed', 'settled']);
+    expect(await spentCredits()).toBe(CHARGE_CREDITS);
+  });
+
+  it('is charged once when the process that ran it was paused and goes on later', async () => {
+    setMode('slow_first_token');
+    const api = await service.startApiProcess();
+    const headers = { 'idempotency-key': 'pause' };
+    const asking = ask({ headers, baseUrl: api.url });
+    await untilDispatched(service, wallet.address, 1);
+    api.signal('SIGSTOP');
+    setMode('honest');
+    await service.pool.query(
+      `update service.idempotent_requests
+       set lease_expires_at = now() - interval '1 second' where wallet = $1`,
+      [wallet.address.toBase58()],
+    );
+    expect((await ask({ headers })).response.status).toBe(200);
+
+    api.signal('SIGCONT');
+    const { response, body } = await asking;
+    expect(response.status).toBe(500);
+    expect(JSON.parse(body).error.code).toBe('worker_failed');
+    expect(await statuses()).toEqual(['failed', 'settled']);
+    expect(await spentCredits()).toBe(CHARGE_CREDITS);
+    await api.kill();
   });
 
   it('is charged once when the official client retries silently after a lost answer [idempotency.silent-retries]', async () => {
