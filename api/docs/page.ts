@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { RequestHandler } from 'express';
 import { Marked, Renderer, type Tokens } from 'marked';
 
@@ -99,22 +100,14 @@ function servedAt(href: string, addressOf: AddressOf): string | undefined {
 
 /** The whole look of the pages; in each page itself, so that nothing else has to be loaded. */
 const style = `
-:root {
-  color-scheme: light dark;
-  --text: light-dark(#1d2330, #e4e7ee);
-  --soft: light-dark(#5b6577, #9aa4b6);
-  --line: light-dark(#dfe3ea, #2c3340);
-  --panel: light-dark(#f6f7f9, #171c25);
-  --page: light-dark(#fff, #10141b);
-  --link: light-dark(#1c5fc4, #7fb0ff);
-}
+${readFileSync(new URL('../../common/tokens.css', import.meta.url), 'utf8')}
 * { box-sizing: border-box; }
 html { scroll-padding-top: 1.5rem; }
 body {
   margin: 0; background: var(--page); color: var(--text);
   font: 16px/1.6 system-ui, sans-serif;
 }
-a { color: var(--link); text-decoration-thickness: 1px; text-underline-offset: 2px; }
+a { color: var(--accent); text-decoration-thickness: 1px; text-underline-offset: 2px; }
 .layout { display: grid; grid-template-columns: 16rem minmax(0, 50rem); gap: 3.5rem; margin: 0 auto; max-width: 74rem; padding: 0 1.5rem; }
 nav { position: sticky; top: 0; align-self: start; max-height: 100vh; overflow: auto; padding: 2.5rem 0; font-size: .9rem; }
 nav b { display: block; margin: 1.4rem 0 .3rem; }
@@ -129,7 +122,7 @@ h4 { font-size: .78rem; margin: 1.6rem 0 .4rem; color: var(--soft); text-transfo
 h3 code { font-size: 1em; background: none; padding: 0; }
 code, pre { font-family: ui-monospace, 'SF Mono', Menlo, Consolas, monospace; font-size: .87em; }
 code { background: var(--panel); padding: .12em .35em; border-radius: 4px; overflow-wrap: anywhere; }
-pre { background: var(--panel); border: 1px solid var(--line); border-radius: 8px; padding: .9rem 1rem; overflow: auto; line-height: 1.5; }
+pre { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: .9rem 1rem; overflow: auto; line-height: 1.5; }
 pre code { background: none; padding: 0; overflow-wrap: normal; font-size: 1em; }
 .table { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .92rem; }

@@ -12,7 +12,7 @@ import {
 import { titlesOf } from './titles.ts';
 
 const files = listFiles();
-const typescript = files.filter((path) => path.endsWith('.ts'));
+const typescript = files.filter((path) => /\.tsx?$/.test(path));
 const graph = importGraph(typescript);
 /** Those that people write: the pages of the instructions are made, and list many names. */
 const documents = files.filter(
@@ -21,7 +21,7 @@ const documents = files.filter(
 
 /** Files that something else than an import starts: a command, a thread, a package. */
 const ENTRIES = [
-  /(^|\/)(main|index)\.ts$/,
+  /(^|\/)(main|index)\.tsx?$/,
   /\.test\.ts$/,
   /\.d\.ts$/,
   /^examples\//,
@@ -45,9 +45,13 @@ const BOUNDARIES: readonly [folder: RegExp, mayNotImport: RegExp][] = [
   [/^testing\/kit\//, /^(api|indexer|worker|stack|cli|tests|bench)\/|^testing\/(?!kit)/],
   [/^testing\//, /^(tests|bench)\//],
   [/^bench\//, /^tests\//],
+  [
+    /^console\//,
+    /^(api\/(?!console\/contracts\/)|indexer|worker|localnet|stack|cli|testing|tests|bench)\//,
+  ],
 ];
 
-const spawned = files.filter((path) => /\.(ts|mjs|json|sh|run)$/.test(path)).map(readSource);
+const spawned = files.filter((path) => /\.(tsx?|mjs|json|sh|run)$/.test(path)).map(readSource);
 const isNamed = (path: string): boolean => {
   const name = path.slice(path.lastIndexOf('/') + 1);
   return spawned.some((text) => new RegExp(`['"\`/ ]${name}\\b`).test(text));
@@ -67,7 +71,7 @@ describe('the source tree', () => {
   it('exports nothing that no other file names', () => {
     const texts = typescript.map((path) => [path, readSource(path)] as const);
     const dead = texts
-      .filter(([path]) => isProduct(path) && !/(index|\.d)\.ts$/.test(path))
+      .filter(([path]) => isProduct(path) && !/(index|\.d)\.tsx?$/.test(path))
       .flatMap(([path, text]) =>
         [...text.matchAll(EXPORTED)].flatMap(([, name = '']) => {
           const named = new RegExp(`\\b${name}\\b`);

@@ -6,7 +6,6 @@ const COMMON = [
   "script-src 'self'",
   "style-src 'self'",
   "font-src 'self'",
-  "img-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -14,10 +13,18 @@ const COMMON = [
   "trusted-types 'none'",
 ];
 
-/** @param urls what the app calls besides our API: the ledger's node and the development wallet */
+/**
+ * Wallets bring their pictures as data.
+ *
+ * @param urls what the app calls besides our API: the ledger's node and the development wallet
+ */
 export function appPolicy(urls: readonly (string | null)[]): string {
   const origins = urls.flatMap((url) => (url === null ? [] : new URL(url).origin));
-  return [...COMMON, ["connect-src 'self'", ...new Set(origins)].join(' ')].join('; ');
+  return [
+    ...COMMON,
+    "img-src 'self' data:",
+    ["connect-src 'self'", ...new Set(origins)].join(' '),
+  ].join('; ');
 }
 
 /**
@@ -25,5 +32,7 @@ export function appPolicy(urls: readonly (string | null)[]): string {
  * session and is none of ours: so it may connect everywhere, and reaches our API as anybody does.
  */
 export function verifyPolicy(): string {
-  return [...COMMON, 'connect-src http: https:', 'sandbox allow-scripts'].join('; ');
+  return [...COMMON, "img-src 'self'", 'connect-src http: https:', 'sandbox allow-scripts'].join(
+    '; ',
+  );
 }

@@ -6,6 +6,7 @@
 
 export { PublicKey } from '#publicKey';
 export {
+  decodeAccount,
   fetchConfig,
   fetchCreditAccount,
   fetchGateway,
@@ -22,6 +23,7 @@ export {
   BASE_UNITS_PER_CREDIT,
   CREDITS_MAX,
   NO_LIMIT,
+  RETIREMENT_NOTICE_SECONDS,
 } from '../generated/constants.ts';
 export type { Config, CreditAccount, EscrowErrorName, Job } from '../generated/types.ts';
 export * from '../instructions.ts';

@@ -1,0 +1,169 @@
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useConfig } from '../data/ledger.ts';
+import { useRead } from '../data/queries.ts';
+import { Address } from '../design/address.tsx';
+import { Button, IconButton } from '../design/button.tsx';
+import { Credits } from '../design/credits.tsx';
+import { CrossIcon, MenuIcon, SearchIcon } from '../design/icons.tsx';
+import { joinClasses } from '../design/joinClasses.ts';
+import { useSession } from '../session/session.tsx';
+import { useLiveWallet } from '../session/useLiveWallet.ts';
+import { Banners } from './banners.tsx';
+import styles from './layout.module.css';
+import { type DestinationGroup, navigationFor } from './pages.ts';
+
+const DevelopmentWallet = lazy(() => import('../wallet/developmentWalletDialog.tsx'));
+
+/** The navigation at the left, or behind a button where there is no room, and the page beside it. */
+export function Layout({
+  onPalette,
+  children,
+}: {
+  readonly onPalette: () => void;
+  readonly children: ReactNode;
+}) {
+  const { session } = useSession();
+  const config = useConfig();
+  const [path] = useLocation();
+  useLiveWallet(session?.wallet);
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => setOpen(false), [path]);
+  return (
+    <div className={styles.layout}>
+      <a href="#main" className={styles.skip}>
+        Skip to the page
+      </a>
+      <div className={styles.side}>
+        <div className={styles.top}>
+          <Link href="/console" className={styles.brand}>
+            <Mark /> svc
+          </Link>
+          <div className={styles.tools}>
+            <IconButton label="Search (⌘K)" onClick={onPalette}>
+              <SearchIcon />
+            </IconButton>
+            <span className={styles.menuButton}>
+              <IconButton
+                label={isOpen ? 'Close the menu' : 'Open the menu'}
+                aria-expanded={isOpen}
+                onClick={() => setOpen(!isOpen)}
+              >
+                {isOpen ? <CrossIcon /> : <MenuIcon />}
+              </IconButton>
+            </span>
+          </div>
+        </div>
+        <div className={joinClasses(styles.menu, isOpen && styles.open)}>
+          <nav aria-label="Pages" className={styles.nav}>
+            {navigationFor(session).map((group) => (
+              <Group key={group.name} group={group} path={path} />
+            ))}
+          </nav>
+          <Account />
+        </div>
+      </div>
+      {config?.development_wallet_url != null && (
+        <>
+          <p className={styles.development}>
+            DEVELOPMENT: a local ledger, whose credits and tokens are worth nothing
+          </p>
+          <Suspense>
+            <DevelopmentWallet url={config.development_wallet_url} chain={config.chain} />
+          </Suspense>
+        </>
+      )}
+      <main id="main" className={styles.main} tabIndex={-1}>
+        <Banners />
+        {children}
+      </main>
+    </div>
+  );
+}
+
+function Group({ group, path }: { readonly group: DestinationGroup; readonly path: string }) {
+  const isCurrent = (target: string) =>
+    target === '/console' ? path === target : path === target || path.startsWith(`${target}/`);
+  return (
+    <div>
+      <p className={styles.group}>{group.name}</p>
+      <ul>
+        {group.destinations.map(({ path: target, name }) => (
+          <li key={target}>
+            {target.startsWith('/console') ? (
+              <Link
+                href={target}
+                className={styles.link}
+                aria-current={isCurrent(target) ? 'page' : undefined}
+              >
+                {name}
+              </Link>
+            ) : (
+              <a href={target} className={styles.link}>
+                {name}
+              </a>
+            )}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Account() {
+  const { session, askSignIn, signOut } = useSession();
+  const config = useConfig();
+  if (!session) {
+    return (
+      <div className={styles.account}>
+        <Button
+          kind="primary"
+          onClick={() => {
+            askSignIn('Your wallet owns your credits and your API key.').catch(() => {});
+          }}
+        >
+          Sign in
+        </Button>
+        <Ledger chain={config?.chain} />
+      </div>
+    );
+  }
+  return (
+    <div className={styles.account}>
+      <Balance />
+      <div className={styles.wallet}>
+        <Address address={session.wallet} what="your wallet's address" />
+        <Button kind="quiet" size="small" onClick={() => void signOut()}>
+          Sign out
+        </Button>
+      </div>
+      <Ledger chain={config?.chain} />
+    </div>
+  );
+}
+
+function Balance() {
+  const { data } = useRead('/account');
+  return (
+    <Link href="/console/credits" className={styles.balance} aria-label="Credits available">
+      {data ? (
+        <Credits credits={data.available_credits} />
+      ) : (
+        <span className={styles.pending}> </span>
+      )}
+    </Link>
+  );
+}
+
+function Ledger({ chain }: { readonly chain: string | undefined }) {
+  return <p className={styles.ledger}>{chain ?? ' '}</p>;
+}
+
+function Mark() {
+  return (
+    <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+      <rect width="16" height="16" rx="3.5" fill="var(--accent-fill)" />
+      <path d="M4.25 8.25 7 11l4.75-6" fill="none" stroke="#fff" strokeWidth="1.75" />
+    </svg>
+  );
+}

@@ -1,0 +1,99 @@
+import { type KeyboardEvent, useMemo, useState } from 'react';
+import { Dialog } from '../design/dialog.tsx';
+import { TextField } from '../design/field.tsx';
+import { joinClasses } from '../design/joinClasses.ts';
+import { useSession } from '../session/session.tsx';
+import { navigationFor } from './pages.ts';
+import styles from './palette.module.css';
+import { useFollow } from './shortcuts.ts';
+import { chooseTheme, THEMES } from './theme.ts';
+
+interface Entry {
+  readonly name: string;
+  readonly run: () => void;
+}
+
+/** Finds a page, a job by its id, or an action by its name. */
+export default function Palette({ onClose }: { readonly onClose: () => void }) {
+  const { session, signOut } = useSession();
+  const follow = useFollow();
+  const [text, setText] = useState('');
+  const [chosen, setChosen] = useState(0);
+
+  const entries = useMemo((): Entry[] => {
+    const pages = navigationFor(session)
+      .flatMap(({ destinations }) => destinations)
+      .map(({ name, path }) => ({ name, run: () => follow(path) }));
+    const themes = THEMES.map((theme) => ({
+      name: `Theme: ${theme}`,
+      run: () => chooseTheme(theme),
+    }));
+    return [
+      ...pages,
+      ...themes,
+      ...(session ? [{ name: 'Sign out', run: () => void signOut() }] : []),
+    ];
+  }, [session, follow, signOut]);
+
+  const job = /job_[0-9a-f]{32}/.exec(text)?.[0];
+  const found: Entry[] = job
+    ? [
+        { name: `Open ${job}`, run: () => follow(`/console/jobs/${job}`) },
+        { name: `Verify ${job}`, run: () => follow(`/verify/${job}`) },
+      ]
+    : entries.filter(({ name }) => name.toLowerCase().includes(text.trim().toLowerCase()));
+  const current = Math.min(chosen, found.length - 1);
+
+  const run = (entry: Entry | undefined) => {
+    if (entry === undefined) return;
+    onClose();
+    entry.run();
+  };
+  const handle = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) {
+      event.preventDefault();
+      setChosen((current + step + found.length) % Math.max(1, found.length));
+    }
+    if (event.key === 'Enter') {
+      event.preventDefault();
+      run(found[current]);
+    }
+  };
+
+  return (
+    <Dialog title="Go to" onClose={onClose}>
+      <TextField
+        label="Page, action or job id"
+        autoFocus
+        role="combobox"
+        aria-expanded
+        aria-controls="palette-list"
+        aria-activedescendant={current >= 0 ? `palette-${current}` : undefined}
+        value={text}
+        onChange={(event) => {
+          setText(event.target.value);
+          setChosen(0);
+        }}
+        onKeyDown={handle}
+      />
+      <div id="palette-list" role="listbox" aria-label="Results" className={styles.list}>
+        {found.map((entry, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above takes the keys
+          <div
+            key={entry.name}
+            id={`palette-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === current}
+            className={joinClasses(styles.entry, index === current && styles.current)}
+            onClick={() => run(entry)}
+          >
+            {entry.name}
+          </div>
+        ))}
+      </div>
+      {found.length === 0 && <p className="soft">Nothing has this name.</p>}
+    </Dialog>
+  );
+}

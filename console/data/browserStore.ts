@@ -1,0 +1,28 @@
+import { useSyncExternalStore } from 'react';
+
+/** A value that several parts of the page read, and that changes outside of them. */
+export interface Store<Value> {
+  get(): Value;
+  set(value: Value): void;
+  subscribe(listener: () => void): () => void;
+}
+
+export function createStore<Value>(first: Value): Store<Value> {
+  let current = first;
+  const listeners = new Set<() => void>();
+  return {
+    get: () => current,
+    set(value) {
+      current = value;
+      for (const listener of listeners) listener();
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+export function useStore<Value>(store: Store<Value>): Value {
+  return useSyncExternalStore(store.subscribe, store.get);
+}

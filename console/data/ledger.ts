@@ -1,0 +1,28 @@
+import { explorerLink } from './explorer.ts';
+import { useRead } from './queries.ts';
+
+/** What the pages have to know of this deployment; it does not change while they are open. */
+export function useConfig() {
+  return useRead('/config').data;
+}
+
+/** Makes links to an explorer; undefined where none shows this ledger. */
+export function useExplorer() {
+  const config = useConfig();
+  return {
+    transaction: (signature: string) => explorerLink(config, 'tx', signature),
+    address: (address: string) => explorerLink(config, 'address', address),
+  };
+}
+
+const KEYS = ['rpc', 'program', 'wallet'] as const;
+
+/** The page that verifies a job without the service; what it has to know stands behind the `#`. */
+export function verifyLink(
+  job: string,
+  facts: { readonly [Key in (typeof KEYS)[number]]?: string | null | undefined },
+): string {
+  const known = new URLSearchParams();
+  for (const key of KEYS) if (facts[key]) known.set(key, facts[key]);
+  return `/verify/${encodeURIComponent(job)}${known.size > 0 ? `#${known}` : ''}`;
+}

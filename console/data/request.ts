@@ -1,0 +1,116 @@
+import type { z } from 'zod';
+import type { consoleRoutes, ErrorBody, ErrorCode } from '../../api/console/contracts/index.ts';
+
+type Routes = (typeof consoleRoutes)[keyof typeof consoleRoutes];
+type Method = Routes['method'];
+export type PathOf<Verb extends Method> = Extract<Routes, { method: Verb }>['path'];
+type RouteOf<Verb extends Method, Path> = Extract<Routes, { method: Verb; path: Path }>;
+
+/** What a route of the console's API answers, as its contract says. */
+export type AnswerOf<Verb extends Method, Path> =
+  RouteOf<Verb, Path> extends { answer: infer Answer extends z.ZodType } ? z.output<Answer> : never;
+type BodyOf<Verb extends Method, Path> =
+  RouteOf<Verb, Path> extends { body: infer Body extends z.ZodType } ? z.input<Body> : undefined;
+type QueryOf<Verb extends Method, Path> =
+  RouteOf<Verb, Path> extends { query: infer Query extends z.ZodType }
+    ? { [Name in keyof z.input<Query>]?: z.input<Query>[Name] | undefined }
+    : undefined;
+
+interface Parts<Verb extends Method, Path> {
+  /** What stands for `:name` in the path. */
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: QueryOf<Verb, Path>;
+  readonly body?: BodyOf<Verb, Path>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export const API = '/console/api';
+
+/** The API refused a request; its message is for people. */
+export class RequestError extends Error {
+  override name = 'RequestError';
+  /** Null where something else than the API answered. */
+  readonly code: ErrorCode | null;
+  readonly status: number;
+  readonly param: string | null;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(response: Response, body: Partial<ErrorBody> | undefined) {
+    super(body?.error?.message ?? `The service answered with status ${response.status}.`);
+    this.code = body?.error?.code ?? null;
+    this.status = response.status;
+    this.param = body?.error?.param ?? null;
+    this.details = body?.error?.details ?? {};
+    this.retryAfterSeconds = Number(response.headers.get('retry-after')) || undefined;
+  }
+}
+
+/** No answer came: nothing is known of what the request did. */
+class UnreachableError extends Error {
+  override name = 'UnreachableError';
+
+  constructor(cause: unknown) {
+    super('The service did not answer. You may be offline.', { cause });
+  }
+}
+
+/** Where a route is, with its parameters and query. */
+export function addressOf(
+  path: string,
+  { params = {}, query = {} }: { params?: Parts<Method, string>['params']; query?: object } = {},
+): string {
+  const filled = path.replace(/:(\w+)/g, (_, name: string) =>
+    encodeURIComponent(params[name] ?? ''),
+  );
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') search.set(name, String(value));
+  }
+  return `${API}${filled}${search.size > 0 ? `?${search}` : ''}`;
+}
+
+/**
+ * Calls a route of the console's API.
+ *
+ * @throws RequestError when it refuses, UnreachableError when no answer comes
+ */
+export async function call<Verb extends Method, Path extends PathOf<Verb>>(
+  method: Verb,
+  path: Path,
+  parts: Parts<Verb, Path> = {},
+): Promise<AnswerOf<Verb, Path>> {
+  const response = await send(method, addressOf(path, parts as object), parts);
+  return (await response.json()) as AnswerOf<Verb, Path>;
+}
+
+/** The answer as it is, for routes that answer in another form. @throws as `call` does */
+export async function send(
+  method: Method,
+  address: string,
+  { body, signal }: { readonly body?: unknown; readonly signal?: AbortSignal | undefined } = {},
+): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(address, {
+      method,
+      headers: method === 'GET' ? {} : { 'content-type': 'application/json' },
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: signal ?? null,
+    });
+  } catch (cause) {
+    if (signal?.aborted) throw cause;
+    throw new UnreachableError(cause);
+  }
+  if (response.ok) return response;
+  throw new RequestError(response, await readError(response));
+}
+
+/** Something before the API, such as a proxy, answers in a form of its own. */
+async function readError(response: Response): Promise<ErrorBody | undefined> {
+  try {
+    return (await response.json()) as ErrorBody;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,14 @@
+import { RequestError } from './request.ts';
+
+/** Tells the page that the session is over, so that it asks for a new one without leaving. */
+const listeners = new Set<() => void>();
+
+export function noteEndedSession(error: unknown): void {
+  if (!(error instanceof RequestError) || error.code !== 'session_required') return;
+  for (const listener of listeners) listener();
+}
+
+export function onEndedSession(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}

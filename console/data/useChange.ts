@@ -1,0 +1,20 @@
+import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
+import type { PathOf } from './request.ts';
+
+/**
+ * An action that changes something, after which what was read under these paths is read anew.
+ * Nothing is repeated by itself: whoever pressed a button decides.
+ */
+export function useChange<Input, Result>(
+  change: (input: Input) => Promise<Result>,
+  paths: readonly PathOf<'GET'>[],
+): UseMutationResult<Result, Error, Input> {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: change,
+    // Offline it fails at once, so that nothing is sent later that was forgotten meanwhile.
+    networkMode: 'always',
+    onSettled: () =>
+      Promise.all(paths.map((path) => client.invalidateQueries({ queryKey: [path] }))),
+  });
+}

@@ -1,0 +1,55 @@
+import { useState } from 'react';
+import styles from './code.module.css';
+import { CopyButton, CopyIconButton } from './copy.tsx';
+
+/** The same in several languages, one at a time. */
+export function CodeTabs({
+  samples,
+}: {
+  readonly samples: readonly (readonly [language: string, code: string])[];
+}) {
+  const [shown, setShown] = useState(samples[0]?.[0]);
+  const code = samples.find(([language]) => language === shown)?.[1] ?? '';
+  return (
+    <div className={styles.block}>
+      <div className={styles.head}>
+        {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for entries of a form */}
+        <div className={styles.tabs} role="group" aria-label="Language">
+          {samples.map(([language]) => (
+            <button
+              key={language}
+              type="button"
+              className={styles.tab}
+              aria-pressed={language === shown}
+              onClick={() => setShown(language)}
+            >
+              {language}
+            </button>
+          ))}
+        </div>
+        <CopyButton text={code} />
+      </div>
+      <Pre code={code} label={`${shown} code`} />
+    </div>
+  );
+}
+
+export function Pre({ code, label }: { readonly code: string; readonly label: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
+    <section aria-label={label} tabIndex={0} className={styles.pre}>
+      <pre>{code}</pre>
+    </section>
+  );
+}
+
+/** One command with its copy button. */
+export function Command({ text }: { readonly text: string }) {
+  return (
+    <div className={`${styles.block} ${styles.line}`}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
+      <code tabIndex={0}>{text}</code>
+      <CopyIconButton text={text} what="command" />
+    </div>
+  );
+}

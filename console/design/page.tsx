@@ -1,0 +1,105 @@
+import { type ReactNode, useEffect, useId } from 'react';
+import styles from './page.module.css';
+
+/** The head of a page: its title is also the document's. */
+export function PageHeader({
+  title,
+  lead,
+  children,
+}: {
+  readonly title: string;
+  readonly lead?: ReactNode;
+  readonly children?: ReactNode;
+}) {
+  useEffect(() => {
+    document.title = `${title} · svc`;
+  }, [title]);
+  return (
+    <header className={styles.header}>
+      <div className={styles.heading}>
+        <h1>{title}</h1>
+        {lead && <p className={styles.lead}>{lead}</p>}
+      </div>
+      {children && <div className={styles.actions}>{children}</div>}
+    </header>
+  );
+}
+
+export function Section({
+  title,
+  lead,
+  actions,
+  children,
+}: {
+  readonly title: string;
+  readonly lead?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}) {
+  const id = useId();
+  return (
+    <section className={styles.section} aria-labelledby={id}>
+      <div className={styles.sectionHead}>
+        <div>
+          <h2 id={id}>{title}</h2>
+          {lead && <p className={styles.lead}>{lead}</p>}
+        </div>
+        {actions && <div className={styles.actions}>{actions}</div>}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+type Entries = readonly (readonly [term: string, value: ReactNode] | false)[];
+
+const isShown = (entry: Entries[number]): entry is readonly [string, ReactNode] => entry !== false;
+
+/** A row of numbers that are read at a glance. */
+export function Numbers({ entries }: { readonly entries: Entries }) {
+  return (
+    <dl className={styles.numbers}>
+      {entries.filter(isShown).map(([term, value]) => (
+        <div key={term} className={styles.number}>
+          <dt>{term}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Names and values in two columns. */
+export function Facts({ entries }: { readonly entries: Entries }) {
+  return (
+    <dl className={styles.facts}>
+      {entries.filter(isShown).map(([term, value]) => (
+        <Fact key={term} term={term} value={value} />
+      ))}
+    </dl>
+  );
+}
+
+function Fact({ term, value }: { readonly term: string; readonly value: ReactNode }) {
+  return (
+    <>
+      <dt>{term}</dt>
+      <dd>{value}</dd>
+    </>
+  );
+}
+
+export const Form = ({ children }: { readonly children: ReactNode }) => (
+  <div className={styles.form}>{children}</div>
+);
+export const Row = ({ children }: { readonly children: ReactNode }) => (
+  <div className={styles.row}>{children}</div>
+);
+export const Stack = ({ children }: { readonly children: ReactNode }) => (
+  <div className={styles.stack}>{children}</div>
+);
+export const Filters = ({ label, children }: { readonly label: string; children: ReactNode }) => (
+  <search className={styles.filters} aria-label={label}>
+    {children}
+  </search>
+);

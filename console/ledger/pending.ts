@@ -1,0 +1,65 @@
+import { createStore, useStore } from '../data/browserStore.ts';
+import { storage } from '../data/storage.ts';
+
+/** A signed transaction of which it is not certain yet what becomes of it. */
+export interface PendingTransaction {
+  readonly signature: string;
+  /** In base64, so that it can be sent again. */
+  readonly wire: string;
+  /** Above this height of the final chain it can never land. */
+  readonly lastValidBlockHeight: number;
+  readonly title: string;
+  readonly wallet: string;
+}
+
+/** How it ended, for certain. */
+export type Ending =
+  | { readonly kind: 'confirmed' }
+  | { readonly kind: 'failed'; readonly error: object | string }
+  | { readonly kind: 'expired' };
+
+export interface EndedTransaction extends PendingTransaction {
+  readonly ending: Ending;
+}
+
+const NAME = 'svc.pending';
+
+/** In this browser, so that a reload forgets none. */
+const pending = createStore<readonly PendingTransaction[]>(read());
+const ended = createStore<readonly EndedTransaction[]>([]);
+
+function read(): PendingTransaction[] {
+  try {
+    const kept: unknown = JSON.parse(storage.get(NAME) ?? '[]');
+    return Array.isArray(kept) ? kept : [];
+  } catch {
+    return [];
+  }
+}
+
+function write(transactions: readonly PendingTransaction[]): void {
+  storage.set(NAME, transactions.length === 0 ? null : JSON.stringify(transactions));
+  pending.set(transactions);
+}
+
+export function addPending(transaction: PendingTransaction): void {
+  write([...pending.get(), transaction]);
+}
+
+/** Of a transaction that never left this browser. */
+export function dropPending({ signature }: PendingTransaction): void {
+  write(pending.get().filter((one) => one.signature !== signature));
+}
+
+export function endPending(transaction: PendingTransaction, ending: Ending): void {
+  dropPending(transaction);
+  ended.set([...ended.get(), { ...transaction, ending }]);
+}
+
+/** Takes the news of an ending away. */
+export function dismissEnded(signature: string): void {
+  ended.set(ended.get().filter((one) => one.signature !== signature));
+}
+
+export const usePending = () => useStore(pending);
+export const useEnded = () => useStore(ended);

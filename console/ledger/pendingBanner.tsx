@@ -1,0 +1,95 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { refusalOf } from 'svc-client/wallet';
+import { useExplorer } from '../data/ledger.ts';
+import { TransactionLink } from '../design/address.tsx';
+import { Button } from '../design/button.tsx';
+import { Notice } from '../design/notice.tsx';
+import { followTransaction } from './follow.ts';
+import {
+  dismissEnded,
+  type EndedTransaction,
+  endPending,
+  type PendingTransaction,
+  useEnded,
+  usePending,
+} from './pending.ts';
+import { refusalSentence } from './refusals.ts';
+import { useLedger } from './useLedger.ts';
+
+/** Follows every transaction that this browser sent, after a reload too, and says how it ended. */
+export default function PendingBanner() {
+  const pending = usePending();
+  const ended = useEnded();
+  return (
+    <>
+      {pending.map((transaction) => (
+        <Followed key={transaction.signature} transaction={transaction} />
+      ))}
+      {ended.map((transaction) => (
+        <Ended key={transaction.signature} transaction={transaction} />
+      ))}
+    </>
+  );
+}
+
+function Followed({ transaction }: { readonly transaction: PendingTransaction }) {
+  const ledger = useLedger();
+  const client = useQueryClient();
+  const explorer = useExplorer();
+  useEffect(() => {
+    if (ledger === undefined) return;
+    const abort = new AbortController();
+    const { signal } = abort;
+    void followTransaction(transaction, { rpc: ledger.rpc, signal }).then((ending) => {
+      if (ending === undefined) return;
+      endPending(transaction, ending);
+      void client.invalidateQueries();
+    });
+    return () => abort.abort();
+  }, [transaction, ledger, client]);
+  return (
+    <Notice tone="info">
+      <p>
+        {transaction.title}: sent as{' '}
+        <TransactionLink
+          signature={transaction.signature}
+          href={explorer.transaction(transaction.signature)}
+        />
+      </p>
+      <p>It is followed until it is confirmed or can never land. Do not sign it again meanwhile.</p>
+    </Notice>
+  );
+}
+
+function Ended({ transaction }: { readonly transaction: EndedTransaction }) {
+  const { title, signature, ending } = transaction;
+  const explorer = useExplorer();
+  const dismiss = (
+    <Button size="small" onClick={() => dismissEnded(signature)}>
+      Dismiss
+    </Button>
+  );
+  const link = <TransactionLink signature={signature} href={explorer.transaction(signature)} />;
+  if (ending.kind === 'confirmed') {
+    return (
+      <Notice tone="ok" action={dismiss}>
+        <p>
+          {title}: confirmed. {link}
+        </p>
+      </Notice>
+    );
+  }
+  return (
+    <Notice tone="bad" action={dismiss}>
+      <p>
+        {title}:{' '}
+        {ending.kind === 'expired'
+          ? 'it expired and can never land.'
+          : refusalSentence(refusalOf(ending.error as never))}{' '}
+        {link}
+      </p>
+      <p>Nothing moved but, if it failed on the ledger, its fee. You can try again.</p>
+    </Notice>
+  );
+}

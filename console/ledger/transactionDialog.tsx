@@ -1,0 +1,157 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { shorten } from '../design/address.tsx';
+import { Button } from '../design/button.tsx';
+import { Command } from '../design/code.tsx';
+import { Dialog } from '../design/dialog.tsx';
+import { ErrorNotice, Loading, Notice } from '../design/notice.tsx';
+import { useSignedIn } from '../session/signedIn.tsx';
+import { connect, useConnection, useWallets } from '../wallet/wallets.ts';
+import { usePending } from './pending.ts';
+import { refusalSentence } from './refusals.ts';
+import { messageOf, type Plan, preview, RefusedError, signAndSend } from './transaction.ts';
+import styles from './transactionDialog.module.css';
+import { useLedger } from './useLedger.ts';
+
+const NOTHING_MOVED = 'Nothing was sent and nothing moved.';
+
+/** Says what a transaction would do, has the wallet sign it, and sends it. */
+export function TransactionDialog({
+  plan,
+  onClose,
+}: {
+  readonly plan: Plan;
+  readonly onClose: () => void;
+}) {
+  const { wallet } = useSignedIn();
+  const signer = plan.signer ?? wallet;
+  const isOther = signer !== wallet;
+  const ledger = useLedger();
+  const connection = useConnection();
+  const wallets = useWallets();
+  const isSame = usePending().some((one) => one.title === plan.title && one.wallet === wallet);
+  const [isSigning, setSigning] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const simulated = useQuery({
+    queryKey: ['preview', plan.title, signer],
+    queryFn: () => {
+      if (ledger === undefined) throw new Error('There is no node to ask.');
+      return preview(plan, signer, ledger);
+    },
+    enabled: ledger !== undefined,
+    gcTime: 0,
+    staleTime: 0,
+  });
+
+  const sign = async () => {
+    if (ledger === undefined || connection === undefined) return;
+    setSigning(true);
+    setError(undefined);
+    try {
+      await signAndSend(plan, connection, ledger);
+      onClose();
+    } catch (thrown) {
+      setError(thrown);
+      setSigning(false);
+    }
+  };
+
+  const message = useQuery({
+    queryKey: ['message', plan.title, signer],
+    queryFn: () => ledger && messageOf(plan, signer, ledger),
+    enabled: ledger !== undefined && isOther,
+    gcTime: 0,
+  });
+  const isOwn = connection?.account.address === wallet;
+  const canSign = simulated.data?.accepted === true && isOwn && !isOther && !isSame;
+  return (
+    <Dialog
+      title={plan.title}
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            kind="primary"
+            disabled={!canSign}
+            pending={isSigning && 'Confirm in the wallet…'}
+            onClick={() => void sign()}
+          >
+            Sign and send
+          </Button>
+        </>
+      }
+    >
+      {ledger === undefined && (
+        <Notice tone="warn">
+          <p>This deployment names no ledger's node for browsers.</p>
+          <p>
+            Send the transaction by `npx svc send`, or ask the operator for SVC_CONSOLE_RPC_URL.
+          </p>
+        </Notice>
+      )}
+      {simulated.isLoading && <Loading what="what the ledger would do" />}
+      {simulated.error && (
+        <ErrorNotice
+          error={new Error("The ledger's node does not answer.", { cause: simulated.error })}
+          money={NOTHING_MOVED}
+          onRetry={() => void simulated.refetch()}
+        />
+      )}
+      {simulated.data?.accepted === true && (
+        <ul className={styles.effects}>
+          {simulated.data.effects.map((effect) => (
+            <li key={effect}>{effect}</li>
+          ))}
+        </ul>
+      )}
+      {simulated.data?.accepted === false && (
+        <Notice tone="bad">
+          <p>{refusalSentence(simulated.data.refusal)}</p>
+          <p>This is what the ledger would answer. {NOTHING_MOVED}</p>
+        </Notice>
+      )}
+      {isSame && (
+        <Notice tone="warn">
+          <p>The same is on its way already. It has to end before you can sign it again.</p>
+        </Notice>
+      )}
+      {isOther && (
+        <>
+          <p>
+            {shorten(signer)} has to sign this, which is not the wallet that is signed in. For a
+            multisig, this is the message for its transaction builder:
+          </p>
+          {message.data && <Command text={message.data} />}
+        </>
+      )}
+      {!isOwn && !isOther && (
+        <Notice
+          tone="warn"
+          action={wallets.map((one) => (
+            <Button
+              key={one.name}
+              size="small"
+              onClick={() => void connect(one).catch((thrown) => setError(thrown))}
+            >
+              Connect {one.name}
+            </Button>
+          ))}
+        >
+          <p>
+            {connection
+              ? `The wallet shows another account than ${shorten(wallet)}.`
+              : `Connect the wallet that holds ${shorten(wallet)}.`}
+          </p>
+        </Notice>
+      )}
+      {error !== undefined && <ErrorNotice error={readable(error)} money={NOTHING_MOVED} />}
+    </Dialog>
+  );
+}
+
+function readable(error: unknown): Error {
+  if (error instanceof RefusedError) return new Error(refusalSentence(error.refusal));
+  const words = error instanceof Error ? error.message : 'it gave no reason';
+  return new Error(`The wallet did not sign: ${words}`);
+}

@@ -1,0 +1,103 @@
+import { useState } from 'react';
+import { useRead } from '../../data/queries.ts';
+import { Address, shortenJobId } from '../../design/address.tsx';
+import { Button } from '../../design/button.tsx';
+import { Credits } from '../../design/credits.tsx';
+import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
+import { PageHeader } from '../../design/page.tsx';
+import { State } from '../../design/state.tsx';
+import { type Column, Table } from '../../design/table.tsx';
+import { formatLeft } from '../../design/time.tsx';
+import { useLedgerTime } from '../../ledger/useLedgerTime.ts';
+import type { OpenDispute } from './evidence.ts';
+import { VerdictDrawer } from './verdictDrawer.tsx';
+
+const EVERY_MS = 10_000;
+
+export default function ArbiterPage() {
+  const { data, error, isLoading, refetch } = useRead('/arbiter/disputes', { everyMs: EVERY_MS });
+  const now = useLedgerTime();
+  const [opened, setOpened] = useState<string>();
+  const dispute = data?.data.find(({ job_id }) => job_id === opened);
+  const columns: readonly Column<OpenDispute>[] = [
+    {
+      title: 'Job',
+      cell: ({ job_id }) => (
+        <Button kind="quiet" size="small" onClick={() => setOpened(job_id)}>
+          {shortenJobId(job_id)}
+        </Button>
+      ),
+    },
+    {
+      title: 'Verdict possible',
+      cell: ({ judged_from, arbitration_ends_at }) => (
+        <When from={judged_from} until={arbitration_ends_at} now={now} />
+      ),
+    },
+    { title: 'Wallet', cell: ({ wallet }) => <Address address={wallet} what="wallet" /> },
+    {
+      title: 'Worker',
+      cell: ({ worker_address }) =>
+        worker_address === null ? '–' : <Address address={worker_address} what="worker" />,
+    },
+    {
+      title: 'Charged',
+      isNumber: true,
+      cell: ({ credits_charged }) => <Credits credits={credits_charged} />,
+    },
+  ];
+  return (
+    <>
+      <PageHeader
+        title="Arbiter"
+        lead="Open disputes, the most urgent first. A verdict for the client needs signed evidence."
+      />
+      {isLoading && <Loading what="the disputes" />}
+      {error && (
+        <ErrorNotice
+          error={error}
+          money="Nothing was decided; the charges stand as they were."
+          onRetry={() => void refetch()}
+        />
+      )}
+      {data &&
+        (data.data.length === 0 ? (
+          <Empty title="No open dispute">
+            <p className="soft">
+              Clients have 60 seconds from the settlement; the arbiter has 24 hours from the
+              dispute.
+            </p>
+          </Empty>
+        ) : (
+          <Table
+            caption="Open disputes"
+            columns={columns}
+            rows={data.data}
+            rowKey={({ job_id }) => job_id}
+          />
+        ))}
+      {dispute && <VerdictDrawer dispute={dispute} onClose={() => setOpened(undefined)} />}
+    </>
+  );
+}
+
+function When({
+  from,
+  until,
+  now,
+}: {
+  readonly from: string | null;
+  readonly until: string | null;
+  readonly now: number | undefined;
+}) {
+  if (now === undefined || until === null) return <>–</>;
+  if (from !== null && now <= Date.parse(from)) {
+    return <State tone="live" word={`in ${formatLeft(Date.parse(from) - now)}`} />;
+  }
+  const leftMs = Date.parse(until) - now;
+  return leftMs > 0 ? (
+    <State tone="warn" word={`${formatLeft(leftMs)} left`} />
+  ) : (
+    <State tone="idle" word="too late: it expires" />
+  );
+}

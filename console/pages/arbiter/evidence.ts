@@ -1,0 +1,114 @@
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { base58 } from '@scure/base';
+import {
+  PublicKey,
+  parseReceipt,
+  receiptMessage,
+  type SignedMessage,
+  verifySignature,
+} from 'svc-client/wallet';
+import type { DisputeList } from '../../../api/console/contracts/index.ts';
+
+export type OpenDispute = DisputeList['data'][number];
+
+/** Evidence as the program will judge it: what to send, or why it convicts nobody. */
+export type Judged =
+  | {
+      readonly convicts: true;
+      readonly evidence: readonly SignedMessage[];
+      readonly finding: string;
+    }
+  | { readonly convicts: false; readonly finding: string };
+
+const refuse = (finding: string): Judged => ({ convicts: false, finding });
+const hashOf = (text: string | null): string => (text ?? '').replace(/^sha256:/, '');
+
+/** Against the gateway: a receipt for the client's text, where the proof is of another one. */
+export function judgeReceipt(text: string, dispute: OpenDispute, programId: string): Judged {
+  const receipt = parseReceipt(text.trim());
+  if (receipt === undefined) return refuse('This is not a delivery receipt.');
+  const { signer, signature } = receipt;
+  const clientHash = hashOf(dispute.your_hash);
+  if (clientHash === hashOf(dispute.proof_hash)) {
+    return refuse("The client's text is the proven one: the receipt convicts nobody.");
+  }
+  const message = receiptMessage({
+    programId: new PublicKey(programId),
+    job: new PublicKey(dispute.job_address),
+    outputHash: hexToBytes(clientHash),
+  });
+  const signed = { publicKey: signer, message, signature };
+  if (!verifySignature(signed)) {
+    return refuse("The receipt was not signed for this job and the client's text.");
+  }
+  return {
+    convicts: true,
+    evidence: [signed],
+    finding: `${signer.toBase58()} signed that the client's text was delivered; the proof is of another.`,
+  };
+}
+
+const PREFIX = 'svc-proof-v1';
+const KEY_BYTES = 32;
+const JOB_AT = PREFIX.length + KEY_BYTES;
+const WORKER_AT = JOB_AT + KEY_BYTES;
+const ATTEMPT_AT = WORKER_AT + KEY_BYTES;
+const HASH_AT = ATTEMPT_AT + 1;
+const PROOF_BYTES = HASH_AT + KEY_BYTES + 8;
+
+/** Against the worker: the recorded proof, and another one of the same attempt. */
+export function judgeProofs(texts: readonly [string, string], dispute: OpenDispute): Judged {
+  const recorded = parseSigned(texts[0]);
+  const other = parseSigned(texts[1]);
+  if (recorded === undefined) return refuse('The recorded proof is not a signed message.');
+  if (other === undefined) return refuse('The other proof is not a signed message.');
+  for (const proof of [recorded, other]) {
+    const fault = faultOf(proof, dispute);
+    if (fault !== undefined) return refuse(fault);
+  }
+  if (hashIn(recorded) !== hashOf(dispute.proof_hash)) {
+    return refuse('The first proof is not the recorded one: its text is another.');
+  }
+  if (bytesToHex(recorded.message) === bytesToHex(other.message)) {
+    return refuse('Both proofs say the same: they convict nobody.');
+  }
+  if (recorded.publicKey.toBase58() !== other.publicKey.toBase58()) {
+    return refuse('The proofs were signed by two keys.');
+  }
+  return {
+    convicts: true,
+    evidence: [recorded, other],
+    finding: 'The worker signed two different proofs of one attempt. It loses stake.',
+  };
+}
+
+/** Why a message is no proof about this job; undefined where it is one. */
+function faultOf(proof: SignedMessage, dispute: OpenDispute): string | undefined {
+  const { message } = proof;
+  const isProof =
+    message.length === PROOF_BYTES &&
+    new TextDecoder().decode(message.subarray(0, PREFIX.length)) === PREFIX;
+  if (!isProof) return "A message is not a worker's proof.";
+  const keyAt = (at: number) => base58.encode(message.subarray(at, at + KEY_BYTES));
+  if (keyAt(JOB_AT) !== dispute.job_address) return 'A proof is of another job.';
+  if (keyAt(WORKER_AT) !== dispute.worker_address) return 'A proof is of another worker.';
+  if (message[ATTEMPT_AT] !== dispute.attempt) return 'A proof is of another attempt.';
+  return verifySignature(proof) ? undefined : 'A signature does not fit its message.';
+}
+
+const hashIn = ({ message }: SignedMessage) =>
+  bytesToHex(message.subarray(HASH_AT, HASH_AT + KEY_BYTES));
+
+/** The JSON that `svc send --signed-message` reads. */
+function parseSigned(text: string): SignedMessage | undefined {
+  try {
+    const { public_key, message, signature } = JSON.parse(text) as Record<string, string>;
+    return {
+      publicKey: new PublicKey(public_key ?? ''),
+      message: hexToBytes(message ?? ''),
+      signature: base58.decode(signature ?? ''),
+    };
+  } catch {
+    return undefined;
+  }
+}

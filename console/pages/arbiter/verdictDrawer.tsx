@@ -1,0 +1,189 @@
+import { useState } from 'react';
+import {
+  createAddresses,
+  PublicKey,
+  type SignedMessage,
+  verdictInstructions,
+} from 'svc-client/wallet';
+import { useConfig, useExplorer, verifyLink } from '../../data/ledger.ts';
+import { useRead } from '../../data/queries.ts';
+import { Address, TransactionLink } from '../../design/address.tsx';
+import { Button } from '../../design/button.tsx';
+import { Credits } from '../../design/credits.tsx';
+import { Drawer } from '../../design/dialog.tsx';
+import { SelectField, TextArea, TextField } from '../../design/field.tsx';
+import { Notice } from '../../design/notice.tsx';
+import { Facts } from '../../design/page.tsx';
+import type { Plan } from '../../ledger/transaction.ts';
+import { TransactionDialog } from '../../ledger/transactionDialog.tsx';
+import { type Judged, judgeProofs, judgeReceipt, type OpenDispute } from './evidence.ts';
+
+type Verdict = 'rejected' | 'upheld_gateway' | 'upheld_worker';
+
+const VERDICTS = [
+  ['rejected', 'Rejected: the charge stands'],
+  ['upheld_gateway', 'Upheld against the gateway, by its receipt'],
+  ['upheld_worker', 'Upheld against the worker, by two proofs'],
+] as const;
+
+/** One dispute: its facts, the evidence judged in this browser, and the verdict's transaction. */
+export function VerdictDrawer({
+  dispute,
+  onClose,
+}: {
+  readonly dispute: OpenDispute;
+  readonly onClose: () => void;
+}) {
+  const config = useConfig();
+  const arbiter = useRead('/operator/ledger').data?.arbiter;
+  const [verdict, setVerdict] = useState<Verdict>('rejected');
+  const [receipt, setReceipt] = useState('');
+  const [recorded, setRecorded] = useState('');
+  const [other, setOther] = useState('');
+  const [plan, setPlan] = useState<Plan>();
+  const programId = config?.program_id;
+  const judged = ((): Judged | undefined => {
+    if (programId === undefined) return undefined;
+    if (verdict === 'upheld_gateway') {
+      return receipt === '' ? undefined : judgeReceipt(receipt, dispute, programId);
+    }
+    if (verdict === 'upheld_worker') {
+      return recorded === '' || other === '' ? undefined : judgeProofs([recorded, other], dispute);
+    }
+    return { convicts: true, evidence: [], finding: 'Without evidence the charge stands.' };
+  })();
+  const decide = () => {
+    if (!judged?.convicts || programId === undefined || arbiter === undefined) return;
+    setPlan(verdictPlan({ dispute, verdict, evidence: judged.evidence, arbiter, programId }));
+  };
+  return (
+    <Drawer
+      title={dispute.job_id}
+      onClose={onClose}
+      foot={
+        <Button kind="primary" disabled={!judged?.convicts || !arbiter} onClick={decide}>
+          See what the verdict does
+        </Button>
+      }
+    >
+      <DisputeFacts dispute={dispute} />
+      <SelectField
+        label="Verdict"
+        options={VERDICTS}
+        value={verdict}
+        onChange={({ target }) => setVerdict(target.value as Verdict)}
+      />
+      {verdict === 'upheld_gateway' && (
+        <TextField
+          label="Delivery receipt"
+          isCode
+          value={receipt}
+          onChange={({ target }) => setReceipt(target.value)}
+        />
+      )}
+      {verdict === 'upheld_worker' && (
+        <>
+          <TextArea
+            label="The recorded proof"
+            hint='{"public_key", "message", "signature"}, as `svc send --signed-message` reads it'
+            isCode
+            value={recorded}
+            onChange={({ target }) => setRecorded(target.value)}
+          />
+          <TextArea
+            label="The other proof of the same attempt"
+            isCode
+            value={other}
+            onChange={({ target }) => setOther(target.value)}
+          />
+        </>
+      )}
+      {judged && (
+        <Notice tone={judged.convicts ? 'ok' : 'bad'}>
+          <p>{judged.finding}</p>
+        </Notice>
+      )}
+      {plan && <TransactionDialog plan={plan} onClose={() => setPlan(undefined)} />}
+    </Drawer>
+  );
+}
+
+function DisputeFacts({ dispute }: { readonly dispute: OpenDispute }) {
+  const config = useConfig();
+  const explorer = useExplorer();
+  const { wallet, job_id, settlement_tx, dispute_tx } = dispute;
+  const known = { rpc: config?.rpc_url, program: config?.program_id, wallet };
+  return (
+    <Facts
+      entries={[
+        ['Model', dispute.model],
+        ['Charged', <Credits key="charged" credits={dispute.credits_charged} size="line" />],
+        ['Wallet', <Address key="wallet" address={wallet} />],
+        ['Opened by', dispute.disputed_by_wallet ? 'the wallet' : 'its controller'],
+        ['Proven text', <code key="proof">{dispute.proof_hash}</code>],
+        ["Client's text", <code key="client">{dispute.your_hash}</code>],
+        ['Attempt', String(dispute.attempt)],
+        settlement_tx !== null && [
+          'Settlement',
+          <TransactionLink
+            key="settlement"
+            signature={settlement_tx}
+            href={explorer.transaction(settlement_tx)}
+          />,
+        ],
+        dispute_tx !== null && [
+          'Dispute',
+          <TransactionLink
+            key="dispute"
+            signature={dispute_tx}
+            href={explorer.transaction(dispute_tx)}
+          />,
+        ],
+        [
+          'Verification',
+          <a key="verify" href={verifyLink(job_id, known)}>
+            Verify the job by any node
+          </a>,
+        ],
+      ]}
+    />
+  );
+}
+
+function verdictPlan(decision: {
+  readonly dispute: OpenDispute;
+  readonly verdict: Verdict;
+  readonly evidence: readonly SignedMessage[];
+  readonly arbiter: string;
+  readonly programId: string;
+}): Plan {
+  const { dispute, verdict, evidence, arbiter } = decision;
+  const programId = new PublicKey(decision.programId);
+  const [receipt] = evidence;
+  const isByOther =
+    verdict === 'upheld_gateway' && receipt?.publicKey.toBase58() !== dispute.settled_by;
+  return {
+    title: `Decide ${dispute.job_id}`,
+    signer: arbiter,
+    instructions: verdictInstructions(evidence, {
+      programId,
+      arbiter: new PublicKey(arbiter),
+      // A signer of the gateway other than the one that settled counts by the gateway's list.
+      ...(isByOther && { gateway: new PublicKey(dispute.controller) }),
+      job: new PublicKey(dispute.job_address),
+      creditAccount: createAddresses(programId).creditAccount(new PublicKey(dispute.wallet)),
+      worker: new PublicKey(dispute.worker_address ?? ''),
+      verdict,
+    }),
+    watched: [],
+    describe: () =>
+      verdict === 'rejected'
+        ? [`The charge of ${dispute.credits_charged} credits stands.`]
+        : [
+            `${dispute.credits_charged} credits are owed to the wallet.`,
+            ...(verdict === 'upheld_worker'
+              ? [`The worker loses up to ${dispute.slash_tokens} of its staked units.`]
+              : []),
+          ],
+  };
+}

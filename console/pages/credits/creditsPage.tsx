@@ -1,0 +1,155 @@
+import { useState } from 'react';
+import type { ConsoleAccount } from '../../../api/console/contracts/index.ts';
+import { useConfig } from '../../data/ledger.ts';
+import { useRead } from '../../data/queries.ts';
+import { Address } from '../../design/address.tsx';
+import { Button } from '../../design/button.tsx';
+import { Credits, formatCount } from '../../design/credits.tsx';
+import { Empty, ErrorNotice, Loading, Notice } from '../../design/notice.tsx';
+import { Facts, Numbers, PageHeader, Row, Section } from '../../design/page.tsx';
+import { State } from '../../design/state.tsx';
+import { Ago } from '../../design/time.tsx';
+import type { Plan } from '../../ledger/transaction.ts';
+import { TransactionDialog } from '../../ledger/transactionDialog.tsx';
+import { BuyDialog } from './buyDialog.tsx';
+import { HistorySection } from './historySection.tsx';
+import { LimitsDialog } from './limitsDialog.tsx';
+import { stopSpenderPlan } from './plans.ts';
+import { WithdrawDialog } from './withdrawDialog.tsx';
+
+type Asked = 'buy' | 'withdraw' | 'limits';
+
+export default function CreditsPage() {
+  const { data, error, isLoading, refetch } = useRead('/account');
+  const config = useConfig();
+  const [asked, setAsked] = useState<Asked>();
+  const [plan, setPlan] = useState<Plan>();
+  const close = () => setAsked(undefined);
+  const show = (made: Plan) => {
+    close();
+    setPlan(made);
+  };
+  return (
+    <>
+      <PageHeader title="Credits">
+        {data && (
+          <Row>
+            <Button
+              disabled={!data.is_open || data.available_credits === 0}
+              onClick={() => setAsked('withdraw')}
+            >
+              Withdraw…
+            </Button>
+            <Button kind="primary" onClick={() => setAsked('buy')}>
+              Buy credits…
+            </Button>
+          </Row>
+        )}
+      </PageHeader>
+      {isLoading && <Loading what="the account" />}
+      {error && (
+        <ErrorNotice
+          error={error}
+          money="Your credits are on the ledger and not affected."
+          onRetry={() => void refetch()}
+        />
+      )}
+      {data && (
+        <>
+          {data.rules.deposits_paused && (
+            <Notice tone="warn">
+              <p>Buying credits is paused. What you have can be spent and withdrawn as ever.</p>
+            </Notice>
+          )}
+          {data.is_open ? (
+            <Balances account={data} />
+          ) : (
+            <Empty title="No credit account yet">
+              <p>Your first purchase opens it, with your limits, in the same signature.</p>
+              <Row>
+                <Button kind="primary" onClick={() => setAsked('buy')}>
+                  Buy the first credits
+                </Button>
+              </Row>
+            </Empty>
+          )}
+          {data.is_open && (
+            <Section
+              title="Who may lock your credits"
+              lead="The program holds the spender to these limits, whatever the service does."
+              actions={
+                <Row>
+                  <Button onClick={() => setAsked('limits')}>Change the limits…</Button>
+                  {data.spender && (
+                    <Button
+                      kind="danger"
+                      onClick={() =>
+                        setPlan(stopSpenderPlan(data.wallet, config?.program_id ?? ''))
+                      }
+                    >
+                      Stop the spender…
+                    </Button>
+                  )}
+                </Row>
+              }
+            >
+              <Spender account={data} />
+            </Section>
+          )}
+          {data.is_open && <HistorySection />}
+          {asked === 'buy' && <BuyDialog account={data} onPlan={show} onClose={close} />}
+          {asked === 'withdraw' && <WithdrawDialog account={data} onPlan={show} onClose={close} />}
+          {asked === 'limits' && <LimitsDialog account={data} onPlan={show} onClose={close} />}
+        </>
+      )}
+      {plan && <TransactionDialog plan={plan} onClose={() => setPlan(undefined)} />}
+    </>
+  );
+}
+
+function Balances({ account }: { readonly account: ConsoleAccount }) {
+  const { available_credits, locked_credits, owed_credits, last_topup_at } = account;
+  return (
+    <Section title="Balance">
+      <Credits credits={available_credits} size="large" />
+      <Numbers
+        entries={[
+          ['Locked in jobs', formatCount(locked_credits)],
+          ['Owed after disputes', formatCount(owed_credits)],
+          ['Spent today (UTC)', formatCount(account.spender?.spent_today_credits ?? 0)],
+          ['Last purchase', last_topup_at ? <Ago time={last_topup_at} /> : 'none yet'],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Spender({ account: { spender } }: { readonly account: ConsoleAccount }) {
+  if (spender === null) {
+    return (
+      <Notice tone="warn">
+        <p>Nobody but your wallet may lock credits: requests with your API key get 403.</p>
+        <p>Change the limits to name the service again.</p>
+      </Notice>
+    );
+  }
+  const limit = (credits: string | null) =>
+    credits === null ? 'no limit' : <Credits credits={BigInt(credits)} size="line" />;
+  return (
+    <Facts
+      entries={[
+        ['Spender', <Address key="address" address={spender.address} />],
+        [
+          'Who it is',
+          spender.is_service ? (
+            <State key="who" tone="ok" word="this service's gateway" />
+          ) : (
+            <State key="who" tone="warn" word="not this service" />
+          ),
+        ],
+        ['At most per job', limit(spender.limit_per_job_credits)],
+        ['At most per day', limit(spender.limit_per_day_credits)],
+      ]}
+    />
+  );
+}

@@ -1,0 +1,114 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import type { AccountHistory } from '../../../api/console/contracts/index.ts';
+import { useExplorer } from '../../data/ledger.ts';
+import { call } from '../../data/request.ts';
+import { shortenJobId, TransactionLink } from '../../design/address.tsx';
+import { Button } from '../../design/button.tsx';
+import { formatCount } from '../../design/credits.tsx';
+import { ErrorNotice, Loading } from '../../design/notice.tsx';
+import { Row, Section } from '../../design/page.tsx';
+import { Table } from '../../design/table.tsx';
+import { Time } from '../../design/time.tsx';
+
+type Change = AccountHistory['data'][number];
+
+/** `JobSettled` → `Job settled`. */
+const words = (event: string) =>
+  event.replace(/(?<=.)[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+function signed(credits: number): string {
+  if (credits === 0) return '–';
+  return credits > 0 ? `+${formatCount(credits)}` : `−${formatCount(-credits)}`;
+}
+
+/** Every change of the account, as the ledger's events state it. */
+export function HistorySection() {
+  const explorer = useExplorer();
+  const history = useInfiniteQuery({
+    queryKey: ['/account/history'],
+    queryFn: ({ pageParam, signal }) =>
+      call('GET', '/account/history', {
+        query: pageParam ? { before: pageParam } : {},
+        signal,
+      }),
+    initialPageParam: '',
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+  });
+  const rows = history.data?.pages.flatMap(({ data }) => data) ?? [];
+  return (
+    <Section title="History" lead="From the ledger's events, newest first.">
+      {history.isLoading && <Loading what="the history" />}
+      {history.error && (
+        <ErrorNotice
+          error={history.error}
+          money="Your credits are on the ledger and not affected."
+          onRetry={() => void history.refetch()}
+        />
+      )}
+      {history.data && (
+        <Table<Change>
+          caption="Changes of the credit account"
+          rows={rows}
+          rowKey={({ sequence }) => sequence}
+          columns={[
+            { title: 'Time', cell: ({ at }) => <Time time={at} /> },
+            {
+              title: 'Change',
+              cell: ({ event, job_id }) => (
+                <>
+                  {words(event)}
+                  {job_id && (
+                    <div>
+                      <Link href={`/console/jobs/${job_id}`} className="mono">
+                        {shortenJobId(job_id)}
+                      </Link>
+                    </div>
+                  )}
+                </>
+              ),
+            },
+            {
+              title: 'Available',
+              isNumber: true,
+              cell: ({ available_change_credits, available_credits }) => (
+                <>
+                  {signed(available_change_credits)}
+                  {available_credits !== null && (
+                    <div className="soft">{formatCount(available_credits)}</div>
+                  )}
+                </>
+              ),
+            },
+            {
+              title: 'Locked',
+              isNumber: true,
+              cell: ({ locked_change_credits, locked_credits }) => (
+                <>
+                  {signed(locked_change_credits)}
+                  {locked_credits !== null && (
+                    <div className="soft">{formatCount(locked_credits)}</div>
+                  )}
+                </>
+              ),
+            },
+            {
+              title: 'Transaction',
+              cell: ({ tx }) => <TransactionLink signature={tx} href={explorer.transaction(tx)} />,
+            },
+          ]}
+        />
+      )}
+      {history.hasNextPage && (
+        <Row>
+          <Button
+            pending={history.isFetchingNextPage && 'Reading…'}
+            onClick={() => void history.fetchNextPage()}
+          >
+            Show older ones
+          </Button>
+        </Row>
+      )}
+    </Section>
+  );
+}

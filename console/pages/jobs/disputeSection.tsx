@@ -1,0 +1,139 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { useState } from 'react';
+import { createAddresses, jobDispute, PublicKey } from 'svc-client/wallet';
+import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
+import { useConfig } from '../../data/ledger.ts';
+import { call, RequestError } from '../../data/request.ts';
+import { useChange } from '../../data/useChange.ts';
+import { Button } from '../../design/button.tsx';
+import { TextArea } from '../../design/field.tsx';
+import { ErrorNotice, Notice } from '../../design/notice.tsx';
+import { Facts, Row } from '../../design/page.tsx';
+import { formatLeft, Time } from '../../design/time.tsx';
+import type { Plan } from '../../ledger/transaction.ts';
+import { TransactionDialog } from '../../ledger/transactionDialog.tsx';
+import { useLedgerTime } from '../../ledger/useLedgerTime.ts';
+import { useSignedIn } from '../../session/signedIn.tsx';
+
+const MONEY = 'No dispute was opened. The charge stands as it was.';
+
+/** How the dispute stands; while its window is open, the way to open one. */
+export function DisputeSection({ job }: { readonly job: ConsoleJob }) {
+  const now = useLedgerTime();
+  const { dispute, dispute_window_ends_at: endsAt } = job;
+  if (dispute) {
+    return (
+      <>
+        <h3>Dispute</h3>
+        <Facts
+          entries={[
+            ['State', dispute.status],
+            ['Your text', <code key="hash">{dispute.your_hash}</code>],
+            dispute.arbitration_ends_at !== null && [
+              'Decided until',
+              <Time key="until" time={dispute.arbitration_ends_at} />,
+            ],
+          ]}
+        />
+      </>
+    );
+  }
+  if (job.status !== 'settled' || endsAt === null || now === undefined) return null;
+  const leftMs = Date.parse(endsAt) - now;
+  if (leftMs <= 0) return null;
+  return <OpenDispute job={job} leftMs={leftMs} />;
+}
+
+function OpenDispute({ job, leftMs }: { readonly job: ConsoleJob; readonly leftMs: number }) {
+  const { wallet } = useSignedIn();
+  const config = useConfig();
+  const [text, setText] = useState('');
+  const [plan, setPlan] = useState<Plan>();
+  const hash = bytesToHex(sha256(new TextEncoder().encode(text)));
+  const isProven = job.on_chain.proof_hash === `sha256:${hash}`;
+  const open = useChange(
+    () =>
+      call('POST', '/jobs/:job_id/dispute', {
+        params: { job_id: job.id },
+        body: { received_output_hash: `sha256:${hash}` },
+      }),
+    ['/jobs', '/jobs/:job_id'],
+  );
+  const isLimited =
+    open.error instanceof RequestError && open.error.code === 'dispute_limit_reached';
+  return (
+    <>
+      <h3>
+        Dispute{' '}
+        <span className="soft number" role="timer">
+          {formatLeft(leftMs)} left, by the ledger's time
+        </span>
+      </h3>
+      <TextArea
+        label="The text that you received"
+        hint={
+          text === ''
+            ? 'Paste it as it came. It is hashed here and goes nowhere.'
+            : isProven
+              ? 'This is the proven text: there is nothing to dispute.'
+              : 'This is not the proven text.'
+        }
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <Row>
+        <Button
+          kind="danger"
+          disabled={text === '' || isProven}
+          pending={open.isPending && 'Opening…'}
+          onClick={() => open.mutate(undefined)}
+        >
+          Open a dispute
+        </Button>
+        {isLimited && config && (
+          <Button
+            onClick={() => setPlan(disputePlan({ job, wallet, hash, program: config.program_id }))}
+          >
+            Open it by your own signature…
+          </Button>
+        )}
+      </Row>
+      {open.error && <ErrorNotice error={open.error} money={MONEY} />}
+      {open.data && (
+        <Notice tone={open.data.dispute_opened ? 'ok' : 'info'}>
+          <p>{open.data.message ?? 'The dispute is open. The charge is repaid if it is upheld.'}</p>
+        </Notice>
+      )}
+      {plan && <TransactionDialog plan={plan} onClose={() => setPlan(undefined)} />}
+    </>
+  );
+}
+
+function disputePlan(dispute: {
+  readonly job: ConsoleJob;
+  readonly wallet: string;
+  readonly hash: string;
+  readonly program: string;
+}): Plan {
+  const { job, hash } = dispute;
+  const programId = new PublicKey(dispute.program);
+  const wallet = new PublicKey(dispute.wallet);
+  return {
+    title: `Dispute ${job.id}`,
+    instructions: [
+      jobDispute({
+        programId,
+        signer: wallet,
+        job: new PublicKey(job.on_chain.escrow_pda),
+        creditAccount: createAddresses(programId).creditAccount(wallet),
+        clientHash: hexToBytes(hash),
+      }),
+    ],
+    watched: [],
+    describe: () => [
+      'The ledger notes that you received another text than the proven one.',
+      `If the arbiter upholds it, ${job.credits_charged} credits are owed to you.`,
+    ],
+  };
+}

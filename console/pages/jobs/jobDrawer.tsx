@@ -1,0 +1,92 @@
+import { lazy, Suspense } from 'react';
+import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
+import { useExplorer } from '../../data/ledger.ts';
+import { useRead } from '../../data/queries.ts';
+import { Address, TransactionLink } from '../../design/address.tsx';
+import { Credits, formatCount } from '../../design/credits.tsx';
+import { Drawer } from '../../design/dialog.tsx';
+import { JobState } from '../../design/jobState.tsx';
+import { ErrorNotice, Loading } from '../../design/notice.tsx';
+import { Facts } from '../../design/page.tsx';
+import { Time } from '../../design/time.tsx';
+import { useSignedIn } from '../../session/signedIn.tsx';
+import { DisputeSection } from './disputeSection.tsx';
+import { Timeline } from './timeline.tsx';
+
+const InlineVerification = lazy(() => import('../../verification/inlineVerification.tsx'));
+const EVERY_MS = 4_000;
+
+/** Everything about one job, beside the list. */
+export function JobDrawer({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const { wallet } = useSignedIn();
+  const { data, error, refetch } = useRead('/jobs/:job_id', {
+    params: { job_id: id },
+    everyMs: EVERY_MS,
+  });
+  const job = data?.id === id ? data : undefined;
+  return (
+    <Drawer title={id} onClose={onClose}>
+      {!job && !error && <Loading what="the job" />}
+      {error && (
+        <ErrorNotice
+          error={error}
+          money="The job and its credits are on the ledger and not affected."
+          onRetry={() => void refetch()}
+        />
+      )}
+      {job && (
+        <>
+          <Overview job={job} />
+          <h3>Timeline</h3>
+          <Timeline job={job} />
+          <DisputeSection job={job} />
+          <h3>Verification</h3>
+          <Suspense fallback={<Loading what="the verification" />}>
+            <InlineVerification job={job.id} wallet={wallet} />
+          </Suspense>
+        </>
+      )}
+    </Drawer>
+  );
+}
+
+function Overview({ job }: { readonly job: ConsoleJob }) {
+  const explorer = useExplorer();
+  const { escrow_tx, settlement_tx, refund_tx, escrow_pda, proof_hash } = job.on_chain;
+  const transaction = (name: string, signature: string | null) =>
+    signature !== null &&
+    ([
+      name,
+      <TransactionLink key={name} signature={signature} href={explorer.transaction(signature)} />,
+    ] as const);
+  return (
+    <Facts
+      entries={[
+        ['State', <JobState key="state" status={job.status} />],
+        job.failure_reason !== null && ['Why it failed', job.failure_reason.replaceAll('_', ' ')],
+        ['Model', `${job.model} (${job.tier})`],
+        ['Charged', <Credits key="charged" credits={job.credits_charged} size="line" />],
+        ['Locked', <Credits key="locked" credits={job.locked_credits} size="line" />],
+        job.usage !== null && [
+          'Tokens',
+          `${formatCount(job.usage.prompt_tokens)} in, ${formatCount(job.usage.completion_tokens)} out`,
+        ],
+        job.worker_address !== null && [
+          'Worker',
+          <Address
+            key="worker"
+            address={job.worker_address}
+            href={`/console/workers/${job.worker_address}`}
+          />,
+        ],
+        transaction('Lock', escrow_tx),
+        transaction('Settlement', settlement_tx),
+        transaction('Refund', refund_tx),
+        ['Escrow account', <Address key="pda" address={escrow_pda} />],
+        proof_hash !== null && ['Proven text', <code key="hash">{proof_hash}</code>],
+        job.timeout_at !== null &&
+          job.completed_at === null && ['Refundable from', <Time key="t" time={job.timeout_at} />],
+      ]}
+    />
+  );
+}

@@ -1,0 +1,146 @@
+// biome-ignore-all lint/a11y/useSemanticElements: a table's own elements cannot be placed by a virtual list
+// biome-ignore-all lint/a11y/useFocusableInteractive: the link in each row takes the focus
+// biome-ignore-all lint/a11y/useKeyWithClickEvents: the link in each row takes the keys
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useRef } from 'react';
+import { Link } from 'wouter';
+import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
+import { shortenJobId } from '../../design/address.tsx';
+import { Credits } from '../../design/credits.tsx';
+import { JobState } from '../../design/jobState.tsx';
+import { joinClasses } from '../../design/joinClasses.ts';
+import { Ago, formatMs } from '../../design/time.tsx';
+import styles from './jobList.module.css';
+
+const ROW_PX = 44;
+const OVERSCAN = 12;
+
+/** However many jobs there are, only those in sight are in the page. `j` and `k` go through them. */
+export function JobList({
+  jobs,
+  hasMore,
+  onMore,
+  onOpen,
+  linkOf,
+}: {
+  readonly jobs: readonly ConsoleJob[];
+  readonly hasMore: boolean;
+  readonly onMore: () => void;
+  readonly onOpen: (id: string) => void;
+  readonly linkOf: (id: string) => string;
+}) {
+  const scroll = useRef<HTMLDivElement>(null);
+  const virtualizer = useVirtualizer({
+    count: jobs.length,
+    getScrollElement: () => scroll.current,
+    estimateSize: () => ROW_PX,
+    overscan: OVERSCAN,
+  });
+  const items = virtualizer.getVirtualItems();
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (hasMore && last >= jobs.length - OVERSCAN) onMore();
+  }, [hasMore, last, jobs.length, onMore]);
+  useRowKeys(scroll, jobs.length, (index) => virtualizer.scrollToIndex(index));
+
+  return (
+    <div className={styles.frame} role="table" aria-label="Jobs" aria-rowcount={jobs.length}>
+      <div className={joinClasses(styles.row, styles.head)} role="row">
+        <span role="columnheader">State</span>
+        <span role="columnheader">Job</span>
+        <span role="columnheader" className={styles.wide}>
+          Model
+        </span>
+        <span role="columnheader" className={styles.right}>
+          Credits
+        </span>
+        <span role="columnheader" className={joinClasses(styles.right, styles.wide)}>
+          First token
+        </span>
+        <span role="columnheader" className={joinClasses(styles.right, styles.wide)}>
+          Locked
+        </span>
+      </div>
+      <div className={styles.scroll} ref={scroll} role="rowgroup">
+        <div className={styles.rows} style={{ height: virtualizer.getTotalSize() }}>
+          {items.map(({ index, start }) => {
+            const job = jobs[index];
+            return (
+              job && (
+                <div
+                  key={job.id}
+                  role="row"
+                  aria-rowindex={index + 1}
+                  data-row={index}
+                  className={joinClasses(styles.row, styles.body)}
+                  style={{ transform: `translateY(${start}px)` }}
+                  onClick={() => onOpen(job.id)}
+                >
+                  <Cells job={job} href={linkOf(job.id)} />
+                </div>
+              )
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Cells({ job, href }: { readonly job: ConsoleJob; readonly href: string }) {
+  const isCharged = job.status === 'settled' || job.status === 'disputed';
+  return (
+    <>
+      <span role="cell">
+        <JobState status={job.status} />
+      </span>
+      <span role="cell" className="mono">
+        <Link href={href} title={job.id} onClick={(event) => event.stopPropagation()}>
+          {shortenJobId(job.id)}
+        </Link>
+      </span>
+      <span role="cell" className={joinClasses(styles.wide, styles.clip)}>
+        {job.model}
+      </span>
+      <span role="cell" className={joinClasses(styles.right, styles.amount)}>
+        <Credits credits={isCharged ? job.credits_charged : 0} />
+      </span>
+      <span role="cell" className={joinClasses(styles.right, styles.wide)}>
+        {formatMs(job.timings?.first_token_ms ?? null)}
+      </span>
+      <span role="cell" className={joinClasses(styles.right, styles.wide)}>
+        <Ago time={job.created_at} />
+      </span>
+    </>
+  );
+}
+
+/** `j` and `k` move the focus from row to row, also to those that are not in the page yet. */
+function useRowKeys(
+  scroll: React.RefObject<HTMLDivElement | null>,
+  count: number,
+  show: (index: number) => void,
+): void {
+  const latest = useRef({ count, show });
+  latest.current = { count, show };
+  useEffect(() => {
+    const focusRow = (index: number) => {
+      latest.current.show(index);
+      requestAnimationFrame(() =>
+        scroll.current?.querySelector<HTMLElement>(`[data-row="${index}"] a`)?.focus(),
+      );
+    };
+    const handle = (event: KeyboardEvent) => {
+      const step = { j: 1, k: -1 }[event.key];
+      const { target } = event;
+      const isFree =
+        target instanceof HTMLElement && !/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+      if (step === undefined || !isFree || document.querySelector('[role="dialog"]')) return;
+      const row = target.closest<HTMLElement>('[data-row]');
+      const next = row === null ? 0 : Number(row.dataset.row) + step;
+      if (next >= 0 && next < latest.current.count) focusRow(next);
+    };
+    document.addEventListener('keydown', handle);
+    return () => document.removeEventListener('keydown', handle);
+  }, [scroll]);
+}

@@ -1,0 +1,121 @@
+import { useLocation, useParams, useSearch } from 'wouter';
+import { useConfig } from '../../data/ledger.ts';
+import { useRead } from '../../data/queries.ts';
+import { addressOf } from '../../data/request.ts';
+import { completionSamples } from '../../data/samples.ts';
+import { useFilters } from '../../data/useFilters.ts';
+import { buttonClass } from '../../design/button.tsx';
+import { CodeTabs } from '../../design/code.tsx';
+import { SelectField, TextField } from '../../design/field.tsx';
+import { JOB_STATES } from '../../design/jobState.tsx';
+import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
+import { Filters, PageHeader } from '../../design/page.tsx';
+import { JobDrawer } from './jobDrawer.tsx';
+import { JobList } from './jobList.tsx';
+import { useJobs } from './useJobs.ts';
+
+const FILTERS = ['status', 'model', 'since', 'until', 'id'] as const;
+
+export default function JobsPage() {
+  const { job } = useParams();
+  const [, navigate] = useLocation();
+  const search = useSearch();
+  const [filters, setFilters] = useFilters(FILTERS);
+  const models = useRead('/models').data?.data ?? [];
+  const list = useJobs(filters);
+  const isFiltered = FILTERS.some((name) => filters[name] !== undefined);
+  const withSearch = (path: string) => (search ? `${path}?${search}` : path);
+  const { status, model, since, until } = list.query;
+  return (
+    <>
+      <PageHeader title="Jobs">
+        <a
+          href={addressOf('/jobs.csv', { query: { status, model, since, until } })}
+          className={buttonClass()}
+          download="jobs.csv"
+        >
+          Download CSV
+        </a>
+      </PageHeader>
+      <Filters label="Jobs to show">
+        <SelectField
+          label="State"
+          options={[['', 'any state'], ...JOB_STATES.map((one) => [one, one] as const)]}
+          value={filters.status ?? ''}
+          onChange={({ target }) => setFilters({ status: target.value })}
+        />
+        <SelectField
+          label="Model"
+          options={[['', 'any model'], ...models.map(({ id }) => [id, id] as const)]}
+          value={filters.model ?? ''}
+          onChange={({ target }) => setFilters({ model: target.value })}
+        />
+        <TextField
+          label="From (UTC)"
+          type="date"
+          value={filters.since ?? ''}
+          onChange={({ target }) => setFilters({ since: target.value })}
+        />
+        <TextField
+          label="Before (UTC)"
+          type="date"
+          value={filters.until ?? ''}
+          onChange={({ target }) => setFilters({ until: target.value })}
+        />
+        <TextField
+          label="Job id"
+          isCode
+          placeholder="job_…"
+          data-search
+          value={filters.id ?? ''}
+          error={list.isIdWrong ? 'job_ and 32 hexadecimal digits.' : undefined}
+          onChange={({ target }) => setFilters({ id: target.value.trim() })}
+        />
+      </Filters>
+      {list.error && (
+        <ErrorNotice
+          error={list.error}
+          money="Your jobs and credits are on the ledger and not affected."
+          onRetry={list.retry}
+        />
+      )}
+      {list.isLoading && <Loading what="the jobs" />}
+      {list.jobs &&
+        (list.jobs.length > 0 ? (
+          <JobList
+            jobs={list.jobs}
+            hasMore={list.hasMore}
+            onMore={list.readMore}
+            onOpen={(id) => navigate(withSearch(`/console/jobs/${id}`))}
+            linkOf={(id) => withSearch(`/console/jobs/${id}`)}
+          />
+        ) : (
+          <NoJobs isFiltered={isFiltered} />
+        ))}
+      {job && <JobDrawer id={job} onClose={() => navigate(withSearch('/console/jobs'))} />}
+    </>
+  );
+}
+
+function NoJobs({ isFiltered }: { readonly isFiltered: boolean }) {
+  const config = useConfig();
+  const model = useRead('/models').data?.data[0]?.id ?? 'MODEL';
+  if (isFiltered) {
+    return (
+      <Empty title="No job fits">
+        <p className="soft">Change the filters above.</p>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="No jobs yet">
+      <p className="soft">Each request is a job. Send the first one with your API key:</p>
+      <CodeTabs
+        samples={completionSamples({
+          publicUrl: config?.public_url ?? window.location.origin,
+          model,
+        })}
+      />
+    </Empty>
+  );
+}

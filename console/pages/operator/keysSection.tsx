@@ -1,0 +1,166 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { KeyList } from '../../../api/console/contracts/index.ts';
+import { call } from '../../data/request.ts';
+import { useChange } from '../../data/useChange.ts';
+import { useFilters } from '../../data/useFilters.ts';
+import { Address } from '../../design/address.tsx';
+import { Button } from '../../design/button.tsx';
+import { Confirm } from '../../design/confirm.tsx';
+import { SelectField, TextArea, TextField } from '../../design/field.tsx';
+import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
+import { Filters, Row, Section } from '../../design/page.tsx';
+import { State, type Tone } from '../../design/state.tsx';
+import { type Column, Table } from '../../design/table.tsx';
+import { Time } from '../../design/time.tsx';
+
+type Key = KeyList['data'][number];
+
+const MONEY = 'The key is as it was. Credits are never touched by a suspension.';
+const TONES: Readonly<Record<Key['status'], Tone>> = {
+  active: 'ok',
+  suspended: 'bad',
+  revoked: 'idle',
+};
+const STATES = [
+  ['', 'any state'],
+  ['active', 'active'],
+  ['suspended', 'suspended'],
+  ['revoked', 'revoked'],
+] as const;
+
+/** Every API key, each to be suspended with a reason or reinstated. */
+export function KeysSection() {
+  const [filters, setFilters] = useFilters(['status', 'wallet']);
+  const [suspended, setSuspended] = useState<string>();
+  const { status, wallet } = filters;
+  const query = {
+    ...(status && { status: status as Key['status'] }),
+    ...(wallet && { wallet }),
+  };
+  const list = useInfiniteQuery({
+    queryKey: ['/operator/keys', query],
+    queryFn: ({ pageParam, signal }) =>
+      call('GET', '/operator/keys', {
+        query: { ...query, ...(pageParam && { before: pageParam }) },
+        signal,
+      }),
+    initialPageParam: '',
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+  });
+  const reinstate = useChange(
+    (key: string) => call('POST', '/operator/keys/:wallet/reinstate', { params: { wallet: key } }),
+    ['/operator/keys'],
+  );
+  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const columns: readonly Column<Key>[] = [
+    { title: 'Wallet', cell: (key) => <Address address={key.wallet} what="wallet" /> },
+    { title: 'State', cell: (key) => <State tone={TONES[key.status]} word={key.status} /> },
+    {
+      title: 'Why',
+      cell: ({ suspension_reason, suspended_by }) =>
+        suspension_reason === null ? '–' : `${suspension_reason} (${suspended_by})`,
+    },
+    { title: 'Created', cell: ({ created_at }) => <Time time={created_at} /> },
+    {
+      title: 'Action',
+      cell: (key) =>
+        key.status === 'active' ? (
+          <Button size="small" kind="danger" onClick={() => setSuspended(key.wallet)}>
+            Suspend…
+          </Button>
+        ) : (
+          key.status === 'suspended' && (
+            <Button
+              size="small"
+              disabled={reinstate.isPending}
+              onClick={() => reinstate.mutate(key.wallet)}
+            >
+              Reinstate
+            </Button>
+          )
+        ),
+    },
+  ];
+  return (
+    <Section title="API keys">
+      <Filters label="Keys to show">
+        <SelectField
+          label="State"
+          options={STATES}
+          value={status ?? ''}
+          onChange={({ target }) => setFilters({ status: target.value })}
+        />
+        <TextField
+          label="Wallet"
+          isCode
+          data-search
+          value={wallet ?? ''}
+          onChange={({ target }) => setFilters({ wallet: target.value.trim() })}
+        />
+      </Filters>
+      {list.isLoading && <Loading what="the keys" />}
+      {(list.error ?? reinstate.error) && (
+        <ErrorNotice
+          error={list.error ?? reinstate.error}
+          money={MONEY}
+          onRetry={() => void list.refetch()}
+        />
+      )}
+      {list.data &&
+        (rows.length === 0 ? (
+          <Empty title="No key fits">
+            <p className="soft">Wallets make their keys in Settings.</p>
+          </Empty>
+        ) : (
+          <Table
+            caption="API keys"
+            columns={columns}
+            rows={rows}
+            rowKey={(key) => `${key.wallet} ${key.created_at}`}
+          />
+        ))}
+      {list.hasNextPage && (
+        <Row>
+          <Button onClick={() => void list.fetchNextPage()}>Show older ones</Button>
+        </Row>
+      )}
+      {suspended && <SuspendDialog wallet={suspended} onClose={() => setSuspended(undefined)} />}
+    </Section>
+  );
+}
+
+function SuspendDialog({
+  wallet,
+  onClose,
+}: {
+  readonly wallet: string;
+  readonly onClose: () => void;
+}) {
+  const [reason, setReason] = useState('');
+  const suspend = useChange(
+    () => call('POST', '/operator/keys/:wallet/suspend', { params: { wallet }, body: { reason } }),
+    ['/operator/keys'],
+  );
+  return (
+    <Confirm
+      title="Suspend the key"
+      action="Suspend it"
+      money={MONEY}
+      onClose={onClose}
+      onConfirm={() => suspend.mutateAsync(undefined)}
+    >
+      <p>
+        Requests with the key of <Address address={wallet} what="wallet" /> are refused until it is
+        reinstated.
+      </p>
+      <TextArea
+        label="Reason"
+        hint="The owner of the key sees it."
+        value={reason}
+        maxLength={500}
+        onChange={(event) => setReason(event.target.value)}
+      />
+    </Confirm>
+  );
+}

@@ -1,0 +1,124 @@
+import {
+  gatewayUpdate,
+  modelRetire,
+  modelUpsert,
+  PublicKey,
+  pauseSet,
+  RETIREMENT_NOTICE_SECONDS,
+} from 'svc-client/wallet';
+import type { LedgerRules } from '../../../api/console/contracts/index.ts';
+import { formatCount } from '../../design/credits.tsx';
+import { formatTime } from '../../design/time.tsx';
+import type { Plan } from '../../ledger/transaction.ts';
+
+type Model = Omit<LedgerRules['models'][number], 'address' | 'retires_at'>;
+
+/** The announcement's time counts from when it lands, so that some minutes are added to the notice. */
+const MARGIN_SECONDS = 3_600;
+
+export function pausePlan(
+  rules: Pick<LedgerRules, 'authority' | 'deposits_paused' | 'locks_paused'>,
+  programId: string,
+): Plan {
+  const { authority, deposits_paused, locks_paused } = rules;
+  return {
+    title: 'Set the pauses',
+    signer: authority,
+    instructions: [
+      pauseSet({
+        programId: new PublicKey(programId),
+        authority: new PublicKey(authority),
+        depositsPaused: deposits_paused,
+        locksPaused: locks_paused,
+      }),
+    ],
+    watched: [],
+    describe: () => [
+      deposits_paused ? 'Nobody can buy credits.' : 'Everybody can buy credits.',
+      locks_paused ? 'No new job can be locked.' : 'New jobs can be locked.',
+      'Jobs under way end as they would; withdrawals and refunds go on.',
+    ],
+  };
+}
+
+export function gatewayPlan(
+  gateway: NonNullable<LedgerRules['gateway']>,
+  isStopped: boolean,
+  programId: string,
+): Plan {
+  const { operator, signers } = gateway;
+  return {
+    title: isStopped ? 'Stop the gateway' : 'Start the gateway',
+    signer: operator,
+    instructions: [
+      gatewayUpdate({
+        programId: new PublicKey(programId),
+        operator: new PublicKey(operator),
+        signers: signers.map((signer) => new PublicKey(signer)),
+        stopped: isStopped,
+      }),
+    ],
+    watched: [],
+    describe: () => [
+      isStopped
+        ? 'The gateway locks and acknowledges nothing any more: requests get 503.'
+        : 'The gateway takes requests again.',
+      `Its ${signers.length} signers stay as they are.`,
+    ],
+  };
+}
+
+export function modelPlan(model: Model, authority: string, programId: string): Plan {
+  return {
+    title: `Set ${model.id}`,
+    signer: authority,
+    instructions: [
+      modelUpsert({
+        programId: new PublicKey(programId),
+        authority: new PublicKey(authority),
+        id: model.id,
+        tier: model.tier,
+        label: model.label,
+        originator: model.originator,
+        contextWindowTokens: model.context_window,
+        creditsPerRequest: model.credits_per_request,
+        creditsPer1kTokens: model.credits_per_1k_tokens,
+        longCompletionThresholdTokens: model.long_completion_threshold,
+      }),
+    ],
+    watched: [],
+    describe: () => [
+      `A completion of up to ${formatCount(model.long_completion_threshold)} tokens costs ${formatCount(model.credits_per_request)} credits.`,
+      `A longer one costs ${formatCount(model.credits_per_1k_tokens)} credits per 1,000 tokens.`,
+      'This holds for locks from now on. Jobs under way keep their price.',
+    ],
+  };
+}
+
+/** Announces a retirement at the earliest time there is, or takes the announcement back. */
+export function retirePlan(
+  model: LedgerRules['models'][number],
+  authority: string,
+  programId: string,
+): Plan {
+  const isKept = model.retires_at !== null;
+  const seconds = Math.floor(Date.now() / 1_000) + RETIREMENT_NOTICE_SECONDS + MARGIN_SECONDS;
+  return {
+    title: isKept ? `Keep ${model.id}` : `Retire ${model.id}`,
+    signer: authority,
+    instructions: [
+      modelRetire({
+        programId: new PublicKey(programId),
+        authority: new PublicKey(authority),
+        modelId: model.id,
+        retiresAt: isKept ? 0n : BigInt(seconds),
+      }),
+    ],
+    watched: [],
+    describe: () => [
+      isKept
+        ? 'The model works on; its retirement is taken back.'
+        : `The model works until ${formatTime(new Date(seconds * 1_000).toISOString())}.`,
+    ],
+  };
+}

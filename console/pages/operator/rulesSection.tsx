@@ -1,0 +1,170 @@
+import { useState } from 'react';
+import type { LedgerRules } from '../../../api/console/contracts/index.ts';
+import { useConfig } from '../../data/ledger.ts';
+import { useRead } from '../../data/queries.ts';
+import { Address } from '../../design/address.tsx';
+import { Button } from '../../design/button.tsx';
+import { formatCount } from '../../design/credits.tsx';
+import { ErrorNotice, Loading } from '../../design/notice.tsx';
+import { Facts, Row, Section } from '../../design/page.tsx';
+import { State } from '../../design/state.tsx';
+import { Table } from '../../design/table.tsx';
+import { Time } from '../../design/time.tsx';
+import type { Plan } from '../../ledger/transaction.ts';
+import { TransactionDialog } from '../../ledger/transactionDialog.tsx';
+import { ModelDialog } from './modelDialog.tsx';
+import { gatewayPlan, pausePlan, retirePlan } from './plans.ts';
+
+type Model = LedgerRules['models'][number];
+
+/** What is on the ledger and only signatures change: pauses, the gateway's stop flag, models. */
+export function RulesSection() {
+  const rules = useRead('/operator/ledger');
+  const programId = useConfig()?.program_id;
+  const [plan, setPlan] = useState<Plan>();
+  const [edited, setEdited] = useState<Model | 'new'>();
+  const { data } = rules;
+  if (rules.error) {
+    return (
+      <ErrorNotice
+        error={rules.error}
+        money="Nothing on the ledger was changed."
+        onRetry={() => void rules.refetch()}
+      />
+    );
+  }
+  if (data === undefined || programId === undefined) return <Loading what="the ledger's rules" />;
+  const pause = (changes: { deposits_paused?: boolean; locks_paused?: boolean }) =>
+    setPlan(pausePlan({ ...data, ...changes }, programId));
+  return (
+    <>
+      <Section title="Pauses" lead="Signed by the program's authority. No exit can be paused.">
+        <Facts
+          entries={[
+            ['Authority', <Address key="authority" address={data.authority} />],
+            [
+              'Purchases',
+              <Switched
+                key="deposits"
+                isOff={data.deposits_paused}
+                onChange={(deposits_paused) => pause({ deposits_paused })}
+              />,
+            ],
+            [
+              'New jobs',
+              <Switched
+                key="locks"
+                isOff={data.locks_paused}
+                onChange={(locks_paused) => pause({ locks_paused })}
+              />,
+            ],
+          ]}
+        />
+      </Section>
+      {data.gateway && (
+        <Section title="Gateway" lead="Signed by its operator. A stopped gateway locks nothing.">
+          <Facts
+            entries={[
+              ['Address', <Address key="address" address={data.gateway.address} />],
+              ['Operator', <Address key="operator" address={data.gateway.operator} />],
+              [
+                'Signers',
+                data.gateway.signers.map((signer) => <Address key={signer} address={signer} />),
+              ],
+              [
+                'Takes requests',
+                <Switched
+                  key="stop"
+                  isOff={data.gateway.is_stopped}
+                  words={['takes requests', 'stopped', 'Stop it…', 'Start it…']}
+                  onChange={(isStopped) =>
+                    data.gateway && setPlan(gatewayPlan(data.gateway, isStopped, programId))
+                  }
+                />,
+              ],
+            ]}
+          />
+        </Section>
+      )}
+      <Section
+        title="Models"
+        lead="Signed by the authority. A price holds for locks after it; jobs under way keep theirs."
+        actions={<Button onClick={() => setEdited('new')}>Add a model…</Button>}
+      >
+        <Table<Model>
+          caption="Models on the ledger"
+          rows={data.models}
+          rowKey={({ id }) => id}
+          columns={[
+            { title: 'Model', cell: ({ id }) => <code>{id}</code> },
+            { title: 'Tier', cell: ({ tier }) => tier },
+            {
+              title: 'Credits per request',
+              isNumber: true,
+              cell: ({ credits_per_request }) => formatCount(credits_per_request),
+            },
+            {
+              title: 'Per 1,000 tokens',
+              isNumber: true,
+              cell: ({ credits_per_1k_tokens }) => formatCount(credits_per_1k_tokens),
+            },
+            {
+              title: 'Retires',
+              cell: ({ retires_at }) => (retires_at ? <Time time={retires_at} /> : '–'),
+            },
+            {
+              title: 'Action',
+              cell: (model) => (
+                <Row>
+                  <Button size="small" onClick={() => setEdited(model)}>
+                    Change…
+                  </Button>
+                  <Button
+                    size="small"
+                    kind="danger"
+                    onClick={() => setPlan(retirePlan(model, data.authority, programId))}
+                  >
+                    {model.retires_at ? 'Keep it…' : 'Retire…'}
+                  </Button>
+                </Row>
+              ),
+            },
+          ]}
+        />
+      </Section>
+      {edited && (
+        <ModelDialog
+          model={edited === 'new' ? undefined : edited}
+          authority={data.authority}
+          programId={programId}
+          onClose={() => setEdited(undefined)}
+          onPlan={(made) => {
+            setEdited(undefined);
+            setPlan(made);
+          }}
+        />
+      )}
+      {plan && <TransactionDialog plan={plan} onClose={() => setPlan(undefined)} />}
+    </>
+  );
+}
+
+function Switched({
+  isOff,
+  words = ['open', 'paused', 'Pause…', 'Resume…'],
+  onChange,
+}: {
+  readonly isOff: boolean;
+  readonly words?: readonly [on: string, off: string, turnOff: string, turnOn: string];
+  readonly onChange: (isOff: boolean) => void;
+}) {
+  const [on, off, turnOff, turnOn] = words;
+  return (
+    <Row>
+      <State tone={isOff ? 'warn' : 'ok'} word={isOff ? off : on} />
+      <Button size="small" onClick={() => onChange(!isOff)}>
+        {isOff ? turnOn : turnOff}
+      </Button>
+    </Row>
+  );
+}

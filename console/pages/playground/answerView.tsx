@@ -1,0 +1,78 @@
+import { lazy, Suspense } from 'react';
+import { Link } from 'wouter';
+import { useRead } from '../../data/queries.ts';
+import { RequestError } from '../../data/request.ts';
+import { shortenJobId } from '../../design/address.tsx';
+import { formatCount } from '../../design/credits.tsx';
+import { JobState } from '../../design/jobState.tsx';
+import { ErrorNotice, Loading } from '../../design/notice.tsx';
+import { Numbers, Row } from '../../design/page.tsx';
+import { formatMs } from '../../design/time.tsx';
+import { useSignedIn } from '../../session/signedIn.tsx';
+import styles from './playgroundPage.module.css';
+import type { Answer } from './useCompletion.ts';
+
+const InlineVerification = lazy(() => import('../../verification/inlineVerification.tsx'));
+const EVERY_MS = 1_000;
+
+/** What became of the credits, by what the service says. */
+function moneyOf(error: unknown): string {
+  if (error instanceof RequestError && error.details.credits_refunded !== undefined) {
+    return `Nothing was charged: ${error.details.credits_refunded} credits are back.`;
+  }
+  if (error instanceof RequestError && error.status < 500) return 'Nothing was locked or charged.';
+  return 'Nothing is charged for an answer without a proof; what was locked comes back.';
+}
+
+/** The answer as it comes, the job's life beside it, and its verification. */
+export function AnswerView({ answer }: { readonly answer: Answer | undefined }) {
+  const { wallet } = useSignedIn();
+  const jobId = answer?.jobId ?? '';
+  const { data } = useRead('/jobs/:job_id', {
+    params: { job_id: jobId },
+    enabled: jobId !== '',
+    everyMs: EVERY_MS,
+  });
+  const job = data?.id === jobId ? data : undefined;
+  const timings = job?.timings;
+  return (
+    <section className={styles.answer} aria-label="Answer">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
+      <div className={styles.text} tabIndex={0} role="log" aria-label="Text of the answer">
+        {answer?.text || <span className="soft">The answer comes here.</span>}
+      </div>
+      {answer?.error !== undefined && (
+        <ErrorNotice error={answer.error} money={moneyOf(answer.error)} />
+      )}
+      {answer && (
+        <Numbers
+          entries={[
+            ['Locked after', formatMs(timings?.lock_ms ?? null)],
+            ['First token', formatMs(timings?.first_token_ms ?? answer.firstTextMs)],
+            ['Whole answer', formatMs(timings?.worker_ms ?? answer.endMs)],
+            ['Settled after', formatMs(timings?.settlement_ms ?? null)],
+          ]}
+        />
+      )}
+      {job && (
+        <Row>
+          <JobState status={job.status} />
+          <Link href={`/console/jobs/${job.id}`} className="mono">
+            {shortenJobId(job.id)}
+          </Link>
+          {job.status === 'settled' && (
+            <span className="soft">{formatCount(job.credits_charged)} credits charged</span>
+          )}
+          {answer?.finishReason === 'length' && (
+            <span className="soft">cut off at its token limit</span>
+          )}
+        </Row>
+      )}
+      {job?.status === 'settled' && answer && !answer.isRunning && (
+        <Suspense fallback={<Loading what="the verification" />}>
+          <InlineVerification key={job.id} job={job.id} wallet={wallet} text={answer.text} />
+        </Suspense>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,123 @@
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { useConfig } from '../../data/ledger.ts';
+import { useRead } from '../../data/queries.ts';
+import { completionSamples } from '../../data/samples.ts';
+import { Button } from '../../design/button.tsx';
+import { CodeTabs } from '../../design/code.tsx';
+import { SelectField, TextArea, TextField } from '../../design/field.tsx';
+import { Notice } from '../../design/notice.tsx';
+import { PageHeader, Row } from '../../design/page.tsx';
+import { AnswerView } from './answerView.tsx';
+import styles from './playgroundPage.module.css';
+import { type Question, useCompletion } from './useCompletion.ts';
+
+/** A whole number of tokens from 1 on; undefined for nothing. */
+function parseTokens(text: string): number | undefined {
+  return /^[1-9]\d{0,6}$/.test(text.trim()) ? Number(text.trim()) : undefined;
+}
+
+export default function PlaygroundPage() {
+  const config = useConfig();
+  const models = useRead('/models').data?.data ?? [];
+  const key = useRead('/key').data?.key;
+  const { answer, ask, stop } = useCompletion();
+  const [chosen, setChosen] = useState('');
+  const [system, setSystem] = useState('');
+  const [prompt, setPrompt] = useState('');
+  const [tokens, setTokens] = useState('256');
+  const [isCode, setCode] = useState(false);
+  const hosted = models.filter(({ svc }) => svc.active_workers > 0);
+  const model = chosen || (hosted[0] ?? models[0])?.id || '';
+  const maxTokens = parseTokens(tokens);
+  const isTokensWrong = tokens.trim() !== '' && maxTokens === undefined;
+  const canAsk = prompt.trim() !== '' && model !== '' && !isTokensWrong && key?.status === 'active';
+
+  const send = () => {
+    const question: Question = {
+      model,
+      messages: [
+        ...(system.trim() ? [{ role: 'system', content: system }] : []),
+        { role: 'user', content: prompt },
+      ],
+      ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+    };
+    void ask(question);
+  };
+
+  return (
+    <>
+      <PageHeader title="Playground">
+        <Button aria-pressed={isCode} onClick={() => setCode(!isCode)}>
+          Show as code
+        </Button>
+      </PageHeader>
+      {key === null && (
+        <Notice tone="info">
+          <p>
+            The playground asks with your API key's rights.{' '}
+            <Link href="/console/settings">Create the key</Link> first.
+          </p>
+        </Notice>
+      )}
+      {key?.status === 'suspended' && (
+        <Notice tone="bad">
+          <p>Your key is suspended: {key.suspension_reason}</p>
+          <p>Your credits stay yours.</p>
+        </Notice>
+      )}
+      {isCode && (
+        <CodeTabs
+          samples={completionSamples({
+            publicUrl: config?.public_url ?? window.location.origin,
+            model,
+            prompt,
+          })}
+        />
+      )}
+      <div className={styles.split}>
+        <div className={styles.entry}>
+          <div className={styles.pair}>
+            <SelectField
+              label="Model"
+              options={models.map(({ id }) => [id, id] as const)}
+              value={model}
+              onChange={({ target }) => setChosen(target.value)}
+            />
+            <TextField
+              label="At most so many tokens"
+              inputMode="numeric"
+              value={tokens}
+              error={isTokensWrong ? 'A whole number, at least 1.' : undefined}
+              onChange={({ target }) => setTokens(target.value)}
+            />
+          </div>
+          <TextArea
+            label="Instructions (optional)"
+            rows={2}
+            value={system}
+            onChange={({ target }) => setSystem(target.value)}
+          />
+          <TextArea
+            label="Message"
+            rows={6}
+            data-search
+            value={prompt}
+            hint="⌘ Enter sends it. It is kept nowhere."
+            onChange={({ target }) => setPrompt(target.value)}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter' && (event.metaKey || event.ctrlKey) && canAsk) send();
+            }}
+          />
+          <Row>
+            <Button kind="primary" disabled={!canAsk || answer?.isRunning} onClick={send}>
+              Send
+            </Button>
+            {answer?.isRunning && <Button onClick={stop}>Stop</Button>}
+          </Row>
+        </div>
+        <AnswerView answer={answer} />
+      </div>
+    </>
+  );
+}

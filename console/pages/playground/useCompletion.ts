@@ -1,0 +1,94 @@
+import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { useRef, useState } from 'react';
+import type { ChatCompletionChunk, ErrorBody } from '../../../api/console/contracts/index.ts';
+import { API, send } from '../../data/request.ts';
+
+export interface Question {
+  readonly model: string;
+  readonly messages: readonly { readonly role: string; readonly content: string }[];
+  readonly max_tokens?: number | undefined;
+  readonly temperature?: number | undefined;
+}
+
+/** An answer as it comes. Milliseconds count from the moment the request was sent. */
+export interface Answer {
+  readonly text: string;
+  readonly jobId: string | null;
+  readonly isRunning: boolean;
+  readonly headersMs: number | null;
+  readonly firstTextMs: number | null;
+  readonly endMs: number | null;
+  readonly finishReason: string | null;
+  readonly error: unknown;
+}
+
+const NOTHING: Answer = {
+  text: '',
+  jobId: null,
+  isRunning: true,
+  headersMs: null,
+  firstTextMs: null,
+  endMs: null,
+  finishReason: null,
+  error: undefined,
+};
+
+/** The stream ended with an error of the service. */
+class StreamError extends Error {
+  override name = 'StreamError';
+}
+
+/** Asks one question at a time, and shows its answer while it comes. */
+export function useCompletion() {
+  const [answer, setAnswer] = useState<Answer>();
+  const running = useRef<AbortController>(undefined);
+
+  const ask = async (question: Question): Promise<void> => {
+    running.current?.abort();
+    const abort = new AbortController();
+    running.current = abort;
+    const startedAtMs = performance.now();
+    const elapsed = () => Math.round(performance.now() - startedAtMs);
+    let current = NOTHING;
+    const show = (changes: Partial<Answer>) => {
+      current = { ...current, ...changes };
+      if (running.current === abort) setAnswer(current);
+    };
+    show({});
+    try {
+      const body = { ...question, stream: true };
+      const response = await send('POST', `${API}/completions`, { body, signal: abort.signal });
+      show({ jobId: response.headers.get('x-svc-job-id'), headersMs: elapsed() });
+      for await (const chunk of chunksOf(response)) {
+        const [choice] = chunk.choices;
+        const piece = choice?.delta.content ?? '';
+        show({
+          text: current.text + piece,
+          firstTextMs: current.firstTextMs ?? (piece ? elapsed() : null),
+          finishReason: choice?.finish_reason ?? current.finishReason,
+        });
+      }
+      show({ isRunning: false, endMs: elapsed() });
+    } catch (error) {
+      show({ isRunning: false, endMs: elapsed(), error: abort.signal.aborted ? undefined : error });
+    }
+  };
+  const stop = () => running.current?.abort();
+  return { answer, ask, stop };
+}
+
+/** @throws StreamError with the service's words */
+async function* chunksOf(response: Response): AsyncGenerator<ChatCompletionChunk> {
+  if (response.body === null) return;
+  const events = response.body
+    .pipeThrough(new TextDecoderStream() as unknown as TransformStream<Uint8Array, string>)
+    .pipeThrough(new EventSourceParserStream());
+  const reader = events.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done || value.data === '[DONE]') return;
+    const chunk = JSON.parse(value.data) as ChatCompletionChunk | ErrorBody;
+    if ('error' in chunk) throw new StreamError(chunk.error.message);
+    yield chunk;
+  }
+}

@@ -1,0 +1,81 @@
+import { Link } from 'wouter';
+import { useConfig } from '../../data/ledger.ts';
+import { useRead } from '../../data/queries.ts';
+import { completionSamples } from '../../data/samples.ts';
+import { buttonClass } from '../../design/button.tsx';
+import { CodeTabs } from '../../design/code.tsx';
+import { formatCount, formatUsdc } from '../../design/credits.tsx';
+import { ErrorNotice } from '../../design/notice.tsx';
+import { Numbers, PageHeader, Row, Section } from '../../design/page.tsx';
+import { formatMs } from '../../design/time.tsx';
+import styles from './homePage.module.css';
+
+const STEPS = [
+  ['Lock', "The price is locked in the wallet's escrow before any work is done."],
+  ['Work', 'An independent worker answers and signs the sha256 of its text.'],
+  ['Settle', 'The ledger checks the signature, pays the worker, and returns the rest.'],
+  ['Verify', 'Your browser reads the ledger and checks every rule, without our word.'],
+] as const;
+
+export default function HomePage() {
+  const config = useConfig();
+  const network = useRead('/network', { everyMs: 5_000 });
+  const models = useRead('/models');
+  const model = models.data?.data.find(({ svc }) => svc.active_workers > 0) ?? models.data?.data[0];
+  const numbers = network.data;
+  const show = (value: string | undefined) => value ?? '–';
+  return (
+    <>
+      <PageHeader
+        title="Inference that anybody can verify"
+        lead="A chat-completions API. Each job is paid on a ledger only when its worker proves the text that you received."
+      >
+        <Row>
+          <Link href="/console/playground" className={buttonClass('primary')}>
+            Open the playground
+          </Link>
+          <Link href="/console/settings" className={buttonClass()}>
+            Get an API key
+          </Link>
+        </Row>
+      </PageHeader>
+      {network.error && (
+        <ErrorNotice
+          error={network.error}
+          money="Credits are on the ledger and not affected."
+          onRetry={() => void network.refetch()}
+        />
+      )}
+      <Section title="Now">
+        <Numbers
+          entries={[
+            ['Models', show(numbers && formatCount(numbers.models))],
+            ['Workers answering', show(numbers && formatCount(numbers.workers))],
+            ['Jobs settled, 24 h', show(numbers && formatCount(numbers.jobs_settled_24h))],
+            ['Charged, 24 h', show(numbers && formatUsdc(numbers.credits_charged_24h))],
+            ['First token, median', show(numbers && formatMs(numbers.first_token_p50_ms))],
+          ]}
+        />
+      </Section>
+      <Section title="The life of a job">
+        <ol className={styles.steps}>
+          {STEPS.map(([name, sentence], index) => (
+            <li key={name}>
+              <span className="mono soft">{index + 1}</span>
+              <h3>{name}</h3>
+              <p className="soft">{sentence}</p>
+            </li>
+          ))}
+        </ol>
+      </Section>
+      <Section title="One request" lead="The official OpenAI clients work as they are.">
+        <CodeTabs
+          samples={completionSamples({
+            publicUrl: config?.public_url ?? window.location.origin,
+            model: model?.id ?? 'MODEL',
+          })}
+        />
+      </Section>
+    </>
+  );
+}

@@ -1,0 +1,101 @@
+import type { ConsoleModel } from '../../../api/console/contracts/index.ts';
+import { useRead } from '../../data/queries.ts';
+import { CopyIconButton } from '../../design/copy.tsx';
+import { formatCount, formatUsdc } from '../../design/credits.tsx';
+import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
+import { PageHeader, Row } from '../../design/page.tsx';
+import { State } from '../../design/state.tsx';
+import { type Column, Table } from '../../design/table.tsx';
+import { formatMs, formatTime } from '../../design/time.tsx';
+
+const columns: readonly Column<ConsoleModel>[] = [
+  {
+    title: 'Model',
+    cell: ({ id, owned_by, svc }) => (
+      <>
+        <Row>
+          <code>{id}</code>
+          <CopyIconButton text={id} what="model id" />
+        </Row>
+        <span className="soft">
+          {svc.parameters} by {owned_by}, {svc.tier}
+          {svc.retires_at && `, retires ${formatTime(svc.retires_at)}`}
+        </span>
+      </>
+    ),
+  },
+  {
+    title: 'Workers',
+    cell: ({ svc }) =>
+      svc.active_workers > 0 ? (
+        <State tone="ok" word={`${svc.active_workers} answering`} />
+      ) : (
+        <State tone="idle" word="none at present" />
+      ),
+  },
+  {
+    title: 'Credits per request',
+    isNumber: true,
+    cell: ({ svc }) => (
+      <>
+        {formatCount(svc.credits_per_request)}
+        <div className="soft">{formatUsdc(svc.credits_per_request)}</div>
+      </>
+    ),
+  },
+  {
+    title: 'Per 1,000 tokens above',
+    isNumber: true,
+    cell: ({ svc }) => (
+      <>
+        {formatCount(svc.credits_per_1k_tokens)}
+        <div className="soft">{formatCount(svc.long_completion_threshold)} tokens</div>
+      </>
+    ),
+  },
+  { title: 'Context', isNumber: true, cell: ({ svc }) => formatCount(svc.context_window) },
+  {
+    title: 'First token p50 / p95',
+    isNumber: true,
+    cell: ({ svc, first_token_p95_ms }) => (
+      <>
+        {formatMs(svc.median_latency_ms || null)}
+        <div className="soft">{formatMs(first_token_p95_ms)}</div>
+      </>
+    ),
+  },
+  { title: 'Jobs, 24 h', isNumber: true, cell: ({ jobs_24h }) => formatCount(jobs_24h) },
+];
+
+export default function ModelsPage() {
+  const models = useRead('/models', { everyMs: 10_000 });
+  return (
+    <>
+      <PageHeader
+        title="Models"
+        lead="Prices are on the ledger. A job is charged by them and never more than it locked."
+      />
+      {models.isLoading && <Loading what="the catalog" />}
+      {models.error && (
+        <ErrorNotice
+          error={models.error}
+          money="Credits are on the ledger and not affected."
+          onRetry={() => void models.refetch()}
+        />
+      )}
+      {models.data &&
+        (models.data.data.length === 0 ? (
+          <Empty title="The catalog is empty">
+            <p>The authority of the program adds models; see Operator.</p>
+          </Empty>
+        ) : (
+          <Table
+            caption="Models with prices, workers and latencies"
+            columns={columns}
+            rows={models.data.data}
+            rowKey={({ id }) => id}
+          />
+        ))}
+    </>
+  );
+}

@@ -1,0 +1,107 @@
+import type { StatusAnswer } from '../../../api/console/contracts/index.ts';
+import { useRead } from '../../data/queries.ts';
+import { formatCount } from '../../design/credits.tsx';
+import { DayStrip } from '../../design/dayStrip.tsx';
+import { ErrorNotice, Loading } from '../../design/notice.tsx';
+import { Numbers, PageHeader, Section } from '../../design/page.tsx';
+import { State } from '../../design/state.tsx';
+import { Table } from '../../design/table.tsx';
+import { Ago } from '../../design/time.tsx';
+
+const DAY_MS = 86_400_000;
+const DAYS = 90;
+
+/** What each part's absence means for those who use the service. */
+const CONSEQUENCES = {
+  database: 'Without it the API answers 503; the ledger goes on.',
+  ledger: 'Without it nothing is locked; reads come from the mirror.',
+  workers: 'Without one that answers, requests get 503 and nothing is locked.',
+  mirror: 'While it is behind, balances and jobs shown here are old.',
+} as const satisfies Record<keyof StatusAnswer['parts'], string>;
+
+export default function StatusPage() {
+  const { data, error, isLoading, refetch } = useRead('/status', { everyMs: 5_000 });
+  return (
+    <>
+      <PageHeader title="Status">
+        {data && (
+          <State
+            tone={data.is_ready ? 'ok' : 'bad'}
+            word={data.is_ready ? 'takes requests' : 'does not take requests'}
+          />
+        )}
+      </PageHeader>
+      {isLoading && <Loading what="the status" />}
+      {error && (
+        <ErrorNotice
+          error={error}
+          money="Credits are on the ledger, and locked ones come back by themselves."
+          onRetry={() => void refetch()}
+        />
+      )}
+      {data && <Content status={data} />}
+    </>
+  );
+}
+
+function Content({ status }: { readonly status: StatusAnswer }) {
+  const { parts, mirror, queues, days } = status;
+  const names = Object.keys(CONSEQUENCES) as (keyof typeof parts)[];
+  return (
+    <>
+      <Section title="Parts">
+        <Table
+          caption="Parts of the service"
+          rows={names}
+          rowKey={(name) => name}
+          columns={[
+            { title: 'Part', cell: (name) => name },
+            {
+              title: 'State',
+              cell: (name) =>
+                parts[name] === 'ok' ? (
+                  <State tone="ok" word="works" />
+                ) : (
+                  <State tone="bad" word="away" />
+                ),
+            },
+            { title: 'If it is away', cell: (name) => CONSEQUENCES[name] },
+          ]}
+        />
+      </Section>
+      <Section title="Mirror and queues">
+        <Numbers
+          entries={[
+            [
+              'Mirror behind, slots',
+              mirror.lag_slots === null ? '–' : formatCount(mirror.lag_slots),
+            ],
+            ['Mirrored slot', mirror.slot === null ? '–' : formatCount(mirror.slot)],
+            ['Jobs under way', formatCount(queues.running_jobs)],
+            ['Deliveries due', formatCount(queues.webhook_deliveries_due)],
+            ['Open disputes', formatCount(queues.open_disputes)],
+          ]}
+        />
+      </Section>
+      <Section title={`Workers, the last ${DAYS} days`} lead="Probes that were answered, by day.">
+        <DayStrip
+          label={`Days in which workers answered, ${DAYS} days`}
+          from={`${DAYS} days ago`}
+          spans={lastDays(days)}
+        />
+      </Section>
+      <p className="soft">
+        Read <Ago time={status.as_of} />.
+      </p>
+    </>
+  );
+}
+
+function lastDays(days: StatusAnswer['days']) {
+  const byDay = new Map(days.map((one) => [one.day, one]));
+  return Array.from({ length: DAYS }, (_, index) => {
+    const day = new Date(Date.now() - (DAYS - 1 - index) * DAY_MS).toISOString().slice(0, 10);
+    const found = byDay.get(day);
+    return found && { name: day, ...found };
+  });
+}

@@ -1,0 +1,121 @@
+import { useParams } from 'wouter';
+import type { WorkerDetail } from '../../../api/console/contracts/index.ts';
+import { useExplorer } from '../../data/ledger.ts';
+import { useRead } from '../../data/queries.ts';
+import { Address, TransactionLink } from '../../design/address.tsx';
+import { formatCount } from '../../design/credits.tsx';
+import { DayStrip } from '../../design/dayStrip.tsx';
+import { ErrorNotice, Loading } from '../../design/notice.tsx';
+import { Facts, Numbers, PageHeader, Section } from '../../design/page.tsx';
+import { Table } from '../../design/table.tsx';
+import { formatMs, formatTime, Time } from '../../design/time.tsx';
+import { formatShare, formatStake, WorkerState } from './workerValues.tsx';
+
+const HOUR_MS = 3_600_000;
+const HOURS_SHOWN = 72;
+
+export default function WorkerPage() {
+  const { worker = '' } = useParams();
+  const { data, error, isLoading, refetch } = useRead('/workers/:worker', {
+    params: { worker },
+    everyMs: 15_000,
+  });
+  return (
+    <>
+      <PageHeader title={`Worker ${worker.slice(0, 4)}…${worker.slice(-4)}`}>
+        {data && <WorkerState {...data} />}
+      </PageHeader>
+      {isLoading && <Loading what="the worker" />}
+      {error && (
+        <ErrorNotice
+          error={error}
+          money="Credits are on the ledger and not affected."
+          onRetry={() => void refetch()}
+        />
+      )}
+      {data && <Detail worker={data} />}
+    </>
+  );
+}
+
+function Detail({ worker }: { readonly worker: WorkerDetail }) {
+  const explorer = useExplorer();
+  const { stake_decimals: decimals } = worker;
+  return (
+    <>
+      <Section title="Service">
+        <Numbers
+          entries={[
+            ['Uptime, 24 h', formatShare(worker.uptime_24h)],
+            ['First token p50', formatMs(worker.first_token_p50_ms)],
+            ['First token p95', formatMs(worker.first_token_p95_ms)],
+            ['Jobs settled', formatCount(worker.jobs_settled)],
+            ['Stake', formatStake(worker.stake_tokens, decimals)],
+          ]}
+        />
+      </Section>
+      <Section title={`Probes, the last ${HOURS_SHOWN} hours`}>
+        <DayStrip
+          label={`Hours in which the worker answered, ${HOURS_SHOWN} hours`}
+          from={`${HOURS_SHOWN} hours ago`}
+          spans={lastHours(worker.hours)}
+        />
+      </Section>
+      <Section title="On the ledger">
+        <Facts
+          entries={[
+            [
+              'Address',
+              <Address key="a" address={worker.address} href={explorer.address(worker.address)} />,
+            ],
+            ['Authority', <Address key="b" address={worker.authority} />],
+            ['Payout account', <Address key="c" address={worker.payout} />],
+            ['Proof key', <Address key="d" address={worker.proof_key} />],
+            ['Endpoint', <code key="e">{worker.endpoint}</code>],
+            ['Models', worker.models.join(', ') || '–'],
+            ['Registered', <Time key="f" time={worker.registered_at} />],
+            worker.unstaking_tokens !== '0' && [
+              'Unstaking',
+              `${formatStake(worker.unstaking_tokens, decimals)}${worker.unstake_ready_at ? `, ready ${formatTime(worker.unstake_ready_at)}` : ''}`,
+            ],
+          ]}
+        />
+      </Section>
+      <Section title="Slashes">
+        {worker.slashes.length === 0 ? (
+          <p className="soft">None. No two proofs of one attempt have convicted this worker.</p>
+        ) : (
+          <Table
+            caption="Slashes of this worker"
+            rows={worker.slashes}
+            rowKey={({ tx }) => tx}
+            columns={[
+              { title: 'Time', cell: ({ at }) => <Time time={at} /> },
+              { title: 'Job', cell: ({ job_id }) => job_id ?? '–' },
+              {
+                title: 'Tokens',
+                isNumber: true,
+                cell: ({ stake_tokens }) => formatStake(stake_tokens, decimals),
+              },
+              {
+                title: 'Transaction',
+                cell: ({ tx }) => (
+                  <TransactionLink signature={tx} href={explorer.transaction(tx)} />
+                ),
+              },
+            ]}
+          />
+        )}
+      </Section>
+    </>
+  );
+}
+
+function lastHours(hours: WorkerDetail['hours']) {
+  const byHour = new Map(hours.map((one) => [Date.parse(one.hour), one]));
+  const newest = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
+  return Array.from({ length: HOURS_SHOWN }, (_, index) => {
+    const found = byHour.get(newest - (HOURS_SHOWN - 1 - index) * HOUR_MS);
+    return found && { name: formatTime(found.hour), ...found };
+  });
+}

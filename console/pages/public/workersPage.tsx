@@ -1,0 +1,79 @@
+import { Link } from 'wouter';
+import type { ConsoleWorker } from '../../../api/console/contracts/index.ts';
+import { useRead } from '../../data/queries.ts';
+import { Address } from '../../design/address.tsx';
+import { Command } from '../../design/code.tsx';
+import { formatCount } from '../../design/credits.tsx';
+import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
+import { PageHeader } from '../../design/page.tsx';
+import { type Column, Table } from '../../design/table.tsx';
+import { formatMs } from '../../design/time.tsx';
+import { formatShare, formatStake, WorkerState } from './workerValues.tsx';
+
+const columnsFor = (decimals: number): readonly Column<ConsoleWorker>[] => [
+  {
+    title: 'Worker',
+    cell: ({ address }) => (
+      <Link href={`/console/workers/${address}`}>
+        <Address address={address} />
+      </Link>
+    ),
+  },
+  { title: 'State', cell: WorkerState },
+  { title: 'Models', cell: ({ models }) => models.join(', ') || '–' },
+  { title: 'Uptime, 24 h', isNumber: true, cell: ({ uptime_24h }) => formatShare(uptime_24h) },
+  {
+    title: 'First token p50 / p95',
+    isNumber: true,
+    cell: ({ first_token_p50_ms, first_token_p95_ms }) => (
+      <>
+        {formatMs(first_token_p50_ms)}
+        <div className="soft">{formatMs(first_token_p95_ms)}</div>
+      </>
+    ),
+  },
+  {
+    title: 'Stake',
+    isNumber: true,
+    cell: ({ stake_tokens }) => formatStake(stake_tokens, decimals),
+  },
+  { title: 'Jobs settled', isNumber: true, cell: ({ jobs_settled }) => formatCount(jobs_settled) },
+];
+
+export default function WorkersPage() {
+  const workers = useRead('/workers', { everyMs: 10_000 });
+  const { data } = workers;
+  return (
+    <>
+      <PageHeader
+        title="Workers"
+        lead={
+          data &&
+          `Each stakes at least ${formatStake(data.minimum_stake_tokens, data.stake_decimals)} tokens, and loses some for two proofs of one attempt.`
+        }
+      />
+      {workers.isLoading && <Loading what="the workers" />}
+      {workers.error && (
+        <ErrorNotice
+          error={workers.error}
+          money="Credits are on the ledger and not affected."
+          onRetry={() => void workers.refetch()}
+        />
+      )}
+      {data &&
+        (data.data.length === 0 ? (
+          <Empty title="No worker is registered">
+            <p>Whoever has stake tokens can run one:</p>
+            <Command text="npx svc worker --help" />
+          </Empty>
+        ) : (
+          <Table
+            caption="Registered workers"
+            columns={columnsFor(data.stake_decimals)}
+            rows={data.data}
+            rowKey={({ address }) => address}
+          />
+        ))}
+    </>
+  );
+}

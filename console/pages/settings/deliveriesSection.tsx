@@ -1,0 +1,187 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { ConsoleWebhook, Delivery } from '../../../api/console/contracts/index.ts';
+import { call } from '../../data/request.ts';
+import { useChange } from '../../data/useChange.ts';
+import { useFilters } from '../../data/useFilters.ts';
+import { Button } from '../../design/button.tsx';
+import { formatCount } from '../../design/credits.tsx';
+import { SelectField, TextField } from '../../design/field.tsx';
+import { Empty, ErrorNotice, Loading, Notice } from '../../design/notice.tsx';
+import { Filters, Row, Section } from '../../design/page.tsx';
+import { type Column, Table } from '../../design/table.tsx';
+import { Ago, formatMs } from '../../design/time.tsx';
+import { DeliveryDrawer } from './deliveryDrawer.tsx';
+import { RecoverDialog } from './recoverDialog.tsx';
+import { DeliveryState } from './webhookValues.tsx';
+
+const STATES = [
+  ['', 'any state'],
+  ['delivered', 'delivered'],
+  ['pending', 'pending'],
+  ['failed', 'failed'],
+  ['undelivered', 'undelivered'],
+] as const;
+const EVERY_MS = 5_000;
+
+/** The deliveries of a webhook, to be looked at and sent again. */
+export function DeliveriesSection({ webhook }: { readonly webhook: ConsoleWebhook }) {
+  const params = { webhook_id: webhook.id };
+  const [filters, setFilters] = useFilters(['status', 'event', 'since', 'delivery']);
+  const { status, event, since } = filters;
+  const [isRecovering, setRecovering] = useState(false);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const query = {
+    ...(status && { status: status as Delivery['status'] }),
+    ...(event && { event: event as Delivery['event'] }),
+    ...(since && { since: `${since}T00:00:00Z` }),
+  };
+  const list = useInfiniteQuery({
+    queryKey: ['/webhooks/:webhook_id/deliveries', params, query],
+    queryFn: ({ pageParam, signal }) =>
+      call('GET', '/webhooks/:webhook_id/deliveries', {
+        params,
+        query: { ...query, ...(pageParam && { before: pageParam }) },
+        signal,
+      }),
+    initialPageParam: '',
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+    refetchInterval: EVERY_MS,
+  });
+  const replay = useChange(
+    (delivery_ids: string[]) =>
+      call('POST', '/webhooks/:webhook_id/replay', { params, body: { delivery_ids } }),
+    [
+      '/webhooks',
+      '/webhooks/:webhook_id/deliveries',
+      '/webhooks/:webhook_id/deliveries/:delivery_id',
+    ],
+  );
+  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const toggle = (id: string) => {
+    const next = new Set(chosen);
+    if (!next.delete(id)) next.add(id);
+    setChosen(next);
+  };
+
+  const columns: readonly Column<Delivery>[] = [
+    {
+      title: 'Choose',
+      cell: ({ id }) => (
+        <input
+          type="checkbox"
+          aria-label={`Choose delivery ${id}`}
+          checked={chosen.has(id)}
+          onChange={() => toggle(id)}
+        />
+      ),
+    },
+    {
+      title: 'Event',
+      cell: ({ id, event: kind, event_id }) => (
+        <>
+          <Button kind="quiet" size="small" onClick={() => setFilters({ delivery: id })}>
+            {kind}
+          </Button>
+          <div className="soft mono">{event_id}</div>
+        </>
+      ),
+    },
+    { title: 'State', cell: DeliveryState },
+    { title: 'Attempts', isNumber: true, cell: ({ attempts }) => formatCount(attempts) },
+    { title: 'Last answer', cell: ({ last_attempt }) => lastAnswer(last_attempt) },
+    { title: 'Event time', cell: ({ created_at }) => <Ago time={created_at} /> },
+  ];
+
+  return (
+    <Section
+      title="Deliveries"
+      actions={
+        <Row>
+          <Button
+            disabled={chosen.size === 0}
+            pending={replay.isPending && 'Sending…'}
+            onClick={() => replay.mutate([...chosen], { onSuccess: () => setChosen(new Set()) })}
+          >
+            Send {chosen.size > 0 ? formatCount(chosen.size) : 'chosen'} again
+          </Button>
+          <Button onClick={() => setRecovering(true)}>Recover since…</Button>
+        </Row>
+      }
+    >
+      <Filters label="Deliveries to show">
+        <SelectField
+          label="State"
+          options={STATES}
+          value={status ?? ''}
+          data-search
+          onChange={({ target }) => setFilters({ status: target.value })}
+        />
+        <SelectField
+          label="Event"
+          options={[
+            ['', 'any event'],
+            ...webhook.events.map((kind) => [kind, kind] as const),
+            ['webhook.test', 'webhook.test'],
+          ]}
+          value={event ?? ''}
+          onChange={({ target }) => setFilters({ event: target.value })}
+        />
+        <TextField
+          label="Since"
+          type="date"
+          value={since ?? ''}
+          onChange={({ target }) => setFilters({ since: target.value })}
+        />
+      </Filters>
+      {replay.data && (
+        <Notice tone="ok">
+          <p>{formatCount(replay.data.replayed)} deliveries are due now.</p>
+        </Notice>
+      )}
+      {(list.error ?? replay.error) && (
+        <ErrorNotice
+          error={list.error ?? replay.error}
+          money="Nothing was sent again. Events are kept for 30 days."
+          onRetry={() => void list.refetch()}
+        />
+      )}
+      {list.isLoading && <Loading what="the deliveries" />}
+      {list.data &&
+        (rows.length === 0 ? (
+          <Empty title="No deliveries">
+            <p className="soft">Nothing fits, or nothing has happened yet. A test makes one.</p>
+          </Empty>
+        ) : (
+          <Table caption="Deliveries" columns={columns} rows={rows} rowKey={({ id }) => id} />
+        ))}
+      {list.hasNextPage && (
+        <Row>
+          <Button
+            pending={list.isFetchingNextPage && 'Reading…'}
+            onClick={() => void list.fetchNextPage()}
+          >
+            Show older ones
+          </Button>
+        </Row>
+      )}
+      {filters.delivery && (
+        <DeliveryDrawer
+          webhookId={webhook.id}
+          deliveryId={filters.delivery}
+          onClose={() => setFilters({ delivery: undefined })}
+          onReplay={(id) => replay.mutateAsync([id])}
+        />
+      )}
+      {isRecovering && (
+        <RecoverDialog webhookId={webhook.id} onClose={() => setRecovering(false)} />
+      )}
+    </Section>
+  );
+}
+
+function lastAnswer(attempt: Delivery['last_attempt']): string {
+  if (attempt === null) return '–';
+  const answer = attempt.status_code ?? attempt.error ?? 'under way';
+  return attempt.duration_ms === null ? `${answer}` : `${answer}, ${formatMs(attempt.duration_ms)}`;
+}

@@ -1,0 +1,113 @@
+import { useExplorer } from '../../data/ledger.ts';
+import { useRead } from '../../data/queries.ts';
+import { useChange } from '../../data/useChange.ts';
+import { TransactionLink } from '../../design/address.tsx';
+import { Button } from '../../design/button.tsx';
+import { Pre } from '../../design/code.tsx';
+import { Drawer } from '../../design/dialog.tsx';
+import { ErrorNotice, Loading } from '../../design/notice.tsx';
+import { Facts, Stack } from '../../design/page.tsx';
+import { State } from '../../design/state.tsx';
+import { formatMs, Time } from '../../design/time.tsx';
+import { DeliveryState } from './webhookValues.tsx';
+
+/** One delivery: its body, and each attempt with what the receiver answered. */
+export function DeliveryDrawer({
+  webhookId,
+  deliveryId,
+  onClose,
+  onReplay,
+}: {
+  readonly webhookId: string;
+  readonly deliveryId: string;
+  readonly onClose: () => void;
+  readonly onReplay: (id: string) => Promise<unknown>;
+}) {
+  const explorer = useExplorer();
+  const { data, error, refetch } = useRead('/webhooks/:webhook_id/deliveries/:delivery_id', {
+    params: { webhook_id: webhookId, delivery_id: deliveryId },
+    everyMs: 3_000,
+  });
+  const replay = useChange(() => onReplay(deliveryId), []);
+  return (
+    <Drawer
+      title={data ? data.event : 'Delivery'}
+      onClose={onClose}
+      foot={
+        <Button
+          kind="primary"
+          pending={replay.isPending && 'Sending…'}
+          onClick={() => replay.mutate(undefined)}
+        >
+          Send it again
+        </Button>
+      }
+    >
+      {!data && !error && <Loading what="the delivery" />}
+      {(error ?? replay.error) && (
+        <ErrorNotice
+          error={error ?? replay.error}
+          money="Nothing was sent again."
+          onRetry={() => void refetch()}
+        />
+      )}
+      {data && (
+        <>
+          <Facts
+            entries={[
+              ['State', <DeliveryState key="state" status={data.status} />],
+              ['Event', <code key="event">{data.event_id}</code>],
+              ['Event time', <Time key="time" time={data.created_at} />],
+              data.due_at !== null && ['Next attempt', <Time key="due" time={data.due_at} />],
+              data.tx !== null && [
+                'Transaction',
+                <TransactionLink
+                  key="tx"
+                  signature={data.tx}
+                  href={explorer.transaction(data.tx)}
+                />,
+              ],
+            ]}
+          />
+          <h3>Attempts</h3>
+          <Stack>
+            {data.attempts_made.map((attempt) => (
+              <div key={`${attempt.attempt} ${attempt.started_at}`}>
+                <Facts
+                  entries={[
+                    [
+                      `Attempt ${attempt.attempt}`,
+                      <State
+                        key="state"
+                        tone={attempt.error === null ? 'ok' : 'bad'}
+                        word={String(attempt.status_code ?? attempt.error ?? 'under way')}
+                      />,
+                    ],
+                    ['Started', <Time key="time" time={attempt.started_at} />],
+                    ['Took', formatMs(attempt.duration_ms)],
+                    attempt.error !== null && ['Why it failed', attempt.error],
+                  ]}
+                />
+                {attempt.response && (
+                  <Pre code={attempt.response} label={`Answer to attempt ${attempt.attempt}`} />
+                )}
+              </div>
+            ))}
+            {data.attempts_made.length === 0 && <p className="soft">None yet.</p>}
+          </Stack>
+          <h3>Body</h3>
+          <Pre code={indented(data.body)} label="Body of the delivery" />
+        </>
+      )}
+    </Drawer>
+  );
+}
+
+/** For reading; the bytes that were signed have no spaces. */
+function indented(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), undefined, 2);
+  } catch {
+    return body;
+  }
+}

@@ -1,0 +1,132 @@
+import { useState } from 'react';
+import type { CreatedKey } from '../../../api/console/contracts/index.ts';
+import { useConfig } from '../../data/ledger.ts';
+import { useRead } from '../../data/queries.ts';
+import { call } from '../../data/request.ts';
+import { completionSamples } from '../../data/samples.ts';
+import { useChange } from '../../data/useChange.ts';
+import { Button } from '../../design/button.tsx';
+import { CodeTabs } from '../../design/code.tsx';
+import { Confirm } from '../../design/confirm.tsx';
+import { Empty, ErrorNotice, Loading, Notice } from '../../design/notice.tsx';
+import { Facts, Row, Section } from '../../design/page.tsx';
+import { State } from '../../design/state.tsx';
+import { Time } from '../../design/time.tsx';
+import { useFresh } from '../../session/session.tsx';
+import { SecretOnce } from './secretOnce.tsx';
+
+const MONEY = 'No key was changed. Credits are on the ledger and not affected.';
+
+/** The wallet's one API key: made, replaced and revoked. */
+export function KeySection() {
+  const { data, error, isLoading, refetch } = useRead('/key');
+  const config = useConfig();
+  const model = useRead('/models').data?.data[0]?.id ?? 'MODEL';
+  const fresh = useFresh();
+  const [shown, setShown] = useState<CreatedKey>();
+  const [asked, setAsked] = useState<'regenerate' | 'revoke'>();
+  const create = useChange(() => fresh('A key', () => call('POST', '/key')), ['/key']);
+  const regenerate = useChange(
+    () => fresh('A key', () => call('POST', '/key/regenerate')),
+    ['/key'],
+  );
+  const revoke = useChange(() => call('DELETE', '/key'), ['/key']);
+  const key = data?.key;
+
+  return (
+    <Section
+      title="API key"
+      lead="One for the wallet. Whoever has it can spend the credits within your limits."
+    >
+      {isLoading && <Loading what="the key's state" />}
+      {error && <ErrorNotice error={error} money={MONEY} onRetry={() => void refetch()} />}
+      {create.error && <ErrorNotice error={create.error} money={MONEY} />}
+      {data && key === null && (
+        <Empty title="No key yet">
+          <p className="soft">With a key, the official OpenAI clients work as they are.</p>
+          <Row>
+            <Button
+              kind="primary"
+              pending={create.isPending && 'Making…'}
+              onClick={() => create.mutate(undefined, { onSuccess: setShown })}
+            >
+              Create the key
+            </Button>
+          </Row>
+        </Empty>
+      )}
+      {key && (
+        <>
+          {key.status === 'suspended' && (
+            <Notice tone="bad">
+              <p>
+                The key was suspended by the {key.suspended_by}: {key.suspension_reason}
+              </p>
+              <p>Your credits stay yours: you can withdraw them at any time.</p>
+            </Notice>
+          )}
+          <Facts
+            entries={[
+              [
+                'State',
+                <State
+                  key="state"
+                  tone={key.status === 'active' ? 'ok' : 'bad'}
+                  word={key.status}
+                />,
+              ],
+              ['Created', <Time key="time" time={key.created_at} />],
+            ]}
+          />
+          <Row>
+            <Button onClick={() => setAsked('regenerate')}>Replace…</Button>
+            <Button kind="danger" onClick={() => setAsked('revoke')}>
+              Revoke…
+            </Button>
+          </Row>
+        </>
+      )}
+      {asked === 'regenerate' && (
+        <Confirm
+          title="Replace the key"
+          action="Revoke it and make another"
+          money={MONEY}
+          onClose={() => setAsked(undefined)}
+          onConfirm={async () => setShown(await regenerate.mutateAsync(undefined))}
+        >
+          <p>The present key stops working at once. Programs that use it get 401.</p>
+        </Confirm>
+      )}
+      {asked === 'revoke' && (
+        <Confirm
+          title="Revoke the key"
+          action="Revoke it"
+          money={MONEY}
+          onClose={() => setAsked(undefined)}
+          onConfirm={() => revoke.mutateAsync(undefined)}
+        >
+          <p>It stops working at once. Credits and jobs are not affected.</p>
+        </Confirm>
+      )}
+      {shown && (
+        <SecretOnce
+          title="Your API key"
+          secret={shown.api_key}
+          onClose={() => {
+            setShown(undefined);
+            create.reset();
+            regenerate.reset();
+          }}
+        >
+          <CodeTabs
+            samples={completionSamples({
+              publicUrl: config?.public_url ?? window.location.origin,
+              apiKey: shown.api_key,
+              model,
+            })}
+          />
+        </SecretOnce>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,42 @@
+import type { ReactNode } from 'react';
+import { Button } from '../../design/button.tsx';
+import { CopyButton } from '../../design/copy.tsx';
+import { Dialog } from '../../design/dialog.tsx';
+import { Notice } from '../../design/notice.tsx';
+import { Row } from '../../design/page.tsx';
+import styles from './secretOnce.module.css';
+
+/** Shows what is never shown again. It is kept nowhere but here, until this is closed. */
+export function SecretOnce({
+  title,
+  secret,
+  children,
+  onClose,
+}: {
+  readonly title: string;
+  readonly secret: string;
+  readonly children?: ReactNode;
+  readonly onClose: () => void;
+}) {
+  return (
+    <Dialog
+      isWide
+      title={title}
+      onClose={onClose}
+      foot={
+        <Button kind="primary" onClick={onClose}>
+          I have kept it
+        </Button>
+      }
+    >
+      <Notice tone="warn">
+        <p>This is shown once. Keep it now: we store only its hash or a sealed form.</p>
+      </Notice>
+      <Row>
+        <code className={styles.secret}>{secret}</code>
+        <CopyButton text={secret} />
+      </Row>
+      {children}
+    </Dialog>
+  );
+}

@@ -1,0 +1,41 @@
+import type { ConsoleWebhook, Delivery } from '../../../api/console/contracts/index.ts';
+import { State, type Tone } from '../../design/state.tsx';
+
+type Kind = ConsoleWebhook['events'][number];
+
+/** Every kind of event, with what it says. */
+const KINDS: Readonly<Record<Kind, string>> = {
+  'job.submitted': 'Credits were locked for a job.',
+  'job.processing': 'A worker took a job.',
+  'job.completed': 'A job was settled.',
+  'job.failed': 'A job failed; its credits are back.',
+  'job.timeout': 'A job was refunded after its deadline.',
+  'job.disputed': 'A job was disputed.',
+  'credit.low': 'The available credits fell below the threshold.',
+  'credit.topup': 'Credits were bought.',
+  'worker.registered': 'A worker joined.',
+  'worker.slashed': 'A worker lost stake.',
+};
+
+export const EVENT_KINDS = Object.entries(KINDS) as readonly (readonly [Kind, string])[];
+
+const WEBHOOK_TONES: Readonly<Record<ConsoleWebhook['status'], Tone>> = {
+  active: 'ok',
+  failed: 'bad',
+  disabled: 'idle',
+};
+
+export function WebhookState({ status }: Pick<ConsoleWebhook, 'status'>) {
+  return <State tone={WEBHOOK_TONES[status]} word={status} />;
+}
+
+const DELIVERY_TONES: Readonly<Record<Delivery['status'], Tone>> = {
+  delivered: 'ok',
+  pending: 'live',
+  failed: 'bad',
+  undelivered: 'warn',
+};
+
+export function DeliveryState({ status }: Pick<Delivery, 'status'>) {
+  return <State tone={DELIVERY_TONES[status]} word={status} />;
+}

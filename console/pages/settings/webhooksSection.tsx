@@ -1,0 +1,84 @@
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { ConsoleWebhook, CreatedWebhook } from '../../../api/console/contracts/index.ts';
+import { useRead } from '../../data/queries.ts';
+import { Button } from '../../design/button.tsx';
+import { formatCount } from '../../design/credits.tsx';
+import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
+import { Row, Section } from '../../design/page.tsx';
+import { type Column, Table } from '../../design/table.tsx';
+import { CreateWebhook } from './createWebhook.tsx';
+import { SecretOnce } from './secretOnce.tsx';
+import { WebhookState } from './webhookValues.tsx';
+
+const columns: readonly Column<ConsoleWebhook>[] = [
+  {
+    title: 'Endpoint',
+    cell: ({ id, url }) => <Link href={`/console/settings/webhooks/${id}`}>{url}</Link>,
+  },
+  { title: 'State', cell: WebhookState },
+  { title: 'Events', cell: ({ events }) => events.join(', ') },
+  { title: 'Pending', isNumber: true, cell: ({ pending }) => formatCount(pending) },
+  {
+    title: 'Not delivered',
+    isNumber: true,
+    cell: ({ failed, undelivered }) => formatCount(failed + undelivered),
+  },
+];
+
+export function WebhooksSection() {
+  const { data, error, refetch } = useRead('/webhooks');
+  const [isCreating, setCreating] = useState(false);
+  const [created, setCreated] = useState<CreatedWebhook>();
+  return (
+    <Section
+      title="Webhooks"
+      lead="Signed POSTs of what happens to your jobs and credits."
+      actions={<Button onClick={() => setCreating(true)}>Add a webhook</Button>}
+    >
+      {!data && !error && <Loading what="the webhooks" />}
+      {error && (
+        <ErrorNotice
+          error={error}
+          money="Credits are on the ledger and not affected."
+          onRetry={() => void refetch()}
+        />
+      )}
+      {data &&
+        (data.data.length === 0 ? (
+          <Empty title="No webhook yet">
+            <p className="soft">
+              Name an https endpoint of yours. Each delivery can be looked at and sent again.
+            </p>
+            <Row>
+              <Button kind="primary" onClick={() => setCreating(true)}>
+                Add the first webhook
+              </Button>
+            </Row>
+          </Empty>
+        ) : (
+          <Table caption="Webhooks" columns={columns} rows={data.data} rowKey={({ id }) => id} />
+        ))}
+      {isCreating && (
+        <CreateWebhook
+          onClose={() => setCreating(false)}
+          onCreated={(made) => {
+            setCreating(false);
+            if (made.secret !== undefined) setCreated(made);
+          }}
+        />
+      )}
+      {created?.secret && (
+        <SecretOnce
+          title="The webhook's secret"
+          secret={created.secret}
+          onClose={() => setCreated(undefined)}
+        >
+          <p className="soft">
+            Your receiver checks each delivery with it: <code>npm install svc-webhooks</code>.
+          </p>
+        </SecretOnce>
+      )}
+    </Section>
+  );
+}

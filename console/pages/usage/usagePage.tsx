@@ -1,0 +1,116 @@
+import { useRead } from '../../data/queries.ts';
+import { useFilters } from '../../data/useFilters.ts';
+import { formatCount, formatUsdc } from '../../design/credits.tsx';
+import { SelectField } from '../../design/field.tsx';
+import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
+import { Filters, Numbers, PageHeader, Section } from '../../design/page.tsx';
+import { Table } from '../../design/table.tsx';
+import { formatMs } from '../../design/time.tsx';
+import { UsageChart } from './usageChart.tsx';
+import { periodOf, SPANS, sumOf } from './usageValues.ts';
+
+const MEASURES = [
+  ['credits', 'credits charged'],
+  ['tokens', 'tokens'],
+  ['jobs', 'jobs'],
+] as const;
+
+export default function UsagePage() {
+  const [filters, setFilters] = useFilters(['span', 'model', 'measure']);
+  const { span = '30d', model, measure = 'credits' } = filters;
+  const period = periodOf(span);
+  const usage = useRead('/usage', { query: { ...period, ...(model && { model }) } });
+  const latencies = useRead('/usage/latency', {
+    query: { since: period.latencySince, until: period.until },
+  });
+  const models = useRead('/models').data?.data ?? [];
+  const rows = usage.data?.data ?? [];
+  const total = sumOf(rows);
+  return (
+    <>
+      <PageHeader title="Usage" />
+      <Filters label="Usage to show">
+        <SelectField
+          label="Time"
+          data-search
+          options={SPANS.map(([value, words]) => [value, words] as const)}
+          value={span}
+          onChange={({ target }) => setFilters({ span: target.value })}
+        />
+        <SelectField
+          label="Model"
+          options={[['', 'every model'], ...models.map(({ id }) => [id, id] as const)]}
+          value={model ?? ''}
+          onChange={({ target }) => setFilters({ model: target.value })}
+        />
+        <SelectField
+          label="Measure"
+          options={MEASURES}
+          value={measure}
+          onChange={({ target }) => setFilters({ measure: target.value })}
+        />
+      </Filters>
+      {usage.isLoading && <Loading what="the usage" />}
+      {usage.error && (
+        <ErrorNotice
+          error={usage.error}
+          money="Your jobs and credits are on the ledger and not affected."
+          onRetry={() => void usage.refetch()}
+        />
+      )}
+      {usage.data && (
+        <>
+          <Section title="Together">
+            <Numbers
+              entries={[
+                ['Charged', formatUsdc(total.credits)],
+                ['Credits', formatCount(total.credits)],
+                ['Jobs', formatCount(total.jobs)],
+                ['Tokens in', formatCount(total.promptTokens)],
+                ['Tokens out', formatCount(total.completionTokens)],
+              ]}
+            />
+          </Section>
+          <Section title={`By ${usage.data.by} and model`}>
+            {rows.length === 0 ? (
+              <Empty title="Nothing was used in this time">
+                <p className="soft">Choose a longer time above.</p>
+              </Empty>
+            ) : (
+              <UsageChart usage={usage.data} measure={measure} />
+            )}
+          </Section>
+        </>
+      )}
+      {latencies.data && (
+        <Section title="Latency" lead="Percentiles over your own jobs of at most 30 days.">
+          <Table
+            caption="Milliseconds by model"
+            rows={latencies.data.data}
+            rowKey={(row) => row.model}
+            columns={[
+              { title: 'Model', cell: (row) => <code>{row.model}</code> },
+              { title: 'Jobs', isNumber: true, cell: ({ jobs }) => formatCount(jobs) },
+              { title: 'Lock p50 / p95', isNumber: true, cell: ({ lock_ms }) => pair(lock_ms) },
+              {
+                title: 'First token p50 / p95',
+                isNumber: true,
+                cell: ({ first_token_ms }) => pair(first_token_ms),
+              },
+              {
+                title: 'Answer p50 / p95',
+                isNumber: true,
+                cell: ({ worker_ms }) => pair(worker_ms),
+              },
+            ]}
+          />
+        </Section>
+      )}
+    </>
+  );
+}
+
+function pair(percentiles: { readonly p50: number; readonly p95: number } | null): string {
+  if (percentiles === null) return '–';
+  return `${formatMs(percentiles.p50)} / ${formatMs(percentiles.p95)}`;
+}

@@ -1,0 +1,90 @@
+import { type InfiniteData, type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import type {
+  ConsoleAccount,
+  ConsoleJob,
+  ConsoleJobList,
+  StreamChanges,
+} from '../../api/console/contracts/index.ts';
+import { keyOf } from '../data/queries.ts';
+import { openStream } from '../data/stream.ts';
+
+/** Paths whose answers the stream makes old. */
+const CHANGING = ['/jobs', '/account', '/account/history', '/jobs/:job_id'] as const;
+
+/** Keeps what is shown of a wallet as new as its stream. */
+export function useLiveWallet(wallet: string | undefined): void {
+  const client = useQueryClient();
+  useEffect(() => {
+    if (wallet === undefined) return;
+    const readAnew = () => {
+      for (const path of CHANGING) void client.invalidateQueries({ queryKey: [path] });
+    };
+    return openStream(wallet, {
+      onChanges: (changes) => apply(changes, client),
+      onReset: readAnew,
+      onEnd: () => void client.invalidateQueries({ queryKey: ['/session'] }),
+    });
+  }, [wallet, client]);
+}
+
+function apply(changes: StreamChanges, client: QueryClient): void {
+  const { jobs, available_credits, locked_credits } = changes;
+  client.setQueryData<ConsoleAccount>(
+    keyOf('/account'),
+    (account) => account && { ...account, available_credits, locked_credits },
+  );
+  void client.invalidateQueries({ queryKey: ['/account'], refetchType: 'active' });
+  void client.invalidateQueries({ queryKey: ['/account/history'] });
+  for (const job of jobs) {
+    client.setQueryData(keyOf('/jobs/:job_id', { params: { job_id: job.id } }), job);
+  }
+  for (const [key] of client.getQueriesData({ queryKey: ['/jobs'] })) {
+    const filters = key[1] as JobFilters;
+    client.setQueryData<InfiniteData<ConsoleJobList>>(
+      key,
+      (list) => list && mergeJobs(list, jobs, filters),
+    );
+  }
+}
+
+export interface JobFilters {
+  readonly id?: string;
+  readonly status?: string;
+  readonly model?: string;
+  readonly since?: string;
+  readonly until?: string;
+}
+
+function fits(job: ConsoleJob, { id, status, model, since, until }: JobFilters): boolean {
+  return (
+    (id === undefined || job.id === id) &&
+    (status === undefined || job.status === status) &&
+    (model === undefined || job.model === model) &&
+    (since === undefined || job.created_at >= since) &&
+    (until === undefined || job.created_at < until)
+  );
+}
+
+/** Puts changed jobs in their places, and new ones on top. */
+function mergeJobs(
+  list: InfiniteData<ConsoleJobList>,
+  changed: readonly ConsoleJob[],
+  filters: JobFilters,
+): InfiniteData<ConsoleJobList> {
+  const byId = new Map(changed.map((job) => [job.id, job]));
+  const known = new Set(list.pages.flatMap(({ data }) => data.map(({ id }) => id)));
+  const newest = list.pages[0]?.data[0]?.id ?? '';
+  // Ids carry their time, so that the greater one is the newer one.
+  const added = changed
+    .filter((job) => !known.has(job.id) && job.id > newest && fits(job, filters))
+    .toSorted((one, other) => (one.id < other.id ? 1 : -1));
+  const pages = list.pages.map((page, index) => {
+    const kept = page.data.flatMap((job) => {
+      const now = byId.get(job.id) ?? job;
+      return fits(now, filters) ? [now] : [];
+    });
+    return { ...page, data: index === 0 ? [...added, ...kept] : kept };
+  });
+  return { ...list, pages };
+}

@@ -1,0 +1,65 @@
+import type { Wallet } from '@wallet-standard/base';
+import { useState } from 'react';
+import type { SessionObject } from '../../api/console/contracts/index.ts';
+import { ErrorNotice, Notice } from '../design/notice.tsx';
+import { signIn } from '../wallet/signIn.ts';
+import { connect, useWallets } from '../wallet/wallets.ts';
+import styles from './walletChoice.module.css';
+
+/** Signs in with one of the wallets that this browser has. */
+export function WalletChoice({ onDone }: { readonly onDone: (session: SessionObject) => void }) {
+  const wallets = useWallets();
+  const [pending, setPending] = useState<Wallet>();
+  const [error, setError] = useState<unknown>();
+
+  const choose = async (wallet: Wallet) => {
+    setPending(wallet);
+    setError(undefined);
+    try {
+      onDone(await signIn(await connect(wallet)));
+    } catch (thrown) {
+      setError(thrown);
+    } finally {
+      setPending(undefined);
+    }
+  };
+
+  return (
+    <div className={styles.choice}>
+      {wallets.length === 0 && (
+        <Notice tone="info">
+          <p>This browser has no Solana wallet that follows the wallet standard.</p>
+          <p>Install one, such as Phantom, Solflare or Backpack, and reload this page.</p>
+        </Notice>
+      )}
+      <ul className={styles.list}>
+        {wallets.map((wallet) => (
+          <li key={wallet.name}>
+            <button
+              type="button"
+              className={styles.wallet}
+              disabled={pending !== undefined}
+              onClick={() => void choose(wallet)}
+            >
+              <img src={wallet.icon} alt="" width="24" height="24" />
+              <span>{wallet.name}</span>
+              <span className="soft">
+                {pending === wallet ? 'Confirm in the wallet…' : 'Sign in'}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {error !== undefined && (
+        <ErrorNotice
+          error={error}
+          money="You are not signed in. Nothing was signed for any payment."
+        />
+      )}
+      <p className={styles.note}>
+        You sign a text with your address, a nonce and a time. It moves no credits and grants
+        nothing on the ledger.
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,60 @@
+import { useMutation } from '@tanstack/react-query';
+import { useConfig, useExplorer, verifyLink } from '../data/ledger.ts';
+import { Button } from '../design/button.tsx';
+import { Command } from '../design/code.tsx';
+import { ErrorNotice } from '../design/notice.tsx';
+import { Row, Stack } from '../design/page.tsx';
+import { Result } from './result.tsx';
+import { commandOf, type Request, verify } from './verify.ts';
+
+/** Verifies a job in this page, beside what else is shown of it. */
+export default function InlineVerification({
+  job,
+  wallet,
+  text,
+  receipt,
+}: {
+  readonly job: string;
+  readonly wallet: string;
+  readonly text?: string | undefined;
+  readonly receipt?: string | undefined;
+}) {
+  const config = useConfig();
+  const explorer = useExplorer();
+  const verification = useMutation({ mutationFn: verify });
+  if (config === undefined) return null;
+  const request: Request = {
+    rpcUrl: config.rpc_url ?? '',
+    programId: config.program_id,
+    ...{ named: job, wallet, text, receipt },
+  };
+  return (
+    <Stack>
+      <Row>
+        <Button
+          kind="primary"
+          disabled={config.rpc_url === null}
+          pending={verification.isPending && 'Verifying…'}
+          onClick={() => verification.mutate(request)}
+        >
+          {text === undefined ? 'Verify' : 'Verify this answer'}
+        </Button>
+        <a href={verifyLink(job, { rpc: config.rpc_url, program: config.program_id, wallet })}>
+          Verify by another node
+        </a>
+      </Row>
+      {verification.error && (
+        <ErrorNotice
+          error={verification.error}
+          money="Nothing was verified, and nothing changed."
+        />
+      )}
+      {verification.data && (
+        <>
+          <Result verification={verification.data} transactionLink={explorer.transaction} />
+          <Command text={commandOf(request)} />
+        </>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,108 @@
+import type { Check, Verdict } from 'svc-client/verify';
+import { TransactionLink } from '../design/address.tsx';
+import { formatCount } from '../design/credits.tsx';
+import { joinClasses } from '../design/joinClasses.ts';
+import { State, type Tone } from '../design/state.tsx';
+import styles from './result.module.css';
+import type { Verification } from './verify.ts';
+
+const VERDICTS: Readonly<Record<Verdict, readonly [tone: Tone, word: string]>> = {
+  holds: ['ok', 'holds'],
+  fails: ['bad', 'fails'],
+  not_checkable: ['warn', 'cannot be checked'],
+  not_applicable: ['idle', 'does not apply'],
+};
+
+const SENTENCES = {
+  holds: [
+    'ok',
+    'The job holds',
+    'Everything that applies to it was checked, and nothing contradicts it.',
+  ],
+  fails: ['bad', 'The job fails', 'What the node shows contradicts at least one rule.'],
+  not_checkable: [
+    'warn',
+    'Not everything could be checked',
+    'Evidence is missing; nothing else contradicts it.',
+  ],
+} as const satisfies Record<Verification['result'], readonly [Tone, string, string]>;
+
+/** What was found, check by check, each with its transactions. */
+export function Result({
+  verification,
+  transactionLink,
+}: {
+  readonly verification: Verification;
+  readonly transactionLink: (signature: string) => string | undefined;
+}) {
+  const { result, job, checks, slot, reads, durationMs } = verification;
+  const [tone, title, sentence] = SENTENCES[result];
+  const applying = checks.filter(({ verdict }) => verdict !== 'not_applicable');
+  const others = checks.filter(({ verdict }) => verdict === 'not_applicable');
+  const groups = Map.groupBy(applying, ({ name }) => name.slice(0, name.indexOf('.')));
+  return (
+    <>
+      <div className={joinClasses(styles.verdict, styles[result])} role="status">
+        <h2>
+          <State tone={tone} word={title} />
+        </h2>
+        <p>{sentence}</p>
+        <p className={styles.aside}>
+          {job.id ?? 'The job'} is {job.status}, {formatCount(job.credits_charged)} of{' '}
+          {formatCount(job.credits_locked)} locked credits charged, as of slot {formatCount(slot)}.{' '}
+          {checks.length} checks, {reads} reads of the ledger, {(durationMs / 1_000).toFixed(1)} s.
+        </p>
+      </div>
+      {[...groups].map(([group, members]) => (
+        <section key={group} className={styles.group} aria-label={`Checks of ${group}`}>
+          <h3>{group}</h3>
+          {members.map((check) => (
+            <CheckRow key={check.name} check={check} transactionLink={transactionLink} />
+          ))}
+        </section>
+      ))}
+      {others.length > 0 && (
+        <details className={styles.aside}>
+          <summary>{others.length} checks do not apply to this job</summary>
+          {others.map(({ name, detail }) => (
+            <p key={name}>
+              <code>{name}</code> {detail}
+            </p>
+          ))}
+        </details>
+      )}
+    </>
+  );
+}
+
+function CheckRow({
+  check,
+  transactionLink,
+}: {
+  readonly check: Check;
+  readonly transactionLink: (signature: string) => string | undefined;
+}) {
+  const [tone, word] = VERDICTS[check.verdict];
+  return (
+    <div className={styles.check}>
+      <div>
+        <code>{check.name}</code>
+        <div>
+          <State tone={tone} word={word} />
+        </div>
+      </div>
+      <div>
+        <p>{check.detail}</p>
+        <div className={styles.places}>
+          {check.evidence.map(({ signature }) => (
+            <TransactionLink
+              key={signature}
+              signature={signature}
+              href={transactionLink(signature)}
+            />
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,127 @@
+import {
+  type Check,
+  conclude,
+  connectLedger,
+  createAddresses,
+  gatherEvidence,
+  JobNotLocatedError,
+  type JobSummary,
+  locateJob,
+  PublicKey,
+  requestFrom,
+  type Verdict,
+  verifyJob,
+} from 'svc-client/verify';
+
+/** What is to be verified, and by which node. */
+export interface Request {
+  readonly rpcUrl: string;
+  readonly programId: string;
+  /** A job id, a job's address, or the signature of one of its transactions. */
+  readonly named: string;
+  readonly wallet?: string | undefined;
+  /** The text as it was received; undefined leaves it out. */
+  readonly text?: string | undefined;
+  readonly receipt?: string | undefined;
+}
+
+export interface Verification {
+  readonly result: Exclude<Verdict, 'not_applicable'>;
+  readonly job: JobSummary;
+  readonly checks: readonly Check[];
+  readonly slot: bigint;
+  /** The ledger's time in Unix seconds. */
+  readonly now: bigint;
+  readonly rpcUrl: string;
+  readonly reads: number;
+  readonly durationMs: number;
+}
+
+/** Nothing was verified; the message says why. */
+class NotVerifiedError extends Error {
+  override name = 'NotVerifiedError';
+}
+
+/**
+ * Verifies a job by what one node says. The text is hashed here and goes nowhere.
+ *
+ * @throws NotVerifiedError when there is no such job, or the node does not answer
+ */
+export async function verify(request: Request): Promise<Verification> {
+  const { rpcUrl, named, text, receipt } = request;
+  const startedAtMs = performance.now();
+  let reads = 0;
+  const ask = requestFrom(parseUrl(rpcUrl));
+  const connection = connectLedger((method, params) => {
+    reads += 1;
+    return ask(method, params);
+  });
+  try {
+    const addresses = createAddresses(parseKey(request.programId, "The program's id"));
+    const wallet = request.wallet ? parseKey(request.wallet, 'The wallet') : undefined;
+    const job = await locateJob({ connection, addresses, named: named.trim(), wallet });
+    const evidence = await gatherEvidence({ connection, addresses, job });
+    const {
+      checks,
+      job: summary,
+      events,
+    } = verifyJob(evidence, {
+      output: text === undefined ? undefined : new TextEncoder().encode(text),
+      receipt: receipt?.trim(),
+    });
+    if (events.length === 0 && evidence.account.kind === 'none') {
+      throw new NotVerifiedError(`The node knows no job at ${summary.address}.`);
+    }
+    return {
+      result: conclude(checks),
+      job: summary,
+      checks,
+      slot: evidence.slot,
+      now: evidence.now,
+      rpcUrl,
+      reads,
+      durationMs: Math.round(performance.now() - startedAtMs),
+    };
+  } catch (error) {
+    throw explain(error);
+  }
+}
+
+function parseUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:/.test(text)) return text;
+  throw new NotVerifiedError("The node's address has to begin with https:// or http://.");
+}
+
+function parseKey(text: string, what: string): PublicKey {
+  try {
+    return new PublicKey(text.trim());
+  } catch {
+    throw new NotVerifiedError(`${what} is not a ledger address.`);
+  }
+}
+
+function explain(error: unknown): Error {
+  if (error instanceof NotVerifiedError) return error;
+  if (error instanceof JobNotLocatedError) return new NotVerifiedError(error.message);
+  if (error instanceof TypeError) {
+    const words = 'The node does not answer this page. It may be away, or not allow other sites.';
+    return new NotVerifiedError(words, { cause: error });
+  }
+  const words = error instanceof Error ? error.message : String(error);
+  return new NotVerifiedError(`The node's answer cannot be used: ${words}`, { cause: error });
+}
+
+/** The command that says the same without this page. */
+export function commandOf({ rpcUrl, programId, named, wallet, text, receipt }: Request): string {
+  const parts = ['npx svc verify', quote(named.trim()), '--rpc', quote(rpcUrl)];
+  if (programId) parts.push('--program', quote(programId));
+  if (wallet) parts.push('--wallet', quote(wallet));
+  if (text !== undefined) parts.push('--output', 'answer.txt');
+  if (receipt) parts.push('--receipt', quote(receipt.trim()));
+  return parts.join(' ');
+}
+
+/** For a shell: what is more than letters and digits stands in quotes. */
+function quote(text: string): string {
+  return /^[\w./:@=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

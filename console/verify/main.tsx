@@ -1,0 +1,12 @@
+import '../design/base.css';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { VerifyPage } from './verifyPage.tsx';
+
+const root = document.getElementById('root');
+if (root === null) throw new Error('The document has no root');
+createRoot(root).render(
+  <StrictMode>
+    <VerifyPage />
+  </StrictMode>,
+);

@@ -1,0 +1,191 @@
+import { type KeyboardEvent, useState } from 'react';
+import { explorerLink } from '../data/explorer.ts';
+import { Button } from '../design/button.tsx';
+import { Command } from '../design/code.tsx';
+import { CheckField, TextArea, TextField } from '../design/field.tsx';
+import { ErrorNotice, Notice } from '../design/notice.tsx';
+import { PageHeader } from '../design/page.tsx';
+import { Result } from '../verification/result.tsx';
+import { commandOf, type Request, type Verification, verify } from '../verification/verify.ts';
+import { compareNodes } from './compareNodes.ts';
+import { readGiven } from './given.ts';
+import styles from './verifyPage.module.css';
+
+const given = readGiven(document, window.location);
+
+interface Outcome {
+  readonly verification?: Verification;
+  readonly error?: unknown;
+}
+
+/** Verifies a job by a ledger's node alone; the service is not asked, and its session is out of reach. */
+export function VerifyPage() {
+  const [fields, setFields] = useState({ ...given, secondUrl: '', text: '', receipt: '' });
+  const [hasText, setHasText] = useState(false);
+  const [isPending, setPending] = useState(false);
+  const [outcomes, setOutcomes] = useState<readonly Outcome[]>([]);
+  const set = (name: keyof typeof fields) => ({
+    value: fields[name],
+    onChange: (event: { target: { value: string } }) =>
+      setFields({ ...fields, [name]: event.target.value }),
+  });
+
+  const request: Request = {
+    rpcUrl: fields.rpcUrl.trim(),
+    programId: fields.programId,
+    named: fields.named,
+    wallet: fields.wallet.trim() || undefined,
+    text: hasText ? fields.text : undefined,
+    receipt: fields.receipt.trim() || undefined,
+  };
+  const canRun = fields.named.trim() !== '' && request.rpcUrl !== '' && !isPending;
+
+  const run = async () => {
+    setPending(true);
+    const second = fields.secondUrl.trim();
+    const urls = second ? [request.rpcUrl, second] : [request.rpcUrl];
+    setOutcomes(
+      await Promise.all(
+        urls.map((rpcUrl) =>
+          verify({ ...request, rpcUrl }).then(
+            (verification) => ({ verification }),
+            (error: unknown) => ({ error }),
+          ),
+        ),
+      ),
+    );
+    setPending(false);
+  };
+  const runOnEnter = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' && canRun) void run();
+  };
+
+  const [first, second] = outcomes;
+  // The chain's name is not known here: an explorer reads a node of one's own by its address.
+  const ledger = { chain: 'solana:custom', rpc_url: fields.rpcUrl };
+  return (
+    <main className={styles.page}>
+      <div className={styles.top}>
+        <a href="/console">svc</a>
+        <a href="/docs">Documentation</a>
+      </div>
+      <PageHeader
+        title="Verify a job"
+        lead="Your browser reads the ledger and checks every rule. Nothing is asked of this service, and text and receipt stay here."
+      />
+      <div className={styles.form}>
+        <div className={styles.whole}>
+          <TextField
+            label="Job"
+            hint="A job id, a job's address, or the signature of one of its transactions"
+            isCode
+            data-search
+            onKeyDown={runOnEnter}
+            {...set('named')}
+          />
+        </div>
+        <TextField
+          label="Wallet"
+          hint="With a job id: whose job it is"
+          isCode
+          onKeyDown={runOnEnter}
+          {...set('wallet')}
+        />
+        <TextField label="Program" isCode onKeyDown={runOnEnter} {...set('programId')} />
+        <TextField
+          label="Ledger's node"
+          hint="Any RPC address that allows pages of other sites"
+          isCode
+          inputMode="url"
+          onKeyDown={runOnEnter}
+          {...set('rpcUrl')}
+        />
+        <TextField
+          label="Second node (optional)"
+          hint="Of another operator: one node alone can lie"
+          isCode
+          inputMode="url"
+          onKeyDown={runOnEnter}
+          {...set('secondUrl')}
+        />
+        <div className={styles.whole}>
+          <CheckField
+            label="Compare the text that I received"
+            checked={hasText}
+            onChange={(event) => setHasText(event.target.checked)}
+          />
+        </div>
+        {hasText && (
+          <div className={styles.whole}>
+            <TextArea
+              label="Text"
+              hint="Exactly as it came, without a newline at its end. It is hashed here."
+              rows={6}
+              {...set('text')}
+            />
+          </div>
+        )}
+        <div className={styles.whole}>
+          <TextField
+            label="Delivery receipt (optional)"
+            hint="As it came in x-svc-delivery-receipt"
+            isCode
+            onKeyDown={runOnEnter}
+            {...set('receipt')}
+          />
+        </div>
+        <div className={styles.whole}>
+          <Button
+            kind="primary"
+            disabled={!canRun}
+            pending={isPending && 'Verifying…'}
+            onClick={() => void run()}
+          >
+            Verify
+          </Button>
+        </div>
+      </div>
+      <div className={styles.results}>
+        {first?.verification && second?.verification && (
+          <Comparison one={first.verification} other={second.verification} />
+        )}
+        {outcomes.map(({ error }, index) =>
+          error === undefined ? null : (
+            <ErrorNotice
+              key={index === 0 ? 'first' : 'second'}
+              error={error}
+              money={`${index === 0 ? 'By this node' : 'By the second node'} nothing was verified.`}
+            />
+          ),
+        )}
+        {first?.verification && (
+          <Result
+            verification={first.verification}
+            transactionLink={(signature) => explorerLink(ledger, 'tx', signature)}
+          />
+        )}
+        <h2>The same without a browser</h2>
+        <Command text={commandOf({ ...request, named: request.named || '<job>' })} />
+      </div>
+    </main>
+  );
+}
+
+function Comparison({ one, other }: { readonly one: Verification; readonly other: Verification }) {
+  const differences = compareNodes(one, other);
+  if (differences.length === 0) {
+    return (
+      <Notice tone="ok">
+        <p>Both nodes show the same: all {one.checks.length} checks agree, to the transaction.</p>
+      </Notice>
+    );
+  }
+  return (
+    <Notice tone="bad">
+      <p>The nodes differ. At least one of them is behind, or lies.</p>
+      {differences.map((difference) => (
+        <p key={difference}>{difference}</p>
+      ))}
+    </Notice>
+  );
+}
