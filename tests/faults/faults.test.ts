@@ -67,6 +67,8 @@ describe(`${FAULTS} faults (seed ${random.seed})`, () => {
         expect({ rounds, violations }).toEqual({ rounds, violations: [] });
       }
       await scene.service.expectConserved();
+      const failures = [...(await scene.failures()).values()];
+      expect(failures.some((count) => count > 0)).toBe(true);
       if (process.env.FAULTS !== undefined) {
         process.stdout.write(`seed ${random.seed}, ${rounds} rounds\n${tally.report()}\n`);
       }

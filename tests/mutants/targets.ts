@@ -31,21 +31,13 @@ export const TARGETS: readonly Target[] = [
       'api/tokensCharged',
       'api/attempt',
       'journeys/answerFailures',
-      'journeys/failures',
-      'journeys/slowLedger',
       'journeys/outages',
     ],
   },
   {
     area: 'refund',
     files: ['api/jobs/refund.ts', 'api/ledger/refund.ts'],
-    tests: [
-      'api/refund',
-      'api/jobEnds',
-      'journeys/answerFailures',
-      'journeys/failures',
-      'journeys/outages',
-    ],
+    tests: ['api/refund', 'api/jobEnds', 'journeys/answerFailures'],
   },
   {
     area: 'idempotency',
@@ -68,8 +60,6 @@ export const TARGETS: readonly Target[] = [
       'api/streamDelivery',
       'journeys/answerFailures',
       'journeys/routing',
-      'journeys/idempotency',
-      'journeys/failures',
     ],
   },
   {
