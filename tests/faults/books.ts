@@ -133,6 +133,9 @@ export function auditWallet(book: WalletBook, state: LedgerState): string[] {
       `${book.availableBefore} credits became ${now.availableCredits} with ${charged} charged`,
     );
   }
+  // All that a wallet's client does in a round is one request, however often it is repeated.
+  const paid = jobs.filter(({ chargedCredits }) => chargedCredits > 0n).length;
+  if (paid > 1) violate(`one request was charged ${paid} times`);
   for (const job of jobs) {
     if (isOpen(job)) violate(`job ${job.id} is still ${job.status}`);
     if (job.chargedCredits > job.lockedCredits) violate(`job ${job.id} costs more than its lock`);
