@@ -4,6 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type AccountInfo, Keypair, PublicKey } from '@solana/web3.js';
 import { TOKEN_PROGRAM } from '../../programs/client/addresses.ts';
 import { accountFieldOffset } from '../../programs/client/codec.ts';
+import {
+  BASIS_POINTS,
+  CREDITS_MAX,
+  JOB_DECIDED_SECONDS,
+  STAKE_DECIMALS_MAX,
+  STAKE_TOKENS_MAX,
+  UNSTAKE_COOLDOWN_SECONDS_MAX,
+} from '../../programs/client/generated/constants.ts';
 import { creditBuy, creditWithdraw, PROGRAM_ID } from '../../programs/client/index.ts';
 import {
   decodeTokenAccount,
@@ -313,6 +321,45 @@ describe('an audit', () => {
   it.each(CASES)('finds $what', async ({ address, change, fails, unchecked = [] }) => {
     const found = await withAccount(address(), change, () => audit());
     expect({ fails: found.fails, unchecked: found.unchecked }).toEqual({ fails, unchecked });
+  });
+
+  /** Whether the rule about the configuration objects to one with these fields. */
+  async function objectsTo(terms: Record<string, unknown>): Promise<boolean> {
+    const change = fields('Config', () => terms);
+    const { fails } = await withAccount(addresses.config, change, () => audit());
+    return fails.includes('config.invariants');
+  }
+
+  it.each([
+    { unstake_cooldown_seconds: JOB_DECIDED_SECONDS },
+    { unstake_cooldown_seconds: UNSTAKE_COOLDOWN_SECONDS_MAX },
+    { stake_decimals: STAKE_DECIMALS_MAX },
+    { treasury_share_basis_points: Number(BASIS_POINTS) },
+    { slash_tokens: 1_000 },
+    { job_credits_max: new BN(String(CREDITS_MAX)) },
+    { minimum_stake_tokens: new BN(String(STAKE_TOKENS_MAX)) },
+    { treasury_floor_credits: new BN(String(CREDITS_MAX)) },
+  ])('accepts a configuration on its bound: %o', async (terms) => {
+    expect(await objectsTo(terms)).toBe(false);
+  });
+
+  it.each([
+    { unstake_cooldown_seconds: JOB_DECIDED_SECONDS - 1 },
+    { unstake_cooldown_seconds: UNSTAKE_COOLDOWN_SECONDS_MAX + 1 },
+    { stake_decimals: STAKE_DECIMALS_MAX + 1 },
+    { treasury_share_basis_points: Number(BASIS_POINTS) + 1 },
+    { treasury_floor_credits: new BN(String(CREDITS_MAX + 1n)) },
+    { earlier_floor_credits: new BN(String(CREDITS_MAX + 1n)) },
+    { vault: STRANGER },
+    { treasury_vault: STRANGER },
+    { stake_vault: STRANGER },
+    { job_timeout_seconds: 121 },
+    { dispute_window_seconds: 59 },
+    { arbitration_window_seconds: 86_399 },
+    { authority: PublicKey.default },
+    { arbiter: PublicKey.default },
+  ])('objects to a configuration beyond its bound: %o', async (terms) => {
+    expect(await objectsTo(terms)).toBe(true);
   });
 
   it('finds an account that the program never created', async () => {

@@ -5,6 +5,7 @@ import {
   freeTokenLimit,
   lockCredits,
   type Price,
+  repayableCredits,
 } from '../../programs/client/pricing.ts';
 import { createRandom } from '../../testing/random.ts';
 
@@ -37,6 +38,15 @@ describe('prices', () => {
 
   it('never charge more than was locked [charging.never-above-lock]', () => {
     expect(chargeCredits(MAX, 4_000_000_000, 41n)).toBe(41n);
+  });
+
+  it('repay the whole charge of a vouched gateway, else the share that the treasury received', () => {
+    const job = { vouched: false, treasuryShareBasisPoints: 1_500 };
+    expect(repayableCredits(40n, { ...job, vouched: true })).toBe(40n);
+    expect(repayableCredits(40n, job)).toBe(6n);
+    expect(repayableCredits(39n, job)).toBe(5n);
+    expect(repayableCredits(39n, { ...job, treasuryShareBasisPoints: 10_000 })).toBe(39n);
+    expect(repayableCredits(40n, { ...job, treasuryShareBasisPoints: 0 })).toBe(0n);
   });
 
   it('allow 2,000 tokens for the price of a request in every launch model [charging.launch-prices]', () => {

@@ -20,6 +20,7 @@ const PATIENCE_MS = 40_000;
 export async function playRound(scene: Scene, random: Random, tally: Tally): Promise<string[]> {
   const { service } = scene;
   const before = await readLedger(service);
+  const failuresBefore = await scene.failures();
   const known = new Set(before.jobs.map(({ id }) => id));
   const ended = new Map<string, JobAccount>();
 
@@ -83,9 +84,11 @@ export async function playRound(scene: Scene, random: Random, tally: Tally): Pro
     tally.noteOutcome([isReplay ? 'replayed' : outcome, errorCode].join(' '));
   }
   for (const [address, failures] of await scene.failures()) {
-    if (failures > 0 && scene.honest.some((worker) => worker.address === address)) {
-      violations.push(`${failures} failures were counted against an honest worker`);
-    }
+    const isHonest = scene.honest.some((worker) => worker.address === address);
+    if (!isHonest || failures === (failuresBefore.get(address) ?? 0)) continue;
+    // A clock that leaps over its deadline makes any worker late.
+    if (hasClockMoved) tally.noteOutcome('(an honest worker, late by a leap of the clock)');
+    else violations.push('a failure was counted against an honest worker');
   }
   return violations.map((violation) => `[${worldFault}] ${violation}`);
 }
