@@ -46,6 +46,16 @@ describe(`job ids (seed ${random.seed})`, () => {
     expect(jobIdTimeMs(bytes)).toBe(nowMs - 60_000);
   });
 
+  it('carry any time of 48 bits, and no other', () => {
+    for (const ms of [0, 2 ** 48 - 1]) expect(jobIdTimeMs(make(ms).bytes)).toBe(ms);
+    for (const ms of [-1, 2 ** 48, Number.NaN]) expect(() => make(ms)).toThrow(RangeError);
+  });
+
+  it('are random up to their last byte', () => {
+    const lastBytes = Array.from({ length: 20 }, () => makeLater().bytes[15]);
+    expect(new Set(lastBytes).size).toBeGreaterThan(5);
+  });
+
   it('differ between deployments of the program', () => {
     const programId = new PublicKey(random.bytes(32));
     const { bytes, address } = createJobId({ nowMs, creditAccount, programId });

@@ -118,7 +118,12 @@ export const TARGETS: readonly Target[] = [
       'settlementRules',
       'workRules',
     ].map((name) => `programs/client/verify/job/${name}.ts`),
-    tests: ['auditors/verifyJob', 'auditors/forgedJob', 'auditors/missingEvidence'],
+    tests: [
+      'auditors/balancesBefore',
+      'auditors/verifyJob',
+      'auditors/forgedJob',
+      'auditors/missingEvidence',
+    ],
   },
   {
     area: 'audit',
