@@ -85,6 +85,17 @@ describe('a request that does not arrive completely', () => {
     expectRefused(await exchange(request()), 'did not arrive in time');
   });
 
+  it.each([
+    ['without a key', 401, 'Accept: */*', 1_000_000],
+    ['above 4 MiB', 400, 'KEY', 5_000_000],
+  ])('ends its connection when it is refused early: %s', async (_why, status, line, length) => {
+    const key = line === 'KEY' ? `Authorization: Bearer ${scene.apiKey}` : line;
+    const head = ['Host: x', key, `Content-Length: ${length}`].join('\r\n');
+    const answer = await exchange(`POST /v1/chat/completions HTTP/1.1\r\n${head}\r\n\r\n{"mod`);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(answer.toLowerCase()).toContain('connection: close');
+  });
+
   it('is not answered on a connection that was opened but never used', async () => {
     expect(await text(open())).toBe('');
   });

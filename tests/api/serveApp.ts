@@ -29,6 +29,7 @@ export async function serveApp(
     tracer: trace.getTracer('test'),
     ...(database && { keys: createKeyAdmission(database) }),
     publicUrl,
+    isDraining: () => false,
     corsOrigins: [],
     trustedProxyHops: 0,
     ...services,

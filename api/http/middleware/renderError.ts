@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import type { Logger } from '../../../common/logger.ts';
 import { ApiError, ClientLeftError, toApiError } from '../contracts/errors.ts';
@@ -20,7 +21,7 @@ function describe(thrown: unknown): ApiError {
 /** The one place where an error becomes a response. */
 export function renderError(options: { logger: Logger; publicUrl: string }): ErrorRequestHandler {
   const { logger, publicUrl } = options;
-  return (thrown, _request, response, _next) => {
+  return (thrown, request, response, _next) => {
     if (thrown instanceof ClientLeftError) return;
     const error = describe(thrown);
     if (error.status >= 500) {
@@ -33,8 +34,15 @@ export function renderError(options: { logger: Logger; publicUrl: string }): Err
       });
     }
     if (response.headersSent) return void response.destroy();
+    // What is still to come of the body would be received for nothing.
+    if (hasUnreadBody(request)) response.set('connection', 'close');
     sendError(response, error, publicUrl);
   };
+}
+
+function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
+  const { 'content-length': length, 'transfer-encoding': encoding } = headers;
+  return !complete && (encoding !== undefined || Number(length) > 0);
 }
 
 export function routeNotFound(): RequestHandler {
