@@ -1,11 +1,36 @@
 import { join } from 'node:path';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
+
+/** Fonts that every page shows at once: they are asked for with the document. */
+const PRELOADED = /^assets\/geist(-mono)?-latin-wght-normal.*\.woff2$/;
+
+const preloadFonts: Plugin = {
+  name: 'preload-fonts',
+  transformIndexHtml: {
+    order: 'post',
+    handler: (_html, { bundle = {} }) =>
+      Object.keys(bundle)
+        .filter((path) => PRELOADED.test(path))
+        .map((path) => ({
+          tag: 'link',
+          attrs: {
+            rel: 'preload',
+            href: `/console/${path}`,
+            as: 'font',
+            type: 'font/woff2',
+            crossorigin: true,
+          },
+          injectTo: 'head-prepend' as const,
+        })),
+  },
+};
 
 /** Builds the pages into `console/dist`, which the API serves below /console. */
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
   publicDir: false,
+  plugins: [preloadFonts],
   // The pages use the client as browsers get it.
   resolve: { conditions: ['browser', 'module', 'import', 'default'] },
   build: {

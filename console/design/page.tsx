@@ -1,21 +1,24 @@
 import { type ReactNode, useEffect, useId } from 'react';
+import { joinClasses } from './joinClasses.ts';
 import styles from './page.module.css';
 
 /** The head of a page: its title is also the document's. */
 export function PageHeader({
   title,
   lead,
+  size,
   children,
 }: {
   readonly title: string;
   readonly lead?: ReactNode;
+  readonly size?: 'large';
   readonly children?: ReactNode;
 }) {
   useEffect(() => {
     document.title = `${title} · svc`;
   }, [title]);
   return (
-    <header className={styles.header}>
+    <header className={joinClasses(styles.header, size && styles[size])}>
       <div className={styles.heading}>
         <h1>{title}</h1>
         {lead && <p className={styles.lead}>{lead}</p>}

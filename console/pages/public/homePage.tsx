@@ -27,6 +27,7 @@ export default function HomePage() {
   return (
     <>
       <PageHeader
+        size="large"
         title="Inference that anybody can verify"
         lead="A chat-completions API. Each job is paid on a ledger only when its worker proves the text that you received."
       >

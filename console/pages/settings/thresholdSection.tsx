@@ -28,7 +28,12 @@ export function ThresholdSection() {
   return (
     <Section
       title="Low-credit alert"
-      lead="When the available credits fall below this, `credit.low` goes to your webhooks, once."
+      lead={
+        <>
+          When the available credits fall below this, <code>credit.low</code> goes to your webhooks,
+          once.
+        </>
+      }
     >
       <Form>
         <TextField
