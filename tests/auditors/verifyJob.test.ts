@@ -208,6 +208,16 @@ describe("the client's evidence", () => {
     expect(failing.map(({ name }) => name)).toEqual([fails]);
   });
 
+  it('is said to match without its last newline, where it does', async () => {
+    const explain = async (text: string) => {
+      const { checks } = await verify(jobs.settled.address, { output: Buffer.from(text) });
+      return checks.find(({ name }) => name === 'delivery.output')?.detail;
+    };
+    expect(await explain(`${OUTPUT}\n`)).toContain('without its last newline');
+    expect(await explain(`${OUTPUT}\n\n`)).not.toContain('without its last newline');
+    expect(await explain(`${OUTPUT}x`)).not.toContain('without its last newline');
+  });
+
   it('convicts the signer of another text than was proven [disputes.evidence]', async () => {
     const output = Buffer.from('another answer');
     const outputHash = createHash('sha256').update(output).digest();

@@ -47,7 +47,6 @@ export const TARGETS: readonly Target[] = [
       'api/idempotencyBatches',
       'api/idempotencyKeyChange',
       'api/statusLookup',
-      'journeys/idempotency',
     ],
   },
   {
