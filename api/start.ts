@@ -3,16 +3,19 @@ import { ConfigError } from '../common/config.ts';
 import { createLogger, type Logger } from '../common/logger.ts';
 import { resolveName } from '../common/net/addressGuard.ts';
 import { serveMetrics } from '../common/net/serveMetrics.ts';
+import { createBatchLog } from '../common/postgres.ts';
 import { createSealing } from '../common/sealing.ts';
 import { createShutdown, type Shutdown } from '../common/shutdown.ts';
 import { awaitDatabase } from '../common/transientErrors.ts';
 import { delay, within } from '../common/wait.ts';
+import { spellingOf } from '../programs/client/keys.ts';
 import { formatReceipt, receiptMessage, sign } from '../programs/client/proof.ts';
 import { createSender } from '../programs/client/sender/sender.ts';
 import { createWebhooks } from './account/webhooks.ts';
 import type { ApiConfig } from './config.ts';
 import { assertDevelopment } from './console/developmentWallet.ts';
 import { type PageFiles, readPageFiles } from './console/pages/files.ts';
+import { createChangeStreams } from './console/stream/changes.ts';
 import { createApp } from './http/app.ts';
 import { createKeyAdmission } from './http/middleware/authentication.ts';
 import { createBurstLimit, createLimit } from './http/middleware/burstLimit.ts';
@@ -29,7 +32,7 @@ import { createDisputeOnLedger } from './ledger/dispute.ts';
 import { createEscrow, observeEscrow } from './ledger/escrow.ts';
 import { createOrphanEnd, createStatusLookup, createUnmirroredJobs } from './ledger/jobLookup.ts';
 import { openResources } from './resources.ts';
-import { selectJob } from './sql/jobs.ts';
+import { insertTimings, type JobTiming, selectJob } from './sql/jobs.ts';
 import { observeFeePayers, observeState } from './telemetry/gauges.ts';
 import { type ApiMetrics, createMetrics, observeSender } from './telemetry/metrics.ts';
 import { createTracing } from './telemetry/tracing.ts';
@@ -137,6 +140,12 @@ export async function startApi(
   shutdown.add('leases', idempotency.close);
   const observations = createObservationLog({ database: pool, logger });
   shutdown.add('observations', observations.close);
+  const timings = createBatchLog<JobTiming>({
+    write: (written) => insertTimings(pool, written),
+    what: 'timings of jobs',
+    logger,
+  });
+  shutdown.add('timings', timings.close);
   const keys = createKeyAdmission(requestPool);
   const completions = createCompletions({
     idempotency,
@@ -153,6 +162,16 @@ export async function startApi(
     nowSeconds: clock.nowSeconds,
     workers,
     observeStage: (name, durationMs) => metrics.stage(name, durationMs / 1_000),
+    observeJob: ({ job, wallet, durationsMs }) =>
+      timings.add({
+        job: spellingOf(job.address),
+        wallet,
+        modelId: job.model.id,
+        lockMs: durationsMs.lock,
+        firstTokenMs: durationsMs.first_token,
+        workerMs: durationsMs.worker,
+        settlementMs: durationsMs.settle,
+      }),
     observeFirstToken: (observation) => {
       metrics.stage('first_token', observation.firstTokenMs / 1_000);
       observations.add(observation);
@@ -174,6 +193,12 @@ export async function startApi(
     unmirrored,
     watch,
     ledger: createDisputeOnLedger(ledger),
+  });
+  const streams = createChangeStreams({
+    database: pool,
+    watch,
+    logger,
+    nowSeconds: clock.nowSeconds,
   });
   const app = createApp({
     database: pool,
@@ -228,6 +253,7 @@ export async function startApi(
       pages: readPages(logger),
       operators: config.SVC_CONSOLE_OPERATORS.map((wallet) => wallet.toBase58()),
       secrets: [config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS ?? []].flat(),
+      streams,
       walletLimit: createLimit({ ...WALLET_LIMIT, nowMs, name: 'wallet' }),
       nowMs: Date.now,
     },
@@ -239,6 +265,7 @@ export async function startApi(
   serve(server, app, publicUrl);
   shutdown.add('jobs under way', completions.drain);
   shutdown.add('server', close);
+  shutdown.add('streams of the web app', async () => streams.close());
   // Balancers notice by the next health check that no more requests should come here.
   shutdown.add('drain delay', async () => {
     isDraining = true;

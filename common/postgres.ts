@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { Logger } from './logger.ts';
 
 /** What a statement needs: a pool, or the client that holds the current transaction. */
 export type Database = Pick<pg.Pool, 'query'>;
@@ -153,5 +154,54 @@ export function gather<Item, Result>(options: {
     // Whoever comes in the same turn of the event loop goes along.
     setImmediate(pump);
     return one.promise;
+  };
+}
+
+/** Writes down what was observed, together with what else is observed at the time. */
+export interface BatchLog<Item> {
+  add(item: Item): void;
+  /** Writes what is left; what is being written goes on. */
+  close(): Promise<void>;
+}
+
+/** Well below the ten minutes that a median looks back over. */
+const WRITE_AFTER_MS = 500;
+
+/**
+ * A request waits for none of this, and a second has two statements at most, however many its
+ * requests. What fails to be written is reported and lost: nothing of it is owed to anybody.
+ *
+ * @param options.what the items, for the log
+ */
+export function createBatchLog<Item>(options: {
+  write: (items: readonly Item[]) => Promise<void>;
+  what: string;
+  logger: Logger;
+}): BatchLog<Item> {
+  const { write, what, logger } = options;
+  let items: Item[] = [];
+  let timer: NodeJS.Timeout | undefined;
+
+  async function writeAll(): Promise<void> {
+    const written = items;
+    items = [];
+    timer = undefined;
+    try {
+      await write(written);
+    } catch (error) {
+      logger.warn({ msg: `Failed to record ${what}`, err: error });
+    }
+  }
+
+  return {
+    add(item) {
+      items.push(item);
+      timer ??= setTimeout(writeAll, WRITE_AFTER_MS);
+    },
+    async close() {
+      if (timer === undefined) return;
+      clearTimeout(timer);
+      await writeAll();
+    },
   };
 }

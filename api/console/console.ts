@@ -1,8 +1,16 @@
 import type { Express } from 'express';
 import type pg from 'pg';
 import type { Sealing } from '../../common/sealing.ts';
+import { createAddresses } from '../../programs/client/addresses.ts';
+import { publicKeyOf } from '../../programs/client/keys.ts';
 import type { Webhooks } from '../account/webhooks.ts';
+import type { KeyAdmission } from '../http/middleware/authentication.ts';
 import type { BurstLimit, Limit } from '../http/middleware/burstLimit.ts';
+import type { Completions } from '../jobs/completion.ts';
+import type { Disputes } from '../jobs/dispute.ts';
+import type { IdentifyRequest } from '../jobs/requestIdentity.ts';
+import { accountRoutes } from './contracts/account.ts';
+import { jobRoutes } from './contracts/job.ts';
 import { type ConsoleConfig, sessionRoutes } from './contracts/session.ts';
 import { settingsRoutes } from './contracts/settings.ts';
 import { webhookRoutes } from './contracts/webhook.ts';
@@ -10,11 +18,14 @@ import { serveRoutes } from './http/serveRoutes.ts';
 import { chainOf, createGenesisHash } from './ledgerName.ts';
 import type { PageFiles } from './pages/files.ts';
 import { servePages } from './pages/servePages.ts';
+import { accountHandlers } from './routes/account.ts';
+import { jobHandlers } from './routes/jobs.ts';
 import { sessionHandlers } from './routes/session.ts';
 import { settingsHandlers } from './routes/settings.ts';
 import { webhookHandlers } from './routes/webhooks.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { createSignInTexts } from './sessions/signInText.ts';
+import type { ChangeStreams } from './stream/changes.ts';
 
 /** What the web app's API is made of. */
 export interface ConsoleServices {
@@ -30,18 +41,33 @@ export interface ConsoleServices {
   secrets: readonly Uint8Array[];
   /** Requests of one wallet, over all its sessions. */
   walletLimit: Limit;
+  streams: ChangeStreams;
   /** Unix milliseconds. */
   nowMs: () => number;
+}
+
+/** What the whole API has, and this part of it uses. */
+interface SharedServices {
+  publicUrl: string;
+  refusals: BurstLimit;
+  webhooks: Webhooks;
+  /** The ledger's time. */
+  nowSeconds: () => bigint;
+  disputes: Disputes;
+  completions: Completions;
+  identify: IdentifyRequest;
+  keys: KeyAdmission;
 }
 
 /** Serves the web app: its API, and its pages where they were built. @param around what the whole API has in common */
 export function serveConsole(
   app: Express,
   services: ConsoleServices,
-  around: { publicUrl: string; refusals: BurstLimit; webhooks: Webhooks },
+  around: SharedServices,
 ): void {
-  const { pool, sealing, deployment, operators, secrets, walletLimit, nowMs } = services;
-  const { publicUrl, refusals, webhooks } = around;
+  const { pool, sealing, deployment, operators, secrets, walletLimit, streams, nowMs } = services;
+  const { publicUrl, refusals, webhooks, nowSeconds } = around;
+  const addresses = createAddresses(publicKeyOf(deployment.program_id));
   const genesisHash = createGenesisHash(pool);
   const chain = async () => chainOf(await genesisHash());
   const texts = createSignInTexts({ secrets, publicUrl, chain, nowMs });
@@ -62,5 +88,13 @@ export function serveConsole(
   if (services.pages) servePages(app, services.pages, deployment);
   serveRoutes(app, settingsRoutes, settingsHandlers({ pool }), guards);
   serveRoutes(app, webhookRoutes, webhookHandlers({ pool, webhooks, sealing }), guards);
+  const { gateway } = deployment;
+  serveRoutes(
+    app,
+    accountRoutes,
+    accountHandlers({ database: pool, addresses, gateway, nowSeconds }),
+    guards,
+  );
+  serveRoutes(app, jobRoutes, jobHandlers({ ...around, database: pool, gateway, streams }), guards);
   serveRoutes(app, sessionRoutes, sessionHandlers({ sessions, refusals, describe }), guards);
 }

@@ -44,6 +44,12 @@ export interface CompletionServices extends AdmissionServices, Omit<DispatchServ
   observeStage: (name: StageName, durationMs: number) => void;
   /** Keeps what was learnt about a worker's speed, for every instance's choice. */
   observeFirstToken: (seen: { worker: string; modelId: string; firstTokenMs: number }) => void;
+  /** Keeps how long the stages of a job took, for its wallet. */
+  observeJob: (seen: {
+    job: LockedJob;
+    wallet: string;
+    durationsMs: ReturnType<Stages['durationsMs']>;
+  }) => void;
   /** Signs that this text was delivered; see the delivery receipt in SECURITY.md. */
   signReceipt: (job: LockedJob, outputHash: Uint8Array) => string;
 }
@@ -121,7 +127,14 @@ export function createCompletions(services: CompletionServices): Completions {
     };
   }
 
-  function begin(job: LockedJob, { worker, firstTokenMs }: TextEvent, delivery: Delivery): void {
+  function begin(
+    job: LockedJob,
+    { worker, firstTokenMs }: TextEvent,
+    { response, delivery, stages, isStream }: RequestContext,
+  ): void {
+    stages.note('first_token');
+    // A stream's headers leave with its first text.
+    if (isStream) response.set('server-timing', stages.header());
     delivery.begin(worker);
     services.observeFirstToken({ worker: worker.address, modelId: job.model.id, firstTokenMs });
   }
@@ -129,9 +142,10 @@ export function createCompletions(services: CompletionServices): Completions {
   /** Passes a job's text on as it comes. @returns how its dispatch ended */
   async function relay(
     dispatchable: Dispatchable,
-    delivery: Delivery,
+    context: RequestContext,
   ): Promise<WholeAnswer | UnprovenEnd> {
     const { job } = dispatchable;
+    const { delivery } = context;
     let hasBegun = false;
     for await (const event of dispatch(services, dispatchable)) {
       switch (event.type) {
@@ -139,7 +153,7 @@ export function createCompletions(services: CompletionServices): Completions {
           escrow.acknowledge(job, event.workerAddress, event.attempt);
           break;
         case 'text':
-          if (!hasBegun) begin(job, event, delivery);
+          if (!hasBegun) begin(job, event, context);
           hasBegun = true;
           for (const piece of event.pieces) delivery.write(piece);
           break;
@@ -210,7 +224,7 @@ export function createCompletions(services: CompletionServices): Completions {
     const { job } = dispatchable;
     const { delivery, stages } = context;
     try {
-      const dispatched = await relay(dispatchable, delivery);
+      const dispatched = await relay(dispatchable, context);
       stages.mark('worker');
       const proven = 'kind' in dispatched ? dispatched : check(job, dispatched);
       if (!('kind' in proven)) return await settle(job, proven, context);
@@ -258,6 +272,7 @@ export function createCompletions(services: CompletionServices): Completions {
       const dispatchable = { job, reservation, chat, clientGone, isStream };
       const context = { response, delivery, stages, claim, isStream, created };
       await work.keepGoing(job, answer(dispatchable, context));
+      services.observeJob({ job, wallet, durationsMs: stages.durationsMs() });
     },
     drain: background.drain,
   };

@@ -24,6 +24,8 @@ export interface JobWatch {
     isReached: (progress: JobProgress) => boolean,
     wait: { timeoutMs: number; sinceMs?: number },
   ): Promise<JobProgress | undefined>;
+  /** Calls the listener with the addresses of jobs that changed. @returns what ends that */
+  onChanges(listener: (addresses: readonly string[]) => void): () => void;
   /** Tells the indexer that this transaction is confirmed, so that it need not wait for its turn. */
   hint(signature: string): void;
 }
@@ -38,6 +40,7 @@ const SHARED = { itemsMax: 256, callsMax: 2 };
 export function createJobWatch(options: { pool: pg.Pool; logger: Logger }): JobWatch {
   const { pool, logger } = options;
   const closing = new AbortController();
+  const listeners = new Set<(addresses: readonly string[]) => void>();
   const wakers = new Map<string, Set<() => void>>();
   const notifiedAtMs = new LRUCache<string, number>({ max: JOBS_KEPT_MAX });
   let loop: Promise<void> | undefined;
@@ -60,7 +63,9 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger }): JobW
 
   function wake(payload: string): void {
     const nowMs = performance.now();
-    for (const address of payload.split(',')) {
+    const addresses = payload.split(',');
+    for (const listener of listeners) listener(addresses);
+    for (const address of addresses) {
       notifiedAtMs.set(address, nowMs);
       for (const waker of wakers.get(address) ?? []) waker();
     }
@@ -123,6 +128,10 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger }): JobW
         await change;
         isWorthReading = true;
       }
+    },
+    onChanges(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
     hint(signature) {
       notify(signature).catch((error: unknown) => {

@@ -35,7 +35,7 @@ export interface JobRow {
   resolution_tx: string | null;
 }
 
-const columns = `
+export const jobColumns = `
   address, job_id, status, outcome, model_id, tier, worker, charged_credits, output_hash,
   prompt_tokens, completion_tokens, counted_tokens, locked_at, ended_at, settled_at,
   dispute_window_seconds, escrow_tx, escrow_slot, settlement_tx, settlement_slot, refund_tx,
@@ -48,7 +48,7 @@ export async function selectJob(
 ): Promise<JobRow | undefined> {
   const { rows } = await database.query<JobRow>({
     name: 'select_job',
-    text: `select ${columns} from mirror.jobs where wallet = $1 and job_id = $2`,
+    text: `select ${jobColumns} from mirror.jobs where wallet = $1 and job_id = $2`,
     values: [key.wallet, key.jobId],
   });
   return rows[0];
@@ -90,7 +90,7 @@ export async function selectJobsProgress(
   return addresses.map((address) => found.get(address));
 }
 
-interface JobFilter {
+export interface JobFilter {
   wallet: string;
   status?: JobStatus | undefined;
   modelId?: string | undefined;
@@ -116,6 +116,12 @@ function indexKey({ status, modelId }: JobFilter): Record<string, string> {
   return {};
 }
 
+/** Which columns are read; `row` names their type, and holds nothing. */
+interface Selected<Row> {
+  columns?: string;
+  row?: Row;
+}
+
 /**
  * The first jobs between two places, in the order of the ledger or against it.
  *
@@ -123,7 +129,7 @@ function indexKey({ status, modelId }: JobFilter): Record<string, string> {
  * at. It would look up how many rows they leave, and wallets that do not stand out in its statistics
  * all seem to have a few jobs: then it reads and sorts all that there are, or filters them.
  */
-export async function selectJobRange(
+export async function selectJobRange<Row extends JobRow = JobRow>(
   database: Database,
   filter: JobFilter,
   range: {
@@ -132,7 +138,8 @@ export async function selectJobRange(
     order: 'asc' | 'desc';
     rows: number;
   },
-): Promise<JobRow[]> {
+  { columns = jobColumns }: Selected<Row> = {},
+): Promise<Row[]> {
   const { after = START, before = END, order, rows: limit } = range;
   // The database cannot be asked for such an id: no text of it holds NUL.
   if (filter.modelId?.includes('\0')) return [];
@@ -145,7 +152,7 @@ export async function selectJobRange(
   ];
   const types = [...Object.keys(beginning).map(() => 'text'), 'bigint', 'text'];
   const end = (from: number) => types.map((type, place) => `$${from + place}::${type}`);
-  const { rows } = await database.query<JobRow>({
+  const { rows } = await database.query<Row>({
     text: `
       select ${columns} from mirror.jobs
       where (${key}) > (select ${end(1)}) and (${key}) < (select ${end(1 + key.length)})
@@ -154,4 +161,43 @@ export async function selectJobRange(
     values: [...endOf(after), ...endOf(before), limit],
   });
   return rows;
+}
+
+/** How long the stages of one job took, in whole milliseconds. */
+export interface JobTiming {
+  /** The job's address. */
+  job: string;
+  wallet: string;
+  modelId: string;
+  lockMs: number | undefined;
+  firstTokenMs: number | undefined;
+  workerMs: number | undefined;
+  settlementMs: number | undefined;
+}
+
+/** Keeps timings for 30 days. */
+export async function insertTimings(
+  database: Database,
+  timings: readonly JobTiming[],
+): Promise<void> {
+  const column = <Field extends keyof JobTiming>(field: Field) =>
+    timings.map((timing) => timing[field] ?? null);
+  await database.query({
+    name: 'insert_job_timings',
+    text: `
+      insert into service.job_timings
+        (job, wallet, model_id, lock_ms, first_token_ms, worker_ms, settlement_ms)
+      select * from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[], $6::int[],
+        $7::int[])
+      on conflict (job) do nothing`,
+    values: [
+      column('job'),
+      column('wallet'),
+      column('modelId'),
+      column('lockMs'),
+      column('firstTokenMs'),
+      column('workerMs'),
+      column('settlementMs'),
+    ],
+  });
 }

@@ -22,7 +22,7 @@ export interface ApiMetrics {
     code: string;
     seconds: number;
   }): void;
-  stage(name: StageName | 'first_token', seconds: number): void;
+  stage(name: StageName, seconds: number): void;
   jobsInFlight(jobs: number): void;
   jobEnded(end: JobEnding): void;
   sendStarted(lane: string): void;

@@ -121,12 +121,14 @@ function describeEnd(span: Span, status: string, code: string): void {
   if (status.startsWith('5')) span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-export type StageName = 'lock' | 'worker' | 'settle' | 'mirror';
+export type StageName = 'lock' | 'first_token' | 'worker' | 'settle' | 'mirror';
 
 /** How long each stage of a request took, for the `server-timing` header and the metrics. */
 export interface Stages {
   /** Ends the stage that is under way, under this name. */
   mark(name: StageName): void;
+  /** Notes a moment within the stage that is under way, which goes on; of several, the last counts. */
+  note(name: StageName): void;
   /** Those that have ended, in whole milliseconds. */
   durationsMs(): Partial<Record<StageName, number>>;
   /** `lock;dur=21.4, worker;dur=3.0, …`, in milliseconds. */
@@ -139,17 +141,21 @@ export interface Stages {
 export function createStages(
   onStage: (name: StageName, startMs: number, endMs: number) => void,
 ): Stages {
-  const durations: [StageName, number][] = [];
+  const durations = new Map<StageName, number>();
   let startMs = performance.now();
   return {
     mark(name) {
       const endMs = performance.now();
-      durations.push([name, endMs - startMs]);
+      durations.set(name, endMs - startMs);
       onStage(name, startMs, endMs);
       startMs = endMs;
     },
-    durationsMs: () => Object.fromEntries(durations.map(([name, ms]) => [name, Math.round(ms)])),
-    header: () => durations.map(([name, ms]) => `${name};dur=${ms.toFixed(1)}`).join(', '),
+    note(name) {
+      durations.set(name, performance.now() - startMs);
+    },
+    durationsMs: () =>
+      Object.fromEntries([...durations].map(([name, ms]) => [name, Math.round(ms)])),
+    header: () => [...durations].map(([name, ms]) => `${name};dur=${ms.toFixed(1)}`).join(', '),
   };
 }
 

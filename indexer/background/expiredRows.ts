@@ -62,6 +62,38 @@ export async function deleteOldRequests(database: Database, signal?: AbortSignal
   await repeat(database, forgetAnswers, signal);
 }
 
+const deleteOldTimings = `
+  delete from service.job_timings where job in (
+    select job from service.job_timings where measured_at < now() - interval '30 days'
+    order by measured_at limit $1 for update skip locked
+  )`;
+
+const deleteOldHours = `
+  delete from service.worker_hours where (worker, hour, model_id) in (
+    select worker, hour, model_id from service.worker_hours
+    where hour < now() - interval '90 days' order by hour limit $1 for update skip locked
+  )`;
+
+const deleteOldProbes = `
+  delete from service.worker_probes where (worker, hour) in (
+    select worker, hour from service.worker_probes
+    where hour < now() - interval '90 days' order by hour limit $1 for update skip locked
+  )`;
+
+/**
+ * Forgets milliseconds of jobs after 30 days, and hours of workers after 90.
+ *
+ * @param signal ends it after the statement it is at
+ */
+export async function deleteOldMeasurements(
+  database: Database,
+  signal?: AbortSignal,
+): Promise<void> {
+  for (const statement of [deleteOldTimings, deleteOldHours, deleteOldProbes]) {
+    await repeat(database, statement, signal);
+  }
+}
+
 /**
  * Forgets sessions of the web app that have ended by age, and sign-ins that are too old to be used
  * again.

@@ -1,13 +1,19 @@
 import type pg from 'pg';
 import { PgBoss } from 'pg-boss';
 import type { Logger } from '../../common/logger.ts';
-import { deleteOldDeliveries, deleteOldRequests, deleteOldSessions } from './expiredRows.ts';
+import {
+  deleteOldDeliveries,
+  deleteOldMeasurements,
+  deleteOldRequests,
+  deleteOldSessions,
+} from './expiredRows.ts';
 
 /** Work without a row of its own, done now and then by one of all processes. */
 type Work = (database: pg.Pool, signal: AbortSignal) => Promise<void>;
 
 const WORK: Readonly<Record<string, Work>> = {
   'delete-old-deliveries': deleteOldDeliveries,
+  'delete-old-measurements': deleteOldMeasurements,
   'delete-old-requests': deleteOldRequests,
   'delete-old-sessions': deleteOldSessions,
 };

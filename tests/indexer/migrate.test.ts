@@ -104,7 +104,10 @@ const OTHER_ROWS = `
   insert into service.idempotent_requests (wallet, request_key, body_hmac, job_id, expires_at)
     values ('w', 'k', 'b', 'j', now());
   insert into service.sessions (token_sha256, id, wallet, browser) values ('t', 's', 'w', 'b');
-  insert into service.used_sign_ins values ('n', now())`;
+  insert into service.used_sign_ins values ('n', now());
+  insert into service.job_timings (job, wallet, model_id) values ('j', 'w', 'm');
+  insert into service.worker_hours (worker, model_id, hour) values ('w', 'm', now());
+  insert into service.worker_probes values ('w', now(), 1, 1)`;
 
 describe('a database with rows of an earlier release', () => {
   let filled: MirrorDatabase;

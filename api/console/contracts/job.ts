@@ -8,12 +8,12 @@ import { givenTime, pageLimit, timeNullable } from './values.ts';
 
 const milliseconds = z.int().min(0).nullable();
 
-/** What the API measured, from the request's arrival on; kept for 30 days. */
+/** What the API measured; kept for 30 days. */
 const timings = z.object({
-  lock_ms: milliseconds.describe('Until the lock was confirmed.'),
-  first_token_ms: milliseconds.describe('Until the first text.'),
-  worker_ms: milliseconds.describe('Until the whole text with its proof.'),
-  settlement_ms: milliseconds.describe('Until the settlement was confirmed.'),
+  lock_ms: milliseconds.describe('From the request to its confirmed lock.'),
+  first_token_ms: milliseconds.describe('From the lock to the first text.'),
+  worker_ms: milliseconds.describe('From the lock to the whole text with its proof.'),
+  settlement_ms: milliseconds.describe('From there to the confirmed settlement.'),
 });
 
 /** A job as the pages show it: the object of /v1, and what else the mirror knows. */

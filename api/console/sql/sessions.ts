@@ -104,6 +104,18 @@ export async function selectSessions(database: Database, wallet: string): Promis
   return rows;
 }
 
+/** Those of these sessions that have not ended; asking is no use of them. */
+export async function selectLiveSessions(
+  database: Database,
+  ids: readonly string[],
+): Promise<Set<string>> {
+  const { rows } = await database.query<{ id: string }>(
+    `select id from service.sessions where id = any($1) and ${IS_LIVE}`,
+    [ids],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** @returns whether the wallet had this session */
 export async function deleteSession(
   database: Database,

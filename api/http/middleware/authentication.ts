@@ -124,7 +124,7 @@ export function requireSpender(gateway: string): RequestHandler {
  *
  * @throws ApiError `spender_not_set`
  */
-function assertSpender({ spender }: Payer, gateway: string): void {
+export function assertSpender({ spender }: Payer, gateway: string): void {
   if (spender === null || spender === gateway) return;
   throw new ApiError(
     'spender_not_set',

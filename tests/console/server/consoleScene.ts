@@ -2,8 +2,11 @@ import { Keypair } from '@solana/web3.js';
 import type pg from 'pg';
 import { createWebhooks } from '../../../api/account/webhooks.ts';
 import type { ConsoleServices } from '../../../api/console/console.ts';
+import { createChangeStreams } from '../../../api/console/stream/changes.ts';
 import type { AppServices } from '../../../api/http/app.ts';
 import { createLimit } from '../../../api/http/middleware/burstLimit.ts';
+import { createJobWatch } from '../../../api/jobs/jobWatch.ts';
+import { createLogger } from '../../../common/logger.ts';
 import { createSealing } from '../../../common/sealing.ts';
 import { sign } from '../../../programs/client/proof.ts';
 import { SECRETS_KEY } from '../../../testing/indexer/indexerProcess.ts';
@@ -11,6 +14,9 @@ import { type KeyedDatabase, openKeyedDatabase } from '../../api/keyedDatabase.t
 import { serveApp } from '../../api/serveApp.ts';
 
 export const PUBLIC_URL = 'https://console.example.com';
+/** The ledger's time: a day of UTC begins with it. */
+export const LEDGER_SECONDS = 20_000n * 86_400n;
+const nowSeconds = () => LEDGER_SECONDS;
 export const GATEWAY = Keypair.generate().publicKey.toBase58();
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies are compared as a whole by the tests
@@ -123,6 +129,14 @@ export async function openConsoleScene({
   const { pool, databaseUrl } = database;
   const secret = Buffer.from(SECRETS_KEY, 'base64');
   const [wallet, stranger, operator] = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
+  const watch = createJobWatch({ pool, logger: createLogger({ name: 'test', level: 'silent' }) });
+  await watch.start();
+  const streams = createChangeStreams({
+    database: pool,
+    watch,
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    nowSeconds,
+  });
   const serve = (further: Partial<AppServices> = {}) =>
     serveApp({
       database: pool,
@@ -133,6 +147,7 @@ export async function openConsoleScene({
         allowLoopback: false,
       }),
       publicUrl: PUBLIC_URL,
+      nowSeconds,
       console: {
         pool,
         sealing: createSealing(secret),
@@ -151,6 +166,7 @@ export async function openConsoleScene({
           nowMs: () => 0,
           name: 'wallet',
         }),
+        streams,
         nowMs: Date.now,
         ...given,
       },
@@ -168,7 +184,9 @@ export async function openConsoleScene({
       return { call: consoleAt(other.url, PUBLIC_URL), close: other.close };
     },
     async close() {
+      streams.close();
       await app.close();
+      await watch.close();
       await database.close();
     },
   };

@@ -1,0 +1,159 @@
+import { creditsNumber, isoTime, usdcValue } from '../../../common/jsonForms.ts';
+import type { Database } from '../../../common/postgres.ts';
+import type { Addresses } from '../../../programs/client/addresses.ts';
+import { NO_LIMIT } from '../../../programs/client/generated/constants.ts';
+import { publicKeyOf } from '../../../programs/client/keys.ts';
+import { serviceUnavailable } from '../../http/contracts/errors.ts';
+import type { AccountHistory, accountRoutes, ConsoleAccount } from '../contracts/account.ts';
+import type { Handlers } from '../http/serveRoutes.ts';
+import {
+  type AccountEventRow,
+  type AccountRow,
+  type RulesRow,
+  selectAccount,
+  selectAccountHistory,
+  selectRules,
+} from '../sql/account.ts';
+
+interface AccountServices {
+  database: Database;
+  addresses: Addresses;
+  gateway: string;
+  /** The ledger's time. */
+  nowSeconds: () => bigint;
+}
+
+/** The wallet's credits, and how they became what they are. */
+export function accountHandlers(services: AccountServices): Handlers<typeof accountRoutes> {
+  const { database, addresses } = services;
+  const addressOf = (wallet: string) => addresses.creditAccount(publicKeyOf(wallet)).toBase58();
+  return {
+    async getAccount({ session: { wallet } }) {
+      const [account, rules] = await Promise.all([
+        selectAccount(database, wallet),
+        requireRules(database),
+      ]);
+      return accountView({ wallet, address: addressOf(wallet), account, rules, services });
+    },
+    async getHistory({ session, query: { before, limit } }) {
+      const address = addressOf(session.wallet);
+      // Some more: what a balance was before is told by an earlier event, seldom far away.
+      const rows = await selectAccountHistory(database, address, {
+        before,
+        limit: limit + LOOK_BACK,
+      });
+      const page = changesOf(rows).slice(0, limit);
+      const has_more = rows.length > page.length;
+      return {
+        object: 'list',
+        data: page,
+        has_more,
+        next_cursor: has_more ? (page.at(-1)?.sequence ?? null) : null,
+      };
+    },
+  };
+}
+
+/** @throws ApiError while the mirror is empty */
+async function requireRules(database: Database): Promise<RulesRow> {
+  const rules = await selectRules(database);
+  if (!rules) throw serviceUnavailable('The mirror of the ledger is empty yet.');
+  return rules;
+}
+
+const LOOK_BACK = 20;
+const DAY_SECONDS = 86_400n;
+
+/** @param of.account undefined before it is opened */
+function accountView(of: {
+  wallet: string;
+  address: string;
+  account: AccountRow | undefined;
+  rules: RulesRow;
+  services: Pick<AccountServices, 'gateway' | 'nowSeconds'>;
+}): ConsoleAccount {
+  const { wallet, address, account, rules, services } = of;
+  const available = account?.available_credits ?? 0n;
+  return {
+    wallet,
+    address,
+    is_open: account !== undefined,
+    available_credits: creditsNumber(available),
+    locked_credits: creditsNumber(account?.locked_credits ?? 0n),
+    owed_credits: creditsNumber(account?.owed_credits ?? 0n),
+    usdc_value: usdcValue(available),
+    spender: account ? spenderView(account, services) : null,
+    open_disputes: account?.open_disputes ?? 0,
+    opened_at: account ? isoTime(account.opened_at) : null,
+    last_topup_at:
+      account?.last_topup_at === null || account === undefined
+        ? null
+        : isoTime(account.last_topup_at),
+    sequence: String(account?.sequence ?? 0n),
+    rules: {
+      deposits_paused: rules.deposits_paused,
+      locks_paused: rules.locks_paused,
+      job_credits_max: creditsNumber(rules.job_credits_max),
+      account_credits_max: creditsNumber(rules.credit_account_credits_max),
+      credit_mint: rules.credit_mint,
+      vault: rules.vault,
+    },
+  };
+}
+
+function spenderView(
+  account: AccountRow,
+  { gateway, nowSeconds }: Pick<AccountServices, 'gateway' | 'nowSeconds'>,
+): ConsoleAccount['spender'] {
+  if (account.spender === null) return null;
+  const isToday = account.spent_day === nowSeconds() / DAY_SECONDS;
+  return {
+    address: account.spender,
+    is_service: account.spender === gateway,
+    limit_per_job_credits: limitText(account.limit_per_job_credits),
+    limit_per_day_credits: limitText(account.limit_per_day_credits),
+    spent_today_credits: creditsNumber(isToday ? account.spent_today_credits : 0n),
+  };
+}
+
+function limitText(credits: bigint): string | null {
+  return credits === NO_LIMIT ? null : String(credits);
+}
+
+/** The same changes, each with what it changed: balances carry over events that state none. */
+function changesOf(newestFirst: readonly AccountEventRow[]): AccountHistory['data'] {
+  let available = 0n;
+  let locked = 0n;
+  const changes = newestFirst.toReversed().map((row, place) => {
+    const isFirst = place === 0 && row.sequence > 1n;
+    const nextAvailable = row.available_credits ?? available;
+    const nextLocked = row.locked_credits ?? locked;
+    const change = {
+      sequence: String(row.sequence),
+      event: row.event_name,
+      at: isoTime(row.unix_time),
+      available_change_credits: isFirst ? 0 : creditsNumber(nextAvailable - available),
+      locked_change_credits: isFirst ? 0 : creditsNumber(nextLocked - locked),
+      ...stated(row),
+      job_id: row.job_id,
+      tx: row.signature,
+      slot: Number(row.slot),
+    };
+    available = nextAvailable;
+    locked = nextLocked;
+    return change;
+  });
+  return changes.toReversed();
+}
+
+/** The balances that an event states; 0 is one. */
+function stated(row: AccountEventRow): {
+  available_credits: number | null;
+  locked_credits: number | null;
+} {
+  const number = (credits: bigint | null) => (credits === null ? null : creditsNumber(credits));
+  return {
+    available_credits: number(row.available_credits),
+    locked_credits: number(row.locked_credits),
+  };
+}

@@ -1,0 +1,169 @@
+import type { Database } from '../../../common/postgres.ts';
+import { parseChatCompletion } from '../../http/contracts/chatCompletion.ts';
+import { ApiError } from '../../http/contracts/errors.ts';
+import { assertSpender, type KeyAdmission } from '../../http/middleware/authentication.ts';
+import { rawBodyOf } from '../../http/middleware/malformedHttp.ts';
+import type { Completions } from '../../jobs/completion.ts';
+import type { Disputes } from '../../jobs/dispute.ts';
+import type { IdentifyRequest } from '../../jobs/requestIdentity.ts';
+import { type JobCursor, type JobFilter, selectJobRange } from '../../sql/jobs.ts';
+import type { jobRoutes } from '../contracts/job.ts';
+import { readSessionCookie } from '../http/cookie.ts';
+import type { Call, Handlers } from '../http/serveRoutes.ts';
+import { type ConsoleJobRow, consoleJobColumns, selectConsoleJob } from '../sql/jobs.ts';
+import { selectLiveKey } from '../sql/settings.ts';
+import type { ChangeStreams } from '../stream/changes.ts';
+import { writeJobsCsv } from '../views/jobsCsv.ts';
+import { viewJobs } from '../views/jobView.ts';
+
+interface JobServices {
+  database: Database;
+  disputes: Disputes;
+  completions: Completions;
+  identify: IdentifyRequest;
+  keys: KeyAdmission;
+  gateway: string;
+  streams: ChangeStreams;
+}
+
+/** The wallet's jobs, their stream, and the playground. */
+export function jobHandlers(services: JobServices): Handlers<typeof jobRoutes> {
+  const { database, disputes, completions, identify, keys, gateway, streams } = services;
+
+  async function find(wallet: string, jobId: string): Promise<ConsoleJobRow> {
+    const job = await selectConsoleJob(database, { wallet, jobId });
+    if (!job) throw new ApiError('job_not_found', 'The wallet has no such job.');
+    return job;
+  }
+
+  /** @throws ApiError `invalid_request` where the wallet has no such job */
+  async function cursor(
+    wallet: string,
+    param: 'before' | 'after',
+    jobId: string | undefined,
+  ): Promise<JobCursor | undefined> {
+    if (jobId === undefined) return undefined;
+    const job = await selectConsoleJob(database, { wallet, jobId });
+    if (job) return job;
+    throw new ApiError('invalid_request', `'${param}' names no job of this wallet.`, { param });
+  }
+
+  return {
+    async getJobs({ session: { wallet }, query }) {
+      const { id, limit } = query;
+      if (id !== undefined) {
+        const job = await selectConsoleJob(database, { wallet, jobId: id });
+        const data = await viewJobs(database, job ? [job] : []);
+        return { object: 'list', data, has_more: false, next_cursor: null };
+      }
+      const [before, after] = await Promise.all([
+        cursor(wallet, 'before', query.before),
+        cursor(wallet, 'after', query.after),
+      ]);
+      const goesForward = after !== undefined && before === undefined;
+      const rows = await selectJobRange(
+        database,
+        filterOf(wallet, query),
+        {
+          after: laterOf(after, startOf(query.since)),
+          before: earlierOf(before, startOf(query.until)),
+          order: goesForward ? 'asc' : 'desc',
+          rows: limit + 1,
+        },
+        SELECTED,
+      );
+      const page = rows.slice(0, limit);
+      const has_more = rows.length > page.length;
+      const last = page.at(-1);
+      return {
+        object: 'list',
+        data: await viewJobs(database, goesForward ? page.toReversed() : page),
+        has_more,
+        next_cursor: has_more && last ? last.job_id : null,
+      };
+    },
+    getJobsCsv({ session: { wallet }, query, response }) {
+      return writeJobsCsv(response, readPages(database, filterOf(wallet, query), query));
+    },
+    async getJob({ session: { wallet }, params }) {
+      const [job] = await viewJobs(database, [await find(wallet, params.job_id)]);
+      if (!job) throw new Error('A job that was found has no view');
+      return job;
+    },
+    async disputeJob({ session: { wallet }, params, body }) {
+      return disputes.open({
+        wallet,
+        jobId: params.job_id,
+        clientHash: body.received_output_hash,
+      });
+    },
+    getStream({ session: { wallet, id: sessionId }, request, response }) {
+      const resumeAfter = request.get('last-event-id');
+      return streams.open({ wallet, sessionId, resumeAfter }, response);
+    },
+    async postCompletion({ session: { wallet }, request, response }) {
+      const key = await selectLiveKey(database, wallet);
+      if (!key) throw new ApiError('key_not_found', 'Make an API key first: jobs run under it.');
+      // As every request of /v1: a suspension holds at once.
+      const payer = await keys.admit(key.key_sha256);
+      assertSpender(payer, gateway);
+      const body = parseChatCompletion(request.body);
+      const identity = identify({
+        wallet,
+        // Seals the copy of the answer: a secret of this session, which we do not keep either.
+        apiKey: readSessionCookie(request) ?? '',
+        rawBody: rawBodyOf(request),
+        idempotencyKey: request.get('idempotency-key'),
+        retryCount: undefined,
+      });
+      await completions.complete({ payer, identity, request: body, response });
+    },
+  };
+}
+
+const SELECTED = { columns: consoleJobColumns } as { columns: string; row?: ConsoleJobRow };
+
+const CSV_PAGE = 1_000;
+const CSV_PAGES_MAX = 100;
+
+/** Newest first, page by page. */
+async function* readPages(
+  database: Database,
+  filter: JobFilter,
+  { since, until }: { since?: Date | undefined; until?: Date | undefined },
+): AsyncGenerator<ConsoleJobRow[]> {
+  let before = startOf(until);
+  for (let page = 0; page < CSV_PAGES_MAX; page += 1) {
+    const range = { after: startOf(since), before, order: 'desc', rows: CSV_PAGE } as const;
+    const rows = await selectJobRange(database, filter, range, SELECTED);
+    yield rows;
+    before = rows.at(-1);
+    if (rows.length < CSV_PAGE) return;
+  }
+}
+
+type JobQuery = Pick<Call<(typeof jobRoutes)['getJobsCsv']>['query'], 'status' | 'model'>;
+
+function filterOf(wallet: string, { status, model }: JobQuery): JobFilter {
+  return { wallet, status, modelId: model };
+}
+
+/** Before every job that was locked in this second or later. */
+function startOf(time: Date | undefined): JobCursor | undefined {
+  return time && { locked_at: BigInt(Math.ceil(time.getTime() / 1_000)), job_id: '' };
+}
+
+function isBefore(one: JobCursor, other: JobCursor): boolean {
+  if (one.locked_at !== other.locked_at) return one.locked_at < other.locked_at;
+  return one.job_id < other.job_id;
+}
+
+function laterOf(one?: JobCursor, other?: JobCursor): JobCursor | undefined {
+  if (!one || !other) return one ?? other;
+  return isBefore(one, other) ? other : one;
+}
+
+function earlierOf(one?: JobCursor, other?: JobCursor): JobCursor | undefined {
+  if (!one || !other) return one ?? other;
+  return isBefore(one, other) ? one : other;
+}

@@ -1,0 +1,105 @@
+import type { Database } from '../../../common/postgres.ts';
+import type { FailureReason } from '../../../programs/client/generated/vocabulary.ts';
+import { type JobRow, jobColumns } from '../../sql/jobs.ts';
+
+/** A job with what the pages show besides what /v1 does. */
+export interface ConsoleJobRow extends JobRow {
+  wallet: string;
+  locked_credits: bigint;
+  attempt: number;
+  failure_reason: FailureReason | null;
+  acknowledged_at: bigint | null;
+  proven_at: bigint | null;
+  resolved_at: bigint | null;
+  job_timeout_seconds: number;
+  closed: boolean;
+  disputed_by_wallet: boolean;
+  controller: string;
+}
+
+export const consoleJobColumns = `${jobColumns}, wallet, locked_credits, attempt, failure_reason,
+  acknowledged_at, proven_at, resolved_at, job_timeout_seconds, closed, disputed_by_wallet,
+  controller`;
+
+/** The wallet's job of this id. */
+export async function selectConsoleJob(
+  database: Database,
+  key: { wallet: string; jobId: string },
+): Promise<ConsoleJobRow | undefined> {
+  const { rows } = await database.query<ConsoleJobRow>(
+    `select ${consoleJobColumns} from mirror.jobs where wallet = $1 and job_id = $2`,
+    [key.wallet, key.jobId],
+  );
+  return rows[0];
+}
+
+/** Those of these jobs that are of these wallets. */
+export async function selectChangedJobs(
+  database: Database,
+  key: { addresses: readonly string[]; wallets: readonly string[] },
+): Promise<ConsoleJobRow[]> {
+  const { rows } = await database.query<ConsoleJobRow>(
+    `select ${consoleJobColumns} from mirror.jobs
+     where address = any($1) and wallet = any($2)
+     order by locked_at, job_id`,
+    [key.addresses, key.wallets],
+  );
+  return rows;
+}
+
+/** The longest that a job changes after its lock: timeout, dispute window and arbitration, and some. */
+const CHANGING_SECONDS_MAX = 90_000;
+
+/** A wallet's jobs that changed at or after a time of the ledger. */
+export async function selectJobsSince(
+  database: Database,
+  key: { wallet: string; sinceSeconds: bigint; limit: number },
+): Promise<ConsoleJobRow[]> {
+  const { rows } = await database.query<ConsoleJobRow>(
+    `select ${consoleJobColumns} from mirror.jobs
+     where wallet = $1 and locked_at >= $2::bigint - ${CHANGING_SECONDS_MAX}
+       and greatest(locked_at, acknowledged_at, proven_at, settled_at, ended_at, disputed_at,
+         resolved_at) >= $2
+     order by locked_at, job_id limit $3`,
+    [key.wallet, key.sinceSeconds, key.limit],
+  );
+  return rows;
+}
+
+/** What a wallet may spend and what is locked; undefined before its account is opened. */
+export async function selectBalances(
+  database: Database,
+  wallets: readonly string[],
+): Promise<Map<string, { available_credits: bigint; locked_credits: bigint }>> {
+  const { rows } = await database.query<{
+    wallet: string;
+    available_credits: bigint;
+    locked_credits: bigint;
+  }>(
+    `select wallet, available_credits, locked_credits from mirror.credit_accounts
+     where wallet = any($1)`,
+    [wallets],
+  );
+  return new Map(rows.map(({ wallet, ...balance }) => [wallet, balance]));
+}
+
+/** Milliseconds of one job; null where a stage was not reached. */
+export interface JobTimings {
+  lock_ms: number | null;
+  first_token_ms: number | null;
+  worker_ms: number | null;
+  settlement_ms: number | null;
+}
+
+/** By the jobs' addresses. */
+export async function selectTimings(
+  database: Database,
+  addresses: readonly string[],
+): Promise<Map<string, JobTimings>> {
+  const { rows } = await database.query<JobTimings & { job: string }>(
+    `select job, lock_ms, first_token_ms, worker_ms, settlement_ms
+     from service.job_timings where job = any($1)`,
+    [addresses],
+  );
+  return new Map(rows.map(({ job, ...timings }) => [job, timings]));
+}

@@ -1,0 +1,183 @@
+import type { Response } from 'express';
+import { creditsNumber } from '../../../common/jsonForms.ts';
+import type { Logger } from '../../../common/logger.ts';
+import type { Database } from '../../../common/postgres.ts';
+import { ApiError } from '../../http/contracts/errors.ts';
+import type { JobWatch } from '../../jobs/jobWatch.ts';
+import type { StreamChanges } from '../contracts/job.ts';
+import {
+  type ConsoleJobRow,
+  selectBalances,
+  selectChangedJobs,
+  selectJobsSince,
+} from '../sql/jobs.ts';
+import { selectLiveSessions } from '../sql/sessions.ts';
+import { viewJobs } from '../views/jobView.ts';
+
+/** Tells browsers of their wallets' changes. */
+export interface ChangeStreams {
+  /**
+   * Writes a wallet's changes until the browser leaves or the session ends.
+   *
+   * @param listener.resumeAfter the id of the last event that the browser has
+   * @throws ApiError `rate_limit_exceeded` where the wallet has too many streams
+   */
+  open(
+    listener: { wallet: string; sessionId: string; resumeAfter: string | undefined },
+    response: Response,
+  ): Promise<void>;
+  /** Ends every stream: browsers come back to another process. */
+  close(): void;
+}
+
+interface Listener {
+  readonly wallet: string;
+  readonly sessionId: string;
+  readonly response: Response;
+}
+
+const TURN_MS = 1_000;
+/** Proxies give up on silent connections after some tens of seconds. */
+const TURNS_PER_CHECK = 10;
+const STREAMS_PER_WALLET_MAX = 20;
+/** More than that is read anew at less cost. */
+const JOBS_MAX = 500;
+/** Of all wallets' jobs between two turns; beyond, everybody reads anew. */
+const ADDRESSES_MAX = 20_000;
+/** Ledger transactions of a moment are mirrored in the order of their slots, not of their seconds. */
+const OVERLAP_SECONDS = 10n;
+
+/**
+ * One listener to the mirror's notifications serves every stream of the process. What changed is
+ * read once a second, for all of them together.
+ *
+ * @param options.nowSeconds the ledger's time
+ */
+export function createChangeStreams(options: {
+  database: Database;
+  watch: Pick<JobWatch, 'onChanges'>;
+  logger: Logger;
+  nowSeconds: () => bigint;
+}): ChangeStreams {
+  const { database, watch, logger, nowSeconds } = options;
+  const listeners = new Set<Listener>();
+  let changed = new Set<string>();
+  let turn = 0;
+  let isBusy = false;
+  let isClosed = false;
+
+  const stopWatching = watch.onChanges((addresses) => {
+    if (listeners.size === 0) return;
+    for (const address of addresses) changed.add(address);
+  });
+  const timer = setInterval(() => void takeTurn(), TURN_MS);
+
+  async function takeTurn(): Promise<void> {
+    if (listeners.size === 0 || isBusy) return;
+    isBusy = true;
+    turn += 1;
+    try {
+      if (turn % TURNS_PER_CHECK === 0) await check();
+      if (changed.size > 0) await sendChanges();
+    } catch (error) {
+      // What was lost is read anew by the browsers.
+      logger.warn({ msg: 'Failed to read the changes of wallets', err: error });
+      for (const { response } of listeners) sendReset(response);
+    } finally {
+      isBusy = false;
+    }
+  }
+
+  /** Ends the streams of sessions that have ended, and keeps the others' connections alive. */
+  async function check(): Promise<void> {
+    const live = await selectLiveSessions(
+      database,
+      [...listeners].map(({ sessionId }) => sessionId),
+    );
+    for (const { sessionId, response } of listeners) {
+      if (live.has(sessionId)) response.write(': here\n\n');
+      else response.end();
+    }
+  }
+
+  async function sendChanges(): Promise<void> {
+    const addresses = [...changed];
+    changed = new Set();
+    if (addresses.length > ADDRESSES_MAX) {
+      for (const { response } of listeners) sendReset(response);
+      return;
+    }
+    const wallets = [...new Set([...listeners].map(({ wallet }) => wallet))];
+    const rows = await selectChangedJobs(database, { addresses, wallets });
+    for (const [wallet, jobs] of Map.groupBy(rows, (row) => row.wallet)) {
+      const to = [...listeners].filter((listener) => listener.wallet === wallet);
+      await send(wallet, jobs, to);
+    }
+  }
+
+  async function send(
+    wallet: string,
+    rows: readonly ConsoleJobRow[],
+    to: readonly Listener[],
+  ): Promise<void> {
+    if (rows.length > JOBS_MAX) {
+      for (const { response } of to) sendReset(response);
+      return;
+    }
+    const [jobs, balances] = await Promise.all([
+      viewJobs(database, rows),
+      selectBalances(database, [wallet]),
+    ]);
+    const balance = balances.get(wallet);
+    const data: StreamChanges = {
+      jobs,
+      available_credits: creditsNumber(balance?.available_credits ?? 0n),
+      locked_credits: creditsNumber(balance?.locked_credits ?? 0n),
+    };
+    const event = `id: ${nowSeconds()}\nevent: changes\ndata: ${JSON.stringify(data)}\n\n`;
+    for (const { response } of to) response.write(event);
+  }
+
+  function sendReset(response: Response): void {
+    response.write(`id: ${nowSeconds()}\nevent: reset\ndata: {}\n\n`);
+  }
+
+  /** What a browser missed while it was away; at first the balance alone. */
+  async function catchUp(listener: Listener, resumeAfter: string | undefined): Promise<void> {
+    const { wallet, response } = listener;
+    if (resumeAfter === undefined) return send(wallet, [], [listener]);
+    if (!/^\d{1,12}$/.test(resumeAfter)) return sendReset(response);
+    const sinceSeconds = BigInt(resumeAfter) - OVERLAP_SECONDS;
+    const missed = await selectJobsSince(database, { wallet, sinceSeconds, limit: JOBS_MAX + 1 });
+    return send(wallet, missed, [listener]);
+  }
+
+  return {
+    async open({ wallet, sessionId, resumeAfter }, response) {
+      const streams = [...listeners].filter((listener) => listener.wallet === wallet);
+      if (streams.length >= STREAMS_PER_WALLET_MAX) {
+        throw new ApiError('rate_limit_exceeded', 'This wallet has too many open streams.', {
+          retryAfterSeconds: 10,
+          details: { limit: STREAMS_PER_WALLET_MAX },
+        });
+      }
+      response.set({
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store, no-transform',
+        'x-accel-buffering': 'no',
+      });
+      response.write('retry: 2000\n\n');
+      if (isClosed) return void response.end();
+      const listener = { wallet, sessionId, response };
+      listeners.add(listener);
+      response.once('close', () => listeners.delete(listener));
+      await catchUp(listener, resumeAfter);
+    },
+    close() {
+      isClosed = true;
+      clearInterval(timer);
+      stopWatching();
+      for (const { response } of listeners) response.end();
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { creditsNumber, isoTime } from '../../../common/jsonForms.ts';
+import type { Database } from '../../../common/postgres.ts';
+import { jobView } from '../../http/contracts/views.ts';
+import type { ConsoleJob } from '../contracts/job.ts';
+import { type ConsoleJobRow, type JobTimings, selectTimings } from '../sql/jobs.ts';
+
+/** Jobs as the pages show them, in the order of the rows; one statement for all their timings. */
+export async function viewJobs(
+  database: Database,
+  rows: readonly ConsoleJobRow[],
+): Promise<ConsoleJob[]> {
+  if (rows.length === 0) return [];
+  const addresses = rows.map(({ address }) => address);
+  const timings = await selectTimings(database, addresses);
+  return rows.map((row) => consoleJobView(row, timings.get(row.address)));
+}
+
+function consoleJobView(row: ConsoleJobRow, timings: JobTimings | undefined): ConsoleJob {
+  return {
+    ...jobView(row),
+    locked_credits: creditsNumber(row.locked_credits),
+    attempt: row.attempt,
+    failure_reason: row.failure_reason,
+    acknowledged_at: timeOrNull(row.acknowledged_at),
+    proven_at: timeOrNull(row.proven_at),
+    settled_at: timeOrNull(row.settled_at),
+    timeout_at: isoTime(row.locked_at + BigInt(row.job_timeout_seconds)),
+    is_closed: row.closed,
+    disputed_by_wallet: row.disputed_by_wallet,
+    controller: row.controller,
+    timings: timings ?? null,
+  };
+}
+
+export function timeOrNull(unixSeconds: bigint | null): string | null {
+  return unixSeconds === null ? null : isoTime(unixSeconds);
+}

@@ -1,0 +1,41 @@
+-- What the API measured of jobs that passed through it; kept for 30 days. The ledger knows whole
+-- seconds only.
+create table service.job_timings (
+  job text constraint job_timings_pkey primary key,
+  wallet text not null,
+  model_id text not null,
+  measured_at timestamptz not null default now(),
+  -- From the request's arrival to its confirmed lock.
+  lock_ms integer,
+  -- From the lock on.
+  first_token_ms integer,
+  worker_ms integer,
+  -- From the whole answer to its confirmed settlement.
+  settlement_ms integer
+);
+create index job_timings_wallet_idx on service.job_timings (wallet, measured_at);
+create index job_timings_measured_at_idx on service.job_timings (measured_at);
+
+-- How each worker did in each hour, as all APIs saw it; kept for 90 days. First tokens are counted by
+-- their milliseconds, in classes of a quarter of a doubling, so that percentiles add up over hours.
+create table service.worker_hours (
+  worker text not null,
+  model_id text not null,
+  hour timestamptz not null,
+  first_tokens integer not null default 0,
+  -- Counts by class: class n holds what took up to 2^(n/4) ms.
+  first_token_classes integer[] not null default '{}',
+  failures integer not null default 0,
+  constraint worker_hours_pkey primary key (worker, hour, model_id)
+);
+create index worker_hours_hour_idx on service.worker_hours (hour);
+
+-- Probes name no model.
+create table service.worker_probes (
+  worker text not null,
+  hour timestamptz not null,
+  probes integer not null,
+  answered integer not null,
+  constraint worker_probes_pkey primary key (worker, hour)
+);
+create index worker_probes_hour_idx on service.worker_probes (hour);

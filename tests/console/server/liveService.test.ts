@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { suspendKey } from '../../../api/account/keys.ts';
+import type { ErrorBody } from '../../../api/http/contracts/errors.ts';
+import {
+  type RunningService,
+  startRunningService,
+} from '../../../testing/service/runningService.ts';
+import { until } from '../../../testing/until.ts';
+import { type CallConsole, consoleAt, signIn } from './consoleScene.ts';
+
+jest.setTimeout(180_000);
+
+let service: RunningService;
+let call: CallConsole;
+let cookie: string;
+let origin: string;
+
+beforeAll(async () => {
+  service = await startRunningService();
+  origin = new URL(service.baseUrl).origin;
+  call = consoleAt(service.baseUrl, origin);
+  cookie = await signIn(call, service.wallet);
+});
+
+afterAll(() => service?.close());
+
+const complete = (body: object = {}, as = cookie) =>
+  fetch(`${service.baseUrl}/console/api/completions`, {
+    method: 'POST',
+    headers: { origin, 'content-type': 'application/json', cookie: as },
+    body: JSON.stringify({
+      model: service.model.id,
+      messages: [{ role: 'user', content: 'Say hello.' }],
+      ...body,
+    }),
+  });
+
+const errorCode = (body: unknown) => (body as ErrorBody).error.code;
+
+interface Sent {
+  id: string;
+  event: string;
+  // biome-ignore lint/suspicious/noExplicitAny: bodies are compared as a whole by the tests
+  data: any;
+}
+
+/** Reads the stream until an event satisfies the condition, and leaves. */
+async function listen(
+  holds: (sent: Sent) => boolean,
+  {
+    as = cookie,
+    after,
+    onOpen = () => {},
+  }: { as?: string; after?: string; onOpen?: () => void } = {},
+): Promise<Sent[]> {
+  const leaving = new AbortController();
+  const response = await fetch(`${service.baseUrl}/console/api/stream`, {
+    headers: { cookie: as, ...(after !== undefined && { 'last-event-id': after }) },
+    signal: leaving.signal,
+  });
+  const sent: Sent[] = [];
+  const events = response.body
+    ?.pipeThrough(new TextDecoderStream())
+    .pipeThrough(new EventSourceParserStream());
+  for await (const { id = '', event = '', data } of events ?? []) {
+    if (sent.push({ id, event, data: JSON.parse(data) }) === 1) onOpen();
+    if (holds(sent.at(-1) as Sent)) break;
+  }
+  leaving.abort();
+  return sent;
+}
+
+const hasSettled = ({ data }: Sent) =>
+  data.jobs?.some(({ status }: { status: string }) => status === 'settled');
+
+describe('the playground', () => {
+  it('streams an answer by the path of /v1, with the milliseconds of lock and first token', async () => {
+    const response = await complete({ stream: true });
+
+    expect(response.status).toBe(200);
+    expect(response.headers.get('server-timing')).toMatch(
+      /lock;dur=[\d.]+, first_token;dur=[\d.]+/,
+    );
+    expect(response.headers.get('x-svc-job-id')).toMatch(/^job_/);
+    expect(await response.text()).toContain('data: [DONE]');
+  });
+
+  it('answers whole, and its job has its milliseconds soon', async () => {
+    const response = await complete();
+    const id = response.headers.get('x-svc-job-id');
+    expect(response.headers.get('server-timing')).toMatch(/worker;dur=/);
+    await response.json();
+
+    await until(async () => {
+      const { body } = await call(`GET /jobs/${id}`, { cookie });
+      return body.timings !== null;
+    });
+    const { body } = await call(`GET /jobs/${id}`, { cookie });
+    const milliseconds = expect.any(Number);
+    expect(body).toMatchObject({
+      id,
+      status: 'settled',
+      is_closed: false,
+      timings: {
+        lock_ms: milliseconds,
+        first_token_ms: milliseconds,
+        worker_ms: milliseconds,
+        settlement_ms: milliseconds,
+      },
+    });
+  });
+
+  it('is refused while the key is suspended, and without a key', async () => {
+    await suspendKey(service.pool, service.wallet.publicKey.toBase58());
+    const suspended = await complete();
+    expect([suspended.status, errorCode(await suspended.json())]).toEqual([403, 'key_suspended']);
+    await service.pool.query(`update service.api_keys set status = 'active'`);
+
+    const keyless = await signIn(call, Keypair.generate());
+    const refused = await complete({}, keyless);
+    expect([refused.status, errorCode(await refused.json())]).toEqual([404, 'key_not_found']);
+  });
+});
+
+describe('the stream', () => {
+  it("sends the wallet's changes and balance, and nothing to another wallet", async () => {
+    const stranger = await signIn(call, Keypair.generate());
+    const foreign = listen(() => false, { as: stranger }).catch(() => []);
+
+    const sent = await listen(hasSettled, { onOpen: () => void complete() });
+
+    expect(sent[0]).toMatchObject({ event: 'changes', data: { jobs: [] } });
+    expect(sent.at(-1)?.data.available_credits).toBeGreaterThan(0);
+    await service.pool.query('delete from service.sessions where wallet <> $1', [
+      service.wallet.publicKey.toBase58(),
+    ]);
+    expect((await foreign).flatMap(({ data }) => data.jobs)).toEqual([]);
+  });
+
+  it('resumes with what changed since its last event', async () => {
+    const [first] = await listen(() => true);
+    const response = await complete();
+    const id = response.headers.get('x-svc-job-id');
+    await response.json();
+
+    const resumed = await listen(() => true, { after: String(first?.id) });
+
+    expect(resumed[0]?.data.jobs).toContainEqual(
+      expect.objectContaining({ id, status: 'settled' }),
+    );
+    expect((await listen(() => true, { after: 'what' }))[0]?.event).toBe('reset');
+  });
+
+  it('ends when its session does', async () => {
+    const other = await signIn(call, service.wallet);
+    const ended = listen(() => false, {
+      as: other,
+      onOpen: () => void call('DELETE /session', { cookie: other }),
+    });
+    expect((await ended)[0]?.event).toBe('changes');
+  });
+});
+
+describe('the account', () => {
+  it('has credits, spender and rules as the ledger has them', async () => {
+    const { body } = await call('GET /account', { cookie });
+    const account = await service.account();
+
+    expect(body).toMatchObject({
+      is_open: true,
+      available_credits: Number(account.availableCredits),
+      locked_credits: 0,
+      spender: {
+        is_service: true,
+        limit_per_job_credits: null,
+        spent_today_credits: Number(account.spentTodayCredits),
+      },
+      rules: { deposits_paused: false, locks_paused: false },
+    });
+  });
+
+  it('of a wallet without one is empty, not an error', async () => {
+    const { body } = await call('GET /account', {
+      cookie: await signIn(call, Keypair.generate()),
+    });
+    expect(body).toMatchObject({ is_open: false, available_credits: 0, spender: null });
+  });
+
+  it('has a history in which every change adds up to the balance', async () => {
+    const pages = [];
+    let cursor = '';
+    for (;;) {
+      const { body } = await call(`GET /account/history?limit=3${cursor}`, { cookie });
+      pages.push(body.data);
+      if (!body.has_more) break;
+      cursor = `&before=${body.next_cursor}`;
+    }
+    const changes = pages.flat();
+    const { body: account } = await call('GET /account', { cookie });
+    const sum = (field: string) => changes.reduce((total, change) => total + change[field], 0);
+    expect(sum('available_change_credits')).toBe(account.available_credits);
+    expect(sum('locked_change_credits')).toBe(0);
+    expect(changes.at(-1)).toMatchObject({ event: 'CreditOpened', sequence: '1' });
+    expect(changes[0].job_id).toMatch(/^job_/);
+  });
+});
