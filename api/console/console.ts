@@ -11,8 +11,10 @@ import type { Disputes } from '../jobs/dispute.ts';
 import type { IdentifyRequest } from '../jobs/requestIdentity.ts';
 import { accountRoutes } from './contracts/account.ts';
 import { jobRoutes } from './contracts/job.ts';
+import { operatorRoutes } from './contracts/operator.ts';
 import { type ConsoleConfig, sessionRoutes } from './contracts/session.ts';
 import { settingsRoutes } from './contracts/settings.ts';
+import { usageRoutes } from './contracts/usage.ts';
 import { webhookRoutes } from './contracts/webhook.ts';
 import { serveRoutes } from './http/serveRoutes.ts';
 import { chainOf, createGenesisHash } from './ledgerName.ts';
@@ -20,8 +22,10 @@ import type { PageFiles } from './pages/files.ts';
 import { servePages } from './pages/servePages.ts';
 import { accountHandlers } from './routes/account.ts';
 import { jobHandlers } from './routes/jobs.ts';
+import { operatorHandlers } from './routes/operator.ts';
 import { sessionHandlers } from './routes/session.ts';
 import { settingsHandlers } from './routes/settings.ts';
+import { usageHandlers } from './routes/usage.ts';
 import { webhookHandlers } from './routes/webhooks.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { createSignInTexts } from './sessions/signInText.ts';
@@ -95,6 +99,8 @@ export function serveConsole(
     accountHandlers({ database: pool, addresses, gateway, nowSeconds }),
     guards,
   );
+  serveRoutes(app, usageRoutes, usageHandlers({ database: pool }), guards);
+  serveRoutes(app, operatorRoutes, operatorHandlers({ pool, gateway, nowSeconds }), guards);
   serveRoutes(app, jobRoutes, jobHandlers({ ...around, database: pool, gateway, streams }), guards);
   serveRoutes(app, sessionRoutes, sessionHandlers({ sessions, refusals, describe }), guards);
 }

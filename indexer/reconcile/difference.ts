@@ -16,8 +16,11 @@ export function inSnapshot<Result>(
 
 /** One thing that a table tells otherwise than it should; null where one of them tells nothing. */
 export interface Difference {
-  /** What the tables were compared with: the program's accounts, or a fold of the journal. */
-  readonly against: 'ledger' | 'journal';
+  /**
+   * What the tables were compared with: the program's accounts, a fold of the journal, or for hours
+   * of usage the table of jobs.
+   */
+  readonly against: 'ledger' | 'journal' | 'jobs';
   readonly address: string;
   /** `sequence` when one of them lacks changes; then no other column of it was compared. */
   readonly column: string;

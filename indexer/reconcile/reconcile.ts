@@ -12,6 +12,7 @@ import { compareLedger } from './compareLedger.ts';
 import { type Difference, inSnapshot } from './difference.ts';
 import { compareJournal } from './journal.ts';
 import { readGenesisHash, readLedger, readNewest } from './readLedger.ts';
+import { compareUsage } from './usage.ts';
 
 /**
  * Refuses to compare a mirror with another ledger, or another program, than its own: everything
@@ -47,7 +48,7 @@ export interface Reconciliation {
 
 /**
  * Compares what is told in four places: the journal's events, the tables, the program's accounts,
- * and the vaults that must hold what the accounts promise.
+ * and the vaults that must hold what the accounts promise. Hours of usage are compared with jobs.
  *
  * @param options.patienceMs how long a mirror is waited for that is behind the ledger; default 0
  * @throws RetryableError when the ledger does not answer, or the signal aborts
@@ -70,7 +71,11 @@ export async function reconcile(options: {
     slot: state.slot,
     accounts: accounts.size,
     blankAccounts: state.blankAccounts,
-    differences: [...differences, ...(await compareJournal(pool, addresses, signal))],
+    differences: [
+      ...differences,
+      ...(await compareJournal(pool, addresses, signal)),
+      ...(await compareUsage(pool)),
+    ],
     behind,
     conservation: state.vaults && computeConservation({ ...state.vaults, accounts }),
   };

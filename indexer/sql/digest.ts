@@ -11,6 +11,7 @@ const FOLDED_TABLES = [
   'workers',
   'worker_models',
   'jobs',
+  'usage_hours',
 ] as const;
 
 /**

@@ -20,7 +20,9 @@ const BESIDE_PRODUCT = /^(tests|bench|examples|testing|\.ci)\//;
 
 /** TypeScript and Rust that users run, without what is generated. */
 export function isProduct(path: string): boolean {
-  return /\.(tsx?|mjs|rs)$/.test(path) && !BESIDE_PRODUCT.test(path) && !path.includes('/generated/');
+  return (
+    /\.(tsx?|mjs|rs)$/.test(path) && !BESIDE_PRODUCT.test(path) && !path.includes('/generated/')
+  );
 }
 
 const SPECIFIER =

@@ -55,7 +55,7 @@ export function accountHandlers(services: AccountServices): Handlers<typeof acco
 }
 
 /** @throws ApiError while the mirror is empty */
-async function requireRules(database: Database): Promise<RulesRow> {
+export async function requireRules(database: Database): Promise<RulesRow> {
   const rules = await selectRules(database);
   if (!rules) throw serviceUnavailable('The mirror of the ledger is empty yet.');
   return rules;

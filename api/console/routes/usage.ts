@@ -1,0 +1,88 @@
+import { creditsNumber, isoTime } from '../../../common/jsonForms.ts';
+import type { Database } from '../../../common/postgres.ts';
+import { ApiError } from '../../http/contracts/errors.ts';
+import type { LatencyAnswer, UsageAnswer, usageRoutes } from '../contracts/usage.ts';
+import type { Handlers } from '../http/serveRoutes.ts';
+import { type LatencyRow, selectLatencies, selectUsage, type UsageRow } from '../sql/usage.ts';
+
+const SECONDS = { hour: 3_600, day: 86_400 } as const;
+/** Beyond, a page could not show them either. */
+const ROWS_MAX = 10_000;
+
+/** What the wallet used, by the hours that follow its jobs. */
+export function usageHandlers(options: { database: Database }): Handlers<typeof usageRoutes> {
+  const { database } = options;
+  return {
+    async getUsage({ session: { wallet }, query }) {
+      const { by, since, until, model, worker } = query;
+      assertOrder(query);
+      const seconds = SECONDS[by];
+      const rows = await selectUsage(database, {
+        wallet,
+        // Whole hours and days: a part of one would look like little use.
+        sinceSeconds: startOf(since, seconds),
+        untilSeconds: Math.ceil(until.getTime() / 1_000),
+        seconds,
+        modelId: model,
+        worker,
+        limit: ROWS_MAX + 1,
+      });
+      if (rows.length > ROWS_MAX) {
+        throw new ApiError('invalid_request', `More than ${ROWS_MAX} rows: ask for less time.`, {
+          param: 'since',
+        });
+      }
+      const times = { since: since.toISOString(), until: until.toISOString() };
+      return { by, ...times, data: rows.map(usageView) };
+    },
+    async getLatencies({ session: { wallet }, query: { since, until } }) {
+      assertOrder({ since, until });
+      const rows = await selectLatencies(database, { wallet, since, until });
+      return {
+        since: since.toISOString(),
+        until: until.toISOString(),
+        data: rows.map(latencyView),
+      };
+    },
+  };
+}
+
+function startOf(time: Date, seconds: number): number {
+  const unixSeconds = Math.floor(time.getTime() / 1_000);
+  return unixSeconds - (unixSeconds % seconds);
+}
+
+/** @throws ApiError `invalid_request` */
+function assertOrder({ since, until }: { since: Date; until: Date }): void {
+  if (since < until) return;
+  throw new ApiError('invalid_request', "Invalid value for 'until': must be after since.", {
+    param: 'until',
+  });
+}
+
+function usageView(row: UsageRow): UsageAnswer['data'][number] {
+  return {
+    start: isoTime(row.start),
+    model: row.model_id,
+    worker_address: row.worker === '' ? null : row.worker,
+    jobs: Number(row.jobs),
+    settled: Number(row.settled),
+    failed: Number(row.failed),
+    refunded: Number(row.refunded),
+    credits_charged: creditsNumber(row.charged_credits),
+    prompt_tokens: Number(row.prompt_tokens),
+    completion_tokens: Number(row.completion_tokens),
+  };
+}
+
+function latencyView(row: LatencyRow): LatencyAnswer['data'][number] {
+  const pair = (p50: number | null, p95: number | null) =>
+    p50 === null || p95 === null ? null : { p50, p95 };
+  return {
+    model: row.model_id,
+    jobs: row.jobs,
+    lock_ms: pair(row.lock_p50, row.lock_p95),
+    first_token_ms: pair(row.first_p50, row.first_p95),
+    worker_ms: pair(row.worker_p50, row.worker_p95),
+  };
+}

@@ -1,0 +1,70 @@
+import type { Database } from '../../../common/postgres.ts';
+
+/** What a wallet used in one hour or day, with one model and worker. */
+export interface UsageRow {
+  /** Ledger seconds. */
+  start: bigint;
+  model_id: string;
+  /** Empty for jobs that no worker took. */
+  worker: string;
+  jobs: bigint;
+  settled: bigint;
+  failed: bigint;
+  refunded: bigint;
+  charged_credits: bigint;
+  prompt_tokens: bigint;
+  completion_tokens: bigint;
+}
+
+/** Oldest first. @param filter.seconds of an hour or a day */
+export async function selectUsage(
+  database: Database,
+  filter: {
+    wallet: string;
+    sinceSeconds: number;
+    untilSeconds: number;
+    seconds: number;
+    modelId: string | undefined;
+    worker: string | undefined;
+    limit: number;
+  },
+): Promise<UsageRow[]> {
+  const { wallet, sinceSeconds, untilSeconds, seconds, modelId, worker, limit } = filter;
+  const { rows } = await database.query<UsageRow>(
+    `select hour - hour % $4::bigint as start, model_id, worker, sum(jobs) as jobs,
+       sum(settled) as settled, sum(failed) as failed, sum(refunded) as refunded,
+       sum(charged_credits) as charged_credits, sum(prompt_tokens) as prompt_tokens,
+       sum(completion_tokens) as completion_tokens
+     from mirror.usage_hours
+     where wallet = $1 and hour >= $2 and hour < $3
+       and ($5::text is null or model_id = $5) and ($6::text is null or worker = $6)
+     group by 1, 2, 3 order by 1, 2, 3 limit $7`,
+    [wallet, sinceSeconds, untilSeconds, seconds, modelId ?? null, worker ?? null, limit],
+  );
+  return rows;
+}
+
+type Percentile = 'lock_p50' | 'lock_p95' | 'first_p50' | 'first_p95' | 'worker_p50' | 'worker_p95';
+
+/** Milliseconds over a model's jobs; null where none of them has any. */
+export type LatencyRow = { model_id: string; jobs: number } & Record<Percentile, number | null>;
+
+export async function selectLatencies(
+  database: Database,
+  filter: { wallet: string; since: Date; until: Date },
+): Promise<LatencyRow[]> {
+  const percentile = (share: number, column: string) =>
+    `percentile_disc(${share}) within group (order by ${column})`;
+  const { rows } = await database.query<LatencyRow>(
+    `select model_id, count(*)::integer as jobs,
+       ${percentile(0.5, 'lock_ms')} as lock_p50, ${percentile(0.95, 'lock_ms')} as lock_p95,
+       ${percentile(0.5, 'first_token_ms')} as first_p50,
+       ${percentile(0.95, 'first_token_ms')} as first_p95,
+       ${percentile(0.5, 'worker_ms')} as worker_p50, ${percentile(0.95, 'worker_ms')} as worker_p95
+     from service.job_timings
+     where wallet = $1 and measured_at >= $2 and measured_at < $3
+     group by model_id order by model_id`,
+    [filter.wallet, filter.since, filter.until],
+  );
+  return rows;
+}

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import { createKey } from '../../../api/account/keys.ts';
+import { consoleRoutes } from '../../../api/console/contracts/index.ts';
+import type { ConsoleRoute } from '../../../api/console/contracts/route.ts';
+import {
+  type RunningService,
+  startRunningService,
+} from '../../../testing/service/runningService.ts';
+import { type CallConsole, consoleAt, signIn } from './consoleScene.ts';
+
+jest.setTimeout(180_000);
+
+const operator = Keypair.generate();
+let service: RunningService;
+let call: CallConsole;
+let cookie: string;
+let customer: string;
+let arbiter: string;
+
+beforeAll(async () => {
+  service = await startRunningService({
+    apiSettings: { SVC_CONSOLE_OPERATORS: operator.publicKey.toBase58() },
+  });
+  call = consoleAt(service.baseUrl, new URL(service.baseUrl).origin);
+  cookie = await signIn(call, operator);
+  customer = await signIn(call, service.wallet);
+  arbiter = await signIn(call, service.arbiter);
+});
+
+afterAll(() => service?.close());
+
+describe('an operator', () => {
+  it('suspends a key with a reason, and reinstates it', async () => {
+    const wallet = service.wallet.publicKey.toBase58();
+    const state = async () => (await call('GET /key', { cookie: customer })).body.key;
+
+    await call(`POST /operator/keys/${wallet}/suspend`, { cookie, body: { reason: '<i>spam' } });
+    expect(await state()).toMatchObject({ status: 'suspended', suspension_reason: '<i>spam' });
+    const { body } = await call('GET /operator/keys?status=suspended', { cookie });
+    expect(body.data).toMatchObject([{ wallet, suspended_by: 'operator' }]);
+
+    await call(`POST /operator/keys/${wallet}/reinstate`, { cookie });
+    expect(await state()).toMatchObject({ status: 'active', suspension_reason: null });
+    const again = await call(`POST /operator/keys/${wallet}/reinstate`, { cookie });
+    expect(again.body.error.code).toBe('key_not_found');
+  });
+
+  it('sees all keys in pages, or those of one wallet', async () => {
+    for (const wallet of ['b', 'c', 'd']) await createKey(service.pool, wallet);
+    const first = (await call('GET /operator/keys?limit=2', { cookie })).body;
+    const rest = (await call(`GET /operator/keys?limit=2&before=${first.next_cursor}`, { cookie }))
+      .body;
+
+    expect(
+      [...first.data, ...rest.data].map(({ wallet }: { wallet: string }) => wallet).slice(0, 3),
+    ).toEqual(['d', 'c', 'b']);
+    const { body } = await call('GET /operator/keys?wallet=c', { cookie });
+    expect(body.data).toHaveLength(1);
+  });
+});
+
+describe('the roles of a session', () => {
+  it('follow the ledger and the settings', async () => {
+    const roles = async (of: string) =>
+      (await call('GET /session', { cookie: of })).body.session.roles;
+
+    expect(await roles(cookie)).toMatchObject({ operator: true, arbiter: false, authority: false });
+    expect(await roles(arbiter)).toMatchObject({ operator: false, arbiter: true });
+    expect(Object.values(await roles(customer))).toEqual([false, false, false, false]);
+    const authority = await signIn(call, service.operator.authority);
+    expect(await roles(authority)).toMatchObject({ authority: true });
+  });
+
+  const routes = Object.values<ConsoleRoute>(consoleRoutes).filter(({ access }) =>
+    ['operator', 'arbiter'].includes(access),
+  );
+  it.each(routes.map(({ method, path }) => `${method} ${path.replace(/:\w+/, 'x')}`))(
+    'keep customers from %s',
+    async (route) => {
+      const { status, body } = await call(route, {
+        cookie: customer,
+        body: route.startsWith('GET') ? undefined : {},
+      });
+      expect([status, body.error.code]).toEqual([403, 'not_permitted']);
+    },
+  );
+
+  it('let the arbiter see disputes, and no keys', async () => {
+    expect((await call('GET /arbiter/disputes', { cookie: arbiter })).body.data).toEqual([]);
+    expect((await call('GET /operator/keys', { cookie: arbiter })).status).toBe(403);
+  });
+});
+
+describe('every route for a session', () => {
+  const routes = Object.values<ConsoleRoute>(consoleRoutes).filter(
+    ({ access }) => access !== 'public',
+  );
+  it.each(routes.map(({ method, path }) => `${method} ${path.replaceAll(/:\w+/g, 'x')}`))(
+    'refuses a request without one: %s',
+    async (route) => {
+      const { status, body } = await call(route);
+      expect([status, body.error.code]).toEqual([401, 'session_required']);
+    },
+  );
+});
+
+describe('what is on the ledger', () => {
+  it('is shown as it is, with the gateway and every model', async () => {
+    const { body } = await call('GET /operator/ledger', { cookie });
+
+    expect(body).toMatchObject({
+      authority: service.operator.authority.publicKey.toBase58(),
+      arbiter: service.arbiter.publicKey.toBase58(),
+      locks_paused: false,
+      gateway: { is_stopped: false, signers: [service.hotSigner.publicKey.toBase58()] },
+    });
+    expect(body.models.map(({ id }: { id: string }) => id)).toContain(service.model.id);
+  });
+
+  it('shows an open dispute with both hashes, and what it waits for', async () => {
+    const completion = await service.openai().chat.completions.create({
+      model: service.model.id,
+      messages: [{ role: 'user', content: 'Hello.' }],
+    });
+    const id = completion.id.replace('chatcmpl-', '');
+    const your_hash = `sha256:${'ab'.repeat(32)}`;
+
+    const opened = await call(`POST /jobs/${id}/dispute`, {
+      cookie: customer,
+      body: { received_output_hash: your_hash },
+    });
+
+    expect(opened.body).toMatchObject({ dispute_opened: true });
+    const { body } = await call('GET /arbiter/disputes', { cookie: arbiter });
+    expect(body.data).toMatchObject([
+      { job_id: id, your_hash, disputed_by_wallet: false, is_vouched: true },
+    ]);
+    expect(body.data[0].proof_hash).toBe(opened.body.worker_hash);
+  });
+});
