@@ -86,6 +86,18 @@ describe(`the mirror's folds (seed ${random.seed})`, () => {
     }
   });
 
+  it.each([
+    [true, 'suspended'],
+    [false, 'active'],
+  ])('make a worker whose suspension is %s %s', (suspended, status) => {
+    const found = transactions
+      .flatMap(({ events }) => events)
+      .find(({ name }) => name === 'WorkerSuspended');
+    if (!found) throw new Error('no worker was suspended');
+    const event = { ...found, data: { ...found.data, suspended } } as LedgerEvent;
+    expect(changesOf(event, addresses)).toMatchObject([{ values: { status } }]);
+  });
+
   it('yield the same state as the accounts on the ledger', async () => {
     const { connection } = scene.ledger;
     const result = await reconcile({ database: straight.pool, connection, addresses });
