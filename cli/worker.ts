@@ -1,25 +1,132 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { ConfigError } from '../common/config.ts';
-import { CommandError } from './output.ts';
+import { folderAt, readKeys, readSettings, requireSettings } from '../worker/setup/folder.ts';
+import { type InitializeOptions, initializeWorker } from '../worker/setup/initialize.ts';
+import { leaveService } from '../worker/setup/leave.ts';
+import { SetupError } from '../worker/setup/setupError.ts';
+import { describeWorker } from '../worker/setup/status.ts';
+import {
+  addLedgerOptions,
+  type LedgerOptions,
+  parseAddress,
+  parseNodeUrl,
+  withLedgerNode,
+} from './ledgerNode.ts';
+import { CommandError, renderRows } from './output.ts';
 
-/** `svc worker`: runs the reference worker with the settings of its environment. */
+const PORT = 8090;
+const FAILURES_SHOWN = 5;
+
+/** `svc worker`: everything that the owner of a GPU does with a worker. */
 export function createWorkerCommand(): Command {
-  return new Command('worker')
-    .description('run the reference worker, configured by its environment: see .env.example')
-    .action(runWorker);
+  const worker = new Command('worker').description('set up, run, watch and end a worker');
+  const add = (name: string, description: string): Command =>
+    worker
+      .command(name)
+      .description(description)
+      .option('--dir <folder>', "the worker's keys and settings", 'svc-worker');
+
+  const init = add('init', 'make keys, register, stake, host what an upstream serves; repeatable');
+  addLedgerOptions(init, "the ledger's node")
+    .requiredOption('--gateway <addresses>', 'whose jobs it takes, separated by commas; or: any')
+    .requiredOption('--endpoint <url>', 'the public https address that leads to this worker')
+    .requiredOption('--upstream <url>', 'the chat-completions server')
+    .option('--model <id=name>', "the upstream's name for a model", collectModel, new Map())
+    .option('--slots <number>', 'jobs at the same time; default: measured', parseNumber)
+    .option('--stake <tokens>', 'whole tokens at stake; default: the minimum', parseTokens)
+    .option('--port <port>', 'where it listens here; metrics are on the next', parseNumber, PORT)
+    .action(initialize);
+  add('run', 'run it with the settings of its folder and of the environment').action(run);
+  add('status', 'earnings by day and model, stake, standing and last failures')
+    .option('--days <number>', 'how far back earnings are read', parseNumber, 7)
+    .option('--jobs <number>', 'how many jobs are read at most', parseNumber, 500)
+    .action(showStatus);
+  add('stop', 'take no further jobs, wait for those that run, unlock the stake').action(stop);
+  return worker;
 }
 
-async function runWorker(): Promise<void> {
+type InitOptions = LedgerOptions & Omit<InitializeOptions, 'rpc' | 'upstreamKey'>;
+
+function initialize(options: InitOptions): Promise<void> {
+  const upstreamKey = process.env.WORKER_UPSTREAM_KEY || undefined;
+  return withLedgerNode(options, (ledger) =>
+    explained(initializeWorker({ ...options, upstreamKey }, ledger, console.log)),
+  );
+}
+
+async function run({ dir }: { dir: string }): Promise<void> {
   const [{ loadConfig }, { startWorker }, { runUntilEnded }] = await Promise.all([
     import('../worker/config.ts'),
     import('../worker/start.ts'),
     import('../common/shutdown.ts'),
   ]);
   try {
-    const { url, address, engine, shutdown } = await startWorker(loadConfig());
+    const config = loadConfig({ ...readSettings(folderAt(dir)), ...process.env });
+    const { url, address, engine, shutdown } = await startWorker(config);
     runUntilEnded(shutdown, { url, engine, worker_address: address });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     throw new CommandError(error.message, { cause: error });
   }
+}
+
+async function showStatus(options: { dir: string; days: number; jobs: number }): Promise<void> {
+  const { days, jobs: jobsMax } = options;
+  const { ledger, authority, metricsPort } = await settingsIn(options.dir);
+  const status = await withLedgerNode(ledger, (node) =>
+    explained(describeWorker({ ...node, authority, metricsPort, days, jobsMax })),
+  );
+  console.log(status.text);
+  if (status.failures.length === 0) return;
+  const rows = status.failures
+    .slice(0, FAILURES_SHOWN)
+    .map(({ at, job_id, model, code }) => [at, job_id, model, code]);
+  console.log(`\nLast failures\n${renderRows(['at', 'job', 'model', 'code'], rows)}`);
+}
+
+async function stop({ dir }: { dir: string }): Promise<void> {
+  const { ledger, metricsPort } = await settingsIn(dir);
+  const { authority } = await explained(async () => readKeys(folderAt(dir)));
+  await withLedgerNode(ledger, (node) =>
+    explained(leaveService({ ...node, authority, metricsPort, report: console.log })),
+  );
+}
+
+/** What `svc worker init` wrote. */
+async function settingsIn(dir: string) {
+  const settings = await explained(async () => requireSettings(folderAt(dir)));
+  return {
+    ledger: {
+      rpc: parseNodeUrl(settings.SOLANA_RPC_URL ?? ''),
+      program: parseAddress(settings.SVC_PROGRAM_ID ?? ''),
+    },
+    authority: parseAddress(settings.WORKER_AUTHORITY ?? ''),
+    metricsPort: settings.WORKER_METRICS_PORT,
+  };
+}
+
+/** @throws CommandError where the owner has to do something first */
+async function explained<Result>(work: Promise<Result> | (() => Promise<Result>)): Promise<Result> {
+  try {
+    return await (typeof work === 'function' ? work() : work);
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    throw new CommandError(error.message, { cause: error });
+  }
+}
+
+function collectModel(text: string, models: ReadonlyMap<string, string>): Map<string, string> {
+  const [id = '', ...name] = text.split('=');
+  if (id === '' || name.join('=') === '') throw new InvalidArgumentError('It must be id=name.');
+  return new Map([...models, [id, name.join('=')]]);
+}
+
+function parseNumber(text: string): number {
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a number from 1 to 99999.');
+}
+
+function parseTokens(text: string): bigint {
+  if (/^\d{1,12}$/.test(text)) return BigInt(text);
+  throw new InvalidArgumentError('It must be a whole number of tokens.');
 }

@@ -83,7 +83,7 @@ export const environmentSchema = z.object({
   WORKER_METRICS_HOST: z.string().default('127.0.0.1').describe('where its metrics are served'),
   WORKER_METRICS_PORT: portSetting
     .optional()
-    .describe('serves /metrics for Prometheus, and /failures; default: not at all'),
+    .describe('serves /metrics for Prometheus, and /jobs; default: not at all'),
   WORKER_SHUTDOWN_TIMEOUT_MS: shutdownTimeoutSetting
     .default(8_000)
     .describe('its jobs may take this long once it is told to end'),

@@ -12,8 +12,8 @@ interface JobFailure {
 
 export interface WorkerMetrics {
   readonly registry: Registry;
-  /** The last jobs without a proof, newest first. */
-  readonly failures: readonly JobFailure[];
+  /** For the owner: what runs, and the last jobs without a proof, newest first. */
+  report(): { in_flight: number; slots: number; failures: readonly JobFailure[] };
   jobEnded(end: JobEnd): void;
   /** A request for a job was answered with an error status. */
   refused(code: WorkerErrorCode): void;
@@ -31,7 +31,7 @@ export function createWorkerMetrics(): WorkerMetrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  const jobs = new Counter({
+  const ended = new Counter({
     name: 'svc_worker_jobs_total',
     help: 'Jobs that ended, by model and outcome: proved, or the code of the error',
     labelNames: ['model', 'outcome'],
@@ -69,12 +69,14 @@ export function createWorkerMetrics(): WorkerMetrics {
     registers,
   });
   const failures: JobFailure[] = [];
+  let running = { inFlight: 0 };
+  let slots = 0;
 
   return {
     registry,
-    failures,
+    report: () => ({ in_flight: running.inFlight, slots, failures }),
     jobEnded({ jobId, model, outcome, seconds, ...end }) {
-      jobs.inc({ model, outcome });
+      ended.inc({ model, outcome });
       jobSeconds.observe({ model }, seconds);
       if (end.firstTextSeconds !== undefined)
         firstTextSeconds.observe({ model }, end.firstTextSeconds);
@@ -88,19 +90,21 @@ export function createWorkerMetrics(): WorkerMetrics {
     },
     refused: (code) => refusals.inc({ code }),
     healthChecked: (code) => ready.set(code === 'ready' ? 1 : 0),
-    watch(running, capacity) {
-      const slots = new Gauge({
+    watch(jobs, capacity) {
+      running = jobs;
+      slots = capacity;
+      const capacityGauge = new Gauge({
         name: 'svc_worker_slots',
         help: 'The capacity: jobs at the same time',
         registers,
       });
-      slots.set(capacity);
+      capacityGauge.set(capacity);
       new Gauge({
         name: 'svc_worker_jobs_in_flight',
         help: 'Jobs that run now',
         registers,
         collect() {
-          this.set(running.inFlight);
+          this.set(jobs.inFlight);
         },
       });
     },

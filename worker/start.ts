@@ -67,7 +67,7 @@ export async function startWorker(config: WorkerConfig): Promise<RunningWorker> 
       host: WORKER_METRICS_HOST,
       port: WORKER_METRICS_PORT,
       settings: { host: 'WORKER_METRICS_HOST', port: 'WORKER_METRICS_PORT' },
-      reports: { '/failures': () => metrics.failures },
+      reports: { '/jobs': metrics.report },
     });
     shutdown.add('metrics', served.close);
     logger.info({ msg: 'Served metrics', metrics_url: served.url });

@@ -17,7 +17,7 @@ beforeAll(async () => {
     host: '127.0.0.1',
     port: 0,
     settings: { host: 'WORKER_METRICS_HOST', port: 'WORKER_METRICS_PORT' },
-    reports: { '/failures': () => metrics.failures },
+    reports: { '/jobs': metrics.report },
   });
 });
 afterAll(async () => {
@@ -58,10 +58,13 @@ describe("a worker's metrics", () => {
     const outcome = `svc_worker_jobs_total{model="${MODEL_ID}",outcome="empty_output"}`;
     expect(await sample(outcome)).toBe(1);
     expect(await sample('svc_worker_errors_total{code="empty_output"}')).toBe(1);
-    const failures = await fetch(served.url.replace('/metrics', '/failures'));
-    expect(await failures.json()).toEqual([
-      { at: expect.any(String), job_id: job.id, model: MODEL_ID, code: 'empty_output' },
-    ]);
+    const report = await fetch(served.url.replace('/metrics', '/jobs'));
+    const failure = { job_id: job.id, model: MODEL_ID, code: 'empty_output' };
+    expect(await report.json()).toEqual({
+      in_flight: 0,
+      slots: 8,
+      failures: [{ at: expect.any(String), ...failure }],
+    });
   });
 
   it('count what a stranger asks by code alone, so that no name of theirs becomes a label', async () => {

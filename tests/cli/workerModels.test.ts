@@ -1,0 +1,109 @@
+import { describe, expect, it } from '@jest/globals';
+import { LAUNCH_CATALOG } from '../../stack/bootstrap.ts';
+import type { Engine } from '../../worker/engine/engine.ts';
+import { WorkerError } from '../../worker/protocol/errors.ts';
+import { measureCapacity } from '../../worker/setup/capacity.ts';
+import { proposeModels, tryModels } from '../../worker/setup/upstreamModels.ts';
+
+const CATALOG = LAUNCH_CATALOG.map(({ id }) => id);
+const NONE = new Map<string, string>();
+
+describe("an upstream's names", () => {
+  it.each([
+    ['qwen3:8b', 'qwen3-8b'],
+    ['Qwen/Qwen3-8B', 'qwen3-8b'],
+    ['Qwen/Qwen3-8B-AWQ', 'qwen3-8b'],
+    ['Qwen3-1.7B-Q4_K_M.gguf', 'qwen3-1.7b'],
+    ['/models/qwen3-14b-fp8', 'qwen3-14b'],
+    ['llama3.2:3b', 'llama-3.2-3b-instruct'],
+    ['meta-llama/Llama-3.3-70B-Instruct', 'llama-3.3-70b-instruct'],
+    ['unsloth/Meta-Llama-3.3-70B-Instruct', 'llama-3.3-70b-instruct'],
+    ['gemma3:27b', 'gemma-3-27b-it'],
+    ['mistralai/Mistral-7B-Instruct-v0.3', 'mistral-7b-instruct-v0.3'],
+  ])('%s is proposed for %s', (name, id) => {
+    expect([...proposeModels(CATALOG, ['other', name], NONE)]).toEqual([[id, name]]);
+  });
+
+  it.each(['llama3.2:latest', 'qwen3:32b', 'qwen2.5:7b', 'qwen3-17b', 'mistral:7b'])(
+    '%s, which may be another model, is proposed for none',
+    (name) => {
+      expect(proposeModels(CATALOG, [name], NONE).size).toBe(0);
+    },
+  );
+
+  it('go to models as their operator chooses', () => {
+    const chosen = new Map([['qwen3-8b', 'my-model']]);
+    const upstream = ['qwen3:8b', 'my-model', 'qwen3:14b'];
+    expect([...proposeModels(CATALOG, upstream, chosen)]).toEqual([
+      ['qwen3-14b', 'qwen3:14b'],
+      ['qwen3-8b', 'my-model'],
+    ]);
+    const unknown = new Map([['qwen3-8b', 'absent']]);
+    expect(() => proposeModels(CATALOG, upstream, unknown)).toThrow("has no model 'absent', but");
+    const uncatalogued = new Map([['qwen9', 'my-model']]);
+    expect(() => proposeModels(CATALOG, upstream, uncatalogued)).toThrow(
+      "The catalog has no model 'qwen9'",
+    );
+  });
+});
+
+const TOKENS = 8;
+const TICK_MS = 10;
+
+/** In each tick of its own clock it writes so many tokens in all; further answers share or are refused. */
+function createSharedEngine(atOnce: number, surplus: 'shares' | 'is refused') {
+  const clock = { nowMs: 0 };
+  const waiting: (() => void)[] = [];
+  let running = 0;
+
+  function tick(): void {
+    clock.nowMs += TICK_MS;
+    for (const write of waiting.splice(0, atOnce)) write();
+    if (running > 0) setImmediate(tick);
+  }
+
+  const engine: Engine = {
+    kind: 'upstream',
+    async *generate({ model }) {
+      if (model === 'absent') throw new WorkerError('upstream_failed', 'status 404');
+      if (running === atOnce && surplus === 'is refused') throw new WorkerError('no_free_slot', '');
+      running += 1;
+      if (running === 1) setImmediate(tick);
+      for (let token = 0; token < TOKENS; token += 1) {
+        await new Promise<void>((resolve) => waiting.push(resolve));
+        yield { type: 'text', text: 'word ' };
+      }
+      running -= 1;
+      yield { type: 'end', finishReason: 'length' };
+    },
+  };
+  return { engine, nowMs: () => clock.nowMs };
+}
+
+describe('a trial of models', () => {
+  it('leaves out those that do not answer', async () => {
+    const lines: string[] = [];
+    const report = (line: string) => void lines.push(line);
+    const { engine } = createSharedEngine(1, 'shares');
+    expect(await tryModels(engine, ['absent', 'present'], report)).toEqual(['present']);
+    expect(lines[0]).toBe('absent does not answer and is left out: status 404');
+  });
+});
+
+describe('a measurement of the capacity', () => {
+  it.each(['shares', 'is refused'] as const)(
+    'finds how many answers an upstream writes at a time when what is beyond %s',
+    async (surplus) => {
+      const steps: number[] = [];
+      const { engine, nowMs } = createSharedEngine(4, surplus);
+      const report = ({ jobs }: { jobs: number }) => void steps.push(jobs);
+      expect(await measureCapacity(engine, 'model', report, nowMs)).toBe(4);
+      expect(steps).toEqual([1, 2, 4, 8]);
+    },
+  );
+
+  it('is 1 for an upstream whose answers only share its speed', async () => {
+    const { engine, nowMs } = createSharedEngine(1, 'shares');
+    expect(await measureCapacity(engine, 'model', () => undefined, nowMs)).toBe(1);
+  });
+});

@@ -1,0 +1,169 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Keypair, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
+import { fetchConfig, fetchWorker } from '../../programs/client/accounts.ts';
+import { createAddresses } from '../../programs/client/addresses.ts';
+import { mintTo, submit } from '../../stack/operator.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { until } from '../../testing/until.ts';
+import { type Reply, startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
+
+jest.setTimeout(120_000);
+
+const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
+const UPSTREAM_NAME = 'Qwen/Qwen3-8B-AWQ';
+const COOLDOWN_SECONDS = 48 * 3_600;
+
+let service: RunningService;
+let upstream: UpstreamServer;
+let folder: string;
+let port: number;
+beforeAll(async () => {
+  [service, upstream] = await Promise.all([startRunningService({ workers: [] }), startUpstream()]);
+  upstream.answerWith(answer);
+  upstream.answerTrialsWith((reply, model) =>
+    model === undefined
+      ? reply.refuse(200, { data: [{ id: 'nomic-embed-text' }, { id: UPSTREAM_NAME }] })
+      : answer(reply),
+  );
+  folder = join(mkdtempSync(join(tmpdir(), 'svc-worker-')), 'worker');
+  port = await freePort();
+});
+afterAll(async () => {
+  await service.close();
+  upstream.close();
+  rmSync(join(folder, '..'), { recursive: true });
+});
+
+function answer(reply: Reply): void {
+  reply.text('Good morning.');
+  reply.finish('stop');
+  reply.usage(5, 3);
+  reply.done();
+  reply.end();
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port: free } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return free;
+}
+
+/** Runs `svc worker` to its end. */
+async function run(...args: string[]): Promise<{ code: number; output: string; error: string }> {
+  const child = spawn(process.execPath, [MAIN, 'worker', ...args, '--dir', folder], {
+    env: { PATH: process.env.PATH },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [output, error, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit'),
+  ]);
+  return { code, output, error };
+}
+
+const initialize = () =>
+  run(
+    ...['init', '--rpc', service.ledger.rpcUrl, '--upstream', upstream.url],
+    ...['--gateway', service.apiEnvironment.SVC_GATEWAY ?? '', '--port', String(port)],
+    ...['--endpoint', `http://127.0.0.1:${port}`],
+  );
+
+function authority(): PublicKey {
+  const bytes = JSON.parse(readFileSync(join(folder, 'authority.json'), 'utf8'));
+  return Keypair.fromSecretKey(Uint8Array.from(bytes)).publicKey;
+}
+
+const ownWorker = () =>
+  fetchWorker(service.ledger.connection, createAddresses().worker(authority()), {
+    commitment: 'confirmed',
+  });
+
+describe('svc worker', () => {
+  it('init without funds makes private keys, and says what to send where', async () => {
+    const { code, error } = await initialize();
+    expect(code).toBe(1);
+    expect(error).toMatch(
+      /^Send 0\.\d{4} SOL to \w+, and 1000 tokens of the mint \w+ to \w+\. Then/,
+    );
+    expect(error).toContain(authority().toBase58());
+    for (const file of ['authority.json', 'proof-key.json', 'worker.env']) {
+      expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
+    }
+  });
+
+  it('init with funds registers, stakes, and hosts what the upstream answers for', async () => {
+    const config = await fetchConfig(service.ledger.connection, createAddresses().config);
+    if (!config) throw new Error('the program has no config');
+    const stake = mintTo(service.operator, {
+      mint: config.stakeMint,
+      owner: authority(),
+      baseUnits: 1_000n * 10n ** BigInt(config.stakeDecimals),
+    });
+    await submit(service.operator, stake.instructions);
+    await service.ledger.fundLamports(authority(), LAMPORTS_PER_SOL / 10);
+    const { code, output, error } = await initialize();
+    expect([code, error]).toEqual([0, '']);
+    expect(output).toContain(`${service.model.id} is its ${UPSTREAM_NAME}`);
+    expect(await ownWorker()).toMatchObject({ stakeTokens: 1_000n, modelsLen: 1 });
+    const again = await initialize();
+    expect([again.code, again.error]).toEqual([0, '']);
+    expect(await ownWorker()).toMatchObject({ stakeTokens: 1_000n, modelsLen: 1 });
+  });
+
+  it('refuses keys that others can read', async () => {
+    chmodSync(join(folder, 'authority.json'), 0o640);
+    const { code, error } = await run('stop');
+    expect([code, error]).toEqual([1, expect.stringContaining('can be read by others')]);
+    chmodSync(join(folder, 'authority.json'), 0o600);
+  });
+
+  it('run takes jobs, status shows the earnings, and stop leaves with the stake', async () => {
+    const worker = spawn(process.execPath, [MAIN, 'worker', 'run', '--dir', folder], {
+      env: { PATH: process.env.PATH },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    const shown = () => service.get(`/v1/models/${service.model.id}`);
+    await until(async () => (await shown()).svc.active_workers === 1);
+    const answered = await service.openai().chat.completions.create({
+      model: service.model.id,
+      messages: [{ role: 'user', content: 'Good morning' }],
+    });
+    expect(answered.choices[0]?.message.content).toBe('Good morning.');
+    expect(upstream.requests.at(-1)?.body.model).toBe(UPSTREAM_NAME);
+    await service.untilJobs((jobs) => jobs.some(({ data }) => data.status === 'settled'));
+
+    const { output, error } = await run('status');
+    expect(error).toBe('');
+    // 85 percent of the 8 credits of a request.
+    expect(output).toMatch(/Earned 6\.80 credits with 1 job in 7 days/);
+    expect(output).toMatch(/^\d{4}-\d\d-\d\d {2}█{40} 6\.80 credits, 1 job$/m);
+    expect(output).toMatch(new RegExp(`^${service.model.id} {2}█{40} 6\\.80 credits, 1 job$`, 'm'));
+    expect(output).toMatch(/^Worker {11}\w+: active$/m);
+    expect(output).toMatch(/^Endpoint .*: ready$/m);
+
+    const stopped = await run('stop');
+    expect(stopped).toMatchObject({ code: 0, error: '' });
+    expect(stopped.output).toContain('Unlocked 1000 tokens.');
+    expect(await ownWorker()).toMatchObject({ modelsLen: 0, unstakingTokens: 1_000n });
+    worker.kill('SIGTERM');
+    await once(worker, 'exit');
+
+    expect((await run('stop')).output).toContain('1000 tokens wait until');
+    await service.advanceSeconds(COOLDOWN_SECONDS + 1);
+    expect((await run('stop')).output).toContain('Withdrew 1000 tokens to');
+    expect(await ownWorker()).toMatchObject({ stakeTokens: 0n, unstakingTokens: 0n });
+  });
+});

@@ -1,0 +1,242 @@
+import { type Connection, LAMPORTS_PER_SOL, type TransactionInstruction } from '@solana/web3.js';
+import { workerEndpoint } from '../../programs/client/accounts.ts';
+import type { Addresses } from '../../programs/client/addresses.ts';
+import { accountSize } from '../../programs/client/codec.ts';
+import {
+  stakeDeposit,
+  workerHost,
+  workerRegister,
+  workerUnhost,
+  workerUpdate,
+} from '../../programs/client/instructions.ts';
+import { tokenAccountCreate } from '../../programs/client/token/instructions.ts';
+import { TOKEN_ACCOUNT } from '../../programs/client/token/layout.ts';
+import { createUpstreamEngine } from '../engine/upstream.ts';
+import { measureCapacity } from './capacity.ts';
+import { folderAt, openKeys, type WorkerKeys, writeSettings } from './folder.ts';
+import { type Purse, readPurse, readWorkerState, type WorkerState } from './ledgerState.ts';
+import { SetupError } from './setupError.ts';
+import { sendTogether } from './transactions.ts';
+import { listUpstreamModels, proposeModels, tryModels } from './upstreamModels.ts';
+
+/** What the owner of a worker decides. */
+export interface InitializeOptions {
+  readonly dir: string;
+  readonly rpc: URL;
+  /** Addresses of Gateways, separated by commas, or `any`. */
+  readonly gateway: string;
+  readonly endpoint: string;
+  /** The address of a chat-completions server. */
+  readonly upstream: string;
+  /** Its key, where it needs one. */
+  readonly upstreamKey: string | undefined;
+  /** Its name for models, by catalog id. */
+  readonly model: ReadonlyMap<string, string>;
+  /** Measured where it is left out. */
+  readonly slots?: number;
+  /** Whole tokens; the minimum where it is left out. */
+  readonly stake?: bigint;
+  readonly port: number;
+}
+
+export type Report = (line: string) => void;
+
+/** Covers all transactions of years, with priority fees. */
+const FEE_LAMPORTS = LAMPORTS_PER_SOL / 100;
+/** Further models follow in transactions of their own, which hold up to 1,232 bytes each. */
+const MODELS_PER_TRANSACTION = 6;
+const RUN_AGAIN = 'Then run this command again.';
+
+/**
+ * From an upstream and a funded key to a worker that takes jobs. What is done already is not done
+ * again, so a repeat goes on where the last one ended.
+ *
+ * @param report gets one line for each finding
+ * @throws SetupError with what its owner has to do first
+ */
+export async function initializeWorker(
+  options: InitializeOptions,
+  { connection, addresses }: { connection: Connection; addresses: Addresses },
+  report: Report,
+): Promise<void> {
+  const folder = folderAt(options.dir);
+  requireUsableEndpoint(options.endpoint);
+  const keys = openKeys(folder);
+  const authority = keys.authority.publicKey;
+  report(`Keys             ${folder.path}: authority ${authority}`);
+  const state = await readWorkerState(connection, addresses, authority);
+  if (state.worker?.status === 'deregistered') {
+    throw new SetupError(`${authority} has deregistered for good. Use another --dir.`);
+  }
+  if (state.worker && state.worker.unstakingTokens > 0n) {
+    throw new SetupError('Its stake is unlocked. Withdraw it first: svc worker stop.');
+  }
+
+  const { models, slots } = await measureUpstream(options, state, report);
+  writeSettings(folder, {
+    SOLANA_RPC_URL: options.rpc.href,
+    SVC_PROGRAM_ID: addresses.programId.toBase58(),
+    WORKER_AUTHORITY: authority.toBase58(),
+    WORKER_PROOF_KEY: folder.proofKeyPath,
+    WORKER_GATEWAYS: options.gateway,
+    WORKER_UPSTREAM_URL: options.upstream,
+    WORKER_MODELS: [...models].map((pair) => pair.join('=')).join(','),
+    WORKER_SLOTS: String(slots),
+    WORKER_PORT: String(options.port),
+    WORKER_METRICS_PORT: String(options.port + 1),
+  });
+
+  const purses = {
+    payout: await readPurse(connection, state.config.creditMint, authority),
+    stake: await readPurse(connection, state.config.stakeMint, authority),
+  };
+  const setup = { state, purses, options, keys };
+  await requireFunds({ ...setup, connection, report });
+  const modelIds = [...models.keys()];
+  for (const instructions of transactionsFor({ ...setup, addresses, modelIds })) {
+    await sendTogether(connection, keys.authority, instructions);
+  }
+  report(`Worker           ${state.address}: registered, staked, hosting ${modelIds.join(', ')}`);
+  report(`Next             npx svc worker run --dir ${options.dir}`);
+}
+
+/** Which models the upstream really answers for, and how many answers it writes at a time. */
+async function measureUpstream(
+  options: InitializeOptions,
+  { offered }: WorkerState,
+  report: Report,
+): Promise<{ models: Map<string, string>; slots: number }> {
+  const url = options.upstream;
+  const key = options.upstreamKey;
+  const names = await listUpstreamModels(url, key);
+  report(`Upstream         ${names.length} models: ${names.join(', ')}`);
+  const proposed = proposeModels(offered, names, options.model);
+  for (const [id, name] of proposed) report(`                 ${id} is its ${name}`);
+  if (proposed.size === 0) {
+    throw new SetupError(
+      `None of its names is like one of the catalog: ${offered.join(', ')}. Name one: --model id=name.`,
+    );
+  }
+  const engine = createUpstreamEngine({ url, models: proposed, key });
+  const detail = (line: string): void => report(`                 ${line}`);
+  const answered = await tryModels(engine, proposed.keys(), detail);
+  const [first] = answered;
+  if (first === undefined) throw new SetupError('The upstream answers for none of them.');
+  const slots =
+    options.slots ??
+    (await measureCapacity(
+      engine,
+      first,
+      ({ jobs, textsPerSecond, firstTextSeconds, isRefused }) => {
+        const speed = `${textsPerSecond.toFixed(0)} texts/s, first text after ${firstTextSeconds.toFixed(1)} s`;
+        detail(`${jobs} at a time: ${isRefused ? 'refused' : speed}`);
+      },
+    ));
+  report(`Capacity         ${slots} jobs at the same time`);
+  return { models: new Map([...proposed].filter(([id]) => answered.includes(id))), slots };
+}
+
+interface Setup {
+  state: WorkerState;
+  purses: { payout: Purse; stake: Purse };
+  options: InitializeOptions;
+  keys: WorkerKeys;
+}
+
+/** Whole tokens that are still to be staked. */
+function missingStake({ state, options }: Pick<Setup, 'state' | 'options'>): bigint {
+  const wanted = options.stake ?? state.config.minimumStakeTokens;
+  const missing = wanted - (state.worker?.stakeTokens ?? 0n);
+  return missing > 0n ? missing : 0n;
+}
+
+/** @throws SetupError naming what has to be sent where */
+async function requireFunds({
+  connection,
+  report,
+  ...setup
+}: Setup & { connection: Connection; report: Report }): Promise<void> {
+  const { state, purses, keys } = setup;
+  const authority = keys.authority.publicKey;
+  const rentOf = (bytes: number) => connection.getMinimumBalanceForRentExemption(bytes);
+  const [workerRent, tokenRent, lamports] = await Promise.all([
+    state.worker ? 0 : rentOf(accountSize('Worker')),
+    rentOf(TOKEN_ACCOUNT.bytes),
+    connection.getBalance(authority),
+  ]);
+  const newPurses = [purses.payout, purses.stake].filter(
+    ({ baseUnits }) => baseUnits === undefined,
+  );
+  const needed = workerRent + tokenRent * newPurses.length + FEE_LAMPORTS;
+  const perToken = 10n ** BigInt(state.config.stakeDecimals);
+  const stake = missingStake(setup);
+  const held = (purses.stake.baseUnits ?? 0n) / perToken;
+  report(`Needs            ${sol(needed)} SOL for rent and fees, has ${sol(lamports)}`);
+  report(`                 ${stake} tokens of ${state.config.stakeMint} to stake, has ${held}`);
+  const missing = [
+    ...(lamports < needed ? [`${sol(needed - lamports)} SOL to ${authority}`] : []),
+    ...(held < stake
+      ? [`${stake - held} tokens of the mint ${state.config.stakeMint} to ${authority}`]
+      : []),
+  ];
+  if (missing.length > 0) throw new SetupError(`Send ${missing.join(', and ')}. ${RUN_AGAIN}`);
+}
+
+function sol(lamports: number): string {
+  return (lamports / LAMPORTS_PER_SOL).toFixed(4);
+}
+
+/** What is left to do, so that a repeat sends nothing twice. */
+function transactionsFor(
+  setup: Setup & { addresses: Addresses; modelIds: readonly string[] },
+): TransactionInstruction[][] {
+  const { addresses, state, purses, options, keys, modelIds } = setup;
+  const { programId } = addresses;
+  const { worker, config } = state;
+  const authority = keys.authority.publicKey;
+  const payout = purses.payout.address;
+  const { endpoint } = options;
+  const proofKey = keys.proofKey.publicKey;
+
+  const account = { programId, authority, payout, proofKey, endpoint };
+  const isCurrent =
+    worker?.payout.equals(payout) &&
+    worker.proofKey.equals(proofKey) &&
+    workerEndpoint(worker) === endpoint;
+  const stake = missingStake(setup);
+  const deposit = {
+    programId,
+    depositor: authority,
+    depositorTokenAccount: purses.stake.address,
+    worker: state.address,
+    tokens: stake,
+  };
+  const added = modelIds
+    .filter((modelId) => !state.hosted.includes(modelId))
+    .map((modelId) => workerHost({ programId, authority, modelId }));
+  const removed = state.hosted
+    .filter((modelId) => !modelIds.includes(modelId))
+    .map((modelId) => workerUnhost({ programId, authority, modelId }));
+
+  const mints = [config.creditMint, config.stakeMint];
+  const first = [
+    ...(worker ? [] : [workerRegister(account)]),
+    ...(worker && !isCurrent ? [workerUpdate(account)] : []),
+    ...(stake > 0n ? [stakeDeposit(deposit)] : []),
+    ...added.slice(0, MODELS_PER_TRANSACTION),
+  ];
+  return [
+    mints.map((mint) => tokenAccountCreate({ payer: authority, owner: authority, mint })),
+    first,
+    added.slice(MODELS_PER_TRANSACTION),
+    removed,
+  ].filter(({ length }) => length > 0);
+}
+
+/** Gateways connect to public addresses over https, and to loopback in development only. */
+function requireUsableEndpoint(endpoint: string): void {
+  const url = URL.parse(endpoint);
+  const isLoopback = url?.hostname === '127.0.0.1' || url?.hostname === 'localhost';
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback)) return;
+  throw new SetupError('--endpoint must be an https address: prompts travel to it.');
+}

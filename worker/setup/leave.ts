@@ -1,0 +1,87 @@
+import type { Connection, Keypair } from '@solana/web3.js';
+import { delay } from '../../common/wait.ts';
+import type { Addresses } from '../../programs/client/addresses.ts';
+import { stakeUnlock, stakeWithdraw, workerUnhost } from '../../programs/client/instructions.ts';
+import { tokenAccountCreate } from '../../programs/client/token/instructions.ts';
+import { readPurse, readWorkerState } from './ledgerState.ts';
+import { readJobsReport } from './processReports.ts';
+import { SetupError } from './setupError.ts';
+import { sendTogether } from './transactions.ts';
+
+/** A gateway that has not yet seen the change may still send jobs. */
+const QUIET_MS = 5_000;
+const POLL_MS = 250;
+/** The longest life of a job, and some. */
+const DRAIN_MS_MAX = 150_000;
+
+/**
+ * Ends a worker step by step: no further jobs, then the stake. Safe to repeat; once the cooldown is
+ * over it withdraws.
+ *
+ * @param metricsPort where the worker's process on this machine reports its jobs
+ * @param report gets one line for each step
+ * @throws SetupError when there is no worker, or its jobs do not end
+ */
+export async function leaveService(options: {
+  connection: Connection;
+  addresses: Addresses;
+  authority: Keypair;
+  metricsPort: string | undefined;
+  report: (line: string) => void;
+}): Promise<void> {
+  const { connection, addresses, authority: key, metricsPort, report } = options;
+  const authority = key.publicKey;
+  const { programId } = addresses;
+  const state = await readWorkerState(connection, addresses, authority);
+  const { worker, hosted, config, unixSeconds } = state;
+  if (!worker) throw new SetupError(`${authority} has no worker on this ledger.`);
+
+  if (hosted.length > 0) {
+    const unhosts = hosted.map((modelId) => workerUnhost({ programId, authority, modelId }));
+    await sendTogether(connection, key, unhosts);
+    report(`Unhosted ${hosted.join(', ')}. Gateways send no further jobs.`);
+  }
+  if (worker.stakeTokens > 0n) {
+    await untilDrained(metricsPort);
+    report('No job runs any more. The process of svc worker run can be ended.');
+    const tokens = worker.stakeTokens;
+    await sendTogether(connection, key, [stakeUnlock({ programId, authority, tokens })]);
+    const readyAt = unixSeconds + BigInt(worker.unstakeCooldownSeconds);
+    report(`Unlocked ${tokens} tokens. Run this again after ${timeOf(readyAt)} to withdraw them.`);
+    return;
+  }
+  const tokens = worker.unstakingTokens;
+  if (tokens === 0n) {
+    report('It hosts nothing and has nothing at stake.');
+    return;
+  }
+  const { unstakeReadyAt } = worker;
+  if (unstakeReadyAt > unixSeconds) {
+    report(`${tokens} tokens wait until ${timeOf(unstakeReadyAt)}. Run this again then.`);
+    return;
+  }
+  const { address: destination } = await readPurse(connection, config.stakeMint, authority);
+  await sendTogether(connection, key, [
+    tokenAccountCreate({ payer: authority, owner: authority, mint: config.stakeMint }),
+    stakeWithdraw({ programId, authority, destination }),
+  ]);
+  report(`Withdrew ${tokens} tokens to ${destination}.`);
+}
+
+function timeOf(unixSeconds: bigint): string {
+  return new Date(Number(unixSeconds) * 1_000).toISOString();
+}
+
+/** Waits until the worker on this machine has run no job for some seconds. */
+async function untilDrained(metricsPort: string | undefined): Promise<void> {
+  const untilMs = Date.now() + DRAIN_MS_MAX;
+  let quietSinceMs = Date.now();
+  while (Date.now() - quietSinceMs < QUIET_MS) {
+    if (Date.now() > untilMs) throw new SetupError('Jobs still run. Run this again.');
+    const jobs = await readJobsReport(metricsPort);
+    // A process that is not there runs no job.
+    if (!jobs) return;
+    if (jobs.in_flight > 0) quietSinceMs = Date.now();
+    await delay(POLL_MS);
+  }
+}

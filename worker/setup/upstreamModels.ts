@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import type { Engine } from '../engine/engine.ts';
+import { modelsUrl } from '../engine/upstream.ts';
+import { SetupError } from './setupError.ts';
+
+const LIST_TIMEOUT_MS = 10_000;
+/** The first request loads a model. */
+const TRIAL_TIMEOUT_MS = 30 * 60_000;
+
+const modelList = z.object({ data: z.array(z.object({ id: z.string() })) });
+
+/**
+ * The names that an upstream serves models under.
+ *
+ * @throws SetupError when it does not answer, or not in the form of chat-completions servers
+ */
+export async function listUpstreamModels(url: string, key?: string): Promise<string[]> {
+  const at = modelsUrl(url);
+  const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const signal = AbortSignal.timeout(LIST_TIMEOUT_MS);
+  const response = await fetch(at, { headers, signal }).catch((cause) => {
+    throw new SetupError(`No upstream answers at ${at}. Start it first.`, { cause });
+  });
+  if (!response.ok) throw new SetupError(`${at} answers with status ${response.status}.`);
+  const list = modelList.safeParse(await response.json().catch(() => undefined));
+  if (!list.success) throw new SetupError(`${at} answers without a list of models.`);
+  return list.data.data.map(({ id }) => id);
+}
+
+/** Words that tell how a model was trained or stored, not which one it is. */
+const VARIANTS =
+  /^(meta|instruct|chat|it|hf|gguf|awq|gptq|fp8|fp16|bf16|int4|int8|latest|q\d\w*|[km])$/;
+
+/**
+ * What is left of a name that the catalog and all servers share: `Qwen/Qwen3-8B-AWQ`, `qwen3:8b` and
+ * `qwen3-8b-q4_k_m.gguf` are the same model.
+ */
+function familyOf(name: string): string {
+  const [, last = ''] = /([^/\\]+)$/.exec(name.toLowerCase()) ?? [];
+  return last
+    .split(/[^a-z0-9.]+|\.(?=gguf$)/)
+    .filter((word) => word !== '' && !VARIANTS.test(word))
+    .join('');
+}
+
+/**
+ * Proposes an upstream's name for each model of the catalog.
+ *
+ * @param chosen names that the operator gave; they go before any proposal
+ * @returns the name by catalog id
+ * @throws SetupError when a chosen id or name does not exist
+ */
+export function proposeModels(
+  catalog: readonly string[],
+  upstream: readonly string[],
+  chosen: ReadonlyMap<string, string>,
+): Map<string, string> {
+  for (const [id, name] of chosen) {
+    if (!catalog.includes(id)) throw new SetupError(`The catalog has no model '${id}'.`);
+    if (!upstream.includes(name)) {
+      throw new SetupError(`The upstream has no model '${name}', but ${upstream.join(', ')}.`);
+    }
+  }
+  const proposed = catalog.flatMap((id): [string, string][] => {
+    const name = upstream.find((other) => familyOf(other) === familyOf(id));
+    return name === undefined ? [] : [[id, name]];
+  });
+  return new Map([...proposed, ...chosen]);
+}
+
+/**
+ * Asks for one token of each model.
+ *
+ * @param report gets a line for each
+ * @returns the ids of those that answered
+ */
+export async function tryModels(
+  engine: Engine,
+  ids: Iterable<string>,
+  report: (line: string) => void,
+): Promise<string[]> {
+  const answered: string[] = [];
+  for (const id of ids) {
+    const begunMs = performance.now();
+    try {
+      const signal = AbortSignal.timeout(TRIAL_TIMEOUT_MS);
+      const messages = [{ role: 'user' as const, content: 'Hello' }];
+      const answer = engine.generate({ model: id, messages }, { tokenLimit: 1, signal });
+      for await (const { type } of answer) if (type !== 'alive') break;
+      const seconds = ((performance.now() - begunMs) / 1_000).toFixed(1);
+      report(`${id} answers after ${seconds} s`);
+      answered.push(id);
+    } catch (error) {
+      report(`${id} does not answer and is left out: ${(error as Error).message}`);
+    }
+  }
+  return answered;
+}
