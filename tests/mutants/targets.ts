@@ -43,6 +43,7 @@ export const TARGETS: readonly Target[] = [
     area: 'idempotency',
     files: ['api/jobs/idempotency.ts', 'api/jobs/requestIdentity.ts', 'api/sql/requests.ts'],
     tests: [
+      'api/requestIdentity',
       'api/idempotency',
       'api/idempotencyBatches',
       'api/idempotencyKeyChange',
