@@ -66,23 +66,37 @@ describe(`the mirror's folds (seed ${random.seed})`, () => {
     expect([...new Set(emitted)].sort()).toEqual([...known].sort());
   });
 
-  it('give a new worker neither stake nor pay', () => {
-    const registered = transactions
+  it.each([
+    [
+      'worker',
+      'WorkerRegistered',
+      {
+        stake_tokens: 0,
+        unstaking_tokens: 0,
+        claimable_base_units: 0,
+        jobs_settled: 0,
+        unstake_cooldown_seconds: 0,
+      },
+    ],
+    [
+      'credit account',
+      'CreditOpened',
+      {
+        available_credits: 0,
+        locked_credits: 0,
+        owed_credits: 0,
+        open_disputes: 0,
+        spent_day: 0,
+        spent_today_credits: 0,
+      },
+    ],
+  ])('give a new %s nothing', (_what, kind, values) => {
+    const created = transactions
       .flatMap(({ events }) => events)
-      .filter(({ name }) => name === 'WorkerRegistered');
-    expect(registered.length).toBeGreaterThan(0);
-    for (const event of registered) {
-      expect(changesOf(event, addresses)).toMatchObject([
-        {
-          values: {
-            stake_tokens: 0,
-            unstaking_tokens: 0,
-            claimable_base_units: 0,
-            jobs_settled: 0,
-            unstake_cooldown_seconds: 0,
-          },
-        },
-      ]);
+      .filter(({ name }) => name === kind);
+    expect(created.length).toBeGreaterThan(0);
+    for (const event of created) {
+      expect(changesOf(event, addresses)).toMatchObject([{ values }]);
     }
   });
 
