@@ -33,6 +33,7 @@ import { createEscrow, observeEscrow } from './ledger/escrow.ts';
 import { createOrphanEnd, createStatusLookup, createUnmirroredJobs } from './ledger/jobLookup.ts';
 import { openResources } from './resources.ts';
 import { insertTimings, type JobTiming, selectJob } from './sql/jobs.ts';
+import { insertSightings, type WorkerSighting } from './sql/workerHours.ts';
 import { observeFeePayers, observeState } from './telemetry/gauges.ts';
 import { type ApiMetrics, createMetrics, observeSender } from './telemetry/metrics.ts';
 import { createTracing } from './telemetry/tracing.ts';
@@ -111,7 +112,25 @@ export async function startApi(
   const allowBuiltin = config.SVC_ALLOW_BUILTIN_WORKERS;
   const gateway = config.SVC_GATEWAY.toBase58();
   const probe = createHealthProbe({ dispatcher, gateway, allowLoopback, allowBuiltin });
-  const directory = createWorkerDirectory({ database: pool, logger, probe, nowMs });
+  const sightings = createBatchLog<WorkerSighting>({
+    write: (seen) => insertSightings(pool, seen),
+    what: 'hours of workers',
+    logger,
+  });
+  shutdown.add('hours of workers', sightings.close);
+  const modelIdAt = (address: string) =>
+    catalog.list().find((model) => model.address === address)?.id ?? address;
+  const directory = createWorkerDirectory({
+    database: pool,
+    logger,
+    probe,
+    nowMs,
+    observer: {
+      probed: (worker, isAnswered) => sightings.add({ worker, kind: 'probe', isAnswered }),
+      failed: (worker, address) =>
+        sightings.add({ worker, kind: 'failure', modelId: modelIdAt(address) }),
+    },
+  });
   await awaitDatabase(directory.start, logger);
   shutdown.add('worker directory', directory.close);
   observeState(metrics.registry, { clock, directory });
@@ -175,6 +194,8 @@ export async function startApi(
     observeFirstToken: (observation) => {
       metrics.stage('first_token', observation.firstTokenMs / 1_000);
       observations.add(observation);
+      const { worker, modelId, firstTokenMs: ms } = observation;
+      sightings.add({ worker, kind: 'first_token', modelId, ms });
     },
     signReceipt: (job, outputHash) => {
       const message = receiptMessage({ programId, job: job.address, outputHash });
@@ -254,6 +275,7 @@ export async function startApi(
       operators: config.SVC_CONSOLE_OPERATORS.map((wallet) => wallet.toBase58()),
       secrets: [config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS ?? []].flat(),
       streams,
+      rpc,
       walletLimit: createLimit({ ...WALLET_LIMIT, nowMs, name: 'wallet' }),
       nowMs: Date.now,
     },

@@ -3,14 +3,19 @@ import type pg from 'pg';
 import type { Sealing } from '../../common/sealing.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
+import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import type { Webhooks } from '../account/webhooks.ts';
 import type { KeyAdmission } from '../http/middleware/authentication.ts';
 import type { BurstLimit, Limit } from '../http/middleware/burstLimit.ts';
+import type { Readiness } from '../http/routes/readiness.ts';
+import type { Catalog } from '../jobs/catalog.ts';
 import type { Completions } from '../jobs/completion.ts';
 import type { Disputes } from '../jobs/dispute.ts';
 import type { IdentifyRequest } from '../jobs/requestIdentity.ts';
+import type { WorkerDirectory } from '../workers/directory.ts';
 import { accountRoutes } from './contracts/account.ts';
 import { jobRoutes } from './contracts/job.ts';
+import { networkRoutes } from './contracts/network.ts';
 import { operatorRoutes } from './contracts/operator.ts';
 import { type ConsoleConfig, sessionRoutes } from './contracts/session.ts';
 import { settingsRoutes } from './contracts/settings.ts';
@@ -22,6 +27,7 @@ import type { PageFiles } from './pages/files.ts';
 import { servePages } from './pages/servePages.ts';
 import { accountHandlers } from './routes/account.ts';
 import { jobHandlers } from './routes/jobs.ts';
+import { networkHandlers } from './routes/network.ts';
 import { operatorHandlers } from './routes/operator.ts';
 import { sessionHandlers } from './routes/session.ts';
 import { settingsHandlers } from './routes/settings.ts';
@@ -46,6 +52,8 @@ export interface ConsoleServices {
   /** Requests of one wallet, over all its sessions. */
   walletLimit: Limit;
   streams: ChangeStreams;
+  /** The ledger's node. */
+  rpc: Pick<Rpc, 'ask'>;
   /** Unix milliseconds. */
   nowMs: () => number;
 }
@@ -61,6 +69,9 @@ interface SharedServices {
   completions: Completions;
   identify: IdentifyRequest;
   keys: KeyAdmission;
+  catalog: Catalog;
+  directory: WorkerDirectory;
+  readiness: () => Promise<Readiness>;
 }
 
 /** Serves the web app: its API, and its pages where they were built. @param around what the whole API has in common */
@@ -69,7 +80,8 @@ export function serveConsole(
   services: ConsoleServices,
   around: SharedServices,
 ): void {
-  const { pool, sealing, deployment, operators, secrets, walletLimit, streams, nowMs } = services;
+  const { pool, sealing, deployment, operators, secrets, walletLimit, streams, rpc, nowMs } =
+    services;
   const { publicUrl, refusals, webhooks, nowSeconds } = around;
   const addresses = createAddresses(publicKeyOf(deployment.program_id));
   const genesisHash = createGenesisHash(pool);
@@ -99,6 +111,7 @@ export function serveConsole(
     accountHandlers({ database: pool, addresses, gateway, nowSeconds }),
     guards,
   );
+  serveRoutes(app, networkRoutes, networkHandlers({ ...around, database: pool, rpc }), guards);
   serveRoutes(app, usageRoutes, usageHandlers({ database: pool }), guards);
   serveRoutes(app, operatorRoutes, operatorHandlers({ pool, gateway, nowSeconds }), guards);
   serveRoutes(app, jobRoutes, jobHandlers({ ...around, database: pool, gateway, streams }), guards);

@@ -50,8 +50,10 @@ export function createCapacity(options: {
   candidates: (modelAddress: string) => KnownWorker[];
   nowMs: () => number;
   random: () => number;
+  /** Called for each attempt that fails by the worker's own fault. */
+  onFailure?: (worker: string, modelAddress: string) => void;
 }): Capacity {
-  const { candidates, nowMs, random } = options;
+  const { candidates, nowMs, random, onFailure } = options;
   const waiting = new Set<{ modelAddress: string; lookAgain: () => void }>();
 
   function offer(): void {
@@ -65,6 +67,10 @@ export function createCapacity(options: {
     worker.inFlight += 1;
     const takenAtMs = nowMs();
     let isHeld = true;
+    const failed = (): void => {
+      noteFailure(worker.cooldown, takenAtMs, nowMs());
+      onFailure?.(worker.address, modelAddress);
+    };
     return {
       worker,
       observeFirstToken(observedMs) {
@@ -75,9 +81,9 @@ export function createCapacity(options: {
         worker.jobMs = smoothed(worker.jobMs, nowMs() - takenAtMs);
         noteSuccess(worker.cooldown);
       },
-      failed: () => noteFailure(worker.cooldown, takenAtMs, nowMs()),
+      failed,
       refusedConnection() {
-        noteFailure(worker.cooldown, takenAtMs, nowMs());
+        failed();
         noteUnreachable(worker);
       },
       foundBusy: (retryAfterMs) => noteBusy(worker.cooldown, retryAfterMs, nowMs()),

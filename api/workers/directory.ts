@@ -89,6 +89,12 @@ const READ_INTERVAL_MS = 1_000;
 /** A worker whose last answer is older is not offered work. */
 const ANSWER_AGE_MAX_MS = 30_000;
 
+/** Is called with what workers do, for those who keep it. */
+interface WorkerObserver {
+  probed(worker: string, isAnswered: boolean): void;
+  failed(worker: string, modelAddress: string): void;
+}
+
 /** @param options.random in [0, 1), for the choice among workers */
 export function createWorkerDirectory(options: {
   database: Database;
@@ -96,8 +102,9 @@ export function createWorkerDirectory(options: {
   probe: WorkerProbe;
   nowMs: () => number;
   random?: () => number;
+  observer?: WorkerObserver;
 }): WorkerDirectory {
-  const { database, logger, probe, nowMs, random = Math.random } = options;
+  const { database, logger, probe, nowMs, random = Math.random, observer } = options;
   const workers = new Map<string, KnownWorker>();
   const closing = new AbortController();
   let loop: Promise<void> | undefined;
@@ -112,7 +119,12 @@ export function createWorkerDirectory(options: {
   }
 
   const active = (modelAddress: string): KnownWorker[] => hosting(answering(), modelAddress);
-  const capacity = createCapacity({ candidates: active, nowMs, random });
+  const capacity = createCapacity({
+    candidates: active,
+    nowMs,
+    random,
+    onFailure: (worker, modelAddress) => observer?.failed(worker, modelAddress),
+  });
 
   async function readWorkers(): Promise<void> {
     const rows = await selectEligibleWorkers(database);
@@ -148,6 +160,7 @@ export function createWorkerDirectory(options: {
         if (worker.endpoint !== endpoint) return;
         if (health === 'refused') return noteUnreachable(worker);
         worker.isSilent = health === undefined;
+        observer?.probed(worker.address, health !== undefined);
         if (!health) return;
         worker.answeredAtMs = nowMs();
         worker.capacity = health.slots;

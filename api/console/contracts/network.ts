@@ -103,6 +103,11 @@ const statusAnswer = z.object({
   parts: z.object({
     database: partState,
     ledger: partState,
+    program: partState,
+    gateway: partState,
+    signer: partState,
+    fee_payers: partState,
+    catalog: partState,
     workers: partState,
     mirror: partState.describe('`away` while it is more than 30 s behind the ledger.'),
   }),

@@ -246,6 +246,12 @@ export const errorTable = {
     isOfConsole: true,
     shouldRetry: false,
   },
+  worker_not_found: {
+    status: 404,
+    type: 'not_found_error',
+    meaning: 'No worker is registered at this address.',
+    isOfConsole: true,
+  },
   session_not_found: {
     status: 404,
     type: 'not_found_error',

@@ -167,6 +167,7 @@ export async function openConsoleScene({
           name: 'wallet',
         }),
         streams,
+        rpc: { ask: async () => Promise.reject(new Error('there is no ledger')) },
         nowMs: Date.now,
         ...given,
       },

@@ -1,0 +1,235 @@
+import { creditsNumber, isoTime } from '../../../common/jsonForms.ts';
+import type { Database } from '../../../common/postgres.ts';
+import type { Rpc } from '../../../programs/client/rpc/rpc.ts';
+import { ApiError } from '../../http/contracts/errors.ts';
+import { modelView } from '../../http/contracts/views.ts';
+import type { Readiness } from '../../http/routes/readiness.ts';
+import type { Catalog } from '../../jobs/catalog.ts';
+import { percentileOf } from '../../sql/workerHours.ts';
+import type { WorkerDirectory } from '../../workers/directory.ts';
+import type {
+  ConsoleWorker,
+  networkRoutes,
+  StatusAnswer,
+  WorkerDetail,
+} from '../contracts/network.ts';
+import type { Handlers } from '../http/serveRoutes.ts';
+import {
+  type ClassesRow,
+  type PeriodRow,
+  type RegisteredRow,
+  selectBacklog,
+  selectClasses,
+  selectDays,
+  selectModelDay,
+  selectProbes,
+  selectRegistered,
+  selectSlashes,
+  selectWorkerHours,
+} from '../sql/network.ts';
+import { timeOrNull } from '../views/jobView.ts';
+import { requireRules } from './account.ts';
+
+interface NetworkServices {
+  database: Database;
+  rpc: Pick<Rpc, 'ask'>;
+  catalog: Catalog;
+  directory: WorkerDirectory;
+  readiness: () => Promise<Readiness>;
+  /** The ledger's time. */
+  nowSeconds: () => bigint;
+}
+
+const DAY_SECONDS = 86_400n;
+
+/** What everybody may see. Each answer is made once in a while, however many ask. */
+export function networkHandlers(services: NetworkServices): Handlers<typeof networkRoutes> {
+  const { database, catalog, directory, nowSeconds } = services;
+  const modelDay = remember(5_000, () => selectModelDay(database, nowSeconds() - DAY_SECONDS));
+  const byModel = remember(5_000, () => selectClasses(database, 'model_id'));
+  const byWorker = remember(5_000, () => selectClasses(database, 'worker'));
+  const probes = remember(5_000, () => selectProbes(database));
+  const registered = remember(5_000, () => selectRegistered(database));
+  const rules = remember(5_000, () => requireRules(database));
+  const status = remember(2_000, createStatus(services));
+
+  async function workerViewer(): Promise<(row: RegisteredRow) => ConsoleWorker> {
+    const [classes, probed] = await Promise.all([byWorker(), probes()]);
+    const answering = new Set(directory.answering().map(({ address }) => address));
+    return (row) => {
+      const counts = classes.get(row.address)?.classes ?? [];
+      const seen = probed.get(row.address);
+      return {
+        address: row.address,
+        authority: row.authority,
+        endpoint: row.endpoint,
+        status: row.status,
+        is_answering: answering.has(row.address),
+        models: row.models,
+        stake_tokens: String(row.stake_tokens),
+        unstaking_tokens: String(row.unstaking_tokens),
+        unstake_ready_at: timeOrNull(row.unstake_ready_at),
+        jobs_settled: Number(row.jobs_settled),
+        registered_at: isoTime(row.registered_at),
+        first_token_p50_ms: percentileOf(counts, 0.5),
+        first_token_p95_ms: percentileOf(counts, 0.95),
+        uptime_24h: seen ? Number(seen.answered) / Number(seen.probes) : null,
+      };
+    };
+  }
+
+  return {
+    async getNetwork() {
+      const [day, medians] = await Promise.all([modelDay(), catalog.medianLatencies()]);
+      const hosted = catalog.list().filter(({ address }) => directory.active(address).length > 0);
+      const sum = (field: 'settled' | 'charged_credits') =>
+        day.reduce((total, row) => total + row[field], 0n);
+      const ordered = [...medians.values()].sort((one, other) => one - other);
+      return {
+        models: hosted.length,
+        workers: directory.answering().length,
+        jobs_settled_24h: Number(sum('settled')),
+        credits_charged_24h: creditsNumber(sum('charged_credits')),
+        first_token_p50_ms: ordered[Math.floor(ordered.length / 2)] ?? null,
+        as_of: isoTime(nowSeconds()),
+      };
+    },
+    async getModels() {
+      const [day, classes, medians] = await Promise.all([
+        modelDay(),
+        byModel(),
+        catalog.medianLatencies(),
+      ]);
+      const jobs = new Map(day.map((row) => [row.model_id, row.jobs]));
+      const data = catalog.list().map((model) => ({
+        ...modelView(model, {
+          activeWorkers: directory.active(model.address).length,
+          medianLatencyMs: medians.get(model.id) ?? 0,
+        }),
+        first_token_p95_ms: percentileOf(classes.get(model.id)?.classes ?? [], 0.95),
+        jobs_24h: Number(jobs.get(model.id) ?? 0n),
+      }));
+      return { object: 'list', data };
+    },
+    async getWorkers() {
+      const [rows, view, { stake_decimals, minimum_stake_tokens }] = await Promise.all([
+        registered(),
+        workerViewer(),
+        rules(),
+      ]);
+      return {
+        object: 'list',
+        data: rows.map(view),
+        stake_decimals,
+        minimum_stake_tokens: String(minimum_stake_tokens),
+      };
+    },
+    async getWorker({ params: { worker } }): Promise<WorkerDetail> {
+      const [[row], view, hours, slashes, { stake_decimals }] = await Promise.all([
+        selectRegistered(database, worker),
+        workerViewer(),
+        selectWorkerHours(database, worker),
+        selectSlashes(database, worker),
+        rules(),
+      ]);
+      if (!row) throw new ApiError('worker_not_found', 'No worker has this address.');
+      return {
+        ...view(row),
+        payout: row.payout,
+        proof_key: row.proof_key,
+        stake_decimals,
+        hours: hours.map(hourView),
+        slashes: slashes.map((slash) => ({
+          at: isoTime(slash.unix_time),
+          stake_tokens: String(slash.stake_tokens),
+          job_id: slash.job_id,
+          tx: slash.signature,
+        })),
+      };
+    },
+    getStatus: status,
+  };
+}
+
+/** Calls at most once in `ageMsMax`; whoever asks meanwhile gets the same. What failed is not kept. */
+function remember<Result>(ageMsMax: number, read: () => Promise<Result>): () => Promise<Result> {
+  let latest: { readAtMs: number; result: Promise<Result> } | undefined;
+  return () => {
+    const nowMs = performance.now();
+    if (latest && nowMs - latest.readAtMs < ageMsMax) return latest.result;
+    const result = read();
+    latest = { readAtMs: nowMs, result };
+    result.catch(() => {
+      if (latest?.result === result) latest = undefined;
+    });
+    return result;
+  };
+}
+
+/** A mirror that lacks what the ledger had so long ago is away. */
+const LAG_MS_MAX = 30_000;
+const SAMPLES_MAX = 100;
+
+function createStatus(services: NetworkServices): () => Promise<StatusAnswer> {
+  const { database, rpc, readiness, nowSeconds } = services;
+  const samples: { slot: number; atMs: number }[] = [];
+
+  const readSlot = (): Promise<number | null> =>
+    rpc.ask('getSlot', [{ commitment: 'confirmed' }], Number).catch(() => null);
+
+  /** Slots differ in length from ledger to ledger: what counts is what the ledger had by then. */
+  function isBehind(mirrorSlot: number): boolean {
+    const nowMs = performance.now();
+    const old = samples.findLast(({ atMs }) => nowMs - atMs >= LAG_MS_MAX);
+    return old !== undefined && mirrorSlot < old.slot;
+  }
+
+  return async () => {
+    const [{ status, parts }, backlog, ledgerSlot, days] = await Promise.all([
+      readiness(),
+      selectBacklog(database),
+      readSlot(),
+      selectDays(database),
+    ]);
+    if (ledgerSlot !== null) {
+      samples.push({ slot: ledgerSlot, atMs: performance.now() });
+      if (samples.length > SAMPLES_MAX) samples.shift();
+    }
+    const slot = backlog.slot === null ? null : Number(backlog.slot);
+    const isMirrorOk = slot !== null && !isBehind(slot);
+    return {
+      is_ready: status === 'ready' && isMirrorOk,
+      parts: { ...parts, mirror: isMirrorOk ? 'ok' : 'away' },
+      mirror: {
+        slot,
+        ledger_slot: ledgerSlot,
+        lag_slots: slot === null || ledgerSlot === null ? null : Math.max(0, ledgerSlot - slot),
+      },
+      queues: {
+        running_jobs: backlog.running_jobs,
+        webhook_deliveries_due: backlog.webhook_deliveries_due,
+        open_disputes: backlog.open_disputes,
+      },
+      days: days.map((row) => ({
+        day: row.start.toISOString().slice(0, 10),
+        probes: Number(row.probes),
+        answered: Number(row.answered),
+        failures: Number(row.failures),
+        first_token_p50_ms: percentileOf(row.classes, 0.5),
+      })),
+      as_of: isoTime(nowSeconds()),
+    };
+  };
+}
+
+function hourView(row: PeriodRow & Pick<ClassesRow, 'classes'>): WorkerDetail['hours'][number] {
+  return {
+    hour: row.start.toISOString(),
+    probes: Number(row.probes),
+    answered: Number(row.answered),
+    first_token_p50_ms: percentileOf(row.classes, 0.5),
+    first_token_p95_ms: percentileOf(row.classes, 0.95),
+    jobs: Number(row.first_tokens),
+    failures: Number(row.failures),
+  };
+}

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { insertSightings, percentileOf } from '../../../api/sql/workerHours.ts';
+import {
+  type RunningService,
+  startRunningService,
+} from '../../../testing/service/runningService.ts';
+import { until } from '../../../testing/until.ts';
+import { createScriptedEngine } from '../../../testing/workers/engines.ts';
+import { type CallConsole, consoleAt } from './consoleScene.ts';
+
+jest.setTimeout(180_000);
+
+let service: RunningService;
+let call: CallConsole;
+let address: string;
+
+beforeAll(async () => {
+  service = await startRunningService({ workers: [createScriptedEngine()] });
+  call = consoleAt(service.baseUrl, new URL(service.baseUrl).origin);
+  await service.openai().chat.completions.create({
+    model: service.model.id,
+    messages: [{ role: 'user', content: 'Hello.' }],
+  });
+  await until(async () => {
+    const { rows } = await service.pool.query('select worker from service.worker_hours');
+    address = rows[0]?.worker;
+    return rows.length > 0;
+  });
+});
+
+afterAll(() => service?.close());
+
+describe('what everybody may see', () => {
+  it('has live numbers', async () => {
+    const { body } = await call('GET /network');
+
+    expect(body).toMatchObject({ models: 1, workers: 1, jobs_settled_24h: 1 });
+    expect(body.credits_charged_24h).toBeGreaterThan(0);
+    // A median may be five seconds old.
+    await until(async () => (await call('GET /network')).body.first_token_p50_ms !== null);
+  });
+
+  it('has the catalog with prices, workers and jobs', async () => {
+    const { body } = await call('GET /models');
+
+    const model = body.data.find(({ id }: { id: string }) => id === service.model.id);
+    expect(model).toMatchObject({ jobs_24h: 1, svc: { active_workers: 1 } });
+    expect(model.first_token_p95_ms).toBeGreaterThanOrEqual(1);
+  });
+
+  it('has each worker with its uptime, and one with its hours and slashes', async () => {
+    const list = (await call('GET /workers')).body;
+    const { body } = await call(`GET /workers/${address}`);
+
+    expect(list.data.map((worker: { address: string }) => worker.address)).toContain(address);
+    expect(body).toMatchObject({
+      address,
+      is_answering: true,
+      uptime_24h: 1,
+      jobs_settled: 1,
+      models: [service.model.id],
+      slashes: [],
+      hours: [{ jobs: 1, failures: 0, answered: expect.any(Number) }],
+    });
+    const unknown = await call('GET /workers/nobody');
+    expect([unknown.status, unknown.body.error.code]).toEqual([404, 'worker_not_found']);
+  });
+
+  it('has the state of every part, the lag of the mirror, queues and days', async () => {
+    const { body } = await call('GET /status');
+
+    expect(body).toMatchObject({
+      is_ready: true,
+      parts: { database: 'ok', ledger: 'ok', workers: 'ok', mirror: 'ok' },
+      queues: { running_jobs: 0, webhook_deliveries_due: 0, open_disputes: 0 },
+    });
+    expect(body.mirror.lag_slots).toBeGreaterThanOrEqual(0);
+    expect(body.days).toMatchObject([{ failures: 0, day: expect.stringMatching(/^\d{4}-/) }]);
+  });
+});
+
+describe('the hours of a worker', () => {
+  const sightings = (milliseconds: readonly number[]) =>
+    milliseconds.map((ms) => ({ worker: 'w', kind: 'first_token', modelId: 'm', ms }) as const);
+
+  it('add up over batches, with percentiles within a tenth', async () => {
+    const measured = Array.from({ length: 100 }, (_, place) => 10 * (place + 1));
+    await insertSightings(service.pool, sightings(measured.slice(0, 40)));
+    await insertSightings(service.pool, [
+      ...sightings(measured.slice(40)),
+      { worker: 'w', kind: 'failure', modelId: 'm' },
+      { worker: 'w', kind: 'probe', isAnswered: true },
+      { worker: 'w', kind: 'probe', isAnswered: false },
+    ]);
+
+    const { rows } = await service.pool.query(
+      `select first_tokens, failures, first_token_classes as classes, probes, answered
+       from service.worker_hours join service.worker_probes using (worker, hour)
+       where worker = 'w'`,
+    );
+    expect(rows).toMatchObject([{ first_tokens: 100, failures: 1, probes: 2, answered: 1 }]);
+    for (const [share, ms] of [
+      [0.5, 500],
+      [0.95, 950],
+    ] as const) {
+      const found = percentileOf(rows[0].classes, share) ?? 0;
+      expect(found / ms).toBeGreaterThanOrEqual(1);
+      expect(found / ms).toBeLessThan(1.2);
+    }
+  });
+
+  it('have no percentile where nothing was measured', () => {
+    expect(percentileOf([], 0.5)).toBeNull();
+    expect(percentileOf([0, 0], 0.5)).toBeNull();
+  });
+});
