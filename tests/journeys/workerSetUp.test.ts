@@ -74,12 +74,17 @@ async function run(...args: string[]): Promise<{ code: number; output: string; e
   return { code, output, error };
 }
 
-const initialize = () =>
-  run(
-    ...['init', '--rpc', service.ledger.rpcUrl, '--upstream', upstream.url],
-    ...['--gateway', service.apiEnvironment.SVC_GATEWAY ?? '', '--port', String(port)],
-    ...['--endpoint', `http://127.0.0.1:${port}`],
-  );
+const initialize = (changes: Record<string, string> = {}) => {
+  const options = {
+    rpc: service.ledger.rpcUrl,
+    upstream: upstream.url,
+    gateway: service.apiEnvironment.SVC_GATEWAY ?? '',
+    port: String(port),
+    endpoint: `http://127.0.0.1:${port}`,
+    ...changes,
+  };
+  return run('init', ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]));
+};
 
 function authority(): PublicKey {
   const bytes = JSON.parse(readFileSync(join(folder, 'authority.json'), 'utf8'));
@@ -90,6 +95,23 @@ const ownWorker = () =>
   fetchWorker(service.ledger.connection, createAddresses().worker(authority()), {
     commitment: 'confirmed',
   });
+
+describe('svc worker init', () => {
+  it.each<[string, Record<string, string>, string]>([
+    [
+      'a gateway that is none',
+      { gateway: Keypair.generate().publicKey.toBase58() },
+      'no Gateway at',
+    ],
+    ['a mistyped gateway', { gateway: 'DqxZ' }, '--gateway takes addresses, or the word any'],
+    ['a plain endpoint', { endpoint: 'http://worker.example' }, 'must be an https address'],
+    ['an upstream that is away', { upstream: 'http://127.0.0.1:9/v1' }, 'No upstream answers at'],
+    ['a model of no catalog', { model: 'qwen9=x' }, "The catalog has no model 'qwen9'"],
+  ])('ends with one sentence for %s', async (_what, changes, sentence) => {
+    const { code, error } = await initialize(changes);
+    expect([code, error.trim().split('\n')]).toEqual([1, [expect.stringContaining(sentence)]]);
+  });
+});
 
 describe('svc worker', () => {
   it('init without funds makes private keys, and says what to send where', async () => {

@@ -1,5 +1,6 @@
 import { type Connection, LAMPORTS_PER_SOL, type TransactionInstruction } from '@solana/web3.js';
-import { workerEndpoint } from '../../programs/client/accounts.ts';
+import { addressListSetting } from '../../common/ledgerSettings.ts';
+import { fetchGateway, workerEndpoint } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import { accountSize } from '../../programs/client/codec.ts';
 import {
@@ -64,6 +65,7 @@ export async function initializeWorker(
   const keys = openKeys(folder);
   const authority = keys.authority.publicKey;
   report(`Keys             ${folder.path}: authority ${authority}`);
+  await requireGateways(connection, addresses, options.gateway);
   const state = await readWorkerState(connection, addresses, authority);
   if (state.worker?.status === 'deregistered') {
     throw new SetupError(`${authority} has deregistered for good. Use another --dir.`);
@@ -231,6 +233,21 @@ function transactionsFor(
     added.slice(MODELS_PER_TRANSACTION),
     removed,
   ].filter(({ length }) => length > 0);
+}
+
+/** Another address, such as a wallet's, would leave the worker without jobs and without a reason. */
+async function requireGateways(
+  connection: Connection,
+  { programId }: Addresses,
+  text: string,
+): Promise<void> {
+  if (text === 'any') return;
+  const gateways = addressListSetting.safeParse(text);
+  if (!gateways.success) throw new SetupError('--gateway takes addresses, or the word any.');
+  for (const address of gateways.data) {
+    const found = await fetchGateway(connection, address, { programId, commitment: 'confirmed' });
+    if (!found) throw new SetupError(`There is no Gateway at ${address} on this ledger.`);
+  }
 }
 
 /** Gateways connect to public addresses over https, and to loopback in development only. */
