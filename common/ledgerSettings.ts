@@ -59,7 +59,10 @@ const OTHERS_MAY_READ = 0o044;
  */
 function parsePrivateKeypair(text: string): Keypair {
   const keypair = parseKeypair(text);
-  const { mode = 0 } = statSync(text.trim(), { throwIfNoEntry: false }) ?? {};
+  const source = text.trim();
+  // The text of a key can be too long for a path.
+  if (source.startsWith('[')) return keypair;
+  const { mode = 0 } = statSync(source, { throwIfNoEntry: false }) ?? {};
   if ((mode & OTHERS_MAY_READ) === 0 || process.platform === 'win32') return keypair;
   throw new Error('must be a file that only its owner can read: chmod 600');
 }

@@ -9,6 +9,7 @@ import type { WorkerConfig } from './config.ts';
 import { createBuiltinEngine } from './engine/builtin.ts';
 import type { Engine } from './engine/engine.ts';
 import { createUpstreamEngine } from './engine/upstream.ts';
+import type { Terms } from './ledger/terms.ts';
 import { createWorkerMetrics } from './metrics.ts';
 
 /** The time for closing the server after the jobs have ended. */
@@ -38,10 +39,7 @@ export async function startWorker(config: WorkerConfig): Promise<RunningWorker> 
       authority: config.WORKER_AUTHORITY,
       proofKey: config.WORKER_PROOF_KEY,
       capacity: config.WORKER_SLOTS,
-      terms: {
-        gateways: config.WORKER_GATEWAYS,
-        shareMinBasisPoints: config.WORKER_SHARE_MIN_BASIS_POINTS,
-      },
+      terms: termsOf(config),
     },
     rpc: connectPooledRpc({ url: config.SOLANA_RPC_URL }),
     engine,
@@ -76,7 +74,16 @@ export async function startWorker(config: WorkerConfig): Promise<RunningWorker> 
   return { url, address: worker.address.toBase58(), engine: engine.kind, shutdown };
 }
 
-function createEngine(config: WorkerConfig): Engine {
+/** What the worker demands of jobs. */
+export function termsOf(config: WorkerConfig): Terms {
+  return {
+    gateways: config.WORKER_GATEWAYS,
+    shareMinBasisPoints: config.WORKER_SHARE_MIN_BASIS_POINTS,
+  };
+}
+
+/** The engine that the settings name. */
+export function createEngine(config: WorkerConfig): Engine {
   const { WORKER_UPSTREAM_URL: url } = config;
   if (!url) return createBuiltinEngine({ tokenDelayMs: config.WORKER_ENGINE_TOKEN_DELAY_MS });
   return createUpstreamEngine({

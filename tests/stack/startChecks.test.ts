@@ -71,6 +71,41 @@ describe('an API that is started with --check', () => {
   });
 });
 
+describe('a worker that is started with --check', () => {
+  const settings = () => ({
+    WORKER_ENGINE: 'builtin',
+    WORKER_PORT: '0',
+    WORKER_GATEWAYS: service.apiEnvironment.SVC_GATEWAY ?? '',
+    WORKER_AUTHORITY: Keypair.generate().publicKey.toBase58(),
+    WORKER_PROOF_KEY: secretOf(Keypair.generate()),
+    SOLANA_RPC_URL: service.ledger.rpcUrl,
+  });
+
+  it('names everything that it tried and ends with 0, also before its registration', async () => {
+    const { code, lines } = await check('worker/main.ts', settings());
+    expect([code, failed(lines)]).toEqual([0, []]);
+    expect(lines.map((line) => line.slice(8, 24).trim())).toEqual([
+      ...['program', 'account', 'gateways', 'upstream', 'port'],
+    ]);
+    expect(lines[1]).toContain('This worker takes no jobs: its account does not exist');
+  });
+
+  it('finds a foreign gateway and an upstream that is not there', async () => {
+    const { WORKER_ENGINE: _engine, ...others } = settings();
+    const stranger = Keypair.generate().publicKey.toBase58();
+    const { code, lines } = await check('worker/main.ts', {
+      ...others,
+      WORKER_GATEWAYS: stranger,
+      WORKER_UPSTREAM_URL: 'http://127.0.0.1:59999/v1',
+    });
+    expect(code).toBe(1);
+    expect(failed(lines)).toEqual([
+      expect.stringContaining(`There is no Gateway at ${stranger}`),
+      expect.stringContaining('The connection to the upstream failed: nothing listens'),
+    ]);
+  });
+});
+
 describe('an API with a foreign signer', () => {
   it('ends its start with one plain sentence', async () => {
     const stranger = Keypair.generate();

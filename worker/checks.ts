@@ -1,0 +1,66 @@
+import { portCheck } from '../common/net/connectionChecks.ts';
+import { connectPooledRpc } from '../common/net/pooledRpc.ts';
+import type { StartCheck } from '../common/startChecks.ts';
+import { createAddresses } from '../programs/client/addresses.ts';
+import type { WorkerConfig } from './config.ts';
+import { requireEligible } from './ledger/eligibility.ts';
+import { createWorkerLedger } from './ledger/ledger.ts';
+import { WorkerError } from './protocol/errors.ts';
+import { createEngine, termsOf } from './start.ts';
+
+/** What `--check` tries of a worker's settings. */
+export function createStartChecks(config: WorkerConfig): StartCheck[] {
+  const { SVC_PROGRAM_ID: programId, WORKER_GATEWAYS: gateways } = config;
+  const worker = createAddresses(programId).worker(config.WORKER_AUTHORITY);
+  const rpc = connectPooledRpc({ url: config.SOLANA_RPC_URL });
+  const ledger = createWorkerLedger({ rpc, programId, worker });
+  const own = { proofKey: config.WORKER_PROOF_KEY.publicKey, terms: termsOf(config) };
+  return [
+    {
+      what: 'program',
+      run: async () => {
+        const { config: found } = await ledger.readHosting();
+        if (!found) throw new Error(`The program ${programId} is not set up on this ledger.`);
+        return String(programId);
+      },
+    },
+    {
+      // A worker may start before its registration, so what it lacks there is no fault.
+      what: 'account',
+      run: async () => {
+        const hosting = await ledger.readHosting();
+        try {
+          requireEligible(hosting, own);
+          return `${worker} hosts ${hosting.models.join(', ') || 'nothing'}`;
+        } catch (error) {
+          if (error instanceof WorkerError) return error.message;
+          throw error;
+        }
+      },
+    },
+    {
+      what: 'gateways',
+      run: async () => {
+        for (const gateway of gateways === 'any' ? [] : gateways) {
+          if (await ledger.readGateway(gateway)) continue;
+          throw new Error(`There is no Gateway at ${gateway} on this ledger.`);
+        }
+        return gateways === 'any'
+          ? 'any: also wallets that read answers and fail the jobs'
+          : `${gateways.length} found`;
+      },
+    },
+    {
+      what: 'upstream',
+      run: async () => {
+        await createEngine(config).check?.();
+        return config.WORKER_UPSTREAM_URL ?? 'none: the built-in engine';
+      },
+    },
+    portCheck({
+      host: config.WORKER_HOST,
+      port: config.WORKER_PORT,
+      settings: { host: 'WORKER_HOST', port: 'WORKER_PORT' },
+    }),
+  ];
+}
