@@ -3,9 +3,9 @@ import { Command } from 'commander';
 import { conclude } from '../programs/client/verify/check.ts';
 import { type Artifact, auditProgram } from '../programs/client/verify/program/auditProgram.ts';
 import { gatherProgram } from '../programs/client/verify/program/gatherProgram.ts';
-import { addLedgerOptions, type LedgerOptions, withLedgerNode } from './ledgerNode.ts';
-import { CommandError } from './output.ts';
-import { renderChecks, renderJson } from './renderChecks.ts';
+import { addLedgerOptions, type LedgerOptions, withLedgerNode } from './terminal/ledgerNode.ts';
+import { CommandError } from './terminal/output.ts';
+import { renderChecks, renderJson } from './terminal/renderChecks.ts';
 
 interface Options extends LedgerOptions {
   readonly artifact?: string;

@@ -12,7 +12,7 @@ import * as builders from '../programs/client/instructions.ts';
 import type { FieldType, InstructionInterface } from '../programs/client/interface.ts';
 import { decodeBase58 } from '../programs/client/keys.ts';
 import { verifySignature } from '../programs/client/proof.ts';
-import { CommandError } from './output.ts';
+import { CommandError } from './terminal/output.ts';
 
 /**
  * Parses a field of an instruction from the command line. The builders check its range.

@@ -1,7 +1,7 @@
 import { Keypair } from '@solana/web3.js';
 import { Command, InvalidArgumentError } from 'commander';
 import { parseKeypair } from '../common/ledgerSettings.ts';
-import { CommandError } from './output.ts';
+import { CommandError } from './terminal/output.ts';
 
 interface LocalnetCommandOptions {
   readonly host: string;

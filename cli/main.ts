@@ -2,13 +2,13 @@ import { PUBLISHED, runProgram } from './program.ts';
 
 // The commands of a checkout: those that need the database or the service, and the published ones.
 await runProgram([
-  ['keys', async () => (await import('./keys.ts')).createKeysCommand()],
-  ['webhooks', async () => (await import('./webhooks.ts')).createWebhooksCommand()],
-  ['indexer', async () => (await import('./indexer.ts')).createIndexerCommand()],
-  ['disputes', async () => (await import('./disputes.ts')).createDisputesCommand()],
-  ['canary', async () => (await import('./canary.ts')).createCanaryCommand()],
-  ['migrate', async () => (await import('./serviceDatabase.ts')).createMigrateCommand()],
-  ['backup', async () => (await import('./serviceDatabase.ts')).createBackupCommand()],
-  ['restore', async () => (await import('./serviceDatabase.ts')).createRestoreCommand()],
+  ['keys', async () => (await import('./operators/keys.ts')).createKeysCommand()],
+  ['webhooks', async () => (await import('./operators/webhooks.ts')).createWebhooksCommand()],
+  ['indexer', async () => (await import('./operators/indexer.ts')).createIndexerCommand()],
+  ['disputes', async () => (await import('./operators/disputes.ts')).createDisputesCommand()],
+  ['canary', async () => (await import('./operators/canary.ts')).createCanaryCommand()],
+  ['migrate', async () => (await import('./operators/serviceDatabase.ts')).createMigrateCommand()],
+  ['backup', async () => (await import('./operators/serviceDatabase.ts')).createBackupCommand()],
+  ['restore', async () => (await import('./operators/serviceDatabase.ts')).createRestoreCommand()],
   ...PUBLISHED,
 ]);

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { CommandError } from './output.ts';
+import { CommandError } from './terminal/output.ts';
 
 /** A command, loaded on demand because all of them together load slowly. */
 export type LoadCommand = () => Promise<Command>;

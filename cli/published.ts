@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { CommandError } from './output.ts';
 import { type LoadCommand, PUBLISHED, runProgram } from './program.ts';
+import { CommandError } from './terminal/output.ts';
 
 /** Commands that need the database or the service, which this package does not contain. */
 const OPERATORS = [

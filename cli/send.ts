@@ -28,8 +28,8 @@ import {
   missingSigners,
   readSignedMessage,
 } from './instructionInput.ts';
-import { addLedgerOptions, type LedgerOptions, withLedgerNode } from './ledgerNode.ts';
-import { CommandError } from './output.ts';
+import { addLedgerOptions, type LedgerOptions, withLedgerNode } from './terminal/ledgerNode.ts';
+import { CommandError } from './terminal/output.ts';
 
 /** An instruction that was sent after the signatures that it needs. */
 interface SentInstruction {

@@ -11,9 +11,9 @@ import {
   type LedgerOptions,
   parseAddress,
   withLedgerNode,
-} from './ledgerNode.ts';
-import { CommandError } from './output.ts';
-import { renderChecks, renderJson, renderTransactions } from './renderChecks.ts';
+} from './terminal/ledgerNode.ts';
+import { CommandError } from './terminal/output.ts';
+import { renderChecks, renderJson, renderTransactions } from './terminal/renderChecks.ts';
 
 interface Options extends LedgerOptions {
   readonly wallet?: PublicKey;

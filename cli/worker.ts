@@ -11,8 +11,8 @@ import {
   parseAddress,
   parseNodeUrl,
   withLedgerNode,
-} from './ledgerNode.ts';
-import { CommandError, renderRows } from './output.ts';
+} from './terminal/ledgerNode.ts';
+import { CommandError, renderRows } from './terminal/output.ts';
 
 const PORT = 8090;
 const FAILURES_SHOWN = 5;

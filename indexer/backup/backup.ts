@@ -33,7 +33,7 @@ export class BackupError extends Error {
 }
 
 /** What a backup holds. */
-export interface BackupSummary {
+interface BackupSummary {
   tables: number;
   rows: number;
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { withDatabase } from '../../cli/database.ts';
-import { CommandError } from '../../cli/output.ts';
+import { withDatabase } from '../../cli/operators/database.ts';
+import { CommandError } from '../../cli/terminal/output.ts';
 import { delay } from '../../common/wait.ts';
 import { createTestDatabase, execute, type TestDatabase } from '../../testing/database/database.ts';
 

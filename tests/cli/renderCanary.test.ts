@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { hasPassed, renderCanary } from '../../cli/canary.ts';
+import { hasPassed, renderCanary } from '../../cli/operators/canary.ts';
 
 const worker = Keypair.generate().publicKey.toBase58();
 const report = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { renderRows } from '../../cli/output.ts';
+import { renderRows } from '../../cli/terminal/output.ts';
 
 const rows = (count: number) => Array.from({ length: count }, (_, place) => [`row ${place}.`, 'x']);
 const headsIn = (text: string) => text.match(/first/g)?.length;

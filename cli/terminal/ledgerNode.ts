@@ -1,6 +1,6 @@
 import { Connection, PublicKey } from '@solana/web3.js';
 import { type Command, InvalidArgumentError } from 'commander';
-import { type Addresses, createAddresses } from '../programs/client/addresses.ts';
+import { type Addresses, createAddresses } from '../../programs/client/addresses.ts';
 import { CommandError } from './output.ts';
 
 /** The options of every command that reads only a ledger. */

@@ -1,11 +1,11 @@
 import Table from 'cli-table3';
 import { Command } from 'commander';
 import type pg from 'pg';
-import { isoTime, sha256Text } from '../common/jsonForms.ts';
-import type { Database } from '../common/postgres.ts';
-import type { DisputeOutcome } from '../programs/client/generated/vocabulary.ts';
+import { isoTime, sha256Text } from '../../common/jsonForms.ts';
+import type { Database } from '../../common/postgres.ts';
+import type { DisputeOutcome } from '../../programs/client/generated/vocabulary.ts';
+import { COMPACT } from '../terminal/output.ts';
 import { withDatabase } from './database.ts';
-import { COMPACT } from './output.ts';
 
 /** A disputed job in the mirror. Times are ledger seconds, hashes are hex. */
 interface DisputeRow {

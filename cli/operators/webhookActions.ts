@@ -1,7 +1,7 @@
 import Table from 'cli-table3';
 import type pg from 'pg';
 import { z } from 'zod';
-import { ConfigError, parseEnvironment } from '../common/config.ts';
+import { ConfigError, parseEnvironment } from '../../common/config.ts';
 import {
   createSealing,
   hasDistinctKeys,
@@ -9,25 +9,25 @@ import {
   type Sealing,
   SealingError,
   secretsKeySettings,
-} from '../common/sealing.ts';
-import { delay } from '../common/wait.ts';
-import { EXCHANGE_MS_MAX } from '../indexer/webhooks/deliver/exchange.ts';
+} from '../../common/sealing.ts';
+import { delay } from '../../common/wait.ts';
+import { EXCHANGE_MS_MAX } from '../../indexer/webhooks/deliver/exchange.ts';
 import {
   DELIVERY_STATUSES,
   type DeliveryStatus,
   listDeliveries,
   replayDeliveries,
   replayDelivery,
-} from '../webhookOperations/deliveries.ts';
-import { resealSecrets, rotateSecret } from '../webhookOperations/secrets.ts';
-import { sendTestEvent } from '../webhookOperations/sendTest.ts';
+} from '../../webhookOperations/deliveries.ts';
+import { resealSecrets, rotateSecret } from '../../webhookOperations/secrets.ts';
+import { sendTestEvent } from '../../webhookOperations/sendTest.ts';
 import {
   assertWebhook,
   listWebhooks,
   selectOutcome,
   type WebhookKey,
-} from '../webhookOperations/webhooks.ts';
-import { CommandError, PLAIN } from './output.ts';
+} from '../../webhookOperations/webhooks.ts';
+import { CommandError, PLAIN } from '../terminal/output.ts';
 
 /** Deliveries shown at a time. */
 export const PAGE = 100;

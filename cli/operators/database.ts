@@ -1,8 +1,8 @@
 import type pg from 'pg';
-import { createPool, UNDEFINED_TABLE_SQLSTATE } from '../common/postgres.ts';
-import { isPassing, reasonOf } from '../common/transientErrors.ts';
-import { readStackFile, STACK_FOLDER } from '../stack/stackFile.ts';
-import { CommandError } from './output.ts';
+import { createPool, UNDEFINED_TABLE_SQLSTATE } from '../../common/postgres.ts';
+import { isPassing, reasonOf } from '../../common/transientErrors.ts';
+import { readStackFile, STACK_FOLDER } from '../../stack/stackFile.ts';
+import { CommandError } from '../terminal/output.ts';
 
 // SQLSTATEs, by PostgreSQL's names.
 const INVALID_PASSWORD = '28P01';

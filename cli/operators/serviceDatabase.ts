@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { Command } from 'commander';
-import { BackupError, restoreBackup, writeBackup } from '../indexer/backup/backup.ts';
-import { DatabaseTooNewError, migrate, readMigrationState } from '../indexer/sql/migrate.ts';
+import { BackupError, restoreBackup, writeBackup } from '../../indexer/backup/backup.ts';
+import { DatabaseTooNewError, migrate, readMigrationState } from '../../indexer/sql/migrate.ts';
+import { CommandError } from '../terminal/output.ts';
 import { withDatabase } from './database.ts';
-import { CommandError } from './output.ts';
 
 /** `svc migrate`: what the indexer does at its start, as a step of a deployment. */
 export function createMigrateCommand(): Command {

@@ -10,9 +10,9 @@ import {
   reinstateKey,
   revokeKey,
   suspendKey,
-} from '../api/account/keys.ts';
+} from '../../api/account/keys.ts';
+import { CommandError, renderRows } from '../terminal/output.ts';
 import { withDatabase } from './database.ts';
-import { CommandError, renderRows } from './output.ts';
 
 const WALLET = 'the wallet whose credits the key spends';
 

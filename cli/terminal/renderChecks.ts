@@ -1,5 +1,10 @@
 import Table from 'cli-table3';
-import { type Check, conclude, type Place, type Verdict } from '../programs/client/verify/check.ts';
+import {
+  type Check,
+  conclude,
+  type Place,
+  type Verdict,
+} from '../../programs/client/verify/check.ts';
 import { COMPACT } from './output.ts';
 
 const WORDS: Readonly<Record<Verdict, string>> = {

@@ -2,17 +2,17 @@ import { randomInt } from 'node:crypto';
 import type { PublicKey } from '@solana/web3.js';
 import Table from 'cli-table3';
 import { Command, InvalidArgumentError } from 'commander';
-import { CanaryRefusedError, type CanaryReport, startCanary } from '../api/canary/start.ts';
-import { loadConfig } from '../api/config.ts';
-import { ApiError } from '../api/http/contracts/errors.ts';
-import { PriceChangedError } from '../api/jobs/job.ts';
-import { selectModels } from '../api/sql/workers.ts';
-import { ConfigError } from '../common/config.ts';
-import { LedgerUnavailableError } from '../programs/client/sender/outcome.ts';
+import { CanaryRefusedError, type CanaryReport, startCanary } from '../../api/canary/start.ts';
+import { loadConfig } from '../../api/config.ts';
+import { ApiError } from '../../api/http/contracts/errors.ts';
+import { PriceChangedError } from '../../api/jobs/job.ts';
+import { selectModels } from '../../api/sql/workers.ts';
+import { ConfigError } from '../../common/config.ts';
+import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
+import { parseAddress, withLedgerNode } from '../terminal/ledgerNode.ts';
+import { COMPACT, CommandError } from '../terminal/output.ts';
+import { renderJson } from '../terminal/renderChecks.ts';
 import { withDatabase } from './database.ts';
-import { parseAddress, withLedgerNode } from './ledgerNode.ts';
-import { COMPACT, CommandError } from './output.ts';
-import { renderJson } from './renderChecks.ts';
 
 const HEAD = [
   ...['worker', 'proven', 'right'],

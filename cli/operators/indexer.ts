@@ -1,25 +1,25 @@
 import { Connection, type PublicKey } from '@solana/web3.js';
 import { Command } from 'commander';
 import { z } from 'zod';
-import { ConfigError, parseEnvironment } from '../common/config.ts';
-import { addressSetting } from '../common/ledgerSettings.ts';
-import { rebuildMirror } from '../indexer/mirror/rebuild.ts';
-import type { Behind } from '../indexer/reconcile/behind.ts';
+import { ConfigError, parseEnvironment } from '../../common/config.ts';
+import { addressSetting } from '../../common/ledgerSettings.ts';
+import { rebuildMirror } from '../../indexer/mirror/rebuild.ts';
+import type { Behind } from '../../indexer/reconcile/behind.ts';
 import {
   checkLedger,
   isBreach,
   isClean,
   type Reconciliation,
   reconcile,
-} from '../indexer/reconcile/reconcile.ts';
-import { FatalError, RetryableError } from '../indexer/source/errors.ts';
-import { createRpc } from '../indexer/source/rpc.ts';
-import { createLedgerSource } from '../indexer/source/source.ts';
-import { createAddresses, PROGRAM_ID } from '../programs/client/addresses.ts';
-import { readStackFile, STACK_FOLDER } from '../stack/stackFile.ts';
+} from '../../indexer/reconcile/reconcile.ts';
+import { FatalError, RetryableError } from '../../indexer/source/errors.ts';
+import { createRpc } from '../../indexer/source/rpc.ts';
+import { createLedgerSource } from '../../indexer/source/source.ts';
+import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { readStackFile, STACK_FOLDER } from '../../stack/stackFile.ts';
+import { parseNodeUrl } from '../terminal/ledgerNode.ts';
+import { CommandError, renderRows } from '../terminal/output.ts';
 import { withDatabase } from './database.ts';
-import { parseNodeUrl } from './ledgerNode.ts';
-import { CommandError, renderRows } from './output.ts';
 
 interface LedgerChoice {
   readonly rpc?: string;

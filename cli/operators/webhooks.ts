@@ -1,15 +1,15 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type pg from 'pg';
-import { DELIVERY_STATUSES, type DeliveryStatus } from '../webhookOperations/deliveries.ts';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../../webhookOperations/deliveries.ts';
 import {
   disableWebhook,
   enableWebhook,
   WebhookDisabledError,
   WebhookNotFoundError,
-} from '../webhookOperations/webhooks.ts';
+} from '../../webhookOperations/webhooks.ts';
+import { parseAddress } from '../terminal/ledgerNode.ts';
+import { CommandError } from '../terminal/output.ts';
 import { withDatabase } from './database.ts';
-import { parseAddress } from './ledgerNode.ts';
-import { CommandError } from './output.ts';
 import {
   anyWallets,
   PAGE,
