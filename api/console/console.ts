@@ -112,7 +112,7 @@ export function serveConsole(
     guards,
   );
   serveRoutes(app, networkRoutes, networkHandlers({ ...around, database: pool, rpc }), guards);
-  serveRoutes(app, usageRoutes, usageHandlers({ database: pool }), guards);
+  serveRoutes(app, usageRoutes, usageHandlers({ pool }), guards);
   serveRoutes(app, operatorRoutes, operatorHandlers({ pool, gateway, nowSeconds }), guards);
   serveRoutes(app, jobRoutes, jobHandlers({ ...around, database: pool, gateway, streams }), guards);
   serveRoutes(app, sessionRoutes, sessionHandlers({ sessions, refusals, describe }), guards);

@@ -4,16 +4,17 @@ create table usage_hours (
   wallet text not null,
   -- Ledger seconds of its start.
   hour bigint not null,
-  model_id text not null,
+  -- Compared by bytes, which is several times as fast as by a language's order.
+  model_id text collate "C" not null,
   -- Empty for jobs that no worker took.
-  worker text not null,
+  worker text collate "C" not null,
   jobs bigint not null,
   settled bigint not null,
   failed bigint not null,
   refunded bigint not null,
-  charged_credits numeric not null,
-  prompt_tokens numeric not null,
-  completion_tokens numeric not null,
+  charged_credits bigint not null,
+  prompt_tokens bigint not null,
+  completion_tokens bigint not null,
   constraint usage_hours_pkey primary key (wallet, hour, model_id, worker)
 );
 create index usage_hours_hour_idx on usage_hours (hour);

@@ -1,5 +1,5 @@
+import type pg from 'pg';
 import { creditsNumber, isoTime } from '../../../common/jsonForms.ts';
-import type { Database } from '../../../common/postgres.ts';
 import { ApiError } from '../../http/contracts/errors.ts';
 import type { LatencyAnswer, UsageAnswer, usageRoutes } from '../contracts/usage.ts';
 import type { Handlers } from '../http/serveRoutes.ts';
@@ -10,14 +10,14 @@ const SECONDS = { hour: 3_600, day: 86_400 } as const;
 const ROWS_MAX = 10_000;
 
 /** What the wallet used, by the hours that follow its jobs. */
-export function usageHandlers(options: { database: Database }): Handlers<typeof usageRoutes> {
-  const { database } = options;
+export function usageHandlers(options: { pool: pg.Pool }): Handlers<typeof usageRoutes> {
+  const { pool } = options;
   return {
     async getUsage({ session: { wallet }, query }) {
       const { by, since, until, model, worker } = query;
       assertOrder(query);
       const seconds = SECONDS[by];
-      const rows = await selectUsage(database, {
+      const rows = await selectUsage(pool, {
         wallet,
         // Whole hours and days: a part of one would look like little use.
         sinceSeconds: startOf(since, seconds),
@@ -37,7 +37,7 @@ export function usageHandlers(options: { database: Database }): Handlers<typeof 
     },
     async getLatencies({ session: { wallet }, query: { since, until } }) {
       assertOrder({ since, until });
-      const rows = await selectLatencies(database, { wallet, since, until });
+      const rows = await selectLatencies(pool, { wallet, since, until });
       return {
         since: since.toISOString(),
         until: until.toISOString(),

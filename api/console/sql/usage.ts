@@ -1,4 +1,5 @@
-import type { Database } from '../../../common/postgres.ts';
+import type pg from 'pg';
+import { type Database, inTransaction } from '../../../common/postgres.ts';
 
 /** What a wallet used in one hour or day, with one model and worker. */
 export interface UsageRow {
@@ -16,9 +17,12 @@ export interface UsageRow {
   completion_tokens: bigint;
 }
 
+/** Months of hours are added up in memory; in the usual 4 MB they would be sorted on disk. */
+const WORK_MEMORY = '64MB';
+
 /** Oldest first. @param filter.seconds of an hour or a day */
-export async function selectUsage(
-  database: Database,
+export function selectUsage(
+  pool: pg.Pool,
   filter: {
     wallet: string;
     sinceSeconds: number;
@@ -30,8 +34,10 @@ export async function selectUsage(
   },
 ): Promise<UsageRow[]> {
   const { wallet, sinceSeconds, untilSeconds, seconds, modelId, worker, limit } = filter;
-  const { rows } = await database.query<UsageRow>(
-    `select hour - hour % $4::bigint as start, model_id, worker, sum(jobs) as jobs,
+  return inTransaction(pool, async (client) => {
+    await client.query(`set local work_mem = '${WORK_MEMORY}'`);
+    const { rows } = await client.query<UsageRow>(
+      `select hour - hour % $4::bigint as start, model_id, worker, sum(jobs) as jobs,
        sum(settled) as settled, sum(failed) as failed, sum(refunded) as refunded,
        sum(charged_credits) as charged_credits, sum(prompt_tokens) as prompt_tokens,
        sum(completion_tokens) as completion_tokens
@@ -39,9 +45,10 @@ export async function selectUsage(
      where wallet = $1 and hour >= $2 and hour < $3
        and ($5::text is null or model_id = $5) and ($6::text is null or worker = $6)
      group by 1, 2, 3 order by 1, 2, 3 limit $7`,
-    [wallet, sinceSeconds, untilSeconds, seconds, modelId ?? null, worker ?? null, limit],
-  );
-  return rows;
+      [wallet, sinceSeconds, untilSeconds, seconds, modelId ?? null, worker ?? null, limit],
+    );
+    return rows;
+  });
 }
 
 type Percentile = 'lock_p50' | 'lock_p95' | 'first_p50' | 'first_p95' | 'worker_p50' | 'worker_p95';
