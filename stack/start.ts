@@ -5,7 +5,7 @@ import { ensureKey } from './apiKey.ts';
 import { type Child, keepRunning, startChild, untilReady } from './child.ts';
 import { allowsLoopback, type StackConfig, StackError } from './config.ts';
 import { startDevelopmentWallet } from './console/developmentWallet.ts';
-import { buildPages } from './console/pages.ts';
+import { startPagesBuild } from './console/pages.ts';
 import { recordDatabase, removeLeftoverDatabase } from './databaseRecord.ts';
 import { keyIn } from './dataFolder.ts';
 import { claimFolder } from './folderLock.ts';
@@ -97,6 +97,8 @@ export async function startStack(options: {
     return url;
   }
 
+  const pages = startPagesBuild();
+  shutdown.add('pages', pages.stop);
   const [databaseUrl, deployment, pagesFault] = await Promise.all([
     openDatabase(),
     openLedger({
@@ -104,7 +106,7 @@ export async function startStack(options: {
       environment,
       startLocalnet: (settings) => start('ledger', settings),
     }),
-    buildPages(),
+    pages.fault,
   ]);
   const { rpcUrl, wsUrl, wallet, isOwnWallet, workers } = deployment;
   const allowLoopback = allowsLoopback(config);

@@ -27,6 +27,12 @@ describe('a running stack', () => {
     const completion = JSON.parse(await place.run(curl));
     expect(completion).toMatchObject({ object: 'chat.completion', model: stack.model });
     expect(completion.choices[0].message.content).not.toBe('');
+    expect(lines).toContain(`The web app: ${stack.consoleUrl}`);
+    const page = await fetch(String(stack.consoleUrl));
+    expect([page.status, page.headers.get('content-type')]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+    ]);
 
     started.process.kill('SIGTERM');
     expect(await started.exitCode()).toBe(0);
