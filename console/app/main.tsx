@@ -4,11 +4,13 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createQueryClient } from '../data/queries.ts';
+import { loadFonts } from '../design/loadFonts.ts';
 import { SessionProvider } from '../session/session.tsx';
 import { watchWallets } from '../wallet/wallets.ts';
 import { App } from './app.tsx';
 import { applyTheme } from './theme.ts';
 
+loadFonts();
 applyTheme();
 watchWallets();
 

@@ -29,6 +29,8 @@ interface SessionState {
   /** @throws Error when nobody signs in */
   readonly askSignIn: (reason: string) => Promise<SessionObject>;
   readonly signOut: () => Promise<void>;
+  /** How often somebody has signed out here: what was open before is closed then. */
+  readonly signOuts: number;
 }
 
 const Context = createContext<SessionState | undefined>(undefined);
@@ -49,6 +51,7 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
   const client = useQueryClient();
   const session = useRead('/session').data?.session;
   const [asked, setAsked] = useState<Asked>();
+  const [signOuts, setSignOuts] = useState(0);
 
   const askSignIn = useCallback(
     (reason: string) =>
@@ -75,13 +78,15 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
     () => ({
       session,
       askSignIn,
+      signOuts,
       async signOut() {
         await call('DELETE', '/session');
+        setSignOuts((count) => count + 1);
         client.setQueryData(keyOf('/session'), { session: null });
         client.removeQueries({ predicate: ({ queryKey }) => !isPublic(String(queryKey[0])) });
       },
     }),
-    [session, askSignIn, client],
+    [session, askSignIn, signOuts, client],
   );
 
   const close = (made?: SessionObject) => {

@@ -18,11 +18,11 @@ export function useSignedIn(): SessionObject {
 /** Pages of a wallet. One that was open stays open when its session ends, with what was entered. */
 export function SignedIn({ children }: { readonly children: ReactNode }) {
   const client = useQueryClient();
-  const { session } = useSession();
-  const last = useRef<SessionObject>(undefined);
-  if (session) last.current = session;
+  const { session, signOuts } = useSession();
+  const last = useRef<{ session: SessionObject; signOuts: number }>(undefined);
+  if (session) last.current = { session, signOuts };
   if (session === undefined) return null;
-  if (last.current === undefined) {
+  if (last.current?.signOuts !== signOuts) {
     return (
       <div className={styles.panel}>
         <h1>Sign in with your wallet</h1>
@@ -36,7 +36,7 @@ export function SignedIn({ children }: { readonly children: ReactNode }) {
     );
   }
   return (
-    <Context value={last.current} key={last.current.wallet}>
+    <Context value={last.current.session} key={last.current.session.wallet}>
       {children}
     </Context>
   );

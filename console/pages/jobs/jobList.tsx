@@ -124,11 +124,13 @@ function useRowKeys(
   const latest = useRef({ count, show });
   latest.current = { count, show };
   useEffect(() => {
+    const linkIn = (index: number) =>
+      scroll.current?.querySelector<HTMLElement>(`[data-row="${index}"] a`);
     const focusRow = (index: number) => {
       latest.current.show(index);
-      requestAnimationFrame(() =>
-        scroll.current?.querySelector<HTMLElement>(`[data-row="${index}"] a`)?.focus(),
-      );
+      const link = linkIn(index);
+      if (link) link.focus();
+      else requestAnimationFrame(() => linkIn(index)?.focus());
     };
     const handle = (event: KeyboardEvent) => {
       const step = { j: 1, k: -1 }[event.key];
