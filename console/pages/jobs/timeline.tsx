@@ -62,7 +62,7 @@ export function Timeline({ job }: { readonly job: ConsoleJob }) {
           <li key={name} className={joinClasses(styles.step, at !== null && styles.done)}>
             <span className={styles.dot} aria-hidden="true" />
             <div>
-              {name}
+              <span>{name}</span>
               <p>{what}</p>
             </div>
             <span className={styles.time}>{at ? <Time time={at} /> : 'not yet'}</span>
