@@ -34,7 +34,7 @@ export function Layout({
       <a href="#main" className={styles.skip}>
         Skip to the page
       </a>
-      <div className={styles.side}>
+      <header className={styles.side}>
         <div className={styles.top}>
           <Link href="/console" className={styles.brand}>
             <Mark /> svc
@@ -62,16 +62,16 @@ export function Layout({
           </nav>
           <Account />
         </div>
-      </div>
-      {config?.development_wallet_url != null && (
-        <>
+        {config?.development_wallet_url != null && (
           <p className={styles.development}>
             DEVELOPMENT: a local ledger, whose credits and tokens are worth nothing
           </p>
-          <Suspense>
-            <DevelopmentWallet url={config.development_wallet_url} chain={config.chain} />
-          </Suspense>
-        </>
+        )}
+      </header>
+      {config?.development_wallet_url != null && (
+        <Suspense>
+          <DevelopmentWallet url={config.development_wallet_url} chain={config.chain} />
+        </Suspense>
       )}
       <main id="main" className={styles.main} tabIndex={-1}>
         <Banners />
@@ -145,7 +145,8 @@ function Account() {
 function Balance() {
   const { data } = useRead('/account');
   return (
-    <Link href="/console/credits" className={styles.balance} aria-label="Credits available">
+    <Link href="/console/credits" className={styles.balance}>
+      <span className="offscreen">Credits available: </span>
       {data ? (
         <Credits credits={data.available_credits} />
       ) : (

@@ -67,7 +67,7 @@ export function Empty({
 }) {
   return (
     <div className={styles.empty}>
-      <h3>{title}</h3>
+      <p className={styles.emptyTitle}>{title}</p>
       {children}
     </div>
   );

@@ -15,6 +15,11 @@ const DAYS = 90;
 const CONSEQUENCES = {
   database: 'Without it the API answers 503; the ledger goes on.',
   ledger: 'Without it nothing is locked; reads come from the mirror.',
+  program: 'Without it on the ledger nothing can be locked.',
+  gateway: 'Without it, or while it is stopped, nothing new is locked.',
+  signer: 'Without one that the gateway names, nothing can be signed.',
+  fee_payers: 'Without SOL for fees nothing can be sent.',
+  catalog: 'Without the models on the ledger no request has a price.',
   workers: 'Without one that answers, requests get 503 and nothing is locked.',
   mirror: 'While it is behind, balances and jobs shown here are old.',
 } as const satisfies Record<keyof StatusAnswer['parts'], string>;
@@ -55,7 +60,7 @@ function Content({ status }: { readonly status: StatusAnswer }) {
           rows={names}
           rowKey={(name) => name}
           columns={[
-            { title: 'Part', cell: (name) => name },
+            { title: 'Part', cell: (name) => name.replaceAll('_', ' ') },
             {
               title: 'State',
               cell: (name) =>

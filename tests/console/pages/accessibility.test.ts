@@ -99,6 +99,7 @@ function describeAccessibility(executablePath: string): void {
 
     it('are reached by keyboard: palette, sequences and help', async () => {
       const { page } = await visit('light');
+      await page.getByRole('heading', { level: 1 }).waitFor();
       await page.keyboard.press('Control+k');
       await page.getByRole('combobox').fill('usage');
       await page.keyboard.press('Enter');

@@ -82,7 +82,10 @@ function describeJourney(executablePath: string): void {
 
       const row = page.getByRole('row').filter({ hasText: job.slice(-8) });
       await row.getByText('settled').waitFor();
-      await page.getByRole('link', { name: 'Credits available' }).getByText('998').waitFor();
+      await page
+        .getByRole('link', { name: /^Credits available/ })
+        .getByText('998')
+        .waitFor();
     });
 
     it('opens the job by keyboard and verifies it in the page', async () => {

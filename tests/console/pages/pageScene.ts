@@ -33,7 +33,7 @@ export interface PageScene {
 /** Starts the stack as `npm start` does, in a folder of its own, and Chromium. */
 export async function openPageScene(executablePath: string): Promise<PageScene> {
   const workplace = await createWorkplace();
-  const started = workplace.start();
+  const started = workplace.start({ PORT: '0' });
   const stack = await started.running();
   const browser = await chromium.launch({
     executablePath,
