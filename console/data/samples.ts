@@ -1,3 +1,13 @@
+import type { ConsoleModel } from '../../api/console/contracts/index.ts';
+
+/** The cheapest model that a worker hosts at present; of none, the cheapest of all. */
+export function trialModel(models: readonly ConsoleModel[] = []): string {
+  const byPrice = models.toSorted(
+    ({ svc: one }, { svc: other }) => one.credits_per_request - other.credits_per_request,
+  );
+  return (byPrice.find(({ svc }) => svc.active_workers > 0) ?? byPrice[0])?.id ?? 'MODEL';
+}
+
 /** Code that runs as pasted, in the three languages of the documentation. */
 export function completionSamples({
   publicUrl,

@@ -2,7 +2,7 @@ import { useLocation, useParams, useSearch } from 'wouter';
 import { useConfig } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
 import { addressOf } from '../../data/request.ts';
-import { completionSamples } from '../../data/samples.ts';
+import { completionSamples, trialModel } from '../../data/samples.ts';
 import { useFilters } from '../../data/useFilters.ts';
 import { buttonClass } from '../../design/button.tsx';
 import { CodeTabs } from '../../design/code.tsx';
@@ -99,7 +99,7 @@ export default function JobsPage() {
 
 function NoJobs({ isFiltered }: { readonly isFiltered: boolean }) {
   const config = useConfig();
-  const model = useRead('/models').data?.data[0]?.id ?? 'MODEL';
+  const model = trialModel(useRead('/models').data?.data);
   if (isFiltered) {
     return (
       <Empty title="No job fits">

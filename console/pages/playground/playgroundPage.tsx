@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { useConfig } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
-import { completionSamples } from '../../data/samples.ts';
+import { completionSamples, trialModel } from '../../data/samples.ts';
 import { Button } from '../../design/button.tsx';
 import { CodeTabs } from '../../design/code.tsx';
 import { SelectField, TextArea, TextField } from '../../design/field.tsx';
@@ -27,8 +27,7 @@ export default function PlaygroundPage() {
   const [prompt, setPrompt] = useState('');
   const [tokens, setTokens] = useState('256');
   const [isCode, setCode] = useState(false);
-  const hosted = models.filter(({ svc }) => svc.active_workers > 0);
-  const model = chosen || (hosted[0] ?? models[0])?.id || '';
+  const model = chosen || (models.length > 0 ? trialModel(models) : '');
   const maxTokens = parseTokens(tokens);
   const isTokensWrong = tokens.trim() !== '' && maxTokens === undefined;
   const canAsk = prompt.trim() !== '' && model !== '' && !isTokensWrong && key?.status === 'active';

@@ -1,7 +1,7 @@
 import { Link } from 'wouter';
 import { useConfig } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
-import { completionSamples } from '../../data/samples.ts';
+import { completionSamples, trialModel } from '../../data/samples.ts';
 import { buttonClass } from '../../design/button.tsx';
 import { CodeTabs } from '../../design/code.tsx';
 import { formatCount, formatUsdc } from '../../design/credits.tsx';
@@ -21,7 +21,6 @@ export default function HomePage() {
   const config = useConfig();
   const network = useRead('/network', { everyMs: 5_000 });
   const models = useRead('/models');
-  const model = models.data?.data.find(({ svc }) => svc.active_workers > 0) ?? models.data?.data[0];
   const numbers = network.data;
   const show = (value: string | undefined) => value ?? '–';
   return (
@@ -73,7 +72,7 @@ export default function HomePage() {
         <CodeTabs
           samples={completionSamples({
             publicUrl: config?.public_url ?? window.location.origin,
-            model: model?.id ?? 'MODEL',
+            model: trialModel(models.data?.data),
           })}
         />
       </Section>

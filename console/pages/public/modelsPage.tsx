@@ -3,20 +3,21 @@ import { useRead } from '../../data/queries.ts';
 import { CopyIconButton } from '../../design/copy.tsx';
 import { formatCount, formatUsdc } from '../../design/credits.tsx';
 import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
-import { PageHeader, Row } from '../../design/page.tsx';
+import { PageHeader } from '../../design/page.tsx';
 import { State } from '../../design/state.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { formatMs, formatTime } from '../../design/time.tsx';
+import styles from './modelsPage.module.css';
 
 const columns: readonly Column<ConsoleModel>[] = [
   {
     title: 'Model',
     cell: ({ id, owned_by, svc }) => (
       <>
-        <Row>
+        <span className={styles.id}>
           <code>{id}</code>
           <CopyIconButton text={id} what="model id" />
-        </Row>
+        </span>
         <span className="soft">
           {svc.parameters} by {owned_by}, {svc.tier}
           {svc.retires_at && `, retires ${formatTime(svc.retires_at)}`}

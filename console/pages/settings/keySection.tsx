@@ -3,7 +3,7 @@ import type { CreatedKey } from '../../../api/console/contracts/index.ts';
 import { useConfig } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
 import { call } from '../../data/request.ts';
-import { completionSamples } from '../../data/samples.ts';
+import { completionSamples, trialModel } from '../../data/samples.ts';
 import { useChange } from '../../data/useChange.ts';
 import { Button } from '../../design/button.tsx';
 import { CodeTabs } from '../../design/code.tsx';
@@ -21,7 +21,7 @@ const MONEY = 'No key was changed. Credits are on the ledger and not affected.';
 export function KeySection() {
   const { data, error, isLoading, refetch } = useRead('/key');
   const config = useConfig();
-  const model = useRead('/models').data?.data[0]?.id ?? 'MODEL';
+  const model = trialModel(useRead('/models').data?.data);
   const fresh = useFresh();
   const [shown, setShown] = useState<CreatedKey>();
   const [asked, setAsked] = useState<'regenerate' | 'revoke'>();
