@@ -143,6 +143,8 @@ async function fillTable(
   lines: AsyncIterator<string>,
 ): Promise<number> {
   const copy = client.query(copyStreams.from(`copy ${name} (${columns.join(', ')}) from stdin`));
+  // Also emitted when a damaged file ends the connection, and then nobody waits for the copy.
+  copy.on('error', () => undefined);
   for (let line = await nextLine(lines); line !== END_OF_ROWS; line = await nextLine(lines)) {
     if (!copy.write(`${line}\n`)) await once(copy, 'drain');
   }
