@@ -9,6 +9,7 @@ export const EVENT_KINDS = [
   'job.failed',
   'job.timeout',
   'job.disputed',
+  'job.dispute_resolved',
   'credit.low',
   'credit.topup',
   'worker.registered',
@@ -65,6 +66,14 @@ export interface EventData {
     dispute_tx: string;
     chain_slot: number;
     arbitration_ends_at: string;
+  };
+  'job.dispute_resolved': {
+    job_id: string;
+    outcome: 'upheld' | 'rejected' | 'expired';
+    /** What the verdict gives back of the charge; they arrive as available credits once repaid. */
+    credits_returned: number;
+    resolution_tx: string;
+    chain_slot: number;
   };
   'credit.low': { credits_remaining: number; usdc_value: number; threshold: number };
   'credit.topup': {

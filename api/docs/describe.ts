@@ -161,6 +161,7 @@ const meanings: Record<EventKind, string> = {
   'job.failed': 'The job failed before its completion; its credits are back.',
   'job.timeout': 'No worker completed the job within 120 s; its credits are back.',
   'job.disputed': 'A dispute was opened.',
+  'job.dispute_resolved': 'Our choice: a dispute ended, by a verdict or undecided.',
   'credit.low':
     'The balance fell below the threshold, 100 credits. Our choice: judged ' +
     'on available and locked credits together, once for each crossing.',

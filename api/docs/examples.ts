@@ -203,6 +203,13 @@ const eventData: EventData = {
     chain_slot,
     arbitration_ends_at: '2026-11-25T09:30:30.000Z',
   },
+  'job.dispute_resolved': {
+    job_id: jobId,
+    outcome: 'upheld',
+    credits_returned: 8,
+    resolution_tx: refundTx,
+    chain_slot,
+  },
   'credit.low': { credits_remaining: 92, usdc_value: 0.92, threshold: 100 },
   'credit.topup': {
     credits_added: 10_000,

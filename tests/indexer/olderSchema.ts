@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { inTransaction } from '../../common/postgres.ts';
 import { listMigrations, type Migration } from '../../indexer/sql/schema.ts';
 
 /** Makes of an empty database what a release left that knew the migrations before this one. */
@@ -18,19 +19,26 @@ export async function migrateUntil(pool: pg.Pool, { id: next }: Migration): Prom
   }
 }
 
-/** Fills every table with the rows that another database has in it, as far as it has their columns. */
+/**
+ * Fills every table with the rows that another database has in it, as far as it has their columns.
+ * Triggers keep still: what they would write is among those rows.
+ */
 export async function copyRows(from: pg.Pool, to: pg.Pool): Promise<void> {
   const theirs = await listColumns(from);
-  for (const [table, columns] of await listColumns(to)) {
-    const shared = columns.filter((column) => theirs.get(table)?.includes(column)).join();
-    const { rows } = await from.query(`select to_jsonb(row)::text as json from ${table} row`);
-    await to.query(
-      `insert into ${table} (${shared}) overriding system value
-       select ${shared} from unnest($1::text[]) json,
-         jsonb_populate_record(null::${table}, json::jsonb)`,
-      [rows.map(({ json }) => json)],
-    );
-  }
+  const tables = await listColumns(to);
+  await inTransaction(to, async (client) => {
+    await client.query('set local session_replication_role = replica');
+    for (const [table, columns] of tables) {
+      const shared = columns.filter((column) => theirs.get(table)?.includes(column)).join();
+      const { rows } = await from.query(`select to_jsonb(row)::text as json from ${table} row`);
+      await client.query(
+        `insert into ${table} (${shared}) overriding system value
+         select ${shared} from unnest($1::text[]) json,
+           jsonb_populate_record(null::${table}, json::jsonb)`,
+        [rows.map(({ json }) => json)],
+      );
+    }
+  });
 }
 
 /** The tables of both schemas without the list of migrations, those that others refer to first. */

@@ -70,6 +70,13 @@ export const eventData = {
     chain_slot: slot,
     arbitration_ends_at: time,
   }),
+  'job.dispute_resolved': z.object({
+    job_id: jobId,
+    outcome: z.enum(['upheld', 'rejected', 'expired']),
+    credits_returned: credits.describe('What the verdict gives back of the charge.'),
+    resolution_tx: transactionSignature,
+    chain_slot: slot,
+  }),
   'credit.low': z.object({
     credits_remaining: creditsRemaining,
     usdc_value: usdc,

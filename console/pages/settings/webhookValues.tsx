@@ -11,6 +11,7 @@ const KINDS: Readonly<Record<Kind, string>> = {
   'job.failed': 'A job failed; its credits are back.',
   'job.timeout': 'A job was refunded after its deadline.',
   'job.disputed': 'A job was disputed.',
+  'job.dispute_resolved': 'A dispute ended.',
   'credit.low': 'The available credits fell below the threshold.',
   'credit.topup': 'Credits were bought.',
   'worker.registered': 'A worker joined.',

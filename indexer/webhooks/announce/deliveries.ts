@@ -92,6 +92,7 @@ export function renderDelivery(
     webhook_id: subscriber.id,
     event_id: id,
     event: kind,
+    job_id: 'job_id' in data ? data.job_id : null,
     signature: event.signature,
     slot: event.slot.toString(),
     created_at: createdAt,
@@ -105,6 +106,8 @@ interface NewDelivery {
   webhook_id: string;
   event_id: string;
   event: string;
+  /** Of an event of a job: those of one job go to a webhook in their order. */
+  job_id: string | null;
   signature: string;
   slot: string;
   /** ISO 8601. */
@@ -126,9 +129,9 @@ export async function insertDeliveries(
   const { rows } = await database.query<{ is_due: boolean }>({
     name: 'insert_deliveries',
     text: `
-      insert into service.webhook_deliveries (webhook_id, event_id, event, signature, slot,
-        created_at, body, status, due_at)
-      select webhook_id, event_id, event, signature, slot, created_at, body,
+      insert into service.webhook_deliveries (webhook_id, event_id, event, job_id, signature,
+        slot, created_at, body, status, due_at)
+      select webhook_id, event_id, event, job_id, signature, slot, created_at, body,
         case state when 'held' then 'pending' else state end,
         case
           when state = 'pending' then now()
@@ -139,7 +142,7 @@ export async function insertDeliveries(
           when state = 'held' then 'infinity'
         end
       from rows from (jsonb_to_recordset($1) as (webhook_id text, event_id text, event text,
-        signature text, slot bigint, created_at timestamptz, body text, state text))
+        job_id text, signature text, slot bigint, created_at timestamptz, body text, state text))
         with ordinality as delivery
       order by ordinality
       on conflict (webhook_id, event_id) do nothing

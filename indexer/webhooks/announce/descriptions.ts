@@ -4,15 +4,19 @@ import type { Tier } from '../../../programs/client/generated/vocabulary.ts';
 import type { LedgerEvent } from '../../fold/event.ts';
 import { balanceAfter, creditLow, describeCreditBought, moveCreditAlert } from './credits.ts';
 import {
-  describeJobAcknowledged,
+  describeDisputeExpired,
+  describeDisputeResolved,
   describeJobDisputed,
+} from './disputes.ts';
+import {
+  describeJobAcknowledged,
   describeJobFailed,
   describeJobLocked,
   describeJobRefunded,
   describeJobSettled,
 } from './jobs.ts';
 import type { Describe, Facts, Occurrence } from './occurrence.ts';
-import { describeDisputeResolved, describeWorkerRegistered } from './workers.ts';
+import { describeWorkerRegistered } from './workers.ts';
 
 export const descriptions: { readonly [Name in EventName]?: Describe<Name> } = {
   JobLocked: describeJobLocked,
@@ -24,6 +28,7 @@ export const descriptions: { readonly [Name in EventName]?: Describe<Name> } = {
   CreditBought: describeCreditBought,
   WorkerRegistered: describeWorkerRegistered,
   DisputeResolved: describeDisputeResolved,
+  DisputeExpired: describeDisputeExpired,
 };
 
 /** Whether webhooks are told of events of this kind, directly or by what follows from them. */
@@ -32,7 +37,7 @@ export function isAnnounced({ name }: LedgerEvent): boolean {
 }
 
 /**
- * What webhooks are told of one event: at most its own kind, and `credit.low` when it is the one
+ * What webhooks are told of one event: what it is by itself, and `credit.low` when it is the one
  * that took a balance below its threshold, which is noted in the same database transaction.
  */
 export async function occurrencesOf(
@@ -41,8 +46,8 @@ export async function occurrencesOf(
   facts: Facts,
 ): Promise<Occurrence[]> {
   const describe = descriptions[event.name] as Describe<EventName> | undefined;
-  const described = describe?.(event, facts);
-  const occurrences: Occurrence[] = described ? [{ ...described, event }] : [];
+  const described = [describe?.(event, facts) ?? []].flat();
+  const occurrences: Occurrence[] = described.map((notice) => ({ ...notice, event }));
   const balance = await balanceAfter(database, event);
   if (!balance) return occurrences;
   const thresholdCredits = await moveCreditAlert(database, balance);

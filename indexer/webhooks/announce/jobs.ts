@@ -1,4 +1,4 @@
-import { creditsNumber, isoTime, sha256Text, usdcValue } from '../../../common/jsonForms.ts';
+import { creditsNumber, usdcValue } from '../../../common/jsonForms.ts';
 import type { EventData } from '../../../webhooks/events.ts';
 import type { EventOf } from '../../fold/change.ts';
 import { FatalError } from '../../source/errors.ts';
@@ -68,19 +68,6 @@ export const describeJobRefunded: Describe<'JobRefunded'> = (event, facts) => ({
   kind: 'job.timeout',
   wallet: event.data.wallet,
   data: refund(event, facts, {}),
-});
-
-export const describeJobDisputed: Describe<'JobDisputed'> = ({ data, signature, slot }) => ({
-  kind: 'job.disputed',
-  wallet: data.wallet,
-  data: {
-    job_id: jobIdOf(data),
-    your_hash: sha256Text(data.clientHash),
-    worker_hash: sha256Text(data.outputHash),
-    dispute_tx: signature,
-    chain_slot: Number(slot),
-    arbitration_ends_at: isoTime(BigInt(data.arbitrationEndsAt)),
-  },
 });
 
 function refund<More extends object>(

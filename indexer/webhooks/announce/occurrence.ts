@@ -40,7 +40,7 @@ export async function movePosition(database: Database, sweptSlot: bigint): Promi
 }
 
 /** What webhooks are told, with what the types of those who receive it say of its kind. */
-type Notice = {
+export type Notice = {
   [Kind in EventKind]: {
     readonly kind: Kind;
     /** Whose webhooks are told; null: everybody's. */
@@ -69,8 +69,8 @@ export interface Facts {
   readonly events: readonly LedgerEvent[];
 }
 
-/** What one kind of ledger event is to a webhook; null for one that none is told of. */
+/** What webhooks are told of one kind of ledger event; nothing of some. */
 export type Describe<Name extends LedgerEvent['name']> = (
   event: EventOf<Name>,
   facts: Facts,
-) => Notice | null;
+) => Notice | readonly Notice[];

@@ -1,7 +1,7 @@
 import { creditsNumber } from '../../../common/jsonForms.ts';
 import type { EventOf } from '../../fold/change.ts';
 import { jobIdOf } from './jobs.ts';
-import type { Describe, Facts } from './occurrence.ts';
+import type { Describe, Facts, Notice } from './occurrence.ts';
 
 /**
  * A worker as it is at the end of the transaction that registers it: registration, stake and
@@ -55,9 +55,8 @@ function eventsOfWorker({ data, signature }: EventOf<'WorkerRegistered'>, { even
   );
 }
 
-/** Only a verdict that took stake, which the program takes for a fraudulent proof alone. */
-export const describeDisputeResolved: Describe<'DisputeResolved'> = ({ data, signature }) => {
-  if (data.slashedTokens === '0') return null;
+/** Of a verdict that took stake, which the program takes for a fraudulent proof alone. */
+export function workerSlashed({ data, signature }: EventOf<'DisputeResolved'>): Notice {
   return {
     kind: 'worker.slashed',
     wallet: null,
@@ -69,4 +68,4 @@ export const describeDisputeResolved: Describe<'DisputeResolved'> = ({ data, sig
       related_job_id: jobIdOf(data),
     },
   };
-};
+}

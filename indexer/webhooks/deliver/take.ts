@@ -29,7 +29,7 @@ const TAKEN_SECONDS_MAX = 60;
 
 /**
  * Takes attempts that are due, of each webhook the longest due first, and as evenly as there is
- * room. An attempt that was begun by a process that died is handed out again, to be concluded.
+ * room. An event of a job waits until the first attempt of the one before it has ended. An attempt that was begun by a process that died is handed out again, to be concluded.
  *
  * The webhooks that are owed something are found one by one in the index: a backlog of one takes no
  * longer to step over than a single delivery.
@@ -68,9 +68,15 @@ export async function takeDue(database: Database, turn: Turn): Promise<TakenAtte
         select delivery.id, wallet, due_at,
           row_number() over (partition by open.id order by due_at, delivery.id) as place
         from open cross join lateral (
-          select id, due_at from service.webhook_deliveries
+          select id, due_at from service.webhook_deliveries waiting
           where webhook_id = open.id and status = 'pending' and due_at < 'infinity'
             and due_at <= now() and (taken_until is null or taken_until <= now())
+            and not exists (
+              select from service.webhook_deliveries earlier
+              where earlier.webhook_id = waiting.webhook_id and earlier.job_id = waiting.job_id
+                and earlier.id < waiting.id and earlier.status = 'pending'
+                and (attempts = 0 or attempts = 1 and taken_until is not null)
+            )
           order by due_at, id limit open.room
         ) delivery
       ), chosen as (

@@ -65,6 +65,8 @@ describe('the payloads of webhooks', () => {
       'job.failed': eventsOf('JobFailed').length,
       'job.timeout': eventsOf('JobRefunded').length,
       'job.disputed': eventsOf('JobDisputed').length,
+      'job.dispute_resolved':
+        eventsOf('DisputeResolved').length + eventsOf('DisputeExpired').length,
       'credit.low': 1,
       'credit.topup': eventsOf('CreditBought').length,
       'worker.registered': eventsOf('WorkerRegistered').length,
@@ -171,6 +173,16 @@ describe('the payloads of webhooks', () => {
       },
     ],
     [
+      'job.dispute_resolved',
+      {
+        job_id: JOB_ID,
+        outcome: 'rejected',
+        credits_returned: 0,
+        resolution_tx: SIGNATURE,
+        chain_slot: INTEGER,
+      },
+    ],
+    [
       'credit.topup',
       {
         credits_added: 10_000,
@@ -253,6 +265,14 @@ describe('the payloads of webhooks', () => {
     expect([total, total + Number(chargedCredits)]).toEqual([9_984, 9_987]);
     expect(low.data.credits_remaining).toBe(Number(availableCredits));
     expect(low.data.usdc_value).toBe(Number(availableCredits) / 100);
+  });
+
+  it('name each outcome of a dispute, with the credits that it returns', () => {
+    const told = envelopesOf('job.dispute_resolved').map(({ data }) => data);
+    expect(told.map(({ outcome }) => outcome).sort()).toEqual(['expired', 'rejected', 'upheld']);
+    for (const { outcome, credits_returned } of told) {
+      expect([outcome, credits_returned]).toEqual([outcome, outcome === 'upheld' ? 3 : 0]);
+    }
   });
 
   it('make an upheld dispute no time-out and no second completion [events.no-status-echo]', () => {

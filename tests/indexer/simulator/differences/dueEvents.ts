@@ -13,6 +13,8 @@ const KINDS: { readonly [Name in LedgerEventData['name']]?: EventKind } = {
   JobFailed: 'job.failed',
   JobRefunded: 'job.timeout',
   JobDisputed: 'job.disputed',
+  DisputeResolved: 'job.dispute_resolved',
+  DisputeExpired: 'job.dispute_resolved',
   CreditBought: 'credit.topup',
 };
 const THRESHOLD_CREDITS = 100n;
@@ -70,9 +72,6 @@ function noticesOf(
 ): (readonly [wallet: string, kind: EventKind])[] {
   const { name, data } = event;
   if (name === 'WorkerRegistered') return WALLETS.map((wallet) => [wallet, 'worker.registered']);
-  if (name === 'DisputeResolved') {
-    return data.slashedTokens === '0' ? [] : WALLETS.map((wallet) => [wallet, 'worker.slashed']);
-  }
   const job = 'jobId' in data ? state.jobs.get(data.jobId) : undefined;
   const claimant =
     name === 'ClaimPaid'
@@ -83,6 +82,9 @@ function noticesOf(
   const notices: [string, EventKind][] = [];
   const kind = KINDS[name];
   if (kind) notices.push([wallet, kind]);
+  if (name === 'DisputeResolved' && data.slashedTokens !== '0') {
+    for (const everybody of WALLETS) notices.push([everybody, 'worker.slashed']);
+  }
   if (isAlert(event, wallet, balances)) notices.push([wallet, 'credit.low']);
   return notices;
 }
