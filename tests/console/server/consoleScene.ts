@@ -1,7 +1,10 @@
 import { Keypair } from '@solana/web3.js';
 import type pg from 'pg';
+import type { z } from 'zod';
 import { createWebhooks } from '../../../api/account/webhooks.ts';
 import type { ConsoleServices } from '../../../api/console/console.ts';
+import { consoleRoutes } from '../../../api/console/contracts/index.ts';
+import type { ConsoleRoute } from '../../../api/console/contracts/route.ts';
 import { createChangeStreams } from '../../../api/console/stream/changes.ts';
 import type { AppServices } from '../../../api/http/app.ts';
 import { createLimit } from '../../../api/http/middleware/burstLimit.ts';
@@ -35,11 +38,31 @@ interface CallOptions {
   headers?: Record<string, string>;
 }
 
+/** What a route promises to answer. */
+function contractOf(method: string, path: string): z.ZodType | undefined {
+  const [asked = ''] = path.split('?');
+  const route = Object.values<ConsoleRoute>(consoleRoutes).find(
+    (one) =>
+      one.method === method &&
+      new RegExp(`^${one.path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`).test(asked),
+  );
+  return route?.answer;
+}
+
 /** Calls /console/api as our own pages do. */
 export type CallConsole = (route: string, options?: CallOptions) => Promise<Answer>;
 
-/** @param url where the API listens @param origin of its pages */
-export function consoleAt(url: string, origin: string): CallConsole {
+/**
+ * @param url where the API listens
+ * @param origin of its pages
+ * @param options.isReal whether addresses and signatures are some: then every answer is held against
+ *   its contract
+ */
+export function consoleAt(
+  url: string,
+  origin: string,
+  { isReal = false }: { isReal?: boolean } = {},
+): CallConsole {
   return async (route, { cookie, body, headers } = {}) => {
     const [method = '', path] = route.split(' ');
     const response = await fetch(`${url}/console/api${path}`, {
@@ -53,11 +76,9 @@ export function consoleAt(url: string, origin: string): CallConsole {
     });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.includes('json');
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: isJson ? JSON.parse(text) : text,
-    };
+    const answered = isJson ? JSON.parse(text) : text;
+    if (response.ok && isReal) contractOf(method, path ?? '')?.parse(answered);
+    return { status: response.status, headers: response.headers, body: answered };
   };
 }
 

@@ -20,7 +20,7 @@ let origin: string;
 beforeAll(async () => {
   service = await startRunningService();
   origin = new URL(service.baseUrl).origin;
-  call = consoleAt(service.baseUrl, origin);
+  call = consoleAt(service.baseUrl, origin, { isReal: true });
   cookie = await signIn(call, service.wallet);
 });
 

@@ -16,7 +16,7 @@ let address: string;
 
 beforeAll(async () => {
   service = await startRunningService({ workers: [createScriptedEngine()] });
-  call = consoleAt(service.baseUrl, new URL(service.baseUrl).origin);
+  call = consoleAt(service.baseUrl, new URL(service.baseUrl).origin, { isReal: true });
   await service.openai().chat.completions.create({
     model: service.model.id,
     messages: [{ role: 'user', content: 'Hello.' }],

@@ -22,7 +22,7 @@ beforeAll(async () => {
   service = await startRunningService({
     apiSettings: { SVC_CONSOLE_OPERATORS: operator.publicKey.toBase58() },
   });
-  call = consoleAt(service.baseUrl, new URL(service.baseUrl).origin);
+  call = consoleAt(service.baseUrl, new URL(service.baseUrl).origin, { isReal: true });
   cookie = await signIn(call, operator);
   customer = await signIn(call, service.wallet);
   arbiter = await signIn(call, service.arbiter);
@@ -47,15 +47,16 @@ describe('an operator', () => {
   });
 
   it('sees all keys in pages, or those of one wallet', async () => {
-    for (const wallet of ['b', 'c', 'd']) await createKey(service.pool, wallet);
+    const wallets = [1, 2, 3].map(() => Keypair.generate().publicKey.toBase58());
+    for (const wallet of wallets) await createKey(service.pool, wallet);
     const first = (await call('GET /operator/keys?limit=2', { cookie })).body;
     const rest = (await call(`GET /operator/keys?limit=2&before=${first.next_cursor}`, { cookie }))
       .body;
 
     expect(
       [...first.data, ...rest.data].map(({ wallet }: { wallet: string }) => wallet).slice(0, 3),
-    ).toEqual(['d', 'c', 'b']);
-    const { body } = await call('GET /operator/keys?wallet=c', { cookie });
+    ).toEqual(wallets.toReversed());
+    const { body } = await call(`GET /operator/keys?wallet=${wallets[1]}`, { cookie });
     expect(body.data).toHaveLength(1);
   });
 });
