@@ -53,7 +53,7 @@ async function findCandidates(options: {
     .filter(({ address }) => worker === undefined || address === worker)
     .sort((one, other) => (one.address < other.address ? -1 : 1));
   const probed = await Promise.all(
-    eligible.map(async (row) => ({ row, answers: (await probe(row)) !== undefined })),
+    eligible.map(async (row) => ({ row, answers: typeof (await probe(row)) === 'object' })),
   );
   const answering = probed.filter(({ answers }) => answers).map(({ row }) => row);
   if (answering.length > 0) {

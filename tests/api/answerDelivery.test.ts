@@ -96,6 +96,7 @@ async function deliver(options: {
       return 'a receipt';
     },
     observeStage: () => undefined,
+    observeJob: () => undefined,
     observeFirstToken: () => undefined,
     publicUrl: 'https://api.example.com',
   } as unknown as CompletionServices);
@@ -157,7 +158,7 @@ describe('the token count of a settlement', () => {
       expect.objectContaining({ id: job.id }),
       expect.objectContaining(answer),
       counted,
-      expect.any(Promise),
+      expect.objectContaining({ kept: expect.any(Promise) }),
     );
   });
 });
@@ -204,7 +205,7 @@ describe.each([
     await deliver({
       isStream,
       store: () => delay(keptAfterMs),
-      settle: async (_job, _answer, _countedTokens, kept) => {
+      settle: async (_job, _answer, _countedTokens, { kept }) => {
         await kept;
         settledMs = Math.round(performance.now() - startedMs);
         return SETTLED;
