@@ -125,6 +125,15 @@ export const environmentSchema = z.object({
   SVC_SUBMISSIONS_MAX: countSetting(64).describe(
     "transactions given to the ledger's node at a time",
   ),
+  SVC_ACKNOWLEDGEMENT_LINGER_MS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(1_000)
+    .default(250)
+    .describe(
+      "so long an acknowledgement waits for others, or for its job's end, which carries it for one transaction less",
+    ),
   ...secretsKeySettings,
   SVC_TOKENIZERS_DIR: z
     .string()

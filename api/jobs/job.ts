@@ -156,7 +156,7 @@ export interface Escrow {
    * where the ledger does not tell.
    */
   undeliveredProof(job: LockedJob): Promise<{ workerAddress: string; attempt: number } | undefined>;
-  /** Announces which worker is asked; sent within a second unless the settlement carries it. */
+  /** Announces which worker is asked; sent within a moment unless the job's end carries it. */
   acknowledge(job: LockedJob, workerAddress: string, attempt: number): void;
   /**
    * Proves and settles in one transaction, again until it is decided or too late.
@@ -170,7 +170,12 @@ export interface Escrow {
     countedTokens: number,
     hold: SettlementHold,
   ): Promise<SettleEnd>;
-  fail(job: LockedJob, reason: Exclude<FailureReason, 'none'>): Promise<JobEnd>;
+  /** @param of.hadWorker whether the worker that was asked last took the job, and is recorded */
+  fail(
+    job: LockedJob,
+    reason: Exclude<FailureReason, 'none'>,
+    of?: { hadWorker?: boolean },
+  ): Promise<JobEnd>;
   /** To be called once the ledger's time allows it. */
   refund(job: LockedJob): Promise<JobEnd>;
 }

@@ -154,8 +154,6 @@ const EXITS_MAX = 12;
 const LOCK_LINGER_MS = 250;
 /** Nobody waits for an exit but an error message. */
 const EXIT_LINGER_MS = 500;
-/** A quick answer carries its acknowledgement along in the settlement and saves a transaction. */
-const ACKNOWLEDGEMENT_LINGER_MS = 1_000;
 
 /**
  * What ends jobs goes before what begins them. Were they to alternate, a ledger that is slower than
@@ -170,6 +168,7 @@ interface LedgerSettings {
   SVC_SIGNER_KEY: Keypair;
   SVC_GATEWAY: PublicKey;
   SVC_SUBMISSIONS_MAX: number;
+  SVC_ACKNOWLEDGEMENT_LINGER_MS: number;
   SOLANA_WS_URL?: string | undefined;
   HELIUS_API_KEY?: string | undefined;
 }
@@ -224,7 +223,7 @@ export function connectLedger(options: {
       sender,
       lane: 'acknowledgements',
       maxInstructions: ACKNOWLEDGEMENTS_MAX,
-      lingerMs: ACKNOWLEDGEMENT_LINGER_MS,
+      lingerMs: config.SVC_ACKNOWLEDGEMENT_LINGER_MS,
       sendsWhenIdle: false,
       computeUnitLimitEach: ACKNOWLEDGE_COMPUTE_UNITS_MAX,
     }),

@@ -51,7 +51,10 @@ export function createEscrow(context: LedgerContext): Escrow {
     acknowledge: acknowledgements.announce,
     settle: (job, answer, countedTokens, hold) =>
       ending(job, settleJob(context, acknowledgements, { job, answer, countedTokens, ...hold })),
-    fail: (job, reason) => ending(job, failJob(context, job, reason)),
+    fail: (job, reason, { hadWorker = true } = {}) => {
+      const acknowledgement = hadWorker ? acknowledgements.collect(job) : undefined;
+      return ending(job, failJob(context, job, reason, { acknowledgement }));
+    },
     refund: (job) => ending(job, refundJob(context, job)),
   };
 }
@@ -90,7 +93,7 @@ export function observeEscrow(escrow: Escrow, metrics: ApiMetrics): Escrow {
       return job;
     },
     settle: (job, ...settling) => ending(job, escrow.settle(job, ...settling)),
-    fail: (job, reason) => ending(job, escrow.fail(job, reason)),
+    fail: (job, ...failing) => ending(job, escrow.fail(job, ...failing)),
     refund: (job) => ending(job, escrow.refund(job)),
   };
 }

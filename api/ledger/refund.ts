@@ -16,13 +16,22 @@ type EndableJob = Pick<LockedJob, 'id' | 'address' | 'creditAccount' | 'wallet'>
   deadlines: Pick<LockedJob['deadlines'], 'refundableAt'>;
 };
 
-/** Ends the job without a charge. A job whose time is over is refunded instead. */
+/**
+ * Ends the job without a charge. A job whose time is over is refunded instead.
+ *
+ * @param record.acknowledgement names the worker that had the job; the job fails without it where
+ *   the ledger refuses that
+ */
 export async function failJob(
   context: LedgerContext,
   job: EndableJob,
   reason: Exclude<FailureReason, 'none'>,
-  delivered: { hash: Uint8Array; countedTokens: number } = { hash: NO_HASH, countedTokens: 0 },
+  record: {
+    delivered?: { hash: Uint8Array; countedTokens: number };
+    acknowledgement?: TransactionInstruction | undefined;
+  } = {},
 ): Promise<JobEnd> {
+  const { delivered = { hash: NO_HASH, countedTokens: 0 }, acknowledgement } = record;
   if (context.clock.nowSeconds() >= job.deadlines.refundableAt) return refundJob(context, job);
   const instruction = jobFail({
     ...actor(context),
@@ -32,7 +41,8 @@ export async function failJob(
     deliveredHash: delivered.hash,
     countedTokens: delivered.countedTokens,
   });
-  return exit(context, job, { instruction, signers: [context.signer], to: 'failed' });
+  const before = acknowledgement ? [acknowledgement] : [];
+  return exit(context, job, { before, instruction, signers: [context.signer], to: 'failed' });
 }
 
 /** Gives the credits back after the job's time; anybody may, so nobody has to sign for it. */
@@ -42,19 +52,25 @@ export async function refundJob(context: LedgerContext, job: EndableJob): Promis
     job: job.address,
     creditAccount: job.creditAccount,
   });
-  return exit(context, job, { instruction, signers: [], to: 'refunded' });
+  return exit(context, job, { before: [], instruction, signers: [], to: 'refunded' });
 }
 
 /** Sends until the Job is final, whoever made it so. @throws when the ledger stays undecided */
 async function exit(
   context: LedgerContext,
   job: EndableJob,
-  move: { instruction: TransactionInstruction; signers: LedgerContext['signer'][]; to: JobStatus },
+  move: {
+    /** What goes with the first try alone. */
+    before: TransactionInstruction[];
+    instruction: TransactionInstruction;
+    signers: LedgerContext['signer'][];
+    to: JobStatus;
+  },
 ): Promise<JobEnd> {
   const { exits, clock } = context;
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const sending = exits.add({
-      instructions: [move.instruction],
+      instructions: tries === 0 ? [...move.before, move.instruction] : [move.instruction],
       signers: move.signers,
       key: job.wallet,
     });

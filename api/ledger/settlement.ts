@@ -25,7 +25,7 @@ import { failJob } from './refund.ts';
 export interface Acknowledgements {
   announce(job: LockedJob, workerAddress: string, attempt: number): void;
   /**
-   * The acknowledgement that a settlement has to carry: undefined when the ledger has confirmed it.
+   * The acknowledgement that a job's end has to carry: undefined when the ledger has confirmed it.
    * One that was not sent yet is withdrawn, so that it is paid for once.
    */
   collect(job: LockedJob): TransactionInstruction | undefined;
@@ -157,12 +157,10 @@ export async function settleJob(
       continue;
     }
     // In `settling` the worker proved another text than it delivered.
-    return failJob(
-      context,
-      job,
-      found.status === 'settling' ? 'output_mismatch' : 'worker_error',
+    return failJob(context, job, found.status === 'settling' ? 'output_mismatch' : 'worker_error', {
       delivered,
-    );
+      acknowledgement: acknowledgements.collect(job),
+    });
   }
   return { status: 'overdue' };
 }

@@ -7,6 +7,7 @@ import { ACCOUNT_VERSION } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { IDL } from '../../programs/client/codec.ts';
 import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
+import { jobAcknowledge } from '../../programs/client/instructions.ts';
 import { LedgerUnavailableError, type Outcome } from '../../programs/client/sender/outcome.ts';
 import { coder, toCoder } from '../../testing/ledger/anchorCoder.ts';
 import { createRandom } from '../../testing/random.ts';
@@ -55,8 +56,8 @@ function createScene(sent: (Outcome | Error)[], status: JobStatus | null = 'proc
     signer: Keypair.generate(),
     connection: { getAccountInfo },
     exits: {
-      async add({ instructions: [instruction] }: { instructions: { data: Buffer }[] }) {
-        names.push(nameOf(instruction?.data ?? Buffer.alloc(0)));
+      async add({ instructions }: { instructions: { data: Buffer }[] }) {
+        names.push(instructions.map(({ data }) => nameOf(data)).join(' and '));
         const end = (sent.length > 1 ? sent.shift() : sent[0]) as Outcome | Error;
         if (end instanceof Error) throw end;
         return end;
@@ -108,6 +109,16 @@ describe('failing a job', () => {
       expect(names).toHaveLength(1);
     },
   );
+
+  it('carries the acknowledgement of the worker that had it, and goes alone once that is refused', async () => {
+    const { context, names } = createScene([refused, confirmed], 'processing');
+    const worker = Keypair.generate().publicKey;
+    const about = { programId: addresses.programId, signer: worker, gateway: worker };
+    const acknowledgement = jobAcknowledge({ ...about, job: job.address, worker, attempt: 1 });
+    const end = await ended(failJob(context, job, 'worker_error', { acknowledgement }));
+    expect(end).toEqual({ status: 'failed', signature: 'an exit' });
+    expect(names).toEqual(['job_acknowledge and job_fail', 'job_fail']);
+  });
 
   it('sends a refund once anybody may refund', async () => {
     const { context, names, at } = createScene([confirmed]);
