@@ -7,7 +7,11 @@ import type {
   WebhookList,
   WebhookObject,
 } from '../http/contracts/account.ts';
-import type { ChatCompletion, ChatCompletionChunk } from '../http/contracts/chatCompletion.ts';
+import {
+  type ChatCompletion,
+  type ChatCompletionChunk,
+  SUPPORTED_PARAMETERS,
+} from '../http/contracts/chatCompletion.ts';
 import type { DisputeAnswer, JobList, JobObject } from '../http/contracts/job.ts';
 import type { ModelList, ModelObject } from '../http/contracts/model.ts';
 import type { CodeSample } from './openApi.ts';
@@ -50,6 +54,7 @@ const model: ModelObject = {
     parameters: '8B',
     context_window: 32_768,
     long_completion_threshold: 500,
+    supported_parameters: [...SUPPORTED_PARAMETERS],
     retires_at: null,
   },
 };
@@ -136,6 +141,9 @@ export const examples = {
     usdc_value: 99.92,
     last_topup_at: '2026-11-20T12:00:00.000Z',
     api_key_created_at: '2026-11-20T12:05:00.000Z',
+    locked_credits: 8,
+    limits: { per_job_credits: 100, per_day_credits: null },
+    spent_today_credits: 8,
   } satisfies AccountObject,
   WebhookRequest: { url: webhook.url, events: webhook.events },
   CreatedWebhook: {

@@ -87,7 +87,7 @@ export function createApp(services: AppServices): Express {
   app.get('/v1/jobs', auth, getJobs({ database, unmirrored }));
   app.get('/v1/jobs/:job_id', auth, getJob({ database, unmirrored }));
   app.post('/v1/jobs/:job_id/dispute', auth, json, postDispute(services));
-  app.get('/v1/account', auth, getAccount());
+  app.get('/v1/account', auth, getAccount(services));
   app.post('/v1/webhooks', auth, json, postWebhook(services));
   app.get('/v1/webhooks', auth, getWebhooks(services));
   app.delete('/v1/webhooks/:webhook_id', auth, deleteWebhook(services));

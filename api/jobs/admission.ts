@@ -56,7 +56,7 @@ async function roomForAnswer(
       `${context_window_tokens}.`,
     {
       param: 'messages',
-      details: { prompt_tokens: promptTokens, context_window: context_window_tokens },
+      details: { prompt_tokens_at_least: promptTokens, context_window: context_window_tokens },
     },
   );
 }
@@ -73,18 +73,24 @@ export function assertAffordable(quoted: Quote, availableCredits: bigint): void 
 
 export function insufficientCredits(quoted: Quote, availableCredits: bigint): ApiError {
   const { model } = quoted;
+  const affordable = Math.min(
+    affordableTokens(priceOf(model), availableCredits),
+    model.context_window_tokens,
+  );
+  const remedy =
+    affordable > 0
+      ? `Ask for \`max_tokens\` of at most ${affordable}, or buy credits`
+      : `No request of ${model.id} is affordable. Buy credits`;
   return new ApiError(
     'insufficient_credits',
-    `This request has to lock ${quoted.lockCredits} credits and ${availableCredits} are available.`,
+    `This request has to lock ${quoted.lockCredits} credits and ${availableCredits} are available. ` +
+      `${remedy} in the web app, or with the wallet's own signature (credit_buy).`,
     {
       details: {
         credits_remaining: creditsNumber(availableCredits),
         credits_required: creditsNumber(quoted.lockCredits),
         tier: model.tier,
-        affordable_max_tokens: Math.min(
-          affordableTokens(priceOf(model), availableCredits),
-          model.context_window_tokens,
-        ),
+        affordable_max_tokens: affordable,
       },
     },
   );
@@ -101,17 +107,13 @@ export function priceOf(model: ModelRow): Price {
 
 /** The fields of the request that matter to an engine; limits and streaming are the protocol's. */
 export function chatForWorker(request: ChatCompletionRequest): Record<string, unknown> {
-  const { model, messages, temperature, top_p, stop, seed } = request;
-  const { frequency_penalty, presence_penalty } = request;
+  const { model, messages, temperature, top_p, top_k, min_p, stop, seed } = request;
+  const { frequency_penalty, presence_penalty, repetition_penalty, logit_bias } = request;
+  const { response_format, reasoning_effort, chat_template_kwargs } = request;
   return {
-    model,
-    messages,
-    temperature,
-    top_p,
-    stop,
-    seed,
-    frequency_penalty,
-    presence_penalty,
+    ...{ model, messages, temperature, top_p, top_k, min_p, stop, seed },
+    ...{ frequency_penalty, presence_penalty, repetition_penalty, logit_bias },
+    ...{ response_format, reasoning_effort, chat_template_kwargs },
   };
 }
 

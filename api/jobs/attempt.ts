@@ -9,6 +9,8 @@ import { IDLE_MS, isProofOf, type JobDeadlines, type WholeAnswer } from './job.t
 /** How one attempt ended without a whole answer. */
 export type UnprovenEnd =
   | { kind: 'context_exceeded' }
+  /** The model's server does not take this field of the request. */
+  | { kind: 'parameter_refused'; param: string }
   | { kind: 'client_gone' }
   /** No proof can come in time any more: the job ends by refund. */
   | { kind: 'overdue' }
@@ -231,6 +233,11 @@ export async function* runAttempt(
     if (cut === 'overdue') return { kind: 'overdue' };
     if (!(error instanceof WorkerFailedError)) throw error;
     if (error.code === 'context_length_exceeded' && !text) return { kind: 'context_exceeded' };
+    const { param } = error;
+    const isOfRequest = param !== undefined && task.chat[param] !== undefined;
+    if (error.code === 'parameter_refused' && isOfRequest && !text) {
+      return { kind: 'parameter_refused', param };
+    }
     if (error.code === 'empty_output' && !text) return failed('empty_output', error.code);
     // A worker's clock may be ahead of ours by a little; sooner, it would be an excuse.
     const isLate = clock.nowSeconds() >= deadlines.stopAt;

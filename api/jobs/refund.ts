@@ -23,6 +23,7 @@ const RETURN_WAIT_MS = 15_000;
 
 const failureReasons = {
   context_exceeded: 'context_length_exceeded',
+  parameter_refused: 'worker_error',
   client_gone: 'client_gone',
 } as const;
 
@@ -62,9 +63,16 @@ export function createRefunds(options: {
     async refund(job, end) {
       if (end.kind === 'overdue') return timeOut(job);
       const reason = end.kind === 'failed' ? end.reason : failureReasons[end.kind];
+      const hadWorker = end.kind !== 'failed' || !(end.busy || end.isRefused);
       // Should it not come to its end, the keeper refunds.
-      const known = await untilBack(job, work.keepGoing(job, escrow.fail(job, reason)));
+      const known = await untilBack(
+        job,
+        work.keepGoing(job, escrow.fail(job, reason, { hadWorker })),
+      );
       if (end.kind === 'context_exceeded') return contextExceeded(job, refundTxOf(known));
+      if (end.kind === 'parameter_refused') {
+        return parameterRefused(job, end.param, refundTxOf(known));
+      }
       if (end.kind === 'failed' && end.busy && known?.end.status !== 'refunded') {
         return noCapacity(job, end.busy.retryAfterMs);
       }
@@ -124,6 +132,14 @@ function jobTimeout(job: LockedJob, refundTx: string | null): ApiError {
   return new ApiError('job_timeout', `No worker finished within ${JOB_TIMEOUT_SECONDS} seconds.`, {
     details: unchargedDetails(job, refundTx),
   });
+}
+
+function parameterRefused(job: LockedJob, param: string, refundTx: string | null): ApiError {
+  return new ApiError(
+    'invalid_request',
+    `The model's server refuses '${param}' as it was sent; nothing is charged.`,
+    { param, details: unchargedDetails(job, refundTx) },
+  );
 }
 
 function contextExceeded(job: LockedJob, refundTx: string | null): ApiError {

@@ -50,6 +50,46 @@ export async function selectKeysAndAccounts(
   return keySha256s.map((hash) => found.get(hash));
 }
 
+/** What a wallet's account holds back, and allows its spender. */
+interface SpendingRow {
+  locked_credits: bigint;
+  limit_per_job_credits: bigint;
+  limit_per_day_credits: bigint;
+  /** The day of UTC, counted from 1970, that `spent_today_credits` is of. */
+  spent_day: bigint;
+  spent_today_credits: bigint;
+}
+
+/** @returns undefined before the account is opened */
+export async function selectSpending(
+  database: Database,
+  wallet: string,
+): Promise<SpendingRow | undefined> {
+  const { rows } = await database.query<SpendingRow>({
+    name: 'select_spending',
+    text: `
+      select locked_credits, limit_per_job_credits, limit_per_day_credits, spent_day,
+             spent_today_credits
+      from mirror.credit_accounts where wallet = $1`,
+    values: [wallet],
+  });
+  return rows[0];
+}
+
+/** @returns why a key is suspended; undefined when it is not, any more */
+export async function selectSuspensionReason(
+  database: Database,
+  keySha256: string,
+): Promise<string | undefined> {
+  const { rows } = await database.query<{ reason: string }>({
+    name: 'select_suspension_reason',
+    text: `select reason from service.key_suspensions
+      where key_sha256 = $1 and lifted_at is null`,
+    values: [keySha256],
+  });
+  return rows[0]?.reason;
+}
+
 /** A webhook as its owner may see it; its secret is never read here. */
 export interface WebhookRow {
   id: string;

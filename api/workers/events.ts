@@ -36,11 +36,20 @@ export class WorkerFailedError extends Error {
   readonly busy: { retryAfterMs: number | undefined } | undefined;
   /** Whether nothing listens at its endpoint. */
   readonly isRefused: boolean;
+  /** The field of the request that its model server refused, as it says. */
+  readonly param: string | undefined;
 
-  constructor(code: string, options: ErrorOptions & { busy?: WorkerFailedError['busy'] } = {}) {
+  constructor(
+    code: string,
+    options: ErrorOptions & {
+      busy?: WorkerFailedError['busy'];
+      param?: string | undefined;
+    } = {},
+  ) {
     super(`The worker failed: ${code}`, options);
     this.code = code;
     this.busy = options.busy;
+    this.param = options.param;
     this.isRefused = isConnectionRefused(options.cause);
   }
 }
@@ -58,7 +67,9 @@ const code = z
   .transform((word) => (Object.hasOwn(STATUS_OF_WORKER_ERROR, word) ? word : 'unknown_code'));
 
 /** The form of a refusal, and of an error event in the middle of an answer. */
-const errorBody = z.object({ error: z.object({ code }) });
+const errorBody = z.object({
+  error: z.object({ code, param: z.string().max(64).optional().catch(undefined) }),
+});
 
 /** In seconds; the other form, a date, would depend on the worker's clock. */
 const retryAfter = z.coerce.number().int().positive();
@@ -77,7 +88,7 @@ export async function readRefusal(response: Dispatcher.ResponseData): Promise<Wo
   const body = errorBody.safeParse(await readBoundedJson(response.body).catch(() => undefined));
   const code = body.success ? body.data.error.code : `status_${statusCode}`;
   if (statusCode !== TOO_MANY_REQUESTS && !busyCodes.has(code)) {
-    return new WorkerFailedError(code);
+    return new WorkerFailedError(code, { param: body.data?.error.param });
   }
   const seconds = retryAfter.safeParse(headerOf(headers, 'retry-after')).data;
   const retryAfterMs = seconds === undefined ? undefined : seconds * 1_000;
@@ -185,7 +196,10 @@ function readEvent(event: string | undefined, data: string): WorkerEvent[] {
       },
     ];
   }
-  if (event === 'error') throw new WorkerFailedError(parseEvent(errorBody, json).error.code);
+  if (event === 'error') {
+    const { code, param } = parseEvent(errorBody, json).error;
+    throw new WorkerFailedError(code, { param });
+  }
   const [choice] = parseEvent(chunkEvent, json).choices;
   const events: WorkerEvent[] = [];
   if (choice?.delta?.content) events.push({ type: 'content', text: choice.delta.content });

@@ -12,6 +12,8 @@ import { type ServedApp, serveApp } from './serveApp.ts';
 jest.setTimeout(60_000);
 
 const GATEWAY = 'this service';
+/** Of UTC, counted from 1970. */
+const DAY = 20_000n;
 const body = bodyWith({});
 let database: KeyedDatabase;
 let app: ServedApp;
@@ -40,6 +42,7 @@ beforeAll(async () => {
     database: counted,
     keys,
     gateway: GATEWAY,
+    nowSeconds: () => DAY * 86_400n + 7n,
     identify: createRequestIdentification(randomBytes(32)),
     completions: {
       async complete({ payer, identity, response }) {
@@ -89,6 +92,12 @@ async function claims(): Promise<number> {
 const setSpender = (spender: string) =>
   database.pool.query('update mirror.credit_accounts set spender = $1', [spender]);
 
+async function message(sent: { headers: Record<string, string> }): Promise<string> {
+  const headers = { authorization: `Bearer ${apiKey}`, ...sent.headers };
+  const response = await fetch(`${app.url}/v1/chat/completions`, { method: 'POST', headers, body });
+  return ((await response.json()) as { error: { message: string } }).error.message;
+}
+
 const forms = [
   ['', {}],
   [' with an Idempotency-Key', { 'idempotency-key': 'k' }],
@@ -105,8 +114,9 @@ describe.each(forms)('a request%s under a cached key', (_form, headers) => {
     expect([await ask({ headers }), await claims()]).toEqual(['invalid_api_key', 0]);
   });
 
-  it('is refused exactly while its key is suspended', async () => {
-    await suspendKey(database.pool, wallet);
+  it('is refused exactly while its key is suspended, with the reason', async () => {
+    await suspendKey(database.pool, wallet, 'a chargeback');
+    expect(await message({ headers })).toBe('The API key is suspended: a chargeback.');
     expect([await ask({ headers }), await claims()]).toEqual(['key_suspended', 0]);
     await reinstateKey(database.pool, wallet);
     expect(await ask({ headers })).toBe(wallet);
@@ -142,4 +152,35 @@ describe('a request under a cached key', () => {
       expect(await claims()).toBe(0);
     },
   );
+});
+
+describe('GET /v1/account', () => {
+  it.each([
+    ['today', DAY, 3],
+    ['on an earlier day', DAY - 1n, 0],
+  ])('shows what is locked, the limits, and what was spent %s', async (_when, day, spent) => {
+    await database.pool.query(
+      `update mirror.credit_accounts set locked_credits = 2, limit_per_job_credits = 9,
+         limit_per_day_credits = 18446744073709551615, spent_day = $1, spent_today_credits = 3`,
+      [day],
+    );
+    const headers = { authorization: `Bearer ${apiKey}` };
+    expect(await (await fetch(`${app.url}/v1/account`, { headers })).json()).toMatchObject({
+      credits_remaining: 5,
+      locked_credits: 2,
+      limits: { per_job_credits: 9, per_day_credits: null },
+      spent_today_credits: spent,
+    });
+  });
+});
+
+describe('GET /v1/jobs', () => {
+  it('names a query parameter that it does not know', async () => {
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const response = await fetch(`${app.url}/v1/jobs?cursor=x`, { headers });
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { error: { param: 'cursor', message: "Invalid value for 'cursor': is not known." } },
+    ]);
+  });
 });

@@ -3,6 +3,7 @@ import {
   chatCompletionRequest,
   MESSAGES_MAX,
   parseChatCompletion,
+  SUPPORTED_PARAMETERS,
 } from '../../api/http/contracts/chatCompletion.ts';
 import { ApiError } from '../../api/http/contracts/errors.ts';
 import { parseRequest } from '../../api/http/contracts/values.ts';
@@ -14,8 +15,9 @@ const valid = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
 
 /** Parts of the format that are absent or off: nobody has to heed them. */
 const OFF = [
-  ...['tools', 'functions', 'tool_choice', 'function_call', 'logit_bias', 'logprobs'],
-  ...['top_logprobs', 'n', 'response_format', 'modalities', 'audio'],
+  ...['tools', 'functions', 'tool_choice', 'function_call', 'logprobs', 'top_logprobs', 'n'],
+  ...['modalities', 'audio', 'best_of', 'prediction', 'models'],
+  ...['guided_json', 'guided_regex', 'guided_choice', 'guided_grammar'],
 ];
 
 function refusalOf(change: Record<string, unknown>): ApiError | undefined {
@@ -45,6 +47,10 @@ describe('the body of a chat completion', () => {
     [{ tools: [], functions: null, logit_bias: {}, tool_choice: 'none', logprobs: false, n: 1 }],
     [{ response_format: { type: 'text' }, stream_options: { include_usage: true } }],
     [{ a_field_from_the_future: { deep: [1] } }],
+    [{ user: 'somebody', metadata: { trace: '7' } }],
+    [{ response_format: { type: 'json_object' }, logit_bias: { 5: -100 }, top_k: -1, min_p: 0 }],
+    [{ messages: [{ role: 'assistant', content: null }] }],
+    [{ messages: [{ role: 'assistant', content: null, tool_calls: [] }] }],
     // An id of no model is `model_not_found`, which the catalog says.
     [{ model: '' }],
     [{ model: 'm'.repeat(257) }],
@@ -83,10 +89,25 @@ describe('the body of a chat completion', () => {
     ['tools', { tools: [{ type: 'function' }] }],
     ['functions', { functions: [{}] }],
     ['tool_choice', { tool_choice: 'auto' }],
-    ['logit_bias', { logit_bias: { 5: 1 } }],
+    ['logit_bias', { logit_bias: { 5: 101 } }],
+    ['top_k', { top_k: 1.5 }],
+    ['min_p', { min_p: 2 }],
+    ['repetition_penalty', { repetition_penalty: -1 }],
+    ['reasoning_effort', { reasoning_effort: 'enormous' }],
+    ['chat_template_kwargs', { chat_template_kwargs: 'thinking' }],
+    ['best_of', { best_of: 2 }],
+    ['prediction', { prediction: { type: 'content', content: 'x' } }],
+    ['models', { models: ['m', 'other'] }],
+    ['guided_json', { guided_json: { type: 'object' } }],
+    ['messages[0].content', { messages: [{ role: 'user', content: null }] }],
+    [
+      'messages[0].tool_calls',
+      { messages: [{ role: 'assistant', content: null, tool_calls: [{}] }] },
+    ],
     ['logprobs', { logprobs: true }],
     ['top_logprobs', { top_logprobs: 2 }],
-    ['response_format', { response_format: { type: 'json_object' } }],
+    ['response_format', { response_format: { type: 'xml' } }],
+    ['response_format', { response_format: { type: 'json_schema' } }],
   ])(
     'refuses a bad value and names %s [completions.required-fields] [completions.field-ranges] [completions.roles] [completions.unsupported] [completions.body-limits]',
     (param, change) => {
@@ -116,11 +137,25 @@ describe('the body of a chat completion', () => {
       surrogates,
     ],
     ['n', 2, 'only one choice is supported'],
-    ['tools', [{}], 'is not supported'],
-    ['logit_bias', { 5: 1 }, 'is not supported'],
+    ['tools', [{}], 'is not supported yet: tools are planned'],
+    ['messages[0].role', [{ role: 'tool' }], 'is not supported yet: tools are planned'],
+    ['messages', [], 'must hold at least one message'],
+    ['messages', 'hi', 'must be an array of messages'],
+    ['model', 7, 'must be a string'],
+    ['temperature', 3, 'must be at most 2'],
+    ['stream', 'yes', 'must be true or false'],
+    ['top_logprobs', 2, 'is not supported'],
   ])('explains what is wrong with %s: %j', (param, value, fault) => {
     const field = param.replace(/\[.*/, '');
     expect(refusalOf({ [field]: value })?.message).toBe(`Invalid value for '${param}': ${fault}.`);
+  });
+
+  it.each([
+    ['messages', { messages: undefined }],
+    ['model', { model: undefined }],
+    ['messages[0].role', { messages: [{ content: 'hi' }] }],
+  ])('says that %s is required where it is absent', (param, change) => {
+    expect(refusalOf(change)?.message).toBe(`'${param}' is required.`);
   });
 
   it.each([[null], [[]], ['text'], [7]])(
@@ -205,12 +240,23 @@ describe('the task that a worker receives', () => {
     const elsewhere = ['stream', 'stream_options', 'max_tokens', 'max_completion_tokens'];
     const heeded = {
       ...{ ...valid, temperature: 0.5, top_p: 0.25, stop: ['END'], seed: 7 },
-      ...{ frequency_penalty: -1, presence_penalty: 1 },
+      ...{ frequency_penalty: -1, presence_penalty: 1, repetition_penalty: 1.1, top_k: 40 },
+      ...{ min_p: 0.05, logit_bias: { 50256: -100 }, reasoning_effort: 'low' },
+      chat_template_kwargs: { enable_thinking: false },
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: 'answer', strict: true, schema: { type: 'object' } },
+      },
     };
 
     expect(asked(heeded)).toEqual(heeded);
     expect([...Object.keys(heeded), ...elsewhere, ...OFF].sort()).toEqual(
       Object.keys(chatCompletionRequest.shape).sort(),
+    );
+    expect([...SUPPORTED_PARAMETERS].sort()).toEqual(
+      [...Object.keys(heeded), ...elsewhere]
+        .filter((field) => !['model', 'messages', 'stream', 'stream_options'].includes(field))
+        .sort(),
     );
     const protocol = readDocuments().find(({ path }) => path === 'docs/worker-protocol.md');
     const [, told = ''] = /^`chat` takes (.*?)\. Other fields/m.exec(protocol?.text ?? '') ?? [];

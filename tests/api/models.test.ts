@@ -61,6 +61,15 @@ describe('GET /v1/models', () => {
     expect(data.map(({ id }) => id)).toEqual(['for-good', 'retires-soon']);
   });
 
+  it('says what a request may set, and no latency while none was observed', async () => {
+    expect(await get('/v1/models/for-good')).toMatchObject({
+      svc: {
+        median_latency_ms: null,
+        supported_parameters: expect.arrayContaining(['response_format', 'top_k', 'stop']),
+      },
+    });
+  });
+
   it('still shows by its id when a model retired', async () => {
     expect(await get('/v1/models/retired')).toMatchObject({
       id: 'retired',

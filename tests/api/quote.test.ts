@@ -72,7 +72,7 @@ describe('a quote', () => {
       code: 'context_length_exceeded',
       options: {
         param: 'messages',
-        details: { prompt_tokens: 32_768, context_window: 32_768 },
+        details: { prompt_tokens_at_least: 32_768, context_window: 32_768 },
       },
     });
   });

@@ -37,7 +37,10 @@ describe('every field of a completion', () => {
 
   /** Beside those for all: the document says of other objects that more fields are ignored. */
   const ownValues: Record<string, string[]> = {
-    response_format: ['{"type":"text"}', '{"type":"json_object"}', '{"type":["text"]}'],
+    response_format: [
+      ...['{"type":"text"}', '{"type":"json_object"}', '{"type":["text"]}', '{"type":"xml"}'],
+      '{"type":"json_schema","json_schema":{"name":"x","schema":{"type":"object"}}}',
+    ],
   };
 
   it.each(fields)('is accepted and refused as documented: %s', async (field) => {
@@ -63,8 +66,10 @@ describe('every field of a completion', () => {
     expect(fields).toEqual([
       ...['model', 'messages', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens'],
       ...['temperature', 'top_p', 'stop', 'frequency_penalty', 'presence_penalty', 'seed', 'n'],
-      ...['tools', 'functions', 'tool_choice', 'function_call', 'logit_bias', 'logprobs'],
-      ...['top_logprobs', 'response_format', 'modalities', 'audio'],
+      ...['response_format', 'top_k', 'min_p', 'repetition_penalty', 'reasoning_effort'],
+      ...['chat_template_kwargs', 'logit_bias', 'tools', 'functions', 'tool_choice'],
+      ...['function_call', 'logprobs', 'top_logprobs', 'best_of', 'prediction', 'models'],
+      ...['guided_json', 'guided_regex', 'guided_choice', 'guided_grammar', 'modalities', 'audio'],
     ]);
   });
 });
@@ -88,8 +93,8 @@ describe('a value that no model could use', () => {
     ['stop', '"\\ud800"'],
     ['max_completion_tokens', '2,"max_tokens":3'],
     ['tools', nestedArrays(100_000)],
-    ['logit_bias', '{"50256":-100}'],
-    ['logit_bias', '{"__proto__":1}'],
+    ['logit_bias', '{"50256":-101}'],
+    ['logit_bias', '{"word":1}'],
   ])("is refused with the field's name: %s %#", async (param, json, field = param) => {
     expect(await scene.send(bodyWith({ [field]: json }))).toMatchObject(refusal(param));
   });

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerOptions } from 'node:http';
+import { createBurstLimit } from '../../api/http/middleware/burstLimit.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { openKeyedDatabase } from './keyedDatabase.ts';
 import { serveApp } from './serveApp.ts';
@@ -22,6 +23,8 @@ export async function openRequestScene(serverOptions: ServerOptions = {}): Promi
   const app = await serveApp(
     {
       database: pool,
+      // Every value of every field is tried in one run.
+      bursts: createBurstLimit({ burst: 10_000, refillPerSecond: 1, nowMs: () => 0 }),
       identify: createRequestIdentification(randomBytes(32)),
       completions: {
         complete: async ({ request, response }) => void response.json({ request }),

@@ -58,7 +58,7 @@ describe('a service with the tokenizers of its models', () => {
     await expect(refused).rejects.toMatchObject({
       status: 400,
       code: 'context_length_exceeded',
-      error: { details: { prompt_tokens: window, context_window: window } },
+      error: { details: { prompt_tokens_at_least: window, context_window: window } },
     });
     expect(await service.jobs()).toHaveLength(1);
   });

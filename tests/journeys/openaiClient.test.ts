@@ -169,6 +169,7 @@ describe('the official client with another base URL and key', () => {
         },
       },
     });
+    expect(error.message).toContain('Buy credits in the web app');
   });
 
   it('throws BadRequestError for a temperature of 3 and names the field [completions.field-ranges]', async () => {

@@ -414,7 +414,7 @@ describe('the latency that a model shows', () => {
     // Each process looks at the observations every few seconds.
     const untilShown = (
       url: string,
-      expected: { median_latency_ms: number; active_workers: number },
+      expected: { median_latency_ms: number | null; active_workers: number },
     ) =>
       until(async () => {
         const response = await fetch(`${url}/v1/models/${service.model.id}`, {
@@ -427,7 +427,7 @@ describe('the latency that a model shows', () => {
       });
     await service.pool.query('delete from service.worker_observations');
     await openPool('honest', 'slow_first_token');
-    await untilShown(service.baseUrl, { median_latency_ms: 0, active_workers: 2 });
+    await untilShown(service.baseUrl, { median_latency_ms: null, active_workers: 2 });
     const other = await service.startApiProcess();
     const urls = [service.baseUrl, other.url];
     for (const url of [...urls, ...urls, service.baseUrl]) await ask({ url });

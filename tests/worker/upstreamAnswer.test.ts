@@ -59,6 +59,28 @@ describe('a job with an upstream engine', () => {
     });
   });
 
+  it.each([
+    ['top_k', { top_k: 4 }, 'Unrecognized request argument supplied: top_k'],
+    [
+      'response_format',
+      { response_format: { type: 'json_object' } },
+      'Invalid json_schema: grammar',
+    ],
+    ['logit_bias', { logit_bias: { 5: 1 }, top_k: 4 }, 'logit_bias is not allowed'],
+  ])('names the field that its upstream refuses: %s', async (param, chat, message) => {
+    upstream.answerWith((reply) => reply.refuse(400, { error: { message } }));
+    const response = await ask(chat);
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { error: { code: 'parameter_refused', param } },
+    ]);
+  });
+
+  it('blames no field that was not sent for a refusal', async () => {
+    upstream.answerWith((reply) => reply.refuse(400, { error: { message: 'top_k is bad' } }));
+    expect(await codeOf(await ask())).toBe('upstream_failed');
+  });
+
   it("forwards deltas as they arrive and proves the upstream's usage", async () => {
     const { promise: read, resolve: onRead } = Promise.withResolvers<void>();
     upstream.answerWith(async (reply) => {

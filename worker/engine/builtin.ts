@@ -4,6 +4,7 @@ import { estimatePromptTokens } from '../../common/tokenizers/tokenCounts.ts';
 import { delay } from '../../common/wait.ts';
 import type { ChatRequest } from '../protocol/contracts.ts';
 import { createStopScanner, type Engine, type FinishReason } from './engine.ts';
+import { parameterRefused } from './upstreamEvents.ts';
 
 const OPENING = 'This is the built-in engine, not a language model; it strings words together:';
 
@@ -59,6 +60,8 @@ export function createBuiltinEngine({ tokenDelayMs }: { tokenDelayMs: number }):
   return {
     kind: 'builtin',
     async *generate(chat, { tokenLimit, signal }) {
+      // Words strung together are no JSON.
+      if (chat.response_format) throw parameterRefused('response_format');
       const random = createRandom(JSON.stringify([chat.seed ?? randomUUID(), chat.messages]));
       const scanner = createStopScanner(chat.stop);
       let finishReason: FinishReason = 'stop';

@@ -74,7 +74,7 @@ export function createUpstreamEngine(upstream: {
         stream_options: { include_usage: true },
       }),
     });
-    if (!response.ok) throw await asUpstreamRefusal(response);
+    if (!response.ok) throw await asUpstreamRefusal(response, chat);
     const type = response.headers.get('content-type')?.toLowerCase();
     if (!type?.startsWith('text/event-stream') || !response.body) {
       await response.body?.cancel();

@@ -94,10 +94,32 @@ const CONTEXT_LENGTH = /context[_ ](length|size|window)|maximum context|exceeds?
 /** Statuses of servers without capacity; another worker may have some. */
 const BUSY_STATUSES = [429, 503];
 
-/** The error for an upstream's error status. It never contains the body, which may quote the prompt. */
-export async function asUpstreamRefusal(response: Response): Promise<WorkerError> {
+/** How servers name the fields that not every one takes, in the words of their refusals. */
+const REFUSED_FIELDS: Readonly<Record<string, RegExp>> = {
+  response_format: /response_format|json_schema|json_object|grammar/i,
+  top_k: /\btop_k\b/,
+  min_p: /\bmin_p\b/,
+  repetition_penalty: /repetition_penalty/,
+  logit_bias: /logit_bias/,
+  reasoning_effort: /reasoning[_.]effort/,
+  chat_template_kwargs: /chat_template|enable_thinking/,
+};
+
+/**
+ * The error for an upstream's error status. It never contains the body, which may quote the prompt.
+ *
+ * @param chat what was asked: only a field that it has can have been refused
+ */
+export async function asUpstreamRefusal(
+  response: Response,
+  chat: Record<string, unknown>,
+): Promise<WorkerError> {
   if (REFUSED_STATUSES.includes(response.status)) {
-    if (CONTEXT_LENGTH.test(await readStart(response))) return tooLong();
+    const body = await readStart(response);
+    if (CONTEXT_LENGTH.test(body)) return tooLong();
+    const sent = Object.entries(REFUSED_FIELDS).filter(([field]) => chat[field] !== undefined);
+    const param = sent.find(([, words]) => words.test(body))?.[0];
+    if (param !== undefined) return parameterRefused(param);
   } else {
     await response.body?.cancel();
   }
@@ -130,6 +152,11 @@ function parseRetryAfter(header: string | null): number | undefined {
 function asUpstreamError(data: string): WorkerError {
   if (CONTEXT_LENGTH.test(data)) return tooLong();
   return new WorkerError('upstream_failed', 'The upstream sent an error in place of its answer');
+}
+
+/** The error for a field that the engine or its upstream does not take. */
+export function parameterRefused(param: string): WorkerError {
+  return new WorkerError('parameter_refused', `The model's server refuses ${param}`, { param });
 }
 
 function tooLong(): WorkerError {

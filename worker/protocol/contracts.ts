@@ -63,6 +63,13 @@ const chatRequest = z.object({
   frequency_penalty: z.number().optional(),
   presence_penalty: z.number().optional(),
   seed: z.number().int().optional(),
+  top_k: z.number().int().optional(),
+  min_p: z.number().optional(),
+  repetition_penalty: z.number().optional(),
+  logit_bias: z.record(z.string(), z.number()).optional(),
+  response_format: z.looseObject({ type: z.string() }).optional(),
+  reasoning_effort: z.string().optional(),
+  chat_template_kwargs: z.record(z.string(), z.unknown()).optional(),
   stop: z
     .union([stopSequence, boundedArray(stopSequence, { min: 0, max: STOP_SEQUENCES_MAX })])
     .optional(),

@@ -11,15 +11,21 @@ export class WorkerError extends Error {
   readonly code: WorkerErrorCode;
   /** After how many seconds asking again may help, where that is known. */
   readonly retryAfterSeconds: number | undefined;
+  /** The field of the chat that was refused. */
+  readonly param: string | undefined;
 
   constructor(
     code: WorkerErrorCode,
     message: string,
-    options: ErrorOptions & { retryAfterSeconds?: number | undefined } = {},
+    options: ErrorOptions & {
+      retryAfterSeconds?: number | undefined;
+      param?: string | undefined;
+    } = {},
   ) {
     super(message, options);
     this.code = code;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.param = options.param;
   }
 
   get status(): number {
@@ -27,8 +33,9 @@ export class WorkerError extends Error {
   }
 
   /** The body of an error response, and the data of an `error` event. */
-  toJSON(): { error: { code: WorkerErrorCode; message: string } } {
-    return { error: { code: this.code, message: this.message } };
+  toJSON(): { error: { code: WorkerErrorCode; message: string; param?: string } } {
+    const { code, message, param } = this;
+    return { error: { code, message, ...(param !== undefined && { param }) } };
   }
 }
 

@@ -104,7 +104,7 @@ export function networkHandlers(services: NetworkServices): Handlers<typeof netw
       const data = catalog.list().map((model) => ({
         ...modelView(model, {
           activeWorkers: directory.active(model.address).length,
-          medianLatencyMs: medians.get(model.id) ?? 0,
+          medianLatencyMs: medians.get(model.id) ?? null,
         }),
         first_token_p95_ms: percentileOf(classes.get(model.id)?.classes ?? [], 0.95),
         jobs_24h: Number(jobs.get(model.id) ?? 0n),

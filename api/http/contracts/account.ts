@@ -3,6 +3,8 @@ import { EVENT_KINDS, type EventKind } from '../../../webhooks/events.ts';
 import type { WebhookRow } from '../../sql/accounts.ts';
 import { credits, ledgerAddress, textOfLength, time, usdc } from './values.ts';
 
+const limit = credits.nullable().describe('Null without a limit.');
+
 /** The balance that a key spends from. */
 export const accountObject = z.object({
   wallet: ledgerAddress.describe('The wallet that owns the key.'),
@@ -10,6 +12,11 @@ export const accountObject = z.object({
   usdc_value: usdc.describe('The same in stablecoin units.'),
   last_topup_at: time.nullable().describe('Null before the first purchase.'),
   api_key_created_at: time,
+  locked_credits: credits.describe('Our choice: locked for jobs under way.'),
+  limits: z
+    .object({ per_job_credits: limit, per_day_credits: limit })
+    .describe('Our choice: what the wallet lets this service lock.'),
+  spent_today_credits: credits.describe('Our choice: locked since midnight UTC.'),
 });
 
 export type AccountObject = z.infer<typeof accountObject>;

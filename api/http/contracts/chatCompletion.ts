@@ -67,30 +67,46 @@ const PARTS_MAX = 4_096;
 
 const textPart = z.object({ type: z.literal('text'), text: wellFormedText });
 
+const CONTENT_FORMS = 'must be a string or an array of text parts';
+
 /**
  * A string, or the text parts that some clients send instead; read as one string. It is read behind
  * the union: a form that is read inside hides what is wrong with a value of that form.
  */
 const content = z
-  .union([wellFormedText, z.array(textPart)], {
-    error: 'must be a string or an array of text parts',
-  })
+  .union([wellFormedText, z.array(textPart)], { error: CONTENT_FORMS })
   .transform((value) => (typeof value === 'string' ? value : joinParts(value)));
 
 function joinParts(parts: { text: string }[]): string {
   return parts.map((part) => part.text).join('');
 }
 
-const message = z.object({
-  role: z
-    .enum(['system', 'user', 'assistant', 'developer'], {
-      error: 'must be one of system, user, assistant',
-    })
-    // The newer name of the same role.
-    .transform((role) => (role === 'developer' ? ('system' as const) : role))
-    .describe('Our choice: `developer` is read as `system`.'),
-  content: content.describe('The text. Our choice: an array of text parts is joined.'),
-});
+const TOOLS_PLANNED = 'is not supported yet: tools are planned';
+
+const ROLES = ['system', 'user', 'assistant', 'developer'] as const;
+const TOOL_ROLES: readonly unknown[] = ['tool', 'function'];
+
+const message = z
+  .object({
+    role: z
+      .enum(ROLES, {
+        error: ({ input }) =>
+          TOOL_ROLES.includes(input) ? TOOLS_PLANNED : 'must be one of system, user, assistant',
+      })
+      // The newer name of the same role.
+      .transform((role) => (role === 'developer' ? ('system' as const) : role))
+      .describe('Our choice: `developer` is read as `system`.'),
+    content: content
+      .nullable()
+      .describe('The text; null of the assistant alone. Our choice: text parts are joined.'),
+    tool_calls: absentOr(TOOLS_PLANNED, []).describe('Our choice: refused; tools are planned.'),
+  })
+  .transform(({ role, content }, context) => {
+    if (content === null && role !== 'assistant') {
+      context.addIssue({ code: 'custom', path: ['content'], message: CONTENT_FORMS });
+    }
+    return { role, content: content ?? '' };
+  });
 
 /** null counts as absent for every optional field. */
 function optional<Schema extends z.ZodType>(schema: Schema) {
@@ -116,6 +132,45 @@ function unsupported(...off: z.ZodType[]) {
   );
 }
 
+/** Of tools, which are to come. */
+function planned(...off: z.ZodType[]) {
+  return absentOr(TOOLS_PLANNED, off).describe(
+    'Our choice: refused unless it is absent or off; tools are planned.',
+  );
+}
+
+/** A field that the model server heeds; null and what is empty count as absent. */
+function passed<Schema extends z.ZodType>(schema: Schema, error: string) {
+  return absentOr(error, [schema]).transform((value) =>
+    isEmpty(value) ? undefined : (value as z.output<Schema> | undefined),
+  );
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || (typeof value === 'object' && Object.keys(value).length === 0);
+}
+
+const schemaName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, {
+  error: 'must have 1 to 64 letters, digits, _ or -',
+});
+
+const responseFormat = z
+  .union([
+    z.looseObject({ type: z.enum(['text', 'json_object']) }),
+    z.looseObject({
+      type: z.literal('json_schema'),
+      json_schema: z.looseObject({
+        name: schemaName,
+        schema: z.record(z.string(), z.unknown()).nullish(),
+        strict: z.boolean().nullish(),
+      }),
+    }),
+  ])
+  .transform((format) => (format.type === 'text' ? undefined : format));
+
+const BIAS_MAX = 100;
+const logitBias = z.record(z.string().regex(/^\d{1,10}$/), z.number().min(-BIAS_MAX).max(BIAS_MAX));
+
 const TOKENS_MAX = 2 ** 31 - 1;
 
 const tokenCount = z
@@ -136,6 +191,8 @@ const seed = z
   .int({ error: 'must be an integer from -(2^53 - 1) to 2^53 - 1' })
   .meta({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
 
+const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
+
 export const MESSAGES_MAX = 2_048;
 /** More than there are. */
 const MODALITIES_MAX = 16;
@@ -147,9 +204,9 @@ export const chatCompletionRequest = z
       // Whatever it is, an id of no model is `model_not_found`: that is the catalog's to say.
       model: z.string().describe('The id of a model, as GET /v1/models lists it.'),
       messages: z
-        .array(message)
-        .min(1)
-        .max(MESSAGES_MAX)
+        .array(message, { error: 'must be an array of messages' })
+        .min(1, { error: 'must hold at least one message' })
+        .max(MESSAGES_MAX, { error: `must hold at most ${MESSAGES_MAX} messages` })
         .describe(
           'The conversation. Our choice: at most 2,048 messages, with 4,096 text parts in all.',
         ),
@@ -177,14 +234,41 @@ export const chatCompletionRequest = z
       n: absentOr('only one choice is supported', [z.literal(1)]).describe(
         'Our choice: 1 or absent.',
       ),
-      tools: unsupported(),
-      functions: unsupported(),
-      tool_choice: unsupported(z.literal('none')),
-      function_call: unsupported(z.literal('none')),
-      logit_bias: unsupported(),
+      response_format: passed(
+        responseFormat,
+        'must be of type text, json_object, or json_schema with a name',
+      ).describe('The form of the answer: `text`, `json_object`, or `json_schema` with a schema.'),
+      top_k: passed(z.int().min(-1).max(TOKENS_MAX), 'must be an integer from -1').describe(
+        'Our choice: sampling from the most probable tokens; -1 or 0 for all.',
+      ),
+      min_p: passed(z.number().min(0).max(1), 'must be a number from 0 to 1').describe(
+        'Our choice: the least probability, relative to the most probable token.',
+      ),
+      repetition_penalty: passed(z.number().min(0).max(2), 'must be a number from 0 to 2').describe(
+        'Our choice: above 1, repeated tokens become less probable.',
+      ),
+      reasoning_effort: passed(z.enum(EFFORTS), `must be one of ${EFFORTS.join(', ')}`).describe(
+        'How long a reasoning model thinks.',
+      ),
+      chat_template_kwargs: passed(z.record(z.string(), z.unknown()), 'must be an object').describe(
+        "Our choice: arguments of the model's chat template, such as `enable_thinking`.",
+      ),
+      logit_bias: passed(logitBias, 'must map token ids to numbers from -100 to 100').describe(
+        'From token ids to numbers from -100 to 100.',
+      ),
+      tools: planned(),
+      functions: planned(),
+      tool_choice: planned(z.literal('none')),
+      function_call: planned(z.literal('none')),
       logprobs: unsupported(z.literal(false)),
       top_logprobs: unsupported(z.literal(0)),
-      response_format: unsupported(z.looseObject({ type: z.literal('text') })),
+      best_of: unsupported(z.literal(1)),
+      prediction: unsupported(),
+      models: unsupported(),
+      guided_json: unsupported(),
+      guided_regex: unsupported(),
+      guided_choice: unsupported(),
+      guided_grammar: unsupported(),
       modalities: unsupported(z.array(z.literal('text')).max(MODALITIES_MAX)),
       audio: unsupported(),
     },
@@ -199,6 +283,13 @@ export const chatCompletionRequest = z
   );
 
 export type ChatCompletionRequest = z.infer<typeof chatCompletionRequest>;
+
+/** What a request may set; a model server that refuses one of them is heard. */
+export const SUPPORTED_PARAMETERS = [
+  ...(['max_tokens', 'max_completion_tokens', 'temperature', 'top_p', 'top_k', 'min_p'] as const),
+  ...(['frequency_penalty', 'presence_penalty', 'repetition_penalty', 'logit_bias'] as const),
+  ...(['seed', 'stop', 'response_format', 'reasoning_effort', 'chat_template_kwargs'] as const),
+] satisfies readonly (keyof ChatCompletionRequest)[];
 
 /** @throws ApiError `invalid_request` */
 export function parseChatCompletion(body: unknown): ChatCompletionRequest {

@@ -25,9 +25,10 @@ export const errorTable = {
     status: 400,
     type: 'invalid_request_error',
     meaning:
-      'The request is malformed or a field has an invalid value; `param` names the field. Of one ' +
-      'webhook too many, `details.limit` is how many a wallet may have.',
-    details: ['limit'],
+      'The request is malformed or a field has an invalid value; `param` names the field. Where the ' +
+      "model's server refuses it, `details` names the job, whose credits are back. Of one webhook " +
+      'too many, `details.limit` is how many a wallet may have.',
+    details: ['limit', 'job_id', 'credits_refunded', 'refund_tx'],
   },
   model_not_found: {
     status: 400,
@@ -41,9 +42,15 @@ export const errorTable = {
     type: 'invalid_request_error',
     meaning:
       "The messages leave no room for an answer in the model's context window. Where the service " +
-      'counts the tokens itself, nothing was locked and `prompt_tokens` tells how many there are ' +
-      'at least; where the worker counted them, the job failed and its credits are back.',
-    details: ['context_window', 'prompt_tokens', 'job_id', 'credits_refunded', 'refund_tx'],
+      'counts the tokens itself, nothing was locked and `prompt_tokens_at_least` is a lower bound ' +
+      'of their number; where the worker counted them, the job failed and its credits are back.',
+    details: [
+      'context_window',
+      'prompt_tokens_at_least',
+      'job_id',
+      'credits_refunded',
+      'refund_tx',
+    ],
   },
   missing_api_key: {
     status: 401,
@@ -192,7 +199,6 @@ export const errorTable = {
     type: 'timeout_error',
     meaning: 'No worker finished within 120 seconds; the credits are back. Safe to repeat.',
     details: ['job_id', 'credits_refunded', 'refund_tx'],
-    shouldRetry: false,
   },
   session_required: {
     status: 401,

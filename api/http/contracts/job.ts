@@ -67,8 +67,8 @@ export type JobList = z.infer<typeof jobList>;
 
 const once = { error: 'must be given once' };
 
-/** The query of GET /v1/jobs. A parameter given twice arrives as an array, and is refused. */
-export const jobListQuery = z.object({
+/** The query of GET /v1/jobs. A parameter given twice arrives as an array, and is refused, as an unknown one is. */
+export const jobListQuery = z.strictObject({
   limit: z
     .string(once)
     .regex(/^\d{1,3}$/, { error: 'must be an integer from 1 to 100' })

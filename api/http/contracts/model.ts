@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { TIERS } from '../../../programs/client/generated/vocabulary.ts';
+import { SUPPORTED_PARAMETERS } from './chatCompletion.ts';
 import { time, tokens, unixSeconds } from './values.ts';
 
 /** A model with its price and its pool of workers. */
@@ -22,15 +23,19 @@ export const modelObject = z.object({
     median_latency_ms: z
       .int()
       .min(0)
+      .nullable()
       .describe(
         'The p50 time to the first token over the pool. Our choice: of the last ten minutes; ' +
-          '0 while nothing was observed.',
+          'null while nothing was observed.',
       ),
     parameters: z.string().describe('The parameter count as a label, such as `8B`.'),
     context_window: tokens.describe('The most tokens that messages and answer have together.'),
     long_completion_threshold: tokens.describe(
       'Our choice: the most output tokens for which `credits_per_request` is the charge.',
     ),
+    supported_parameters: z
+      .array(z.enum(SUPPORTED_PARAMETERS))
+      .describe('Our choice: the fields of a completion that the model server is given.'),
     retires_at: time
       .nullable()
       .describe(

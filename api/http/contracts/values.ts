@@ -106,15 +106,56 @@ export function parseRequest<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): z.infer<Schema> {
-  const parsed = schema.safeParse(value, { reportInput: false });
+  const parsed = schema.safeParse(value, { reportInput: false, error: faultOf });
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
-  const param = formatPath(issue?.path ?? []);
+  // The path of a field that is not known ends before it.
+  const isUnknown = issue?.code === 'unrecognized_keys' && issue.path.length === 0;
+  const path = isUnknown ? issue.keys.slice(0, 1) : (issue?.path ?? []);
+  const param = formatPath(path);
   const fault = issue?.message ?? 'is invalid';
+  if (param && valueAt(value, path) === undefined) {
+    throw new ApiError('invalid_request', `'${param}' is required.`, { param });
+  }
   throw new ApiError(
     'invalid_request',
     param ? `Invalid value for '${param}': ${fault}.` : `Invalid request body: ${fault}.`,
     { ...(param && { param }) },
+  );
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  array: 'an array',
+  boolean: 'true or false',
+  int: 'an integer',
+  number: 'a number',
+  object: 'an object',
+  record: 'an object',
+  string: 'a string',
+};
+
+/** What is wrong where a field's own schema has no words for it. */
+function faultOf(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${KINDS[issue.expected] ?? 'of another type'}`;
+    case 'too_small':
+      return `must be at least ${issue.minimum}`;
+    case 'too_big':
+      return `must be at most ${issue.maximum}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.join(', ')}`;
+    case 'unrecognized_keys':
+      return 'is not known';
+    default:
+      return 'has an invalid form';
+  }
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (inner, key) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[key],
+    value,
   );
 }
 

@@ -2,6 +2,7 @@ import { creditsNumber, isoTime, sha256Text, usdcValue } from '../../../common/j
 import type { DisputeOutcome } from '../../../programs/client/generated/vocabulary.ts';
 import type { JobRow } from '../../sql/jobs.ts';
 import type { ModelRow } from '../../sql/workers.ts';
+import { SUPPORTED_PARAMETERS } from './chatCompletion.ts';
 import type { JobObject } from './job.ts';
 import type { ModelObject } from './model.ts';
 
@@ -12,7 +13,7 @@ function isoTimeOrNull(unixSeconds: bigint | null): string | null {
 /** A model as clients see it. */
 export function modelView(
   model: ModelRow,
-  observed: { activeWorkers: number; medianLatencyMs: number },
+  observed: { activeWorkers: number; medianLatencyMs: number | null },
 ): ModelObject {
   return {
     id: model.id,
@@ -28,6 +29,7 @@ export function modelView(
       parameters: model.label,
       context_window: model.context_window_tokens,
       long_completion_threshold: model.long_completion_threshold_tokens,
+      supported_parameters: [...SUPPORTED_PARAMETERS],
       retires_at: isoTimeOrNull(model.retires_at),
     },
   };

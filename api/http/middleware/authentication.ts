@@ -1,7 +1,12 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { type Database, gather } from '../../../common/postgres.ts';
 import { hashKey } from '../../account/keys.ts';
-import { type KeyAndAccount, type Payer, selectKeysAndAccounts } from '../../sql/accounts.ts';
+import {
+  type KeyAndAccount,
+  type Payer,
+  selectKeysAndAccounts,
+  selectSuspensionReason,
+} from '../../sql/accounts.ts';
 import { ApiError } from '../contracts/errors.ts';
 import type { BurstLimit } from './burstLimit.ts';
 import { requireReadablePath } from './malformedHttp.ts';
@@ -25,16 +30,30 @@ export function createKeyAdmission(database: Database): KeyAdmission {
       const key = await find(keySha256);
       if (!key || key.status === 'revoked') throw unknownKey();
       if (key.status === 'suspended') {
-        throw new ApiError('key_suspended', 'The API key is suspended.');
+        throw await suspension(database, keySha256);
       }
       return key;
     },
   };
 }
 
+/** What the indexer writes for a wallet's conduct, in words. */
+const CONDUCT: Readonly<Record<string, string>> = {
+  unpaid_endings: 'too many requests were left, or stopped, before they could be charged',
+  rejected_disputes: 'too many disputes were rejected',
+};
+
+async function suspension(database: Database, keySha256: string): Promise<ApiError> {
+  const reason = await selectSuspensionReason(database, keySha256);
+  const why = reason === undefined ? '' : `: ${CONDUCT[reason] ?? reason}`;
+  return new ApiError('key_suspended', `The API key is suspended${why}.`);
+}
+
+const ORIGIN = "Whoever signs in to this service's web app with a wallet can make its key there.";
+
 /** Of a key that nobody has, now or ever. */
 function unknownKey(): ApiError {
-  return new ApiError('invalid_api_key', 'The API key does not exist or was revoked.');
+  return new ApiError('invalid_api_key', `The API key does not exist or was revoked. ${ORIGIN}`);
 }
 
 const KEY_FORMAT = /^svc_live_[A-Za-z0-9]{32}$/;
@@ -94,7 +113,7 @@ function bearerOf(authorization: string | undefined): string {
   if (authorization === undefined) {
     throw new ApiError(
       'missing_api_key',
-      'No API key was sent. Send it as `Authorization: Bearer <API_KEY>`.',
+      `No API key was sent. Send it as \`Authorization: Bearer <API_KEY>\`. ${ORIGIN}`,
     );
   }
   const key = bearerIn(authorization);

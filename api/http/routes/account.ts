@@ -1,6 +1,8 @@
 import type { RequestHandler } from 'express';
 import { creditsNumber, isoTime, usdcValue } from '../../../common/jsonForms.ts';
+import type { Database } from '../../../common/postgres.ts';
 import type { Webhooks } from '../../account/webhooks.ts';
+import { selectSpending } from '../../sql/accounts.ts';
 import {
   type AccountObject,
   type CreatedWebhook,
@@ -12,10 +14,19 @@ import {
 import { parseRequest } from '../contracts/values.ts';
 import { authenticated } from '../middleware/authentication.ts';
 
+const DAY_SECONDS = 86_400n;
+
 /** GET /v1/account: the balance that the key spends from; credits are those available, not locked. */
-export function getAccount(): RequestHandler {
-  return (_request, response) => {
+export function getAccount(options: {
+  database: Database;
+  /** The ledger's time. */
+  nowSeconds: () => bigint;
+}): RequestHandler {
+  const { database, nowSeconds } = options;
+  return async (_request, response) => {
     const { wallet, created_at, available_credits, last_topup_at } = authenticated(response);
+    const spending = await selectSpending(database, wallet);
+    const isToday = spending?.spent_day === nowSeconds() / DAY_SECONDS;
     const credits = available_credits ?? 0n;
     response.json({
       wallet,
@@ -23,8 +34,20 @@ export function getAccount(): RequestHandler {
       usdc_value: usdcValue(credits),
       last_topup_at: last_topup_at === null ? null : isoTime(last_topup_at),
       api_key_created_at: created_at.toISOString(),
+      locked_credits: creditsNumber(spending?.locked_credits ?? 0n),
+      limits: {
+        per_job_credits: limitView(spending?.limit_per_job_credits),
+        per_day_credits: limitView(spending?.limit_per_day_credits),
+      },
+      spent_today_credits: creditsNumber(isToday ? spending.spent_today_credits : 0n),
     } satisfies AccountObject);
   };
+}
+
+/** A limit beyond what JSON can carry, as the absent one, is above every balance. */
+function limitView(credits: bigint | undefined): number | null {
+  const isLimit = credits !== undefined && credits <= BigInt(Number.MAX_SAFE_INTEGER);
+  return isLimit ? creditsNumber(credits) : null;
 }
 
 /** POST /v1/webhooks: the only answer that ever shows a secret, and only one that we made. */

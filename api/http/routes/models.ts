@@ -18,7 +18,7 @@ async function modelViewer(services: ModelServices) {
   return (model: ModelRow) =>
     modelView(model, {
       activeWorkers: services.directory.active(model.address).length,
-      medianLatencyMs: medians.get(model.id) ?? 0,
+      medianLatencyMs: medians.get(model.id) ?? null,
     });
 }
 

@@ -60,7 +60,7 @@ const columns: readonly Column<ConsoleModel>[] = [
     isNumber: true,
     cell: ({ svc, first_token_p95_ms }) => (
       <>
-        {formatMs(svc.median_latency_ms || null)}
+        {formatMs(svc.median_latency_ms)}
         <div className="soft">{formatMs(first_token_p95_ms)}</div>
       </>
     ),
