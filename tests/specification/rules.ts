@@ -17,7 +17,7 @@ const RULES: Readonly<Record<string, string>> = {
     'Sampling fields out of their ranges are refused, and the field is named.',
   'completions.roles': 'Messages are from system, user or assistant; developer is read as system.',
   'completions.unsupported':
-    'Tools, functions, logit bias, log probabilities, several choices, response formats and media are refused unless off.',
+    'Tools, functions, log probabilities, several choices, predictions and media are refused unless off.',
   'completions.body-limits':
     'A body above 4 MiB, more than 2,048 messages, or what is no JSON object is a 400.',
   'completions.plain':
