@@ -10,7 +10,15 @@ import { createAdmission } from '../../worker/jobs/admission.ts';
 import { createJobLookup } from '../../worker/ledger/jobLookup.ts';
 import { createWorkerLedger } from '../../worker/ledger/ledger.ts';
 import { interceptedRpc } from '../client/interceptedRpc.ts';
-import { codeOf, freshAddress, type JobFields, openScene, type Scene } from './scene.ts';
+import {
+  codeOf,
+  freshAddress,
+  type JobFields,
+  MODEL_ID,
+  openScene,
+  type Scene,
+  TOKEN_LIMIT,
+} from './scene.ts';
 import { paddedKeys } from './writableLedger.ts';
 
 let scene: Scene;
@@ -112,6 +120,23 @@ describe('a job runs when the ledger', () => {
     const proven = { status: 'settling', attempt: 1, worker: freshAddress() };
     const response = await scene.ask(await scene.lock(proven), { body: { attempt: 2 } });
     expect(response.status).toBe(200);
+  });
+
+  it('and gives it time for a proof until five seconds before its refund', async () => {
+    const { worker, gateway, keys } = scene;
+    const ledger = createWorkerLedger({ rpc: scene.ledger.rpc, programId: PROGRAM_ID, worker });
+    const terms = { gateways: [gateway], shareMinBasisPoints: 0 };
+    const own = { programId: PROGRAM_ID, worker, proofKey: keys.proof.publicKey, terms };
+    const lookup = createJobLookup(ledger, 1);
+    const { admit } = createAdmission(ledger, lookup, own, async () => undefined);
+    const { id, address } = await scene.lock({ lockedSecondsAgo: 80 });
+    const request = {
+      ...{ job_id: id, job_address: address, worker_address: worker, program_id: PROGRAM_ID },
+      ...{ attempt: 1, token_limit: TOKEN_LIMIT, chat: { model: MODEL_ID, messages: [] } },
+    };
+    const admitted = await admit(request, keys.hotSigner.publicKey, false);
+    const { deadlineSeconds, unixSeconds, proofDueMs } = admitted;
+    expect(proofDueMs).toBe((Number(deadlineSeconds - unixSeconds) - 5) * 1_000);
   });
 
   it('shows it to the worker a little later than to the caller', async () => {

@@ -10,6 +10,7 @@ import type { Admitted } from '../../worker/jobs/admission.ts';
 import { createAttempts } from '../../worker/jobs/attempts.ts';
 import { createJobs } from '../../worker/jobs/jobs.ts';
 import { createProofSigner } from '../../worker/jobs/output.ts';
+import { WorkerError } from '../../worker/protocol/errors.ts';
 import { readAnswer } from './events.ts';
 import { freshAddress, MODEL_ID } from './scene.ts';
 
@@ -74,6 +75,20 @@ describe('a running job', () => {
     expect(text).toContain('word ');
     expect(error).toMatchObject({ code: 'deadline_passed' });
     expect(proof).toBeUndefined();
+  });
+
+  it('says why it was aborted, whatever its engine says of that', async () => {
+    const engine: Engine = {
+      kind: 'upstream',
+      async *generate(_chat, { signal }) {
+        yield { type: 'text', text: 'word ' };
+        await once(signal, 'abort');
+        throw new WorkerError('upstream_failed', 'The connection was reset');
+      },
+    };
+    const url = await serveJobs(engine, Promise.resolve({ ...ADMITTED, proofDueMs: 50 }));
+    const { error } = await readAnswer(await fetch(url));
+    expect(error).toMatchObject({ code: 'deadline_passed' });
   });
 
   it('pauses its engine while its caller does not read', async () => {

@@ -135,6 +135,22 @@ describe('a job with an upstream engine', () => {
     });
   });
 
+  it('gives its text as the first choice of its chunks', async () => {
+    upstream.answerWith((reply) => {
+      reply.text('Hello');
+      reply.finish('stop');
+      reply.done();
+      reply.end();
+    });
+    const chunks: string[] = [];
+    for await (const { event, data } of readEvents(await ask())) {
+      if (event === undefined) chunks.push(data);
+    }
+    expect(chunks).toHaveLength(3);
+    for (const chunk of chunks)
+      expect(JSON.parse(chunk)).toMatchObject({ choices: [{ index: 0 }] });
+  });
+
   it("asks for each model by the upstream's own name", async () => {
     const models = new Map([[MODEL_ID, 'Org/Test-8B:latest']]);
     const engine = createUpstreamEngine({ url: upstream.url, models, model: 'another' });
