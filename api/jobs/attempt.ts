@@ -1,3 +1,4 @@
+import { answerCharactersMax } from '../../common/tokenizers/tokenCounts.ts';
 import { delay } from '../../common/wait.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import type { FinishReason } from '../http/response/delivery.ts';
@@ -53,10 +54,6 @@ export interface TextEvent {
 /** Why a signal aborted; without one, each would make an error with a stack. */
 const OVER = 'over';
 
-/** Accepted text per token of the limit: above any tokenizer's longest words, below abuse. */
-const CHARACTERS_PER_TOKEN_MAX = 64;
-const CHARACTERS_SPARE = 65_536;
-
 /** Shortly before the deadline, an answer that stood still for longer than this is not worth proving. */
 const STANDSTILL_MS = 10_000;
 
@@ -92,7 +89,7 @@ export async function* runAttempt(
   const startedMs = performance.now();
   const connection = new AbortController();
   const over = new AbortController();
-  const textMax = task.tokenLimit * CHARACTERS_PER_TOKEN_MAX + CHARACTERS_SPARE;
+  const textMax = answerCharactersMax(task.tokenLimit);
   const worker: TextEvent['worker'] = { address: reservation.worker.address, engine: null };
   let text = '';
   let firstTokenMs = 0;

@@ -19,6 +19,17 @@ export function estimatePromptTokens(messages: readonly { content: string }[]): 
   return Math.ceil(bytes / PROMPT_BYTES_PER_TOKEN);
 }
 
+/** The longest tokens of common vocabularies, runs of spaces, have 128 characters. */
+const CHARACTERS_PER_TOKEN_MAX = 128;
+
+/**
+ * The longest text of an answer, in UTF-16 code units. A worker cuts its text off there, so that the
+ * API may blame whoever sends more.
+ */
+export function answerCharactersMax(tokenLimit: number): number {
+  return tokenLimit * CHARACTERS_PER_TOKEN_MAX;
+}
+
 /** Counts tokens as a model does, or within the bounds of `common/tokenizers/tokenCounts.ts` where it cannot. */
 export interface TokenCounts {
   /** The least number of tokens that a conversation holds for this model. */

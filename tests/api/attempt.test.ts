@@ -3,9 +3,11 @@ import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { type AttemptOptions, runAttempt } from '../../api/jobs/attempt.ts';
 import { checkProof } from '../../api/jobs/job.ts';
+import { answerCharactersMax } from '../../common/tokenizers/tokenCounts.ts';
 import { proofMessage, sign } from '../../programs/client/proof.ts';
 
 const TEXT = 'Hello.';
+const TOKEN_LIMIT = 10;
 const key = () => Keypair.generate().publicKey;
 const programId = key();
 const job = key();
@@ -33,7 +35,7 @@ async function attempt(proof: ReturnType<typeof proofOf>, text = TEXT) {
       worker: { address: worker.toBase58(), proof_key: proofKey.publicKey.toBase58() },
       observeFirstToken: () => undefined,
     },
-    task: { jobAddress: job, attempt: 1, tokenLimit: 10 },
+    task: { jobAddress: job, attempt: 1, tokenLimit: TOKEN_LIMIT },
     workers: { submit: ask },
     clock: { nowSeconds: () => 0n, waitUntil: () => new Promise(() => undefined) },
     deadlines: { stopAt: 1n, proofDueAt: 1n },
@@ -71,6 +73,15 @@ describe('a complete answer', () => {
   it('is not proven without any text', async () => {
     expect((await attempt(proofOf(''), '')).end).toMatchObject({
       ...{ kind: 'failed', reason: 'empty_output', hasText: false },
+    });
+  });
+
+  it('may be as long as workers let it become, and fails beyond that', async () => {
+    const longest = 'x'.repeat(answerCharactersMax(TOKEN_LIMIT));
+    expect((await attempt(proofOf(longest), longest)).end.kind).toBe('whole');
+    const longer = `${longest}x`;
+    expect((await attempt(proofOf(longer), longer)).end).toMatchObject({
+      ...{ kind: 'failed', reason: 'worker_error', cause: 'text_too_long' },
     });
   });
 });

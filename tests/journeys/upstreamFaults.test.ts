@@ -79,7 +79,8 @@ type Fault =
   | UpstreamFault
   | 'refuses the connection'
   | 'has a name that does not resolve'
-  | 'hangs in its TLS handshake';
+  | 'hangs in its TLS handshake'
+  | 'sends long deltas without end';
 
 const OUTCOMES: Record<Fault, Outcome> = {
   'refuses the connection': REFUSED,
@@ -100,6 +101,7 @@ const OUTCOMES: Record<Fault, Outcome> = {
   'sends an error in its stream': BROKEN,
   // Cut off at the token limit, for the price of the limit.
   'does not end': { plain: [200], stream: [200], charge: 40n },
+  'sends long deltas without end': { plain: [200], stream: [200], charge: 40n },
   // For a thousand tokens, which it says are five thousand: those would cost 20 credits.
   'counts five times': { plain: [200], stream: [200], charge: 4n, chargeMax: 8n },
 };
@@ -113,6 +115,14 @@ function engineFor(fault: Fault): Engine {
       return createUpstreamEngine({ url: 'http://upstream.invalid/v1' });
     case 'hangs in its TLS handshake':
       return createUpstreamEngine({ url: `https://127.0.0.1:${port}/v1` });
+    case 'sends long deltas without end':
+      upstream.answerWith(async (reply) => {
+        const closed = reply.closed.then(() => true);
+        const paused = () => new Promise<false>((resolve) => setImmediate(resolve, false));
+        do reply.text('word '.repeat(20_000));
+        while (!(await Promise.race([closed, paused()])));
+      });
+      return createUpstreamEngine({ url: upstream.url });
     default:
       upstream.answerWith((reply) => playUpstreamFault(fault, reply));
       return createUpstreamEngine({ url: upstream.url });
@@ -148,7 +158,7 @@ describe('an upstream that', () => {
 
   it('has every fault that the seeded faults draw', () => {
     expect(faults).toEqual(expect.arrayContaining(Object.keys(UPSTREAM_FAULTS)));
-    expect(faults).toHaveLength(18);
+    expect(faults).toHaveLength(19);
   });
 
   describe.each(['plain', 'stream'] as const)('%s', (form) => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '../../common/logger.ts';
-import { estimateTokens } from '../../common/tokenizers/tokenCounts.ts';
+import { answerCharactersMax, estimateTokens } from '../../common/tokenizers/tokenCounts.ts';
 import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
 import { readAnswer, readEvents } from './events.ts';
 import { codeOf, MODEL_ID, openScene, type Scene, TOKEN_LIMIT } from './scene.ts';
@@ -243,6 +243,41 @@ describe('a job with an upstream engine', () => {
     expect(finishReason).toBe('length');
     expect(proof).toMatchObject({ completion_tokens: TOKEN_LIMIT });
     await closed;
+  });
+
+  it.each([
+    ['one long delta', 1],
+    ['deltas without end', 20],
+  ])('cuts off and proves a text of %s that no API would accept', async (_what, deltas) => {
+    const charactersMax = answerCharactersMax(TOKEN_LIMIT);
+    upstream.answerWith((reply) => {
+      for (let sent = 0; sent < deltas; sent += 1) reply.text('x'.repeat(charactersMax / 10 + 1));
+      if (deltas > 1) return;
+      reply.text('x'.repeat(charactersMax));
+      reply.finish('stop');
+      reply.usage(9, 3);
+      reply.done();
+      reply.end();
+    });
+    const { text, finishReason, proof } = await readAnswer(await ask());
+    expect([text.length, finishReason]).toEqual([charactersMax, 'length']);
+    expect(proof).toMatchObject({ output_hash: hashOf(text), completion_tokens: TOKEN_LIMIT });
+  });
+
+  it('sends a long delta in pieces that end between characters', async () => {
+    const long = `x${'👋'.repeat(40_000)}`;
+    upstream.answerWith((reply) => {
+      reply.text(long);
+      reply.finish('stop');
+      reply.done();
+      reply.end();
+    });
+    const { text, deltas, proof } = await readAnswer(
+      await scene.ask(await scene.lock({ token_limit: 1_000 }), { body: { token_limit: 1_000 } }),
+    );
+    expect(text).toBe(long);
+    expect(deltas.every((delta) => delta.isWellFormed() && delta.length <= 65_536)).toBe(true);
+    expect(proof).toMatchObject({ output_hash: hashOf(long) });
   });
 
   it('ends at a stop sequence that the upstream ignores, and disconnects from it', async () => {

@@ -1,5 +1,9 @@
 import { createHash } from 'node:crypto';
-import { estimatePromptTokens, estimateTokens } from '../../common/tokenizers/tokenCounts.ts';
+import {
+  answerCharactersMax,
+  estimatePromptTokens,
+  estimateTokens,
+} from '../../common/tokenizers/tokenCounts.ts';
 import type { Engine, EngineEvent } from '../engine/engine.ts';
 import type { JobRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
@@ -19,6 +23,8 @@ interface Transcript {
   readonly text: string;
   /** Its length in UTF-8. */
   readonly bytes: number;
+  /** Its length in UTF-16 code units, with what is held back. */
+  readonly characters: number;
   /** Deltas of the engine that held text; an engine sends at least one token in each. */
   readonly deltas: number;
 }
@@ -65,6 +71,9 @@ function createTranscript(): Transcript {
     get bytes() {
       return bytes;
     },
+    get characters() {
+      return text.length + held.length;
+    },
     get deltas() {
       return deltas;
     },
@@ -76,8 +85,8 @@ type Ending = Extract<EngineEvent, { type: 'end' }>;
 /** The end of an answer that was stopped: the text that was sent is the whole answer. */
 const CUT_OFF: Ending = { type: 'end', finishReason: 'length' };
 
-/** The longest tokens of common vocabularies, runs of spaces, have 128 bytes. */
-const BYTES_PER_TOKEN_MAX = 128;
+/** Readers bound the length of an event, so a longer delta is sent in pieces. */
+const PIECE_CHARACTERS_MAX = 65_536;
 const U32_MAX = 0xffff_ffff;
 
 /**
@@ -120,8 +129,18 @@ export async function answer(work: {
     await stream.send(chunk({ content: text }));
   }
 
-  function isOverLimit(): boolean {
-    return transcript.deltas >= tokenLimit || transcript.bytes >= tokenLimit * BYTES_PER_TOKEN_MAX;
+  /** Sends a delta as far as the answer may be so long. @returns whether that was all of it */
+  async function sendWithinLimit(delta: string): Promise<boolean> {
+    for (let at = 0; at < delta.length; at += PIECE_CHARACTERS_MAX) {
+      const piece = delta.slice(at, at + PIECE_CHARACTERS_MAX);
+      const left =
+        transcript.deltas < tokenLimit
+          ? answerCharactersMax(tokenLimit) - transcript.characters
+          : 0;
+      await send(transcript.add(piece.slice(0, left)));
+      if (piece.length > left) return false;
+    }
+    return true;
   }
 
   async function relay(): Promise<Ending> {
@@ -134,8 +153,7 @@ export async function answer(work: {
         await stream.alive();
         continue;
       }
-      if (isOverLimit()) return CUT_OFF;
-      await send(transcript.add(event.text));
+      if (!(await sendWithinLimit(event.text))) return CUT_OFF;
     }
     throw new WorkerError('upstream_failed', 'The answer ended before it was complete');
   }
