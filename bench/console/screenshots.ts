@@ -14,6 +14,11 @@ const THEMES = ['light', 'dark'] as const;
 const WIDTHS = [1280, 390] as const;
 const HEIGHT = 800;
 const JOBS = 12;
+/** Accounts of the development wallet with pages of their own. */
+const DUTIES = [
+  ['operator', 'operator'],
+  ['arbiter', 'arbiter'],
+] as const;
 const SETTLE_MS = 600;
 
 const stack = readStackFile(STACK_FOLDER);
@@ -28,6 +33,15 @@ for (const colorScheme of THEMES) {
     const context = await browser.newContext({ colorScheme, viewport });
     await shoot(await signIn(context, stack.baseUrl, 'wallet'), stack, `${colorScheme}-${width}`);
     await context.close();
+    for (const [account, name] of DUTIES) {
+      const other = await browser.newContext({ colorScheme, viewport });
+      const page = await signIn(other, stack.baseUrl, account);
+      await page.goto(`${stack.baseUrl}/console/${name}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.waitForTimeout(SETTLE_MS);
+      await page.screenshot({ path: join(TARGET, `${name}-${colorScheme}-${width}.png`) });
+      await other.close();
+    }
   }
 }
 await browser.close();
@@ -49,7 +63,8 @@ async function shoot(page: Page, { baseUrl }: StackDescription, suffix: string):
     await page.waitForTimeout(SETTLE_MS);
     await page.screenshot({ path: join(TARGET, `${name}-${suffix}.png`) });
   };
-  for (const path of [...APP_PATHS.filter((one) => !one.includes(':')), '/verify']) {
+  const paths = APP_PATHS.filter((one) => !/:|operator|arbiter/.test(one));
+  for (const path of [...paths, '/verify']) {
     await page.goto(`${baseUrl}${path}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
     await take(path.split('/').at(-1) === 'console' ? 'home' : (path.split('/').at(-1) ?? ''));

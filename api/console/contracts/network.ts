@@ -48,7 +48,7 @@ const consoleWorker = z.object({
   status: z.enum(WORKER_STATUSES),
   is_answering: z.boolean().describe('Whether it answered a probe in the last 30 s.'),
   models: z.array(z.string()).describe('Ids of the models it hosts.'),
-  stake_tokens: amountText.describe('In the smallest unit of the stake token.'),
+  stake_tokens: amountText.describe('Whole tokens.'),
   unstaking_tokens: amountText,
   unstake_ready_at: timeNullable,
   jobs_settled: z.int().min(0),

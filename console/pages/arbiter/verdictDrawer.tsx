@@ -182,7 +182,7 @@ function verdictPlan(decision: {
         : [
             `${dispute.credits_charged} credits are owed to the wallet.`,
             ...(verdict === 'upheld_worker'
-              ? [`The worker loses up to ${dispute.slash_tokens} of its staked units.`]
+              ? [`The worker loses up to ${dispute.slash_tokens} staked tokens.`]
               : []),
           ],
   };

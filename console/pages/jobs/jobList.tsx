@@ -94,7 +94,7 @@ function Cells({ job, href }: { readonly job: ConsoleJob; readonly href: string 
       <span role="cell">
         <JobState status={job.status} />
       </span>
-      <span role="cell" className="mono">
+      <span role="cell" className={joinClasses('mono', styles.id)}>
         <Link href={href} title={job.id} onClick={(event) => event.stopPropagation()}>
           {shortenJobId(job.id)}
         </Link>

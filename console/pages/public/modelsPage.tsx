@@ -35,7 +35,7 @@ const columns: readonly Column<ConsoleModel>[] = [
       ),
   },
   {
-    title: 'Credits per request',
+    title: 'Per request',
     isNumber: true,
     cell: ({ svc }) => (
       <>
@@ -45,18 +45,18 @@ const columns: readonly Column<ConsoleModel>[] = [
     ),
   },
   {
-    title: 'Per 1,000 tokens above',
+    title: 'Per 1,000 tokens',
     isNumber: true,
     cell: ({ svc }) => (
       <>
         {formatCount(svc.credits_per_1k_tokens)}
-        <div className="soft">{formatCount(svc.long_completion_threshold)} tokens</div>
+        <div className="soft">above {formatCount(svc.long_completion_threshold)}</div>
       </>
     ),
   },
   { title: 'Context', isNumber: true, cell: ({ svc }) => formatCount(svc.context_window) },
   {
-    title: 'First token p50 / p95',
+    title: 'First token',
     isNumber: true,
     cell: ({ svc, first_token_p95_ms }) => (
       <>

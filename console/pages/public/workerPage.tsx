@@ -40,7 +40,6 @@ export default function WorkerPage() {
 
 function Detail({ worker }: { readonly worker: WorkerDetail }) {
   const explorer = useExplorer();
-  const { stake_decimals: decimals } = worker;
   return (
     <>
       <Section title="Service">
@@ -50,7 +49,7 @@ function Detail({ worker }: { readonly worker: WorkerDetail }) {
             ['First token p50', formatMs(worker.first_token_p50_ms)],
             ['First token p95', formatMs(worker.first_token_p95_ms)],
             ['Jobs settled', formatCount(worker.jobs_settled)],
-            ['Stake', formatStake(worker.stake_tokens, decimals)],
+            ['Stake', formatStake(worker.stake_tokens)],
           ]}
         />
       </Section>
@@ -76,7 +75,7 @@ function Detail({ worker }: { readonly worker: WorkerDetail }) {
             ['Registered', <Time key="f" time={worker.registered_at} />],
             worker.unstaking_tokens !== '0' && [
               'Unstaking',
-              `${formatStake(worker.unstaking_tokens, decimals)}${worker.unstake_ready_at ? `, ready ${formatTime(worker.unstake_ready_at)}` : ''}`,
+              `${formatStake(worker.unstaking_tokens)}${worker.unstake_ready_at ? `, ready ${formatTime(worker.unstake_ready_at)}` : ''}`,
             ],
           ]}
         />
@@ -95,7 +94,7 @@ function Detail({ worker }: { readonly worker: WorkerDetail }) {
               {
                 title: 'Tokens',
                 isNumber: true,
-                cell: ({ stake_tokens }) => formatStake(stake_tokens, decimals),
+                cell: ({ stake_tokens }) => formatStake(stake_tokens),
               },
               {
                 title: 'Transaction',

@@ -1,12 +1,10 @@
 import type { ConsoleWorker } from '../../../api/console/contracts/index.ts';
+import { formatCount } from '../../design/credits.tsx';
 import { State, type Tone } from '../../design/state.tsx';
 
-/** Tokens of the stake, from their smallest unit. */
-export function formatStake(amount: string, decimals: number): string {
-  const digits = amount.padStart(decimals + 1, '0');
-  const whole = BigInt(digits.slice(0, digits.length - decimals)).toLocaleString('en-US');
-  const rest = digits.slice(digits.length - decimals).replace(/0+$/, '');
-  return rest ? `${whole}.${rest}` : whole;
+/** The program counts stakes in whole tokens. */
+export function formatStake(tokens: string): string {
+  return formatCount(BigInt(tokens));
 }
 
 export function formatShare(share: number | null): string {

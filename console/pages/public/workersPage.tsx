@@ -10,7 +10,7 @@ import { type Column, Table } from '../../design/table.tsx';
 import { formatMs } from '../../design/time.tsx';
 import { formatShare, formatStake, WorkerState } from './workerValues.tsx';
 
-const columnsFor = (decimals: number): readonly Column<ConsoleWorker>[] => [
+const columns: readonly Column<ConsoleWorker>[] = [
   {
     title: 'Worker',
     cell: ({ address }) => (
@@ -35,7 +35,7 @@ const columnsFor = (decimals: number): readonly Column<ConsoleWorker>[] => [
   {
     title: 'Stake',
     isNumber: true,
-    cell: ({ stake_tokens }) => formatStake(stake_tokens, decimals),
+    cell: ({ stake_tokens }) => formatStake(stake_tokens),
   },
   { title: 'Jobs settled', isNumber: true, cell: ({ jobs_settled }) => formatCount(jobs_settled) },
 ];
@@ -49,7 +49,7 @@ export default function WorkersPage() {
         title="Workers"
         lead={
           data &&
-          `Each stakes at least ${formatStake(data.minimum_stake_tokens, data.stake_decimals)} tokens, and loses some for two proofs of one attempt.`
+          `Each stakes at least ${formatStake(data.minimum_stake_tokens)} tokens, and loses some for two proofs of one attempt.`
         }
       />
       {workers.isLoading && <Loading what="the workers" />}
@@ -69,7 +69,7 @@ export default function WorkersPage() {
         ) : (
           <Table
             caption="Registered workers"
-            columns={columnsFor(data.stake_decimals)}
+            columns={columns}
             rows={data.data}
             rowKey={({ address }) => address}
           />
