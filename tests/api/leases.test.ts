@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  jest,
+} from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import type pg from 'pg';
+import { createIdempotency, type Idempotency, type NewClaim } from '../../api/jobs/idempotency.ts';
+import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
+import { createLogger } from '../../common/logger.ts';
+import { createPool } from '../../common/postgres.ts';
+import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
+
+const WALLET = Keypair.generate().publicKey.toBase58();
+const INTERVAL_MS = 5_000;
+
+const identify = createRequestIdentification(randomBytes(32));
+let database: TestDatabase;
+let pool: pg.Pool;
+let idempotency: Idempotency;
+let isDatabaseAway: boolean;
+let renewals: number;
+/** The last one; it never rejects. */
+let renewal: Promise<unknown>;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.close();
+});
+
+beforeEach(async () => {
+  isDatabaseAway = false;
+  renewals = 0;
+  renewal = Promise.resolve();
+  await pool.query('truncate service.idempotent_requests');
+  // The database's own times are real: its leases are set instead.
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'Date'] });
+  idempotency = createIdempotency({
+    database: { query: reachable } as typeof pool,
+    findStatus: async () => 'processing',
+    failOrphan: async () => 'failed',
+    nowMs: Date.now,
+    logger: createLogger({ name: 'test', level: 'silent' }),
+  });
+});
+
+afterEach(() => {
+  idempotency.close();
+  jest.useRealTimers();
+});
+
+function reachable(query: pg.QueryConfig): Promise<pg.QueryResult> {
+  if (query.name !== 'renew_leases') return pool.query(query);
+  renewals += 1;
+  const answered = isDatabaseAway
+    ? Promise.reject(new Error('connect ECONNREFUSED'))
+    : pool.query(query);
+  renewal = answered.catch(() => undefined);
+  return answered;
+}
+
+async function claim(): Promise<NewClaim> {
+  const creditAccount = Keypair.generate().publicKey;
+  const id = formatJobId(createJobId({ nowMs: Date.now(), creditAccount }).bytes);
+  const rawBody = randomBytes(8);
+  const request = { wallet: WALLET, apiKey: 'x', rawBody, idempotencyKey: undefined };
+  const claimed = await idempotency.claim(identify({ ...request, retryCount: undefined }), id);
+  if (claimed.status !== 'new') throw new Error('the request was taken for a repeat');
+  return claimed;
+}
+
+/** Lets seconds pass, and each renewal that falls due end. */
+async function pass(seconds: number): Promise<void> {
+  for (let passedMs = 0; passedMs < seconds * 1_000; passedMs += INTERVAL_MS) {
+    await jest.advanceTimersByTimeAsync(INTERVAL_MS);
+    await renewal;
+    // What follows the statement, and sets the next timer.
+    await nextTurn();
+  }
+}
+
+const setLease = (seconds: number) =>
+  pool.query(
+    `update service.idempotent_requests
+     set lease_expires_at = now() + make_interval(secs => $1)`,
+    [seconds],
+  );
+
+async function leaseSeconds(): Promise<number> {
+  const { rows } = await pool.query(
+    `select extract(epoch from lease_expires_at - now())::float8 as left
+     from service.idempotent_requests`,
+  );
+  return rows[0].left;
+}
+
+describe('the lease of a running job', () => {
+  it('is renewed every 5 s, so that a job of 100 s may still be settled', async () => {
+    const { lease } = await claim();
+    for (let passed = 0; passed < 100; passed += 20) {
+      await setLease(1);
+      await pass(20);
+      expect(lease.state()).toBe('held');
+      expect(await leaseSeconds()).toBeGreaterThan(20);
+    }
+    expect(renewals).toBe(20);
+  });
+
+  it('lapses after 30 s without a renewal, and is held again after the next one', async () => {
+    const { lease } = await claim();
+    isDatabaseAway = true;
+    await pass(25);
+    expect(lease.state()).toBe('held');
+    await pass(5);
+    expect(lease.state()).toBe('lapsed');
+    isDatabaseAway = false;
+    await pass(5);
+    expect(lease.state()).toBe('held');
+  });
+
+  it('is lost at the renewal that finds it taken, and is renewed no more', async () => {
+    const { lease } = await claim();
+    await pool.query(`update service.idempotent_requests set leased_by = 'another job'`);
+    await pass(5);
+    expect(lease.state()).toBe('lost');
+    await pass(5);
+    expect(renewals).toBe(1);
+  });
+
+  it.each(['end', 'release'] as const)('is renewed no more after its %s', async (end) => {
+    const claimed = await claim();
+    await pass(5);
+    await claimed[end]();
+    await pass(10);
+    expect(renewals).toBe(1);
+  });
+
+  it('is renewed for 180 s at most', async () => {
+    const { lease } = await claim();
+    await pass(240);
+    expect(lease.state()).toBe('lapsed');
+    expect(renewals).toBeLessThanOrEqual(36);
+  });
+});
