@@ -17,6 +17,7 @@ import { assertDevelopment } from './console/developmentWallet.ts';
 import { type PageFiles, readPageFiles } from './console/pages/files.ts';
 import { createChangeStreams } from './console/stream/changes.ts';
 import { createApp } from './http/app.ts';
+import { createLargeBodies } from './http/largeBodies/largeBodies.ts';
 import { createKeyAdmission } from './http/middleware/authentication.ts';
 import { createBurstLimit, createLimit } from './http/middleware/burstLimit.ts';
 import { createReadiness } from './http/routes/readiness.ts';
@@ -221,7 +222,10 @@ export async function startApi(
     logger,
     nowSeconds: clock.nowSeconds,
   });
+  const largeBodies = createLargeBodies({ logger });
+  shutdown.add('large bodies', largeBodies.close);
   const app = createApp({
+    largeBodies,
     database: pool,
     logger,
     catalog,

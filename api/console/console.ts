@@ -5,6 +5,7 @@ import { createAddresses } from '../../programs/client/addresses.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import type { Webhooks } from '../account/webhooks.ts';
+import type { LargeBodies } from '../http/largeBodies/largeBodies.ts';
 import type { KeyAdmission } from '../http/middleware/authentication.ts';
 import type { BurstLimit, Limit } from '../http/middleware/burstLimit.ts';
 import type { Readiness } from '../http/routes/readiness.ts';
@@ -61,6 +62,7 @@ export interface ConsoleServices {
 /** What the whole API has, and this part of it uses. */
 interface SharedServices {
   publicUrl: string;
+  largeBodies: LargeBodies;
   refusals: BurstLimit;
   webhooks: Webhooks;
   /** The ledger's time. */
@@ -82,7 +84,7 @@ export function serveConsole(
 ): void {
   const { pool, sealing, deployment, operators, secrets, walletLimit, streams, rpc, nowMs } =
     services;
-  const { publicUrl, refusals, webhooks, nowSeconds } = around;
+  const { publicUrl, largeBodies, refusals, webhooks, nowSeconds } = around;
   const addresses = createAddresses(publicKeyOf(deployment.program_id));
   const genesisHash = createGenesisHash(pool);
   const chain = async () => chainOf(await genesisHash());
@@ -94,7 +96,7 @@ export function serveConsole(
     nowMs,
     gateway: deployment.gateway,
   });
-  const guards = { sessions, walletLimit, publicUrl };
+  const guards = { largeBodies, sessions, walletLimit, publicUrl };
   const describe = async (): Promise<ConsoleConfig> => ({
     ...deployment,
     public_url: publicUrl,

@@ -12,6 +12,7 @@ import type { UnmirroredJobs } from '../jobs/job.ts';
 import type { IdentifyRequest } from '../jobs/requestIdentity.ts';
 import type { ApiMetrics } from '../telemetry/metrics.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';
+import type { LargeBodies } from './largeBodies/largeBodies.ts';
 import { authenticate, type KeyAdmission, requireSpender } from './middleware/authentication.ts';
 import { type BurstLimit, limitBursts } from './middleware/burstLimit.ts';
 import {
@@ -46,6 +47,7 @@ export interface AppServices {
   readiness: () => Promise<Readiness>;
   /** Whether this process was told to end. */
   isDraining: () => boolean;
+  largeBodies: LargeBodies;
   bursts: BurstLimit;
   refusals: BurstLimit;
   /** The Gateway account's address. */
@@ -80,8 +82,9 @@ export function createApp(services: AppServices): Express {
 
   const auth = authenticate(services);
   const json = parseJsonBody();
+  const chat = parseJsonBody(services.largeBodies);
   const spender = requireSpender(services.gateway);
-  app.post('/v1/chat/completions', auth, spender, json, postChatCompletion(services));
+  app.post('/v1/chat/completions', auth, spender, chat, postChatCompletion(services));
   app.get('/v1/models', auth, listModels(services));
   app.get('/v1/models/:model_id', auth, getModel(services));
   app.get('/v1/jobs', auth, getJobs({ database, unmirrored }));

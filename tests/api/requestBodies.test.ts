@@ -110,3 +110,55 @@ describe('a body of 4 MiB', () => {
     });
   });
 });
+
+describe('20 bodies of 4 MB at once', () => {
+  const padded = (body: string) => body.replace('{', `{"x":"${'x'.repeat(3_900_000)}",`);
+  const text = 'lorem ipsum '.repeat(300_000);
+  const messages = Array.from({ length: 2_048 }, () => ({
+    role: 'user',
+    content: 'é'.repeat(950),
+  }));
+  const cases: [string, string, object][] = [
+    [
+      'one message',
+      bodyWith({ messages: JSON.stringify([{ role: 'user', content: text }]) }),
+      { request: { model: 'm', messages: [{ role: 'user', content: text }] } },
+    ],
+    [
+      'many messages',
+      bodyWith({ messages: JSON.stringify(messages) }),
+      { request: { model: 'm', messages } },
+    ],
+    ['a bad field', padded(bodyWith({ temperature: '9' })), refusal('temperature')],
+    ['no object', JSON.stringify(text), refusal(null)],
+    [
+      'half of it',
+      padded(valid).slice(0, -1),
+      { error: { message: 'The body is not valid JSON.', param: null } },
+    ],
+  ];
+
+  it('are answered like small ones, each by what it holds', async () => {
+    const sent = Array.from({ length: 4 }, () => cases).flat();
+    const answers = await Promise.all(sent.map(([, body]) => scene.send(body)));
+    for (const [place, [, , expected]] of sent.entries()) {
+      expect(answers[place]).toMatchObject(expected);
+    }
+  });
+
+  it('are read in turns, while small ones are answered', async () => {
+    const ended: string[] = [];
+    // A parser takes long for deep nesting.
+    const deep = bodyWith({ x: nestedArrays(1_900_000) });
+    const large = Array.from({ length: 5 }, async () => {
+      expect(await scene.send(deep)).toMatchObject({ status: 200 });
+      ended.push('large');
+    });
+    const small = Array.from({ length: 5 }, async () => {
+      expect(await scene.send(valid)).toMatchObject({ status: 200 });
+      ended.push('small');
+    });
+    await Promise.all([...large, ...small]);
+    expect(ended.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => 'small'));
+  });
+});

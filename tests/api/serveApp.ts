@@ -3,6 +3,7 @@ import { createServer, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { trace } from '@opentelemetry/api';
 import { type AppServices, createApp } from '../../api/http/app.ts';
+import { createLargeBodies } from '../../api/http/largeBodies/largeBodies.ts';
 import { createKeyAdmission } from '../../api/http/middleware/authentication.ts';
 import { createBurstLimit } from '../../api/http/middleware/burstLimit.ts';
 import { serve } from '../../api/http/server.ts';
@@ -21,8 +22,11 @@ export async function serveApp(
 ): Promise<ServedApp> {
   const { publicUrl = 'https://api.example.com', database } = services;
   const limit = () => createBurstLimit({ burst: 1_000, refillPerSecond: 1, nowMs: () => 0 });
+  const logger = createLogger({ name: 'test', level: 'silent' });
+  const largeBodies = createLargeBodies({ logger });
   const app = createApp({
-    logger: createLogger({ name: 'test', level: 'silent' }),
+    logger,
+    largeBodies,
     bursts: limit(),
     refusals: limit(),
     metrics: createMetrics(),
@@ -47,6 +51,7 @@ export async function serveApp(
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
+      await largeBodies.close();
     },
   };
 }

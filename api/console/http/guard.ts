@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { ApiError } from '../../http/contracts/errors.ts';
+import type { LargeBodies } from '../../http/largeBodies/largeBodies.ts';
 import type { Limit } from '../../http/middleware/burstLimit.ts';
 import { requireReadablePath } from '../../http/middleware/malformedHttp.ts';
 import type { ConsoleRoute } from '../contracts/route.ts';
@@ -8,6 +9,7 @@ import { readSessionCookie } from './cookie.ts';
 
 /** What every route of the web app is guarded by. */
 export interface GuardServices {
+  largeBodies: LargeBodies;
   sessions: Pick<Sessions, 'find'>;
   /** Requests of one wallet, over all its sessions. */
   walletLimit: Limit;

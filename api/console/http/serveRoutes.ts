@@ -48,10 +48,14 @@ export function serveRoutes<Routes extends Record<string, ConsoleRoute>>(
   services: GuardServices,
 ): void {
   const json = parseJsonBody();
+  const chat = parseJsonBody(services.largeBodies);
   for (const [name, route] of Object.entries<ConsoleRoute>(routes)) {
     const handle = handlers[name] as (call: Call<ConsoleRoute>) => unknown;
     const method = route.method.toLowerCase() as Lowercase<ConsoleRoute['method']>;
-    const before = [guard(route, services), ...(route.body ? [json] : [])];
+    const before = [
+      guard(route, services),
+      ...(route.body ? [route.form === 'chat completion' ? chat : json] : []),
+    ];
     app[method](`${ROOT}${route.path}`, ...before, answer(route, handle));
   }
 }

@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import type { Request, RequestHandler } from 'express';
 import express from 'express';
 import { ApiError, errorBody } from '../contracts/errors.ts';
+import type { LargeBodies } from '../largeBodies/largeBodies.ts';
 import { createRequestId } from './everyRequest.ts';
 
 /** By the code of Node's error. */
@@ -120,6 +121,8 @@ export function requireReadablePath(request: IncomingMessage): void {
 }
 
 const BODY_BYTES_MAX = 4 * 1_024 * 1_024;
+/** What is smaller is read in a millisecond or so, without a thread. */
+const SMALL_BYTES_MAX = 64 * 1_024;
 const rawBodies = new WeakMap<IncomingMessage, Uint8Array>();
 const EMPTY = new Uint8Array();
 /** As many clients spell it. */
@@ -128,16 +131,22 @@ const UTF8 = /(;\s*charset=)(?:utf8|"utf8")(?=\s*(?:;|$))/i;
 /**
  * Any content type: some clients send none, and the body itself tells whether it is JSON. It must be
  * UTF-8, as JSON is: other bytes would be replaced silently, and another text answered than was sent.
+ *
+ * @param largeBodies reads what is above 64 KiB, as the body of a completion: the request's body is
+ *   then a form that the contract reads again. Without it, larger bodies are refused
  */
-export function parseJsonBody(): RequestHandler {
+export function parseJsonBody(largeBodies?: LargeBodies): RequestHandler {
+  const bytesMax = largeBodies ? BODY_BYTES_MAX : SMALL_BYTES_MAX;
   const parse = express.json({
-    limit: BODY_BYTES_MAX,
+    limit: bytesMax,
     strict: false,
     type: () => true,
     verify: (request, _response, bytes, charset) => {
       if (charset !== 'utf-8') throw new BodyFault('charset.unsupported');
       if (!isUtf8(bytes)) throw new BodyFault('encoding.invalid');
       rawBodies.set(request, bytes);
+      // Ends the parser's work before it parses.
+      if (bytes.length > SMALL_BYTES_MAX) throw new LargeBody();
     },
   });
   return (request, response, next) => {
@@ -145,11 +154,41 @@ export function parseJsonBody(): RequestHandler {
     // The parser knows the charset by its proper name alone.
     if (contentType) request.headers['content-type'] = contentType.replace(UTF8, '$1utf-8');
     // The parser would read such a body to its end before it refused it.
-    if (Number(request.get('content-length')) > BODY_BYTES_MAX) {
-      throw new BodyFault('entity.too.large');
-    }
-    parse(request, response, next);
+    if (Number(request.get('content-length')) > bytesMax) throw tooLarge(bytesMax);
+    parse(request, response, (error?: unknown) => {
+      const type = (error as { type?: unknown } | undefined)?.type;
+      if (type === 'entity.too.large') return next(tooLarge(bytesMax));
+      if (!(error instanceof LargeBody) || !largeBodies) return next(error);
+      readLarge(largeBodies, request, response).then((isRead) => isRead && next(), next);
+    });
   };
+}
+
+/** @returns whether there is still somebody to be answered */
+async function readLarge(
+  largeBodies: LargeBodies,
+  request: Request,
+  response: ServerResponse,
+): Promise<boolean> {
+  const body = await largeBodies.read(rawBodyOf(request), () => !response.destroyed);
+  switch (body?.kind) {
+    case undefined:
+      return false;
+    case 'not_json':
+      throw new BodyFault('entity.parse.failed');
+    case 'invalid': {
+      const { message, param } = body;
+      throw new ApiError('invalid_request', message, param === undefined ? {} : { param });
+    }
+    case 'request':
+      request.body = body.request;
+      return true;
+  }
+}
+
+function tooLarge(bytesMax: number): ApiError {
+  const size = bytesMax === BODY_BYTES_MAX ? '4 MiB' : '64 KiB';
+  return new ApiError('invalid_request', `The body is larger than ${size}.`);
 }
 
 /** The body as it arrived, after decompression. */
@@ -160,7 +199,6 @@ export function rawBodyOf(request: IncomingMessage): Uint8Array {
 /** By the `type` of what express's body parser throws, ours included. */
 const bodyFaults: Record<string, string> = {
   'entity.parse.failed': 'The body is not valid JSON.',
-  'entity.too.large': 'The body is larger than 4 MiB.',
   'request.size.invalid': 'The body does not have the length it announced.',
   'request.aborted': 'The body was not sent completely.',
   'encoding.unsupported': 'This content encoding is not supported.',
@@ -176,6 +214,9 @@ class BodyFault extends Error {
     this.type = type;
   }
 }
+
+/** What the parser is stopped with before it parses a large body; nobody is told. */
+class LargeBody extends Error {}
 
 /** What a client is told of a body that could not be read; undefined for any other error. */
 export function describeBodyFault(thrown: unknown): ApiError | undefined {

@@ -1,0 +1,82 @@
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Logger } from '../../../common/logger.ts';
+import { serviceUnavailable } from '../contracts/errors.ts';
+import type { ReadBody } from './thread.ts';
+
+/**
+ * Reads large bodies of completions in a thread, one at a time: a parser needs up to seconds for
+ * 4 MiB, in which the process would do nothing else.
+ */
+export interface LargeBodies {
+  /**
+   * @param bytes are UTF-8
+   * @param isWanted whether anybody still waits for it, when its turn comes
+   * @returns undefined when nobody does
+   * @throws ApiError `service_unavailable` when too many wait, or the thread has ended
+   */
+  read(bytes: Uint8Array, isWanted: () => boolean): Promise<ReadBody | undefined>;
+  close(): Promise<void>;
+}
+
+/** Each keeps up to 4 MiB. */
+const WAITING_MAX = 64;
+
+interface Task {
+  bytes: Uint8Array;
+  isWanted: () => boolean;
+  resolve: (body: ReadBody | undefined) => void;
+  reject: (error: unknown) => void;
+}
+
+/** The thread starts with the first large body. */
+export function createLargeBodies({ logger }: { logger: Logger }): LargeBodies {
+  const waiting: Task[] = [];
+  let thread: Worker | undefined;
+  let current: Task | undefined;
+
+  function start(): Worker {
+    // Source or compiled, as this file is.
+    const script = new URL(`./thread${extname(import.meta.filename)}`, import.meta.url);
+    const started = new Worker(script);
+    // Whoever waits for a body has a connection that keeps the process.
+    started.unref();
+    started.on('message', (body: ReadBody) => {
+      current?.resolve(body);
+      next();
+    });
+    started.on('error', (error) => {
+      logger.error({ msg: 'Lost the thread that reads large bodies', err: error });
+      thread = undefined;
+      current?.reject(serviceUnavailable('The body could not be read; try again.', error));
+      next();
+    });
+    return started;
+  }
+
+  function next(): void {
+    current = waiting.shift();
+    while (current && !current.isWanted()) {
+      current.resolve(undefined);
+      current = waiting.shift();
+    }
+    if (!current) return;
+    thread ??= start();
+    thread.postMessage(current.bytes);
+  }
+
+  return {
+    read(bytes, isWanted) {
+      if (waiting.length >= WAITING_MAX) {
+        throw serviceUnavailable('Too many large bodies are being read; try again.');
+      }
+      return new Promise((resolve, reject) => {
+        waiting.push({ bytes, isWanted, resolve, reject });
+        if (!current) next();
+      });
+    },
+    async close() {
+      await thread?.terminate();
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createLargeBodies, type LargeBodies } from '../../api/http/largeBodies/largeBodies.ts';
+import { createLogger } from '../../common/logger.ts';
+import { bodyWith, nestedArrays } from './requestScene.ts';
+
+let bodies: LargeBodies;
+
+beforeEach(() => {
+  bodies = createLargeBodies({ logger: createLogger({ name: 'test', level: 'silent' }) });
+});
+
+afterEach(() => bodies.close());
+
+const read = (body: string, isWanted = true) => bodies.read(Buffer.from(body), () => isWanted);
+
+describe('large bodies', () => {
+  it('are read one after the other, without those whose client has left', async () => {
+    const ended: string[] = [];
+    const note = (name: string) => (body: unknown) => {
+      ended.push(name);
+      return body;
+    };
+    const slow = bodyWith({ x: nestedArrays(500_000) });
+    const [first, left, last] = await Promise.all([
+      read(slow).then(note('slow')),
+      read(slow, false).then(note('left')),
+      read(bodyWith()).then(note('quick')),
+    ]);
+    expect(first).toMatchObject({ kind: 'request' });
+    expect(left).toBeUndefined();
+    expect(last).toEqual(first);
+    expect(ended).toEqual(['slow', 'left', 'quick']);
+  });
+
+  it('are refused as unavailable while 64 others wait, and read again afterwards', async () => {
+    const under = Array.from({ length: 65 }, () => read(bodyWith()));
+    expect(() => read(bodyWith())).toThrow(
+      expect.objectContaining({
+        code: 'service_unavailable',
+        options: expect.objectContaining({ retryAfterSeconds: 5 }),
+      }),
+    );
+    await Promise.all(under);
+    expect(await read('{')).toEqual({ kind: 'not_json' });
+  });
+});
