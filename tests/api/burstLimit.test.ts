@@ -1,6 +1,9 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
 import type { Request } from 'express';
 import { createBurstLimit } from '../../api/http/middleware/burstLimit.ts';
+import { serveApp } from './serveApp.ts';
 
 const from = (ip: string) => ({ ip }) as Request;
 
@@ -50,5 +53,22 @@ describe('the burst limit', () => {
     request(first);
     if (isOne) expect(() => request(second)).toThrow();
     else expect(() => request(second)).not.toThrow();
+  });
+});
+
+describe('a request beyond the burst limit', () => {
+  it.each([
+    ['whose body is still to come closes its connection', 'Content-Length: 1000000', 'close'],
+    ['without a body keeps its connection', 'Content-Length: 0', 'keep-alive'],
+  ])('%s [limits.burst]', async (_behaviour, length, connection) => {
+    const bursts = createBurstLimit({ burst: 0, refillPerSecond: 1, nowMs: () => 0 });
+    const app = await serveApp({ bursts }, { keepAliveTimeout: 100 });
+    const { hostname, port } = new URL(app.url);
+    const socket = connect(Number(port), hostname);
+    socket.write(`POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n${length}\r\n\r\n`);
+    const answer = await text(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 429 /);
+    expect(answer.toLowerCase()).toContain(`\r\nconnection: ${connection}\r\n`);
+    await app.close();
   });
 });
