@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { readEvents, type WorkerEvent } from '../../api/workers/events.ts';
+import { readEvents, readRefusal, type WorkerEvent } from '../../api/workers/events.ts';
+import { STATUS_OF_WORKER_ERROR, type WorkerErrorCode } from '../../common/workerErrorCodes.ts';
 
 const delta = (content: string) =>
   `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
@@ -48,5 +50,32 @@ describe('the events of a worker’s answer', () => {
     const { heard, error } = await hear(delta('a') + last + delta('b'));
     expect(heard).toEqual([[content('a')]]);
     expect(error).toMatchObject({ name: 'WorkerFailedError' });
+  });
+});
+
+describe('a refusal of a worker', () => {
+  const codes = Object.keys(STATUS_OF_WORKER_ERROR) as WorkerErrorCode[];
+  const blameless: readonly string[] = [
+    ...['no_free_slot', 'shutting_down', 'upstream_not_ready', 'worker_not_eligible'],
+    ...['job_not_open', 'job_not_found', 'job_not_running', 'attempt_already_used'],
+    ...['gateway_not_served', 'share_too_low', 'suspicious_lock'],
+  ];
+  const refuse = (code: string, statusCode: number) => {
+    const body = Readable.from([Buffer.from(JSON.stringify({ error: { code } }))]);
+    const headers = { 'retry-after': '7' };
+    const response: unknown = { statusCode, headers, body };
+    return readRefusal(response as Parameters<typeof readRefusal>[0]);
+  };
+
+  it.each(codes)('counts against it unless it is not its fault: %s', async (code) => {
+    const isBlameless = blameless.includes(code);
+    expect(await refuse(code, STATUS_OF_WORKER_ERROR[code])).toMatchObject({
+      code,
+      busy: isBlameless ? { retryAfterMs: 7_000 } : undefined,
+    });
+  });
+
+  it('never counts against it when it is a 429', async () => {
+    expect(await refuse('upstream_failed', 429)).toMatchObject({ busy: { retryAfterMs: 7_000 } });
   });
 });
