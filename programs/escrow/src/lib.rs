@@ -3,12 +3,14 @@
 //! Written on pinocchio, without the standard library and without copies, but with Anchor's
 //! conventions on the wire; programs/client/idl.json is generated from this source.
 
-#![no_std]
+// The tests of what is pure run on the developer's machine, with its standard library.
+#![cfg_attr(not(test), no_std)]
 
 use core::mem::MaybeUninit;
 
 use pinocchio::{AccountView, Address, MAX_TX_ACCOUNTS, SUCCESS, entrypoint::deserialize};
 // Provides memcpy and its kin, which the compiler emits and the virtual machine lacks.
+#[cfg(not(test))]
 use solana_compiler_builtins as _;
 
 mod checks;
@@ -18,6 +20,9 @@ mod limits;
 mod security;
 mod seeds;
 mod state;
+#[cfg(test)]
+#[path = "../tests/mod.rs"]
+mod tests;
 mod wire;
 
 /// The program's address. Chosen, not random: see seeds.rs. A build for a cluster of one's own names
@@ -49,7 +54,9 @@ pub unsafe extern "C" fn entrypoint(input: *mut u8) -> u64 {
         Err(error) => error as u64,
     }
 }
+#[cfg(not(test))]
 pinocchio::no_allocator!();
+#[cfg(not(test))]
 pinocchio::nostd_panic_handler!();
 
 /// The table of instructions: each is a file, and its name is its discriminator.
@@ -58,6 +65,9 @@ macro_rules! instructions {
         mod instructions {
             $(pub mod $name;)+
         }
+
+        #[cfg(test)]
+        const INSTRUCTIONS: &[&str] = &[$(stringify!($name)),+];
 
         /// Constants of their own, so that the compiler can turn the dispatch into a search.
         #[allow(non_upper_case_globals, reason = "named like the instructions")]

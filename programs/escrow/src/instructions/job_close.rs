@@ -61,7 +61,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     // The account is the System program's again, and empty: lamports sent here later in the same
     // transaction revive nothing.
     //
-    // SAFETY: nothing has borrowed the account by the view's own count, and `job` is not used again.
+    // SAFETY: `job` is the one reference to the account's data, and it is not used again.
     unsafe { accounts.job.close_unchecked() };
     Ok(())
 }

@@ -32,12 +32,15 @@ pub unsafe trait Layout {
     fn begin(&mut self);
 }
 
-/// Refuses an account that is not the program's, not of this kind, or not the only one of it.
+/// Refuses an account that is not the program's, not free, not of this kind, or not the only one of
+/// it.
 #[inline(always)]
-fn check<T: Layout>(account: &AccountView) -> Result {
+fn check<T: Layout>(account: &AccountView, is_free: bool) -> Result {
     require!(account.owned_by(&ID), WrongAccountOwner);
     require!(account.data_len() == size_of::<T>(), WrongDiscriminator);
-    // SAFETY: the data is as long as the layout, which begins with the header.
+    require!(is_free, DuplicateAccount);
+    // SAFETY: the data is as long as the layout, which begins with the header, and nobody may
+    // change it now.
     let header = unsafe { &*account.data_ptr().cast::<Header>() };
     require!(
         u64::from_le_bytes(header.discriminator) == T::DISCRIMINATOR && header.version == VERSION,
@@ -51,14 +54,13 @@ fn check<T: Layout>(account: &AccountView) -> Result {
 
 /// Whether the account is of this kind.
 pub fn is<T: Layout>(account: &AccountView) -> bool {
-    check::<T>(account).is_ok()
+    check::<T>(account, account.check_borrow().is_ok()).is_ok()
 }
 
 /// Reads an account. Refuses one that was loaded to be changed.
 #[inline(always)]
 pub fn load<T: Layout>(account: &AccountView) -> Result<&T> {
-    check::<T>(account)?;
-    require!(account.check_borrow().is_ok(), DuplicateAccount);
+    check::<T>(account, account.check_borrow().is_ok())?;
     lend(account, BORROWED);
     // SAFETY: the data is as long as the layout, which is valid for any bytes at any alignment;
     // nobody may change it, as `lend` says.
@@ -70,8 +72,7 @@ pub fn load<T: Layout>(account: &AccountView) -> Result<&T> {
 #[inline(always)]
 #[allow(clippy::mut_from_ref, reason = "the data lies behind the view, not inside it")]
 pub fn load_mut<T: Layout>(account: &AccountView) -> Result<&mut T> {
-    check::<T>(account)?;
-    require!(account.check_borrow_mut().is_ok(), DuplicateAccount);
+    check::<T>(account, account.check_borrow_mut().is_ok())?;
     lend(account, BORROWED_MUT);
     // SAFETY: as in `load`; the reference is the only one, as `lend` says.
     Ok(unsafe { &mut *account.data_ptr().cast_mut().cast() })

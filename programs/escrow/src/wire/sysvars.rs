@@ -3,9 +3,12 @@
 
 use core::mem::MaybeUninit;
 
+#[cfg(not(test))]
 use pinocchio::syscalls;
 
 use crate::error::{OrOverflow, Result, require};
+#[cfg(test)]
+use crate::tests::runtime as syscalls;
 
 /// What the runtime writes for the Clock.
 #[repr(C)]

@@ -1,0 +1,257 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Keypair, type PublicKey } from '@solana/web3.js';
+import {
+  disputeExpire,
+  gatewayUpdate,
+  limitSet,
+  PROGRAM_ID,
+  proofMessage,
+  receiptMessage,
+  sign,
+  slashBurn,
+  verdictInstructions,
+} from '../../programs/client/index.ts';
+import { PAST_WINDOW_SECONDS } from '../../testing/kit/jobInstructions.ts';
+import {
+  callThrough,
+  HOSTILE_PROGRAM_ID,
+  hostileProgram,
+} from '../../testing/ledger/hostileCaller.ts';
+import { expectConserved } from './support/conservation.ts';
+import { expectRefusal, pass } from './support/expectations.ts';
+import {
+  acknowledge,
+  composeLock,
+  dispute,
+  fail,
+  jobIn,
+  lockJob,
+  prove,
+  readJob,
+  settle,
+} from './support/jobs.ts';
+import { composeVerdict, passDisputeWindow } from './support/verdicts.ts';
+import {
+  addresses,
+  CREDITS,
+  createWorld,
+  hashOf,
+  STAKE_TOKENS,
+  type World,
+} from './support/world.ts';
+
+/** What one job of the test model is charged. */
+const CHARGE = 8n;
+const GARBAGE = hashOf('garbage');
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld();
+});
+afterEach(() => expectConserved(world));
+
+const balance = () => world.read('CreditAccount', world.creditAccount);
+const stop = () => {
+  const { chain, operator, hotSigner } = world;
+  const signers = [hotSigner.publicKey];
+  const change = { operator: operator.publicKey, signers, stopped: true };
+  return chain.send([gatewayUpdate(change)], [operator]);
+};
+
+describe('a stolen hot signer with a worker of its own', () => {
+  /** Charges one job to the wallet, for a text that nobody requested. */
+  const steal = async () => {
+    const { chain, hotSigner } = world;
+    const { instruction, job } = await composeLock(world);
+    // The verification of the proof has to stand where job_prove says: third.
+    const proof = prove(world, job, {}, 2);
+    const steps = [instruction, acknowledge(world, job), ...proof, settle(world, job)];
+    await chain.send(steps, [hotSigner]);
+  };
+
+  it('takes no more in a day than the wallet’s limit', async () => {
+    const { chain, wallet } = world;
+    const limits = { limitPerJobCredits: CHARGE, limitPerDayCredits: 3n * CHARGE };
+    await chain.send([limitSet({ wallet: wallet.publicKey, ...limits })], [wallet]);
+    for (let job = 0; job < 3; job += 1) await steal();
+    await expect(steal()).rejects.toThrow(/^DayLimitExceeded$/);
+    expect(await balance()).toMatchObject({ availableCredits: CREDITS - 3n * CHARGE });
+  });
+
+  it('takes only what its worker was given before, once the gateway is stopped', async () => {
+    const { chain, hotSigner } = world;
+    const pending = await lockJob(world);
+    const given = await jobIn(world, 'processing');
+    await stop();
+    await expect(steal()).rejects.toThrow(/^GatewayStopped$/);
+    await expectRefusal(world, 'GatewayStopped', acknowledge(world, pending), [hotSigner]);
+    const again = acknowledge(world, given, { attempt: 2 });
+    await expectRefusal(world, 'GatewayStopped', again, [hotSigner]);
+    await chain.send([...prove(world, given), settle(world, given)], [hotSigner]);
+    expect(await balance()).toMatchObject({ lockedCredits: CHARGE });
+  });
+});
+
+describe('a worker that proves garbage', () => {
+  it('cannot bring back a proof that was put aside, nor be convicted by it', async () => {
+    const { chain, hotSigner } = world;
+    const job = await jobIn(world, 'settling', { outputHash: GARBAGE });
+    await chain.send([acknowledge(world, job, { attempt: 2 })], [hotSigner]);
+    const old = prove(world, job, { outputHash: GARBAGE });
+    await expectRefusal(world, 'ProofWrongMessage', old);
+    await chain.send([...prove(world, job, { attempt: 2 }), settle(world, job)], [hotSigner]);
+    await chain.send([dispute(world, job)], [world.wallet]);
+    await passDisputeWindow(world);
+    const { worker, promptTokens, completionTokens } = await readJob(world, job);
+    const about = { programId: PROGRAM_ID, job, worker, promptTokens, completionTokens };
+    const signed = (attempt: number, outputHash: Uint8Array) => {
+      const message = proofMessage({ ...about, attempt, outputHash });
+      return {
+        publicKey: world.proofKey.publicKey,
+        message,
+        signature: sign(message, world.proofKey),
+      };
+    };
+    const evidence = [signed(2, (await readJob(world, job)).outputHash), signed(1, GARBAGE)];
+    const { arbiter, creditAccount } = world;
+    const named = { arbiter: arbiter.publicKey, job, creditAccount, worker };
+    const verdict = verdictInstructions(evidence, { ...named, verdict: 'upheld_worker' });
+    await expectRefusal(world, 'ProofWrongMessage', verdict, [arbiter]);
+  });
+
+  it('at the last attempt still returns the lock, since the controller can fail the job', async () => {
+    const { chain, hotSigner } = world;
+    const job = await lockJob(world);
+    await chain.send([acknowledge(world, job, { attempt: 255 })], [hotSigner]);
+    await chain.send(prove(world, job, { attempt: 255, outputHash: GARBAGE }));
+    for (const attempt of [1, 254]) {
+      const later = acknowledge(world, job, { attempt });
+      await expectRefusal(world, 'AttemptNotNewer', later, [hotSigner]);
+    }
+    const reason = 'output_mismatch' as const;
+    await chain.send(
+      [fail(world, job, { reason, deliveredHash: hashOf('the text') })],
+      [hotSigner],
+    );
+    expect(await balance()).toMatchObject({ availableCredits: CREDITS, lockedCredits: 0n });
+  });
+
+  it('is replaced up to the last second of the job, and not after it', async () => {
+    const { chain, hotSigner } = world;
+    const [late, overdue] = [
+      await jobIn(world, 'settling', { outputHash: GARBAGE }),
+      await jobIn(world, 'settling', { outputHash: GARBAGE }),
+    ];
+    await pass(world, 120n);
+    await chain.send([acknowledge(world, late, { attempt: 2 })], [hotSigner]);
+    await pass(world, 1n);
+    const later = acknowledge(world, overdue, { attempt: 2 });
+    await expectRefusal(world, 'DeadlinePassed', later, [hotSigner]);
+  });
+});
+
+describe('evidence', () => {
+  const receiptBy = (key: Keypair, job: PublicKey) => {
+    const outputHash = hashOf('another answer');
+    const message = receiptMessage({ programId: PROGRAM_ID, job, outputHash });
+    return { publicKey: key.publicKey, message, signature: sign(message, key) };
+  };
+  const againstGateway = (key: Keypair, job: PublicKey) => {
+    const { arbiter, creditAccount, worker, gateway } = world;
+    const named = { arbiter: arbiter.publicKey, gateway, job, creditAccount, worker };
+    return verdictInstructions([receiptBy(key, job)], { ...named, verdict: 'upheld_gateway' });
+  };
+  const setSigners = (...keys: Keypair[]) => {
+    const { chain, operator } = world;
+    const signers = keys.map(({ publicKey }) => publicKey);
+    const change = { operator: operator.publicKey, signers, stopped: false };
+    return chain.send([gatewayUpdate(change)], [operator]);
+  };
+
+  it('of a signer that came and went without settling the job counts only while it is one', async () => {
+    const { chain, arbiter, hotSigner } = world;
+    const job = await jobIn(world, 'disputed');
+    await passDisputeWindow(world);
+    const guest = Keypair.generate();
+    await expectRefusal(world, 'ProofWrongKey', againstGateway(guest, job), [arbiter]);
+    await setSigners(hotSigner, guest);
+    await setSigners(hotSigner);
+    await expectRefusal(world, 'ProofWrongKey', againstGateway(guest, job), [arbiter]);
+    await setSigners(guest);
+    await chain.send(againstGateway(guest, job), [arbiter]);
+    expect((await readJob(world, job)).outcome).toBe('upheld_gateway');
+  });
+
+  it('for one job decides no other, whatever program calls for both verdicts at once', async () => {
+    const { chain, arbiter } = world;
+    chain.setAccount(HOSTILE_PROGRAM_ID, hostileProgram());
+    const jobs = [await jobIn(world, 'disputed'), await jobIn(world, 'disputed')] as const;
+    await passDisputeWindow(world);
+    const first = await composeVerdict(world, jobs[0], 'upheld_gateway');
+    const second = await composeVerdict(world, jobs[1], 'upheld_gateway');
+    const [evidence, verdict] = [first[0], first[1]];
+    const otherVerdict = second[1];
+    if (!evidence || !verdict || !otherVerdict)
+      throw new Error('a receipt and a verdict were expected');
+    const both = [evidence, callThrough(verdict, otherVerdict)];
+    await expectRefusal(world, 'ProofWrongMessage', both, [arbiter]);
+    await chain.send([evidence, callThrough(verdict)], [arbiter]);
+    const statuses = await Promise.all(jobs.map(async (job) => (await readJob(world, job)).status));
+    expect(statuses).toEqual(['refunded', 'disputed']);
+  });
+});
+
+describe('a dispute that the wallet amends in its last second', () => {
+  it('can be judged in that second, and expires in the next', async () => {
+    const { chain, wallet, hotSigner, gateway, arbiter, creditAccount } = world;
+    const byController = { signer: hotSigner.publicKey, gateway };
+    const jobs: PublicKey[] = [];
+    for (let count = 0; count < 2; count += 1) {
+      const job = await jobIn(world, 'settled');
+      await chain.send([dispute(world, job, byController)], [hotSigner]);
+      jobs.push(job);
+    }
+    await pass(world, 86_400n);
+    for (const job of jobs) {
+      await chain.send([dispute(world, job, { clientHash: hashOf('mine') })], [wallet]);
+    }
+    const [judged, unjudged] = jobs as [PublicKey, PublicKey];
+    await chain.send(await composeVerdict(world, judged, 'upheld_worker'), [arbiter]);
+    await expectRefusal(world, 'ArbitrationOpen', disputeExpire({ job: unjudged, creditAccount }));
+    await pass(world, 1n);
+    await chain.send([disputeExpire({ job: unjudged, creditAccount })]);
+    expect((await readJob(world, unjudged)).outcome).toBe('expired');
+  });
+});
+
+describe('a worker that convicts itself behind a vouched gateway', () => {
+  it('pays a slash each time while it has a stake, and nothing once that is gone', async () => {
+    const { chain } = world;
+    const slashed: bigint[] = [];
+    const jobs: PublicKey[] = [];
+    for (let count = 0; count < 3; count += 1) jobs.push(await jobIn(world, 'settled'));
+    for (const job of jobs) await chain.send([dispute(world, job)], [world.wallet]);
+    await pass(world, PAST_WINDOW_SECONDS);
+    for (const job of jobs) {
+      const before = (await world.read('Worker', world.worker)).stakeTokens;
+      await chain.send(await composeVerdict(world, job, 'upheld_worker'), [world.arbiter]);
+      slashed.push(before - (await world.read('Worker', world.worker)).stakeTokens);
+    }
+    expect(slashed).toEqual([500n, 500n, 0n]);
+    expect(slashed.reduce((sum, tokens) => sum + tokens)).toBe(STAKE_TOKENS);
+    expect(await balance()).toMatchObject({ owedCredits: 3n * CHARGE });
+  });
+
+  it('loses no more where its slashed tokens are burnt between two verdicts', async () => {
+    const { chain, arbiter, stakeMint } = world;
+    const jobs = [await jobIn(world, 'disputed'), await jobIn(world, 'disputed')];
+    await passDisputeWindow(world);
+    for (const job of jobs) {
+      const verdict = await composeVerdict(world, job, 'upheld_worker');
+      await chain.send([...verdict, slashBurn({ stakeMint })], [arbiter]);
+    }
+    const { slashedStakeTokens } = await world.read('Treasury', addresses.treasury);
+    const { stakeTokens } = await world.read('Worker', world.worker);
+    expect([slashedStakeTokens, stakeTokens]).toEqual([0n, 0n]);
+  });
+});
