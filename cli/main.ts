@@ -1,14 +1,4 @@
-import { PUBLISHED, runProgram } from './program.ts';
+import { runProgram } from './program.ts';
+import { VERBS } from './verbs.ts';
 
-// The commands of a checkout: those that need the database or the service, and the published ones.
-await runProgram([
-  ['keys', async () => (await import('./operators/keys.ts')).createKeysCommand()],
-  ['webhooks', async () => (await import('./operators/webhooks.ts')).createWebhooksCommand()],
-  ['indexer', async () => (await import('./operators/indexer.ts')).createIndexerCommand()],
-  ['disputes', async () => (await import('./operators/disputes.ts')).createDisputesCommand()],
-  ['canary', async () => (await import('./operators/canary.ts')).createCanaryCommand()],
-  ['migrate', async () => (await import('./operators/serviceDatabase.ts')).createMigrateCommand()],
-  ['backup', async () => (await import('./operators/serviceDatabase.ts')).createBackupCommand()],
-  ['restore', async () => (await import('./operators/serviceDatabase.ts')).createRestoreCommand()],
-  ...PUBLISHED,
-]);
+await runProgram(VERBS);

@@ -6,8 +6,8 @@ import { jobFail, jobRefund } from '../../programs/client/instructions.ts';
 import type { JobEnd, LockedJob } from '../jobs/job.ts';
 import { actor, type LedgerContext, readJob, unlessAway } from './context.ts';
 
-/** Enough for a ledger that is slow for some seconds; after that the keeper refunds. */
-const TRIES_MAX = 5;
+/** Enough for a ledger that is slow or away for some seconds; after that the keeper refunds. */
+const TRIES_MAX = 10;
 const PAUSE_MS = 300;
 const NO_HASH = new Uint8Array(32);
 

@@ -1,31 +1,14 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import type { Command } from 'commander';
+import { VERBS } from '../../cli/verbs.ts';
 import { checkout, codeBlocks, readDocuments } from './documents.ts';
 
 const { scripts } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8')) as {
   scripts: Record<string, string>;
 };
 const documents = readDocuments();
-
-/** The verbs that the CLI has, read from its help. */
-const readVerbs = (): string[] => {
-  const main = join(checkout, 'cli/main.ts');
-  const help = execFileSync(process.execPath, [main, '--help'], { encoding: 'utf8' });
-  const [, commands = ''] = help.split('Commands:');
-  return [...commands.matchAll(/^ {2}([a-z]+)/gm)]
-    .map(([, verb = '']) => verb)
-    .filter((verb) => verb !== 'help');
-};
-
-const loadCommand = async (verb: string): Promise<Command> => {
-  const module = (await import(`../../cli/${verb}.ts`)) as Record<string, () => Command>;
-  const [, create] = Object.entries(module).find(([name]) => /^create\w+Command$/.test(name)) ?? [];
-  if (!create) throw new Error(`cli/${verb}.ts makes no command`);
-  return create();
-};
 
 /** The options of every command of the CLI, by its words; a group of commands has none. */
 const readCommands = async (): Promise<Map<string, string[]>> => {
@@ -34,7 +17,7 @@ const readCommands = async (): Promise<Map<string, string[]>> => {
     options.set(words, [...command.options.map(({ long }) => String(long)), '--help']);
     for (const below of command.commands) note(below, `${words} ${below.name()}`);
   };
-  for (const verb of readVerbs()) note(await loadCommand(verb), verb);
+  for (const [verb, load] of VERBS) note(await load(), verb);
   return options;
 };
 
