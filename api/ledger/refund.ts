@@ -6,8 +6,11 @@ import { jobFail, jobRefund } from '../../programs/client/instructions.ts';
 import type { JobEnd, LockedJob } from '../jobs/job.ts';
 import { actor, type LedgerContext, readJob, unlessAway } from './context.ts';
 
-/** Enough for a ledger that is slow or away for some seconds; after that the keeper refunds. */
-const TRIES_MAX = 10;
+/**
+ * While no node answers, each takes more than a second: together longer than the 15 s for which a
+ * client's error waits for its credits. After that the keeper refunds.
+ */
+const TRIES_MAX = 20;
 const PAUSE_MS = 300;
 const NO_HASH = new Uint8Array(32);
 

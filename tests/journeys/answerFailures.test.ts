@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { APIError } from 'openai';
 import { answerCharactersMax } from '../../common/tokenizers/tokenCounts.ts';
 import { delay, within } from '../../common/wait.ts';
 import { accepted } from '../../testing/ledger/interceptedConnection.ts';
@@ -309,23 +308,30 @@ describe('a completion, plain and streamed,', () => {
 });
 
 describe('an official client with automatic retries', () => {
-  it('does not retry after a time-out: one job was locked and is refunded', async () => {
+  it('retries after a time-out: the first job is refunded, and the answered one is charged', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
-    service.engine.play(silence);
+    let asked = 0;
+    service.engine.play(async function* (signal) {
+      asked += 1;
+      if (asked === 1) yield* silence(signal);
+      yield 'answered';
+    });
     const asking = service.openai({ apiKey, maxRetries: 2 }).chat.completions.create({
       model: service.model.id,
       messages: [{ role: 'user', content: 'Say hello.' }],
     });
-    const failing = asking.catch((error: APIError) => error);
     await untilDispatched(service, address, 1);
     await service.advanceSeconds(121);
-    const error = (await failing) as APIError;
-    expect(error).toMatchObject({ status: 504, code: 'job_timeout' });
-    expect(error.headers?.get('x-should-retry')).toBe('false');
-    expect(await readBooks(service, address)).toEqual({
-      ...{ available: CREDITS, locked: 0n },
-      jobs: [{ status: 'refunded', reason: 'none', charged: 0n }],
-    });
+    const { choices } = await asking;
+    expect(choices[0]?.message.content).toBe('answered');
+    const books = await untilEnded(service, address, 2);
+    expect(books).toMatchObject({ available: CREDITS - 8n, locked: 0n });
+    expect(books.jobs).toEqual(
+      expect.arrayContaining([
+        { status: 'refunded', reason: 'none', charged: 0n },
+        { status: 'settled', reason: 'none', charged: 8n },
+      ]),
+    );
   });
 });
 
