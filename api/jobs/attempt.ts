@@ -1,6 +1,7 @@
 import { answerCharactersMax } from '../../common/tokenizers/tokenCounts.ts';
 import { delay } from '../../common/wait.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
+import { FINISH_REASONS } from '../http/contracts/chatCompletion.ts';
 import type { FinishReason } from '../http/response/delivery.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerClient, WorkerTask } from '../workers/client.ts';
@@ -194,7 +195,7 @@ export async function* runAttempt(
     for (const event of events) {
       if (event.type === 'started') worker.engine = event.engine;
       else if (event.type === 'finish') {
-        finishReason = event.reason === 'length' || stopped ? 'length' : 'stop';
+        finishReason = stopped ? 'length' : finishReasonOf(event.reason);
       } else if (event.type === 'proof') return { pieces, end: conclude(event) };
       // Another has the job already.
       else if (cut === 'silent') return { pieces, end: failed('worker_error', cut) };
@@ -245,4 +246,9 @@ export async function* runAttempt(
     silence.abort(OVER);
     clientGone.removeEventListener('abort', leave);
   }
+}
+
+/** What else a worker says means that its model has finished. */
+function finishReasonOf(reason: string): FinishReason {
+  return FINISH_REASONS.find((known) => known === reason) ?? 'stop';
 }

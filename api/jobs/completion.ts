@@ -73,6 +73,7 @@ interface RequestContext {
   stages: Stages;
   claim: NewClaim;
   isStream: boolean;
+  messages: ChatCompletionRequest['messages'];
   /** Unix seconds of the ledger. */
   created: number;
 }
@@ -219,6 +220,18 @@ export function createCompletions(services: CompletionServices): Completions {
     delivery.settled({ ...settlementOf(known), ...receipt });
   }
 
+  /** The client's own stop sequence came first: an answer without text, and without a charge. */
+  async function deliverNothing(
+    { model }: LockedJob,
+    { delivery, messages }: Pick<RequestContext, 'delivery' | 'messages'>,
+  ): Promise<void> {
+    const prompt_tokens = await services.tokens.prompt(model.id, messages);
+    const usage = { prompt_tokens, completion_tokens: 0, total_tokens: prompt_tokens };
+    delivery.begin();
+    delivery.finish({ finishReason: 'stop', isTruncated: false, usage });
+    delivery.settled();
+  }
+
   /** Everything after the lock. Whatever happens, the job comes to an end and its client hears it. */
   async function answer(dispatchable: Dispatchable, context: RequestContext): Promise<void> {
     const { job } = dispatchable;
@@ -230,7 +243,9 @@ export function createCompletions(services: CompletionServices): Completions {
       if (!('kind' in proven)) return await settle(job, proven, context);
       // It will not be settled.
       context.claim.end();
-      delivery.fail(await refunds.refund(job, proven));
+      const error = await refunds.refund(job, proven);
+      if (isStopped(proven, dispatchable.chat)) await deliverNothing(job, context);
+      else delivery.fail(error);
     } catch (error) {
       context.claim.end();
       logger.error({ msg: 'Failed to run a job', job_id: job.id, err: error });
@@ -270,7 +285,8 @@ export function createCompletions(services: CompletionServices): Completions {
       });
       const chat = chatForWorker(request);
       const dispatchable = { job, reservation, chat, clientGone, isStream };
-      const context = { response, delivery, stages, claim, isStream, created };
+      const { messages } = request;
+      const context = { response, delivery, stages, claim, isStream, messages, created };
       await work.keepGoing(job, answer(dispatchable, context));
       services.observeJob({ job, wallet, durationsMs: stages.durationsMs() });
     },
@@ -285,6 +301,13 @@ const UNSIGNED: UnprovenEnd = {
   hasText: true,
   cause: 'not its signature',
 };
+
+/** Whether no worker had any text for a request with stop sequences. */
+function isStopped(end: UnprovenEnd, chat: Dispatchable['chat']): boolean {
+  return (
+    end.kind === 'failed' && end.reason === 'empty_output' && !end.busy && chat.stop !== undefined
+  );
+}
 
 function hasLockedNothing(error: unknown): boolean {
   return error instanceof ApiError || error instanceof ClientLeftError || isUnsent(error);

@@ -2,11 +2,14 @@ import { z } from 'zod';
 import { ApiError } from './errors.ts';
 import { parseRequest, textOfLength, unixSeconds, usage, wellFormedText } from './values.ts';
 
-export const FINISH_REASONS = ['stop', 'length'] as const;
+export const FINISH_REASONS = ['stop', 'length', 'content_filter'] as const;
 
 const finishReason = z
   .enum(FINISH_REASONS)
-  .describe('`length`: the answer met its token limit, or the time limit of its job.');
+  .describe(
+    '`length`: the answer met its token limit, or the time limit of its job. `content_filter`: the ' +
+      'model server held text back.',
+  );
 
 const completionId = z
   .string()

@@ -75,15 +75,18 @@ interface AnswerIdentity {
 
 /** How an answer reaches its client: as one body, or as a stream of events. */
 export interface Delivery {
-  /** The first non-empty content was accepted from this worker: there is no way back to another. */
-  begin(worker: { address: string; engine: string | null }): void;
+  /**
+   * The first non-empty content was accepted from this worker: there is no way back to another.
+   * Without a worker, the answer is empty.
+   */
+  begin(worker?: { address: string; engine: string | null }): void;
   write(text: string): void;
   /** Forgets what was written: another worker begins anew. Never called of a stream. */
   discard(): void;
   /** The text is complete and its proof has been checked. */
   finish(end: AnswerEnd): void;
-  /** The answer settled, or nothing is known of its settlement in time. */
-  settled(settlement: Settlement): void;
+  /** The answer settled, or nothing is known of its settlement in time; undefined of an empty one. */
+  settled(settlement?: Settlement): void;
   /** Ends with an error, as a status while none was sent, else as the stream's last event. */
   fail(error: ApiError): void;
 }
@@ -105,7 +108,8 @@ export interface Settlement {
 }
 
 /** Header and trailer names of the settlement, in the order they are announced. */
-function settlementFields(settlement: Settlement): Record<string, string> {
+function settlementFields(settlement: Settlement | undefined): Record<string, string> {
+  if (!settlement) return {};
   return {
     ...(settlement.settlementTx && { 'x-svc-settlement-tx': settlement.settlementTx }),
     ...(settlement.creditsRemaining !== null && {
@@ -121,8 +125,9 @@ const TRAILERS =
 
 function setWorkerHeaders(
   response: Response,
-  worker: { address: string; engine: string | null },
+  worker: { address: string; engine: string | null } | undefined,
 ): void {
+  if (!worker) return;
   response.set('x-svc-worker', worker.address);
   if (worker.engine) response.set('x-svc-engine', worker.engine);
 }
