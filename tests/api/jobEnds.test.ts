@@ -136,10 +136,10 @@ describe('failing a job', () => {
     expect(names).toEqual(['job_fail', 'job_refund']);
   });
 
-  it('is left to the keeper after five attempts', async () => {
+  it('is left to the keeper after twenty attempts', async () => {
     const { context, names } = createScene([away]);
     await expect(ended(failJob(context, job, 'worker_error'))).rejects.toThrow('job could not be');
-    expect(names).toHaveLength(5);
+    expect(names).toHaveLength(20);
   });
 });
 

@@ -123,7 +123,7 @@ describe('a model with only silent workers', () => {
         status: 503,
         code: 'no_workers_available',
         type: 'capacity_error',
-        error: { details: { model: silent.model.id, retry_after: 30 } },
+        error: { details: { model: silent.model.id, retry_after: 60 } },
       });
       expect(await silent.jobs()).toEqual([]);
     } finally {

@@ -66,14 +66,33 @@ export function createChangeStreams(options: {
   let isBusy = false;
   let isClosed = false;
 
-  const stopWatching = watch.onChanges((addresses) => {
-    if (listeners.size === 0) return;
-    for (const address of addresses) changed.add(address);
-  });
-  const timer = setInterval(() => void takeTurn(), TURN_MS);
+  /** Set while there is a stream: a process without one has nothing to do here. */
+  let stopWatching: (() => void) | undefined;
+
+  function listen(listener: Listener): void {
+    listeners.add(listener);
+    listener.response.once('close', () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) stopWatching?.();
+    });
+    stopWatching ??= startWatching();
+  }
+
+  function startWatching(): () => void {
+    const stop = watch.onChanges((addresses) => {
+      for (const address of addresses) changed.add(address);
+    });
+    const timer = setInterval(() => void takeTurn(), TURN_MS);
+    return () => {
+      stop();
+      clearInterval(timer);
+      changed = new Set();
+      stopWatching = undefined;
+    };
+  }
 
   async function takeTurn(): Promise<void> {
-    if (listeners.size === 0 || isBusy) return;
+    if (isBusy) return;
     isBusy = true;
     turn += 1;
     try {
@@ -169,14 +188,12 @@ export function createChangeStreams(options: {
       response.write('retry: 2000\n\n');
       if (isClosed) return void response.end();
       const listener = { wallet, sessionId, response };
-      listeners.add(listener);
-      response.once('close', () => listeners.delete(listener));
+      listen(listener);
       await catchUp(listener, resumeAfter);
     },
     close() {
       isClosed = true;
-      clearInterval(timer);
-      stopWatching();
+      stopWatching?.();
       for (const { response } of listeners) response.end();
     },
   };
