@@ -19,6 +19,7 @@ beforeAll(async () => {
   };
   app = await serveApp({
     database: database.pool,
+    nowSeconds: () => 0n,
     webhooks: {
       create: async () => ({ webhook, madeSecret: 'a secret' }),
       list: async () => [webhook],

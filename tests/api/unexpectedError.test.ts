@@ -48,9 +48,10 @@ function createFailing() {
       draft: () => ({ id: job.id }),
       ...{ lock: async () => job, acknowledge: () => undefined, fail },
     },
-    idempotency: { claim: async () => ({ status: 'new' }) },
+    idempotency: { claim: async () => ({ status: 'new', end: () => undefined }) },
     workers: { submit: ask, stop: async () => undefined },
     observeStage: () => undefined,
+    observeJob: () => undefined,
     publicUrl: 'https://api.example.com',
   } as unknown as CompletionServices);
   return { completions, fail, release };
