@@ -32,10 +32,17 @@ describe('an API that starts while its node is unavailable', () => {
         return { status: 200, text: JSON.stringify({ result }) };
       },
     });
-    const connection = { getAccountInfo: async () => null };
+    const connection = {
+      getMultipleAccountsInfo: async (keys: unknown[]) => keys.map(() => null),
+    };
     const sender = { close: () => undefined };
     ledger = connectLedger({
-      config: { SVC_COMMITMENT: 'confirmed', SVC_GATEWAY: Keypair.generate().publicKey },
+      config: {
+        SVC_COMMITMENT: 'confirmed',
+        SVC_GATEWAY: Keypair.generate().publicKey,
+        SVC_SIGNER_KEY: Keypair.generate(),
+        SVC_FEE_PAYER_KEYS: [Keypair.generate()],
+      },
       ...{ connection, rpc },
       addresses: createAddresses(),
       logger: pino(lines),
@@ -48,21 +55,27 @@ describe('an API that starts while its node is unavailable', () => {
     jest.useRealTimers();
   });
 
-  it('logs every five seconds what it waits for, then checks its Gateway once', async () => {
+  it('logs every five seconds what it waits for, then names each part that the ledger lacks', async () => {
     const reaching = reachLedger(ledger.context);
     await jest.advanceTimersByTimeAsync(11_000);
     expect(log).toEqual([WAITING, WAITING]);
 
     isAway = false;
     await jest.advanceTimersByTimeAsync(11_000);
-    expect(await reaching).toBe(true);
-    expect(log).toEqual([WAITING, WAITING, 'Found no Gateway at SVC_GATEWAY']);
+    expect((await reaching)?.map(({ part }) => part)).toEqual(['program', 'gateway', 'fee_payers']);
+    expect(log).toEqual([
+      WAITING,
+      WAITING,
+      expect.stringMatching(/^SVC_PROGRAM_ID .* is no program on this ledger$/),
+      expect.stringMatching(/^SVC_GATEWAY .* is no Gateway of the program/),
+      expect.stringContaining('SVC_FEE_PAYER_KEYS'),
+    ]);
   });
 
   it('logs nothing more once it is stopped', async () => {
     const reaching = reachLedger(ledger.context);
     ledger.close();
-    expect(await reaching).toBe(false);
+    expect(await reaching).toBeUndefined();
     await jest.advanceTimersByTimeAsync(11_000);
     expect(log).toEqual([]);
   });

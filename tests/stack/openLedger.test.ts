@@ -84,6 +84,6 @@ describe('a cluster', () => {
 
   it('is refused with the name of each invalid address', () => {
     const environment = { ...cluster(), SVC_WALLET: 'mine', SVC_PROGRAM_ID: 'program' };
-    expect(() => loadConfig(environment)).toThrow(/SVC_PROGRAM_ID.*SVC_WALLET/);
+    expect(() => loadConfig(environment)).toThrow(/^SVC_PROGRAM_ID: .*\nSVC_WALLET: /);
   });
 });
