@@ -7,7 +7,7 @@ import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
 import { type DatabaseGate, startDatabaseGate } from '../../testing/database/databaseGate.ts';
-import { startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
+import { openService, startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
 
 jest.setTimeout(60_000);
 
@@ -16,11 +16,13 @@ const AWAY = 'Waiting for the database at DATABASE_URL';
 let ledger: TestLedger;
 let database: TestDatabase;
 let gate: DatabaseGate;
+let opened: Awaited<ReturnType<typeof openService>>;
 const started: ChildProcess[] = [];
 
 beforeAll(async () => {
   [ledger, database] = await Promise.all([startLedger(), createTestDatabase({ isEmpty: true })]);
   gate = await startDatabaseGate(database.databaseUrl);
+  opened = await openService(ledger, { credits: 100n });
 });
 
 afterAll(async () => {
@@ -43,9 +45,10 @@ function start(script: string) {
         SOLANA_RPC_URL: ledger.rpcUrl,
         SOLANA_WS_URL: ledger.wsUrl,
         SVC_SECRETS_KEY: Buffer.alloc(32).toString('base64'),
-        SVC_GATEWAY: Keypair.generate().publicKey.toBase58(),
+        SVC_GATEWAY: opened.gateway.toBase58(),
+        SVC_SIGNER_KEY: bs58.encode(opened.hotSigner.secretKey),
         ...Object.fromEntries(
-          ['SVC_SIGNER_KEY', 'SVC_FEE_PAYER_KEYS', 'SVC_CRANK_KEY'].map((name) => [
+          ['SVC_FEE_PAYER_KEYS', 'SVC_CRANK_KEY'].map((name) => [
             name,
             bs58.encode(Keypair.generate().secretKey),
           ]),
