@@ -182,6 +182,8 @@ export async function rebuildMirror(options: {
     await switchSchemas(client);
     const differing = await handBackAndCompare(client);
     await dropPrevious(client);
+    // The connection's end would release it only a moment later, and refuse a rebuild right after.
+    await client.query('select pg_advisory_unlock($1)', [LOCK_KEY]);
     return { differing };
   } finally {
     // Whatever it has locked or half made, the connection's end lets go of.
