@@ -1,16 +1,22 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { delay } from '../common/wait.ts';
 import { StackError } from './config.ts';
 
-/** A port of this machine that is free now; another process may take it at any time. */
+/** Below the ports that the system gives to outgoing connections and to whoever asks for any. */
+const PORT_MIN = 10_000;
+const PORT_MAX = 32_000;
+
+/**
+ * A port of this machine that is free now. Another process takes it only by naming it, so that it
+ * mostly stays free until the part that was told to listen there does.
+ */
 export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = randomInt(PORT_MIN, PORT_MAX);
+    if (await isFree('127.0.0.1', port)) return port;
+  }
 }
 
 const POLL_MS = 100;
