@@ -123,7 +123,7 @@ function noCapacity(job: LockedJob, retryAfterMs = 1_000): ApiError {
   const retryAfterSeconds = Math.min(Math.max(seconds, 1), RETRY_AFTER_SECONDS_MAX);
   return new ApiError('no_workers_available', `All workers of ${job.model.id} are busy.`, {
     retryAfterSeconds,
-    details: { model: job.model.id, retry_after: retryAfterSeconds },
+    details: { model: job.model.id, retry_after: retryAfterSeconds, job_id: job.id },
   });
 }
 

@@ -184,8 +184,9 @@ export const errorTable = {
     status: 503,
     type: 'capacity_error',
     meaning:
-      'No worker can take the request now, and nothing is charged; wait `details.retry_after` s.',
-    details: ['model', 'retry_after'],
+      'No worker can take the request now, and nothing is charged; wait `details.retry_after` s. ' +
+      '`job_id` is there where credits had been locked.',
+    details: ['model', 'retry_after', 'job_id'],
     hasRetryAfter: true,
   },
   service_unavailable: {
