@@ -7,6 +7,7 @@ import {
   sign,
   verifyJob,
 } from '../../programs/client/index.ts';
+import { findChromium } from '../../testing/browser.ts';
 import { createRandom } from '../../testing/random.ts';
 import { createForgedScene, type ForgedScene, JOB_NAMES } from '../auditors/forgedScene.ts';
 import { ENDING_FORGERIES } from '../auditors/forgeries/ending.ts';
@@ -19,7 +20,6 @@ import { addresses, OUTPUT } from '../auditors/scene.ts';
 import {
   type Bundle,
   bundleForBrowser,
-  findChromium,
   type Runtime,
   runHere,
   runInChromium,

@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
 import { builtinModules } from 'node:module';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { createContext, runInContext, runInThisContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
@@ -57,16 +56,6 @@ export interface Runtime {
 }
 
 const NODE_GLOBALS = `['process', 'Buffer', 'require', 'global', 'setImmediate'].filter((name) => name in globalThis).join()`;
-
-/** Undefined where the machine has no Chromium. */
-export function findChromium(environment: NodeJS.ProcessEnv): string | undefined {
-  const named = environment.CHROMIUM_PATH;
-  if (named) return named;
-  const folders = ['/usr/bin', ...(environment.PATH ?? '').split(delimiter)];
-  return folders
-    .flatMap((folder) => ['chromium', 'chromium-browser'].map((name) => join(folder, name)))
-    .find((path) => existsSync(path));
-}
 
 /**
  * Runs a bundle in Chromium.

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { findChromium } from '../../testing/browser.ts';
 import { createScene, type LockedJob, type Scene } from '../auditors/scene.ts';
-import { findChromium, runInChromium, runInVm } from '../client/browserBundle.ts';
+import { runInChromium, runInVm } from '../client/browserBundle.ts';
 import {
   type EmptyProject,
   INSTALLABLE_LINES,

@@ -1,16 +1,9 @@
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { StackDescription } from '../../../stack/stackFile.ts';
-import { findChromium } from '../../client/browserBundle.ts';
+import { findChromium, launchChromium, signIn } from '../../../testing/browser.ts';
 import { createWorkplace } from '../../stack/startedStack.ts';
 
-const ARGUMENTS = [
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--no-first-run',
-];
-
-/** Undefined where the machine has no Chromium; a test then says that it was NOT CHECKED. */
+/** A test without it says that it was NOT CHECKED. */
 export const chromiumPath = findChromium(process.env);
 
 /** A page, with everything that its browser complained of. */
@@ -35,12 +28,7 @@ export async function openPageScene(executablePath: string): Promise<PageScene> 
   const workplace = await createWorkplace();
   const started = workplace.start({ PORT: '0' });
   const stack = await started.running();
-  const browser = await chromium.launch({
-    executablePath,
-    // As root it has no sandbox.
-    chromiumSandbox: false,
-    args: ARGUMENTS,
-  });
+  const browser = await launchChromium(executablePath);
 
   async function open(path: string, options?: BrowserContextOptions): Promise<OpenPage> {
     const context = await browser.newContext(options);
@@ -74,21 +62,4 @@ export async function openPageScene(executablePath: string): Promise<PageScene> 
       await workplace.close();
     },
   };
-}
-
-/** Signs in with an account of the development wallet, as a user does. */
-export async function signIn(page: Page, account: string): Promise<void> {
-  await openMenu(page);
-  await page.getByRole('button', { name: 'Sign in' }).first().click();
-  await page.getByRole('button', { name: /Development wallet/ }).click();
-  await page.getByRole('button', { name: account, exact: true }).click();
-  await page.getByRole('button', { name: 'Sign', exact: true }).click();
-  await page.getByRole('dialog').waitFor({ state: 'detached' });
-}
-
-/** Where there is no room for the navigation, it lies behind a button. */
-async function openMenu(page: Page): Promise<void> {
-  const menu = page.getByRole('button', { name: 'Open the menu' });
-  await page.getByRole('link', { name: 'svc', exact: true }).waitFor();
-  if (await menu.isVisible()) await menu.click();
 }

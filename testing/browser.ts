@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+/** Undefined where the machine has no Chromium. */
+export function findChromium(environment: NodeJS.ProcessEnv): string | undefined {
+  const named = environment.CHROMIUM_PATH;
+  if (named) return named;
+  const folders = ['/usr/bin', ...(environment.PATH ?? '').split(delimiter)];
+  return folders
+    .flatMap((folder) => ['chromium', 'chromium-browser'].map((name) => join(folder, name)))
+    .find((path) => existsSync(path));
+}
+
+/**
+ * Chromium without what it does of its own accord. As root it has no sandbox.
+ *
+ * @throws Error where the machine has none
+ */
+export async function launchChromium(executablePath = findChromium(process.env)): Promise<Browser> {
+  if (executablePath === undefined) throw new Error('This machine has no Chromium.');
+  return chromium.launch({
+    executablePath,
+    chromiumSandbox: false,
+    args: [
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--no-first-run',
+    ],
+  });
+}
+
+/** Signs in on a page of the web app with an account of the development wallet, as a user does. */
+export async function signIn(page: Page, account: string): Promise<void> {
+  await openMenu(page);
+  await page.getByRole('button', { name: 'Sign in' }).first().click();
+  await page.getByRole('button', { name: /Development wallet/ }).click();
+  await page.getByRole('button', { name: account, exact: true }).click();
+  await page.getByRole('button', { name: 'Sign', exact: true }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+}
+
+/** Where there is no room for the navigation, it lies behind a button. */
+async function openMenu(page: Page): Promise<void> {
+  const menu = page.getByRole('button', { name: 'Open the menu' });
+  await page.getByRole('link', { name: 'svc', exact: true }).waitFor();
+  if (await menu.isVisible()) await menu.click();
+}
