@@ -66,20 +66,24 @@ export async function selectJobsSince(
   return rows;
 }
 
-/** What a wallet may spend and what is locked; undefined before its account is opened. */
+export interface Balance {
+  available_credits: bigint;
+  locked_credits: bigint;
+  /** Of the account's newest event. */
+  sequence: bigint;
+}
+
+/** What wallets may spend and what is locked; none of one whose account is not open yet. */
 export async function selectBalances(
   database: Database,
   wallets: readonly string[],
-): Promise<Map<string, { available_credits: bigint; locked_credits: bigint }>> {
-  const { rows } = await database.query<{
-    wallet: string;
-    available_credits: bigint;
-    locked_credits: bigint;
-  }>(
-    `select wallet, available_credits, locked_credits from mirror.credit_accounts
-     where wallet = any($1)`,
-    [wallets],
-  );
+): Promise<Map<string, Balance>> {
+  const { rows } = await database.query<Balance & { wallet: string }>({
+    name: 'console-balances',
+    text: `select wallet, available_credits, locked_credits, sequence from mirror.credit_accounts
+           where wallet = any($1)`,
+    values: [wallets],
+  });
   return new Map(rows.map(({ wallet, ...balance }) => [wallet, balance]));
 }
 

@@ -6,6 +6,7 @@ import { ApiError } from '../../http/contracts/errors.ts';
 import type { JobWatch } from '../../jobs/jobWatch.ts';
 import type { StreamChanges } from '../contracts/job.ts';
 import {
+  type Balance,
   type ConsoleJobRow,
   selectBalances,
   selectChangedJobs,
@@ -34,6 +35,8 @@ interface Listener {
   readonly wallet: string;
   readonly sessionId: string;
   readonly response: Response;
+  /** The account's newest event that it was told of. */
+  sequence: bigint | undefined;
 }
 
 const TURN_MS = 1_000;
@@ -49,7 +52,8 @@ const OVERLAP_SECONDS = 10n;
 
 /**
  * One listener to the mirror's notifications serves every stream of the process. What changed is
- * read once a second, for all of them together.
+ * read once a second, for all of them together. Accounts are always read: purchases and payments
+ * change them without a job.
  *
  * @param options.nowSeconds the ledger's time
  */
@@ -97,7 +101,7 @@ export function createChangeStreams(options: {
     turn += 1;
     try {
       if (turn % TURNS_PER_CHECK === 0) await check();
-      if (changed.size > 0) await sendChanges();
+      await sendChanges();
     } catch (error) {
       // What was lost is read anew by the browsers.
       logger.warn({ msg: 'Failed to read the changes of wallets', err: error });
@@ -127,29 +131,34 @@ export function createChangeStreams(options: {
       return;
     }
     const wallets = [...new Set([...listeners].map(({ wallet }) => wallet))];
-    const rows = await selectChangedJobs(database, { addresses, wallets });
-    for (const [wallet, jobs] of Map.groupBy(rows, (row) => row.wallet)) {
-      const to = [...listeners].filter((listener) => listener.wallet === wallet);
-      await send(wallet, jobs, to);
+    const [rows, balances] = await Promise.all([
+      addresses.length === 0 ? [] : selectChangedJobs(database, { addresses, wallets }),
+      selectBalances(database, wallets),
+    ]);
+    const jobs = Map.groupBy(rows, ({ wallet }) => wallet);
+    for (const wallet of wallets) {
+      const changedJobs = jobs.get(wallet) ?? [];
+      const balance = balances.get(wallet);
+      const to = [...listeners].filter(
+        (one) =>
+          one.wallet === wallet && (changedJobs.length > 0 || one.sequence !== balance?.sequence),
+      );
+      if (to.length > 0) await send(to, changedJobs, balance);
     }
   }
 
   async function send(
-    wallet: string,
-    rows: readonly ConsoleJobRow[],
     to: readonly Listener[],
+    rows: readonly ConsoleJobRow[],
+    balance: Balance | undefined,
   ): Promise<void> {
+    for (const listener of to) listener.sequence = balance?.sequence;
     if (rows.length > JOBS_MAX) {
       for (const { response } of to) sendReset(response);
       return;
     }
-    const [jobs, balances] = await Promise.all([
-      viewJobs(database, rows),
-      selectBalances(database, [wallet]),
-    ]);
-    const balance = balances.get(wallet);
     const data: StreamChanges = {
-      jobs,
+      jobs: await viewJobs(database, rows),
       available_credits: creditsNumber(balance?.available_credits ?? 0n),
       locked_credits: creditsNumber(balance?.locked_credits ?? 0n),
     };
@@ -164,11 +173,12 @@ export function createChangeStreams(options: {
   /** What a browser missed while it was away; at first the balance alone. */
   async function catchUp(listener: Listener, resumeAfter: string | undefined): Promise<void> {
     const { wallet, response } = listener;
-    if (resumeAfter === undefined) return send(wallet, [], [listener]);
+    const balance = (await selectBalances(database, [wallet])).get(wallet);
+    if (resumeAfter === undefined) return send([listener], [], balance);
     if (!/^\d{1,12}$/.test(resumeAfter)) return sendReset(response);
     const sinceSeconds = BigInt(resumeAfter) - OVERLAP_SECONDS;
     const missed = await selectJobsSince(database, { wallet, sinceSeconds, limit: JOBS_MAX + 1 });
-    return send(wallet, missed, [listener]);
+    return send([listener], missed, balance);
   }
 
   return {
@@ -187,7 +197,7 @@ export function createChangeStreams(options: {
       });
       response.write('retry: 2000\n\n');
       if (isClosed) return void response.end();
-      const listener = { wallet, sessionId, response };
+      const listener = { wallet, sessionId, response, sequence: undefined };
       listen(listener);
       await catchUp(listener, resumeAfter);
     },

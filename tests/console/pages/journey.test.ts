@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import OpenAI from 'openai';
 import type { Page } from 'playwright-core';
-import { chromiumPath, type OpenPage, openPageScene, type PageScene } from './pageScene.ts';
+import {
+  chromiumPath,
+  complete,
+  type OpenPage,
+  openPageScene,
+  type PageScene,
+  signAndSend,
+} from './pageScene.ts';
 
 jest.setTimeout(120_000);
 
@@ -37,8 +44,7 @@ function describeJourney(executablePath: string): void {
       await page.getByRole('button', { name: 'See what it does' }).click();
       await page.getByText('You then have 1,000 credits available.').waitFor();
       await page.getByText('This service may lock 100 credits per job.').waitFor();
-      await page.getByRole('button', { name: 'Sign and send' }).click();
-      await page.getByRole('button', { name: 'Sign', exact: true }).click();
+      await signAndSend(page);
 
       await page.getByText('Buy 1,000 credits: confirmed.').waitFor();
       const balance = page.getByRole('region', { name: 'Balance' });
@@ -69,16 +75,7 @@ function describeJourney(executablePath: string): void {
     it('sees the job of the official client come and settle, without a reload', async () => {
       await page.goto(`${scene.stack.baseUrl}/console/jobs`);
       await page.getByText('No jobs yet').waitFor();
-      const client = new OpenAI({ baseURL: `${scene.stack.baseUrl}/v1`, apiKey });
-      const { data, response } = await client.chat.completions
-        .create({
-          model: scene.stack.model,
-          max_tokens: 24,
-          messages: [{ role: 'user', content: 'Say hello.' }],
-        })
-        .withResponse();
-      answer = data.choices[0]?.message.content ?? '';
-      job = response.headers.get('x-svc-job-id') ?? '';
+      ({ job, text: answer } = await complete(scene.stack, { as: apiKey }));
 
       const row = page.getByRole('row').filter({ hasText: job.slice(-8) });
       await row.getByText('settled').waitFor();
@@ -128,8 +125,7 @@ function describeJourney(executablePath: string): void {
     it('stops the spender, after which requests are refused', async () => {
       await page.goto(`${scene.stack.baseUrl}/console/credits`);
       await page.getByRole('button', { name: 'Stop the spender…' }).click();
-      await page.getByRole('button', { name: 'Sign and send' }).click();
-      await page.getByRole('button', { name: 'Sign', exact: true }).click();
+      await signAndSend(page);
 
       await page.getByText('Nobody but your wallet may lock credits').waitFor();
       const client = new OpenAI({ baseURL: `${scene.stack.baseUrl}/v1`, apiKey, maxRetries: 0 });
@@ -144,8 +140,7 @@ function describeJourney(executablePath: string): void {
       await page.getByRole('button', { name: 'Withdraw…' }).click();
       await page.getByRole('button', { name: 'See what it does' }).click();
       await page.getByText('You then have 0 credits available.').waitFor();
-      await page.getByRole('button', { name: 'Sign and send' }).click();
-      await page.getByRole('button', { name: 'Sign', exact: true }).click();
+      await signAndSend(page);
 
       const balance = page.getByRole('region', { name: 'Balance' });
       await balance.getByText(/^0 credits/).waitFor();

@@ -1,3 +1,4 @@
+import OpenAI from 'openai';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { StackDescription } from '../../../stack/stackFile.ts';
 import { findChromium, launchChromium, signIn } from '../../../testing/browser.ts';
@@ -61,5 +62,38 @@ export async function openPageScene(executablePath: string): Promise<PageScene> 
       await started.exitCode();
       await workplace.close();
     },
+  };
+}
+
+/** Has the ledger simulate what a dialog asks for, and the development wallet sign it. */
+export async function signAndSend(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Sign and send' }).click();
+  await page.getByRole('button', { name: 'Sign', exact: true }).click();
+}
+
+/** What a client of the official library keeps of a settled job. */
+export interface Received {
+  readonly job: string;
+  readonly text: string;
+  readonly receipt: string;
+}
+
+/** Completes one job with the stack's own API key. */
+export async function complete(
+  { baseUrl, apiKey, model }: StackDescription,
+  { as = apiKey, from = model }: { readonly as?: string; readonly from?: string } = {},
+): Promise<Received> {
+  const client = new OpenAI({ baseURL: `${baseUrl}/v1`, apiKey: as });
+  const { data, response } = await client.chat.completions
+    .create({
+      model: from,
+      max_tokens: 24,
+      messages: [{ role: 'user', content: 'Say hello.' }],
+    })
+    .withResponse();
+  return {
+    job: response.headers.get('x-svc-job-id') ?? '',
+    text: data.choices[0]?.message.content ?? '',
+    receipt: response.headers.get('x-svc-delivery-receipt') ?? '',
   };
 }

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import OpenAI from 'openai';
-import { chromiumPath, openPageScene, type PageScene } from './pageScene.ts';
+import {
+  chromiumPath,
+  complete,
+  openPageScene,
+  type PageScene,
+  type Received,
+} from './pageScene.ts';
 
 jest.setTimeout(120_000);
-
-const TEXT_MAX_TOKENS = 24;
 
 /** What a page says of its origin, its cookies, and whether our API answers it. */
 const REACH = `(async () => {
@@ -15,13 +18,6 @@ const REACH = `(async () => {
     await named(fetch('/console/api/session', { credentials: 'include' })),
   ];
 })()`;
-
-/** A settled job with what its client received. */
-interface Received {
-  readonly job: string;
-  readonly text: string;
-  readonly receipt: string;
-}
 
 if (chromiumPath === undefined) {
   it.skip('Verify in the browser (NOT CHECKED: Chromium is not installed)', () => undefined);
@@ -36,7 +32,7 @@ function describeVerify(executablePath: string): void {
 
     beforeAll(async () => {
       scene = await openPageScene(executablePath);
-      received = await complete(scene);
+      received = await complete(scene.stack);
     });
 
     afterAll(() => scene?.close());
@@ -111,20 +107,4 @@ function describeVerify(executablePath: string): void {
       expect(reached).toEqual(['null', 'SecurityError', 'TypeError']);
     });
   });
-}
-
-async function complete({ stack }: PageScene): Promise<Received> {
-  const client = new OpenAI({ baseURL: `${stack.baseUrl}/v1`, apiKey: stack.apiKey });
-  const { data, response } = await client.chat.completions
-    .create({
-      model: stack.model,
-      max_tokens: TEXT_MAX_TOKENS,
-      messages: [{ role: 'user', content: 'Say hello.' }],
-    })
-    .withResponse();
-  return {
-    job: response.headers.get('x-svc-job-id') ?? '',
-    text: data.choices[0]?.message.content ?? '',
-    receipt: response.headers.get('x-svc-delivery-receipt') ?? '',
-  };
 }
