@@ -46,13 +46,23 @@ export function affordableTokens(price: Price, credits: bigint): number {
 }
 
 /**
- * Credits that an upheld dispute over a charge repays: all of it for a job of a vouched gateway, of
- * any other job what the treasury received, rounded down.
+ * The most credits that an upheld dispute over a charge repays: all of it for a job of a vouched
+ * gateway, of any other job what the treasury received.
  */
 export function repayableCredits(
   chargedCredits: bigint,
   job: { readonly vouched: boolean; readonly treasuryShareBasisPoints: number },
 ): bigint {
-  if (job.vouched) return chargedCredits;
-  return (chargedCredits * BigInt(job.treasuryShareBasisPoints)) / BASIS_POINTS;
+  return job.vouched ? chargedCredits : treasuryCredits(chargedCredits, job);
+}
+
+/**
+ * Credits that the treasury received of a charge, rounded down. It repays no more where the stake
+ * of a convicted worker did not bear the whole slash.
+ */
+export function treasuryCredits(
+  chargedCredits: bigint,
+  { treasuryShareBasisPoints }: { readonly treasuryShareBasisPoints: number },
+): bigint {
+  return (chargedCredits * BigInt(treasuryShareBasisPoints)) / BASIS_POINTS;
 }

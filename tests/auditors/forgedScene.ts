@@ -49,7 +49,7 @@ export async function createForgedScene(): Promise<ForgedScene> {
   await scene.resolve(jobs.upheld, 'upheld_worker');
   await scene.settle(jobs.expired);
   await scene.dispute(jobs.expired);
-  await scene.amend(jobs.expired);
+  await scene.disputeAsWallet(jobs.expired);
   await scene.closePayout();
   await scene.settle(jobs.claimable);
   await scene.wait(86_401);

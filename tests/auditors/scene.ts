@@ -70,8 +70,8 @@ export interface Scene {
   refund(job: PublicKey): Promise<void>;
   /** By the controller. */
   dispute(job: PublicKey): Promise<void>;
-  /** The wallet puts a hash of its own in place of its controller's. */
-  amend(job: PublicKey): Promise<void>;
+  /** With a hash of its own, also in place of its controller's. */
+  disputeAsWallet(job: PublicKey): Promise<void>;
   resolve(job: PublicKey, verdict: 'rejected' | 'upheld_gateway' | 'upheld_worker'): Promise<void>;
   expire(job: PublicKey): Promise<void>;
   close(jobs: readonly PublicKey[]): Promise<void>;
@@ -152,7 +152,7 @@ export async function createScene(): Promise<Scene> {
       ]),
     refund: (job) => send([jobRefund({ job, creditAccount })], []),
     dispute: (job) => send([jobDispute({ ...actor, job, creditAccount, clientHash: CLIENT_HASH })]),
-    amend: (job) => {
+    disputeAsWallet: (job) => {
       const { wallet } = service;
       const own = { signer: wallet.publicKey, clientHash: AMENDED_HASH };
       return send([jobDispute({ ...own, job, creditAccount })], [wallet]);

@@ -18,7 +18,7 @@ import { addresses, createScene, type LockedJob, OUTPUT, type Scene } from './sc
 const DAY_SECONDS = 86_400;
 const NAMES = [
   ...['settled', 'long', 'reassigned', 'failed', 'refunded', 'rejected', 'upheldGateway'],
-  ...['upheldWorker', 'expired', 'claimable', 'closed', 'open'],
+  ...['upheldWorker', 'upheldAgain', 'unborne', 'expired', 'claimable', 'closed', 'open'],
 ] as const;
 
 let scene: Scene;
@@ -28,8 +28,8 @@ let jobs: Record<(typeof NAMES)[number], LockedJob>;
 beforeAll(async () => {
   scene = await createScene();
   const [long] = await scene.lock({ count: 1, tokenLimit: 10_000 });
-  const locked = await scene.lock({ count: 5, tokenLimit: 2_000 });
-  const more = await scene.lock({ count: 5, tokenLimit: 2_000 });
+  const locked = await scene.lock({ count: 6, tokenLimit: 2_000 });
+  const more = await scene.lock({ count: 6, tokenLimit: 2_000 });
   const byName = Object.fromEntries(
     NAMES.filter((name) => name !== 'long' && name !== 'open').map((name, index) => [
       name,
@@ -39,26 +39,30 @@ beforeAll(async () => {
   jobs = { ...byName, long } as typeof jobs;
   // Before the verdicts: a worker that was slashed is given no job.
   for (const name of ['failed', 'claimable'] as const) await scene.acknowledge(jobs[name].address);
-  const { settled, reassigned, failed, rejected, upheldGateway, upheldWorker, expired, closed } =
-    jobs;
+  const { settled, reassigned, failed, rejected, upheldGateway, expired, closed } = jobs;
+  const { upheldWorker, upheldAgain, unborne } = jobs;
+  // The worker's stake bears the whole slash twice.
+  const againstWorker = [upheldWorker, upheldAgain, unborne];
   await scene.acknowledge(reassigned.address);
   await scene.acknowledge(reassigned.address, 3);
   await scene.settle(reassigned.address, { attempt: 3 });
   await scene.acknowledge(jobs.long.address);
   await scene.settle(jobs.long.address, { tokens: 9_000 });
-  for (const { address } of [settled, rejected, upheldGateway, upheldWorker, expired, closed]) {
+  for (const { address } of [settled, rejected, upheldGateway, ...againstWorker, expired, closed]) {
     await scene.acknowledge(address);
     await scene.settle(address);
   }
-  for (const { address } of [rejected, upheldGateway, upheldWorker, expired]) {
+  for (const { address } of [rejected, upheldGateway, upheldWorker, upheldAgain, expired]) {
     await scene.dispute(address);
   }
+  // Its controller may bring the wallet to no more.
+  await scene.disputeAsWallet(unborne.address);
   await scene.fail(failed.address);
   await scene.closePayout();
   await scene.settle(jobs.claimable.address);
   await scene.resolve(rejected.address, 'rejected');
   await scene.resolve(upheldGateway.address, 'upheld_gateway');
-  await scene.resolve(upheldWorker.address, 'upheld_worker');
+  for (const { address } of againstWorker) await scene.resolve(address, 'upheld_worker');
   await scene.wait(DAY_SECONDS + 1);
   await scene.refund(jobs.refunded.address);
   await scene.expire(expired.address);
@@ -117,6 +121,9 @@ describe('a job in order', () => {
     { name: 'rejected', status: 'settled', charged: 3n, holding: RESOLVED },
     { name: 'upheldGateway', status: 'refunded', charged: 0n, holding: RESOLVED },
     { name: 'upheldWorker', status: 'refunded', charged: 0n, holding: RESOLVED },
+    { name: 'upheldAgain', status: 'refunded', charged: 0n, holding: RESOLVED },
+    // The treasury's share of three credits is no whole one.
+    { name: 'unborne', status: 'refunded', charged: 3n, holding: RESOLVED },
     {
       name: 'expired',
       status: 'settled',

@@ -6,6 +6,7 @@ import {
   lockCredits,
   type Price,
   repayableCredits,
+  treasuryCredits,
 } from '../../programs/client/pricing.ts';
 import { createRandom } from '../../testing/random.ts';
 
@@ -44,6 +45,7 @@ describe('prices', () => {
     const job = { vouched: false, treasuryShareBasisPoints: 1_500 };
     expect(repayableCredits(40n, { ...job, vouched: true })).toBe(40n);
     expect(repayableCredits(40n, job)).toBe(6n);
+    expect(treasuryCredits(40n, job)).toBe(6n);
     expect(repayableCredits(39n, job)).toBe(5n);
     expect(repayableCredits(39n, { ...job, treasuryShareBasisPoints: 10_000 })).toBe(39n);
     expect(repayableCredits(40n, { ...job, treasuryShareBasisPoints: 0 })).toBe(0n);

@@ -33,6 +33,7 @@ import {
 import { composeVerdict, passDisputeWindow } from './support/verdicts.ts';
 import {
   addresses,
+  BASE_UNITS_PER_CREDIT,
   CREDITS,
   createWorld,
   hashOf,
@@ -42,6 +43,8 @@ import {
 
 /** What one job of the test model is charged. */
 const CHARGE = 8n;
+/** What the treasury receives of it, in whole credits. */
+const TREASURY_CREDITS = 1n;
 const GARBAGE = hashOf('garbage');
 
 let world: World;
@@ -225,21 +228,46 @@ describe('a dispute that the wallet amends in its last second', () => {
 });
 
 describe('a worker that convicts itself behind a vouched gateway', () => {
-  it('pays a slash each time while it has a stake, and nothing once that is gone', async () => {
+  const owedCredits = async () => (await balance()).owedCredits;
+
+  it('is repaid in full only while its stake bears the whole slash', async () => {
     const { chain } = world;
     const slashed: bigint[] = [];
+    const repaid: bigint[] = [];
     const jobs: PublicKey[] = [];
     for (let count = 0; count < 3; count += 1) jobs.push(await jobIn(world, 'settled'));
     for (const job of jobs) await chain.send([dispute(world, job)], [world.wallet]);
     await pass(world, PAST_WINDOW_SECONDS);
     for (const job of jobs) {
+      const owedBefore = await owedCredits();
       const before = (await world.read('Worker', world.worker)).stakeTokens;
       await chain.send(await composeVerdict(world, job, 'upheld_worker'), [world.arbiter]);
       slashed.push(before - (await world.read('Worker', world.worker)).stakeTokens);
+      repaid.push((await owedCredits()) - owedBefore);
     }
     expect(slashed).toEqual([500n, 500n, 0n]);
     expect(slashed.reduce((sum, tokens) => sum + tokens)).toBe(STAKE_TOKENS);
-    expect(await balance()).toMatchObject({ owedCredits: 3n * CHARGE });
+    // Of the third charge the treasury had received 1.2 credits.
+    expect(repaid).toEqual([CHARGE, CHARGE, TREASURY_CREDITS]);
+    expect(await world.read('Treasury', addresses.treasury)).toMatchObject({
+      owedBaseUnits: (2n * CHARGE + TREASURY_CREDITS) * BASE_UNITS_PER_CREDIT,
+      disputedExposureBaseUnits: 0n,
+    });
+  });
+
+  it('gets back the treasury’s share alone where a token of the slash is missing', async () => {
+    world = await createWorld({ slashTokens: 501 });
+    const jobs = [await jobIn(world, 'disputed'), await jobIn(world, 'disputed')];
+    await passDisputeWindow(world);
+    for (const job of jobs) {
+      await world.chain.send(await composeVerdict(world, job, 'upheld_worker'), [world.arbiter]);
+    }
+    expect(await world.read('Worker', world.worker)).toMatchObject({ stakeTokens: 0n });
+    expect(await owedCredits()).toBe(CHARGE + TREASURY_CREDITS);
+    const charged = await Promise.all(
+      jobs.map(async (job) => (await readJob(world, job)).chargedCredits),
+    );
+    expect(charged).toEqual([0n, CHARGE - TREASURY_CREDITS]);
   });
 
   it('loses no more where its slashed tokens are burnt between two verdicts', async () => {

@@ -741,7 +741,7 @@ export interface JobDisputed {
   clientHash: Uint8Array;
   outputHash: Uint8Array;
   chargedCredits: bigint;
-  /** What an upheld dispute repays; set aside until the dispute ends */
+  /** The most that an upheld dispute repays; set aside until the dispute ends */
   repayableCredits: bigint;
   disputedByWallet: boolean;
   openDisputes: number;

@@ -468,7 +468,7 @@ event! {
         pub client_hash: &'a [u8; 32],
         pub output_hash: &'a [u8; 32],
         pub charged_credits: u64,
-        /// What an upheld dispute repays; set aside until the dispute ends
+        /// The most that an upheld dispute repays; set aside until the dispute ends
         pub repayable_credits: u64,
         pub disputed_by_wallet: bool,
         pub open_disputes: u8,

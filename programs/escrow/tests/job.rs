@@ -12,6 +12,8 @@ use crate::{
 };
 
 const LOCKED: u64 = 8;
+/// Of the configuration.
+const SLASH: u64 = 500;
 const T: i64 = 120;
 
 fn job(vouched: bool) -> Job {
@@ -66,7 +68,8 @@ enum Step {
     Fail(u8, u32),
     Refund,
     Dispute(u8, bool),
-    Resolve(u8),
+    /// With how many tokens were slashed.
+    Resolve(u8, u64),
     Expire,
 }
 
@@ -78,7 +81,8 @@ fn step() -> impl Strategy<Value = Step> {
         (1..3_u8, 0..2_u32).prop_map(|(hash, tokens)| Step::Fail(hash, tokens)),
         Just(Step::Refund),
         (1..3_u8, any::<bool>()).prop_map(|(hash, is_wallet)| Step::Dispute(hash, is_wallet)),
-        (1..4_u8).prop_map(Step::Resolve),
+        (1..4_u8, prop_oneof![Just(SLASH), 0..SLASH])
+            .prop_map(|(verdict, slashed)| Step::Resolve(verdict, slashed)),
         Just(Step::Expire),
     ]
 }
@@ -138,7 +142,7 @@ impl Table {
             {
                 self.disputed_by_wallet = true;
             }
-            Step::Resolve(_)
+            Step::Resolve(..)
                 if self.status == Disputed
                     && now > self.ended_at + 60
                     && now <= arbitration_ends_at =>
@@ -171,9 +175,9 @@ fn take(job: &mut Job, step: &Step, now: i64) -> Option<u64> {
             job.amend_dispute(&[hash; 32], now).map(|()| 0)
         }
         Step::Dispute(hash, is_wallet) => job.dispute(&[hash; 32], is_wallet, now).map(|_| 0),
-        Step::Resolve(1) => job.resolve(DisputeOutcome::Rejected, now),
-        Step::Resolve(2) => job.resolve(DisputeOutcome::UpheldGateway, now),
-        Step::Resolve(_) => job.resolve(DisputeOutcome::UpheldWorker, now),
+        Step::Resolve(1, _) => job.resolve(DisputeOutcome::Rejected, 0, now),
+        Step::Resolve(2, _) => job.resolve(DisputeOutcome::UpheldGateway, 0, now),
+        Step::Resolve(_, slashed) => job.resolve(DisputeOutcome::UpheldWorker, slashed, now),
         Step::Expire => job.expire(now).map(|()| 0),
     };
     moved.ok()
@@ -205,7 +209,15 @@ proptest! {
                 prop_assert!(job.invariant().is_ok(), "{:?} at {}", &step, now);
             }
             let repaid = repaid.unwrap_or(0);
-            prop_assert!(repaid == 0 || repaid == repayable && vouched == (repaid == charged));
+            prop_assert!(repaid <= repayable);
+            match step {
+                Step::Resolve(1, _) => prop_assert_eq!(repaid, 0),
+                Step::Resolve(verdict, slashed) if repaid > 0 => {
+                    let is_borne = verdict == 2 || slashed == SLASH;
+                    prop_assert_eq!(vouched && is_borne, repaid == charged);
+                }
+                _ => prop_assert_eq!(repaid, 0),
+            }
             prop_assert!(job.charged_credits() <= LOCKED);
             if repaid > 0 {
                 prop_assert_eq!(job.charged_credits(), charged - repaid);

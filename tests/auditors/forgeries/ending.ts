@@ -70,6 +70,12 @@ export const ENDING_FORGERIES: readonly ForgeryCase[] = [
     fails: ['dispute.resolved'],
   },
   {
+    what: 'the whole charge, repaid for a part of the slash',
+    job: 'upheld',
+    forgery: () => forgeEvent('DisputeResolved', set('slashed_tokens', new BN(499))),
+    fails: ['dispute.resolved'],
+  },
+  {
     what: 'the slash',
     job: 'upheld',
     forgery: () => forgeEvent('DisputeResolved', plusOne('slashed_tokens')),

@@ -1,6 +1,6 @@
 import { isEnded } from '../../accounts.ts';
 import { BASE_UNITS_PER_CREDIT } from '../../generated/constants.ts';
-import { repayableCredits } from '../../pricing.ts';
+import { repayableCredits, treasuryCredits } from '../../pricing.ts';
 import {
   compare,
   type Finding,
@@ -198,7 +198,11 @@ export const resolved = rule(
     const { slashedTokens, evidenceHash } = DisputeResolved.data;
     const { slashTokens } = JobLocked.data;
     const outcome = verdict;
-    const isUpheld = outcome !== 'rejected';
+    const charged = JobDisputed.data.chargedCredits;
+    const isBorne = outcome !== 'upheld_worker' || slashedTokens === BigInt(slashTokens);
+    const upheld = isBorne
+      ? JobDisputed.data.repayableCredits
+      : treasuryCredits(charged, JobLocked.data);
     const slashMax = outcome === 'upheld_worker' ? BigInt(slashTokens) : 0n;
     if (slashedTokens > slashMax) {
       return fails(`${slashedTokens} tokens were slashed, and ${slashMax} may be.`);
@@ -208,8 +212,8 @@ export const resolved = rule(
     }
     return compare(
       {
-        'the repayment': [repaidCredits, isUpheld ? JobDisputed.data.repayableCredits : 0n],
-        'what stays charged': [chargedCredits, JobDisputed.data.chargedCredits - repaidCredits],
+        'the repayment': [repaidCredits, outcome === 'rejected' ? 0n : upheld],
+        'what stays charged': [chargedCredits, charged - repaidCredits],
         ...exposure(JobDisputed, DisputeResolved),
       },
       `${outcome}: ${repaidCredits} credits to repay, ${slashedTokens} of ${slashTokens} tokens ` +

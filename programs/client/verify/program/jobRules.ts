@@ -1,6 +1,6 @@
 import { isEnded } from '../../accounts.ts';
 import type { Job } from '../../generated/types.ts';
-import { chargeCredits, lockCredits, repayableCredits } from '../../pricing.ts';
+import { chargeCredits, lockCredits, repayableCredits, treasuryCredits } from '../../pricing.ts';
 import { GRACE_SECONDS } from '../check.ts';
 import { accountsNamed, judgeProblems, type ProgramState, programRule } from './state.ts';
 
@@ -24,12 +24,12 @@ export const prices = programRule('jobs.prices', (state) => {
   return judgeProblems(
     jobs.flatMap(({ address, data }) => {
       const locked = lockCredits(data, data.tokenLimit);
-      const charged = chargeOf(data);
+      const [charged, ...others] = chargesOf(data);
       return [
         ...(data.lockedCredits === locked
           ? []
           : [`${address} locked ${data.lockedCredits}, not ${locked}`]),
-        ...(data.chargedCredits === charged
+        ...([charged, ...others].includes(data.chargedCredits)
           ? []
           : [`${address} charged ${data.chargedCredits}, not ${charged}`]),
       ];
@@ -70,13 +70,20 @@ function deadlineOf(job: Job): bigint | undefined {
   return job.lockedAt + BigInt(job.disputedAfterSeconds + job.arbitrationWindowSeconds);
 }
 
-function chargeOf(job: Job): bigint {
-  const isRepaid = job.outcome === 'upheld_gateway' || job.outcome === 'upheld_worker';
+/**
+ * What a job may have been charged. Of a convicted worker's two are possible, since its account does
+ * not say whether the stake bore the whole slash: verifyJob reads that from the verdict's event.
+ */
+function chargesOf(job: Job): [bigint, ...bigint[]] {
+  const { outcome } = job;
+  const isRepaid = outcome === 'upheld_gateway' || outcome === 'upheld_worker';
   const status = statusOf(job);
-  if (status !== 'settled' && status !== 'disputed' && !isRepaid) return 0n;
+  if (status !== 'settled' && status !== 'disputed' && !isRepaid) return [0n];
   const tokens = Math.min(job.completionTokens, job.countedTokens);
   const charge = chargeCredits(job, tokens, job.lockedCredits);
-  return isRepaid ? charge - repayableCredits(charge, job) : charge;
+  if (!isRepaid) return [charge];
+  const repaid = charge - repayableCredits(charge, job);
+  return outcome === 'upheld_worker' ? [repaid, charge - treasuryCredits(charge, job)] : [repaid];
 }
 
 type LocatedJob = ReturnType<typeof accountsNamed<'Job'>>[number];

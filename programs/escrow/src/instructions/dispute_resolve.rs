@@ -1,11 +1,12 @@
 //! Decides a dispute. The arbiter signs every verdict, and one for the client needs evidence.
 //!
 //! A rejected dispute leaves the job settled. An upheld one makes it refunded, and the treasury
-//! owes the wallet what it set aside until `claim_pay`.
+//! owes the wallet what it set aside, until `claim_pay`.
 //!
 //! `upheld_worker` needs two proofs of the recorded attempt by one key: the recorded one, then one
 //! of another output. It also takes the job's `slash_tokens` from the worker's stake, or what is
-//! left of it. A proof key that was changed counts for the jobs proven before.
+//! left of it. If that is less than `slash_tokens`, the treasury owes its own share of the charge
+//! alone. A proof key that was changed counts for the jobs proven before.
 //!
 //! `upheld_gateway` needs a delivery receipt of another hash, by the key that settled the job or by
 //! a signer of its controller.
@@ -96,20 +97,16 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
         _ => [0; 32],
     };
 
-    let exposed_base_units = base_units(job.repayable_credits()?)?;
-    let repaid_credits = job.resolve(outcome, clock.unix_time)?;
-    credit_account.close_dispute()?;
-    if outcome == DisputeOutcome::Rejected {
-        treasury.release(exposed_base_units)?;
-    } else {
-        treasury.owe(exposed_base_units)?;
-        credit_account.owe(repaid_credits)?;
-    }
     let mut slashed_tokens = 0;
     if outcome == DisputeOutcome::UpheldWorker {
         slashed_tokens = worker.slash(u64::from(job.slash_tokens()))?;
         treasury.add_slashed(slashed_tokens)?;
     }
+    let exposed_base_units = base_units(job.repayable_credits()?)?;
+    let repaid_credits = job.resolve(outcome, slashed_tokens, clock.unix_time)?;
+    credit_account.close_dispute()?;
+    treasury.owe(base_units(repaid_credits)?, exposed_base_units)?;
+    credit_account.owe(repaid_credits)?;
     if slashed_tokens > 0 {
         worker.changed()?;
     }

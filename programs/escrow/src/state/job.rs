@@ -210,13 +210,28 @@ impl Job {
         self.disputed_by_wallet.get()
     }
 
-    /// What an upheld dispute repays. Whoever holds both the job's controller and its worker can
-    /// make evidence against himself: without a vouched gateway the treasury gives back no more
-    /// than it received of this job, rounded down.
+    /// The most that an upheld dispute repays. Whoever holds both the job's controller and its
+    /// worker can make evidence against himself: without a vouched gateway the treasury gives back
+    /// no more than it received of this job.
     pub fn repayable_credits(&self) -> Result<u64> {
-        if self.vouched() {
-            return Ok(self.charged_credits());
+        if self.vouched() { Ok(self.charged_credits()) } else { self.treasury_credits() }
+    }
+
+    /// What this verdict repays. A worker whose stake does not bear the whole slash any more could
+    /// convict itself at no cost: for it, too, the treasury gives back no more than it received.
+    fn repaid_credits(&self, outcome: DisputeOutcome, slashed_tokens: u64) -> Result<u64> {
+        let slash_tokens = u64::from(self.slash_tokens());
+        match outcome {
+            DisputeOutcome::Rejected => Ok(0),
+            DisputeOutcome::UpheldWorker if slashed_tokens < slash_tokens => {
+                self.treasury_credits()
+            }
+            _ => self.repayable_credits(),
         }
+    }
+
+    /// What the treasury received of the charge, rounded down.
+    fn treasury_credits(&self) -> Result<u64> {
         let share = share_base_units(self.charged_credits(), self.treasury_share_basis_points())?;
         Ok(share / BASE_UNITS_PER_CREDIT)
     }

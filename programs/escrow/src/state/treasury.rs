@@ -77,9 +77,9 @@ impl Treasury {
         self.disputed_exposure_base_units.subtract(base_units)
     }
 
-    /// A dispute was upheld: the exposure becomes a debt.
-    pub fn owe(&mut self, base_units: u64) -> Result {
-        self.release(base_units)?;
+    /// A dispute was upheld: of what was exposed for it, this becomes a debt.
+    pub fn owe(&mut self, base_units: u64, exposed_base_units: u64) -> Result {
+        self.release(exposed_base_units)?;
         self.owed_base_units.add(base_units)
     }
 

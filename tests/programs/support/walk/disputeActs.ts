@@ -44,9 +44,12 @@ export async function disputeJob(walk: Walk, job: JobBook): Promise<void> {
   books.treasury.exposureBaseUnits += repayableOf(job) * BASE_UNITS_PER_CREDIT;
 }
 
-/** All of the charge for a vouched gateway, else what the treasury got of it in whole credits. */
-const repayableOf = ({ vouched, chargedCredits, terms }: JobBook): bigint =>
-  vouched ? chargedCredits : (chargedCredits * BigInt(terms.treasuryShareBasisPoints)) / 10_000n;
+/** At most all of the charge for a vouched gateway, else what the treasury got of it. */
+const repayableOf = (job: JobBook): bigint => (job.vouched ? job.chargedCredits : shareOf(job));
+
+/** In whole credits. */
+const shareOf = ({ chargedCredits, terms }: JobBook): bigint =>
+  (chargedCredits * BigInt(terms.treasuryShareBasisPoints)) / 10_000n;
 
 /** The wallet's own signature goes twice as far as its controller's, and no count past 255. */
 const openDisputesMaxOf = ({ books }: Walk, { wallet }: JobBook, signer: Keypair): number => {
@@ -87,12 +90,12 @@ export async function resolveJob(walk: Walk, job: JobBook): Promise<void> {
     verdict !== 'expired' &&
     (hasEvidence || verdict === 'rejected');
   if (!(await attempt(walk, allowed, instructions, [arbiter]))) return;
-  const repaid = repayableOf(job);
+  const isBorne = verdict !== 'upheld_worker' || slash(books, job);
+  const repaid = isBorne ? repayableOf(job) : shareOf(job);
   endDispute(books, job, verdict);
   if (verdict === 'rejected') return;
   job.wallet.owedCredits += repaid;
   Object.assign(job, { status: 'refunded', chargedCredits: job.chargedCredits - repaid });
-  if (verdict === 'upheld_worker') slash(books, job);
 }
 
 const endDispute = ({ treasury }: Books, job: JobBook, outcome: DisputeOutcome): void => {
@@ -101,15 +104,17 @@ const endDispute = ({ treasury }: Books, job: JobBook, outcome: DisputeOutcome):
   Object.assign(job, { status: 'settled', outcome });
 };
 
-/** Takes what is there, first of the stake, then of what is unstaking. */
-function slash({ treasury }: Books, { worker, terms }: JobBook): void {
-  if (worker === null) return;
-  const ofStake = smaller(BigInt(terms.slashTokens), worker.stakeTokens);
-  const ofUnstaking = smaller(BigInt(terms.slashTokens) - ofStake, worker.unstakingTokens);
+/** Takes what is there, first of the stake, then of what is unstaking. @returns if that was all */
+function slash({ treasury }: Books, { worker, terms }: JobBook): boolean {
+  if (worker === null) throw new Error('a disputed job has a worker');
+  const tokens = BigInt(terms.slashTokens);
+  const ofStake = smaller(tokens, worker.stakeTokens);
+  const ofUnstaking = smaller(tokens - ofStake, worker.unstakingTokens);
   worker.stakeTokens -= ofStake;
   worker.unstakingTokens -= ofUnstaking;
   if (worker.unstakingTokens === 0n) worker.unstakeReadyAt = 0n;
   treasury.slashedTokens += ofStake + ofUnstaking;
+  return ofStake + ofUnstaking === tokens;
 }
 
 /** Ends a dispute that was not decided in time. */

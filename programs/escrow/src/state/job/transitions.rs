@@ -176,15 +176,19 @@ impl Job {
     }
 
     /// disputed → settled (rejected) or refunded (upheld). Returns the credits to repay.
-    pub fn resolve(&mut self, outcome: DisputeOutcome, now: i64) -> Result<u64> {
+    pub fn resolve(
+        &mut self,
+        outcome: DisputeOutcome,
+        slashed_tokens: u64,
+        now: i64,
+    ) -> Result<u64> {
         self.require_resolvable(now)?;
-        let credits = if outcome == DisputeOutcome::Rejected {
-            self.status.set(JobStatus::Settled);
-            0
+        let credits = self.repaid_credits(outcome, slashed_tokens)?;
+        self.status.set(if outcome == DisputeOutcome::Rejected {
+            JobStatus::Settled
         } else {
-            self.status.set(JobStatus::Refunded);
-            self.repayable_credits()?
-        };
+            JobStatus::Refunded
+        });
         self.charged_credits.subtract(credits)?;
         self.outcome.set(outcome);
         self.resolved_after_seconds.set(self.seconds_since_lock(now)?);

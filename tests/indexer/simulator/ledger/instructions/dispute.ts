@@ -6,6 +6,8 @@ import { jobOf, move } from './job.ts';
 
 const CHARGED_BASE_UNITS = CHARGED_CREDITS * BASE_UNITS_PER_CREDIT;
 const SLASH_TOKENS = 500n;
+/** The treasury's share, rounded down. */
+const TREASURY_CREDITS = (CHARGED_CREDITS * 15n) / 100n;
 
 /** Of a job that no verdict was given on before. */
 export const dispute =
@@ -43,9 +45,10 @@ export const resolve =
     if (!worker) return null;
     const { job, account } = moved;
     const { treasury } = state;
-    const repaidCredits = verdict === 'rejected' ? 0n : CHARGED_CREDITS;
     const wanted = verdict === 'upheld_worker' ? SLASH_TOKENS : 0n;
     const slashed = worker.stakeTokens < wanted ? worker.stakeTokens : wanted;
+    const upheld = slashed < wanted ? TREASURY_CREDITS : CHARGED_CREDITS;
+    const repaidCredits = verdict === 'rejected' ? 0n : upheld;
     job.status = verdict === 'rejected' ? 'settled' : 'refunded';
     job.isDecided = true;
     account.sequence += 1n;
