@@ -16,9 +16,12 @@ import { WebhookState } from './webhookValues.tsx';
 
 const MONEY = 'The webhook is as it was. Credits are not affected.';
 
+/** It fails, and is active again, without anybody at this page. */
+const EVERY_MS = 5_000;
+
 export default function WebhookPage() {
   const { webhook: id = '' } = useParams();
-  const { data, error, refetch } = useRead('/webhooks');
+  const { data, error, refetch } = useRead('/webhooks', { everyMs: EVERY_MS });
   const webhook = data?.data.find((one) => one.id === id);
   if (error) return <ErrorNotice error={error} money={MONEY} onRetry={() => void refetch()} />;
   if (data === undefined) return <Loading what="the webhook" />;

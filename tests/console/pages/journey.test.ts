@@ -52,7 +52,7 @@ function describeJourney(executablePath: string): void {
       await balance.getByText('10.00 USDC').waitFor();
     });
 
-    it('makes an API key, which is shown once', async () => {
+    it('makes an API key, which is shown once [keys.settings-tab]', async () => {
       await page.goto(`${scene.stack.baseUrl}/console/settings`);
       await page.getByRole('button', { name: 'Create the key' }).click();
       const dialog = page.getByRole('dialog', { name: 'Your API key' });

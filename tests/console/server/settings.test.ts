@@ -39,7 +39,7 @@ describe('the key', () => {
     expect([again.status, again.body.error.code]).toEqual([409, 'key_exists']);
   });
 
-  it('gives way to another at once, and ends when it is revoked', async () => {
+  it('gives way to another at once, and ends when it is revoked [keys.settings-tab]', async () => {
     const { cookie, call } = scene;
     const first = (await call('POST /key/regenerate', { cookie })).body.api_key;
     const second = (await call('POST /key/regenerate', { cookie })).body.api_key;
