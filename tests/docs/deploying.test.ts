@@ -170,8 +170,8 @@ describe('the commands of docs/deploying.md', () => {
     const account = await fetchCreditAccount(connection, addresses.creditAccount(wallet.publicKey));
     expect(account).toMatchObject({
       availableCredits: 10_000n,
-      limitPerJobCredits: 100n,
-      limitPerDayCredits: 5_000n,
+      limitPerJobCredits: 400n,
+      limitPerDayCredits: 8_000n,
     });
     const worker = await fetchWorker(connection, addresses.worker(workerAuthority.publicKey));
     expect(worker?.stakeTokens).toBe(1_000n);

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import {
+  claimPay,
   disputeExpire,
   gatewayUpdate,
+  gatewayVouch,
   limitSet,
   PROGRAM_ID,
   proofMessage,
@@ -30,7 +32,7 @@ import {
   readJob,
   settle,
 } from './support/jobs.ts';
-import { composeVerdict, passDisputeWindow } from './support/verdicts.ts';
+import { composeVerdict, decide, passDisputeWindow } from './support/verdicts.ts';
 import {
   addresses,
   BASE_UNITS_PER_CREDIT,
@@ -224,6 +226,41 @@ describe('a dispute that the wallet amends in its last second', () => {
     await pass(world, 1n);
     await chain.send([disputeExpire({ job: unjudged, creditAccount })]);
     expect((await readJob(world, unjudged)).outcome).toBe('expired');
+  });
+});
+
+describe('a signer of a vouched gateway that contradicts its own jobs', () => {
+  const ROUNDS = 10n;
+  /** What the treasury has and does not owe, in base units. */
+  const unowed = async () =>
+    (await world.chain.tokens(addresses.treasuryVault)) -
+    (await world.read('Treasury', addresses.treasury)).owedBaseUnits;
+  const repay = async () => {
+    const job = await jobIn(world, 'disputed');
+    await decide(world, job, 'upheld_gateway');
+  };
+
+  it('costs the treasury the pay of each job until its vouching ends', async () => {
+    const { chain, authority, gateway } = world;
+    const before = await unowed();
+    for (let round = 0n; round < ROUNDS; round += 1n) await repay();
+    // Of each charge of 80,000 base units the treasury had received 12,000.
+    expect((await unowed()) - before).toBe(-ROUNDS * 68_000n);
+    expect(await balance()).toMatchObject({ owedCredits: ROUNDS * CHARGE });
+    const vouch = { authority: authority.publicKey, gateway, vouched: false };
+    await chain.send([gatewayVouch(vouch)], [authority]);
+    await repay();
+    expect((await unowed()) - before).toBe(-ROUNDS * 68_000n + 2_000n);
+  });
+
+  it('is not stopped by the treasury’s floor, which a withdrawal alone keeps', async () => {
+    world = await createWorld({ treasuryFloorCredits: 1_000_000n });
+    await repay();
+    const { chain, creditAccount } = world;
+    const held = await chain.tokens(addresses.treasuryVault);
+    await chain.send([claimPay({ claimant: creditAccount })]);
+    // There was one job's share, which is less than is owed.
+    expect(await chain.tokens(addresses.treasuryVault)).toBeLessThan(held);
   });
 });
 

@@ -7,7 +7,7 @@ import { Dialog } from '../../design/dialog.tsx';
 import { TextField } from '../../design/field.tsx';
 import { Notice } from '../../design/notice.tsx';
 import type { Plan } from '../../ledger/transaction.ts';
-import { useLimits } from './limitFields.tsx';
+import { SUGGESTED_LIMITS, useLimits } from './limitFields.tsx';
 import { buyPlan } from './plans.ts';
 
 interface DialogProps {
@@ -31,7 +31,7 @@ export function BuyDialog({ account, onPlan, onClose }: DialogProps) {
   const config = useConfig();
   const [text, setText] = useState('1,000');
   const needsSpender = account.spender?.is_service !== true;
-  const { fields, limits } = useLimits({ perJob: '100', perDay: '1,000' });
+  const { fields, limits } = useLimits(SUGGESTED_LIMITS);
   const credits = parseCredits(text);
   const wrong = objection(credits, account);
   const { deposits_paused: isPaused } = account.rules;

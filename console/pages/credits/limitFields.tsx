@@ -8,6 +8,9 @@ interface LimitField {
   readonly isUnlimited: boolean;
 }
 
+/** What a wallet that has named no limits yet is offered. docs/deploying.md suggests the same. */
+export const SUGGESTED_LIMITS = { perJob: '400', perDay: '4,000' } as const;
+
 /** What was entered as limits; undefined where it is not whole yet. */
 export function useLimits(first: { readonly perJob: string; readonly perDay: string }) {
   const [perJob, setPerJob] = useState<LimitField>({ text: first.perJob, isUnlimited: false });

@@ -3,7 +3,7 @@ import { useConfig } from '../../data/ledger.ts';
 import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import type { Plan } from '../../ledger/transaction.ts';
-import { useLimits } from './limitFields.tsx';
+import { SUGGESTED_LIMITS, useLimits } from './limitFields.tsx';
 import { limitsPlan } from './plans.ts';
 
 export function LimitsDialog({
@@ -18,8 +18,8 @@ export function LimitsDialog({
   const config = useConfig();
   const { spender } = account;
   const { fields, limits } = useLimits({
-    perJob: spender?.limit_per_job_credits ?? '100',
-    perDay: spender?.limit_per_day_credits ?? '1,000',
+    perJob: spender?.limit_per_job_credits ?? SUGGESTED_LIMITS.perJob,
+    perDay: spender?.limit_per_day_credits ?? SUGGESTED_LIMITS.perDay,
   });
   return (
     <Dialog

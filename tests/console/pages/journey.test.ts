@@ -43,7 +43,7 @@ function describeJourney(executablePath: string): void {
       await page.getByLabel('Credits', { exact: true }).fill(String(CREDITS));
       await page.getByRole('button', { name: 'See what it does' }).click();
       await page.getByText('You then have 1,000 credits available.').waitFor();
-      await page.getByText('This service may lock 100 credits per job.').waitFor();
+      await page.getByText('This service may lock 400 credits per job.').waitFor();
       await signAndSend(page);
 
       await page.getByText('Buy 1,000 credits: confirmed.').waitFor();
