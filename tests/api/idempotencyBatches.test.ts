@@ -84,7 +84,8 @@ describe.each(Object.entries(forms))(
           job_id: request.jobId,
           body_hmac: request.bodyHmac,
           answer: Buffer.from(`answer of ${request.jobId}`),
-          lease_seconds: expect.closeTo(LEASE_SECONDS, 0),
+          // What the machine took since is gone from it.
+          lease_seconds: expect.closeTo(LEASE_SECONDS, -1),
         });
       }
     });

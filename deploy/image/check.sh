@@ -1,0 +1,43 @@
+#!/bin/sh
+# Tries the image's steps without a container: assembles its folder in a temporary place, takes the
+# right to write away, and starts its processes there as the image's user, without this machine's
+# settings.
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+chmod 755 "$folder"
+app=$folder/app
+sh "$root/deploy/image/assemble.sh" "$root" "$app" >"$folder/log" 2>&1 || {
+  cat "$folder/log"
+  exit 1
+}
+# Where the image's Node would be: outside of the folder.
+cp -L "$root/node_modules/.bin/node" "$folder/node"
+chmod -R a-w "$app"
+cd "$app"
+
+# Only root may become another user; anybody else starts the processes as itself.
+as_user() { "$@"; }
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+  as_user() { setpriv --reuid 10001 --regid 10001 --clear-groups "$@"; }
+fi
+start() { as_user env -i PATH=/usr/bin:/bin NODE_ENV=production "$@"; }
+
+start "$folder/node" cli/main.ts --help >/dev/null
+key=$(start "$folder/node" -e '
+  const { Keypair } = require("@solana/web3.js");
+  console.log(JSON.stringify([...Keypair.generate().secretKey]))')
+start LOCALNET_PAYER_KEY="$key" "$folder/node" localnet/main.ts --check
+for process in api indexer worker; do
+  if start "$folder/node" "$process/main.ts" >"$folder/$process" 2>&1; then
+    echo "$process started without any setting"
+    exit 1
+  fi
+  grep -q 'is required' "$folder/$process" || {
+    cat "$folder/$process"
+    exit 1
+  }
+done
+test -f console/dist/index.html
+du -sm . | sed 's/\t.*/ MB without Node/'
