@@ -43,4 +43,28 @@ describe('large bodies', () => {
     await Promise.all(under);
     expect(await read('{')).toEqual({ kind: 'not_json' });
   });
+
+  it.each(['throw new Error("test")', 'process.exit(1)'])(
+    'are refused as unavailable when their thread ends by %s, and the next is read by a new one',
+    async (end) => {
+      const script = `
+        import { parentPort } from 'node:worker_threads';
+        parentPort.on('message', (bytes) => {
+          if (new TextDecoder().decode(bytes) === 'end') ${end};
+          parentPort.postMessage({ kind: 'not_json' });
+        });`;
+      const mortal = createLargeBodies({
+        logger: createLogger({ name: 'test', level: 'silent' }),
+        script: new URL(`data:text/javascript,${encodeURIComponent(script)}`),
+      });
+      const isWanted = () => true;
+      const reads = ['{', 'end', '{'].map((body) => mortal.read(Buffer.from(body), isWanted));
+      expect(await Promise.allSettled(reads)).toMatchObject([
+        { value: { kind: 'not_json' } },
+        { reason: { code: 'service_unavailable' } },
+        { value: { kind: 'not_json' } },
+      ]);
+      await mortal.close();
+    },
+  );
 });

@@ -29,15 +29,21 @@ interface Task {
   reject: (error: unknown) => void;
 }
 
-/** The thread starts with the first large body. */
-export function createLargeBodies({ logger }: { logger: Logger }): LargeBodies {
+// Source or compiled, as this file is.
+const THREAD = new URL(`./thread${extname(import.meta.filename)}`, import.meta.url);
+
+/**
+ * The thread starts with the first large body, and anew with the first after its end.
+ *
+ * @param script the thread's entry
+ */
+export function createLargeBodies(options: { logger: Logger; script?: URL }): LargeBodies {
+  const { logger, script = THREAD } = options;
   const waiting: Task[] = [];
   let thread: Worker | undefined;
   let current: Task | undefined;
 
   function start(): Worker {
-    // Source or compiled, as this file is.
-    const script = new URL(`./thread${extname(import.meta.filename)}`, import.meta.url);
     const started = new Worker(script);
     // Whoever waits for a body has a connection that keeps the process.
     started.unref();
@@ -47,8 +53,11 @@ export function createLargeBodies({ logger }: { logger: Logger }): LargeBodies {
     });
     started.on('error', (error) => {
       logger.error({ msg: 'Lost the thread that reads large bodies', err: error });
+    });
+    // Whatever it ended by: an error comes before.
+    started.on('exit', () => {
       thread = undefined;
-      current?.reject(serviceUnavailable('The body could not be read; try again.', error));
+      current?.reject(serviceUnavailable('The body could not be read; try again.'));
       next();
     });
     return started;
