@@ -8,6 +8,8 @@ import { hostInUrl, listenAt } from '../../common/net/urls.ts';
 import { refuseMalformed } from './middleware/malformedHttp.ts';
 
 const IDLE_CHECK_INTERVAL_MS = 100;
+/** A connection this young may have sent its first request already, unread so far. */
+const YOUNG_MS = 500;
 
 /** How a server ends with its last response. */
 export interface Closing {
@@ -18,7 +20,8 @@ export interface Closing {
   drain(): void;
   /**
    * Stops accepting, and resolves when the last response has ended. A connection that owes no
-   * response ends at once, also one that a client opened ahead, which Node counts as busy. Any other
+   * response ends at once, also one that a client opened ahead, which Node counts as busy; half a
+   * second after it was opened, lest its first request is under way. Any other
    * ends with the last one that was asked for on it: that one says `connection: close`, or, where
    * its headers are sent already, the next one does if it is asked for in time.
    */
@@ -35,9 +38,16 @@ export function prepareClosing(server: http.Server | https.Server): Closing {
   /** Connections whose TLS handshake is under way, by their peer. */
   const handshakes = new Map<string, Socket>();
 
+  /** When those were opened that have not been asked anything yet. */
+  const unasked = new Map<Socket, number>();
+
   function opened(socket: Socket): void {
     owed.set(socket, undefined);
-    socket.once('close', () => owed.delete(socket));
+    unasked.set(socket, performance.now());
+    socket.once('close', () => {
+      owed.delete(socket);
+      unasked.delete(socket);
+    });
   }
   if ('setSecureContext' in server) {
     server.on('connection', (socket: Socket) => {
@@ -52,6 +62,7 @@ export function prepareClosing(server: http.Server | https.Server): Closing {
   } else server.on('connection', opened);
   server.on('request', ({ socket }: http.IncomingMessage, response: http.ServerResponse) => {
     owed.set(socket, response);
+    unasked.delete(socket);
     response.once('close', () => {
       if (owed.get(socket) === response) owed.set(socket, undefined);
     });
@@ -66,7 +77,10 @@ export function prepareClosing(server: http.Server | https.Server): Closing {
   // Node's own, which `server.close()` calls, also cuts responses that slow readers still receive.
   server.closeIdleConnections = () => {
     for (const socket of handshakes.values()) socket.destroy();
-    for (const [socket, response] of owed) if (!response) socket.destroy();
+    const youngest = performance.now() - YOUNG_MS;
+    for (const [socket, response] of owed) {
+      if (!response && (unasked.get(socket) ?? 0) < youngest) socket.destroy();
+    }
   };
 
   let isDraining = false;
