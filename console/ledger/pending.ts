@@ -37,18 +37,29 @@ function read(): PendingTransaction[] {
   }
 }
 
+/** Whether this browser keeps them; else they are known to this page alone. */
+let isKept = true;
+
+/** Of every page of this browser: each adds to what the others have written. */
+const latest = () => (isKept ? read() : pending.get());
+
 function write(transactions: readonly PendingTransaction[]): void {
-  storage.set(NAME, transactions.length === 0 ? null : JSON.stringify(transactions));
+  isKept = storage.set(NAME, transactions.length === 0 ? null : JSON.stringify(transactions));
   pending.set(transactions);
 }
 
+// Another page's transaction is followed here too, and is not signed a second time.
+addEventListener('storage', ({ key }) => {
+  if (key === NAME || key === null) pending.set(read());
+});
+
 export function addPending(transaction: PendingTransaction): void {
-  write([...pending.get(), transaction]);
+  write([...latest(), transaction]);
 }
 
 /** Of a transaction that never left this browser. */
 export function dropPending({ signature }: PendingTransaction): void {
-  write(pending.get().filter((one) => one.signature !== signature));
+  write(latest().filter((one) => one.signature !== signature));
 }
 
 export function endPending(transaction: PendingTransaction, ending: Ending): void {
