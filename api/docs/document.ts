@@ -48,7 +48,7 @@ export function buildDocument(publicUrl: string): OpenApiDocument {
           type: 'http',
           scheme: 'bearer',
           description:
-            'An API key: `svc_live_` and 32 letters and digits, made by the operator with `npx svc keys create`.',
+            'An API key: `svc_live_` and 32 letters and digits, made in the web app (`/console/settings`).',
         },
       },
     },

@@ -7,7 +7,7 @@ export type WorkerSighting = { worker: string } & (
   | { kind: 'probe'; isAnswered: boolean }
 );
 
-/** A class of first tokens is a quarter of a doubling wide: percentiles are within a tenth. */
+/** A class of first tokens is a quarter of a doubling wide, so that its middle is within a tenth. */
 const CLASSES_PER_DOUBLING = 4;
 /** The last holds what took longer than a quarter of an hour. */
 const CLASSES = 80;
@@ -18,7 +18,7 @@ function classOf(ms: number): number {
 }
 
 /**
- * Milliseconds below which a share of the counted first tokens lies.
+ * Milliseconds below which a share of the counted first tokens lies: the middle of their class.
  *
  * @param counts by class @returns null where nothing was counted
  */
@@ -30,7 +30,7 @@ export function percentileOf(counts: readonly number[], share: number): number |
     seen += count;
     return seen >= share * total;
   });
-  return Math.round(2 ** (place / CLASSES_PER_DOUBLING));
+  return Math.round(2 ** (Math.max(0, place - 0.5) / CLASSES_PER_DOUBLING));
 }
 
 interface Hour {

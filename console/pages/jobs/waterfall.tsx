@@ -1,26 +1,6 @@
-import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
 import { formatMs } from '../../design/time.tsx';
+import { spansOf, type Timings } from './spans.ts';
 import styles from './timeline.module.css';
-
-type Timings = NonNullable<ConsoleJob['timings']>;
-
-interface Span {
-  readonly name: string;
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
-function spansOf({ lock_ms, first_token_ms, worker_ms, settlement_ms }: Timings): Span[] {
-  const spans: Span[] = [];
-  const add = (name: string, fromMs: number | null, toMs: number | null) => {
-    if (fromMs !== null && toMs !== null) spans.push({ name, fromMs, toMs });
-  };
-  add('Lock', 0, lock_ms);
-  add('First token', lock_ms, first_token_ms);
-  add('Answer', first_token_ms ?? lock_ms, worker_ms);
-  add('Settlement', worker_ms, settlement_ms);
-  return spans;
-}
 
 /** The stages of a job, each where it lies in the whole. */
 export function Waterfall({ timings }: { readonly timings: Timings }) {
@@ -40,7 +20,7 @@ export function Waterfall({ timings }: { readonly timings: Timings }) {
               }}
             />
           </span>
-          <span className={styles.ms}>{formatMs(Math.max(0, toMs - fromMs))}</span>
+          <span className={styles.ms}>{formatMs(toMs - fromMs)}</span>
         </div>
       ))}
     </div>

@@ -9,6 +9,7 @@ import { ErrorNotice, Loading } from '../../design/notice.tsx';
 import { Numbers, Row } from '../../design/page.tsx';
 import { formatMs } from '../../design/time.tsx';
 import { useSignedIn } from '../../session/signedIn.tsx';
+import { type Stage, spansOf } from '../jobs/spans.ts';
 import styles from './playgroundPage.module.css';
 import type { Answer } from './useCompletion.ts';
 
@@ -34,7 +35,8 @@ export function AnswerView({ answer }: { readonly answer: Answer | undefined }) 
     everyMs: EVERY_MS,
   });
   const job = data?.id === jobId ? data : undefined;
-  const timings = job?.timings;
+  const spans = job?.timings ? spansOf(job.timings) : [];
+  const endOf = (stage: Stage) => spans.find(({ name }) => name === stage)?.toMs;
   return (
     <section className={styles.answer} aria-label="Answer">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
@@ -47,10 +49,10 @@ export function AnswerView({ answer }: { readonly answer: Answer | undefined }) 
       {answer && (
         <Numbers
           entries={[
-            ['Locked after', formatMs(timings?.lock_ms ?? null)],
-            ['First token', formatMs(timings?.first_token_ms ?? answer.firstTextMs)],
-            ['Whole answer', formatMs(timings?.worker_ms ?? answer.endMs)],
-            ['Settled after', formatMs(timings?.settlement_ms ?? null)],
+            ['Locked after', formatMs(endOf('Lock') ?? null)],
+            ['First token', formatMs(endOf('First token') ?? answer.firstTextMs)],
+            ['Whole answer', formatMs(endOf('Answer') ?? answer.endMs)],
+            ['Settled after', formatMs(endOf('Settlement') ?? null)],
           ]}
         />
       )}

@@ -1,0 +1,28 @@
+import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
+
+/** How long each stage of a job took: the worker's, and the first token within it, from the lock on. */
+export type Timings = NonNullable<ConsoleJob['timings']>;
+
+export type Stage = 'Lock' | 'First token' | 'Answer' | 'Settlement';
+
+interface Span {
+  readonly name: Stage;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Where each stage lies since the request came; those are left out that never were. */
+export function spansOf(timings: Timings): Span[] {
+  const { lock_ms: lockMs, worker_ms: workerMs, settlement_ms: settlementMs } = timings;
+  if (lockMs === null) return [];
+  const spans: Span[] = [{ name: 'Lock', fromMs: 0, toMs: lockMs }];
+  const firstMs = lockMs + (timings.first_token_ms ?? 0);
+  if (firstMs > lockMs) spans.push({ name: 'First token', fromMs: lockMs, toMs: firstMs });
+  if (workerMs === null) return spans;
+  const answeredMs = lockMs + workerMs;
+  spans.push({ name: 'Answer', fromMs: firstMs, toMs: answeredMs });
+  if (settlementMs !== null) {
+    spans.push({ name: 'Settlement', fromMs: answeredMs, toMs: answeredMs + settlementMs });
+  }
+  return spans;
+}
