@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { CommandError } from './terminal/output.ts';
 
@@ -17,9 +18,13 @@ export const PUBLISHED: readonly [verb: string, load: LoadCommand][] = [
 export async function runProgram(
   verbs: readonly (readonly [verb: string, load: LoadCommand])[],
 ): Promise<void> {
-  const program = new Command('svc').description(
-    'Operates the service. Exit code 1: refused or failed, and why is on standard error.',
-  );
+  // By its own name: the package has the file elsewhere than the sources do.
+  const { version } = createRequire(import.meta.url)('svc/package.json') as { version: string };
+  const program = new Command('svc')
+    .description(
+      'Operates the service. Exit code 1: refused or failed, and why is on standard error.',
+    )
+    .version(version);
   const named = verbs.find(([verb]) => verb === process.argv[2]);
   // Only help and unknown commands need all of them.
   for (const [, load] of named ? [named] : verbs) program.addCommand(await load());

@@ -5,7 +5,7 @@
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+trap 'chmod -R u+w "$folder"; rm -rf "$folder"' EXIT
 chmod 755 "$folder"
 app=$folder/app
 sh "$root/deploy/image/assemble.sh" "$root" "$app" >"$folder/log" 2>&1 || {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -61,6 +61,11 @@ async function foldersLoadedBy(...args: string[]): Promise<string[]> {
 }
 
 describe('svc', () => {
+  it('says its version', async () => {
+    const { version } = JSON.parse(await readFile(new URL('cli/package.json', ROOT), 'utf8'));
+    expect(await svc('--version')).toEqual({ out: `${version}\n`, error: '', code: 0 });
+  });
+
   it('lists every verb, and every verb has a uniform help page', async () => {
     expect([...verbs.keys()]).toEqual([
       'keys',

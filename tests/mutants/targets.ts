@@ -31,6 +31,7 @@ export const TARGETS: readonly Target[] = [
       'api/tokensCharged',
       'api/attempt',
       'journeys/answerFailures',
+      'journeys/payoutChange',
       'journeys/outages',
     ],
   },
