@@ -84,6 +84,7 @@ export const TARGETS: readonly Target[] = [
       'programs/client/verify/job/endingRules.ts',
     ],
     tests: [
+      'auditors/deadlines',
       'auditors/verifyJob',
       'auditors/forgedJob',
       'auditors/missingEvidence',

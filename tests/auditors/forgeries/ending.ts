@@ -149,12 +149,6 @@ export const ENDING_FORGERIES: readonly ForgeryCase[] = [
     fails: ['deadline.disputed', 'deadline.expired', 'account.state'],
   },
   {
-    what: 'that a dispute expired in the last second of arbitration',
-    job: 'expired',
-    forgery: () => forgeEvent('DisputeExpired', plus(-1, 'unix_time')),
-    fails: ['deadline.expired', 'account.state'],
-  },
-  {
     what: 'when the dispute was decided',
     job: 'upheld',
     forgery: () => forgeEvent('DisputeResolved', plus(90_000, 'unix_time')),
