@@ -52,6 +52,8 @@ function createScene(
   readings: Limits[] = [],
 ) {
   const ends = [sent].flat();
+  /** What a test may change: the ledger's time, and how long the first lock has waited. */
+  const state = { nowSeconds: NOW_SECONDS, waitedMs: 0 };
   const lateLocks = createBackground();
   const added: Parameters<LedgerContext['locks']['add']>[0][] = [];
   /** What a node tells of any account. */
@@ -63,8 +65,8 @@ function createScene(
     addresses,
     lateLocks,
     clock: {
-      ...{ isRead: true, nowSeconds: () => NOW_SECONDS },
-      nowMs: () => Number(NOW_SECONDS) * 1_000,
+      ...{ isRead: true, nowSeconds: () => state.nowSeconds },
+      nowMs: () => Number(state.nowSeconds) * 1_000,
     },
     gateway,
     signer: Keypair.generate(),
@@ -74,7 +76,7 @@ function createScene(
         added.push(item);
         return ends.length > 1 ? ends.shift() : ends[0];
       },
-      waitedMs: () => 0,
+      waitedMs: () => state.waitedMs,
     },
     connection: node,
   } as unknown as LedgerContext;
@@ -84,7 +86,7 @@ function createScene(
   } as unknown as Quote;
   const payer = { wallet, sequence: SEEN_SEQUENCE };
   const lock = () => lockJob(context, { payer, quoted, draft: draftJob(context, wallet) });
-  return { lock, lateLocks, added, node };
+  return { lock, lateLocks, added, node, state };
 }
 
 const refusedFor = (name: string): Promise<Outcome> =>
@@ -209,11 +211,30 @@ describe('a lock that the ledger refuses for the daily limit', () => {
     expect(await errorOf(lock())).toMatchObject({ code: 'spending_limit_exceeded' });
   });
 
+  it.each([0n, 86_399n])('is refused %d s into the day on which it was spent', async (second) => {
+    const { lock, state } = createScene(sent(), 0n, spent);
+    state.nowSeconds = BigInt(TODAY) * 86_400n + second;
+    expect(await errorOf(lock())).toMatchObject({ code: 'spending_limit_exceeded' });
+  });
+
   it.each([
     ['enough of the day is left', { spent_today_credits: 2n }],
     ['it was spent on another day', { spent_day: TODAY - 1 }],
   ])('is sent again alone when %s: others took it in the same transaction', async (_why, other) => {
     const { lock } = createScene(sent(), 0n, { ...spent, ...other });
+    expect(await lock()).toMatchObject({ escrowTx: 'a signature' });
+  });
+});
+
+describe('a lock behind more than the ledger takes', () => {
+  const confirmed: Outcome = { status: 'confirmed', signature: 'a signature', slot: 6 };
+
+  it('is refused unsent once the first in the queue has waited 5 s, and not before', async () => {
+    const { lock, added, state } = createScene(Promise.resolve(confirmed));
+    state.waitedMs = 5_000;
+    expect(await errorOf(lock())).toMatchObject({ code: 'service_unavailable' });
+    expect(added).toEqual([]);
+    state.waitedMs = 4_999;
     expect(await lock()).toMatchObject({ escrowTx: 'a signature' });
   });
 });
