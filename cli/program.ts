@@ -10,6 +10,7 @@ export const PUBLISHED: readonly [verb: string, load: LoadCommand][] = [
   ['verify', async () => (await import('./verify.ts')).createVerifyCommand()],
   ['audit', async () => (await import('./audit.ts')).createAuditCommand()],
   ['send', async () => (await import('./send.ts')).createSendCommand()],
+  ['keygen', async () => (await import('./keygen.ts')).createKeygenCommand()],
   ['worker', async () => (await import('./worker.ts')).createWorkerCommand()],
   ['localnet', async () => (await import('./localnet.ts')).createLocalnetCommand()],
 ];

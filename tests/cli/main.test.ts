@@ -79,6 +79,7 @@ describe('svc', () => {
       'verify',
       'audit',
       'send',
+      'keygen',
       'worker',
       'localnet',
     ]);

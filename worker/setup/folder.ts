@@ -1,7 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { Keypair } from '@solana/web3.js';
+import type { Keypair } from '@solana/web3.js';
+import { writeNewKey } from '../../common/keyFile.ts';
 import { parseKeypair } from '../../common/ledgerSettings.ts';
 import { SetupError } from './setupError.ts';
 
@@ -40,9 +41,8 @@ export function openKeys(folder: WorkerFolder): WorkerKeys {
   mkdirSync(folder.path, { recursive: true, mode: PRIVATE_FOLDER });
   for (const path of [authorityPath(folder), folder.proofKeyPath]) {
     if (existsSync(path)) continue;
-    const { secretKey } = Keypair.generate();
     // It fails where somebody else makes the file at the same time.
-    writeFileSync(path, JSON.stringify([...secretKey]), { mode: PRIVATE, flag: 'wx' });
+    writeNewKey(path);
   }
   return readKeys(folder);
 }

@@ -1,0 +1,26 @@
+import { Command } from 'commander';
+import { writeNewKey } from '../common/keyFile.ts';
+import { CommandError } from './terminal/output.ts';
+
+const REASONS: Readonly<Record<string, string>> = {
+  EEXIST: 'is there already, and a key is never overwritten',
+  ENOENT: 'lies in a folder that does not exist',
+  EACCES: 'cannot be written by this user',
+};
+
+/** `svc keygen`: makes a key file for a wallet, a worker or a signer. */
+export function createKeygenCommand(): Command {
+  return new Command('keygen')
+    .description('make a key file that its owner alone can read, and print its address')
+    .argument('<file>', 'where the key goes; an existing file is never overwritten')
+    .action(makeKey);
+}
+
+function makeKey(path: string): void {
+  try {
+    console.log(writeNewKey(path).publicKey.toBase58());
+  } catch (error) {
+    const { code = 'error' } = error as NodeJS.ErrnoException;
+    throw new CommandError(`${path} ${REASONS[code] ?? `cannot be written (${code})`}.`);
+  }
+}
