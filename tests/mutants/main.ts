@@ -62,7 +62,10 @@ const sound = new Map<string, Promise<boolean>>();
 
 async function requireSound(tests: readonly string[], workspace: Workspace): Promise<void> {
   const name = tests.join(' ');
-  const passing = sound.get(name) ?? workspace.passes(tests, TIMEOUT_MS);
+  const twice = async () =>
+    // A busy machine makes some of them late; a run of hours need not end by that.
+    (await workspace.passes(tests, TIMEOUT_MS)) || (await workspace.passes(tests, TIMEOUT_MS));
+  const passing = sound.get(name) ?? twice();
   sound.set(name, passing);
   if (!(await passing)) throw new Error(`${name} fails without any change`);
 }

@@ -85,6 +85,7 @@ export const TARGETS: readonly Target[] = [
     ],
     tests: [
       'auditors/deadlines',
+      'api/disputeTries',
       'auditors/verifyJob',
       'auditors/forgedJob',
       'auditors/missingEvidence',
