@@ -1,6 +1,6 @@
 import { Keypair } from '@solana/web3.js';
 import { Command, InvalidArgumentError } from 'commander';
-import { parseKeypair } from '../common/ledgerSettings.ts';
+import { keyOption } from './terminal/keyOption.ts';
 import { CommandError } from './terminal/output.ts';
 
 interface LocalnetCommandOptions {
@@ -47,7 +47,11 @@ export function createLocalnetCommand(): Command {
       0,
     )
     .option('--development', 'allow methods that write accounts and move the Clock')
-    .option('--payer <file>', 'a key that gets 100,000 SOL and owns the program', parseKey)
+    .option(
+      '--payer <file>',
+      'a key that gets 100,000 SOL and owns the program',
+      keyOption('--payer'),
+    )
     .action(runLocalnet);
 }
 
@@ -105,12 +109,4 @@ function within(min: number, max: number): (text: string) => number {
     if (number >= min && number <= max) return number;
     throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
   };
-}
-
-function parseKey(path: string): Keypair {
-  try {
-    return parseKeypair(path);
-  } catch (error) {
-    throw new InvalidArgumentError((error as Error).message);
-  }
 }

@@ -11,6 +11,7 @@ export const PUBLISHED: readonly [verb: string, load: LoadCommand][] = [
   ['audit', async () => (await import('./audit.ts')).createAuditCommand()],
   ['send', async () => (await import('./send.ts')).createSendCommand()],
   ['keygen', async () => (await import('./keygen.ts')).createKeygenCommand()],
+  ['token-account', async () => (await import('./tokenAccount.ts')).createTokenAccountCommand()],
   ['worker', async () => (await import('./worker.ts')).createWorkerCommand()],
   ['localnet', async () => (await import('./localnet.ts')).createLocalnetCommand()],
 ];

@@ -9,7 +9,6 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 import { Command } from 'commander';
-import { parseKeypair } from '../common/ledgerSettings.ts';
 import { createLogger } from '../common/logger.ts';
 import { PROGRAM_ID, TOKEN_PROGRAM } from '../programs/client/addresses.ts';
 import { ed25519Instruction, type SignedMessage } from '../programs/client/instructions.ts';
@@ -28,6 +27,7 @@ import {
   missingSigners,
   readSignedMessage,
 } from './instructionInput.ts';
+import { keyOption } from './terminal/keyOption.ts';
 import { addLedgerOptions, type LedgerOptions, withLedgerNode } from './terminal/ledgerNode.ts';
 import { CommandError } from './terminal/output.ts';
 
@@ -258,11 +258,8 @@ function describeAccounts(name: string, { keys }: TransactionInstruction): strin
   return keys.map(({ pubkey }, index) => `${names[index]?.padEnd(24)} ${pubkey}`).join('\n');
 }
 
-/** commander's own error would quote the value, which may be the key itself. */
+const readSigner = keyOption('--signer');
+
 function collectKeys(text: string, keys: readonly Keypair[] = []): Keypair[] {
-  try {
-    return [...keys, parseKeypair(text)];
-  } catch (error) {
-    throw new CommandError(`--signer is ${(error as Error).message}.`);
-  }
+  return [...keys, readSigner(text)];
 }

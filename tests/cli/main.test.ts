@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { out } = await svc('--help');
   const [, commands = ''] = out.split('Commands:\n');
   verbs = new Map(
-    [...commands.matchAll(/^ {2}([a-z]+).*? {2,}(\S.*)$/gm)].map(([, verb = '', line = '']) => [
+    [...commands.matchAll(/^ {2}([a-z-]+).*? {2,}(\S.*)$/gm)].map(([, verb = '', line = '']) => [
       verb,
       line,
     ]),
@@ -80,6 +80,7 @@ describe('svc', () => {
       'audit',
       'send',
       'keygen',
+      'token-account',
       'worker',
       'localnet',
     ]);
@@ -104,6 +105,8 @@ describe('svc', () => {
       { args: ['send', 'pause_set', ...node, '--signer', secret], names: '--signer' },
       { args: ['send', 'pause_set', '--rpc', `node/?api-key=${secret}`], names: '--rpc' },
       { args: ['send', 'pause_set', ...node, `--signr=${secret}`], names: '--signr' },
+      { args: ['token-account', ...node, '--signer', secret], names: '--signer' },
+      { args: ['localnet', '--payer', secret], names: '--payer' },
       { args: [`--signer='${secret}'`], names: '--signer' },
       { args: [`--signer=1234\n${secret}`], names: '--signer' },
       { args: ['audit', '--rpc', `node/?api-key=${secret}`], names: '--rpc' },

@@ -1,0 +1,63 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Keypair, type PublicKey } from '@solana/web3.js';
+import { createTokenAccountCommand } from '../../cli/tokenAccount.ts';
+import { associatedTokenAddress } from '../../programs/client/token/instructions.ts';
+import {
+  openService,
+  type Service,
+  startLedger,
+  type TestLedger,
+} from '../../testing/ledger/ledger.ts';
+
+let ledger: TestLedger;
+let service: Service;
+
+beforeAll(async () => {
+  ledger = await startLedger();
+  service = await openService(ledger);
+});
+afterAll(() => ledger?.close());
+afterEach(() => void jest.restoreAllMocks());
+
+/** @returns what the command prints */
+async function tokenAccount(payer: Keypair, ...more: string[]): Promise<unknown> {
+  const print = jest.spyOn(console, 'log').mockReturnValue();
+  const signer = JSON.stringify([...payer.secretKey]);
+  await createTokenAccountCommand().parseAsync(
+    ['--rpc', ledger.rpcUrl, '--signer', signer, ...more],
+    { from: 'user' },
+  );
+  return print.mock.calls.at(-1)?.[0];
+}
+
+async function amountAt(address: PublicKey): Promise<string | undefined> {
+  const { value } = await ledger.connection.getTokenAccountBalance(address, 'confirmed');
+  return value.amount;
+}
+
+describe('svc token-account', () => {
+  it('makes the account for credits once, and prints the same address again', async () => {
+    const payer = Keypair.generate();
+    await ledger.fundLamports(payer.publicKey, 1_000_000_000);
+    const address = associatedTokenAddress(service.mints.credit, payer.publicKey);
+    expect(await tokenAccount(payer)).toBe(address.toBase58());
+    expect(await amountAt(address)).toBe('0');
+    const left = await ledger.connection.getBalance(payer.publicKey, 'confirmed');
+    expect(await tokenAccount(payer)).toBe(address.toBase58());
+    expect(await ledger.connection.getBalance(payer.publicKey, 'confirmed')).toBe(left);
+  });
+
+  it("makes somebody else's account for stakes", async () => {
+    const [payer, owner] = [Keypair.generate(), Keypair.generate().publicKey];
+    await ledger.fundLamports(payer.publicKey, 1_000_000_000);
+    const address = associatedTokenAddress(service.mints.stake, owner);
+    expect(await tokenAccount(payer, '--stake', '--owner', owner.toBase58())).toBe(
+      address.toBase58(),
+    );
+    expect(await amountAt(address)).toBe('0');
+  });
+
+  it('is refused when the key cannot pay', async () => {
+    await expect(tokenAccount(Keypair.generate())).rejects.toThrow('The ledger refused it');
+  });
+});
