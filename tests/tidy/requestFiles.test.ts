@@ -10,6 +10,8 @@ jest.setTimeout(60_000);
 
 /** On a busy machine timers fall into most of a few. */
 const RUNS = 10;
+/** Read each second, whatever is asked: on a busy machine during each of the runs. */
+const TIMED = ['api/sql/workers.ts'];
 
 let service: RunningService;
 
@@ -52,7 +54,9 @@ describe('a plain completion', () => {
     // A timer's work, such as reading the prices, happens during some of them only.
     for (let run = 0; run < RUNS; run += 1) runs.push(await filesOf(complete));
     const files = runs.reduce((some, other) => some.filter((path) => other.includes(path)));
-    const own = files.filter((path) => /^(api|programs\/client|common)\//.test(path));
+    const own = files.filter(
+      (path) => /^(api|programs\/client|common)\//.test(path) && !TIMED.includes(path),
+    );
     expect(own).toContain('api/jobs/completion.ts');
     // Too many are shown by name.
     expect(own.length > 65 ? own : []).toEqual([]);
