@@ -1,10 +1,9 @@
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import { Command } from 'commander';
-import { fetchConfig } from '../programs/client/accounts.ts';
 import { tokenAccountCreate } from '../programs/client/token/instructions.ts';
-import { readPurse } from '../worker/setup/ledgerState.ts';
-import { SetupError } from '../worker/setup/setupError.ts';
+import { readConfig, readPurse } from '../worker/setup/ledgerState.ts';
 import { sendTogether } from '../worker/setup/transactions.ts';
+import { explained } from './terminal/explained.ts';
 import { keyOption } from './terminal/keyOption.ts';
 import {
   addLedgerOptions,
@@ -12,7 +11,6 @@ import {
   parseAddress,
   withLedgerNode,
 } from './terminal/ledgerNode.ts';
-import { CommandError } from './terminal/output.ts';
 
 interface Options extends LedgerOptions {
   readonly signer: Keypair;
@@ -39,22 +37,16 @@ export function createTokenAccountCommand(): Command {
 /** @returns its address, also where it was there already */
 async function makeTokenAccount(options: Options): Promise<string> {
   const { signer, stake, owner = signer.publicKey } = options;
-  return withLedgerNode(options, async ({ connection, addresses }) => {
-    const { programId } = addresses;
-    const config = await fetchConfig(connection, addresses.config, {
-      commitment: 'confirmed',
-      programId,
-    });
-    if (!config) throw new CommandError(`The program ${programId} is not set up on this ledger.`);
-    const mint = stake ? config.stakeMint : config.creditMint;
-    const { address, baseUnits } = await readPurse(connection, mint, owner);
-    if (baseUnits === undefined) {
-      const create = tokenAccountCreate({ payer: signer.publicKey, owner, mint });
-      await sendTogether(connection, signer, [create]).catch((error: unknown) => {
-        if (!(error instanceof SetupError)) throw error;
-        throw new CommandError(error.message, { cause: error });
-      });
-    }
-    return address.toBase58();
-  });
+  return withLedgerNode(options, ({ connection, addresses }) =>
+    explained(async () => {
+      const config = await readConfig(connection, addresses);
+      const mint = stake ? config.stakeMint : config.creditMint;
+      const { address, baseUnits } = await readPurse(connection, mint, owner);
+      if (baseUnits === undefined) {
+        const create = tokenAccountCreate({ payer: signer.publicKey, owner, mint });
+        await sendTogether(connection, signer, [create]);
+      }
+      return address.toBase58();
+    }),
+  );
 }

@@ -3,8 +3,8 @@ import { ConfigError } from '../common/config.ts';
 import { folderAt, readKeys, readSettings, requireSettings } from '../worker/setup/folder.ts';
 import { type InitializeOptions, initializeWorker } from '../worker/setup/initialize.ts';
 import { leaveService } from '../worker/setup/leave.ts';
-import { SetupError } from '../worker/setup/setupError.ts';
 import { describeWorker } from '../worker/setup/status.ts';
+import { explained } from './terminal/explained.ts';
 import {
   addLedgerOptions,
   type LedgerOptions,
@@ -103,16 +103,6 @@ async function settingsIn(dir: string) {
     authority: parseAddress(settings.WORKER_AUTHORITY ?? ''),
     metricsPort: settings.WORKER_METRICS_PORT,
   };
-}
-
-/** @throws CommandError where the owner has to do something first */
-async function explained<Result>(work: Promise<Result> | (() => Promise<Result>)): Promise<Result> {
-  try {
-    return await (typeof work === 'function' ? work() : work);
-  } catch (error) {
-    if (!(error instanceof SetupError)) throw error;
-    throw new CommandError(error.message, { cause: error });
-  }
 }
 
 function collectModel(text: string, models: ReadonlyMap<string, string>): Map<string, string> {

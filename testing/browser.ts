@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 /** Undefined where the machine has no Chromium. */
 export function findChromium(environment: NodeJS.ProcessEnv): string | undefined {
@@ -39,6 +39,18 @@ export async function signIn(page: Page, account: string): Promise<void> {
   await page.getByRole('button', { name: account, exact: true }).click();
   await page.getByRole('button', { name: 'Sign', exact: true }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
+}
+
+/** A new page of the web app at this address, signed in with an account of the development wallet. */
+export async function openSignedIn(
+  context: BrowserContext,
+  baseUrl: string,
+  account: string,
+): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto(`${baseUrl}/console`);
+  await signIn(page, account);
+  return page;
 }
 
 /** Where there is no room for the navigation, it lies behind a button. */

@@ -20,9 +20,8 @@ export interface Closing {
   drain(): void;
   /**
    * Stops accepting, and resolves when the last response has ended. A connection that owes no
-   * response ends at once, also one that a client opened ahead, which Node counts as busy; half a
-   * second after it was opened, lest its first request is under way. Any other
-   * ends with the last one that was asked for on it: that one says `connection: close`, or, where
+   * response ends at once; one that was never asked anything, which Node counts as busy, half a
+   * second after it was opened, since its first request may be under way. Any other ends with the last one that was asked for on it: that one says `connection: close`, or, where
    * its headers are sent already, the next one does if it is asked for in time.
    */
   close(): Promise<void>;

@@ -2,7 +2,7 @@ import { appendFile } from 'node:fs/promises';
 import type { BrowserContext, Page } from 'playwright-core';
 import { APP_PATHS } from '../../console/routes.ts';
 import { readStackFile, STACK_FOLDER } from '../../stack/stackFile.ts';
-import { launchChromium, signIn } from '../../testing/browser.ts';
+import { launchChromium, openSignedIn } from '../../testing/browser.ts';
 
 // What the pages of the running stack cost a browser whose processor is four times as slow: bytes of
 // script as served, largest contentful paint, layout shift, and calls of the API for each view.
@@ -34,10 +34,7 @@ const stack = readStackFile(STACK_FOLDER);
 if (stack === undefined) throw new Error('No stack runs here: begin with npm start.');
 const browser = await launchChromium();
 const context = await browser.newContext();
-const first = await context.newPage();
-await first.goto(`${stack.baseUrl}/console`);
-await signIn(first, 'wallet');
-await first.close();
+await (await openSignedIn(context, stack.baseUrl, 'wallet')).close();
 await context.addInitScript(OBSERVE);
 const lines = ['| page | script, kB | calls | LCP, ms | shift |', '|---|---|---|---|---|'];
 for (const path of [...APP_PATHS.filter((one) => !one.includes(':')), '/verify']) {

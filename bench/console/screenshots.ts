@@ -1,10 +1,10 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import OpenAI from 'openai';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { APP_PATHS } from '../../console/routes.ts';
 import { readStackFile, STACK_FOLDER, type StackDescription } from '../../stack/stackFile.ts';
-import { launchChromium, signIn } from '../../testing/browser.ts';
+import { launchChromium, openSignedIn } from '../../testing/browser.ts';
 
 // Every page of the running stack, light and dark, wide and narrow, into docs/console. Start the
 // stack with `npm start` first, in this folder.
@@ -31,11 +31,15 @@ for (const colorScheme of THEMES) {
   for (const width of WIDTHS) {
     const viewport = { width, height: HEIGHT };
     const context = await browser.newContext({ colorScheme, viewport });
-    await shoot(await openAs(context, stack, 'wallet'), stack, `${colorScheme}-${width}`);
+    await shoot(
+      await openSignedIn(context, stack.baseUrl, 'wallet'),
+      stack,
+      `${colorScheme}-${width}`,
+    );
     await context.close();
     for (const [account, name] of DUTIES) {
       const other = await browser.newContext({ colorScheme, viewport });
-      const page = await openAs(other, stack, account);
+      const page = await openSignedIn(other, stack.baseUrl, account);
       await page.goto(`${stack.baseUrl}/console/${name}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.waitForTimeout(SETTLE_MS);
@@ -45,18 +49,6 @@ for (const colorScheme of THEMES) {
   }
 }
 await browser.close();
-
-/** A page that is signed in with an account of the development wallet. */
-async function openAs(
-  context: BrowserContext,
-  { baseUrl }: StackDescription,
-  account: string,
-): Promise<Page> {
-  const page = await context.newPage();
-  await page.goto(`${baseUrl}/console`);
-  await signIn(page, account);
-  return page;
-}
 
 /** So that lists and charts have something to show. */
 async function makeJobs({ baseUrl, apiKey, model }: StackDescription): Promise<void> {

@@ -67,4 +67,13 @@ describe('large bodies', () => {
       await mortal.close();
     },
   );
+
+  it('that still wait when the service closes are refused as unavailable', async () => {
+    const reads = Array.from({ length: 3 }, () => read(bodyWith({ x: nestedArrays(500_000) })));
+    const ended = Promise.allSettled(reads);
+    await bodies.close();
+    expect(await ended).toMatchObject(
+      reads.map(() => ({ reason: { code: 'service_unavailable' } })),
+    );
+  });
 });

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { delay } from '../../common/wait.ts';
+import { findFreePort } from '../../stack/port.ts';
 import type { StartedProcess } from '../../testing/childProcess.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
@@ -49,21 +49,12 @@ function isInstalled(name: string): boolean {
   return spawnSync(name, [name === 'caddy' ? 'version' : '-v']).status === 0;
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 /** The committed configuration, with the addresses of this test in place of the documented ones. */
 async function startProxy(
   { name, file, run }: (typeof PROXIES)[number],
   instances: readonly number[],
 ): Promise<{ url: string; process: ChildProcess }> {
-  const port = await freePort();
+  const port = await findFreePort();
   const text = instances.reduce(
     (written, instance, index) => written.replace(`api-${index + 1}:8080`, `127.0.0.1:${instance}`),
     readFileSync(join(CONFIGURATIONS, file), 'utf8').replace('127.0.0.1:8000', `127.0.0.1:${port}`),
@@ -126,7 +117,7 @@ describe.each(PROXIES)('behind $name', (proxy) => {
   }
 
   it(title, async () => {
-    const ports = [await freePort(), await freePort()];
+    const ports = [await findFreePort(), await findFreePort()];
     const instances = await Promise.all(ports.map(startInstance));
     const { url, process: running } = await startProxy(proxy, ports);
     try {

@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -12,6 +10,7 @@ import { Keypair, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
 import { fetchConfig, fetchWorker } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { mintTo, submit } from '../../stack/operator.ts';
+import { findFreePort } from '../../stack/port.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
 import { type Reply, startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
@@ -35,7 +34,7 @@ beforeAll(async () => {
       : answer(reply),
   );
   folder = join(mkdtempSync(join(tmpdir(), 'svc-worker-')), 'worker');
-  port = await freePort();
+  port = await findFreePort();
 });
 afterAll(async () => {
   await service.close();
@@ -49,15 +48,6 @@ function answer(reply: Reply): void {
   reply.usage(5, 3);
   reply.done();
   reply.end();
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port: free } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return free;
 }
 
 /** Runs `svc worker` to its end. */

@@ -8,7 +8,7 @@ import { ROOT } from './sourceTree.ts';
 
 jest.setTimeout(60_000);
 
-/** On a busy machine timers fall into most of a few. */
+/** On a busy machine a timer's work may fall into each of only a few. */
 const RUNS = 10;
 /** Read each second, whatever is asked: on a busy machine during each of the runs. */
 const TIMED = ['api/sql/workers.ts'];

@@ -30,6 +30,14 @@ export interface WorkerState {
 }
 
 /** @throws SetupError when the program has no configuration there */
+export async function readConfig(connection: Connection, addresses: Addresses): Promise<Config> {
+  const { programId } = addresses;
+  const config = await fetchConfig(connection, addresses.config, { ...COMMITMENT, programId });
+  if (!config) throw new SetupError(`The program ${programId} is not set up on this ledger.`);
+  return config;
+}
+
+/** @throws SetupError when the program has no configuration there */
 export async function readWorkerState(
   connection: Connection,
   addresses: Addresses,
@@ -40,13 +48,12 @@ export async function readWorkerState(
   const options = { ...COMMITMENT, programId };
   const [clock, config, worker, models] = await Promise.all([
     connection.getAccountInfo(SYSVAR_CLOCK_PUBKEY, 'confirmed'),
-    fetchConfig(connection, addresses.config, options),
+    readConfig(connection, addresses),
     fetchWorker(connection, address, options),
     fetchAllModels(connection, options),
   ]);
   if (!clock) throw new SetupError('The ledger has no Clock.');
   const unixSeconds = unixSecondsOf(clock);
-  if (!config) throw new SetupError(`The program ${programId} is not set up on this ledger.`);
   const catalog = new Map(
     models.map(({ address: model, data }) => [model.toBase58(), modelText(data).id]),
   );

@@ -29,6 +29,8 @@ interface Task {
   reject: (error: unknown) => void;
 }
 
+const unread = () => serviceUnavailable('The body could not be read; try again.');
+
 // Source or compiled, as this file is.
 const THREAD = new URL(`./thread${extname(import.meta.filename)}`, import.meta.url);
 
@@ -57,7 +59,7 @@ export function createLargeBodies(options: { logger: Logger; script?: URL }): La
     // Whatever it ended by: an error comes before.
     started.on('exit', () => {
       thread = undefined;
-      current?.reject(serviceUnavailable('The body could not be read; try again.'));
+      current?.reject(unread());
       next();
     });
     return started;
@@ -85,6 +87,8 @@ export function createLargeBodies(options: { logger: Logger; script?: URL }): La
       });
     },
     async close() {
+      // Its end would start another for them.
+      for (const { reject } of waiting.splice(0)) reject(unread());
       await thread?.terminate();
     },
   };

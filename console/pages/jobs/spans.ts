@@ -17,7 +17,8 @@ export function spansOf(timings: Timings): Span[] {
   if (lockMs === null) return [];
   const spans: Span[] = [{ name: 'Lock', fromMs: 0, toMs: lockMs }];
   const firstMs = lockMs + (timings.first_token_ms ?? 0);
-  if (firstMs > lockMs) spans.push({ name: 'First token', fromMs: lockMs, toMs: firstMs });
+  if (timings.first_token_ms !== null)
+    spans.push({ name: 'First token', fromMs: lockMs, toMs: firstMs });
   if (workerMs === null) return spans;
   const answeredMs = lockMs + workerMs;
   spans.push({ name: 'Answer', fromMs: firstMs, toMs: answeredMs });
