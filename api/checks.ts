@@ -11,6 +11,7 @@ import { createAddresses } from '../programs/client/addresses.ts';
 import type { ApiConfig } from './config.ts';
 import { readTls } from './http/server.ts';
 import { type DeploymentFault, findDeploymentFaults } from './ledger/deployment.ts';
+import { assertMigrated } from './sql/schema.ts';
 import { selectModels } from './sql/workers.ts';
 
 /** What `--check` tries of an API's settings. */
@@ -44,7 +45,10 @@ export function createStartChecks(config: ApiConfig): StartCheck[] {
     {
       what: 'mirror',
       run: async () => {
-        const models = await withCheckedDatabase(databaseUrl, selectModels);
+        const models = await withCheckedDatabase(databaseUrl, async (database) => {
+          await assertMigrated(database);
+          return selectModels(database);
+        });
         if (models.length === 0) throw new Error('The mirror has no model: is an indexer running?');
         return `${models.length} models`;
       },

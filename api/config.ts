@@ -8,8 +8,8 @@ import {
 import {
   addressListSetting,
   addressSetting,
-  keypairListSetting,
-  keypairSetting,
+  signerListSetting,
+  signerSetting,
 } from '../common/ledgerSettings.ts';
 import { logLevelSetting } from '../common/logger.ts';
 import {
@@ -118,8 +118,10 @@ export const environmentSchema = z.object({
     .default('confirmed')
     .describe('confirmed or finalized: from when on the ledger is believed'),
   SVC_GATEWAY: addressSetting.describe('address of the Gateway account'),
-  SVC_SIGNER_KEY: keypairSetting.describe('hot signer listed in it; base58, JSON array or a path'),
-  SVC_FEE_PAYER_KEYS: keypairListSetting.describe(
+  SVC_SIGNER_KEY: signerSetting.describe(
+    'hot signer listed in it; base58, JSON array, a path, or the pkcs11: URI of one in a PKCS#11 module',
+  ),
+  SVC_FEE_PAYER_KEYS: signerListSetting.describe(
     'keys that pay fees and rent, separated by commas',
   ),
   SVC_SUBMISSIONS_MAX: countSetting(64).describe(

@@ -9,7 +9,7 @@ import { createShutdown, type Shutdown } from '../common/shutdown.ts';
 import { awaitDatabase } from '../common/transientErrors.ts';
 import { delay, within } from '../common/wait.ts';
 import { spellingOf } from '../programs/client/keys.ts';
-import { formatReceipt, receiptMessage, sign } from '../programs/client/proof.ts';
+import { formatReceipt, receiptMessage, signBy } from '../programs/client/proof.ts';
 import { createSender } from '../programs/client/sender/sender.ts';
 import { createWebhooks } from './account/webhooks.ts';
 import type { ApiConfig } from './config.ts';
@@ -34,6 +34,7 @@ import { createEscrow, observeEscrow } from './ledger/escrow.ts';
 import { createOrphanEnd, createStatusLookup, createUnmirroredJobs } from './ledger/jobLookup.ts';
 import { openResources } from './resources.ts';
 import { insertTimings, type JobTiming, selectJob } from './sql/jobs.ts';
+import { assertMigrated } from './sql/schema.ts';
 import { insertSightings, type WorkerSighting } from './sql/workerHours.ts';
 import { observeFeePayers, observeState } from './telemetry/gauges.ts';
 import { type ApiMetrics, createMetrics, observeSender } from './telemetry/metrics.ts';
@@ -104,6 +105,7 @@ export async function startApi(
   const { clock } = ledger;
 
   const catalog = createCatalog({ database: pool, logger });
+  await awaitDatabase(() => assertMigrated(pool), logger);
   await awaitDatabase(catalog.start, logger);
   shutdown.add('catalog', catalog.close);
   const watch = createJobWatch({ pool: requestPool, logger });
@@ -198,9 +200,9 @@ export async function startApi(
       const { worker, modelId, firstTokenMs: ms } = observation;
       sightings.add({ worker, kind: 'first_token', modelId, ms });
     },
-    signReceipt: (job, outputHash) => {
+    signReceipt: async (job, outputHash) => {
       const message = receiptMessage({ programId, job: job.address, outputHash });
-      return formatReceipt(signer.publicKey, sign(message, signer));
+      return formatReceipt(signer.publicKey, await signBy(message, signer));
     },
   });
 

@@ -9,6 +9,8 @@ import { WORDS } from './words.ts';
 
 const server = createServer(async (request, response) => {
   if (request.url === '/metrics') return void response.end(costMetrics());
+  // A worker asks for its models, and does without.
+  if (request.method !== 'POST') return void response.writeHead(404).end();
   const { stream } = JSON.parse(await readBody(request)) as { stream?: boolean };
   const base = { id: 'chatcmpl-bench', created: 0, model: 'bench' };
   const usage = { prompt_tokens: 8, completion_tokens: WORDS.length, total_tokens: 28 };

@@ -48,7 +48,7 @@ async function build(digest) {
   const replaced = `${made}-replaced`;
   mkdirSync(cache, { recursive: true });
   await bundle({
-    configFile: join(root, 'console/vite.config.ts'),
+    configFile: join(root, 'console/build/vite.config.ts'),
     logLevel: 'error',
     build: { outDir: made, emptyOutDir: true },
   });

@@ -43,7 +43,12 @@ export function installIfNeeded() {
 export function runPinnedNode(args, { endsWithParent = false } = {}) {
   const child = spawn(findPinnedNode(), args, {
     stdio: 'inherit',
-    env: endsWithParent ? { ...process.env, SVC_PARENT_PID: `${process.pid}` } : process.env,
+    env: {
+      // Types are stripped and sources compiled once, not at every start of every process.
+      NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
+      ...process.env,
+      ...(endsWithParent && { SVC_PARENT_PID: `${process.pid}` }),
+    },
   });
   for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
   if (endsWithParent && process.env.npm_lifecycle_event) {

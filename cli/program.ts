@@ -12,6 +12,8 @@ export const PUBLISHED: readonly [verb: string, load: LoadCommand][] = [
   ['send', async () => (await import('./send.ts')).createSendCommand()],
   ['keygen', async () => (await import('./keygen.ts')).createKeygenCommand()],
   ['token-account', async () => (await import('./tokenAccount.ts')).createTokenAccountCommand()],
+  ['credits', async () => (await import('./wallet/credits.ts')).createCreditsCommand()],
+  ['alerts', async () => (await import('./wallet/alerts.ts')).createAlertsCommand()],
   ['worker', async () => (await import('./worker.ts')).createWorkerCommand()],
   ['localnet', async () => (await import('./localnet.ts')).createLocalnetCommand()],
 ];

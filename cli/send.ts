@@ -1,7 +1,6 @@
 import {
   type Connection,
   type Keypair,
-  LAMPORTS_PER_SOL,
   PublicKey,
   SystemProgram,
   type TransactionInstruction,
@@ -9,18 +8,11 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 import { Command } from 'commander';
-import { createLogger } from '../common/logger.ts';
+import { describePayerShortage } from '../common/payerShortage.ts';
 import { PROGRAM_ID, TOKEN_PROGRAM } from '../programs/client/addresses.ts';
 import { ed25519Instruction, type SignedMessage } from '../programs/client/instructions.ts';
 import { encodeBase58 } from '../programs/client/keys.ts';
-
-import { connectRpc } from '../programs/client/rpc/connectRpc.ts';
-import {
-  createSender,
-  LedgerUnavailableError,
-  type Refusal,
-  refusalOf,
-} from '../programs/client/sender/index.ts';
+import { type Refusal, refusalOf } from '../programs/client/sender/index.ts';
 import {
   accountNames,
   buildInstruction,
@@ -30,6 +22,7 @@ import {
 import { keyOption } from './terminal/keyOption.ts';
 import { addLedgerOptions, type LedgerOptions, withLedgerNode } from './terminal/ledgerNode.ts';
 import { CommandError } from './terminal/output.ts';
+import { sendTransaction } from './terminal/sendTransaction.ts';
 
 /** An instruction that was sent after the signatures that it needs. */
 interface SentInstruction {
@@ -124,33 +117,6 @@ async function failingProgram(
   return logs?.map((line) => FAILED.exec(line)?.[1]).find((program) => program !== undefined);
 }
 
-/** One lamport is 10^-9 SOL. */
-const SOL_DECIMALS = 9;
-
-/**
- * A sentence when a transaction was refused because its first signer cannot pay the fee. The ledger's
- * error names no account, so the signer's balance decides.
- *
- * @returns undefined when the cause is another, or unknown
- */
-export async function describePayerShortage(
-  { name }: Refusal,
-  payer: PublicKey,
-  connection: Connection,
-): Promise<string | undefined> {
-  const isShort = name === 'InsufficientFundsForFee' || name === 'InsufficientFundsForRent';
-  if (!isShort && name !== 'AccountNotFound') return undefined;
-  // A failed reading must not hide the refusal.
-  const lamports = await connection.getBalance(payer).catch(() => undefined);
-  const who = `The first signer, ${payer}, pays the fee and has`;
-  if (lamports === 0) return `${who} no SOL.`;
-  if (lamports === undefined || !isShort) return undefined;
-  const sol = (lamports / LAMPORTS_PER_SOL).toFixed(SOL_DECIMALS);
-  return name === 'InsufficientFundsForFee'
-    ? `${who} only ${sol} SOL.`
-    : `${who} only ${sol} SOL: less would be left than an account must hold.`;
-}
-
 /** The most expensive instruction, config_initialize, takes 26,000 when it searches its addresses. */
 const COMPUTE_UNITS_MAX = 100_000;
 
@@ -207,33 +173,19 @@ async function send(
   if (!payer || missing.length > 0) {
     throw new CommandError(`Needs --signer for ${missing.join(' and ') || 'the fee'}.`);
   }
-  const sender = createSender({
-    rpc: connectRpc({ url: connection.rpcEndpoint }),
-    feePayers: [payer],
-    commitment: 'confirmed',
-    logger: createLogger({ name: 'svc-cli', level: 'silent' }),
-  });
-  try {
-    const outcome = await sender.send({
-      instructions: [...signed.map(ed25519Instruction), instruction],
+  const sent = { name, instruction, signed, payer: payer.publicKey };
+  return sendTransaction(
+    connection,
+    {
+      payer,
       signers: others,
+      instructions: [...signed.map(ed25519Instruction), instruction],
       computeUnitLimit: COMPUTE_UNITS_MAX,
-    });
-    if (outcome.status === 'confirmed') return outcome.signature;
-    const sent = { name, instruction, signed, payer: payer.publicKey };
-    const why =
-      outcome.status === 'rejected'
-        ? ((await describePayerShortage(outcome.error, payer.publicKey, connection)) ??
-          (await describeRefusal(outcome.error, sent, connection)))
-        : 'The ledger dropped it.';
-    throw new CommandError(`${why} Nothing was changed.`);
-  } catch (error) {
-    if (!(error instanceof LedgerUnavailableError)) throw error;
-    const fate = error.signature && ` Look up ${error.signature} before sending it again.`;
-    throw new CommandError(`${error.message}.${fate ?? ' Nothing was sent.'}`, { cause: error });
-  } finally {
-    sender.close();
-  }
+    },
+    async (refusal) =>
+      (await describePayerShortage(refusal, payer.publicKey, connection)) ??
+      describeRefusal(refusal, sent, connection),
+  );
 }
 
 /** The multisig replaces the message's blockhash; the first signing account pays. */

@@ -5,14 +5,9 @@ import { type InitializeOptions, initializeWorker } from '../worker/setup/initia
 import { leaveService } from '../worker/setup/leave.ts';
 import { describeWorker } from '../worker/setup/status.ts';
 import { explained } from './terminal/explained.ts';
-import {
-  addLedgerOptions,
-  type LedgerOptions,
-  parseAddress,
-  parseNodeUrl,
-  withLedgerNode,
-} from './terminal/ledgerNode.ts';
+import { parseAddress, parseNodeUrl, withLedgerNode } from './terminal/ledgerNode.ts';
 import { CommandError, renderRows } from './terminal/output.ts';
+import { addTargetOptions, findTarget, type TargetOptions } from './wallet/target.ts';
 
 const PORT = 8090;
 const FAILURES_SHOWN = 5;
@@ -27,8 +22,8 @@ export function createWorkerCommand(): Command {
       .option('--dir <folder>', "the worker's keys and settings", 'svc-worker');
 
   const init = add('init', 'make keys, register, stake, host what an upstream serves; repeatable');
-  addLedgerOptions(init, "the ledger's node")
-    .requiredOption('--gateway <addresses>', 'whose jobs it takes, separated by commas; or: any')
+  addTargetOptions(init, 'whose jobs it takes: names node, program and gateway')
+    .option('--gateway <addresses>', "whose jobs, unless the service's, with commas; or: any")
     .requiredOption('--endpoint <url>', 'the public https address that leads to this worker')
     .requiredOption('--upstream <url>', 'the chat-completions server')
     .option('--model <id=name>', "the upstream's name for a model", collectModel, new Map())
@@ -45,12 +40,20 @@ export function createWorkerCommand(): Command {
   return worker;
 }
 
-type InitOptions = LedgerOptions & Omit<InitializeOptions, 'rpc' | 'upstreamKey'>;
+interface InitOptions
+  extends TargetOptions,
+    Omit<InitializeOptions, 'rpc' | 'gateway' | 'upstreamKey'> {
+  readonly gateway?: string;
+}
 
-function initialize(options: InitOptions): Promise<void> {
+async function initialize(options: InitOptions): Promise<void> {
+  const target = await findTarget(options);
+  const gateway = options.gateway ?? target.gateway?.toBase58();
+  if (!gateway) throw new CommandError('Say whose jobs: --gateway, or --service.');
   const upstreamKey = process.env.WORKER_UPSTREAM_KEY || undefined;
-  return withLedgerNode(options, (ledger) =>
-    explained(initializeWorker({ ...options, upstreamKey }, ledger, console.log)),
+  const decided = { ...options, rpc: target.rpc, gateway, upstreamKey };
+  await withLedgerNode(target, (ledger) =>
+    explained(initializeWorker(decided, ledger, console.log)),
   );
 }
 

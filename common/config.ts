@@ -84,8 +84,8 @@ function readFiles(names: readonly string[], environment: NodeJS.ProcessEnv) {
   const faults: string[] = [];
   for (const name of names) {
     const path = environment[name + FILE_SUFFIX];
-    if (path === undefined) continue;
-    if (environment[name] !== undefined) {
+    if (!path) continue;
+    if (environment[name]) {
       faults.push(`${name}: set either this or ${name}${FILE_SUFFIX}, not both`);
       continue;
     }
@@ -98,6 +98,17 @@ function readFiles(names: readonly string[], environment: NodeJS.ProcessEnv) {
     }
   }
   return { settings, unreadable, faults };
+}
+
+/**
+ * One setting by itself, from the environment or from its file; undefined where neither has it.
+ *
+ * @throws ConfigError when the file cannot be read, or both are set
+ */
+export function readSetting(name: string, environment: NodeJS.ProcessEnv): string | undefined {
+  const { settings, faults } = readFiles([name], environment);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return (settings[name] ?? environment[name]) || undefined;
 }
 
 /** `true`, `1`, `false` or `0`; anything else is a mistake worth naming. */

@@ -2,6 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
 import { decodeBase58 } from '../programs/client/keys.ts';
+import type { KeyHolder } from '../programs/client/proof.ts';
+import { openPkcs11Signer } from './pkcs11.ts';
 
 /** An address on the ledger, in base58. */
 export const addressSetting = z.string().transform((text, context) => {
@@ -13,17 +15,28 @@ export const addressSetting = z.string().transform((text, context) => {
   }
 });
 
+const BASE58_KEY = /^[1-9A-HJ-NP-Za-km-z]{80,90}$/;
+const NOT_OWNER = 0o077;
+
 /**
  * Reads a secret key as operators keep them: base58 text, a JSON array of 64 bytes, or the path of
- * a file holding such an array (the format of `solana-keygen`).
+ * a file holding such an array (the format of `solana-keygen`). The file must be its owner's alone,
+ * except on Windows, whose files have no such mode.
  *
  * @throws Error without any part of the key in its message
  */
 export function parseKeypair(text: string): Keypair {
   const source = text.trim();
+  const keypair = readKeypair(source);
+  const isPath = !source.startsWith('[') && !BASE58_KEY.test(source);
+  if (!isPath || process.platform === 'win32') return keypair;
+  if ((statSync(source).mode & NOT_OWNER) === 0) return keypair;
+  throw new Error('must be a file that only its owner can read: chmod 600');
+}
+
+function readKeypair(source: string): Keypair {
   try {
-    if (/^[1-9A-HJ-NP-Za-km-z]{80,90}$/.test(source))
-      return Keypair.fromSecretKey(decodeBase58(source));
+    if (BASE58_KEY.test(source)) return Keypair.fromSecretKey(decodeBase58(source));
     const json = source.startsWith('[') ? source : readFileSync(source, 'utf8');
     return Keypair.fromSecretKey(
       Uint8Array.from(z.array(z.number()).length(64).parse(JSON.parse(json))),
@@ -37,10 +50,10 @@ export function parseKeypair(text: string): Keypair {
 }
 
 /** One secret key in the environment. */
-export const keypairSetting = z.string().transform(readKeypair(parseKeypair));
+export const keypairSetting = z.string().transform(readKey(parseKeypair));
 
-function readKeypair(parse: (text: string) => Keypair) {
-  return (text: string, context: z.RefinementCtx): Keypair => {
+function readKey<Key>(parse: (text: string) => Key) {
+  return (text: string, context: z.RefinementCtx): Key => {
     try {
       return parse(text);
     } catch (error) {
@@ -50,30 +63,22 @@ function readKeypair(parse: (text: string) => Keypair) {
   };
 }
 
-const OTHERS_MAY_READ = 0o044;
+const PKCS11 = /^pkcs11:/;
 
-/**
- * Reads a key as `parseKeypair` does, but no file that others can read.
- *
- * @throws Error without any part of the key in its message
- */
-function parsePrivateKeypair(text: string): Keypair {
-  const keypair = parseKeypair(text);
-  const source = text.trim();
-  // The text of a key can be too long for a path.
-  if (source.startsWith('[')) return keypair;
-  const { mode = 0 } = statSync(source, { throwIfNoEntry: false }) ?? {};
-  if ((mode & OTHERS_MAY_READ) === 0 || process.platform === 'win32') return keypair;
-  throw new Error('must be a file that only its owner can read: chmod 600');
-}
-
-/** One secret key in the environment; a file of it is its owner's alone. */
-export const privateKeypairSetting = z.string().transform(readKeypair(parsePrivateKeypair));
+/** A key that signs for a process: a secret key, or the place of one that is kept elsewhere. */
+export const signerSetting = z
+  .string()
+  .transform(
+    readKey(
+      (text: string): KeyHolder =>
+        PKCS11.test(text.trim()) ? openPkcs11Signer(text.trim()) : parseKeypair(text),
+    ),
+  );
 
 const listSetting = z.string().transform((text) => text.split(',').map((part) => part.trim()));
 
 /** Several addresses, separated by commas. */
 export const addressListSetting = listSetting.pipe(z.array(addressSetting).min(1));
 
-/** Several base58 keys or paths, separated by commas. */
-export const keypairListSetting = listSetting.pipe(z.array(keypairSetting).min(1));
+/** Several of them, separated by commas. */
+export const signerListSetting = listSetting.pipe(z.array(signerSetting).min(1));

@@ -157,6 +157,41 @@ export function gather<Item, Result>(options: {
   };
 }
 
+/** So that a shared statement stays short. */
+const APART = { itemsMax: 64, callsMax: 2 };
+
+/**
+ * `gather`, for items that must not fail by one another: where the database refuses the statement
+ * for many, each of them is tried alone.
+ *
+ * @param call serves the items and gives their results in the same order
+ */
+export function gatherApart<Item, Result>(
+  call: (items: readonly Item[]) => Promise<readonly Result[]>,
+): (item: Item) => Promise<Result> {
+  async function callAlone(item: Item): Promise<Result> {
+    const [result] = await call([item]);
+    return result as Result;
+  }
+  const settle = gather<Item, PromiseSettledResult<Result>>({
+    ...APART,
+    async call(items) {
+      try {
+        const results = await call(items);
+        return results.map((value) => ({ status: 'fulfilled', value }));
+      } catch (error) {
+        if (!(error instanceof pg.DatabaseError)) throw error;
+        return Promise.allSettled(items.map(callAlone));
+      }
+    },
+  });
+  return async (item) => {
+    const settled = await settle(item);
+    if (settled.status === 'rejected') throw settled.reason;
+    return settled.value;
+  };
+}
+
 /** Writes down what was observed, together with what else is observed at the time. */
 export interface BatchLog<Item> {
   add(item: Item): void;

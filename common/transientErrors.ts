@@ -51,13 +51,18 @@ export function reasonOf(error: unknown): string {
   return message || String(error);
 }
 
+/** The database was last migrated by an earlier release than this one. */
+export class DatabaseTooOldError extends Error {
+  override name = 'DatabaseTooOldError';
+}
+
 const PAUSE_MS = 1_000;
 /** Between two words about a database that stays away. */
 const SILENCE_MS = 5_000;
 
 /**
- * Does what a process begins with. While the database is away, or the indexer has not made its
- * tables yet, it is done again every second, but not in silence: processes that a machine starts
+ * Does what a process begins with. While the database is away, or the indexer has not made this
+ * release's tables yet, it is done again every second, but not in silence: processes that a machine starts
  * together need no order.
  *
  * @throws what passes by no waiting, such as a wrong password
@@ -85,6 +90,7 @@ export async function awaitDatabase<Result>(
 function lackAt(error: unknown): string | undefined {
   if (isPassing(error)) return 'the database at DATABASE_URL';
   const isTableMissing =
-    error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE_SQLSTATE;
+    error instanceof DatabaseTooOldError ||
+    (error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE_SQLSTATE);
   return isTableMissing ? 'the indexer, which makes the tables' : undefined;
 }

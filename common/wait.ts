@@ -46,6 +46,22 @@ export async function within<Result>(
   }
 }
 
+/** What `work` comes to, unless `signal` aborts first: then its reason is thrown; the work goes on. */
+export async function unlessAborted<Result>(
+  signal: AbortSignal,
+  work: Promise<Result>,
+): Promise<Result> {
+  const { promise: aborted, reject } = createDeferred<never>();
+  const end = (): void => reject(signal.reason);
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}
+
 /** Work that its starter does not wait for, but that a process finishes before it ends. */
 export interface Background {
   /** @param work must not reject: whoever starts it handles its errors */

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { booleanSetting, parseEnvironment, portSetting } from '../common/config.ts';
-import { addressSetting, keypairSetting } from '../common/ledgerSettings.ts';
+import { addressSetting, signerSetting } from '../common/ledgerSettings.ts';
 import { logLevelSetting } from '../common/logger.ts';
 import { databaseUrlSetting, fetchedUrlSetting, websocketUrlSetting } from '../common/net/urls.ts';
 import { hasDistinctKeys, SAME_KEYS, secretsKeySettings } from '../common/sealing.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
+import { READS_AT_ONCE } from './source/readAhead.ts';
 
 /** How many offences a wallet may have; 0 for any number. */
 const offencesSetting = (fallback: number) => z.coerce.number().int().min(0).default(fallback);
@@ -25,7 +26,9 @@ export const environmentSchema = z.object({
     .enum(['confirmed', 'finalized'])
     .default('confirmed')
     .describe('confirmed or finalized: from when on the ledger is believed'),
-  SVC_CRANK_KEY: keypairSetting.describe('pays for refunds, expiries, closings and claims'),
+  SVC_CRANK_KEY: signerSetting.describe(
+    'pays for refunds, expiries, closings and claims; a key as SVC_SIGNER_KEY is',
+  ),
   HELIUS_API_KEY: z
     .string()
     .optional()
@@ -44,6 +47,15 @@ export const environmentSchema = z.object({
   SVC_ABUSE_REJECTED_DISPUTES_PER_30_DAYS: offencesSetting(10).describe(
     'the same of disputes that came to nothing',
   ),
+  INDEXER_READS_AT_ONCE: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000)
+    .default(READS_AT_ONCE)
+    .describe(
+      'transactions asked of the node at a time, up to 50 in a request; fewer where a provider limits its rate',
+    ),
   INDEXER_LAG_SLOTS_MAX: z.coerce
     .number()
     .int()

@@ -163,7 +163,11 @@ export async function startIndexer(options: {
   // A node that is silent, or a long history, must not use up the time for ending.
   const ending = new AbortController();
   const rpc = createRpc(rpcUrl, ending.signal);
-  const source = createLedgerSource({ rpc, programId });
+  const source = createLedgerSource({
+    rpc,
+    programId,
+    readsAtOnce: config.INDEXER_READS_AT_ONCE,
+  });
   const history = { source, rpc, programId: programId.toBase58(), logger };
 
   const indexer = createIndexer({

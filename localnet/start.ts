@@ -16,6 +16,8 @@ export interface LocalnetOptions {
   /** The folder that keeps the ledger between starts; without it the ledger is temporary. */
   readonly folder?: string | undefined;
   readonly slotMs?: number;
+  /** How long a blockhash is valid at least; by default as long as on a cluster. */
+  readonly blockhashMs?: number;
   /** How many slots after its own a block is confirmed; 0: as soon as it is closed. */
   readonly confirmSlots?: number;
   /** Enables methods that no cluster has: they write accounts and move the Clock. */
@@ -43,6 +45,9 @@ export interface Localnet extends Pick<RpcServer, 'rpcUrl' | 'wsUrl'> {
 /** The shortest slot time without measurable cost: docs/localnet.md has the figures. */
 export const SLOT_MS = 5;
 
+/** As on a cluster, so that whoever signs by hand has the time to read. */
+const BLOCKHASH_MS = 60_000;
+
 /** Bound once, so that a test's mocked clock in the same process does not stop the ledger's. */
 const monotoneNowMs = performance.now.bind(performance);
 
@@ -54,7 +59,7 @@ const monotoneNowMs = performance.now.bind(performance);
  */
 export async function startLocalnet(options: LocalnetOptions = {}): Promise<Localnet> {
   const { host = '127.0.0.1', port = 0, slotMs = SLOT_MS, confirmSlots = 0 } = options;
-  const { programs = [], genesis = [], onFault = rethrow } = options;
+  const { blockhashMs = BLOCKHASH_MS, programs = [], genesis = [], onFault = rethrow } = options;
   const store = openStore(options.folder);
   options.onStoreOpen?.(store);
   try {
@@ -72,7 +77,7 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
       monotoneMs: monotoneNowMs,
     });
     store.storeAnchor(timeline.start);
-    const blockhashes = createBlockhashes(store.seed, slotMs);
+    const blockhashes = createBlockhashes(store.seed, { slotMs, blockhashMs });
     const bank = createBank({ runtime, store, timeline, blockhashes, confirmSlots });
     // Programs are stored like other accounts, so that an upgraded program survives a restart.
     if (isNew) await bank.writeAccounts(genesis);

@@ -82,6 +82,7 @@ const PORTS_TRIED_MAX = 5;
  *
  * @param directory the path that keeps the data between starts; without it the data is temporary, and
  *   `close` deletes it
+ * @param temporaryIn the folder for temporary data
  * @param settings further settings of the server
  * @param findPort called again when another process takes the port before the server does
  * @throws Error with the server's last messages when it does not start
@@ -89,12 +90,13 @@ const PORTS_TRIED_MAX = 5;
 export async function startDatabase(
   options: {
     directory?: string;
+    temporaryIn?: string;
     findPort?: () => Promise<number>;
     settings?: Readonly<Record<string, string>>;
   } = {},
 ): Promise<EmbeddedDatabase> {
-  const { findPort = findFreePort, settings = {} } = options;
-  const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'svc-postgres-')));
+  const { temporaryIn = tmpdir(), findPort = findFreePort, settings = {} } = options;
+  const directory = options.directory ?? (await mkdtemp(join(temporaryIn, 'svc-postgres-')));
   const isTemporary = options.directory === undefined;
   const password = createPassword();
   const log: string[] = [];

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Keypair, LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { fetchWorker, workerEndpoint } from '../programs/client/accounts.ts';
+import { createAddresses } from '../programs/client/addresses.ts';
 import { BASE_UNITS_PER_CREDIT } from '../programs/client/generated/constants.ts';
 import { workerUpdate } from '../programs/client/instructions.ts';
 import { addModel, initializeConfig, LAUNCH_CATALOG, openGateway } from './bootstrap.ts';
@@ -34,6 +35,7 @@ export interface DeployedWorker {
   register(endpoint: string): Promise<void>;
 }
 
+const addresses = createAddresses();
 const WORKERS = ['worker-1', 'worker-2'];
 /** Several, so that a single writable account does not serialize a burst of locks. */
 const FEE_PAYERS = ['fee-payer-1', 'fee-payer-2', 'fee-payer-3', 'fee-payer-4'];
@@ -46,11 +48,62 @@ const SIGNER_LAMPORTS = 10 * LAMPORTS_PER_SOL;
 const SIGNER_BASE_UNITS = 100_000n * BASE_UNITS_PER_CREDIT;
 
 /**
+ * The keys of a development ledger, each derived from the authority's, so that a second start on the
+ * same ledger finds the set-up of the first.
+ */
+function deriveKeys(authority: Keypair) {
+  const key = (purpose: string) => deriveKeypair(authority, purpose);
+  return {
+    creditMint: key('credit-mint'),
+    stakeMint: key('stake-mint'),
+    feePayers: FEE_PAYERS.map(key),
+    crank: key('crank'),
+    signer: key('signer'),
+    wallet: key('wallet'),
+    arbiter: key('arbiter'),
+    gatewayOperator: key('gateway-operator'),
+    stranger: key('stranger'),
+    workers: WORKERS.map((name) => ({ authority: key(name), proofKey: key(`${name}-proof`) })),
+  };
+}
+
+/** What a set-up on a development ledger is known by, before any ledger has it. */
+type DevelopmentSettings = Pick<
+  Deployment,
+  'wallet' | 'secretsKey' | 'apiEnvironment' | 'indexerEnvironment'
+> & { workerEnvironments: readonly NodeJS.ProcessEnv[] };
+
+/** @param isBuiltin whether the workers answer from the built-in engine */
+export function deriveSettings(
+  authority: Keypair,
+  { isBuiltin }: { isBuiltin: boolean },
+): DevelopmentSettings {
+  const keys = deriveKeys(authority);
+  const gateway = addresses.gateway(keys.gatewayOperator.publicKey).toBase58();
+  return {
+    wallet: keys.wallet.publicKey.toBase58(),
+    secretsKey: deriveSecret(authority, 'secrets').toString('base64'),
+    apiEnvironment: {
+      SVC_GATEWAY: gateway,
+      SVC_CONSOLE_OPERATORS: authority.publicKey.toBase58(),
+      SVC_SIGNER_KEY: secretText(keys.signer),
+      SVC_FEE_PAYER_KEYS: keys.feePayers.map(secretText).join(','),
+      ...(isBuiltin && { SVC_ALLOW_BUILTIN_WORKERS: 'true' }),
+    },
+    indexerEnvironment: { SVC_CRANK_KEY: secretText(keys.crank) },
+    workerEnvironments: keys.workers.map((worker) => ({
+      WORKER_AUTHORITY: worker.authority.publicKey.toBase58(),
+      WORKER_PROOF_KEY: secretText(worker.proofKey),
+      WORKER_PORT: '0',
+      WORKER_GATEWAYS: gateway,
+      ...(isBuiltin && { WORKER_ENGINE: 'builtin' }),
+    })),
+  };
+}
+
+/**
  * Sets the whole service up on a ledger with the deployed program, whose upgrade authority is the
  * operator: mints, config, the launch catalog, a Gateway and a wallet with credits.
- *
- * Every key is derived from the authority's, so that a second start on the same ledger finds the
- * setup of the first.
  *
  * @param isBuiltin whether the workers answer from the built-in engine
  */
@@ -58,17 +111,9 @@ export async function setUpDevelopmentLedger(
   operator: Operator,
   { isBuiltin }: { isBuiltin: boolean },
 ): Promise<Omit<Deployment, 'rpcUrl' | 'wsUrl'>> {
-  const key = (purpose: string) => deriveKeypair(operator.authority, purpose);
-  const creditMint = key('credit-mint');
-  const stakeMint = key('stake-mint');
+  const keys = deriveKeys(operator.authority);
+  const { creditMint, stakeMint, signer, wallet, arbiter, gatewayOperator, stranger } = keys;
   const mints = { credit: creditMint.publicKey, stake: stakeMint.publicKey };
-  const feePayers = FEE_PAYERS.map(key);
-  const crank = key('crank');
-  const signer = key('signer');
-  const wallet = key('wallet');
-  const arbiter = key('arbiter');
-  const gatewayOperator = key('gateway-operator');
-  const stranger = key('stranger');
 
   await Promise.all([createMint(operator, creditMint), createMint(operator, stakeMint)]);
   await initializeConfig(operator, { mints, arbiter: arbiter.publicKey });
@@ -78,7 +123,7 @@ export async function setUpDevelopmentLedger(
       signers: [signer.publicKey],
     }),
     ...LAUNCH_CATALOG.map((model) => addModel(operator, model)),
-    ...[...feePayers, crank].map(({ publicKey }) => fund(operator, publicKey)),
+    ...[...keys.feePayers, keys.crank].map(({ publicKey }) => fund(operator, publicKey)),
   ]);
   await Promise.all(
     [wallet, stranger, arbiter, gatewayOperator].map(({ publicKey }) =>
@@ -87,17 +132,10 @@ export async function setUpDevelopmentLedger(
   );
   await openCreditAccount(operator, { wallet, spender: gateway, credits: WALLET_CREDITS, mints });
 
+  const { workerEnvironments, ...settings } = deriveSettings(operator.authority, { isBuiltin });
   return {
-    wallet: wallet.publicKey.toBase58(),
+    ...settings,
     isOwnWallet: true,
-    secretsKey: deriveSecret(operator.authority, 'secrets').toString('base64'),
-    apiEnvironment: {
-      SVC_GATEWAY: gateway.toBase58(),
-      SVC_CONSOLE_OPERATORS: operator.authority.publicKey.toBase58(),
-      SVC_SIGNER_KEY: secretText(signer),
-      SVC_FEE_PAYER_KEYS: feePayers.map(secretText).join(','),
-      ...(isBuiltin && { SVC_ALLOW_BUILTIN_WORKERS: 'true' }),
-    },
     developmentAccounts: [
       { name: 'wallet', keypair: wallet },
       { name: 'stranger', keypair: stranger },
@@ -105,60 +143,36 @@ export async function setUpDevelopmentLedger(
       { name: 'operator', keypair: operator.authority },
       { name: 'gateway operator', keypair: gatewayOperator },
     ],
-    indexerEnvironment: { SVC_CRANK_KEY: secretText(crank) },
-    workers: WORKERS.map((name) => {
-      const keys = { authority: key(name), proofKey: key(`${name}-proof`) };
-      return describeWorker(operator, { mints, keys, gateway, isBuiltin });
-    }),
+    workers: keys.workers.map((worker, index) => ({
+      environment: workerEnvironments[index] as NodeJS.ProcessEnv,
+      register: (endpoint) => registerAt(operator, { mints, ...worker }, endpoint),
+    })),
   };
 }
 
-function describeWorker(
+async function registerAt(
   operator: Operator,
-  {
+  { mints, authority, proofKey }: { mints: Mints; authority: Keypair; proofKey: Keypair },
+  endpoint: string,
+): Promise<void> {
+  const address = await registerWorker(operator, {
+    authority,
+    proofKey: proofKey.publicKey,
+    endpoint,
     mints,
-    keys,
-    gateway,
-    isBuiltin,
-  }: {
-    mints: Mints;
-    keys: { authority: Keypair; proofKey: Keypair };
-    gateway: PublicKey;
-    isBuiltin: boolean;
-  },
-): DeployedWorker {
-  const { authority } = keys;
-  const proofKey = keys.proofKey.publicKey;
-  return {
-    environment: {
-      WORKER_AUTHORITY: authority.publicKey.toBase58(),
-      WORKER_PROOF_KEY: secretText(keys.proofKey),
-      WORKER_PORT: '0',
-      WORKER_GATEWAYS: gateway.toBase58(),
-      ...(isBuiltin && { WORKER_ENGINE: 'builtin' }),
-    },
-    async register(endpoint) {
-      const address = await registerWorker(operator, {
-        authority,
-        proofKey,
-        endpoint,
-        mints,
-        modelIds: LAUNCH_CATALOG.map(({ id }) => id),
-        stakeTokens: STAKE_TOKENS,
-      });
-      // An earlier start may have registered another port.
-      const worker = await fetchWorker(operator.connection, address, { commitment: 'confirmed' });
-      if (!worker || workerEndpoint(worker) === endpoint) return;
-      const { payout } = worker;
-      const update = workerUpdate({
-        proofKey,
-        endpoint,
-        payout,
-        authority: authority.publicKey,
-      });
-      await submit(operator, [update], [authority]);
-    },
-  };
+    modelIds: LAUNCH_CATALOG.map(({ id }) => id),
+    stakeTokens: STAKE_TOKENS,
+  });
+  // An earlier start may have registered another port.
+  const worker = await fetchWorker(operator.connection, address, { commitment: 'confirmed' });
+  if (!worker || workerEndpoint(worker) === endpoint) return;
+  const update = workerUpdate({
+    proofKey: proofKey.publicKey,
+    endpoint,
+    payout: worker.payout,
+    authority: authority.publicKey,
+  });
+  await submit(operator, [update], [authority]);
 }
 
 async function fund(operator: Operator, address: PublicKey): Promise<void> {

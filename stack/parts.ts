@@ -25,7 +25,14 @@ export interface Part {
 const SYSTEM = [
   ...['PATH', 'HOME', 'USER', 'LANG', 'LC_[A-Z]+', 'TZ', 'TMPDIR', 'TMP', 'TEMP'],
   ...['LD_LIBRARY_PATH', 'LD_PRELOAD', 'DYLD_LIBRARY_PATH'],
-  ...['NODE_OPTIONS', 'NODE_ENV', 'NODE_DEBUG', 'NODE_V8_COVERAGE', 'UV_THREADPOOL_SIZE'],
+  ...[
+    'NODE_OPTIONS',
+    'NODE_ENV',
+    'NODE_DEBUG',
+    'NODE_V8_COVERAGE',
+    'NODE_COMPILE_CACHE',
+    'UV_THREADPOOL_SIZE',
+  ],
 ];
 
 /** Node's variables for proxies and certificates. */

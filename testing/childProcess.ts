@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
@@ -19,18 +20,31 @@ export interface StartedProcess {
   terminate(): Promise<number | null>;
 }
 
+/** The checkout that the tests belong to. */
+export const PROJECT_FOLDER = fileURLToPath(new URL('..', import.meta.url));
+
+/** All that a process of the product gets from the machine's environment: its settings come alone. */
+export const MACHINE_ENVIRONMENT: Readonly<Record<string, string>> = Object.fromEntries(
+  ['PATH', 'NODE_COMPILE_CACHE'].flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value]];
+  }),
+);
+
 /**
  * Starts `main` (a path below the project's root) and waits until it reports that it is ready.
  *
+ * @param folder another checkout or image whose process it is
  * @throws Error with its output when it ends before
  */
 export async function startProcess(
   main: string,
   environment: Record<string, string>,
+  folder: string = PROJECT_FOLDER,
 ): Promise<StartedProcess> {
-  const path = fileURLToPath(new URL(`../${main}`, import.meta.url));
-  const child = spawn(process.execPath, [path], {
-    env: { PATH: process.env.PATH, SVC_PARENT_PID: String(process.pid), ...environment },
+  const child = spawn(process.execPath, [join(folder, main)], {
+    cwd: folder,
+    env: { ...MACHINE_ENVIRONMENT, SVC_PARENT_PID: String(process.pid), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exited = once(child, 'exit').then(([code]) => code as number | null);

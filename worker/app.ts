@@ -1,8 +1,9 @@
-import type { Keypair, PublicKey } from '@solana/web3.js';
+import type { PublicKey } from '@solana/web3.js';
 import type { Express } from 'express';
 import express from 'express';
 import type { Logger } from '../common/logger.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
+import type { KeyHolder } from '../programs/client/proof.ts';
 import type { Rpc } from '../programs/client/rpc/rpc.ts';
 import type { Engine } from './engine/engine.ts';
 import { createReadiness } from './engine/readiness.ts';
@@ -31,7 +32,7 @@ export interface WorkerIdentity {
   programId: PublicKey;
   /** The authority that registered the worker; the Worker account's address follows from it. */
   authority: PublicKey;
-  proofKey: Keypair;
+  proofKey: KeyHolder;
   /** The number of jobs that it takes at once. */
   capacity: number;
   /** What it demands of jobs. */

@@ -1,10 +1,6 @@
 import { z } from 'zod';
 import { parseEnvironment, portSetting, shutdownTimeoutSetting } from '../common/config.ts';
-import {
-  addressListSetting,
-  addressSetting,
-  privateKeypairSetting,
-} from '../common/ledgerSettings.ts';
+import { addressListSetting, addressSetting, signerSetting } from '../common/ledgerSettings.ts';
 import { logLevelSetting } from '../common/logger.ts';
 import { fetchedUrlSetting } from '../common/net/urls.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
@@ -34,8 +30,8 @@ export const environmentSchema = z.object({
   WORKER_HOST: z.string().default('127.0.0.1').describe('where the worker takes jobs'),
   WORKER_PORT: portSetting.default(8090).describe('its port'),
   WORKER_AUTHORITY: addressSetting.describe('the authority of the Worker account'),
-  WORKER_PROOF_KEY: privateKeypairSetting.describe(
-    'signs proofs; base58, JSON array, or the path of a file that only its owner can read',
+  WORKER_PROOF_KEY: signerSetting.describe(
+    'signs proofs; base58, JSON array, the path of a file that only its owner can read, or the pkcs11: URI of a key in a module',
   ),
   WORKER_GATEWAYS: z
     .union([z.literal('any'), addressListSetting], {

@@ -58,7 +58,7 @@ export function createWorkerMetrics(): WorkerMetrics {
   });
   const firstTextSeconds = new Histogram({
     name: 'svc_worker_first_text_seconds',
-    help: 'From the request to the first text',
+    help: 'From the request to the first text or reasoning',
     labelNames: ['model'],
     buckets: BUCKETS_SECONDS,
     registers,

@@ -113,8 +113,14 @@ export function serveConsole(
     accountHandlers({ database: pool, addresses, gateway, nowSeconds }),
     guards,
   );
-  serveRoutes(app, networkRoutes, networkHandlers({ ...around, database: pool, rpc }), guards);
-  serveRoutes(app, usageRoutes, usageHandlers({ pool }), guards);
+  const { program_id: programId } = deployment;
+  serveRoutes(
+    app,
+    networkRoutes,
+    networkHandlers({ ...around, database: pool, rpc, programId }),
+    guards,
+  );
+  serveRoutes(app, usageRoutes, usageHandlers({ pool, nowSeconds }), guards);
   serveRoutes(app, operatorRoutes, operatorHandlers({ pool, gateway, nowSeconds }), guards);
   serveRoutes(app, jobRoutes, jobHandlers({ ...around, database: pool, gateway, streams }), guards);
   serveRoutes(app, sessionRoutes, sessionHandlers({ sessions, refusals, describe }), guards);

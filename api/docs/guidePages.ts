@@ -27,19 +27,30 @@ ${details.length > 0 && html`<p>Details: ${renderInline(details.map((name) => `\
 
 /** The documents of `docs/` that are for clients, and where they are served. */
 const guides = [
+  { document: 'getting-started.md', path: '/docs', title: 'Getting started' },
+  { document: 'clients.md', path: '/docs/clients', title: 'Clients' },
   { document: 'webhooks.md', path: '/docs/webhooks', title: 'Receiving webhooks' },
   { document: 'verify-a-job.md', path: '/docs/verify', title: 'Verify a job' },
 ] as const;
 
+/** What takes the place of other documents for whoever reads them here. */
+const SERVED: Readonly<Record<string, string>> = {
+  'console.md': '/console',
+  '../README.md': '/docs/models',
+};
+
+/** In the guides; served, they name the service itself. */
+const EXAMPLE_URL = 'https://api.example.com';
+
 /** The guides as pages. @throws when a document is not there, so that no start hides it */
-export function guidePages(): Page[] {
+export function guidePages(publicUrl: string): Page[] {
   return guides.map(({ document, path, title }) => {
     const text = readFileSync(new URL(`../../docs/${document}`, import.meta.url), 'utf8');
-    const { body, headings } = renderGuide(text, addressOf);
+    const { body, headings } = renderGuide(text.replaceAll(EXAMPLE_URL, publicUrl), addressOf);
     return { path, title, body, contents: headings };
   });
 }
 
 function addressOf(document: string): string | undefined {
-  return guides.find((guide) => guide.document === document)?.path;
+  return guides.find((guide) => guide.document === document)?.path ?? SERVED[document];
 }

@@ -49,7 +49,7 @@ export const endpoints: readonly EndpointDescription[] = [
         'settlement the worker is paid and what was not used comes back.',
       'With `stream: true` the answer is a sequence of events `data: <chunk>`, and `data: [DONE]` ' +
         'ends it.',
-      'Our choice: nothing is sent before the first content, so that failures until then have ' +
+      'Our choice: nothing is sent before the first content or reasoning, so that failures until then have ' +
         'their real status. Afterwards a failure is one event with an error body, and the stream ' +
         'ends without `[DONE]`. `[DONE]` says that the signed proof of the worker was checked ' +
         'against the delivered text. The stream stays open up to 3 s more for the settlement, ' +

@@ -151,6 +151,8 @@ export interface Page {
   path: string;
   title: string;
   body: Html;
+  /** What follows the body, made anew for each request. */
+  live?: () => Promise<Html>;
   /** What the page's own part of the navigation leads to. */
   contents: readonly Heading[];
 }
@@ -166,18 +168,28 @@ const CONTENT_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Serves pages that never change while the process runs. @param pages all that link to each other */
+/** Pages that never change while the process runs. */
+const LASTING_SECONDS = 300;
+const LIVE_SECONDS = 10;
+
+/** Serves a page. @param pages all that link to each other */
 export function servePage(page: Page, pages: readonly Page[]): RequestHandler {
-  const { text } = renderPage(page, pages);
-  return (_request, response) => {
+  const { live } = page;
+  const lasting = live ? undefined : renderPage(page, pages).text;
+  const maxAge = live ? LIVE_SECONDS : LASTING_SECONDS;
+  return async (_request, response) => {
+    const text = lasting ?? renderPage(page, pages, await live?.()).text;
     response
-      .set({ 'content-security-policy': CONTENT_POLICY, 'cache-control': 'public, max-age=300' })
+      .set({
+        'content-security-policy': CONTENT_POLICY,
+        'cache-control': `public, max-age=${maxAge}`,
+      })
       .type('html')
       .send(text);
   };
 }
 
-function renderPage(page: Page, pages: readonly Page[]): Html {
+function renderPage(page: Page, pages: readonly Page[], live?: Html): Html {
   // As it was hashed: not escaped, and not one space more.
   const css = new Html(style);
   return html`<!doctype html>
@@ -198,6 +210,7 @@ ${page.contents.map(linkInside)}
 </nav>
 <main>
 ${page.body}
+${live}
 </main>
 </div>
 </body>

@@ -98,7 +98,7 @@ function resolve(schema: Schema, schemas: Schemas): Schema {
   return (name && schemas[name]) || schema;
 }
 
-/** GET /docs: the OpenAPI document, readable. */
+/** GET /docs/reference: the OpenAPI document, readable. */
 export function referencePage(document: OpenApiDocument): Page {
   const { info, servers, components } = document;
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -120,7 +120,7 @@ ${all
   .map(({ heading, operation }) => renderOperation(heading, operation, document))}`,
   );
   return {
-    path: '/docs',
+    path: '/docs/reference',
     title: 'API reference',
     contents: [
       { title: 'Authentication', anchor: 'authentication' },

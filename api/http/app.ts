@@ -96,7 +96,7 @@ export function createApp(services: AppServices): Express {
   app.delete('/v1/webhooks/:webhook_id', auth, deleteWebhook(services));
   app.get('/health', getHealth(services));
   app.get('/ready', getReadiness(services));
-  serveDocs(app, { publicUrl });
+  serveDocs(app, { ...services, publicUrl });
   if (services.console) serveConsole(app, services.console, services);
 
   app.use(routeNotFound());

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Express } from 'express';
 import { ConfigError } from '../../common/config.ts';
 import { hostInUrl, listenAt } from '../../common/net/urls.ts';
@@ -10,6 +11,23 @@ import { refuseMalformed } from './middleware/malformedHttp.ts';
 const IDLE_CHECK_INTERVAL_MS = 100;
 /** A connection this young may have sent its first request already, unread so far. */
 const YOUNG_MS = 500;
+
+/** A turn of the event loop this short left nothing waiting to be accepted. */
+const QUIET_TURN_MS = 1;
+/** A server that is never quiet closes all the same. */
+const TURNS_MAX = 100;
+
+/**
+ * Comes back right after a turn in which everything was accepted. The system resets connections that
+ * it has taken and the process has not, with the requests on them, when the listener closes.
+ */
+async function untilAccepted(): Promise<void> {
+  for (let turn = 0; turn < TURNS_MAX; turn += 1) {
+    const startedMs = performance.now();
+    await nextTurn();
+    if (performance.now() - startedMs < QUIET_TURN_MS) return;
+  }
+}
 
 /** How a server ends with its last response. */
 export interface Closing {
@@ -177,7 +195,15 @@ export async function listen(config: ServerSettings & TlsSettings): Promise<List
   const settings = { host: 'HOST', port: 'PORT' };
   const { port } = await listenAt(server, { host: HOST, port: PORT, settings });
   const url = `${tls ? 'https' : 'http'}://${hostInUrl(HOST)}:${port}`;
-  return { server, url, ...closing };
+  return {
+    server,
+    url,
+    drain: closing.drain,
+    async close() {
+      await untilAccepted();
+      await closing.close();
+    },
+  };
 }
 
 /** Hands what arrives to the app, which is made after the port is known: errors link to it. */

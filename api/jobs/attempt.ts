@@ -1,11 +1,11 @@
-import { answerCharactersMax } from '../../common/tokenizers/tokenCounts.ts';
+import { answerCharactersMax, boundTokens } from '../../common/tokenizers/tokenCounts.ts';
 import { delay } from '../../common/wait.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { FINISH_REASONS } from '../http/contracts/chatCompletion.ts';
 import type { FinishReason } from '../http/response/delivery.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerClient, WorkerTask } from '../workers/client.ts';
-import { type WorkerEvent, WorkerFailedError } from '../workers/events.ts';
+import { type Piece, type WorkerEvent, WorkerFailedError } from '../workers/events.ts';
 import { IDLE_MS, isProofOf, type JobDeadlines, type WholeAnswer } from './job.ts';
 
 /** How one attempt ended without a whole answer. */
@@ -14,12 +14,15 @@ export type UnprovenEnd =
   /** The model's server does not take this field of the request. */
   | { kind: 'parameter_refused'; param: string }
   | { kind: 'client_gone' }
+  /** The reasoning used the token limit up, so that no answer follows. */
+  | { kind: 'limit_reached' }
   /** No proof can come in time any more: the job ends by refund. */
   | { kind: 'overdue' }
   | {
       kind: 'failed';
       reason: AttemptFailure;
-      hasText: boolean;
+      /** Whether there was text or reasoning. */
+      hasBegun: boolean;
       cause: string;
       /** Set when the worker only had no capacity left. */
       busy?: WorkerFailedError['busy'];
@@ -43,12 +46,12 @@ export interface StartedEvent {
   attempt: number;
 }
 
-/** Text that arrived together, in the worker's pieces. */
+/** Text and reasoning that arrived together, in the worker's pieces. */
 export interface TextEvent {
   type: 'text';
-  pieces: readonly string[];
+  pieces: readonly Piece[];
   worker: { address: string; engine: string | null };
-  /** How long this worker's first text took. */
+  /** How long this worker's first text or reasoning took. */
   firstTokenMs: number;
 }
 
@@ -72,7 +75,7 @@ export interface AttemptOptions {
   /** Aborts when nobody waits for the answer any more. */
   clientGone: AbortSignal;
   /**
-   * Whether text is read as it comes: then what was sent cannot be taken back, and is worth proving
+   * Whether text and reasoning are read as they come: then what was sent cannot be taken back, and is worth proving
    * where its reader left. Else another worker may begin anew.
    */
   isStream: boolean;
@@ -93,6 +96,8 @@ export async function* runAttempt(
   const textMax = answerCharactersMax(task.tokenLimit);
   const worker: TextEvent['worker'] = { address: reservation.worker.address, engine: null };
   let text = '';
+  let reasoning = '';
+  const hasBegun = (): boolean => text !== '' || reasoning !== '';
   let firstTokenMs = 0;
   let finishReason: FinishReason | undefined;
   /** Why the answer was stopped, if it was. */
@@ -140,7 +145,7 @@ export async function* runAttempt(
         continue;
       }
       const { signal } = silence;
-      const isFinal = text !== '' && options.isStream;
+      const isFinal = hasBegun() && options.isStream;
       if (!isFinal) await options.findSuccessor(signal);
       if (!signal.aborted) return cutConnection('silent');
     }
@@ -163,16 +168,18 @@ export async function* runAttempt(
     reason: AttemptFailure,
     cause: string,
     { busy, isRefused = false }: Partial<Pick<WorkerFailedError, 'busy' | 'isRefused'>> = {},
-  ): UnprovenEnd => ({ kind: 'failed', reason, hasText: text !== '', cause, busy, isRefused });
+  ): UnprovenEnd => ({ kind: 'failed', reason, hasBegun: hasBegun(), cause, busy, isRefused });
 
   /** @returns the attempt's end when the worker sent more text than any answer can have */
-  function accept(piece: string): UnprovenEnd | undefined {
-    if (!text) {
+  function accept(piece: Piece): UnprovenEnd | undefined {
+    if (!hasBegun()) {
       firstTokenMs = performance.now() - startedMs;
       reservation.observeFirstToken(firstTokenMs);
     }
-    text += piece;
-    return text.length > textMax ? failed('worker_error', 'text_too_long') : undefined;
+    if (piece.type === 'content') text += piece.text;
+    else reasoning += piece.text;
+    const length = Math.max(text.length, reasoning.length);
+    return length > textMax ? failed('worker_error', 'text_too_long') : undefined;
   }
 
   function conclude({ proof }: Extract<WorkerEvent, { type: 'proof' }>): AttemptEnd {
@@ -181,16 +188,16 @@ export async function* runAttempt(
     const { attempt } = task;
     const reason = finishReason ?? (stopped ? 'length' : 'stop');
     const isTruncated = stopped === 'deadline' && reason === 'length';
-    const { engine } = worker;
+    const of = { reservation, attempt, engine: worker.engine };
     return {
       kind: 'whole',
-      answer: { reservation, attempt, engine, text, finishReason: reason, isTruncated, proof },
+      answer: { ...of, text, reasoning, finishReason: reason, isTruncated, proof },
     };
   }
 
   /** Takes in what arrived together. @returns its text, and the attempt's end once there is one */
-  function take(events: readonly WorkerEvent[]): { pieces: string[]; end?: AttemptEnd } {
-    const pieces: string[] = [];
+  function take(events: readonly WorkerEvent[]): { pieces: Piece[]; end?: AttemptEnd } {
+    const pieces: Piece[] = [];
     noteLife();
     for (const event of events) {
       if (event.type === 'started') worker.engine = event.engine;
@@ -199,10 +206,10 @@ export async function* runAttempt(
       } else if (event.type === 'proof') return { pieces, end: conclude(event) };
       // Another has the job already.
       else if (cut === 'silent') return { pieces, end: failed('worker_error', cut) };
-      else if (event.type === 'content') {
-        const end = accept(event.text);
+      else if (event.type === 'content' || event.type === 'reasoning') {
+        const end = accept(event);
         if (end) return { pieces, end };
-        pieces.push(event.text);
+        pieces.push(event);
       }
     }
     return { pieces };
@@ -221,7 +228,8 @@ export async function* runAttempt(
       const { pieces, end } = take(events);
       if (pieces.length > 0) {
         yield { type: 'text', pieces, worker, firstTokenMs };
-        if (clock.nowSeconds() >= deadlines.stopAt) stop('deadline');
+        // Reasoning alone is nothing to prove.
+        if (text && clock.nowSeconds() >= deadlines.stopAt) stop('deadline');
       }
       if (end) return end;
     }
@@ -230,13 +238,18 @@ export async function* runAttempt(
     if (cut === 'client_gone') return { kind: 'client_gone' };
     if (cut === 'overdue') return { kind: 'overdue' };
     if (!(error instanceof WorkerFailedError)) throw error;
-    if (error.code === 'context_length_exceeded' && !text) return { kind: 'context_exceeded' };
+    if (error.code === 'context_length_exceeded' && !hasBegun())
+      return { kind: 'context_exceeded' };
     const { param } = error;
     const isOfRequest = param !== undefined && task.chat[param] !== undefined;
-    if (error.code === 'parameter_refused' && isOfRequest && !text) {
+    if (error.code === 'parameter_refused' && isOfRequest && !hasBegun()) {
       return { kind: 'parameter_refused', param };
     }
-    if (error.code === 'empty_output' && !text) return failed('empty_output', error.code);
+    if (error.code === 'empty_output' && !text) {
+      // A worker that claims so after little reasoning has failed like any other.
+      const isLimitReached = finishReason === 'length' && boundTokens(reasoning) >= task.tokenLimit;
+      return isLimitReached ? { kind: 'limit_reached' } : failed('empty_output', error.code);
+    }
     // A worker's clock may be ahead of ours by a little; sooner, it would be an excuse.
     const isLate = clock.nowSeconds() >= deadlines.stopAt;
     if (error.code === 'deadline_passed' && isLate) return { kind: 'overdue' };

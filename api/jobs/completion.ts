@@ -51,7 +51,7 @@ export interface CompletionServices extends AdmissionServices, Omit<DispatchServ
     durationsMs: ReturnType<Stages['durationsMs']>;
   }) => void;
   /** Signs that this text was delivered; see the delivery receipt in SECURITY.md. */
-  signReceipt: (job: LockedJob, outputHash: Uint8Array) => string;
+  signReceipt: (job: LockedJob, outputHash: Uint8Array) => Promise<string>;
 }
 
 export interface Completions {
@@ -194,11 +194,12 @@ export function createCompletions(services: CompletionServices): Completions {
     { response, delivery, stages, claim, isStream, created }: RequestContext,
   ): Promise<void> {
     const { countedTokens, usage } = await settlements.count(job, answer);
-    const { text, finishReason, isTruncated, engine, reservation } = answer;
+    const { text, reasoning, finishReason, isTruncated, engine, reservation } = answer;
     delivery.finish({ finishReason, isTruncated, usage });
-    const receipt = settlements.receipt(job, answer);
+    const receipt = await settlements.receipt(job, answer);
     const stored = settlements.store(job, claim, {
       text,
+      reasoning,
       finishReason,
       isTruncated,
       usage,
@@ -220,15 +221,19 @@ export function createCompletions(services: CompletionServices): Completions {
     delivery.settled({ ...settlementOf(known), ...receipt });
   }
 
-  /** The client's own stop sequence came first: an answer without text, and without a charge. */
+  /**
+   * The client's own stop sequence came first, or the reasoning used its token limit up: an answer
+   * without text, and without a charge.
+   */
   async function deliverNothing(
     { model }: LockedJob,
     { delivery, messages }: Pick<RequestContext, 'delivery' | 'messages'>,
+    finishReason: 'stop' | 'length',
   ): Promise<void> {
     const prompt_tokens = await services.tokens.prompt(model.id, messages);
     const usage = { prompt_tokens, completion_tokens: 0, total_tokens: prompt_tokens };
     delivery.begin();
-    delivery.finish({ finishReason: 'stop', isTruncated: false, usage });
+    delivery.finish({ finishReason, isTruncated: false, usage });
     delivery.settled();
   }
 
@@ -244,7 +249,8 @@ export function createCompletions(services: CompletionServices): Completions {
       // It will not be settled.
       context.claim.end();
       const error = await refunds.refund(job, proven);
-      if (isStopped(proven, dispatchable.chat)) await deliverNothing(job, context);
+      if (proven.kind === 'limit_reached') await deliverNothing(job, context, 'length');
+      else if (isStopped(proven, dispatchable.chat)) await deliverNothing(job, context, 'stop');
       else delivery.fail(error);
     } catch (error) {
       context.claim.end();
@@ -298,7 +304,7 @@ export function createCompletions(services: CompletionServices): Completions {
 const UNSIGNED: UnprovenEnd = {
   kind: 'failed',
   reason: 'proof_invalid',
-  hasText: true,
+  hasBegun: true,
   cause: 'not its signature',
 };
 

@@ -51,7 +51,7 @@ const RETRY_AFTER_MS = 2_000;
 
 /**
  * Gets a locked job answered: asks the worker whose capacity is reserved, then others while nobody has
- * read any text. Gives back all capacity that it holds, also when its consumer stops.
+ * read any text or reasoning. Gives back all capacity that it holds, also when its consumer stops.
  */
 export async function* dispatch(
   services: DispatchServices,
@@ -140,11 +140,11 @@ export async function* dispatch(
       const end = yield* attemptAt(reservation);
       if (end.kind === 'whole') return yield { type: 'whole', answer: end.answer };
       capacity.note(end);
-      const mayGoOn = end.kind === 'failed' && (!end.hasText || !isStream);
+      const mayGoOn = end.kind === 'failed' && (!end.hasBegun || !isStream);
       if (mayGoOn) await blameProver();
       const next = mayGoOn ? (successor ?? (await reserveNext())) : undefined;
       if (!next) return yield { type: 'unproven', end: capacity.judge(end) };
-      if (mayGoOn && end.hasText) yield { type: 'discarded' };
+      if (mayGoOn && end.hasBegun) yield { type: 'discarded' };
       successor = undefined;
       reservation = next;
     }

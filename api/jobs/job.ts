@@ -220,6 +220,8 @@ export interface WholeAnswer {
   /** What the worker says of its engine. */
   engine: string | null;
   text: string;
+  /** What the model thought before; neither proven nor charged. */
+  reasoning: string;
   finishReason: FinishReason;
   /** Whether it was cut off because the job's time was nearly over. */
   isTruncated: boolean;

@@ -25,6 +25,7 @@ const failureReasons = {
   context_exceeded: 'context_length_exceeded',
   parameter_refused: 'worker_error',
   client_gone: 'client_gone',
+  limit_reached: 'empty_output',
 } as const;
 
 export function createRefunds(options: {

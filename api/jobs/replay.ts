@@ -4,6 +4,8 @@ import { createDelivery, type FinishReason, type Usage } from '../http/response/
 /** All that a repeated request needs to be answered like the first. */
 export interface AnswerCopy {
   text: string;
+  /** Missing in copies of earlier releases. */
+  reasoning?: string;
   finishReason: FinishReason;
   /** Missing in copies of earlier releases. */
   isTruncated?: boolean;
@@ -36,7 +38,8 @@ export function replayAnswer(options: {
   const identity = { jobId, modelId: copy.modelId, created: copy.created };
   const delivery = createDelivery({ ...options, identity });
   delivery.begin(copy.worker);
-  delivery.write(copy.text);
+  if (copy.reasoning) delivery.write({ type: 'reasoning', text: copy.reasoning });
+  delivery.write({ type: 'content', text: copy.text });
   const { finishReason, isTruncated = false, usage } = copy;
   delivery.finish({ finishReason, isTruncated, usage });
   const { outputHash, deliveryReceipt } = copy;

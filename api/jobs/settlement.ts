@@ -16,7 +16,7 @@ export interface Settlements {
   /** What the answer is charged for: the worker's counts, the output's no higher than ours. */
   count(job: LockedJob, answer: ProvenAnswer): Promise<Count>;
   /** Signs that this text was delivered; see the delivery receipt in SECURITY.md. */
-  receipt(job: LockedJob, answer: ProvenAnswer): Receipt;
+  receipt(job: LockedJob, answer: ProvenAnswer): Promise<Receipt>;
   /**
    * Keeps the answer for repeats of its request.
    *
@@ -65,7 +65,7 @@ export function createSettlements(options: {
   work: JobWork;
   refunds: Pick<Refunds, 'refundWhenDue'>;
   logger: Logger;
-  signReceipt: (job: LockedJob, outputHash: Uint8Array) => string;
+  signReceipt: (job: LockedJob, outputHash: Uint8Array) => Promise<string>;
 }): Settlements {
   const { escrow, tokens, work, refunds, logger, signReceipt } = options;
   return {
@@ -83,9 +83,9 @@ export function createSettlements(options: {
       };
     },
 
-    receipt: (job, { proof: { outputHash } }) => ({
+    receipt: async (job, { proof: { outputHash } }) => ({
       outputHash: sha256Text(Buffer.from(outputHash).toString('hex')),
-      deliveryReceipt: signReceipt(job, outputHash),
+      deliveryReceipt: await signReceipt(job, outputHash),
     }),
 
     async store(job, claim, copy) {

@@ -1,10 +1,11 @@
-import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
+import type { Connection, PublicKey } from '@solana/web3.js';
 import { createHeliusFee } from '../../common/heliusFee.ts';
 import type { Logger } from '../../common/logger.ts';
 import { type Background, createBackground, delay, within } from '../../common/wait.ts';
 import { fetchJob } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import type { Job } from '../../programs/client/generated/types.ts';
+import type { KeyHolder } from '../../programs/client/proof.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { type Batcher, createBatcher } from '../../programs/client/sender/batcher.ts';
 import { createLedgerClock, type LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
@@ -25,7 +26,7 @@ export interface LedgerContext {
   /** The Gateway account: the controller of our jobs. */
   gateway: PublicKey;
   /** The hot signer that acts for it. */
-  signer: Keypair;
+  signer: KeyHolder;
   /** The keys that pay fees and rent. */
   feePayers: readonly PublicKey[];
   sender: Sender;
@@ -164,8 +165,8 @@ const URGENT_LANES = ['settlements', 'exits'];
 
 interface LedgerSettings {
   SVC_COMMITMENT: 'confirmed' | 'finalized';
-  SVC_FEE_PAYER_KEYS: readonly Keypair[];
-  SVC_SIGNER_KEY: Keypair;
+  SVC_FEE_PAYER_KEYS: readonly KeyHolder[];
+  SVC_SIGNER_KEY: KeyHolder;
   SVC_GATEWAY: PublicKey;
   SVC_SUBMISSIONS_MAX: number;
   SVC_ACKNOWLEDGEMENT_LINGER_MS: number;

@@ -8,7 +8,7 @@ interface DeploymentOptions {
   commitment: 'confirmed' | 'finalized';
   addresses: Addresses;
   gateway: PublicKey;
-  signer: Keypair;
+  signer: Pick<Keypair, 'publicKey'>;
   feePayers: readonly PublicKey[];
 }
 

@@ -22,6 +22,9 @@ import {
 import { actor, type LedgerContext, readJob, retryRead } from './context.ts';
 import { failJob } from './refund.ts';
 
+const CHANGE_LIMITS =
+  'The wallet changes that on the Credits page of the web app, or with `npx svc credits limits`.';
+
 const SECONDS_PER_DAY = 86_400n;
 
 /** What a client is told of the program's refusal. */
@@ -44,19 +47,22 @@ async function lockRefusal(
         ? new AccountChangingError()
         : new ApiError(
             'spending_limit_exceeded',
-            "This request is above what is left of the wallet's limit for today.",
+            `This request is above what is left of the wallet's limit for today. ${CHANGE_LIMITS}`,
           );
     }
     case 'SpenderNotSet': {
       const account = await accountOf(context, payer, slot);
       return account?.spender.equals(context.gateway)
         ? new AccountChangingError()
-        : new ApiError('spender_not_set', "The wallet's spender is not this service.");
+        : new ApiError(
+            'spender_not_set',
+            `The wallet does not let this service spend its credits. ${CHANGE_LIMITS}`,
+          );
     }
     case 'JobLimitExceeded':
       return new ApiError(
         'spending_limit_exceeded',
-        "This request is above the wallet's limit for one job.",
+        `This request is above the wallet's limit for one job. ${CHANGE_LIMITS}`,
       );
     case 'PriceChanged':
     case 'TokenLimitTooLarge':

@@ -31,10 +31,15 @@ export async function selectRequest(
   const { rows } = await database.query<IdempotentRequestRow>({
     name: 'select_request',
     text: `
-      select job_id, body_hmac, case when answer_expires_at > now() then answer end as answer,
+      select request.job_id, body_hmac,
+        coalesce(
+          copy.answer, case when answer_expires_at > now() then request.answer end
+        ) as answer,
         extract(epoch from lease_expires_at - now())::float8 as lease_seconds
-      from service.idempotent_requests
-      where wallet = $1 and request_key = $2 and expires_at > now()`,
+      from service.idempotent_requests request
+      left join service.answer_copies copy
+        on copy.job_id = request.job_id and copy.expires_at > now()
+      where wallet = $1 and request_key = $2 and request.expires_at > now()`,
     values: [wallet, requestKey],
   });
   return rows[0];
@@ -217,14 +222,38 @@ const answerValuesOf = ({ wallet, requestKey, jobId, sealed, lifetimeSeconds }: 
   lifetimeSeconds,
 ];
 
+const insertCopies = 'insert into service.answer_copies (job_id, answer, expires_at)';
+
+/** It was stored, and its process does not know. */
+const onCopy = `
+  on conflict (job_id) do update set answer = excluded.answer, expires_at = excluded.expires_at`;
+
+/**
+ * Whether a process of a release without `answer_copies` may be asked for the answer: for a day after
+ * an upgrade.
+ */
+const olderMayRead = `
+  exists (
+    select from service.migrations first join service.migrations moved on moved.id = 20
+    where first.id = 1 and moved.applied_at > first.applied_at
+      and moved.applied_at > now() - interval '1 day'
+  )`;
+
 /** What `storeAnswers` does, in a statement that costs half as much for one answer. @returns whether it was kept */
 export async function storeAnswer(database: Database, answer: NewAnswer): Promise<boolean> {
   const { rowCount } = await database.query({
     name: 'store_answer',
     text: `
-      update service.idempotent_requests
-      set answer = $4, answer_expires_at = now() + make_interval(secs => $5)
-      where wallet = $1 and request_key = $2 and job_id = $3 and leased_by is null`,
+      with held as (
+        select job_id from service.idempotent_requests
+        where wallet = $1 and request_key = $2 and job_id = $3 and leased_by is null
+        for no key update
+      ), older as (
+        update service.idempotent_requests request
+        set answer = $4, answer_expires_at = now() + make_interval(secs => $5)
+        from held where wallet = $1 and request_key = $2 and ${olderMayRead}
+      )
+      ${insertCopies} select job_id, $4, now() + make_interval(secs => $5) from held ${onCopy}`,
     values: answerValuesOf(answer),
   });
   return rowCount === 1;
@@ -232,7 +261,7 @@ export async function storeAnswer(database: Database, answer: NewAnswer): Promis
 
 /**
  * Keeps each answer, unless another request has taken the place of the one it answers, or a repeat
- * its lease. @returns which were kept. Each is
+ * its lease: its row is locked, so that neither happens meanwhile. @returns which were kept. Each is
  * looked up by itself, in the order of the keys and whatever the table's size was when the plan was
  * made.
  */
@@ -244,24 +273,33 @@ export async function storeAnswers(
   const { rows } = await database.query<{ job_id: string }>({
     name: 'store_answers',
     text: `
-      update service.idempotent_requests request
-      set answer = given.sealed, answer_expires_at = now() + make_interval(secs => given.seconds)
-      from (
-        select held.ctid, sealed, seconds
+      with held as (
+        select given.wallet, given.request_key, given.job_id, sealed, seconds,
+          body_hmac, expires_at
         from (
           select * from unnest($1::text[], $2::bytea[], $3::text[], $4::bytea[], $5::int[])
             as given (wallet, request_key, job_id, sealed, seconds)
           order by wallet, request_key
         ) given
         cross join lateral (
-          select ctid from service.idempotent_requests
+          select body_hmac, expires_at from service.idempotent_requests
           where wallet = given.wallet and request_key = given.request_key
             and job_id = given.job_id and leased_by is null
-          offset 0
-        ) held
-      ) given
-      where request.ctid = given.ctid
-      returning request.job_id`,
+          for no key update
+        ) request
+      ), older as (
+        -- An update would be planned as a join, which may scan the table. Each row is there already.
+        insert into service.idempotent_requests
+          (wallet, request_key, body_hmac, job_id, expires_at, answer, answer_expires_at)
+        select wallet, request_key, body_hmac, job_id, expires_at, sealed,
+          now() + make_interval(secs => seconds)
+        from held where ${olderMayRead}
+        on conflict (wallet, request_key) do update
+        set answer = excluded.answer, answer_expires_at = excluded.answer_expires_at
+      )
+      ${insertCopies}
+      select job_id, sealed, now() + make_interval(secs => seconds) from held ${onCopy}
+      returning job_id`,
     values: transpose<unknown>(columns, 5),
   });
   const kept = new Set(rows.map(({ job_id }) => job_id));

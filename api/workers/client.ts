@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import type { Keypair, PublicKey } from '@solana/web3.js';
+import type { PublicKey } from '@solana/web3.js';
 import type { Dispatcher } from 'undici';
 import { assertUrlAllowed, requestWithin } from '../../common/net/addressGuard.ts';
 import { publicKeyOf, spellingOf } from '../../programs/client/keys.ts';
-import { sign, workerRequestMessage } from '../../programs/client/proof.ts';
+import { type KeyHolder, signBy, workerRequestMessage } from '../../programs/client/proof.ts';
 import {
   headerOf,
   readEvents,
@@ -46,7 +46,7 @@ const END_TIMEOUT_MS = 1_000;
  * which the worker finds in the job's controller on the ledger.
  */
 export function createWorkerClient(options: {
-  signer: Keypair;
+  signer: KeyHolder;
   programId: PublicKey;
   dispatcher: Dispatcher;
   allowLoopback: boolean;
@@ -66,7 +66,7 @@ export function createWorkerClient(options: {
     assertUrlAllowed(url, allowLoopback);
     const body = JSON.stringify(content);
     const timestampMs = nowMs();
-    const signature = sign(
+    const signature = await signBy(
       workerRequestMessage({
         kind,
         worker: publicKeyOf(task.workerAddress),

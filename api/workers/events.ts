@@ -116,7 +116,9 @@ const chunkEvent = z.object({
   choices: z
     .array(
       z.object({
-        delta: z.object({ content: z.string().nullish() }).optional(),
+        delta: z
+          .object({ content: z.string().nullish(), reasoning_content: z.string().nullish() })
+          .optional(),
         finish_reason: z.string().nullish(),
       }),
     )
@@ -130,10 +132,16 @@ export interface WorkerProof {
   signature: Uint8Array;
 }
 
+/** A piece of the answer, or of the reasoning before it, which is neither proven nor charged. */
+export interface Piece {
+  type: 'content' | 'reasoning';
+  text: string;
+}
+
 export type WorkerEvent =
   | { type: 'started'; engine: string | null }
-  | { type: 'content'; text: string }
-  /** The worker is at it, and has no text yet. */
+  | Piece
+  /** The worker is at it, and has neither yet. */
   | { type: 'alive' }
   | { type: 'finish'; reason: string }
   | { type: 'proof'; proof: WorkerProof };
@@ -201,8 +209,10 @@ function readEvent(event: string | undefined, data: string): WorkerEvent[] {
     throw new WorkerFailedError(code, { param });
   }
   const [choice] = parseEvent(chunkEvent, json).choices;
+  const { content, reasoning_content } = choice?.delta ?? {};
   const events: WorkerEvent[] = [];
-  if (choice?.delta?.content) events.push({ type: 'content', text: choice.delta.content });
+  if (reasoning_content) events.push({ type: 'reasoning', text: reasoning_content });
+  if (content) events.push({ type: 'content', text: content });
   if (choice?.finish_reason) events.push({ type: 'finish', reason: choice.finish_reason });
   return events;
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import OpenAI from 'openai';
@@ -50,16 +51,29 @@ for (const colorScheme of THEMES) {
 }
 await browser.close();
 
-/** So that lists and charts have something to show. */
+/** So that lists and charts have something to show: jobs, and a dispute of the first one. */
 async function makeJobs({ baseUrl, apiKey, model }: StackDescription): Promise<void> {
   const client = new OpenAI({ baseURL: `${baseUrl}/v1`, apiKey });
   for (let made = 0; made < JOBS; made += 1) {
-    await client.chat.completions.create({
-      model,
-      max_tokens: 40,
-      messages: [{ role: 'user', content: `Say hello in ${made + 1} words.` }],
+    const { response } = await client.chat.completions
+      .create({
+        model,
+        max_tokens: 40,
+        messages: [{ role: 'user', content: `Say hello in ${made + 1} words.` }],
+      })
+      .withResponse();
+    if (made > 0) continue;
+    await client.post(`/jobs/${response.headers.get('x-svc-job-id')}/dispute`, {
+      body: { received_output_hash: `sha256:${hash('sha256', 'Another text.')}` },
     });
   }
+}
+
+async function ask(page: Page): Promise<void> {
+  await page.getByLabel('At most so many tokens').fill('40');
+  await page.getByLabel('Message').fill('Say hello in five words.');
+  await page.getByRole('button', { name: 'Send' }).click();
+  await page.getByRole('button', { name: 'Verify this answer' }).waitFor();
 }
 
 async function shoot(page: Page, { baseUrl }: StackDescription, suffix: string): Promise<void> {
@@ -71,6 +85,7 @@ async function shoot(page: Page, { baseUrl }: StackDescription, suffix: string):
   for (const path of [...paths, '/verify']) {
     await page.goto(`${baseUrl}${path}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
+    if (path.endsWith('/playground')) await ask(page);
     await take(path.split('/').at(-1) === 'console' ? 'home' : (path.split('/').at(-1) ?? ''));
   }
   await page.goto(`${baseUrl}/console/jobs`);

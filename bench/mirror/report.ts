@@ -12,18 +12,23 @@ export interface MeasuredSync {
 const PLAIN = { head: [], border: [] };
 const MEBIBYTE = 1_024 ** 2;
 
-/** Throughput beside the bare insert's, and the memory at a tenth of each history and at its end. */
+/** Throughput beside the bare insert's, processor time an event, and the memory at a tenth of each history and at its end. */
 export function syncTable(syncs: readonly MeasuredSync[], bare: BareInsert): string {
   const table = new Table({
-    head: ['first sync', 'events', 'a second', '/ bare', 'heap, at 1/10', 'at the end', 'peak MiB'],
+    head: [
+      ...['first sync', 'events', 'a second', '/ bare', 'own µs', 'database µs'],
+      ...['heap, at 1/10', 'at the end', 'peak MiB'],
+    ],
     style: PLAIN,
   });
   for (const { name, progress } of syncs) {
     const [first, last] = [progress[0], progress.at(-1)];
     if (!first || !last) throw new Error(`The sync ${name} measured nothing`);
     const perSecond = (last.events * 1_000) / last.elapsedMs;
+    const perEvent = (ms: number) => ((ms * 1_000) / last.events).toFixed(1);
     table.push([
       ...[name, last.events, Math.round(perSecond), (perSecond / bare.perSecond).toFixed(2)],
+      ...[perEvent(last.ownMs), perEvent(last.databaseMs)],
       ...[mebibytes(first.heapBytes), mebibytes(last.heapBytes), mebibytes(last.peakBytes)],
     ]);
   }

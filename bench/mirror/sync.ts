@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import type pg from 'pg';
 import { createPool } from '../../common/postgres.ts';
 import { bindLedger } from '../../indexer/mirror/bindLedger.ts';
 import { finalize } from '../../indexer/mirror/finalize.ts';
@@ -22,6 +24,9 @@ import {
 export interface SyncProgress {
   readonly events: number;
   readonly elapsedMs: number;
+  /** Processor time of this process, and of the connection's server process; 0 where that is not Linux. */
+  readonly ownMs: number;
+  readonly databaseMs: number;
   /** The heap in use after a collection. */
   readonly heapBytes: number;
   /** The peak of the process, including uncollected memory. */
@@ -45,7 +50,14 @@ async function sync(
   const startMs = performance.now();
   let read = 0;
   let folded = 0;
-  const print = () => console.log(JSON.stringify(measure(folded, performance.now() - startMs)));
+  const { processID } = client as pg.PoolClient & { processID: number };
+  const before = { own: process.cpuUsage(), databaseMs: readDatabaseMs(processID) };
+  const print = () => {
+    const { user, system } = process.cpuUsage(before.own);
+    const databaseMs = readDatabaseMs(processID) - before.databaseMs;
+    const times = { ownMs: (user + system) / 1_000, databaseMs };
+    console.log(JSON.stringify(measure(folded, performance.now() - startMs, times)));
+  };
   const stepOf = (events: number) => Math.floor((events * STEPS) / eventsExpected);
   const context: MirrorContext = {
     database: client,
@@ -70,6 +82,8 @@ async function sync(
   await finalize(context);
   await sweep(context);
   print();
+  const missing = eventsExpected - EVENTS_PER_TRANSACTION - folded;
+  if (missing > 0) throw new Error(`${missing} events or more were left out`);
   if (folded !== read) throw new Error(`Of ${read} events that were read ${folded} were folded`);
   const [difference] = await compareJournal(pool, addresses, signal);
   if (difference) throw new Error(`The tables are not the journal: ${difference.address}`);
@@ -77,11 +91,23 @@ async function sync(
   await pool.end();
 }
 
-function measure(events: number, elapsedMs: number): SyncProgress {
+/** The time on a processor of a server process on this machine. */
+function readDatabaseMs(processId: number): number {
+  if (process.platform !== 'linux') return 0;
+  const [nanoseconds] = readFileSync(`/proc/${processId}/schedstat`, 'utf8').split(' ');
+  return Number(nanoseconds) / 1_000_000;
+}
+
+function measure(
+  events: number,
+  elapsedMs: number,
+  times: Pick<SyncProgress, 'ownMs' | 'databaseMs'>,
+): SyncProgress {
   if (!globalThis.gc) throw new Error('Needs --expose-gc');
   globalThis.gc();
   const peakBytes = process.resourceUsage().maxRSS * 1_024;
-  return { events, elapsedMs, heapBytes: process.memoryUsage().heapUsed, peakBytes };
+  const { heapUsed: heapBytes } = process.memoryUsage();
+  return { events, elapsedMs, ...times, heapBytes, peakBytes };
 }
 
 const [databaseUrl = '', events = '', rpcUrl] = process.argv.slice(2);

@@ -9,15 +9,18 @@ export interface Arrival {
 /** Clients' endpoints. */
 export interface Endpoints {
   readonly urls: readonly string[];
-  /** The number of answering endpoints. */
+  /** The number of answering endpoints that are counted. */
   readonly alive: number;
-  /** The requests at all answering endpoints, in order of arrival. */
+  /** The requests at these, in order of arrival. */
   readonly arrivals: readonly Arrival[];
   close(): Promise<void>;
 }
 
-/** @param dead the number of endpoints that accept everything and never answer */
-export async function openEndpoints(count: number, dead: number): Promise<Endpoints> {
+/**
+ * @param dead the number of endpoints that accept everything and never answer
+ * @param aside the number of those behind them that answer and are not counted
+ */
+export async function openEndpoints(count: number, dead: number, aside = 0): Promise<Endpoints> {
   const receivers: Receiver[] = [];
   const arrivals: Arrival[] = [];
   for (let index = 0; index < count; index += 1) {
@@ -25,13 +28,13 @@ export async function openEndpoints(count: number, dead: number): Promise<Endpoi
     receivers.push(receiver);
     receiver.answer = (response, { body }) => {
       if (index < dead) return;
-      arrivals.push({ atMs: performance.now(), body });
+      if (index >= dead + aside) arrivals.push({ atMs: performance.now(), body });
       response.end();
     };
   }
   return {
     urls: receivers.map(({ url }) => url),
-    alive: count - dead,
+    alive: count - dead - aside,
     arrivals,
     async close() {
       for (const receiver of receivers) await receiver.close();

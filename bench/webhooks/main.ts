@@ -4,8 +4,8 @@ import { openService, startLedger } from '../../testing/ledger/ledger.ts';
 import { createRandom } from '../../testing/random.ts';
 import { creditsFor } from '../ledgerJobs.ts';
 import { type LiveLocks, measureBareDispatch, measureDispatch } from './dispatchLatency.ts';
-import { type Compared, dispatchTable, throughputTable } from './report.ts';
-import { measureBareFetch, measureDeliveries } from './throughput.ts';
+import { backlogTable, type Compared, dispatchTable, throughputTable } from './report.ts';
+import { measureBareFetch, measureDeliveries, type Throughput } from './throughput.ts';
 
 // Measures webhooks: the deliveries of one process, and the latency from the ledger's notification to
 // the request. Each has ten answering endpoints, and then a dead one among them.
@@ -23,6 +23,8 @@ const { values } = parseArgs({
     events: { type: 'string' },
     /** The number of jobs locked on the local ledger in each round, each announced to every endpoint. */
     live: { type: 'string' },
+    /** Measures only what so many deliveries of one endpoint do to the others. */
+    backlog: { type: 'string' },
   },
 });
 const sizes = { ...(values.long ? LONG : SHORT), ...values };
@@ -32,8 +34,11 @@ const oneDead = { endpoints: ENDPOINTS, dead: 1 };
 // Not immediately, so that its child processes end, too.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 console.log(`Node ${process.version}, ${availableParallelism()} processors, ${process.platform}`);
-await compareThroughput(Number(sizes.events));
-await compareDispatch(Number(sizes.live));
+if (values.backlog) await compareBacklog(Number(sizes.events), Number(values.backlog));
+else {
+  await compareThroughput(Number(sizes.events));
+  await compareDispatch(Number(sizes.live));
+}
 // web3.js would continue to call the closed ledger.
 process.exit();
 
@@ -45,6 +50,19 @@ async function compareThroughput(events: number): Promise<void> {
   });
   console.log(`\n${ROUNDS} × ${events} events for each of ${ENDPOINTS} endpoints`);
   console.log(throughputTable(measured));
+}
+
+async function compareBacklog(events: number, backlog: number): Promise<void> {
+  const even: Throughput[] = [];
+  const behind: Throughput[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    even.push(await measureDeliveries(events, { ...alive, backlog: 0 }));
+    behind.push(await measureDeliveries(events, { ...alive, backlog }));
+  }
+  console.log(
+    `\n${ROUNDS} × ${events} events for each of ${ENDPOINTS - 1} endpoints beside another`,
+  );
+  console.log(backlogTable({ even, behind }));
 }
 
 async function compareDispatch(locks: number): Promise<void> {

@@ -28,6 +28,22 @@ export function throughputTable(measured: Compared<Throughput>): string {
   return table.toString();
 }
 
+/** What an endpoint's backlog does to the others. */
+export function backlogTable(measured: {
+  even: readonly Throughput[];
+  behind: readonly Throughput[];
+}): string {
+  const table = new Table({
+    head: ['one endpoint has', 'the others a second', 'ratio'],
+    style: PLAIN,
+  });
+  const even = rates(measured.even).perSecond;
+  const behind = rates(measured.behind).perSecond;
+  table.push(['as many events as each', Math.round(even), '1.00']);
+  table.push(['the backlog', Math.round(behind), (behind / even).toFixed(2)]);
+  return table.toString();
+}
+
 function rates(rounds: readonly Throughput[]) {
   const sum = (field: keyof Throughput) => rounds.reduce((total, round) => total + round[field], 0);
   const requests = sum('requests') * 1_000;

@@ -1,8 +1,5 @@
-import { Connection, type PublicKey } from '@solana/web3.js';
+import { Connection } from '@solana/web3.js';
 import { Command } from 'commander';
-import { z } from 'zod';
-import { ConfigError, parseEnvironment } from '../../common/config.ts';
-import { addressSetting } from '../../common/ledgerSettings.ts';
 import { rebuildMirror } from '../../indexer/mirror/rebuild.ts';
 import type { Behind } from '../../indexer/reconcile/behind.ts';
 import {
@@ -12,20 +9,12 @@ import {
   type Reconciliation,
   reconcile,
 } from '../../indexer/reconcile/reconcile.ts';
-import { FatalError, RetryableError } from '../../indexer/source/errors.ts';
 import { createRpc } from '../../indexer/source/rpc.ts';
 import { createLedgerSource } from '../../indexer/source/source.ts';
-import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { readStackFile, STACK_FOLDER } from '../../stack/stackFile.ts';
-import { parseNodeUrl } from '../terminal/ledgerNode.ts';
-import { CommandError, renderRows } from '../terminal/output.ts';
+import { createAddresses } from '../../programs/client/addresses.ts';
+import { renderRows } from '../terminal/output.ts';
 import { withDatabase } from './database.ts';
-
-interface LedgerChoice {
-  readonly rpc?: string;
-}
-
-const programSchema = z.object({ SVC_PROGRAM_ID: addressSetting.default(PROGRAM_ID) });
+import { explainNode, type LedgerChoice, locateLedger, withLedgerOption } from './ledgerChoice.ts';
 
 /** The mirror is behind the ledger, and no difference was found. */
 const EXIT_BEHIND = 2;
@@ -49,19 +38,11 @@ export function createIndexerCommand(): Command {
   return indexer;
 }
 
-function withLedgerOption(command: Command): Command {
-  return command.option(
-    '--rpc <url>',
-    "the ledger's node; default: SOLANA_RPC_URL, or the stack that runs here",
-    (text) => parseNodeUrl(text).href,
-  );
-}
-
 async function rebuild(choice: LedgerChoice): Promise<void> {
   const { rpcUrl, programId } = locateLedger(choice);
   let events = 0;
   await withDatabase(async (pool) => {
-    const { differing } = await explained(
+    const { differing } = await explainNode(
       rebuildMirror({
         pool,
         source: createLedgerSource({ rpc: createRpc(rpcUrl), programId }),
@@ -90,41 +71,11 @@ async function compare(options: LedgerChoice & { json?: true }): Promise<void> {
   await withDatabase(async (pool) => {
     const addresses = createAddresses(programId);
     const ledger = { database: pool, connection, addresses };
-    await explained(checkLedger(ledger));
-    const result = await explained(reconcile(ledger));
+    await explainNode(checkLedger(ledger));
+    const result = await explainNode(reconcile(ledger));
     if (!isClean(result)) process.exitCode = isBreach(result) ? 1 : EXIT_BEHIND;
     console.log(options.json ? renderJson(result) : renderText(result));
   });
-}
-
-/** @throws CommandError when no ledger is named and no stack runs here, or a setting is malformed */
-function locateLedger(choice: LedgerChoice, environment: NodeJS.ProcessEnv = process.env) {
-  const rpcUrl = choice.rpc ?? (environment.SOLANA_RPC_URL || readStackFile(STACK_FOLDER)?.rpcUrl);
-  if (!rpcUrl) {
-    throw new CommandError('No ledger: set SOLANA_RPC_URL, or start a stack here with npm start.');
-  }
-  if (!/^https?:$/.test(URL.parse(rpcUrl)?.protocol ?? '')) {
-    // Its value may hold a provider's key.
-    throw new CommandError('SOLANA_RPC_URL is no http or https address.');
-  }
-  return { rpcUrl, programId: readProgramId(environment) };
-}
-
-function readProgramId(environment: NodeJS.ProcessEnv): PublicKey {
-  try {
-    return parseEnvironment(programSchema, environment).SVC_PROGRAM_ID;
-  } catch (error) {
-    throw error instanceof ConfigError ? new CommandError(error.message, { cause: error }) : error;
-  }
-}
-
-async function explained<Result>(work: Promise<Result>): Promise<Result> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!(error instanceof RetryableError) && !(error instanceof FatalError)) throw error;
-    throw new CommandError(`${error.message}.`, { cause: error });
-  }
 }
 
 function renderText(result: Reconciliation): string {

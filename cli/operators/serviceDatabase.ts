@@ -1,9 +1,13 @@
 import { stat } from 'node:fs/promises';
 import { Command } from 'commander';
 import { BackupError, restoreBackup, writeBackup } from '../../indexer/backup/backup.ts';
+import { createRpc } from '../../indexer/source/rpc.ts';
+import { createLedgerSource } from '../../indexer/source/source.ts';
 import { DatabaseTooNewError, migrate, readMigrationState } from '../../indexer/sql/migrate.ts';
+import type { BoundLedger } from '../../indexer/sql/progress.ts';
 import { CommandError } from '../terminal/output.ts';
 import { withDatabase } from './database.ts';
+import { explainNode, type LedgerChoice, locateLedger, withLedgerOption } from './ledgerChoice.ts';
 
 /** `svc migrate`: what the indexer does at its start, as a step of a deployment. */
 export function createMigrateCommand(): Command {
@@ -43,17 +47,35 @@ export function createBackupCommand(): Command {
 }
 
 export function createRestoreCommand(): Command {
-  return new Command('restore')
+  const command = new Command('restore')
     .description('fill an empty database from a backup; then start an indexer on it')
-    .argument('<file>', 'a file that svc backup wrote')
-    .action((file: string) =>
+    .argument('<file>', 'a file that svc backup wrote');
+  return withLedgerOption(command)
+    .option('--offline', 'ask no node whether the backup is of its ledger')
+    .action((file: string, choice: LedgerChoice & { offline?: true }) =>
       withDatabase((_pool, databaseUrl) =>
         explained(async () => {
-          const { tables, rows } = await restoreBackup(databaseUrl, file);
+          const ledger = choice.offline ? undefined : await readLedger(choice);
+          const { tables, rows } = await restoreBackup(databaseUrl, file, ledger);
           console.log(`${tables} tables, ${rows} rows. Next: start one indexer, without any API.`);
         }),
       ),
     );
+}
+
+/** The ledger that the settings name, by its node's word. */
+async function readLedger(choice: LedgerChoice): Promise<BoundLedger> {
+  try {
+    const { rpcUrl, programId } = locateLedger(choice);
+    const source = createLedgerSource({ rpc: createRpc(rpcUrl), programId });
+    const genesisHash = await explainNode(source.genesisHash());
+    return { genesisHash, programId: programId.toBase58() };
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    throw new CommandError(`${error.message} To restore without asking a node: --offline.`, {
+      cause: error,
+    });
+  }
 }
 
 async function explained(work: () => Promise<void>): Promise<void> {

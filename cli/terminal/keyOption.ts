@@ -11,7 +11,7 @@ export function keyOption(option: string): (text: string) => Keypair {
     try {
       return parseKeypair(text);
     } catch (error) {
-      throw new CommandError(`${option} is ${(error as Error).message}.`);
+      throw new CommandError(`${option} ${(error as Error).message}.`);
     }
   };
 }

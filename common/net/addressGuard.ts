@@ -2,6 +2,7 @@ import { Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
+import { unlessAborted } from '../wait.ts';
 
 /** All of IPv6 that is assigned for the public network; what lies outside is never public. */
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
@@ -136,17 +137,7 @@ export async function requestWithin(
 ): Promise<Dispatcher.ResponseData> {
   const { signal } = options;
   signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
-  const response = request(url, options);
-  // Where the signal was sooner, nobody waits for its error.
-  response.catch(() => undefined);
-  try {
-    return await Promise.race([response, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
+  return unlessAborted(signal, request(url, options));
 }
 
 /**

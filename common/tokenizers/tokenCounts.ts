@@ -114,8 +114,8 @@ interface Rates {
   sign: number;
   /** A run of line ends, or of at least two spaces. */
   blank: number;
-  /** A letter of the Greek or the Cyrillic alphabet. */
-  greekOrCyrillic: number;
+  greekLetter: number;
+  cyrillicLetter: number;
   /** Any other character of two bytes. */
   twoBytes: number;
   /** A Chinese, Japanese or Korean character. */
@@ -125,7 +125,7 @@ interface Rates {
   fourBytes: number;
 }
 
-/** The least rates at which no measured text has more tokens, by whichever tokenizer. */
+/** The least rates at which no fitted text has more tokens, by whichever tokenizer. */
 const BOUND: Rates = {
   word: 1.42,
   fifthLetter: 0.15,
@@ -133,9 +133,10 @@ const BOUND: Rates = {
   digit: 1.3,
   sign: 0.7,
   blank: 1.06,
-  greekOrCyrillic: 0.33,
+  greekLetter: 1,
+  cyrillicLetter: 0.58,
   twoBytes: 1.09,
-  eastAsian: 0.8,
+  eastAsian: 1,
   threeBytes: 1.4,
   fourBytes: 2.9,
 };
@@ -148,7 +149,8 @@ const ESTIMATE: Rates = {
   digit: 0.76,
   sign: 0.61,
   blank: 0.67,
-  greekOrCyrillic: 0.28,
+  greekLetter: 0.6,
+  cyrillicLetter: 0.4,
   twoBytes: 0.85,
   eastAsian: 0.67,
   threeBytes: 1.07,
@@ -212,7 +214,10 @@ function weigh(text: string, rates: Rates): number {
 
 function rateOf(code: number, rates: Rates): number {
   if (code < 0x80) return code >= 0x30 && code <= 0x39 ? rates.digit : rates.sign;
-  if (code < 0x800) return code >= 0x370 && code < 0x530 ? rates.greekOrCyrillic : rates.twoBytes;
+  if (code < 0x800) {
+    if (code < 0x370 || code >= 0x530) return rates.twoBytes;
+    return code < 0x400 ? rates.greekLetter : rates.cyrillicLetter;
+  }
   if (code >= 0xd800 && code <= 0xdbff) return rates.fourBytes;
   return isEastAsian(code) ? rates.eastAsian : rates.threeBytes;
 }

@@ -1,7 +1,9 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useSyncExternalStore } from 'react';
+import { useNews } from '../data/tabs.ts';
 import { shorten } from '../design/address.tsx';
 import { Notice } from '../design/notice.tsx';
-import { useEnded, usePending } from '../ledger/pending.ts';
+import { type EndedTransaction, noteEnded, useEnded, usePending } from '../ledger/pending.ts';
 import { useSession } from '../session/session.tsx';
 import { useConnection } from '../wallet/wallets.ts';
 import styles from './banners.module.css';
@@ -23,6 +25,12 @@ export function Banners() {
   const { session } = useSession();
   const connection = useConnection();
   const isOther = session && connection && connection.account.address !== session.wallet;
+  const client = useQueryClient();
+  useNews<EndedTransaction>((news) => {
+    if (news.kind !== 'ended') return;
+    noteEnded(news.transaction);
+    void client.invalidateQueries();
+  });
   const sent = usePending().length + useEnded().length;
   return (
     <div className={styles.banners}>

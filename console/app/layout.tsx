@@ -11,9 +11,9 @@ import { useSession } from '../session/session.tsx';
 import { useLiveWallet } from '../session/useLiveWallet.ts';
 import { Banners } from './banners.tsx';
 import styles from './layout.module.css';
-import { type DestinationGroup, navigationFor } from './pages.ts';
+import { type DestinationGroup, navigationFor } from './navigation.ts';
 
-const DevelopmentWallet = lazy(() => import('../wallet/developmentWalletDialog.tsx'));
+const DevelopmentWallet = lazy(() => import('../wallet/developmentWalletHost.tsx'));
 
 /** The navigation at the left, or behind a button where there is no room, and the page beside it. */
 export function Layout({

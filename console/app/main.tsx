@@ -4,22 +4,38 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createQueryClient } from '../data/queries.ts';
-import { loadFonts } from '../design/loadFonts.ts';
+import { loadFonts } from '../screen/loadFonts.ts';
 import { SessionProvider } from '../session/session.tsx';
 import { watchWallets } from '../wallet/wallets.ts';
 import { App } from './app.tsx';
-import { applyTheme } from './theme.ts';
+import { readEarly } from './earlyReads.ts';
+import { PAGES, pathOf } from './pages.ts';
+import { applyTheme, followTheme } from './theme.ts';
+
+/** For answers that the document asked for half a second ago or more. */
+const ANSWERS_MS = 100;
 
 loadFonts();
 applyTheme();
+followTheme();
 watchWallets();
+
+const client = createQueryClient();
+const { pathname, search } = window.location;
+const path = pathOf(pathname);
+const read = readEarly(client, { path, isFiltered: search !== '' });
+// The document shows the navigation meanwhile, so that the page comes into it as a whole. Code that
+// cannot be loaded is told of where the page would be.
+await (path && PAGES[path].load().catch(() => undefined));
+// Answers that are as good as here are drawn at once: drawing twice takes longer.
+await Promise.race([read, new Promise((resolve) => setTimeout(resolve, ANSWERS_MS))]);
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('The document has no root');
 createRoot(root).render(
   <StrictMode>
     <CSPProvider disableStyleElements>
-      <QueryClientProvider client={createQueryClient()}>
+      <QueryClientProvider client={client}>
         <SessionProvider>
           <App />
         </SessionProvider>

@@ -1,100 +1,49 @@
-import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
-import type { SessionObject } from '../../api/console/contracts/index.ts';
-import type { APP_PATHS } from '../routes.ts';
-
-type AppPath = (typeof APP_PATHS)[number];
-type Role = keyof SessionObject['roles'];
+import { type ComponentType, lazy } from 'react';
+import { APP_PAGES, APP_PATHS, type AppPage, type AppPath } from '../routes.ts';
 
 interface Page {
-  readonly component: LazyExoticComponent<ComponentType>;
+  /** Of its paths, in wouter's words. */
+  readonly pattern: string;
+  /** The same at each call. */
+  readonly component: () => ComponentType;
+  /** Loads its code; once, however often it is called. */
+  readonly load: () => Promise<unknown>;
   readonly access: 'public' | 'wallet';
 }
 
-const page = (access: Page['access'], load: () => Promise<{ default: ComponentType }>): Page => ({
-  access,
-  component: lazy(load),
-});
-
-const jobs = page('wallet', () => import('../pages/jobs/jobsPage.tsx'));
+const MODULES = import.meta.glob<{ default: ComponentType }>('../pages/*/*Page.tsx');
 
 /** Each page by its path; its code is loaded when it is opened. */
-export const PAGES: Readonly<Record<AppPath, Page>> = {
-  '/console': page('public', () => import('../pages/public/homePage.tsx')),
-  '/console/models': page('public', () => import('../pages/public/modelsPage.tsx')),
-  '/console/workers': page('public', () => import('../pages/public/workersPage.tsx')),
-  '/console/workers/:worker': page('public', () => import('../pages/public/workerPage.tsx')),
-  '/console/status': page('public', () => import('../pages/public/statusPage.tsx')),
-  '/console/jobs': jobs,
-  '/console/jobs/:job': jobs,
-  '/console/playground': page('wallet', () => import('../pages/playground/playgroundPage.tsx')),
-  '/console/usage': page('wallet', () => import('../pages/usage/usagePage.tsx')),
-  '/console/credits': page('wallet', () => import('../pages/credits/creditsPage.tsx')),
-  '/console/settings': page('wallet', () => import('../pages/settings/settingsPage.tsx')),
-  '/console/settings/webhooks/:webhook': page(
-    'wallet',
-    () => import('../pages/settings/webhookPage.tsx'),
+export const PAGES = Object.fromEntries(
+  Object.entries<AppPage>(APP_PAGES).map(
+    ([path, { module, access, pattern = path }]): [string, Page] => {
+      const load = MODULES[`../${module}`];
+      if (load === undefined) throw new Error(`There is no page ${module}`);
+      return [path, { ...loadable(load), access, pattern }];
+    },
   ),
-  '/console/operator': page('wallet', () => import('../pages/operator/operatorPage.tsx')),
-  '/console/arbiter': page('wallet', () => import('../pages/arbiter/arbiterPage.tsx')),
-};
+) as Readonly<Record<AppPath, Page>>;
 
-interface Destination {
-  readonly path: string;
-  readonly name: string;
-  /** The letter that leads there behind `g`. */
-  readonly letter: string;
-  /** Shown to a wallet with one of these roles. */
-  readonly roles?: readonly Role[];
+/**
+ * A page that was loaded before it is first drawn is drawn at once. React would show that it loads,
+ * and leave that there for 300 ms.
+ */
+function loadable(
+  load: () => Promise<{ default: ComponentType }>,
+): Pick<Page, 'component' | 'load'> {
+  let loaded: ComponentType | undefined;
+  let component: ComponentType | undefined;
+  return {
+    async load() {
+      loaded = (await load()).default;
+    },
+    component: () => (component ??= loaded ?? lazy(load)),
+  };
 }
 
-export interface DestinationGroup {
-  readonly name: string;
-  readonly destinations: readonly Destination[];
-}
-
-/** The navigation, from top to bottom. */
-const NAVIGATION: readonly DestinationGroup[] = [
-  {
-    name: 'Wallet',
-    destinations: [
-      { path: '/console/jobs', name: 'Jobs', letter: 'j' },
-      { path: '/console/playground', name: 'Playground', letter: 'p' },
-      { path: '/console/usage', name: 'Usage', letter: 'u' },
-      { path: '/console/credits', name: 'Credits', letter: 'c' },
-      { path: '/console/settings', name: 'Settings', letter: 's' },
-    ],
-  },
-  {
-    name: 'Network',
-    destinations: [
-      { path: '/console', name: 'Home', letter: 'h' },
-      { path: '/console/models', name: 'Models', letter: 'm' },
-      { path: '/console/workers', name: 'Workers', letter: 'w' },
-      { path: '/console/status', name: 'Status', letter: 't' },
-      { path: '/verify', name: 'Verify', letter: 'v' },
-      { path: '/docs', name: 'Documentation', letter: 'd' },
-    ],
-  },
-  {
-    name: 'Duties',
-    destinations: [
-      {
-        path: '/console/operator',
-        name: 'Operator',
-        letter: 'o',
-        roles: ['operator', 'authority', 'gateway_operator'],
-      },
-      { path: '/console/arbiter', name: 'Arbiter', letter: 'a', roles: ['arbiter', 'operator'] },
-    ],
-  },
-];
-
-/** What a wallet, or nobody, sees of the navigation. */
-export function navigationFor(session: SessionObject | null | undefined): DestinationGroup[] {
-  const isShown = ({ roles }: Destination) =>
-    roles === undefined || roles.some((role) => session?.roles[role]);
-  return NAVIGATION.map((group) => ({
-    ...group,
-    destinations: group.destinations.filter(isShown),
-  })).filter(({ destinations }) => destinations.length > 0);
+/** The page at this address, if there is one. */
+export function pathOf(pathname: string): AppPath | undefined {
+  return APP_PATHS.find((one) =>
+    new RegExp(`^${one.replaceAll(/:\w+/g, '[^/]+')}/?$`).test(pathname),
+  );
 }

@@ -1,9 +1,10 @@
 import { type KeyboardEvent, useMemo, useState } from 'react';
-import { Dialog } from '../design/dialog.tsx';
+import { Dialog, useCloseDialog } from '../design/dialog.tsx';
 import { TextField } from '../design/field.tsx';
 import { joinClasses } from '../design/joinClasses.ts';
+import { afterPaint } from '../screen/afterPaint.ts';
 import { useSession } from '../session/session.tsx';
-import { navigationFor } from './pages.ts';
+import { navigationFor } from './navigation.ts';
 import styles from './palette.module.css';
 import { useFollow } from './shortcuts.ts';
 import { chooseTheme, THEMES } from './theme.ts';
@@ -15,6 +16,15 @@ interface Entry {
 
 /** Finds a page, a job by its id, or an action by its name. */
 export default function Palette({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <Dialog title="Go to" onClose={onClose}>
+      <Finder />
+    </Dialog>
+  );
+}
+
+function Finder() {
+  const close = useCloseDialog();
   const { session, signOut } = useSession();
   const follow = useFollow();
   const [text, setText] = useState('');
@@ -46,8 +56,9 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
 
   const run = (entry: Entry | undefined) => {
     if (entry === undefined) return;
-    onClose();
-    entry.run();
+    close();
+    // The palette is gone before a page, or every colour, is drawn anew.
+    afterPaint(entry.run);
   };
   const handle = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -62,7 +73,7 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
   };
 
   return (
-    <Dialog title="Go to" onClose={onClose}>
+    <>
       <TextField
         label="Page, action or job id"
         autoFocus
@@ -94,6 +105,6 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
         ))}
       </div>
       {found.length === 0 && <p className="soft">Nothing has this name.</p>}
-    </Dialog>
+    </>
   );
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { useSession } from '../session/session.tsx';
-import { navigationFor } from './pages.ts';
+import { navigationFor } from './navigation.ts';
 
 /** How long `g` waits for its second letter. */
 const SEQUENCE_MS = 1_200;

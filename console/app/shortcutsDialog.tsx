@@ -1,7 +1,7 @@
 import { Dialog } from '../design/dialog.tsx';
 import { Facts } from '../design/page.tsx';
 import { useSession } from '../session/session.tsx';
-import { navigationFor } from './pages.ts';
+import { navigationFor } from './navigation.ts';
 
 export default function ShortcutsDialog({ onClose }: { readonly onClose: () => void }) {
   const { session } = useSession();
@@ -14,6 +14,8 @@ export default function ShortcutsDialog({ onClose }: { readonly onClose: () => v
           ['Go to the filter of a list', keys('/')],
           ['Next and previous row', keys('j', 'k')],
           ['Open the row', keys('Enter')],
+          ['Next and previous bar of the jobs by time', keys('←', '→')],
+          ['Choose several bars', keys('Shift', '←', '→')],
           ['Close what is open', keys('Esc')],
           ...navigationFor(session)
             .flatMap(({ destinations }) => destinations)

@@ -12,6 +12,13 @@ export function applyTheme(): void {
   else delete document.documentElement.dataset.theme;
 }
 
+/** Another tab's choice is this one's too. */
+export function followTheme(): void {
+  addEventListener('storage', ({ key }) => {
+    if (key === NAME || key === null) applyTheme();
+  });
+}
+
 export function chooseTheme(theme: Theme): void {
   storage.set(NAME, theme === 'system' ? null : theme);
   applyTheme();

@@ -3,8 +3,12 @@ import { RequestError } from './request.ts';
 /** Tells the page that the session is over, so that it asks for a new one without leaving. */
 const listeners = new Set<() => void>();
 
+export function isSessionOver(error: unknown): boolean {
+  return error instanceof RequestError && error.code === 'session_required';
+}
+
 export function noteEndedSession(error: unknown): void {
-  if (!(error instanceof RequestError) || error.code !== 'session_required') return;
+  if (!isSessionOver(error)) return;
   for (const listener of listeners) listener();
 }
 

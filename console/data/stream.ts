@@ -32,17 +32,21 @@ export function openStream(wallet: string, listener: StreamListener): () => void
   channel.onmessage = ({ data }: MessageEvent<Message>) => take(data);
   const hold = () =>
     new Promise<void>((resolve) => {
+      // The lock may have been granted just before this stream ended.
+      if (abort.signal.aborted) return resolve();
       const source = new EventSource(`${API}/stream`);
-      source.addEventListener('changes', ({ data }) =>
-        tell({ kind: 'changes', changes: JSON.parse(data) }),
-      );
+      // It begins with the balance. Between two holders more may have been missed, so that all is read
+      // anew then, and the balance with it.
+      let hasBegun = false;
+      source.addEventListener('changes', ({ data }) => {
+        tell(hasBegun ? { kind: 'changes', changes: JSON.parse(data) } : { kind: 'reset' });
+        hasBegun = true;
+      });
       source.addEventListener('reset', () => tell({ kind: 'reset' }));
       source.addEventListener('error', () => {
         // It connects again by itself unless it was refused.
         if (source.readyState === EventSource.CLOSED) listener.onEnd();
       });
-      // Between two holders something may have been missed.
-      source.addEventListener('open', () => tell({ kind: 'reset' }), { once: true });
       abort.signal.addEventListener('abort', () => {
         source.close();
         resolve();

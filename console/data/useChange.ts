@@ -1,8 +1,10 @@
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { PathOf } from './request.ts';
+import { tellTabs } from './tabs.ts';
 
 /**
- * An action that changes something, after which what was read under these paths is read anew.
+ * An action that changes something, after which what was read under these paths is read anew, in other
+ * tabs too.
  * Nothing is repeated by itself: whoever pressed a button decides.
  */
 export function useChange<Input, Result>(
@@ -14,7 +16,9 @@ export function useChange<Input, Result>(
     mutationFn: change,
     // Offline it fails at once, so that nothing is sent later that was forgotten meanwhile.
     networkMode: 'always',
-    onSettled: () =>
-      Promise.all(paths.map((path) => client.invalidateQueries({ queryKey: [path] }))),
+    onSettled: () => {
+      tellTabs({ kind: 'changed', paths });
+      return Promise.all(paths.map((path) => client.invalidateQueries({ queryKey: [path] })));
+    },
   });
 }

@@ -1,12 +1,8 @@
+import { formatCount } from './formats.ts';
 import { joinClasses } from './joinClasses.ts';
 import styles from './values.module.css';
 
-const whole = new Intl.NumberFormat('en-US');
 const CREDITS_PER_USDC = 100n;
-
-export function formatCount(value: number | bigint): string {
-  return whole.format(value);
-}
 
 /** One credit is 0.01 of the stablecoin, so the amount is exact. */
 export function formatUsdc(credits: number | bigint): string {
@@ -14,7 +10,7 @@ export function formatUsdc(credits: number | bigint): string {
   const sign = value < 0n ? '−' : '';
   const size = value < 0n ? -value : value;
   const cents = String(size % CREDITS_PER_USDC).padStart(2, '0');
-  return `${sign}${whole.format(size / CREDITS_PER_USDC)}.${cents} USDC`;
+  return `${sign}${formatCount(size / CREDITS_PER_USDC)}.${cents} USDC`;
 }
 
 /** An amount of credits with its stablecoin beneath, or beside it in text. */
@@ -38,8 +34,27 @@ export function Credits({
   );
 }
 
-/** What somebody wrote into a field for credits; undefined where it is no whole number from 1 on. */
-export function parseCredits(text: string): bigint | undefined {
-  const digits = text.trim().replaceAll(',', '');
-  return /^[1-9]\d{0,17}$/.test(digits) ? BigInt(digits) : undefined;
+/** What somebody wrote into a field for credits: how many, or a sentence that says what is wrong. */
+type ReadCredits =
+  | { readonly credits: bigint; readonly wrong?: never }
+  | { readonly credits?: never; readonly wrong: string };
+
+/** Alone, or with commas between thousands: "1,5" must not become 15. */
+const WHOLE = /^(?:\d{1,20}|\d{1,3}(?:,\d{3})+)$/;
+
+/**
+ * Reads an amount as it was written.
+ *
+ * @param bounds.name what the amount is, as the sentence begins
+ * @param bounds.least the smallest one that is taken; by default 1
+ */
+export function readCredits(
+  text: string,
+  { name, least = 1n, most }: { readonly name: string; readonly least?: bigint; most: bigint },
+): ReadCredits {
+  const given = text.trim();
+  const credits = WHOLE.test(given) ? BigInt(given.replaceAll(',', '')) : undefined;
+  if (credits !== undefined && credits >= least && credits <= most) return { credits };
+  const range = `${formatCount(least)} to ${formatCount(most)}`;
+  return { wrong: `${name}: a whole number from ${range}.` };
 }

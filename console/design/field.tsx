@@ -7,19 +7,21 @@ interface Described {
   readonly hint?: ReactNode;
   /** What is wrong with what was entered. */
   readonly error?: string | undefined;
+  /** For what is read sign by sign, such as an address. */
+  readonly isCode?: boolean | undefined;
 }
 
-/** What a control says of itself to assistive technology. */
-interface ControlProps {
-  readonly id: string;
-  readonly 'aria-describedby': string | undefined;
-  readonly 'aria-invalid': true | undefined;
-}
+/** What every control has, and says of itself to assistive technology. */
+type ControlProps = Pick<
+  ComponentProps<'input'>,
+  'id' | 'className' | 'autoComplete' | 'spellCheck' | 'aria-describedby' | 'aria-invalid'
+>;
 
 function Field({
   label,
   hint,
   error,
+  isCode,
   children,
 }: Described & { readonly children: (control: ControlProps) => ReactNode }) {
   const id = useId();
@@ -31,6 +33,9 @@ function Field({
       </label>
       {children({
         id,
+        className: joinClasses(styles.input, isCode && 'mono'),
+        autoComplete: 'off',
+        spellCheck: false,
         'aria-describedby': describedBy || undefined,
         'aria-invalid': error ? true : undefined,
       })}
@@ -54,18 +59,10 @@ export function TextField({
   error,
   isCode,
   ...props
-}: Described & ComponentProps<'input'> & { readonly isCode?: boolean }) {
+}: Described & ComponentProps<'input'>) {
   return (
-    <Field label={label} hint={hint} error={error}>
-      {(control) => (
-        <input
-          autoComplete="off"
-          spellCheck={false}
-          {...props}
-          {...control}
-          className={joinClasses(styles.input, isCode && 'mono')}
-        />
-      )}
+    <Field {...{ label, hint, error, isCode }}>
+      {(control) => <input {...props} {...control} />}
     </Field>
   );
 }
@@ -76,18 +73,10 @@ export function TextArea({
   error,
   isCode,
   ...props
-}: Described & ComponentProps<'textarea'> & { readonly isCode?: boolean }) {
+}: Described & ComponentProps<'textarea'>) {
   return (
-    <Field label={label} hint={hint} error={error}>
-      {(control) => (
-        <textarea
-          autoComplete="off"
-          spellCheck={false}
-          {...props}
-          {...control}
-          className={joinClasses(styles.input, isCode && 'mono')}
-        />
-      )}
+    <Field {...{ label, hint, error, isCode }}>
+      {(control) => <textarea {...props} {...control} />}
     </Field>
   );
 }
@@ -105,7 +94,7 @@ export function SelectField({
   return (
     <Field label={label} hint={hint} error={error}>
       {(control) => (
-        <select {...props} {...control} className={styles.input}>
+        <select {...props} {...control}>
           {options.map(([value, text]) => (
             <option key={value} value={value}>
               {text}

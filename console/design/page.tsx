@@ -92,9 +92,27 @@ function Fact({ term, value }: { readonly term: string; readonly value: ReactNod
   );
 }
 
-export const Form = ({ children }: { readonly children: ReactNode }) => (
-  <div className={styles.form}>{children}</div>
-);
+/** Fields of which Enter does the same as the button at their end. */
+export function Form({
+  onSubmit,
+  children,
+}: {
+  readonly onSubmit: () => void;
+  readonly children: ReactNode;
+}) {
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    >
+      {children}
+    </form>
+  );
+}
+
 export const Row = ({ children }: { readonly children: ReactNode }) => (
   <div className={styles.row}>{children}</div>
 );

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { joinClasses } from './joinClasses.ts';
 import styles from './table.module.css';
 
 export interface Column<Row> {
@@ -6,6 +7,8 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ReactNode;
   /** Numbers stand at the right, so that their digits do. */
   readonly isNumber?: boolean;
+  /** Sentences and lists, which a narrow page would make a tower of. */
+  readonly isText?: boolean;
 }
 
 /** A table that scrolls by itself where the page is narrow. */
@@ -38,8 +41,11 @@ export function Table<Row>({
         <tbody>
           {rows.map((row) => (
             <tr key={rowKey(row)}>
-              {columns.map(({ title, cell, isNumber }) => (
-                <td key={title} className={isNumber ? styles.right : undefined}>
+              {columns.map(({ title, cell, isNumber, isText }) => (
+                <td
+                  key={title}
+                  className={joinClasses(isNumber && styles.right, isText && styles.text)}
+                >
                   {cell(row)}
                 </td>
               ))}

@@ -1,19 +1,7 @@
 import { useSyncExternalStore } from 'react';
+import { formatAgo, formatTime } from './formats.ts';
 
 const SECOND_MS = 1_000;
-const UNITS = [
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
-  ['second', SECOND_MS],
-] as const;
-
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'narrow' });
-const absolute = new Intl.DateTimeFormat('en-GB', {
-  dateStyle: 'medium',
-  timeStyle: 'medium',
-  timeZone: 'UTC',
-});
 
 /** The page's clock, whole seconds in Unix milliseconds; one timer for all that read it. */
 const readers = new Set<() => void>();
@@ -39,22 +27,12 @@ export function useNow(): number {
   return useSyncExternalStore(subscribe, currentSecond);
 }
 
-function formatRelative(ms: number): string {
-  const [unit, size] = UNITS.find(([, length]) => Math.abs(ms) >= length) ?? ['second', SECOND_MS];
-  if (Math.abs(ms) < SECOND_MS) return 'now';
-  return relative.format(Math.trunc(ms / size), unit);
-}
-
-export function formatTime(iso: string): string {
-  return `${absolute.format(new Date(iso))} UTC`;
-}
-
 /** How long ago, with the whole time on hover. */
 export function Ago({ time }: { readonly time: string }) {
   const now = useNow();
   return (
     <time dateTime={time} title={formatTime(time)} className="number">
-      {formatRelative(Math.min(0, Date.parse(time) - now))}
+      {formatAgo(now - Date.parse(time))}
     </time>
   );
 }
@@ -74,9 +52,4 @@ export function formatLeft(ms: number): string {
   const [hours = 0, ...rest] = parts;
   const shown = hours > 0 ? parts : rest;
   return shown.map((part, index) => (index ? String(part).padStart(2, '0') : part)).join(':');
-}
-
-export function formatMs(ms: number | null): string {
-  if (ms === null) return '–';
-  return ms < 10_000 ? `${ms.toLocaleString('en-US')} ms` : `${(ms / SECOND_MS).toFixed(1)} s`;
 }

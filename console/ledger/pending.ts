@@ -1,5 +1,6 @@
 import { createStore, useStore } from '../data/browserStore.ts';
 import { storage } from '../data/storage.ts';
+import { tellTabs } from '../data/tabs.ts';
 
 /** A signed transaction of which it is not certain yet what becomes of it. */
 export interface PendingTransaction {
@@ -53,6 +54,11 @@ addEventListener('storage', ({ key }) => {
   if (key === NAME || key === null) pending.set(read());
 });
 
+/** Whether the wallet signed the same, in any page, and how it ended is not certain yet. */
+export function isUnderWay(title: string, wallet: string): boolean {
+  return latest().some((one) => one.title === title && one.wallet === wallet);
+}
+
 export function addPending(transaction: PendingTransaction): void {
   write([...latest(), transaction]);
 }
@@ -64,7 +70,15 @@ export function dropPending({ signature }: PendingTransaction): void {
 
 export function endPending(transaction: PendingTransaction, ending: Ending): void {
   dropPending(transaction);
-  ended.set([...ended.get(), { ...transaction, ending }]);
+  const news = { ...transaction, ending };
+  noteEnded(news);
+  tellTabs({ kind: 'ended', transaction: news });
+}
+
+/** Shows how a transaction ended that this page or another one followed. */
+export function noteEnded(news: EndedTransaction): void {
+  const others = ended.get().filter(({ signature }) => signature !== news.signature);
+  ended.set([...others, news]);
 }
 
 /** Takes the news of an ending away. */

@@ -32,5 +32,8 @@ export function refusalSentence({ name }: Refusal): string {
   if (name === INSUFFICIENT) {
     return 'The wallet holds too few stablecoin, or too little SOL for the rent of a new account.';
   }
+  if (name === 'BlockhashNotFound') {
+    return 'It was signed too late: the ledger waits about a minute. Sign it once more.';
+  }
   return `The ledger refuses it: ${name}.`;
 }

@@ -13,7 +13,8 @@ import {
   simulateTransaction,
 } from 'svc-client/wallet';
 import { type Connection, signTransaction } from '../wallet/wallets.ts';
-import { addPending, dropPending, type PendingTransaction } from './pending.ts';
+import { addPending, dropPending, isUnderWay, type PendingTransaction } from './pending.ts';
+import { draftOf, signatureOf } from './signedTransaction.ts';
 
 /** Something that a wallet is asked to sign. */
 export interface Plan {
@@ -35,8 +36,6 @@ interface Ledger {
   readonly commitment: 'confirmed' | 'finalized';
 }
 
-const SIGNATURE_BYTES = 64;
-
 /** The message to sign, in base58, as `svc send --print` gives it to a multisig's transaction builder. */
 export async function messageOf(plan: Plan, signer: string, { rpc, commitment }: Ledger) {
   const { value } = await getLatestBlockhash(rpc, { commitment });
@@ -51,15 +50,6 @@ function compile({ instructions }: Plan, signer: string, blockhash: string) {
   });
 }
 
-/** The transaction as the ledger's network carries it, with empty places for the signatures. */
-function draft(plan: Plan, wallet: string, blockhash: string): Uint8Array {
-  const { bytes, signers } = compile(plan, wallet, blockhash);
-  const transaction = new Uint8Array(1 + signers.length * SIGNATURE_BYTES + bytes.length);
-  transaction[0] = signers.length;
-  transaction.set(bytes, transaction.length - bytes.length);
-  return transaction;
-}
-
 type Preview =
   | { readonly accepted: true; readonly effects: readonly string[] }
   | { readonly accepted: false; readonly refusal: Refusal };
@@ -72,7 +62,7 @@ type Preview =
 export async function preview(plan: Plan, wallet: string, ledger: Ledger): Promise<Preview> {
   const { rpc, commitment } = ledger;
   const { value } = await getLatestBlockhash(rpc, { commitment });
-  const wire = base64.encode(draft(plan, wallet, value.blockhash));
+  const wire = base64.encode(draftOf(compile(plan, wallet, value.blockhash)));
   const { err, accounts } = await simulateTransaction(rpc, wire, {
     commitment,
     accounts: plan.watched,
@@ -93,42 +83,91 @@ export class RefusedError extends Error {
   }
 }
 
+/** Nothing was signed, or what was signed is not sent. */
+class NotSignedError extends Error {
+  override name = 'NotSignedError';
+}
+
 /**
  * Has the wallet sign, notes the transaction in this browser, and sends it. What becomes of it is
- * followed elsewhere, until it is certain.
+ * followed elsewhere, until it is certain. The same is signed once at a time, in all pages together.
  *
- * @throws Error when the owner declines: nothing was signed. RefusedError when the ledger refuses
+ * @param signal ends the waiting for the wallet, after which nothing is sent
+ * @throws NotSignedError when the owner declines, the same is under way, or the wallet returns another
+ *   transaction; RefusedError when the ledger refuses it; RpcError, NoAnswerError before the wallet is
+ *   asked. Nothing was sent then
  */
 export async function signAndSend(
   plan: Plan,
   connection: Connection,
-  ledger: Ledger,
-): Promise<PendingTransaction> {
+  { ledger, signal }: { readonly ledger: Ledger; readonly signal: AbortSignal },
+): Promise<void> {
   const { rpc, chain, commitment } = ledger;
-  const { address } = connection.account;
-  const { slot, value } = await getLatestBlockhash(rpc, { commitment });
-  const signed = await signTransaction(connection, {
-    transaction: draft(plan, address, value.blockhash),
-    chain,
+  const wallet = connection.account.address;
+  const isSent = await navigator.locks.request(
+    `svc.sign.${wallet}.${plan.title}`,
+    { ifAvailable: true },
+    async (lock) => {
+      if (lock === null || isUnderWay(plan.title, wallet)) return false;
+      const { slot, value } = await getLatestBlockhash(rpc, { commitment });
+      const asked = draftOf(compile(plan, wallet, value.blockhash));
+      const signed = await askWallet(connection, { asked, chain, signal });
+      const pending = {
+        ...signed,
+        lastValidBlockHeight: value.lastValidBlockHeight,
+        title: plan.title,
+        wallet,
+      };
+      await send(pending, slot, ledger);
+      return true;
+    },
+  );
+  if (!isSent) throw new NotSignedError('The same is on its way, or being signed, already.');
+}
+
+async function askWallet(
+  connection: Connection,
+  { asked, chain, signal }: { asked: Uint8Array; chain: string; signal: AbortSignal },
+): Promise<Pick<PendingTransaction, 'signature' | 'wire'>> {
+  let signed: Uint8Array;
+  try {
+    signal.throwIfAborted();
+    signed = await Promise.race([
+      signTransaction(connection, { transaction: asked, chain }),
+      untilAborted(signal),
+    ]);
+  } catch (cause) {
+    const words = cause instanceof Error ? cause.message : 'It gave no reason.';
+    throw new NotSignedError(`The wallet did not sign: ${words}`, { cause });
+  }
+  try {
+    const signature = signatureOf(signed, asked, connection.account.address);
+    return { signature, wire: base64.encode(signed) };
+  } catch (cause) {
+    throw new NotSignedError((cause as Error).message, { cause });
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('You cancelled it in the page.')));
   });
-  const wire = base64.encode(signed);
-  const pending: PendingTransaction = {
-    signature: base58.encode(signed.subarray(1, 1 + SIGNATURE_BYTES)),
-    wire,
-    lastValidBlockHeight: value.lastValidBlockHeight,
-    title: plan.title,
-    wallet: address,
-  };
+}
+
+async function send(
+  pending: PendingTransaction,
+  minContextSlot: number,
+  { rpc, commitment }: Ledger,
+): Promise<void> {
   // Before it is sent, so that a page that ends here still knows of it when it is opened again.
   addPending(pending);
   try {
-    await sendTransaction(rpc, wire, { preflightCommitment: commitment, minContextSlot: slot });
+    await sendTransaction(rpc, pending.wire, { preflightCommitment: commitment, minContextSlot });
   } catch (error) {
     const cause = error instanceof RpcError ? preflightErrorOf(error) : undefined;
     // Whether it was passed on may not be known: then it is followed, and sent again.
-    if (cause === undefined) return pending;
+    if (cause === undefined) return;
     dropPending(pending);
     throw new RefusedError(refusalOf(cause as never));
   }
-  return pending;
 }

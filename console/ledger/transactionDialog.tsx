@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import { NoAnswerError, RpcError } from 'svc-client/wallet';
 import { shorten } from '../design/address.tsx';
 import { Button } from '../design/button.tsx';
 import { Command } from '../design/code.tsx';
@@ -32,6 +33,9 @@ export function TransactionDialog({
   const isSame = usePending().some((one) => one.title === plan.title && one.wallet === wallet);
   const [isSigning, setSigning] = useState(false);
   const [error, setError] = useState<unknown>();
+  // Whoever leaves the dialog has cancelled it: what the wallet signs later is not sent.
+  const running = useRef<AbortController>(undefined);
+  useEffect(() => () => running.current?.abort(), []);
   const simulated = useQuery({
     queryKey: ['preview', plan.title, signer],
     queryFn: () => {
@@ -47,8 +51,9 @@ export function TransactionDialog({
     if (ledger === undefined || connection === undefined) return;
     setSigning(true);
     setError(undefined);
+    running.current = new AbortController();
     try {
-      await signAndSend(plan, connection, ledger);
+      await signAndSend(plan, connection, { ledger, signal: running.current.signal });
       onClose();
     } catch (thrown) {
       setError(thrown);
@@ -93,7 +98,7 @@ export function TransactionDialog({
       {simulated.isLoading && <Loading what="what the ledger would do" />}
       {simulated.error && (
         <ErrorNotice
-          error={new Error("The ledger's node does not answer.", { cause: simulated.error })}
+          error={unreachable(simulated.error)}
           money={NOTHING_MOVED}
           onRetry={() => void simulated.refetch()}
         />
@@ -150,8 +155,10 @@ export function TransactionDialog({
   );
 }
 
-function readable(error: unknown): Error {
+function readable(error: unknown): unknown {
   if (error instanceof RefusedError) return new Error(refusalSentence(error.refusal));
-  const words = error instanceof Error ? error.message : 'it gave no reason';
-  return new Error(`The wallet did not sign: ${words}`);
+  if (error instanceof NoAnswerError || error instanceof RpcError) return unreachable(error);
+  return error;
 }
+
+const unreachable = (cause: unknown) => new Error("The ledger's node does not answer.", { cause });

@@ -1,23 +1,22 @@
 import { useQuery } from '@tanstack/react-query';
-import { PublicKey, unixSecondsOf } from 'svc-client/wallet';
+import { useConfig } from '../data/ledger.ts';
 import { useNow } from '../design/time.tsx';
-import { useLedger } from './useLedger.ts';
 
-const CLOCK = 'SysvarC1ock11111111111111111111111111111111';
 const EVERY_MS = 10_000;
 
 /** The ledger's time in Unix milliseconds, which deadlines are judged by; undefined until it is known. */
 export function useLedgerTime(): number | undefined {
-  const ledger = useLedger();
+  const rpcUrl = useConfig()?.rpc_url;
   const now = useNow();
   const { data: leadMs } = useQuery({
-    queryKey: ['ledger time', ledger?.chain],
+    queryKey: ['ledger time', rpcUrl],
     queryFn: async () => {
-      const clock = await ledger?.connection.getAccountInfo(new PublicKey(CLOCK), 'confirmed');
-      if (!clock) throw new Error('The node shows no clock.');
-      return Number(unixSecondsOf(clock)) * 1_000 - Date.now();
+      if (!rpcUrl) throw new Error('There is no node to ask.');
+      // The ledger's code comes behind the page, which does without until then.
+      const { readLeadMs } = await import('./clock.ts');
+      return readLeadMs(rpcUrl);
     },
-    enabled: ledger !== undefined,
+    enabled: Boolean(rpcUrl),
     refetchInterval: EVERY_MS,
   });
   return leadMs === undefined ? undefined : now + leadMs;

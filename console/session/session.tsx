@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { type Query, useQueryClient } from '@tanstack/react-query';
 import {
   createContext,
   lazy,
@@ -8,12 +8,14 @@ import {
   useCallback,
   useEffect,
   useMemo,
+  useRef,
   useState,
 } from 'react';
 import type { SessionObject } from '../../api/console/contracts/index.ts';
 import { keyOf, useRead } from '../data/queries.ts';
 import { call, RequestError } from '../data/request.ts';
-import { onEndedSession } from '../data/sessionEnd.ts';
+import { isSessionOver, onEndedSession } from '../data/sessionEnd.ts';
+import { tellTabs, useNews } from '../data/tabs.ts';
 
 const SignInDialog = lazy(() => import('./signInDialog.tsx'));
 
@@ -26,10 +28,12 @@ interface Asked {
 interface SessionState {
   /** Undefined until it is known, null without one. */
   readonly session: SessionObject | null | undefined;
+  /** Takes in what a sign-in made. */
+  readonly accept: (made: SessionObject) => void;
   /** @throws Error when nobody signs in */
   readonly askSignIn: (reason: string) => Promise<SessionObject>;
   readonly signOut: () => Promise<void>;
-  /** How often somebody has signed out here: what was open before is closed then. */
+  /** How often somebody has signed out in this browser: what was open before is closed then. */
   readonly signOuts: number;
 }
 
@@ -46,7 +50,10 @@ class NotSignedInError extends Error {
   override name = 'NotSignedInError';
 }
 
-/** Knows who is signed in, and asks for a sign-in over whatever page is open. */
+/**
+ * Knows who is signed in, and asks for a sign-in over whatever page is open. The session is the
+ * browser's: whoever signs in or out in one tab does so in all of them.
+ */
 export function SessionProvider({ children }: { readonly children: ReactNode }) {
   const client = useQueryClient();
   const session = useRead('/session').data?.session;
@@ -74,37 +81,66 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
     [],
   );
 
+  const lastWallet = useRef<string>(undefined);
+  lastWallet.current = session?.wallet ?? lastWallet.current;
+
+  const take = (made: SessionObject) => {
+    const isOther = lastWallet.current !== undefined && lastWallet.current !== made.wallet;
+    client.setQueryData(keyOf('/session'), { session: made });
+    // Of another wallet nothing is shown, not even until its own is read.
+    void (isOther ? client.resetQueries({ predicate: isPrivate }) : client.invalidateQueries());
+    setAsked(undefined);
+    asked?.resolve(made);
+  };
+  const leave = () => {
+    setSignOuts((count) => count + 1);
+    client.setQueryData(keyOf('/session'), { session: null });
+    client.removeQueries({ predicate: isPrivate });
+    decline();
+  };
+  const decline = () => {
+    setAsked(undefined);
+    asked?.reject(new NotSignedInError('Nobody signed in.'));
+  };
+  useNews(({ kind }) => {
+    if (kind === 'signed out') leave();
+    if (kind === 'signed in') {
+      void call('GET', '/session')
+        .then((answer) => answer.session && latest.current.take(answer.session))
+        // The page finds out by its next request.
+        .catch(() => undefined);
+    }
+  });
+  const latest = useRef({ take, leave });
+  latest.current = { take, leave };
+
   const state = useMemo(
     () => ({
       session,
       askSignIn,
       signOuts,
+      accept(made: SessionObject) {
+        latest.current.take(made);
+        tellTabs({ kind: 'signed in' });
+      },
       async signOut() {
-        await call('DELETE', '/session');
-        setSignOuts((count) => count + 1);
-        client.setQueryData(keyOf('/session'), { session: null });
-        client.removeQueries({ predicate: ({ queryKey }) => !isPublic(String(queryKey[0])) });
+        // A session that is over already is what was asked for.
+        await call('DELETE', '/session').catch((error: unknown) => {
+          if (!isSessionOver(error)) throw error;
+        });
+        latest.current.leave();
+        tellTabs({ kind: 'signed out' });
       },
     }),
-    [session, askSignIn, signOuts, client],
+    [session, askSignIn, signOuts],
   );
-
-  const close = (made?: SessionObject) => {
-    setAsked(undefined);
-    if (made === undefined) asked?.reject(new NotSignedInError('Nobody signed in.'));
-    else {
-      client.setQueryData(keyOf('/session'), { session: made });
-      void client.invalidateQueries();
-      asked?.resolve(made);
-    }
-  };
 
   return (
     <Context value={state}>
       {children}
       {asked && (
         <Suspense>
-          <SignInDialog reason={asked.reason} onDone={close} onClose={() => close()} />
+          <SignInDialog reason={asked.reason} onDone={state.accept} onClose={decline} />
         </Suspense>
       )}
     </Context>
@@ -112,8 +148,9 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
 }
 
 /** Read without a session, and so not of one wallet. */
-const isPublic = (path: string) =>
-  ['/session', '/config', '/network', '/models', '/workers', '/status'].includes(path);
+const PUBLIC = ['/session', '/config', '/network', '/models', '/workers', '/status'];
+
+const isPrivate = ({ queryKey }: Query) => !PUBLIC.includes(String(queryKey[0]));
 
 /**
  * Does what needs a sign-in of the last 15 minutes, and asks for one where there is none.

@@ -1,7 +1,5 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, use, useRef } from 'react';
 import type { SessionObject } from '../../api/console/contracts/index.ts';
-import { keyOf } from '../data/queries.ts';
 import { useSession } from './session.tsx';
 import styles from './walletChoice.module.css';
 import { WalletChoice } from './walletChoice.tsx';
@@ -17,8 +15,7 @@ export function useSignedIn(): SessionObject {
 
 /** Pages of a wallet. One that was open stays open when its session ends, with what was entered. */
 export function SignedIn({ children }: { readonly children: ReactNode }) {
-  const client = useQueryClient();
-  const { session, signOuts } = useSession();
+  const { session, signOuts, accept } = useSession();
   const last = useRef<{ session: SessionObject; signOuts: number }>(undefined);
   if (session) last.current = { session, signOuts };
   if (session === undefined) return null;
@@ -29,9 +26,7 @@ export function SignedIn({ children }: { readonly children: ReactNode }) {
         <p className="soft">
           Your wallet owns your credits and your API key. There is no account and no password.
         </p>
-        <WalletChoice
-          onDone={(made) => client.setQueryData(keyOf('/session'), { session: made })}
-        />
+        <WalletChoice onDone={accept} />
       </div>
     );
   }

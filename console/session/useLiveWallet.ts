@@ -8,11 +8,12 @@ import type {
 } from '../../api/console/contracts/index.ts';
 import { keyOf } from '../data/queries.ts';
 import { openStream } from '../data/stream.ts';
+import { useNews } from '../data/tabs.ts';
 
 /** Paths whose answers the stream makes old. */
-const CHANGING = ['/jobs', '/account', '/account/history', '/jobs/:job_id'] as const;
+const CHANGING = ['/jobs', '/account', '/account/history', '/jobs/:job_id', '/job-counts'] as const;
 
-/** Keeps what is shown of a wallet as new as its stream. */
+/** Keeps what is shown of a wallet as new as its stream, and as what other tabs have done. */
 export function useLiveWallet(wallet: string | undefined): void {
   const client = useQueryClient();
   useEffect(() => {
@@ -26,6 +27,10 @@ export function useLiveWallet(wallet: string | undefined): void {
       onEnd: () => void client.invalidateQueries({ queryKey: ['/session'] }),
     });
   }, [wallet, client]);
+  useNews((news) => {
+    if (news.kind !== 'changed') return;
+    for (const path of news.paths) void client.invalidateQueries({ queryKey: [path] });
+  });
 }
 
 function apply(changes: StreamChanges, client: QueryClient): void {

@@ -1,6 +1,6 @@
 import type { Check, Verdict } from 'svc-client/verify';
 import { TransactionLink } from '../design/address.tsx';
-import { formatCount } from '../design/credits.tsx';
+import { formatCount } from '../design/formats.ts';
 import { joinClasses } from '../design/joinClasses.ts';
 import { State, type Tone } from '../design/state.tsx';
 import styles from './result.module.css';

@@ -1,7 +1,8 @@
 import '../design/base.css';
+import '../app/layout.module.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { loadFonts } from '../design/loadFonts.ts';
+import { loadFonts } from '../screen/loadFonts.ts';
 import { VerifyPage } from './verifyPage.tsx';
 
 loadFonts();

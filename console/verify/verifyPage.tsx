@@ -64,11 +64,7 @@ export function VerifyPage() {
   // The chain's name is not known here: an explorer reads a node of one's own by its address.
   const ledger = { chain: 'solana:custom', rpc_url: fields.rpcUrl };
   return (
-    <main className={styles.page}>
-      <div className={styles.top}>
-        <a href="/console">svc</a>
-        <a href="/docs">Documentation</a>
-      </div>
+    <div className={styles.page}>
       <PageHeader
         title="Verify a job"
         lead="Your browser reads the ledger and checks every rule. Nothing is asked of this service, and text and receipt stay here."
@@ -167,7 +163,7 @@ export function VerifyPage() {
         <h2>The same without a browser</h2>
         <Command text={commandOf({ ...request, named: request.named || '<job>' })} />
       </div>
-    </main>
+    </div>
   );
 }
 

@@ -1,36 +1,17 @@
-import { useEffect } from 'react';
-import { useStore } from '../data/browserStore.ts';
 import { Address } from '../design/address.tsx';
 import { Button } from '../design/button.tsx';
 import { Pre } from '../design/code.tsx';
 import { Dialog } from '../design/dialog.tsx';
 import { Notice } from '../design/notice.tsx';
 import { Row, Stack } from '../design/page.tsx';
-import {
-  type DevelopmentQuestion,
-  developmentQuestion,
-  registerDevelopmentWallet,
-} from './developmentWallet.ts';
-
-let isRegistered = false;
-
-function registerOnce(url: string, chain: string): void {
-  if (isRegistered) return;
-  isRegistered = true;
-  registerDevelopmentWallet(url, chain);
-}
+import type { DevelopmentQuestion } from './developmentWallet.ts';
 
 /** The development wallet's own window: which account, and whether to sign. */
 export default function DevelopmentWalletDialog({
-  url,
-  chain,
+  question,
 }: {
-  readonly url: string;
-  readonly chain: string;
+  readonly question: DevelopmentQuestion;
 }) {
-  useEffect(() => registerOnce(url, chain), [url, chain]);
-  const question = useStore(developmentQuestion);
-  if (question === undefined) return null;
   return question.kind === 'account' ? (
     <AccountQuestion question={question} />
   ) : (

@@ -57,6 +57,12 @@ export function watchWallets(): void {
   registry.on('register', refresh);
   registry.on('unregister', refresh);
   refresh();
+  // The owner has chosen one in another tab.
+  addEventListener('storage', ({ key }) => {
+    if (key !== CHOSEN) return;
+    hasReconnected = false;
+    void reconnect();
+  });
 }
 
 let hasReconnected = false;

@@ -7,13 +7,14 @@ target=$2
 
 mkdir -p "$target"
 tar -C "$checkout" --exclude=./.git --exclude=node_modules --exclude=dist --exclude=./target \
-  --exclude=./.svc --exclude=./.svc-data --exclude=./bench --exclude=./examples -cf - . |
+  --exclude=./.svc --exclude=./.svc-data --exclude=./.env --exclude=./svc-worker \
+  --exclude=./bench --exclude=./examples/language-model -cf - . |
   tar -C "$target" -xf -
 cd "$target"
 
 # The pages of the web app need the development packages once.
 npm ci --ignore-scripts --no-audit --no-fund
-node node_modules/vite/bin/vite.js build --config console/vite.config.ts --logLevel warn
+node node_modules/vite/bin/vite.js build --config console/build/vite.config.ts --logLevel warn
 npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 
 # The image has a Node and no database of its own; the program's sources and its tests stay out.

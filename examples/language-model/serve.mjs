@@ -1,4 +1,4 @@
-// A language model behind POST /v1/chat/completions; README.md says how to get one.
+// A language model as a chat-completions server; README.md says how to get one.
 //   node serve.mjs SmolLM2-135M-Instruct.Q4_1.gguf
 import { createServer } from 'node:http';
 import { basename } from 'node:path';
@@ -21,8 +21,18 @@ server.listen(Number(PORT), '127.0.0.1', () => {
 });
 
 async function answer(request, response) {
-  if (request.method !== 'POST' || request.url !== '/v1/chat/completions') {
-    refuse(response, 404, new ChatError('There is only POST /v1/chat/completions'));
+  const route = `${request.method} ${request.url}`;
+  if (route === 'GET /v1/models') {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ object: 'list', data: [{ id: name, object: 'model' }] }));
+    return;
+  }
+  if (route !== 'POST /v1/chat/completions') {
+    refuse(
+      response,
+      404,
+      new ChatError('There are only GET /v1/models and POST /v1/chat/completions'),
+    );
     return;
   }
   const chat = parseChat(await text(request));

@@ -19,6 +19,13 @@ const deleteExpiredRequests = `
     where expires_at <= now() order by expires_at limit $1 for update skip locked
   )`;
 
+const deleteExpiredCopies = `
+  delete from service.answer_copies where job_id in (
+    select job_id from service.answer_copies
+    where expires_at <= now() order by expires_at limit $1 for update skip locked
+  )`;
+
+/** Of a release that kept them in the request's row. */
 const forgetAnswers = `
   update service.idempotent_requests set answer = null, answer_expires_at = null
   where (wallet, request_key) in (
@@ -59,6 +66,7 @@ export function deleteOldDeliveries(database: Database, signal?: AbortSignal): P
  */
 export async function deleteOldRequests(database: Database, signal?: AbortSignal): Promise<void> {
   await repeat(database, deleteExpiredRequests, signal);
+  await repeat(database, deleteExpiredCopies, signal);
   await repeat(database, forgetAnswers, signal);
 }
 

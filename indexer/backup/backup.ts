@@ -6,8 +6,10 @@ import { createGunzip, createGzip } from 'node:zlib';
 import pg from 'pg';
 import copyStreams from 'pg-copy-streams';
 import { z } from 'zod';
-import { createPool } from '../../common/postgres.ts';
+import { createPool, type Database, inTransaction } from '../../common/postgres.ts';
 import { migrate } from '../sql/migrate.ts';
+import { type BoundLedger, insertLedger, selectLedger } from '../sql/progress.ts';
+import { MIRROR_SCHEMA } from '../sql/schema.ts';
 import { listServiceTables, type ServiceTable } from './serviceTables.ts';
 
 /*
@@ -23,7 +25,10 @@ const headSchema = z.object({
   format: z.literal(FORMAT),
   createdAt: z.string(),
   migrations: z.array(z.number()),
+  /** Whose ledger it speaks of: missing in older files, and before an indexer's first start. */
+  ledger: z.object({ genesisHash: z.string(), programId: z.string() }).optional(),
 });
+type Head = z.infer<typeof headSchema>;
 const tableSchema = z.object({ table: z.string(), columns: z.array(z.string()) });
 const endSchema = z.object({ rows: z.number() });
 
@@ -58,7 +63,9 @@ export async function writeBackup(databaseUrl: string, path: string): Promise<Ba
     const tables = await listServiceTables(client);
     const migrations = applied.map(({ id }) => id);
     const createdAt = new Date().toISOString();
-    await write(`${JSON.stringify({ format: FORMAT, createdAt, migrations })}\n`);
+    await client.query(`set local search_path = ${MIRROR_SCHEMA}`);
+    const ledger = await selectLedger(client);
+    await write(`${JSON.stringify({ format: FORMAT, createdAt, migrations, ledger })}\n`);
     let rows = 0;
     for (const { name, columns } of tables) {
       await write(`${JSON.stringify({ table: name, columns })}\n`);
@@ -80,23 +87,50 @@ export async function writeBackup(databaseUrl: string, path: string): Promise<Ba
 
 /**
  * Fills an empty database: it makes the tables of the release that wrote the backup, fills them in
- * one database transaction, and then migrates them to this release.
+ * one database transaction, and then migrates them to this release. It also notes whose ledger the
+ * backup speaks of, so that an indexer of another ledger or program refuses the database.
  *
- * @throws BackupError when the file is damaged, or the database has a schema `service` already
+ * @param ledger the one that the backup must speak of; by default any
+ * @throws BackupError when the file is damaged or speaks of another ledger, or the database has a
+ *   schema `service` already
  */
-export async function restoreBackup(databaseUrl: string, path: string): Promise<BackupSummary> {
+export async function restoreBackup(
+  databaseUrl: string,
+  path: string,
+  ledger?: BoundLedger,
+): Promise<BackupSummary> {
   const lines = readLines(path);
   const head = parseLine(headSchema, await nextLine(lines), path);
+  if (ledger) requireLedger(head, ledger, path);
   const pool = createPool({ databaseUrl, applicationName: 'svc-restore', max: 1 });
   try {
     await requireEmpty(pool);
     await migrate(pool, { only: new Set(head.migrations) });
     const summary = await fill(databaseUrl, lines, path);
     await migrate(pool);
+    const { ledger: spokenOf } = head;
+    if (spokenOf) await inTransaction(pool, (client) => bind(client, spokenOf));
     return summary;
   } finally {
     await pool.end();
   }
+}
+
+function requireLedger({ ledger: spokenOf }: Head, ledger: BoundLedger, path: string): void {
+  const name = ({ programId, genesisHash }: BoundLedger): string =>
+    `program ${programId} on the ledger with genesis hash ${genesisHash}`;
+  if (!spokenOf) {
+    throw new BackupError(`${path} names no ledger to compare: --offline restores it all the same`);
+  }
+  if (name(spokenOf) === name(ledger)) return;
+  throw new BackupError(
+    `${path} is a backup of ${name(spokenOf)}, but the settings name ${name(ledger)}`,
+  );
+}
+
+async function bind(client: Database, ledger: BoundLedger): Promise<void> {
+  await client.query(`set local search_path = ${MIRROR_SCHEMA}`);
+  await insertLedger(client, ledger);
 }
 
 async function requireEmpty(pool: pg.Pool): Promise<void> {

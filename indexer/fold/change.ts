@@ -65,26 +65,46 @@ export interface MergedChange extends Pick<Change, 'table' | 'address' | 'values
   readonly hosting: ReadonlyMap<string, boolean>;
 }
 
+/** A change does not follow the one before it. */
+class GapError extends Error {
+  override name = 'GapError';
+
+  constructor(address: string, sequence: bigint) {
+    super(`The changes of ${address} before its change ${sequence} are missing`);
+  }
+}
+
 /**
  * Makes one change of each account's: a change is a set of columns to overwrite, so only the last
  * value of each counts.
  *
  * @param changes an account's in the order of its sequence, without a gap
+ * @throws GapError where there is one
  */
 export function mergeChanges(changes: readonly Change[]): MergedChange[] {
-  const merged = new Map<string, MergedChange>();
-  for (const { table, address, sequence, values, hosting } of changes) {
-    const before = merged.get(address);
-    const hosted = new Map(before?.hosting);
-    if (hosting) hosted.set(hosting.model, hosting.hosts);
-    merged.set(address, {
-      table,
-      address,
-      sequence,
-      hosting: hosted,
-      values: { ...before?.values, ...values },
-      sequenceBefore: before?.sequenceBefore ?? sequence - 1n,
-    });
+  const merged = new Map<string, ReturnType<typeof beginMerge>>();
+  for (const change of changes) {
+    const { address, sequence, values, hosting } = change;
+    let account = merged.get(address);
+    if (!account) {
+      account = beginMerge(change);
+      merged.set(address, account);
+    }
+    if (sequence !== account.sequence + 1n) throw new GapError(address, sequence);
+    account.sequence = sequence;
+    Object.assign(account.values, values);
+    if (hosting) account.hosting.set(hosting.model, hosting.hosts);
   }
   return [...merged.values()];
+}
+
+function beginMerge({ table, address, sequence }: Change) {
+  return {
+    table,
+    address,
+    sequence: sequence - 1n,
+    sequenceBefore: sequence - 1n,
+    values: {} as Record<string, unknown>,
+    hosting: new Map<string, boolean>(),
+  };
 }

@@ -38,7 +38,7 @@ export async function storeFinal(context: MirrorContext, slotMax: bigint): Promi
   for await (const page of pages) {
     const final = page.filter(({ slot }) => slot <= slotMax);
     moved.push(...(await takeBackMoved(context, final)));
-    await applyMissing(context, final);
+    await applyMissing(context, final, { commitment: 'finalized' });
     await atomically(database, async () => {
       const signatures = final.map(({ signature }) => signature);
       await markFinalized(database, signatures);

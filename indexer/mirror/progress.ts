@@ -28,7 +28,12 @@ export interface MirrorContext {
 export function notifierOf({ announcer }: Pick<MirrorContext, 'announcer'>): NotifyReaders {
   return async (database, events) => {
     if (!announcer) return;
-    await Promise.all([notifyReaders(database, events), announcer.announce(database, events)]);
+    const ends = await Promise.allSettled([
+      notifyReaders(database, events),
+      announcer.announce(database, events),
+    ]);
+    // Not sooner: what the other went on to send would come behind the rollback, and stay.
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
   };
 }
 

@@ -72,7 +72,9 @@ export async function takeBack(
   const landed = slot === undefined ? null : await source.read({ signature, slot, failed: false });
   const folded = await atomically(database, async () => {
     await rollBack(database, signature, addresses, announcer);
-    return landed ? applyTransaction(database, landed, addresses, notifierOf(context)) : [];
+    return landed
+      ? applyTransaction(database, landed, addresses, { notify: notifierOf(context) })
+      : [];
   });
   onFolded(folded);
 }

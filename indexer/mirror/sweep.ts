@@ -13,6 +13,7 @@ import {
 } from '../sql/progress.ts';
 import { atomically } from '../sql/writeChanges.ts';
 import { applyBatch, applyTransaction } from './apply.ts';
+import { type PreparedTransaction, prepare } from './prepare.ts';
 import { type MirrorContext, notifierOf, type Progress } from './progress.ts';
 
 /**
@@ -28,19 +29,23 @@ export async function isKnown(
   return newest !== undefined && (await source.locate([newest.signature], newest.slot)).size > 0;
 }
 
-type AlsoApply = (transaction: { slot: bigint }) => Promise<void>;
+interface Applying {
+  /** What else belongs into the database transaction that ends with this ledger transaction. */
+  readonly alsoApply?: (transaction: { slot: bigint }) => Promise<void>;
+  /** How sure the ledger is of what is applied; by default, as sure as it has to be at least. */
+  readonly commitment?: Commitment;
+}
 
 /**
  * Applies those of the listed transactions that are not stored yet, in the given order.
  *
- * @param alsoApply what else belongs into the database transaction that ends with this transaction
  * @returns how many were applied
  * @throws RetryableError when the signal aborts; what is left is found again
  */
 export async function applyMissing(
   context: MirrorContext,
   listed: readonly ListedTransaction[],
-  alsoApply?: AlsoApply,
+  applying?: Applying,
 ): Promise<number> {
   const succeeded = listed.filter(({ failed }) => !failed);
   const stored = await selectStored(
@@ -48,7 +53,7 @@ export async function applyMissing(
     succeeded.map(({ signature }) => signature),
   );
   const missing = succeeded.filter(({ signature }) => !stored.has(signature));
-  await applyNew(context, missing, alsoApply);
+  await applyNew(context, missing, applying);
   return missing.length;
 }
 
@@ -62,7 +67,7 @@ export async function applyMissing(
 export async function applyNew(
   context: MirrorContext,
   missing: readonly ListedTransaction[],
-  alsoApply: AlsoApply = async () => {},
+  { alsoApply, commitment = 'confirmed' }: Applying = {},
 ): Promise<void> {
   const { database, source, addresses, onFolded, signal } = context;
   const notify = notifierOf(context);
@@ -73,24 +78,29 @@ export async function applyNew(
   ): Promise<LedgerEvent[]> {
     if (signal.aborted) throw new RetryableError('Stopped before everything was applied');
     return atomically(database, async () => {
-      await alsoApply(last);
+      await alsoApply?.(last);
       return apply();
     });
   }
 
   /** @returns null where one of them stands in the way, which shows when each is stored alone */
-  async function storeTogether(batch: readonly LedgerTransaction[]): Promise<LedgerEvent[] | null> {
+  async function storeTogether(
+    batch: readonly PreparedTransaction[],
+  ): Promise<LedgerEvent[] | null> {
     const last = batch.at(-1);
     if (!last || batch.length === 1) return null;
     try {
-      return await store(last, () => applyBatch(database, batch, addresses, notify));
+      return await store(last, () =>
+        applyBatch(database, batch, { addresses, notify, commitment }),
+      );
     } catch (error) {
       if (classify(error) instanceof RetryableError) throw error;
       return null;
     }
   }
 
-  for await (const batch of readAhead(source, missing)) {
+  const prepared = readAhead(source, missing, (transaction) => prepare(transaction, addresses));
+  for await (const batch of prepared) {
     const folded = await storeTogether(batch);
     if (folded) {
       onFolded(folded);
@@ -98,7 +108,9 @@ export async function applyNew(
     }
     for (const transaction of batch) {
       onFolded(
-        await store(transaction, () => applyTransaction(database, transaction, addresses, notify)),
+        await store(transaction, () =>
+          applyTransaction(database, transaction, addresses, { notify, commitment }),
+        ),
       );
     }
   }
@@ -137,9 +149,9 @@ export async function sweep(context: MirrorContext): Promise<number> {
   });
   let applied = 0;
   for await (const page of pages) {
-    applied += await applyMissing(context, page, ({ slot }) =>
-      moveCursors(database, ['confirmed'], slot),
-    );
+    applied += await applyMissing(context, page, {
+      alsoApply: ({ slot }) => moveCursors(database, ['confirmed'], slot),
+    });
     // Failed transactions have nothing to store, but they need not be listed again either.
     const newest = page.at(-1);
     if (newest && newest.slot > cursor) await moveCursors(database, ['confirmed'], newest.slot);

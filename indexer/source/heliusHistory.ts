@@ -30,7 +30,9 @@ interface Options {
  * the ledger's own list, or break off, or be missing from a node or a plan. The ordinary list goes
  * on from wherever it ended, and decides whether the node is out of reach.
  */
-export function createHistorySource(options: Options): Required<LedgerSource> {
+export function createHistorySource(
+  options: Options,
+): LedgerSource & Required<Pick<LedgerSource, 'listFinal'>> {
   const { source, logger, registry } = options;
   const histories = new Counter({
     name: 'svc_helius_histories_total',

@@ -2,16 +2,16 @@ import type { LedgerTransaction } from '../fold/event.ts';
 import type { LedgerSource, ListedTransaction } from './source.ts';
 
 /** A node's answer takes longer than applying it, so this many are asked for at a time. */
-const READS_AT_ONCE = 8;
+export const READS_AT_ONCE = 100;
 /** Of more at a time none is applied faster, and more are lost with a process that dies. */
-const BATCH_MAX = 32;
+export const BATCH_MAX = 512;
 /** Of a few hundred bytes each: some transactions have one, some have sixty. */
-const EVENTS_MAX = 1_000;
+export const EVENTS_MAX = 2_500;
 
-interface Reading {
-  /** Rejects when the transaction cannot be read. */
+interface Reading<Prepared> {
+  /** Rejects when the transaction cannot be read or prepared. */
   readonly done: Promise<void>;
-  transaction?: LedgerTransaction;
+  transaction?: Prepared;
 }
 
 /**
@@ -20,33 +20,46 @@ interface Reading {
  * waits for it. A failure counts when its turn comes, after what was read before it, and not at all
  * if the reader has left before.
  */
-export async function* readAhead(
+export async function* readAhead<Prepared extends LedgerTransaction>(
   source: LedgerSource,
   listed: readonly ListedTransaction[],
-): AsyncGenerator<readonly LedgerTransaction[]> {
+  prepare: (transaction: LedgerTransaction) => Prepared,
+): AsyncGenerator<readonly Prepared[]> {
   const unread = listed.values();
-  const ahead: Reading[] = [];
+  const ahead: Reading<Prepared>[] = [];
+  const readsAtOnce = source.readsAtOnce ?? READS_AT_ONCE;
   let underWay = 0;
   let events = 0;
+  let isDue = false;
   let isOver = false;
 
   function readOn(): void {
-    while (!isOver && underWay < READS_AT_ONCE && ahead.length < BATCH_MAX && events < EVENTS_MAX) {
+    while (!isOver && underWay < readsAtOnce && ahead.length < BATCH_MAX && events < EVENTS_MAX) {
       const { value, done } = unread.next();
       if (done) return;
       ahead.push(read(value));
     }
   }
 
-  function read({ signature, slot, failed }: ListedTransaction): Reading {
+  /** What is answered at once must not hold up the database's answers. */
+  function readOnLater(): void {
+    if (isDue) return;
+    isDue = true;
+    setImmediate(() => {
+      isDue = false;
+      readOn();
+    });
+  }
+
+  function read({ signature, slot, failed }: ListedTransaction): Reading<Prepared> {
     underWay += 1;
-    const reading: Reading = {
+    const reading: Reading<Prepared> = {
       done: source.read({ signature, slot, failed }).then(
         (transaction) => {
-          reading.transaction = transaction;
+          reading.transaction = prepare(transaction);
           events += transaction.events.length;
           underWay -= 1;
-          readOn();
+          readOnLater();
         },
         (error) => {
           isOver = true;
@@ -58,20 +71,22 @@ export async function* readAhead(
     return reading;
   }
 
-  function take(): LedgerTransaction[] {
-    const batch: LedgerTransaction[] = [];
+  function take(): Prepared[] {
+    const batch: Prepared[] = [];
     for (let first = ahead[0]?.transaction; first; first = ahead[0]?.transaction) {
       batch.push(first);
       events -= first.events.length;
       ahead.shift();
     }
-    readOn();
+    readOnLater();
     return batch;
   }
 
   try {
-    readOn();
-    while (ahead[0]) {
+    for (;;) {
+      // What reads later has not begun where everything was taken at once.
+      if (!ahead[0]) readOn();
+      if (!ahead[0]) return;
       await ahead[0].done;
       yield take();
     }

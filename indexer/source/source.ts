@@ -26,6 +26,8 @@ export interface SlotRange {
 
 /** What the mirror reads from: the program's transactions, newest first, and each in full. */
 export interface LedgerSource {
+  /** How many reads may be under way; by default, as many as are of use. */
+  readonly readsAtOnce?: number;
   /**
    * The transactions older than `before` (without it: the newest), newest first; at most `limit`.
    * Those of the program, unless another address is given. A node that has not reached
@@ -79,13 +81,17 @@ interface SignatureStatuses {
   readonly value: readonly (SignatureStatus | null)[];
 }
 
-/** @param options.wait how time passes while a node is behind */
+/**
+ * @param options.readsAtOnce where the node allows fewer than are of use
+ * @param options.wait how time passes while a node is behind
+ */
 export function createLedgerSource(options: {
   rpc: Rpc;
   programId: PublicKey;
+  readsAtOnce?: number;
   wait?: typeof delay;
 }): LedgerSource {
-  const { rpc, programId, wait = delay } = options;
+  const { rpc, programId, readsAtOnce, wait = delay } = options;
 
   /** Only of a transaction a node knows nothing at times; of anything else it is unwell. */
   async function ask<Result>(method: string, parameters: readonly unknown[]): Promise<Result> {
@@ -95,6 +101,8 @@ export function createLedgerSource(options: {
   }
 
   return {
+    ...(readsAtOnce !== undefined && { readsAtOnce }),
+
     async list({ commitment, address = programId.toBase58(), before, limit, nodeSlotMin }) {
       const config = {
         commitment,

@@ -1,6 +1,8 @@
 import type { Database } from '../../common/postgres.ts';
 import type { Change } from '../fold/change.ts';
 import type { EventPlace, LedgerEvent } from '../fold/event.ts';
+import type { Commitment } from '../source/source.ts';
+import { copiedRow, copyRows } from './copyRows.ts';
 
 /** An event as the journal holds it. */
 export interface JournalRow {
@@ -72,17 +74,63 @@ export async function insertEvents(
   await Promise.all([inserting, noting]);
 }
 
+const EVENT_COLUMNS = [
+  'signature',
+  'instruction_index',
+  'inner_index',
+  'slot',
+  'unix_time',
+  'event_name',
+  'data',
+  'folded',
+];
+const CHANGE_COLUMNS = ['address', 'sequence', 'signature', 'instruction_index', 'inner_index'];
+
+/** A folded event's row of the journal, for `copyEvents`. */
+export function copiedEvent(event: LedgerEvent): string {
+  const { signature, instructionIndex, innerIndex, slot, name, data } = event;
+  return copiedRow([
+    ...[signature, instructionIndex, innerIndex, slot, data.unixTime, name],
+    ...[JSON.stringify(data), true],
+  ]);
+}
+
+/** The rows of an event's changes, for `copyEvents`. */
+export function copiedChanges(entry: { event: LedgerEvent; changes: readonly Change[] }): string {
+  const { signature, instructionIndex, innerIndex } = entry.event;
+  return entry.changes
+    .map(({ address, sequence }) =>
+      copiedRow([address, sequence, signature, instructionIndex, innerIndex]),
+    )
+    .join('');
+}
+
+/** Writes folded events to the journal, as `insertEvents` does; for many, on an idle connection. */
+export async function copyEvents(
+  database: Database,
+  { events, changes }: { events: string; changes: string },
+): Promise<void> {
+  await copyRows(database, { table: 'journal', columns: EVENT_COLUMNS, rows: events });
+  await copyRows(database, { table: 'account_changes', columns: CHANGE_COLUMNS, rows: changes });
+}
+
 /** @returns how many were not stored before */
 export async function insertTransactions(
   database: Database,
   transactions: readonly { signature: string; slot: bigint }[],
+  commitment: Commitment = 'confirmed',
 ): Promise<number> {
   const { rowCount } = await database.query({
     name: 'insert_transactions',
     text: `
-      insert into transactions (signature, slot) select * from unnest($1::text[], $2::bigint[])
+      insert into transactions (signature, slot, commitment)
+      select *, $3 from unnest($1::text[], $2::bigint[])
       on conflict do nothing`,
-    values: [transactions.map(({ signature }) => signature), transactions.map(({ slot }) => slot)],
+    values: [
+      transactions.map(({ signature }) => signature),
+      transactions.map(({ slot }) => slot),
+      commitment,
+    ],
   });
   return rowCount ?? 0;
 }

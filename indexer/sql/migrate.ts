@@ -1,6 +1,9 @@
 import type pg from 'pg';
 import { type Database, inTransaction } from '../../common/postgres.ts';
-import { listMigrations, MIRROR_SCHEMA } from './schema.ts';
+import { listMigrations, MIRROR_SCHEMA, type Migration } from './schema.ts';
+
+/** By PostgreSQL's name for the SQLSTATE. */
+const DEADLOCK_DETECTED = '40P01';
 
 /** Any number that nothing else in this database locks. */
 const LOCK_KEY = 7_332_001n;
@@ -13,6 +16,9 @@ export class DatabaseTooNewError extends Error {
 /**
  * Brings the database to this release's schema: every migration that it lacks, in order, all or
  * none. Processes that start together wait for each other; the later ones find nothing to do.
+ *
+ * Processes of the release before may go on meanwhile: where they lock the same tables in another
+ * order, PostgreSQL ends one of the transactions. Ours is then run again, as theirs are.
  *
  * A mirror that was dropped, or left out of a backup, is made again, empty.
  *
@@ -28,35 +34,46 @@ export async function migrate(
   if (only && migrations.length < only.size) {
     throw new DatabaseTooNewError('It has migrations that are not known here');
   }
-  await inTransaction(pool, async (client) => {
-    await client.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
-    await client.query('create schema if not exists service');
-    await client.query(`create schema if not exists ${MIRROR_SCHEMA}`);
-    await client.query(`set local search_path = ${MIRROR_SCHEMA}`);
-    await client.query(
-      `create table if not exists service.migrations (
+  for (;;) {
+    try {
+      return await inTransaction(pool, (client) => applyMissing(client, { all, migrations }));
+    } catch (error) {
+      if ((error as pg.DatabaseError).code !== DEADLOCK_DETECTED) throw error;
+    }
+  }
+}
+
+async function applyMissing(
+  client: pg.ClientBase,
+  { all, migrations }: Record<'all' | 'migrations', readonly Migration[]>,
+): Promise<void> {
+  await client.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
+  await client.query('create schema if not exists service');
+  await client.query(`create schema if not exists ${MIRROR_SCHEMA}`);
+  await client.query(`set local search_path = ${MIRROR_SCHEMA}`);
+  await client.query(
+    `create table if not exists service.migrations (
          id integer constraint migrations_pkey primary key,
          applied_at timestamptz not null default now()
        )`,
-    );
-    const { rows } = await client.query<{ id: number }>('select id from service.migrations');
-    const applied = new Set(rows.map(({ id }) => id));
-    assertKnown(rows, all);
-    // Only the other schema is backed up, and that says of the mirror's migrations too that they are
-    // applied. The mirror has all of its tables or none: one database transaction makes them.
-    const { rowCount: mirrorTables } = await client.query(
-      'select from pg_tables where schemaname = $1 limit 1',
-      [MIRROR_SCHEMA],
-    );
-    for (const { id, isOfMirror, read } of migrations) {
-      const isLost = isOfMirror && mirrorTables === 0;
-      if (applied.has(id) && !isLost) continue;
-      await client.query(await read());
-      await client.query('insert into service.migrations (id) values ($1) on conflict do nothing', [
-        id,
-      ]);
-    }
-  });
+  );
+  const { rows } = await client.query<{ id: number }>('select id from service.migrations');
+  const applied = new Set(rows.map(({ id }) => id));
+  assertKnown(rows, all);
+  // Only the other schema is backed up, and that says of the mirror's migrations too that they are
+  // applied. The mirror has all of its tables or none: one database transaction makes them.
+  const { rowCount: mirrorTables } = await client.query(
+    'select from pg_tables where schemaname = $1 limit 1',
+    [MIRROR_SCHEMA],
+  );
+  for (const { id, isOfMirror, read } of migrations) {
+    const isLost = isOfMirror && mirrorTables === 0;
+    if (applied.has(id) && !isLost) continue;
+    await client.query(await read());
+    await client.query('insert into service.migrations (id) values ($1) on conflict do nothing', [
+      id,
+    ]);
+  }
 }
 
 /** How many of this release's migrations a database has, and how many it lacks; changes nothing. */

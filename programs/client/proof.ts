@@ -1,10 +1,27 @@
 import { base64urlnopad } from '@scure/base';
+import type { Keypair } from '@solana/web3.js';
+import { sign } from '#crypto';
 import { PublicKey } from '#publicKey';
 import { PROOF_PREFIX, RECEIPT_PREFIX } from './generated/constants.ts';
 import { spellingOf, tryDecodeBase58 } from './keys.ts';
 import { concatBytes, utf8, viewOf } from './platform/bytes.ts';
 
 export { sign, verifySignature } from '#crypto';
+
+/** Signs with a key that it does not show: a hardware security module, or a key service. */
+export interface MessageSigner {
+  readonly publicKey: PublicKey;
+  /** @returns the ed25519 signature (64 bytes) of the message itself */
+  signMessage(message: Uint8Array): Promise<Uint8Array>;
+}
+
+/** Whoever signs for a process by itself: a key in memory, or one kept elsewhere. */
+export type KeyHolder = Keypair | MessageSigner;
+
+/** An ed25519 signature (64 bytes) by either. @throws what the key's keeper throws */
+export async function signBy(message: Uint8Array, holder: KeyHolder): Promise<Uint8Array> {
+  return 'secretKey' in holder ? sign(message, holder) : holder.signMessage(message);
+}
 
 const HASH_BYTES = 32;
 const SIGNATURE_BYTES = 64;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { type StartedProcess, startProcess } from '../childProcess.ts';
+import { MACHINE_ENVIRONMENT, type StartedProcess, startProcess } from '../childProcess.ts';
 import type { TestLedger } from '../ledger/ledger.ts';
 import { startIndexerInProcess as startInside, type TestIndexer } from './inProcessIndexer.ts';
 
@@ -38,7 +38,7 @@ export async function runIndexer(ledger: TestLedger, databaseUrl: string): Promi
   const path = fileURLToPath(new URL(`../../${MAIN}`, import.meta.url));
   const environment = await environmentFor(ledger, databaseUrl);
   const child = spawn(process.execPath, [path], {
-    env: { SVC_PARENT_PID: String(process.pid), ...environment },
+    env: { ...MACHINE_ENVIRONMENT, SVC_PARENT_PID: String(process.pid), ...environment },
     stdio: 'ignore',
   });
   const [code] = await once(child, 'exit');

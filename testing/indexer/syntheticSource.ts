@@ -1,9 +1,12 @@
+import { hash } from 'node:crypto';
 import type { LedgerEvent, LedgerEventData, LedgerTransaction } from '../../indexer/fold/event.ts';
 import type { LedgerSource, ListedTransaction } from '../../indexer/source/source.ts';
 
 /** A history of any length, computed when it is read, so that it takes no memory. */
 interface SyntheticSource extends LedgerSource {
   readonly transactions: number;
+  /** The transaction at this place, counted from the oldest. */
+  at(index: number): ListedTransaction;
   /** The number of calls of `list`. */
   readonly questions: number;
 }
@@ -12,12 +15,19 @@ export const EVENTS_PER_TRANSACTION = 5;
 /** Several transactions share a slot, as on a busy ledger. */
 const TRANSACTIONS_PER_SLOT = 4;
 const NOBODY = '11111111111111111111111111111111';
-const WALLET = 'a wallet';
-const CREDIT_ACCOUNT = 'its credit account';
+const SOMEBODY = 'a wallet';
 const WORKER = 'a worker';
 const BOUGHT_CREDITS = 10n ** 12n;
 const LOCKED_CREDITS = 8n;
 const CHARGED_CREDITS = 3n;
+
+/** How much of a ledger's sizes a history has. */
+interface Shape {
+  /** Each of the first transactions has one buy credits; they then take turns. 1 by default. */
+  readonly wallets?: number;
+  /** Whether addresses and signatures are as long as a ledger's, and in no order. */
+  readonly isFullLength?: boolean;
+}
 
 /**
  * A wallet buys credits and a worker registers. Each further transaction locks, proves, settles and
@@ -25,16 +35,21 @@ const CHARGED_CREDITS = 3n;
  *
  * @param transactions the number of transactions, including the first
  */
-export function createSyntheticSource(transactions: number): SyntheticSource {
+export function createSyntheticSource(
+  transactions: number,
+  { wallets = 1, isFullLength = false }: Shape = {},
+): SyntheticSource {
   let questions = 0;
+  const { signatureOf, transactionOf } = createHistory(wallets, isFullLength);
   const listed = (index: number): ListedTransaction => ({
-    signature: `synthetic-${index}`,
+    signature: signatureOf(index),
     slot: slotOf(index),
     failed: false,
   });
   const newestSlot = async () => slotOf(transactions - 1);
   return {
     transactions,
+    at: listed,
     get questions() {
       return questions;
     },
@@ -57,30 +72,72 @@ function slotOf(index: number): bigint {
 }
 
 function indexOf(signature: string): number {
-  return Number(signature.slice('synthetic-'.length));
+  return Number(signature.slice(signature.lastIndexOf('-') + 1));
 }
 
-function transactionOf(
-  index: number,
-  place: { signature: string; slot: bigint },
-): LedgerTransaction {
-  const data = index === 0 ? opening(place.slot) : life(index - 1, place.slot);
-  const events = data.map(
-    (event, position): LedgerEvent => ({
-      ...place,
-      ...event,
-      instructionIndex: position,
-      innerIndex: 0,
-    }),
-  );
-  return { ...place, events };
+const ADDRESS_CHARACTERS = 44;
+const SIGNATURE_CHARACTERS = 88;
+
+/** As long as the ledger's base58, and as random. */
+function spell(name: string, characters: number): string {
+  return hash('sha512', name).slice(0, characters);
+}
+
+function createHistory(wallets: number, isFullLength: boolean) {
+  const address = (name: string) => (isFullLength ? spell(name, ADDRESS_CHARACTERS) : name);
+  const accountOf = (number: number) => {
+    const suffix = wallets === 1 ? '' : ` ${number}`;
+    return {
+      creditAccount: address(`its credit account${suffix}`),
+      wallet: address(`${SOMEBODY}${suffix}`),
+    };
+  };
+
+  function signatureOf(index: number): string {
+    const name = `synthetic-${index}`;
+    if (!isFullLength) return name;
+    const end = `-${index}`;
+    return spell(name, SIGNATURE_CHARACTERS - end.length) + end;
+  }
+
+  function eventsOf(index: number, slot: bigint): LedgerEventData[] {
+    if (index < wallets) {
+      const events = opening(accountOf(index), slot);
+      return index === 0 ? [...events, registration(slot)] : events;
+    }
+    const number = index - wallets;
+    const turn = Math.floor(number / wallets);
+    const account = accountOf(number % wallets);
+    return life({ number, turn, account, job: address(`job ${number}`) }, slot);
+  }
+
+  function transactionOf(
+    index: number,
+    place: { signature: string; slot: bigint },
+  ): LedgerTransaction {
+    const events = eventsOf(index, place.slot).map(
+      (event, position): LedgerEvent => ({
+        ...place,
+        ...event,
+        instructionIndex: position,
+        innerIndex: 0,
+      }),
+    );
+    return { ...place, events };
+  }
+
+  return { signatureOf, transactionOf };
+}
+
+interface Account {
+  readonly creditAccount: string;
+  readonly wallet: string;
 }
 
 const NO_LIMITS = { limitPerJobCredits: '0', limitPerDayCredits: '0' };
 
-function opening(slot: bigint): LedgerEventData[] {
+function opening(account: Account, slot: bigint): LedgerEventData[] {
   const time = { slot: `${slot}`, unixTime: `${slot}` };
-  const account = { creditAccount: CREDIT_ACCOUNT, wallet: WALLET };
   return [
     {
       name: 'CreditOpened',
@@ -92,40 +149,45 @@ function opening(slot: bigint): LedgerEventData[] {
         ...time,
         ...account,
         creditSequence: '2',
-        buyer: WALLET,
+        buyer: account.wallet,
         credits: `${BOUGHT_CREDITS}`,
         availableCredits: `${BOUGHT_CREDITS}`,
         lockedCredits: '0',
       },
     },
-    {
-      name: 'WorkerRegistered',
-      data: {
-        ...time,
-        worker: WORKER,
-        workerSequence: '1',
-        authority: WALLET,
-        proofKey: WALLET,
-        payout: WALLET,
-        endpoint: 'http://127.0.0.1:9',
-      },
-    },
   ];
 }
 
+function registration(slot: bigint): LedgerEventData {
+  return {
+    name: 'WorkerRegistered',
+    data: {
+      ...{ slot: `${slot}`, unixTime: `${slot}`, worker: WORKER, workerSequence: '1' },
+      ...{ authority: SOMEBODY, proofKey: SOMEBODY, payout: SOMEBODY },
+      endpoint: 'http://127.0.0.1:9',
+    },
+  };
+}
+
 const NOTHING_VOIDED = {
-  voidedWorker: WALLET,
+  voidedWorker: SOMEBODY,
   voidedAttempt: 0,
   voidedOutputHash: '0'.repeat(64),
 };
 
-/** @param number counts the jobs from 0 */
-function life(number: number, slot: bigint): LedgerEventData[] {
+/**
+ * @param of.number counts the jobs from 0
+ * @param of.turn counts those of the account
+ */
+function life(
+  of: { number: number; turn: number; account: Account; job: string },
+  slot: bigint,
+): LedgerEventData[] {
+  const { number, turn, account } = of;
   const time = { slot: `${slot}`, unixTime: `${slot}` };
   const jobId = number.toString(16).padStart(32, '0');
-  const job = { ...time, job: `job ${number}`, jobId };
-  const account = { creditAccount: CREDIT_ACCOUNT, wallet: WALLET };
-  const before = BOUGHT_CREDITS - BigInt(number) * CHARGED_CREDITS;
+  const job = { ...time, job: of.job, jobId };
+  const before = BOUGHT_CREDITS - BigInt(turn) * CHARGED_CREDITS;
   const answer = { outputHash: jobId.repeat(2), promptTokens: 10, completionTokens: 600 };
   return [
     {
@@ -134,8 +196,8 @@ function life(number: number, slot: bigint): LedgerEventData[] {
         ...job,
         ...account,
         jobSequence: 1,
-        creditSequence: `${2 * number + 3}`,
-        controller: WALLET,
+        creditSequence: `${2 * turn + 3}`,
+        controller: account.wallet,
         model: 'a model',
         modelId: 'model',
         tier: 'standard',
@@ -148,7 +210,7 @@ function life(number: number, slot: bigint): LedgerEventData[] {
         jobTimeoutSeconds: 120,
         disputeWindowSeconds: 60,
         arbitrationWindowSeconds: 86_400,
-        rentPayer: WALLET,
+        rentPayer: account.wallet,
         vouched: true,
         lockedCredits: `${LOCKED_CREDITS}`,
         availableCredits: `${before - LOCKED_CREDITS}`,
@@ -172,10 +234,10 @@ function life(number: number, slot: bigint): LedgerEventData[] {
         ...account,
         ...answer,
         jobSequence: 4,
-        creditSequence: `${2 * number + 4}`,
+        creditSequence: `${2 * turn + 4}`,
         worker: WORKER,
         workerSequence: `${number + 2}`,
-        settledBy: WALLET,
+        settledBy: account.wallet,
         countedTokens: 600,
         chargedCredits: `${CHARGED_CREDITS}`,
         returnedCredits: `${LOCKED_CREDITS - CHARGED_CREDITS}`,
@@ -193,7 +255,7 @@ function life(number: number, slot: bigint): LedgerEventData[] {
     },
     {
       name: 'JobClosed',
-      data: { ...job, jobSequence: 5, rentPayer: WALLET, rentLamports: '1' },
+      data: { ...job, jobSequence: 5, rentPayer: account.wallet, rentLamports: '1' },
     },
   ];
 }

@@ -95,7 +95,7 @@ export async function createWebhookScene(): Promise<WebhookScene> {
     async applyAndAnnounce(transactions, as = announcer) {
       for (const transaction of transactions) {
         await inTransaction(pool, (client) =>
-          applyTransaction(client, transaction, addresses, as.announce),
+          applyTransaction(client, transaction, addresses, { notify: as.announce }),
         );
       }
     },

@@ -72,6 +72,9 @@ export async function setClockSeconds(connection: Connection, unixSeconds: bigin
   await callLedger(connection.rpcEndpoint, 'localnet_setClock', [{ unixMs }]);
 }
 
+/** So short that a test can wait until a transaction has expired. */
+export const BLOCKHASH_MS = 3_000;
+
 /** A ledger for one test file, with only the program deployed. */
 export interface TestLedger {
   rpcUrl: string;
@@ -90,14 +93,23 @@ export interface TestLedger {
  *
  * @param options.slotMs the time between two blocks; by default the shortest that works
  * @param options.confirmSlots the slots after which a block is confirmed; by default at once
+ * @param options.elf another release of the program; by default the committed one
  */
-export async function startLedger(
-  options: { slotMs?: number; confirmSlots?: number } = {},
-): Promise<TestLedger> {
+export async function startLedger({
+  elf,
+  ...options
+}: {
+  slotMs?: number;
+  confirmSlots?: number;
+  elf?: Uint8Array;
+} = {}): Promise<TestLedger> {
   const payer = Keypair.generate();
+  const escrow = withEscrow({ payer: payer.publicKey });
   const { rpcUrl, wsUrl, close } = await startLocalnet({
+    blockhashMs: BLOCKHASH_MS,
     ...options,
-    ...withEscrow({ payer: payer.publicKey }),
+    ...escrow,
+    ...(elf && { programs: escrow.programs?.map((program) => ({ ...program, elf })) ?? [] }),
     isDevelopment: true,
   });
   const connection = new Connection(rpcUrl, { wsEndpoint: wsUrl, commitment: 'confirmed' });

@@ -1,5 +1,5 @@
+import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { expect } from '@jest/globals';
 import { Keypair, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import OpenAI from 'openai';
@@ -45,6 +45,8 @@ export interface RunningService {
   wallet: Keypair;
   /** The key that decides disputes. */
   arbiter: Keypair;
+  /** The gateway's cold key. */
+  gatewayOperator: Keypair;
   /** The gateway's, with which the API settles. */
   hotSigner: Keypair;
   /** The program's authority. */
@@ -198,6 +200,7 @@ export async function startRunningService({
     untilDispatched: (count) => untilJobs((found) => found.filter(isUnderWay).length === count),
     wallet: opened.wallet,
     arbiter: opened.arbiter,
+    gatewayOperator: opened.gatewayOperator,
     hotSigner: opened.hotSigner,
     operator: opened.operator,
     model: opened.model,
@@ -283,7 +286,10 @@ async function until<Found>(
   }
 }
 
-async function expectConserved({ connection }: TestLedger): Promise<void> {
+/** The conservation equation on the accounts, to the base unit. */
+export async function expectConserved({
+  connection,
+}: Pick<TestLedger, 'connection'>): Promise<void> {
   const commitment = 'confirmed' as const;
   const accounts = await fetchAllCreditAccounts(connection, { commitment });
   const workers = await fetchAllWorkers(connection, { commitment });
@@ -295,5 +301,5 @@ async function expectConserved({ connection }: TestLedger): Promise<void> {
   );
   const claimable = workers.reduce((sum, { data }) => sum + data.claimableBaseUnits, 0n);
   const unpaid = treasury?.unpaidBaseUnits ?? 0n;
-  expect(vault.amount).toBe(BASE_UNITS_PER_CREDIT * credits + claimable + unpaid);
+  assert.equal(vault.amount, BASE_UNITS_PER_CREDIT * credits + claimable + unpaid);
 }

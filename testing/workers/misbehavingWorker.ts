@@ -179,7 +179,7 @@ function createFaultyEngine(mode: () => WorkerMode): Engine {
 }
 
 function corruptProof(mode: WorkerMode, signProof: SignProof): SignProof {
-  return (outcome) => {
+  return async (outcome) => {
     switch (mode) {
       case 'wrong_hash':
         return signProof({ ...outcome, outputHash: sha256('another text') });
@@ -188,7 +188,7 @@ function corruptProof(mode: WorkerMode, signProof: SignProof): SignProof {
       case 'inflates_count':
         return signProof({ ...outcome, completionTokens: outcome.completionTokens * 10 });
       case 'forged_signature': {
-        const proof = signProof(outcome);
+        const proof = await signProof(outcome);
         const signature = Buffer.from(proof.signature, 'base64');
         signature.writeUInt8(signature.readUInt8(0) ^ 1, 0);
         return { ...proof, signature: signature.toString('base64') };

@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Keypair } from '@solana/web3.js';
 import { type CompletionServices, createCompletions } from '../../api/jobs/completion.ts';
 import type { Escrow, JobEnd } from '../../api/jobs/job.ts';
+import type { WorkerTask } from '../../api/workers/client.ts';
+import { WorkerFailedError } from '../../api/workers/events.ts';
 import { createLogger } from '../../common/logger.ts';
 import { delay } from '../../common/wait.ts';
 import { proofMessage, sign } from '../../programs/client/proof.ts';
@@ -28,14 +30,14 @@ const proven = {
   outputHash: createHash('sha256').update('a text').digest(),
   ...{ promptTokens: 1, completionTokens: 2 },
 };
-const proof = {
+const proofOf = (attempt: number) => ({
   ...proven,
   signature: sign(
-    proofMessage({ programId, job: job.address, worker, attempt: 1, ...proven }),
+    proofMessage({ programId, job: job.address, worker, attempt, ...proven }),
     proofKey,
   ),
-};
-const answer = { text: 'a text', proof };
+});
+const answer = { text: 'a text', proof: proofOf(1) };
 
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] }));
 afterEach(() => void jest.useRealTimers());
@@ -50,13 +52,22 @@ async function deliver(options: {
   refund?: () => Promise<JobEnd>;
   /** Told of each step as it is made. */
   onStep?: (step: string) => void;
+  /** Another worker that breaks off after its first word. */
+  firstWorker?: string;
+  observeStage?: CompletionServices['observeStage'];
+  observeFirstToken?: CompletionServices['observeFirstToken'];
 }) {
   const { isStream, settle, mirrored = never, store = async () => undefined } = options;
   const { onStep = () => undefined } = options;
-  async function* ask() {
+  const addresses = [options.firstWorker ?? [], worker.toBase58()].flat();
+  async function* ask({ attempt, workerAddress }: WorkerTask) {
+    if (workerAddress === options.firstWorker) {
+      yield [{ type: 'content', text: 'another' }];
+      throw new WorkerFailedError('engine_failed');
+    }
     yield [
       { type: 'content', text: 'a text' },
-      { type: 'proof', proof },
+      { type: 'proof', proof: proofOf(attempt) },
     ];
   }
   const completions = createCompletions({
@@ -69,15 +80,16 @@ async function deliver(options: {
     programId,
     catalog: { find: () => model },
     directory: {
+      active: () => addresses.map((address) => ({ address })),
       reserve: async () => ({
-        worker: { address: worker.toBase58(), endpoint: '', proof_key: proofKey.publicKey },
+        worker: { address: addresses.shift(), endpoint: '', proof_key: proofKey.publicKey },
         ...{ observeFirstToken: () => undefined, succeeded: () => undefined },
-        release: () => undefined,
+        ...{ failed: () => undefined, release: () => undefined },
       }),
     },
     escrow: {
       ...{ draft: () => ({ id: job.id }), lock: async () => job, acknowledge: () => undefined },
-      ...{ settle, refund: options.refund },
+      ...{ settle, refund: options.refund, undeliveredProof: async () => undefined },
     },
     tokens: { output: async () => options.outputTokens ?? 2 },
     watch: { waitFor: mirrored, hint: () => undefined },
@@ -91,13 +103,13 @@ async function deliver(options: {
       }),
     },
     workers: { submit: ask },
-    signReceipt: () => {
+    signReceipt: async () => {
       onStep('receipt');
       return 'a receipt';
     },
-    observeStage: () => undefined,
     observeJob: () => undefined,
-    observeFirstToken: () => undefined,
+    observeStage: options.observeStage ?? (() => undefined),
+    observeFirstToken: options.observeFirstToken ?? (() => undefined),
     publicUrl: 'https://api.example.com',
   } as unknown as CompletionServices);
   const { response, told } = createResponse(onStep);
@@ -126,6 +138,7 @@ function createResponse(onStep: (step: string) => void) {
     told ??= {
       settlementTx: headers['x-svc-settlement-tx'] ?? null,
       creditsRemaining: headers['x-svc-credits-remaining'] ?? null,
+      worker: headers['x-svc-worker'],
       afterMs: Math.round(performance.now() - startedMs),
     };
   };
@@ -137,6 +150,7 @@ function createResponse(onStep: (step: string) => void) {
       Object.assign(headers, more.length === 2 ? { [more[0]]: more[1] } : more[0]);
       return response;
     },
+    removeHeader: (name: string) => void delete headers[name],
     ...{ type: () => response, status: () => response },
     write: (text: string) => text.includes('[DONE]') && onStep('finish'),
     json({ error }: { error: { code: string; details: object } }) {
@@ -160,6 +174,29 @@ describe('the token count of a settlement', () => {
       counted,
       expect.objectContaining({ kept: expect.any(Promise) }),
     );
+  });
+});
+
+describe('an answer of a second worker, after the first broke off', () => {
+  it('names the second, and measures the first token of each', async () => {
+    const observeFirstToken = jest.fn<CompletionServices['observeFirstToken']>();
+    const settle = async () => SETTLED;
+    const given = { isStream: false, settle, firstWorker: 'the first', observeFirstToken };
+    expect(await deliver(given)).toMatchObject({ worker: worker.toBase58() });
+    const measured = observeFirstToken.mock.calls.map(([token]) => token.worker);
+    expect(measured).toEqual(['the first', worker.toBase58()]);
+  });
+});
+
+describe('the stages of a request', () => {
+  it('are measured in milliseconds', async () => {
+    const observeStage = jest.fn<CompletionServices['observeStage']>();
+    const settle = () => delay(1_500).then(() => SETTLED);
+    const mirrored = () => delay(250).then(() => ({ available_credits: 7n }));
+    await deliver({ isStream: false, settle, mirrored, observeStage });
+    expect(Object.fromEntries(observeStage.mock.calls)).toEqual({
+      ...{ lock: 0, worker: 0, settle: 1_500, mirror: 250 },
+    });
   });
 });
 

@@ -66,13 +66,13 @@ describe('a complete answer', () => {
 
   it('is not proven when its proof is of another text', async () => {
     expect((await attempt(proofOf('Good morning.'))).end).toMatchObject({
-      ...{ kind: 'failed', reason: 'output_mismatch', hasText: true },
+      ...{ kind: 'failed', reason: 'output_mismatch', hasBegun: true },
     });
   });
 
   it('is not proven without any text', async () => {
     expect((await attempt(proofOf(''), '')).end).toMatchObject({
-      ...{ kind: 'failed', reason: 'empty_output', hasText: false },
+      ...{ kind: 'failed', reason: 'empty_output', hasBegun: false },
     });
   });
 

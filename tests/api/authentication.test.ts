@@ -115,8 +115,10 @@ describe.each(forms)('a request%s under a cached key', (_form, headers) => {
   });
 
   it('is refused exactly while its key is suspended, with the reason', async () => {
-    await suspendKey(database.pool, wallet, 'a chargeback');
-    expect(await message({ headers })).toBe('The API key is suspended: a chargeback.');
+    await suspendKey(database.pool, wallet, 'A chargeback on Monday.');
+    expect(await message({ headers })).toBe(
+      'The API key is suspended: A chargeback on Monday. The operator of this service can reinstate it.',
+    );
     expect([await ask({ headers }), await claims()]).toEqual(['key_suspended', 0]);
     await reinstateKey(database.pool, wallet);
     expect(await ask({ headers })).toBe(wallet);
@@ -180,7 +182,7 @@ describe('GET /v1/jobs', () => {
     const response = await fetch(`${app.url}/v1/jobs?cursor=x`, { headers });
     expect([response.status, await response.json()]).toMatchObject([
       400,
-      { error: { param: 'cursor', message: "Invalid value for 'cursor': is not known." } },
+      { error: { param: 'cursor', message: "There is no parameter 'cursor' here." } },
     ]);
   });
 });

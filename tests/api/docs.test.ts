@@ -4,13 +4,45 @@ import { request } from 'undici';
 import { buildDocument } from '../../api/docs/document.ts';
 import { html, renderGuide } from '../../api/docs/page.ts';
 import { errorTable } from '../../api/http/contracts/errors.ts';
+import type { Catalog } from '../../api/jobs/catalog.ts';
+import type { ModelRow } from '../../api/sql/workers.ts';
+import type { WorkerDirectory } from '../../api/workers/directory.ts';
+import { PUBLISHED } from '../../cli/program.ts';
+import { VERBS } from '../../cli/verbs.ts';
 import { serveApp } from './serveApp.ts';
 
-const paths = ['/docs', '/docs/errors', '/docs/webhooks', '/docs/verify'];
+const paths = [
+  ...['/docs', '/docs/models', '/docs/reference', '/docs/errors'],
+  ...['/docs/clients', '/docs/webhooks', '/docs/verify'],
+];
+const NOW_SECONDS = 1_800_000_000n;
+const costly = {
+  id: 'costly-70b',
+  address: 'of the costly one',
+  tier: 'max',
+  credits_per_request: 43,
+  credits_per_1k_tokens: 21,
+  context_window_tokens: 131_072,
+  long_completion_threshold_tokens: 500,
+  parameters: '70B',
+  owned_by: 'Somebody',
+  created_at: 1_700_000_000n,
+  retires_at: null,
+} as unknown as ModelRow;
+const unhosted = { ...costly, id: 'unhosted-1b', address: 'of the other one' };
 let app: Awaited<ReturnType<typeof serveApp>>;
 
 beforeAll(async () => {
-  app = await serveApp();
+  app = await serveApp({
+    nowSeconds: () => NOW_SECONDS,
+    catalog: {
+      medianLatencies: async () => new Map([['costly-70b', 310]]),
+      list: () => [costly, unhosted],
+    } as unknown as Catalog,
+    directory: {
+      active: (address: string) => (address === costly.address ? [{}, {}] : []),
+    } as unknown as WorkerDirectory,
+  });
 });
 
 afterAll(() => app.close());
@@ -63,7 +95,8 @@ describe.each(paths)('the page %s', (path) => {
   it('links only to pages and headings that exist [surface.docs]', async () => {
     const { text } = await read(path);
     const links = [...text.matchAll(/ href="([^"]+)"/g)].map(([, href = '']) => href);
-    const inside = links.filter((href) => !/^https:/.test(href));
+    // The web app is served apart.
+    const inside = links.filter((href) => !/^https:|^\/console/.test(href));
 
     expect(inside.length).toBeGreaterThan(3);
     for (const href of inside) {
@@ -82,6 +115,30 @@ describe.each(paths)('the page %s', (path) => {
 });
 
 describe('the documentation', () => {
+  it('begins with the path from a wallet to a receipt, with the own address in its commands', async () => {
+    const { text } = await read('/docs');
+    expect(anchorsOf(text).filter((anchor) => /^\d/.test(anchor ?? ''))).toEqual([
+      ...['1-a-wallet', '2-credits', '3-a-key', '4-the-first-call', '5-the-receipt'],
+    ]);
+    expect(text).toContain('export BASE_URL=https://api.example.com API_KEY=');
+  });
+
+  it('shows the prices of the models that are hosted now', async () => {
+    const { text, headers } = await read('/docs/models');
+    expect(headers.get('cache-control')).toBe('public, max-age=10');
+    expect(text).toMatch(/costly-70b.*<td>43<br><small>0\.43<.*<td>21<.*310 ms/s);
+    expect(text).not.toContain('unhosted-1b');
+  });
+
+  it.each(paths)('names no command of the operator to customers on the page %s', async (path) => {
+    const { text } = await read(path);
+    for (const [verb] of VERBS) {
+      if (!PUBLISHED.some(([published]) => published === verb)) {
+        expect(text).not.toContain(`svc ${verb}`);
+      }
+    }
+  });
+
   it('serves the OpenAPI document as JSON', async () => {
     const { text, headers } = await read('/openapi.json');
 
@@ -92,7 +149,7 @@ describe('the documentation', () => {
   });
 
   it('shows every endpoint and event of the document', async () => {
-    const { text } = await read('/docs');
+    const { text } = await read('/docs/reference');
     const { paths: described, webhooks } = buildDocument('https://api.example.com');
 
     for (const path of Object.keys(described)) expect(text).toContain(`<code>${path}</code>`);

@@ -95,7 +95,7 @@ async function answer(
   let end: UnprovenEnd | undefined;
   for await (const event of dispatch(services, dispatchable)) {
     if (event.type === 'started') started.push(event.attempt);
-    if (event.type === 'text') delivered.push(...event.pieces);
+    if (event.type === 'text') delivered.push(...event.pieces.map(({ text }) => text));
     if (event.type === 'discarded') discarded.push(delivered.length);
     if (event.type === 'unproven') end = event.end;
   }
@@ -115,7 +115,7 @@ async function answer(
 describe('a job with failing workers', () => {
   it('is dispatched to three workers, each as a new attempt', async () => {
     const { end, attempts } = await answer([[], [], [], []]);
-    expect(end).toMatchObject({ kind: 'failed', hasText: false });
+    expect(end).toMatchObject({ kind: 'failed', hasBegun: false });
     expect(attempts).toEqual([1, 2, 3]);
   });
 
@@ -183,7 +183,7 @@ describe('a job with failing workers', () => {
 
   it('is not dispatched again after the first text of a stream, so that two answers never mix', async () => {
     const { end, delivered, attempts } = await answer([[], ['Hel', 'lo'], ['Good morning']]);
-    expect(end).toMatchObject({ kind: 'failed', reason: 'worker_error', hasText: true });
+    expect(end).toMatchObject({ kind: 'failed', reason: 'worker_error', hasBegun: true });
     expect(delivered).toEqual(['Hel', 'lo']);
     expect(attempts).toEqual([1, 2]);
   });
@@ -225,7 +225,7 @@ describe('a worker that was silent for too long', () => {
     return { end, taken, delivered };
   }
   const taken = ['worker 0', 'worker 1'];
-  const end = { kind: 'failed', hasText: true, cause: 'engine_failed' };
+  const end = { kind: 'failed', hasBegun: true, cause: 'engine_failed' };
 
   it.each(['before', 'just when'] as const)(
     'keeps the job when its text comes %s another worker is reserved, which is then released',
@@ -234,8 +234,42 @@ describe('a worker that was silent for too long', () => {
     },
   );
 
+  it('and then fails keeps no place that comes free for it only later', async () => {
+    const { promise: free, resolve: hasPlace } = Promise.withResolvers<void>();
+    let asked = 0;
+    async function* ask(): AsyncGenerator<readonly WorkerEvent[]> {
+      asked += 1;
+      if (asked === 1) {
+        await jest.advanceTimersByTimeAsync(IDLE_MS);
+        void nextTurn()
+          .then(nextTurn)
+          .then(() => hasPlace());
+      }
+      throw new WorkerFailedError('engine_failed');
+    }
+    const workers = { submit: ask } as unknown as DispatchServices['workers'];
+    const { taken: places, attempts } = await answer([[], [], []], { workers, free });
+    expect(places).toEqual(['worker 0', 'worker 1', 'worker 2']);
+    expect(asked).toBe(2);
+    expect(attempts).toEqual([]);
+  });
+
   it('is ignored once another worker has the job', async () => {
     expect(await speakUp('after')).toMatchObject({ end, taken, delivered: ['Good morning'] });
+  });
+});
+
+describe('a worker that reports an empty answer', () => {
+  it.each([
+    ['has given one', [], 'empty_output'],
+    ['has failed after its first text', ['Hello'], 'worker_error'],
+  ])('%s: as the ledger then says', async (_what, texts, reason) => {
+    async function* ask() {
+      for (const text of texts) yield [{ type: 'content', text }];
+      throw new WorkerFailedError('empty_output');
+    }
+    const workers = { submit: ask } as unknown as DispatchServices['workers'];
+    expect((await answer([[]], { workers })).end).toMatchObject({ kind: 'failed', reason });
   });
 });
 
@@ -358,7 +392,7 @@ describe('a worker that stands still', () => {
     expect(talker.isStopped()).toBe(false);
     await clock.advance(1);
     const { end, attempts } = await ending;
-    expect(end).toMatchObject({ kind: 'failed', cause: 'silent', hasText: true });
+    expect(end).toMatchObject({ kind: 'failed', cause: 'silent', hasBegun: true });
     expect(attempts).toEqual([]);
   });
 
@@ -390,12 +424,33 @@ describe('a worker that stands still', () => {
     },
   );
 
+  it('ends a stream 20 s after its last thought: no other worker follows', async () => {
+    const { clock, talker, ending } = begin({ isStream: true, others: 1 });
+    await clock.advance(15);
+    await talker.say({ type: 'reasoning', text: 'Hm.' });
+    await clock.advance(19);
+    expect(talker.isStopped()).toBe(false);
+    await clock.advance(1);
+    const { end, started } = await ending;
+    expect(end).toMatchObject({ kind: 'failed', cause: 'silent', hasBegun: true });
+    expect(started).toEqual([1]);
+  });
+
+  it('gives a plain request to another worker, also after its first thought', async () => {
+    const { clock, talker, ending } = begin({ isStream: false, others: 1 });
+    await talker.say({ type: 'reasoning', text: 'Hm.' });
+    await clock.advance(40);
+    const { discarded, started } = await ending;
+    expect(started).toEqual([1, 2]);
+    expect(discarded).toEqual([1]);
+  });
+
   it.each([true, false])(
     'ends the job after 20 s without any word (stream: %s)',
     async (isStream) => {
       const { clock, ending } = begin({ isStream });
       await clock.advance(20);
-      expect((await ending).end).toMatchObject({ cause: 'silent', hasText: false });
+      expect((await ending).end).toMatchObject({ cause: 'silent', hasBegun: false });
     },
   );
 
@@ -413,7 +468,7 @@ describe('a worker that stands still', () => {
     const { end, discarded, started } = await ending;
     expect(started).toEqual([1, 2]);
     expect(discarded).toEqual([1]);
-    expect(end).toMatchObject({ cause: 'silent', hasText: true });
+    expect(end).toMatchObject({ cause: 'silent', hasBegun: true });
   });
 
   it.each([

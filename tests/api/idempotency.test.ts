@@ -48,7 +48,7 @@ beforeEach(async () => {
   statuses = new Map();
   orphans = [];
   orphansEnd = 'failed';
-  await pool.query('truncate service.idempotent_requests');
+  await pool.query('truncate service.idempotent_requests, service.answer_copies');
   idempotency = createIdempotency(parts());
 });
 
@@ -282,10 +282,24 @@ describe.each([
   it('is refused when its answer is ten minutes old [idempotency.replay]', async () => {
     const id = await run(first, 'settled');
     const { rows } = await pool.query(
-      `select extract(epoch from answer_expires_at - now())::float8 as left
-       from service.idempotent_requests`,
+      'select extract(epoch from expires_at - now())::float8 as left from service.answer_copies',
     );
     expect(Math.round(Number(rows[0].left) / 10) * 10).toBe(600);
+    await pool.query('update service.answer_copies set expires_at = now()');
+    expect(await refusalOf(again)).toEqual(['idempotency_key_reused', id]);
+    await deleteOldRequests(pool);
+    expect((await pool.query('select from service.answer_copies')).rowCount).toBe(0);
+  });
+
+  it('gets the answer that a release without answer_copies stored', async () => {
+    const id = await run(first, 'settled');
+    await pool.query(
+      `update service.idempotent_requests request
+       set answer = copy.answer, answer_expires_at = copy.expires_at
+       from service.answer_copies copy where copy.job_id = request.job_id`,
+    );
+    await pool.query('delete from service.answer_copies');
+    expect((await claim(again)).claim).toMatchObject({ status: 'replay', jobId: id });
     await pool.query('update service.idempotent_requests set answer_expires_at = now()');
     expect(await refusalOf(again)).toEqual(['idempotency_key_reused', id]);
   });
@@ -342,7 +356,7 @@ describe.each([
       return result;
     };
     await deleteOldRequests({ query } as Pick<pg.Pool, 'query'>);
-    expect(counts).toEqual([1_000, 1_000, 300, 1_000, 100]);
+    expect(counts).toEqual([1_000, 1_000, 300, 0, 1_000, 100]);
     const { rows } = await pool.query(
       `select count(*)::integer as left, count(answer)::integer as answers
        from service.idempotent_requests`,
@@ -405,7 +419,9 @@ describe('a request without an Idempotency-Key', () => {
 describe('the stored row of a request', () => {
   it('contains neither its key, nor its body, nor its answer in the clear [idempotency.kept-sealed]', async () => {
     await run({ key: 'a-secret-key', body: '{"prompt":"a-secret-prompt"}' }, 'settled');
-    const { rows } = await pool.query('select * from service.idempotent_requests');
+    const { rows } = await pool.query(
+      'select * from service.idempotent_requests join service.answer_copies using (job_id)',
+    );
     const bytes = Buffer.concat(
       Object.values(rows[0]).map((value) =>
         Buffer.isBuffer(value) ? value : Buffer.from(String(value)),

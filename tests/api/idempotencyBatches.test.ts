@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 beforeEach(async () => {
-  await pool.query('truncate service.idempotent_requests');
+  await pool.query('truncate service.idempotent_requests, service.answer_copies');
 });
 
 const requestOf = (place: number, jobId = `job ${place}`): NewRequest => ({
@@ -101,7 +101,7 @@ describe.each(Object.entries(forms))(
       expect(await selectRequest(pool, other)).toMatchObject({ job_id: 'job 2' });
     });
 
-    it('delete the answer of the request that they replace', async () => {
+    it('no longer have the answer of the request that they replace', async () => {
       await claim(pool, [requestOf(1, 'earlier')]);
       await store(pool, [answerOf(requestOf(1, 'earlier'))]);
       await claim(pool, [requestOf(1, 'later'), requestOf(2)]);
@@ -111,6 +111,35 @@ describe.each(Object.entries(forms))(
         answer: null,
       });
     });
+
+    it.each([
+      ['for a day after an upgrade', '23 hours', 'answer of job 1'],
+      ['no longer after that', '25 hours', null],
+      ['never in a new database', '0', null],
+    ])(
+      'store the answer also where a release without answer_copies looks, %s',
+      async (_, since, found) => {
+        const move = (back: '-' | '+') =>
+          pool.query(
+            `update service.migrations
+           set applied_at = applied_at ${back}
+             case id when 20 then $1::interval when 1 then $1::interval * 2 else '0' end`,
+            [since],
+          );
+        await claim(pool, [requestOf(1), requestOf(2)]);
+        await move('-');
+        await store(pool, [answerOf(requestOf(1)), answerOf(requestOf(2))]);
+        await move('+');
+        const { rows } = await pool.query(
+          `select convert_from(answer, 'utf8') as answer from service.idempotent_requests
+         where job_id = 'job 1'`,
+        );
+        expect(rows).toEqual([{ answer: found }]);
+        expect(await selectRequest(pool, requestOf(1))).toMatchObject({
+          answer: Buffer.from('answer of job 1'),
+        });
+      },
+    );
 
     it('store any bytes unchanged', async () => {
       const request = { ...requestOf(1), requestKey: Buffer.alloc(0), bodyHmac: randomBytes(32) };

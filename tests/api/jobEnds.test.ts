@@ -136,11 +136,23 @@ describe('failing a job', () => {
     expect(names).toEqual(['job_fail', 'job_refund']);
   });
 
-  it('is left to the keeper after twenty attempts', async () => {
-    const { context, names } = createScene([away]);
-    await expect(ended(failJob(context, job, 'worker_error'))).rejects.toThrow('job could not be');
-    expect(names).toHaveLength(20);
-  });
+  it.each([
+    ['no node answers', away],
+    ['its transactions expire', expired],
+  ])(
+    'is left to the keeper after twenty attempts, 300 ms apart, while %s',
+    async (_why, outcome) => {
+      const { context, names } = createScene([outcome]);
+      const startMs = performance.now();
+      let tookMs = 0;
+      const failing = failJob(context, job, 'worker_error').finally(() => {
+        tookMs = performance.now() - startMs;
+      });
+      await expect(ended(failing)).rejects.toThrow('job could not be');
+      expect(names).toHaveLength(20);
+      expect(tookMs).toBe(20 * 300);
+    },
+  );
 });
 
 describe('refunding a job', () => {

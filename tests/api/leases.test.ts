@@ -12,10 +12,11 @@ import {
 } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import type pg from 'pg';
+import type { ApiError } from '../../api/http/contracts/errors.ts';
 import { createIdempotency, type Idempotency, type NewClaim } from '../../api/jobs/idempotency.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { createLogger } from '../../common/logger.ts';
-import { createPool } from '../../common/postgres.ts';
+import { createPool, inTransaction } from '../../common/postgres.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
 
@@ -106,6 +107,59 @@ async function leaseSeconds(): Promise<number> {
   );
   return rows[0].left;
 }
+
+/** What a repeat is told of a running job whose lease ends so many seconds later, to the microsecond. */
+function repeatAt(secondsLeft: number) {
+  const rawBody = randomBytes(8);
+  const request = identify({
+    ...{ wallet: WALLET, apiKey: 'x', rawBody, idempotencyKey: 'a-key', retryCount: undefined },
+  });
+  const newId = () => {
+    const creditAccount = Keypair.generate().publicKey;
+    return formatJobId(createJobId({ nowMs: Date.now(), creditAccount }).bytes);
+  };
+  // For the database, a transaction is one moment.
+  return inTransaction(pool, async (client) => {
+    const failOrphan = jest.fn(async () => 'failed' as const);
+    const { claim: claimAt, close } = createIdempotency({
+      ...{ database: client, findStatus: async () => 'processing' as const, failOrphan },
+      ...{ nowMs: Date.now, logger: createLogger({ name: 'test', level: 'silent' }) },
+    });
+    await claimAt(request, newId());
+    await client.query(
+      `update service.idempotent_requests
+       set lease_expires_at = now() + make_interval(secs => $1)`,
+      [secondsLeft],
+    );
+    const told = await claimAt(request, newId()).then(
+      ({ status }) => status,
+      ({ code, options }: ApiError) => [code, options.retryAfterSeconds],
+    );
+    close();
+    return { told, orphansFailed: failOrphan.mock.calls.length };
+  });
+}
+
+describe('a repeat of a running job', () => {
+  it.each([
+    // Renewed within the last ten seconds: its process lives, and its answer may come any moment.
+    [30, 2],
+    [21, 2],
+    [20, 20],
+    [1, 1],
+    // A lease that no process of ours wrote.
+    [31, 31],
+  ])('whose lease lasts %d s more is to come back in %d s', async (secondsLeft, retryAfter) => {
+    expect(await repeatAt(secondsLeft)).toEqual({
+      told: ['idempotency_key_in_use', retryAfter],
+      orphansFailed: 0,
+    });
+  });
+
+  it('ends the job and runs anew from the moment its lease ends', async () => {
+    expect(await repeatAt(0)).toEqual({ told: 'new', orphansFailed: 1 });
+  });
+});
 
 describe('the lease of a running job', () => {
   it('is renewed every 5 s, so that a job of 100 s may still be settled', async () => {

@@ -51,7 +51,7 @@ describe('a time-out', () => {
 
 describe('a job without a charge', () => {
   const failed: UnprovenEnd = {
-    ...{ kind: 'failed', reason: 'proof_invalid', hasText: true, cause: 'proof_invalid' },
+    ...{ kind: 'failed', reason: 'proof_invalid', hasBegun: true, cause: 'proof_invalid' },
   };
 
   it.each([
@@ -71,6 +71,34 @@ describe('a job without a charge', () => {
       const told = await refunds.refund({ ...job, model: { id: 'm' } } as LockedJob, end);
       expect(fail.mock.lastCall?.[1]).toBe(reason);
       expect(told).toMatchObject({ code, options: { details: { refund_tx: 'the failure' } } });
+    },
+  );
+});
+
+describe('a job that no worker had a place for', () => {
+  it.each([
+    [undefined, 1],
+    [0, 1],
+    [1_001, 2],
+    [25_000, 25],
+    [90_000, 60],
+  ])(
+    'for %p ms is answered 503 with Retry-After: %d, of 1 to 60 whole seconds',
+    async (retryAfterMs, retryAfterSeconds) => {
+      const fail = jest.fn<Escrow['fail']>(async () => FAILURE);
+      const refunds = createRefunds({
+        escrow: { fail } as Partial<Escrow> as Escrow,
+        clock: {} as LedgerClock,
+        work: { keepGoing: (_job, going) => going, mirrored: async () => undefined },
+      });
+      const end: UnprovenEnd = {
+        ...{ kind: 'failed', reason: 'worker_error', hasBegun: false, cause: 'no_free_slot' },
+        busy: { retryAfterMs },
+      };
+      const told = await refunds.refund({ ...job, model: { id: 'm' } } as LockedJob, end);
+      expect(told).toMatchObject({ code: 'no_workers_available', options: { retryAfterSeconds } });
+      // No worker took it, so none is recorded for it.
+      expect(fail.mock.lastCall?.[2]).toEqual({ hadWorker: false });
     },
   );
 });

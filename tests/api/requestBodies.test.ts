@@ -26,6 +26,9 @@ const encoded = (text: string, encoding: BufferEncoding) =>
 const saying = (hex: string) =>
   encoded(valid.replace('hi', Buffer.from(hex, 'hex').toString('latin1')), 'latin1');
 const packed = (compressed: Buffer) => new Uint8Array(compressed);
+/** With white space behind it, so that it is no small body. */
+const large = (body: Body) =>
+  new Uint8Array(Buffer.concat([Buffer.from(body), Buffer.alloc(70_000, ' ')]));
 const gzip = { 'content-encoding': 'gzip' };
 const type = (contentType: string) => ({ 'content-type': contentType });
 
@@ -42,6 +45,9 @@ describe('a readable body', () => {
     ['in gzip', packed(gzipSync(valid)), gzip],
     ['in deflate', packed(deflateSync(valid)), { 'content-encoding': 'deflate' }],
     ['in brotli', packed(brotliCompressSync(valid)), { 'content-encoding': 'br' }],
+    ['large', large(valid), type('application/json; charset=utf8')],
+    ['large, after a byte order mark', large(`\ufeff${valid}`)],
+    ['large, in gzip', packed(gzipSync(large(valid))), gzip],
     ['with white space around it', `\r\n\t ${valid}\n`],
     ['with a field named as no field can be', bodyWith({ ['__proto__']: '{"model":7}' })],
     ['with a field that is not ours, deep as it may be', bodyWith({ x: nestedArrays(10_000) })],
@@ -80,6 +86,14 @@ describe('an unreadable body', () => {
     ['a character cut short', 'not valid UTF-8', saying('e282')],
     ['a surrogate in UTF-8', 'not valid UTF-8', saying('eda080')],
     ['a character beyond the last', 'not valid UTF-8', saying('f4908080')],
+    ['a byte of Latin-1 in a large one', 'not valid UTF-8', large(saying('ff'))],
+    ['two values in a large one', 'not valid JSON', large(`${valid}${valid}`)],
+    [
+      'a large one in Latin-1, as it says',
+      'must be utf-8',
+      large(valid),
+      type('x/y;charset=latin1'),
+    ],
     ['UTF-16', 'not valid UTF-8', encoded(`\ufeff${valid}`, 'utf16le')],
     ['UTF-16, as it says', 'must be utf-8', encoded(valid, 'utf16le'), type('x/y; charset=utf-16')],
     ['Latin-1, as it says', 'must be utf-8', valid, type('text/plain; charset=iso-8859-1')],

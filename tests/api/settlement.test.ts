@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { Keypair, type TransactionInstruction } from '@solana/web3.js';
 import type {
   Escrow,
@@ -14,7 +14,7 @@ import { type Acknowledgements, settleJob } from '../../api/ledger/settlement.ts
 import { createLogger } from '../../common/logger.ts';
 import { delay } from '../../common/wait.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
-import { WithdrawnError } from '../../programs/client/sender/outcome.ts';
+import { LedgerUnavailableError, WithdrawnError } from '../../programs/client/sender/outcome.ts';
 
 const PROOF_DUE_SECONDS = 118n;
 const address = () => Keypair.generate().publicKey;
@@ -33,9 +33,15 @@ const answer = {
 } as unknown as ProvenAnswer;
 
 /** A settlement that has to wait, and what was sent of it. */
-function createScene(state: () => ReturnType<Lease['state']> = () => 'held') {
+function createScene(
+  state: () => ReturnType<Lease['state']> = () => 'held',
+  isAway: () => boolean = () => false,
+) {
   const sent: (readonly TransactionInstruction[])[] = [];
   const exits: unknown[] = [];
+  /** When it was tried, counted from the start. */
+  const triedAtMs: number[] = [];
+  const startMs = performance.now();
   let nowSeconds = 100n;
   const context = {
     addresses: createAddresses(),
@@ -52,6 +58,8 @@ function createScene(state: () => ReturnType<Lease['state']> = () => 'held') {
     sender: {
       async send({ instructions, isWanted }: Parameters<LedgerContext['sender']['send']>[0]) {
         if (!isWanted?.()) throw new WithdrawnError('nobody waits for it');
+        triedAtMs.push(performance.now() - startMs);
+        if (isAway()) throw new LedgerUnavailableError('away', { signature: null });
         sent.push(instructions as TransactionInstruction[]);
         return { status: 'confirmed', signature: 'a settlement', slot: 1 };
       },
@@ -64,7 +72,7 @@ function createScene(state: () => ReturnType<Lease['state']> = () => 'held') {
   const pass = (seconds: bigint): void => {
     nowSeconds = seconds;
   };
-  return { end, sent, exits, keep: keeping.resolve, pass };
+  return { end, sent, exits, triedAtMs, keep: keeping.resolve, pass };
 }
 
 describe('a settlement', () => {
@@ -114,6 +122,22 @@ describe('a settlement', () => {
     pass(PROOF_DUE_SECONDS);
     expect(await end).toEqual({ status: 'overdue' });
     expect(sent).toEqual([]);
+  });
+
+  it('is tried again after 0.5, 1, 2, 4 and then each 5 s while the ledger is away', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+    let isAway = true;
+    const { end, triedAtMs, keep } = createScene(
+      () => 'held',
+      () => isAway,
+    );
+    keep();
+    await jest.advanceTimersByTimeAsync(13_000);
+    isAway = false;
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(await end).toEqual({ status: 'settled', signature: 'a settlement' });
+    expect(triedAtMs).toEqual([0, 500, 1_500, 3_500, 7_500, 12_500, 17_500]);
+    jest.useRealTimers();
   });
 
   it('becomes a failure once a repeat has its lease', async () => {

@@ -13,7 +13,7 @@ function createScene(ourTokens: number) {
   const settlements = createSettlements({
     logger,
     tokens: { output: async () => ourTokens },
-    signReceipt: () => 'a receipt',
+    signReceipt: async () => 'a receipt',
   } as unknown as Parameters<typeof createSettlements>[0]);
   return { settlements, warnings };
 }

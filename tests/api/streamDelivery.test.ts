@@ -49,9 +49,9 @@ const contentsOf = (chunk: string) =>
 describe('a stream', () => {
   it('sends the text of one event-loop turn as one chunk', async () => {
     const wire = await wireOf(async (delivery) => {
-      for (const word of ['a', 'b']) delivery.write(word);
+      for (const word of ['a', 'b']) delivery.write({ type: 'content', text: word });
       await new Promise((resolve) => setTimeout(resolve, 10));
-      delivery.write('c');
+      delivery.write({ type: 'content', text: 'c' });
       delivery.finish({ finishReason: 'stop', isTruncated: false, usage });
       delivery.settled(settlement);
     });
@@ -63,7 +63,7 @@ describe('a stream', () => {
 
   it('sends the text that comes together with an error, then the error', async () => {
     const wire = await wireOf((delivery) => {
-      delivery.write('a');
+      delivery.write({ type: 'content', text: 'a' });
       delivery.fail(new ApiError('worker_failed', 'It failed.'));
     });
     expect(wire).toMatch(/^HTTP\/1.1 200 /);

@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { formatJobId } from '../../programs/client/index.ts';
+import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { addresses, createScene, type LockedJob, OUTPUT, type Scene } from './scene.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
@@ -37,7 +38,7 @@ afterAll(async () => {
 
 /** Runs `svc` as whoever types it does, without any setting. */
 async function svc(args: string[], input = '') {
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH } });
+  const child = spawn(process.execPath, [MAIN, ...args], { env: MACHINE_ENVIRONMENT });
   child.stdin.end(input);
   const [out, error, [code]] = await Promise.all([
     text(child.stdout),

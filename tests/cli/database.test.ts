@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { withDatabase } from '../../cli/operators/database.ts';
 import { CommandError } from '../../cli/terminal/output.ts';
@@ -65,4 +68,15 @@ it('an error in the command itself is reported in full', async () => {
 
   expect(refusal).not.toBeInstanceOf(CommandError);
   expect(refusal).toHaveProperty('code', '42601');
+});
+
+it('a command finds its database in the file of DATABASE_URL_FILE, and names one that is missing', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'database-'));
+  const path = join(folder, 'DATABASE_URL');
+  writeFileSync(path, `${database.databaseUrl}\n`);
+  const ask = (DATABASE_URL_FILE: string) =>
+    withDatabase(async (pool) => void (await pool.query('select 1')), { DATABASE_URL_FILE });
+  await ask(path);
+  rmSync(folder, { recursive: true });
+  await expect(ask(path)).rejects.toThrow(`DATABASE_URL_FILE: cannot read ${path} (ENOENT)`);
 });

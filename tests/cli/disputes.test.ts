@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
 import { fetchJob } from '../../programs/client/index.ts';
+import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { createScene, type Scene } from '../../testing/indexer/scene.ts';
 
@@ -43,7 +44,7 @@ afterAll(async () => {
 async function list(...options: string[]) {
   await mirror.apply(await scene.read());
   const child = spawn(process.execPath, [MAIN, 'disputes', 'list', ...options], {
-    env: { PATH: process.env.PATH, DATABASE_URL: mirror.databaseUrl },
+    env: { ...MACHINE_ENVIRONMENT, DATABASE_URL: mirror.databaseUrl },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [out, error, [code]] = await Promise.all([

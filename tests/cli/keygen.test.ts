@@ -1,8 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createKeygenCommand } from '../../cli/keygen.ts';
+import { keyOption } from '../../cli/terminal/keyOption.ts';
 import { parseKeypair } from '../../common/ledgerSettings.ts';
 
 let folder: string;
@@ -26,6 +27,19 @@ describe('svc keygen', () => {
     expect(print.mock.calls).toEqual([[parseKeypair(path).publicKey.toBase58()]]);
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
+
+  it.each(['0640', '0604', '0622'])(
+    'makes a key that every command refuses once its mode is %s',
+    async (mode) => {
+      jest.spyOn(console, 'log').mockReturnValue();
+      const path = join(folder, 'key.json');
+      await keygen(path);
+      const read = () => keyOption('--signer')(path);
+      expect(read().publicKey).toEqual(parseKeypair(path).publicKey);
+      chmodSync(path, mode);
+      expect(read).toThrow('--signer must be a file that only its owner can read: chmod 600.');
+    },
+  );
 
   it('never overwrites a file, and says why it made none', async () => {
     const print = jest.spyOn(console, 'log').mockReturnValue();

@@ -10,13 +10,14 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { Connection, Keypair } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { callLedger } from '../../testing/ledger/ledger.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'svc-localnet-command-'));
 const payer = Keypair.generate();
 const payerFile = join(folder, 'payer.json');
-writeFileSync(payerFile, JSON.stringify([...payer.secretKey]));
+writeFileSync(payerFile, JSON.stringify([...payer.secretKey]), { mode: 0o600 });
 
 const started: ChildProcess[] = [];
 afterEach(() => {
@@ -26,7 +27,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function run(...args: string[]) {
   const child = spawn(process.execPath, [MAIN, 'localnet', ...args], {
-    env: { PATH: process.env.PATH },
+    env: MACHINE_ENVIRONMENT,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   started.push(child);

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
+import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
@@ -41,7 +42,7 @@ async function svc(...args: string[]) {
 
 async function run(args: string[], environment: Record<string, string> = {}, stdout?: number) {
   const child = spawn(process.execPath, args, {
-    env: { PATH: process.env.PATH, ...environment },
+    env: { ...MACHINE_ENVIRONMENT, ...environment },
     stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
   });
   const [out, error, [code]] = await Promise.all([
@@ -81,6 +82,8 @@ describe('svc', () => {
       'send',
       'keygen',
       'token-account',
+      'credits',
+      'alerts',
       'worker',
       'localnet',
     ]);
@@ -106,6 +109,7 @@ describe('svc', () => {
       { args: ['send', 'pause_set', '--rpc', `node/?api-key=${secret}`], names: '--rpc' },
       { args: ['send', 'pause_set', ...node, `--signr=${secret}`], names: '--signr' },
       { args: ['token-account', ...node, '--signer', secret], names: '--signer' },
+      { args: ['credits', 'buy', '5', ...node, '--signer', secret], names: '--signer' },
       { args: ['localnet', '--payer', secret], names: '--payer' },
       { args: [`--signer='${secret}'`], names: '--signer' },
       { args: [`--signer=1234\n${secret}`], names: '--signer' },

@@ -4,10 +4,12 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Connection, Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js';
-import { describePayerShortage, describeRefusal } from '../../cli/send.ts';
+import { describeRefusal } from '../../cli/send.ts';
+import { describePayerShortage } from '../../common/payerShortage.ts';
 import { creditOpen } from '../../programs/client/index.ts';
 import { associatedTokenAddress } from '../../programs/client/token/instructions.ts';
 import { mintTo, submit } from '../../stack/operator.ts';
+import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { UNLIMITED } from '../../testing/kit/setUp.ts';
 import {
   openService,
@@ -35,7 +37,7 @@ async function refusalOf(payer: Keypair, words?: string[]): Promise<string | und
   ];
   const args = ['send', ...(words ?? opening), '--rpc', ledger.rpcUrl, '--signer', signer];
   const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { PATH: process.env.PATH },
+    env: MACHINE_ENVIRONMENT,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const [error, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);

@@ -10,6 +10,7 @@ import { Keypair, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { readSignedMessage } from '../../cli/instructionInput.ts';
 import { fetchJob, type SignedMessage } from '../../programs/client/index.ts';
+import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { createScene, type Scene } from '../../testing/indexer/scene.ts';
 import { conflictingProofs } from '../../testing/kit/jobInstructions.ts';
 import { advanceToVerdict } from '../../testing/ledger/disputes.ts';
@@ -68,7 +69,7 @@ async function decide(signed: readonly SignedMessage[]) {
       ...[`arbiter=${arbiter.publicKey}`, `job=${job}`, `credit_account=${creditAccount}`],
       ...[`worker=${worker}`, 'verdict=upheld_worker'],
     ],
-    { env: { PATH: process.env.PATH }, stdio: ['ignore', 'pipe', 'pipe'] },
+    { env: MACHINE_ENVIRONMENT, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   const [error, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
   return { code, last: error.trimEnd().split('\n').at(-1) };

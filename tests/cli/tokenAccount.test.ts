@@ -58,6 +58,6 @@ describe('svc token-account', () => {
   });
 
   it('is refused when the key cannot pay', async () => {
-    await expect(tokenAccount(Keypair.generate())).rejects.toThrow('The ledger refused it');
+    await expect(tokenAccount(Keypair.generate())).rejects.toThrow('pays the fee and has no SOL');
   });
 });

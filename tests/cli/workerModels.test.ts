@@ -1,12 +1,48 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LAUNCH_CATALOG } from '../../stack/bootstrap.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import { WorkerError } from '../../worker/protocol/errors.ts';
 import { measureCapacity } from '../../worker/setup/capacity.ts';
-import { proposeModels, tryModels } from '../../worker/setup/upstreamModels.ts';
+import { listUpstreamModels, proposeModels, tryModels } from '../../worker/setup/upstreamModels.ts';
+import { startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
 
 const CATALOG = LAUNCH_CATALOG.map(({ id }) => id);
 const NONE = new Map<string, string>();
+
+describe("an upstream's list", () => {
+  let upstream: UpstreamServer;
+  beforeAll(async () => {
+    upstream = await startUpstream();
+  });
+  afterAll(() => upstream.close());
+  const listWith = (status: number, body: object, chosen: ReadonlyMap<string, string>) => {
+    upstream.answerTrialsWith((reply) => reply.refuse(status, body));
+    return listUpstreamModels(upstream.url, { chosen });
+  };
+  const chosen = new Map([
+    ['qwen3-8b', 'my-model'],
+    ['qwen3-14b', 'my-model'],
+  ]);
+
+  it('has the names, whatever was chosen', async () => {
+    expect(await listWith(200, { data: [{ id: 'a' }, { id: 'b' }] }, chosen)).toEqual(['a', 'b']);
+  });
+
+  it.each([404, 405, 501])('may be missing where names were chosen: status %d', async (status) => {
+    expect(await listWith(status, {}, chosen)).toEqual(['my-model']);
+    await expect(listWith(status, {}, NONE)).rejects.toThrow(
+      `${upstream.url}/models has no list of models: status ${status}. Name them: --model id=name.`,
+    );
+  });
+
+  it.each([
+    [401, {}, 'answers with status 401.'],
+    [500, {}, 'answers with status 500.'],
+    [200, {}, 'answers without a list of models.'],
+  ])('that cannot be read is no missing one: %d %j', async (status, body, sentence) => {
+    await expect(listWith(status, body, chosen)).rejects.toThrow(sentence);
+  });
+});
 
 describe("an upstream's names", () => {
   it.each([

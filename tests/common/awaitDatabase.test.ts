@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
+import { assertMigrated } from '../../api/sql/schema.ts';
 import { createLogger } from '../../common/logger.ts';
 import { createPool } from '../../common/postgres.ts';
 import { awaitDatabase } from '../../common/transientErrors.ts';
@@ -49,6 +50,25 @@ describe('a process that starts with the database', () => {
     });
     expect(rows).toEqual([]);
     expect(said).toEqual(['Waiting for the indexer, which makes the tables']);
+  });
+
+  it('waits until the database has every migration of this release, whatever it has besides', async () => {
+    const { rows } = await pool.query<{ id: number }>(
+      'delete from service.migrations where id = (select max(id) from service.migrations) returning id',
+    );
+    const said: string[] = [];
+    const into = {
+      write(line: string) {
+        const { msg, reason } = JSON.parse(line);
+        said.push(`${msg}: ${reason}`);
+        void pool.query('insert into service.migrations values ($1), (999)', [rows[0]?.id]);
+      },
+    };
+    const logger = createLogger({ name: 'test', level: 'warn', into });
+    await awaitDatabase(() => assertMigrated(pool), logger);
+    expect(said).toEqual([
+      expect.stringMatching(`the tables: The database lacks migration ${rows[0]?.id} of this`),
+    ]);
   });
 
   it('does not wait after a permanent error', async () => {

@@ -37,6 +37,15 @@ describe('the Prometheus rules', () => {
     expect(metrics.filter((name) => !source.includes(`'${name}'`))).toEqual([]);
   });
 
+  it('have one for each metric that the operating guide says to watch', () => {
+    const guide = readFileSync(join(DEPLOY, '../docs/operating.md'), 'utf8');
+    const [, table = ''] = guide.split('Watch these first:');
+    const [watched = ''] = table.split('These are for dashboards');
+    const names = [...watched.matchAll(/`(svc_\w+)/g)].map(([, name = '']) => name);
+    expect(new Set(names).size).toBeGreaterThan(20);
+    expect(names.filter((name) => !rules.includes(name))).toEqual([]);
+  });
+
   it.each(alerts)('have a trial in which %s fires and one in which it does not', (alert) => {
     expect(trials).toContain(`- name: ${alert} fires`);
     expect(trials).toContain(`- name: ${alert} stays quiet`);

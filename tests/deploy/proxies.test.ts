@@ -4,13 +4,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { delay } from '../../common/wait.ts';
 import { findFreePort } from '../../stack/port.ts';
 import type { StartedProcess } from '../../testing/childProcess.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
-
-jest.setTimeout(180_000);
 
 const PROXIES = [
   { name: 'haproxy', file: 'haproxy.cfg', run: (path: string) => ['-f', path] },
@@ -21,6 +18,10 @@ const CONFIGURATIONS = join(import.meta.dirname, '../../deploy/proxies');
 /** `REQUESTS=1000 npm test -- tests/deploy/proxies` is the whole measure; each is a paid job. */
 const REQUESTS_MIN = Number(process.env.REQUESTS ?? 60);
 const CLIENTS = 6;
+/** Enough for every request of every proxy: each costs 8. */
+const CREDITS = BigInt(PROXIES.length * (REQUESTS_MIN + 1_000) * 8);
+
+jest.setTimeout(180_000 + REQUESTS_MIN * 1_000);
 /** Above the proxies' interval of health checks. */
 const DRAIN_DELAY_MS = 2_000;
 
@@ -28,7 +29,7 @@ let service: RunningService;
 let folder: string;
 
 beforeAll(async () => {
-  service = await startRunningService({ workers: ['honest', 'honest'] });
+  service = await startRunningService({ workers: ['honest', 'honest'], credits: CREDITS });
   folder = mkdtempSync(join(tmpdir(), 'proxies-'));
 });
 
@@ -73,12 +74,25 @@ async function startProxy(
   return { url, process: started };
 }
 
-async function startInstance(port: number): Promise<StartedProcess> {
-  return service.startApiProcess({
+interface Instance {
+  process: StartedProcess;
+  /** Whether a client's request has come to it. */
+  hasAnswered(): Promise<boolean>;
+}
+
+async function startInstance(port: number): Promise<Instance> {
+  const metricsPort = await findFreePort();
+  const process = await service.startApiProcess({
     PORT: String(port),
+    METRICS_PORT: String(metricsPort),
     SVC_DRAIN_DELAY_MS: String(DRAIN_DELAY_MS),
     SVC_TRUSTED_PROXY_HOPS: '1',
   });
+  const hasAnswered = async () => {
+    const response = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
+    return /^svc_api_requests_total{.*completions.*} [1-9]/m.test(await response.text());
+  };
+  return { process, hasAnswered };
 }
 
 /** Asks until `isOver`, and at least as often as `REQUESTS_MIN`. @returns how each request ended */
@@ -124,10 +138,10 @@ describe.each(PROXIES)('behind $name', (proxy) => {
       let isReplaced = false;
       const replacing = (async () => {
         for (const [index, instance] of instances.entries()) {
-          expect(await instance.terminate()).toBe(0);
-          await startInstance(ports[index] as number);
-          // The proxy has to find it by a health check before the next instance ends.
-          await delay(DRAIN_DELAY_MS);
+          expect(await instance.process.terminate()).toBe(0);
+          const { hasAnswered } = await startInstance(ports[index] as number);
+          // The proxy has found it by a health check, so that the next instance may end.
+          await until(hasAnswered);
         }
       })().finally(() => {
         isReplaced = true;

@@ -14,7 +14,7 @@ import { convictGuilty } from './thieves.ts';
  */
 
 const FAULTS = Number(process.env.FAULTS ?? 100);
-const MS_PER_FAULT_MAX = 1_000;
+const MS_PER_FAULT_MAX = 2_000;
 
 const random = createRandom();
 const tally = createTally();

@@ -13,8 +13,8 @@ const POLL_MS = 50;
 const QUIET_MS = 800;
 /** To the stop of running answers, past the last proof, past the refund. */
 const CLOCK_STEPS_SECONDS = [106, 10, 15];
-/** A client that has no answer by then never gets one. */
-const PATIENCE_MS = 40_000;
+/** A client that has no answer by then never gets one: three times the lease of a process that died. */
+const PATIENCE_MS = 90_000;
 
 /** Plays many clients at once while something strikes them all. @returns each violation */
 export async function playRound(scene: Scene, random: Random, tally: Tally): Promise<string[]> {

@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '../../common/logger.ts';
 import { startBackgroundJobs } from '../../indexer/background/jobs.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { until } from '../../testing/until.ts';
-
-jest.setTimeout(60_000);
 
 let mirror: MirrorDatabase;
 const started: { close(): Promise<void> }[] = [];

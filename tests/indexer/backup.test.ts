@@ -9,7 +9,12 @@ import { createKey, listKeys } from '../../api/account/keys.ts';
 import { createPool } from '../../common/postgres.ts';
 import { restoreBackup, writeBackup } from '../../indexer/backup/backup.ts';
 import { listServiceTables } from '../../indexer/backup/serviceTables.ts';
+import { bindLedger } from '../../indexer/mirror/bindLedger.ts';
+import { MIRROR_SCHEMA, useSchema } from '../../indexer/sql/schema.ts';
+import { createAddresses } from '../../programs/client/addresses.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
+import { addresses } from '../../testing/indexer/scene.ts';
+import { createSyntheticSource } from '../../testing/indexer/syntheticSource.ts';
 
 let database: TestDatabase;
 let pool: pg.Pool;
@@ -109,6 +114,34 @@ describe('a backup', () => {
       expect(String(failure)).toContain('it was cut off');
     }
     expect(String(await restoreOf(bytes.subarray(0, bytes.length - 20)))).toContain('is damaged');
+  });
+
+  it('makes its database refuse the indexer of another ledger, and of another program', async () => {
+    const ledger = { genesisHash: 'its genesis', programId: addresses.programId.toBase58() };
+    await pool.query('insert into mirror.ledger (genesis_hash, program_id) values ($1, $2)', [
+      ledger.genesisHash,
+      ledger.programId,
+    ]);
+    await writeBackup(database.databaseUrl, pathOf('bound.backup'));
+    await withEmptyDatabase(async (databaseUrl) => {
+      await restoreBackup(databaseUrl, pathOf('bound.backup'));
+      const restored = createPool({ databaseUrl, applicationName: 'test', max: 1 });
+      const client = await restored.connect();
+      await useSchema(client, MIRROR_SCHEMA);
+      const bindTo = (genesisHash: string, as = addresses) =>
+        bindLedger({
+          database: client,
+          addresses: as,
+          source: { ...createSyntheticSource(1), genesisHash: async () => genesisHash },
+        });
+      await bindTo(ledger.genesisHash);
+      const refusal = 'names the mirror of program';
+      await expect(bindTo('another genesis')).rejects.toThrow(refusal);
+      const other = createAddresses(Keypair.generate().publicKey);
+      await expect(bindTo(ledger.genesisHash, other)).rejects.toThrow(refusal);
+      client.release();
+      await restored.end();
+    });
   });
 
   it('is refused when a row is missing, or the file is something else', async () => {

@@ -1,14 +1,17 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type pg from 'pg';
+import type { Database } from '../../common/postgres.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
 import { finalize } from '../../indexer/mirror/finalize.ts';
 import type { MirrorContext } from '../../indexer/mirror/progress.ts';
+import { rollBack } from '../../indexer/mirror/rollBack.ts';
 import { applyMissing, sweep } from '../../indexer/mirror/sweep.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
 import { clearMirror } from '../../indexer/sql/digest.ts';
 import { selectCursor } from '../../indexer/sql/progress.ts';
 import { MIRROR_SCHEMA, useSchema } from '../../indexer/sql/schema.ts';
+import { atomically } from '../../indexer/sql/writeChanges.ts';
 import { type Announcing, createAnnouncer } from '../../indexer/webhooks/announce/announcer.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { addresses } from '../../testing/indexer/scene.ts';
@@ -129,6 +132,27 @@ async function endConnection(client: pg.PoolClient): Promise<void> {
   await mirror.pool.query('select pg_terminate_backend($1, 5000)', [processID]);
 }
 
+/** Notes the table of each COPY. */
+function watchCopies(database: Database, copied: string[]): Database {
+  const client = database as pg.PoolClient;
+  const send = client.query as (...parameters: unknown[]) => unknown;
+  client.query = ((...parameters: unknown[]) => {
+    const { text = '' } = parameters[0] as { text?: string };
+    const [, table] = /^copy (\w+)/.exec(text) ?? [];
+    if (table) copied.push(table);
+    return send(...parameters);
+  }) as typeof client.query;
+  return client;
+}
+
+async function count(table: string, signature: string): Promise<bigint | undefined> {
+  const { rows } = await mirror.pool.query<{ rows: bigint }>(
+    `select count(*) as rows from ${table} where signature = $1`,
+    [signature],
+  );
+  return rows[0]?.rows;
+}
+
 async function storedSignatures(): Promise<string[]> {
   const { rows } = await mirror.pool.query<{ signature: string }>(
     'select signature from transactions order by slot, signature',
@@ -193,6 +217,30 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
     const commits = await keep({ source, announcing: { awaitsFinality: false } }, finalize);
     expect(await storedSignatures()).toHaveLength(succeededOf(ledger).length);
     expect(commits).toBeLessThan(TRANSACTIONS / 10);
+  });
+
+  it('copies a history with a gap, and takes back what it copied, like one transaction at a time', async () => {
+    const { ledger, source } = createHistory();
+    const announcing = { awaitsFinality: false };
+    const inOrder = succeededOf(ledger);
+    const copied: string[] = [];
+    await keep({ source, announcing }, async (context) => {
+      const watched = watchCopies(context.database, copied);
+      // The first half is copied whole; in the second one an event waits for another.
+      const half = 64 + random.below(32);
+      const late = half + 40 + random.below(20);
+      const listed = inOrder.toSpliced(late, 1).toSpliced(late + 10, 0, inOrder[late] as Landed);
+      await applyMissing({ ...context, database: watched }, listed.slice(0, half));
+      expect(copied).toContain('jobs');
+      await applyMissing({ ...context, database: watched }, listed.slice(half));
+      const lost = inOrder[half - 1 - random.below(32)] as Landed;
+      await atomically(watched, () => rollBack(watched, lost.signature, addresses));
+      expect(await count('account_changes', lost.signature)).toBe(0n);
+      expect(await count('journal', lost.signature)).toBe(0n);
+      await applyMissing({ ...context, announcer: null }, [lost]);
+    });
+    const clean = { pool: mirror.pool, ledger, announcing, floorSlot: 0n };
+    expect((await foldCleanly(clean)).tables).toEqual([]);
   });
 
   it('shows readers whole batches, each with its cursor', async () => {

@@ -5,16 +5,17 @@ import type { MirrorContext } from '../../indexer/mirror/progress.ts';
 import { sweep } from '../../indexer/mirror/sweep.ts';
 import { compareJournal } from '../../indexer/reconcile/journal.ts';
 import { RetryableError } from '../../indexer/source/errors.ts';
+import { BATCH_MAX } from '../../indexer/source/readAhead.ts';
 import { selectCursor } from '../../indexer/sql/progress.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { addresses } from '../../testing/indexer/scene.ts';
 import { createSyntheticSource } from '../../testing/indexer/syntheticSource.ts';
 
-const TRANSACTIONS = 1_300;
+const TRANSACTIONS = 1_700;
 /** The newest page has a hundred; each older one a thousand, and takes the cursor along. */
-const STOPPED_AFTER = 500;
+const STOPPED_AFTER = 1_300;
 /** What was about to be stored together, and what was read ahead of it. */
-const UNDER_WAY_MAX = 2 * 32;
+const UNDER_WAY_MAX = 2 * BATCH_MAX;
 
 let mirror: MirrorDatabase;
 let client: pg.PoolClient;

@@ -1,13 +1,14 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { RetryableError } from '../../indexer/source/errors.ts';
 import { listPages } from '../../indexer/source/listPages.ts';
-import type { LedgerSource, ListedTransaction } from '../../indexer/source/source.ts';
+import type { LedgerSource } from '../../indexer/source/source.ts';
+import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { createSyntheticSource } from '../../testing/indexer/syntheticSource.ts';
 
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
+const COUNT_HELD = fileURLToPath(new URL('../../testing/indexer/countHeld.ts', import.meta.url));
 
 async function collect(source: LedgerSource, slot = 0n): Promise<string[]> {
   const signatures: string[] = [];
@@ -17,23 +18,14 @@ async function collect(source: LedgerSource, slot = 0n): Promise<string[]> {
   return signatures;
 }
 
-/** The most transactions that a walk held at once. They are watched by weak references. */
-async function countHeld(transactions: number): Promise<number> {
-  const source = createSyntheticSource(transactions);
-  const given = new Set<WeakRef<ListedTransaction>>();
-  let held = 0;
-  const list: LedgerSource['list'] = async (query) => {
-    const page = await source.list(query);
-    // What a turn of the event loop has looked at stays until its end.
-    await new Promise((resolve) => setImmediate(resolve));
-    collectGarbage();
-    for (const reference of given) if (!reference.deref()) given.delete(reference);
-    for (const listed of page) given.add(new WeakRef(listed));
-    held = Math.max(held, given.size);
-    return page;
-  };
-  expect(await collect({ ...source, list })).toHaveLength(transactions);
-  return held;
+/** The most transactions that a walk through each of these numbers held at once. */
+async function countHeld(...transactions: number[]): Promise<number[]> {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--expose-gc', COUNT_HELD, ...transactions.map(String)],
+    { env: MACHINE_ENVIRONMENT },
+  );
+  return JSON.parse(stdout);
 }
 
 /**
@@ -94,8 +86,7 @@ describe('a walk through a history', () => {
   });
 
   it('holds a bounded number of transactions, however long the history is', async () => {
-    const short = await countHeld(10_000);
-    const long = await countHeld(40_000);
+    const [short = NaN, long = NaN] = await countHeld(10_000, 40_000);
     expect(short).toBeLessThan(7_000);
     // Of each further page, only where it begins.
     expect(long - short).toBeLessThanOrEqual(31);

@@ -1,12 +1,16 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { createPool } from '../../common/postgres.ts';
 import { digestTables } from '../../indexer/sql/digest.ts';
-import { DatabaseTooNewError, migrate } from '../../indexer/sql/migrate.ts';
-import { listMigrations } from '../../indexer/sql/schema.ts';
+import { DatabaseTooNewError, migrate, readMigrationState } from '../../indexer/sql/migrate.ts';
+import { listMigrations, type Migration } from '../../indexer/sql/schema.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { addresses, createScene } from '../../testing/indexer/scene.ts';
+import { until } from '../../testing/until.ts';
 import { describeMirror } from './describeMirror.ts';
 import { liveThrough } from './life.ts';
 import { copyRows, listColumns, migrateUntil } from './olderSchema.ts';
@@ -23,6 +27,19 @@ afterAll(async () => {
   await pool?.end();
   await database?.close();
 });
+
+/** A migration that changes the table of the jobs; the next one changes that of the deliveries. */
+const CHANGES_JOBS = 17;
+
+/** Until so many connections of the database wait for a table. */
+const untilWaiting = (database: pg.Pool, count: number): Promise<void> =>
+  until(async () => {
+    const { rowCount } = await database.query(
+      `select from pg_locks join pg_database on pg_database.oid = pg_locks.database
+       where datname = current_database() and not granted`,
+    );
+    return rowCount === count;
+  });
 
 describe('migrate', () => {
   it('applies every migration once when ten processes start together', async () => {
@@ -76,6 +93,70 @@ describe('migrate', () => {
     await insert('e', 'revoked');
   });
 
+  it('runs again when a process of the release before locks the same tables in another order', async () => {
+    const migrations = await listMigrations();
+    const older = migrations.find(({ id }) => id === CHANGES_JOBS) as Migration;
+    const lacking = await createMirrorDatabase({ bringUp: (empty) => migrateUntil(empty, older) });
+    const gate = await lacking.pool.connect();
+    await gate.query('begin; lock table mirror.jobs in access exclusive mode');
+    const other = await lacking.pool.connect();
+    // PostgreSQL ends the transaction that first looks for a deadlock: never this one.
+    await other.query(`begin; set local deadlock_timeout = '1h'`);
+    await other.query('lock table service.webhook_deliveries in share mode');
+    const migrating = migrate(lacking.pool);
+    await untilWaiting(lacking.pool, 1);
+    const locked = other.query('lock table service.migrations in access exclusive mode');
+    await untilWaiting(lacking.pool, 2);
+    await gate.query('commit');
+    gate.release();
+    // The migration goes on to the deliveries and is ended there.
+    await locked;
+    await other.query('commit');
+    other.release();
+    await migrating;
+    expect(await readMigrationState(lacking.pool)).toMatchObject({ missing: 0 });
+    await lacking.close();
+  });
+
+  it('loses nothing when svc migrate is killed half-way, and finishes the next time', async () => {
+    const migrations = await listMigrations();
+    const tenth = migrations.find(({ id }) => id === 10) as Migration;
+    const lacking = await createMirrorDatabase({ bringUp: (empty) => migrateUntil(empty, tenth) });
+    const state = () => readMigrationState(lacking.pool);
+    const before = await state();
+    await lacking.pool.query(
+      `insert into service.api_keys (key_sha256, wallet, status) values ('a', 'w', 'active')`,
+    );
+    // The tenth is done by then, and the next one waits.
+    const other = await lacking.pool.connect();
+    await other.query('begin; lock table service.webhook_deliveries in access exclusive mode');
+    const svc = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
+    const child = spawn(process.execPath, [svc, 'migrate'], {
+      env: { ...process.env, DATABASE_URL: lacking.databaseUrl },
+      stdio: 'ignore',
+    });
+    const ended = once(child, 'exit');
+    await untilWaiting(lacking.pool, 1);
+    child.kill('SIGKILL');
+    await ended;
+    await other.query('commit');
+    other.release();
+    await until(async () => {
+      const { rowCount } = await lacking.pool.query(
+        `select from pg_stat_activity
+         where datname = current_database() and backend_type = 'client backend'
+           and application_name <> 'test'`,
+      );
+      return rowCount === 0;
+    });
+    expect(await state()).toEqual(before);
+    await migrate(lacking.pool);
+    expect(await state()).toMatchObject({ missing: 0 });
+    const { rows } = await lacking.pool.query('select key_sha256 from service.api_keys');
+    expect(rows).toEqual([{ key_sha256: 'a' }]);
+    await lacking.close();
+  });
+
   it('refuses a database that a newer release has migrated', async () => {
     await pool.query('insert into service.migrations (id) values (999)');
     await expect(migrate(pool)).rejects.toThrow(DatabaseTooNewError);
@@ -103,6 +184,7 @@ const OTHER_ROWS = `
   insert into service.announcements (floor_slot, swept_slot) values (1, 2);
   insert into service.idempotent_requests (wallet, request_key, body_hmac, job_id, expires_at)
     values ('w', 'k', 'b', 'j', now());
+  insert into service.answer_copies values ('j', 'a', now());
   insert into service.sessions (token_sha256, id, wallet, browser) values ('t', 's', 'w', 'b');
   insert into service.used_sign_ins values ('n', now());
   insert into service.job_timings (job, wallet, model_id) values ('j', 'w', 'm');

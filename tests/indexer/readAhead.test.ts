@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
-import { readAhead } from '../../indexer/source/readAhead.ts';
+import { BATCH_MAX, EVENTS_MAX, READS_AT_ONCE, readAhead } from '../../indexer/source/readAhead.ts';
 import type { LedgerSource, ListedTransaction } from '../../indexer/source/source.ts';
 import { createSyntheticSource } from '../../testing/indexer/syntheticSource.ts';
 
@@ -59,10 +59,14 @@ async function signaturesOf(
   return value?.map(({ signature }: LedgerTransaction) => signature);
 }
 
+function readAsIs(source: LedgerSource, transactions: ListedTransaction[]) {
+  return readAhead(source, transactions, (transaction) => transaction);
+}
+
 describe('the read-ahead', () => {
   it('yields a transaction as soon as it is read, without waiting for later ones', async () => {
     const node = createSlowNode();
-    const batches = readAhead(node.source, listed(3));
+    const batches = readAsIs(node.source, listed(3));
     const first = batches.next();
     await node.show('0');
     expect(await signaturesOf(first)).toEqual(['0']);
@@ -70,7 +74,7 @@ describe('the read-ahead', () => {
 
   it('yields together, in order, what has arrived meanwhile', async () => {
     const node = createSlowNode();
-    const batches = readAhead(node.source, listed(5));
+    const batches = readAsIs(node.source, listed(5));
     const first = batches.next();
     for (const signature of ['4', '2', '0', '1']) await node.show(signature);
     expect(await signaturesOf(first)).toEqual(['0']);
@@ -81,32 +85,60 @@ describe('the read-ahead', () => {
     expect((await batches.next()).done).toBe(true);
   });
 
-  it('reads 8 transactions at a time and holds at most 32', async () => {
+  it('reads 100 transactions at a time and holds at most 512', async () => {
+    expect([READS_AT_ONCE, BATCH_MAX]).toEqual([100, 512]);
     const node = createSlowNode();
-    const batches = readAhead(node.source, listed(100));
+    const batches = readAsIs(node.source, listed(1_000));
     const first = batches.next();
-    expect(node.asked).toHaveLength(8);
+    expect(node.asked).toHaveLength(100);
     await node.show('0');
     await first;
     for (let next = 1; next < node.asked.length; next += 1) await node.show(String(next));
-    expect(node.asked).toHaveLength(33);
-    expect(await signaturesOf(batches.next())).toHaveLength(32);
-    expect(node.asked).toHaveLength(33 + 8);
+    expect(node.asked).toHaveLength(513);
+    expect(await signaturesOf(batches.next())).toHaveLength(512);
+    await turn();
+    expect(node.asked).toHaveLength(513 + 100);
   });
 
-  it('holds at most a thousand events, besides reads in progress', async () => {
+  it.each([1, 7, 100])(
+    'yields everything, in order, from a node that answers at once, %d at a time',
+    async (readsAtOnce) => {
+      const source = createSyntheticSource(1_300);
+      const transactions = await source.list({ commitment: 'finalized', limit: 1_300 });
+      const yielded: string[] = [];
+      for await (const batch of readAsIs({ ...source, readsAtOnce }, transactions)) {
+        yielded.push(...batch.map(({ signature }) => signature));
+      }
+      expect(yielded).toEqual(transactions.map(({ signature }) => signature));
+    },
+  );
+
+  it('reads no more at a time than the node allows', async () => {
     const node = createSlowNode();
-    const batches = readAhead(node.source, listed(100));
+    const batches = readAsIs({ ...node.source, readsAtOnce: 2 }, listed(100));
+    const first = batches.next();
+    expect(node.asked).toHaveLength(2);
+    await node.show('1');
+    await turn();
+    expect(node.asked).toHaveLength(3);
+    await node.show('0');
+    await first;
+  });
+
+  it('holds at most 2,500 events, besides reads in progress', async () => {
+    expect(EVENTS_MAX).toBe(2_500);
+    const node = createSlowNode();
+    const batches = readAsIs({ ...node.source, readsAtOnce: 8 }, listed(100));
     const first = batches.next();
     await node.show('0');
     await first;
     for (let next = 1; next < node.asked.length; next += 1) await node.show(String(next), 250);
-    expect(node.asked).toHaveLength(1 + 4 + 7);
+    expect(node.asked).toHaveLength(1 + 10 + 7);
   });
 
   it('yields what came before a failed read, then fails and starts no further read', async () => {
     const node = createSlowNode();
-    const batches = readAhead(node.source, listed(100));
+    const batches = readAsIs({ ...node.source, readsAtOnce: 8 }, listed(100));
     const first = batches.next();
     await node.refuse('2');
     for (const signature of ['0', '1', '3']) await node.show(signature);
@@ -118,7 +150,7 @@ describe('the read-ahead', () => {
 
   it('stops reading when its consumer stops', async () => {
     const node = createSlowNode();
-    const batches = readAhead(node.source, listed(100));
+    const batches = readAsIs(node.source, listed(100));
     const first = batches.next();
     await node.show('0');
     await first;

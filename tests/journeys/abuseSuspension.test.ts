@@ -54,7 +54,10 @@ describe('a wallet that disconnects from its requests again and again', () => {
     for (const form of FORMS) {
       expect(await requestCompletion(service, { form, apiKey })).toMatchObject({
         status: 403,
-        error: { code: 'key_suspended', type: 'permission_error' },
+        error: {
+          ...{ code: 'key_suspended', type: 'permission_error' },
+          message: expect.stringContaining('suspended: too many requests were left, or stopped'),
+        },
       });
     }
     expect(await service.get('/v1/account', other.apiKey)).toMatchObject({

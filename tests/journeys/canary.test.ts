@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { fetchWorker } from '../../programs/client/accounts.ts';
+import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { readTokenAccount } from '../../testing/ledger/tokens.ts';
 import { readBooks } from '../../testing/ledger/walletBooks.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
@@ -41,7 +42,7 @@ afterAll(() => service?.close());
 
 function startVerb(args: string[], settings: Record<string, string> = {}) {
   return spawn(process.execPath, [MAIN, ...args], {
-    env: { PATH: process.env.PATH, ...service.apiEnvironment, ...settings },
+    env: { ...MACHINE_ENVIRONMENT, ...service.apiEnvironment, ...settings },
     stdio: 'pipe',
   });
 }

@@ -106,7 +106,8 @@ async function onlyJob() {
 
 async function keptAnswers(): Promise<number> {
   const { rows } = await service.pool.query(
-    'select count(answer)::int as answers from service.idempotent_requests where wallet = $1',
+    `select count(*)::int as answers
+     from service.answer_copies join service.idempotent_requests using (job_id) where wallet = $1`,
     [wallet.address.toBase58()],
   );
   return rows[0].answers;
@@ -137,6 +138,8 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
     await service.advanceSeconds(121);
     const error = await failing;
     expect(error).toMatchObject({ status: 504, code: 'job_timeout', type: 'timeout_error' });
+    // It is safe to retry.
+    expect(error.headers?.get('x-should-retry')).toBeNull();
     const [job] = await service.get('/v1/jobs', wallet.apiKey).then(({ data }) => data);
     expect(error.error).toMatchObject({
       details: { job_id: job.id, credits_refunded: 8, refund_tx: job.on_chain.refund_tx },

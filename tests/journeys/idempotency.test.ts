@@ -150,7 +150,9 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
       'idempotency_key_mismatch',
     ]);
     await service.pool.query(
-      'update service.idempotent_requests set answer_expires_at = now() where wallet = $1',
+      `update service.answer_copies copy set expires_at = now()
+       from service.idempotent_requests request
+       where wallet = $1 and copy.job_id = request.job_id`,
       [wallet.address.toBase58()],
     );
     const late = await ask({ stream, headers });

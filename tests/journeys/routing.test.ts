@@ -123,8 +123,8 @@ async function newestJob() {
   );
   const job = newest.at(-1);
   if (!job) throw new Error('no job was locked');
-  const { status, worker, attempt, chargedCredits } = job.data;
-  return { status: status, worker, attempt, chargedCredits };
+  const { status, worker, attempt, chargedCredits, failureReason } = job.data;
+  return { status, worker, attempt, chargedCredits, failureReason };
 }
 
 /** Balance and lock as before, to the credit. */
@@ -348,6 +348,7 @@ describe('a worker that counts more tokens than the service', () => {
         },
       });
       await expectJobHeaders(response);
+      expect(await newestJob()).toMatchObject({ failureReason: 'context_length_exceeded' });
       // No other worker has a larger window.
       expect(asked()).toEqual({ workers: 1, times: 1 });
       await expectUncharged(before);
@@ -410,7 +411,7 @@ describe('a departing worker', () => {
 });
 
 describe('the latency that a model shows', () => {
-  it('is 0 at first, then the median over all processes, equal in each [models.median-latency]', async () => {
+  it('is null at first, then the median over all processes, equal in each [models.median-latency]', async () => {
     // Each process looks at the observations every few seconds.
     const untilShown = (
       url: string,

@@ -6,11 +6,12 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Keypair, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
+import { Keypair, LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { fetchConfig, fetchWorker } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { mintTo, submit } from '../../stack/operator.ts';
 import { findFreePort } from '../../stack/port.ts';
+import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
 import { type Reply, startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
@@ -26,7 +27,13 @@ let upstream: UpstreamServer;
 let folder: string;
 let port: number;
 beforeAll(async () => {
-  [service, upstream] = await Promise.all([startRunningService({ workers: [] }), startUpstream()]);
+  [service, upstream] = await Promise.all([
+    startRunningService({
+      workers: [],
+      apiSettings: async ({ SOLANA_RPC_URL }) => ({ SVC_CONSOLE_RPC_URL: SOLANA_RPC_URL }),
+    }),
+    startUpstream(),
+  ]);
   upstream.answerWith(answer);
   upstream.answerTrialsWith((reply, model) =>
     model === undefined
@@ -53,7 +60,7 @@ function answer(reply: Reply): void {
 /** Runs `svc worker` to its end. */
 async function run(...args: string[]): Promise<{ code: number; output: string; error: string }> {
   const child = spawn(process.execPath, [MAIN, 'worker', ...args, '--dir', folder], {
-    env: { PATH: process.env.PATH },
+    env: MACHINE_ENVIRONMENT,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [output, error, [code]] = await Promise.all([
@@ -64,22 +71,27 @@ async function run(...args: string[]): Promise<{ code: number; output: string; e
   return { code, output, error };
 }
 
-const initialize = (changes: Record<string, string> = {}) => {
+/** @param changes undefined leaves an option out */
+const initialize = (changes: Record<string, string | undefined> = {}) => {
   const options = {
-    rpc: service.ledger.rpcUrl,
+    service: service.baseUrl,
     upstream: upstream.url,
-    gateway: service.apiEnvironment.SVC_GATEWAY ?? '',
     port: String(port),
     endpoint: `http://127.0.0.1:${port}`,
     ...changes,
   };
-  return run('init', ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]));
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return run('init', ...given.flatMap(([name, value]) => [`--${name}`, String(value)]));
 };
 
-function authority(): PublicKey {
+const settingsText = () => readFileSync(join(folder, 'worker.env'), 'utf8');
+
+function authorityKey(): Keypair {
   const bytes = JSON.parse(readFileSync(join(folder, 'authority.json'), 'utf8'));
-  return Keypair.fromSecretKey(Uint8Array.from(bytes)).publicKey;
+  return Keypair.fromSecretKey(Uint8Array.from(bytes));
 }
+
+const authority = (): PublicKey => authorityKey().publicKey;
 
 const ownWorker = () =>
   fetchWorker(service.ledger.connection, createAddresses().worker(authority()), {
@@ -87,7 +99,8 @@ const ownWorker = () =>
   });
 
 describe('svc worker init', () => {
-  it.each<[string, Record<string, string>, string]>([
+  it.each<[string, Record<string, string | undefined>, string]>([
+    ['no place at all', { service: undefined }, 'Say where: --service, or'],
     [
       'a gateway that is none',
       { gateway: Keypair.generate().publicKey.toBase58() },
@@ -101,6 +114,16 @@ describe('svc worker init', () => {
     const { code, error } = await initialize(changes);
     expect([code, error.trim().split('\n')]).toEqual([1, [expect.stringContaining(sentence)]]);
   });
+
+  it('takes a node alone only together with gateways, which win over those of the service', async () => {
+    const node = { service: undefined, rpc: service.ledger.rpcUrl };
+    const { code, error } = await initialize(node);
+    expect([code, error]).toEqual([1, 'Say whose jobs: --gateway, or --service.\n']);
+    for (const place of [node, {}]) {
+      expect((await initialize({ ...place, gateway: 'any' })).error).toMatch(/^Send /);
+      expect(settingsText()).toMatch(/^WORKER_GATEWAYS=any$/m);
+    }
+  });
 });
 
 describe('svc worker', () => {
@@ -111,6 +134,8 @@ describe('svc worker', () => {
       /^Send 0\.\d{4} SOL to \w+, and 1000 tokens of the mint \w+ to \w+\. Then/,
     );
     expect(error).toContain(authority().toBase58());
+    expect(settingsText()).toContain(`WORKER_GATEWAYS=${service.apiEnvironment.SVC_GATEWAY}\n`);
+    expect(settingsText()).toContain(`SOLANA_RPC_URL=${new URL(service.ledger.rpcUrl).href}\n`);
     for (const file of ['authority.json', 'proof-key.json', 'worker.env']) {
       expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
     }
@@ -138,13 +163,31 @@ describe('svc worker', () => {
   it('refuses keys that others can read', async () => {
     chmodSync(join(folder, 'authority.json'), 0o640);
     const { code, error } = await run('stop');
-    expect([code, error]).toEqual([1, expect.stringContaining('can be read by others')]);
+    expect([code, error]).toEqual([
+      1,
+      expect.stringContaining('must be a file that only its owner can read'),
+    ]);
     chmodSync(join(folder, 'authority.json'), 0o600);
+  });
+
+  it('stop without SOL changes nothing, and says who has how little', async () => {
+    const [{ ledger, operator }, fromPubkey] = [service, authority()];
+    const lamports = await ledger.connection.getBalance(fromPubkey, 'confirmed');
+    const toPubkey = operator.authority.publicKey;
+    const giving = SystemProgram.transfer({ fromPubkey, toPubkey, lamports });
+    await submit(operator, [giving], [authorityKey()]);
+    const { code, error } = await run('stop');
+    expect([code, error]).toEqual([
+      1,
+      `The first signer, ${fromPubkey}, pays the fee and has no SOL. Send it some, and run this command again.\n`,
+    ]);
+    expect(await ownWorker()).toMatchObject({ modelsLen: 1, unstakingTokens: 0n });
+    await ledger.fundLamports(fromPubkey, lamports);
   });
 
   it('run takes jobs, status shows the earnings, and stop leaves with the stake', async () => {
     const worker = spawn(process.execPath, [MAIN, 'worker', 'run', '--dir', folder], {
-      env: { PATH: process.env.PATH },
+      env: MACHINE_ENVIRONMENT,
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     const shown = () => service.get(`/v1/models/${service.model.id}`);

@@ -12,6 +12,7 @@ import { delay } from '../../common/wait.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../../localnet/bank/fees.ts';
 import { callLedger } from '../../testing/ledger/ledger.ts';
 import { createRandom } from '../../testing/random.ts';
+import { until } from '../../testing/until.ts';
 import { type LedgerProcess, startLedgerProcess } from './ledgerProcess.ts';
 import { newFolder, removeFolders } from './scene.ts';
 
@@ -31,12 +32,17 @@ interface Promised {
   lamports: number;
 }
 
-/** Sends one transfer after the other until the ledger is gone. @returns what it promised */
-async function sendUntilGone(rpcUrl: string, payer: Keypair, seed: number): Promise<Promised[]> {
-  const promised: Promised[] = [];
+/** Sends one transfer after the other until the ledger is gone, and notes what it promised. */
+async function sendUntilGone(options: {
+  rpcUrl: string;
+  payer: Keypair;
+  sender: number;
+  promised: Promised[];
+}): Promise<void> {
+  const { rpcUrl, payer, sender, promised } = options;
   for (let sent = 0; ; sent += 1) {
     const to = Keypair.generate().publicKey;
-    const lamports = LAMPORTS_PER_SOL / 100 + seed * 1_000 + sent;
+    const lamports = LAMPORTS_PER_SOL / 100 + sender * 1_000 + sent;
     try {
       const { value } = await callLedger<{ value: { blockhash: string } }>(
         rpcUrl,
@@ -62,7 +68,7 @@ async function sendUntilGone(rpcUrl: string, payer: Keypair, seed: number): Prom
       if (statuses[0]?.err === null) promised.push({ signature, to, lamports });
     } catch {
       // Killed while it was asked: it promised nothing.
-      return promised;
+      return;
     }
   }
 }
@@ -129,12 +135,14 @@ describe(`a ledger that is killed at random moments under load (seed ${random.se
         expect(slotNow).toBeGreaterThan(slot);
         await expectKept(connection, promised.slice(-500));
         const sending = Array.from({ length: SENDERS }, (_, sender) =>
-          sendUntilGone(rpcUrl, payer, kill * SENDERS + sender),
+          sendUntilGone({ rpcUrl, payer, sender: kill * SENDERS + sender, promised }),
         );
+        // However slow the machine is, something has to be kept.
+        if (kill === KILLS) await until(async () => promised.length > 0);
         await delay(50 + random.below(LIVES_MS_MAX));
         slot = await connection.getSlot('confirmed');
         await ledger.kill();
-        promised.push(...(await Promise.all(sending)).flat());
+        await Promise.all(sending);
       }
       ledger = await startLedgerProcess({ ...settings, LOCALNET_PORT: port });
       await expectKept(ledger.connection, promised);

@@ -9,6 +9,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { Connection, Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { delay } from '../../common/wait.ts';
+import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { callLedger } from '../../testing/ledger/ledger.ts';
 
 const MAIN = fileURLToPath(new URL('../../localnet/main.ts', import.meta.url));
@@ -20,7 +21,7 @@ afterEach(() => {
 
 function run(settings: NodeJS.ProcessEnv): ChildProcess & { stdout: NodeJS.ReadableStream } {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], {
-    env: { PATH: process.env.PATH, ...settings },
+    env: { ...MACHINE_ENVIRONMENT, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   started.push(child);

@@ -11,6 +11,7 @@ import {
 } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { type Localnet, type LocalnetOptions, startLocalnet } from '../../localnet/start.ts';
+import { BLOCKHASH_MS } from '../../testing/ledger/ledger.ts';
 
 /** A local ledger in this process, with somebody who has lamports on it. */
 export interface LocalnetScene extends Localnet {
@@ -38,7 +39,11 @@ export interface RpcAnswer {
 const PAYER_LAMPORTS = 1_000_000_000_000;
 
 export async function openLocalnet(options: LocalnetOptions = {}): Promise<LocalnetScene> {
-  const localnet = await startLocalnet({ isDevelopment: true, ...options });
+  const localnet = await startLocalnet({
+    isDevelopment: true,
+    blockhashMs: BLOCKHASH_MS,
+    ...options,
+  });
   const connection = new Connection(localnet.rpcUrl, {
     commitment: 'confirmed',
     wsEndpoint: localnet.wsUrl,

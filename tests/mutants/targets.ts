@@ -14,7 +14,14 @@ export const TARGETS: readonly Target[] = [
   {
     area: 'admission',
     files: ['api/jobs/admission.ts'],
-    tests: ['api/quote', 'api/errorOrder', 'api/lock', 'api/walletErrors', 'journeys/lockFailures'],
+    tests: [
+      'api/quote',
+      'api/admission',
+      'api/errorOrder',
+      'api/lock',
+      'api/walletErrors',
+      'journeys/lockFailures',
+    ],
   },
   {
     area: 'lock',
@@ -27,10 +34,14 @@ export const TARGETS: readonly Target[] = [
     tests: [
       'api/settlement',
       'api/settlementCounts',
+      'api/settlementWait',
+      'api/acknowledgements',
       'api/lock',
       'api/tokensCharged',
       'api/attempt',
+      'api/failover',
       'journeys/answerFailures',
+      'journeys/lockFailures',
       'journeys/payoutChange',
       'journeys/outages',
     ],
@@ -45,6 +56,7 @@ export const TARGETS: readonly Target[] = [
     files: ['api/jobs/idempotency.ts', 'api/jobs/requestIdentity.ts', 'api/sql/requests.ts'],
     tests: [
       'api/requestIdentity',
+      'api/leases',
       'api/idempotency',
       'api/idempotencyBatches',
       'api/idempotencyKeyChange',
@@ -59,6 +71,7 @@ export const TARGETS: readonly Target[] = [
       'api/failover',
       'api/answerDelivery',
       'api/streamDelivery',
+      'api/lockFailures',
       'journeys/answerFailures',
       'journeys/routing',
     ],

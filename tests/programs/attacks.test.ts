@@ -2,9 +2,12 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import {
   claimPay,
+  creditOpen,
   disputeExpire,
   gatewayUpdate,
   gatewayVouch,
+  jobClose,
+  jobRefund,
   limitSet,
   PROGRAM_ID,
   proofMessage,
@@ -318,5 +321,51 @@ describe('a worker that convicts itself behind a vouched gateway', () => {
     const { slashedStakeTokens } = await world.read('Treasury', addresses.treasury);
     const { stakeTokens } = await world.read('Worker', world.worker);
     expect([slashedStakeTokens, stakeTokens]).toEqual([0n, 0n]);
+  });
+});
+
+describe('a stolen crank’s key', () => {
+  it('gets nothing by any of its duties: no credit, no token, no rent', async () => {
+    const { chain, stranger: thief, creditMint, worker, payout, workerAuthority } = world;
+    const wallet = thief.publicKey;
+    await chain.send([creditOpen({ payer: wallet, wallet })], [thief]);
+    const creditAccount = addresses.creditAccount(wallet);
+    const tokens = world.token(creditMint, wallet);
+    const payee = { mint: creditMint, owner: workerAuthority.publicKey, baseUnits: 0n };
+    chain.setToken(payout, { ...payee, frozen: true });
+    const [closable, disputed] = [await jobIn(world, 'failed'), await jobIn(world, 'disputed')];
+    await pass(world, 86_401n);
+    const overdue = await lockJob(world);
+    await pass(world, 121n);
+
+    await expectRefusal(world, 'WrongAddress', jobRefund({ job: overdue, creditAccount }));
+    await expectRefusal(world, 'WrongAddress', disputeExpire({ job: disputed, creditAccount }));
+    await expectRefusal(world, 'WrongRentPayer', jobClose({ job: closable, rentPayer: wallet }));
+    const claim = claimPay({ claimant: worker, payout: tokens });
+    await expectRefusal(world, 'WrongAddress', claim);
+
+    // Done as they are meant to be, all goes to whom it belongs.
+    chain.setToken(payout, payee);
+    const own = world.creditAccount;
+    const before = (await chain.account(wallet))?.lamports;
+    await chain.send(
+      [
+        jobRefund({ job: overdue, creditAccount: own }),
+        disputeExpire({ job: disputed, creditAccount: own }),
+        jobClose({ job: closable, rentPayer: chain.payer.publicKey }),
+        claimPay({ claimant: worker, payout }),
+      ],
+      [],
+    );
+    expect((await chain.account(wallet))?.lamports).toBe(before);
+    expect(await chain.tokens(tokens)).toBe(0n);
+    expect(await chain.tokens(payout)).toBe(68_000n);
+    expect(await world.read('CreditAccount', creditAccount)).toMatchObject({
+      ...{ availableCredits: 0n, lockedCredits: 0n, owedCredits: 0n },
+    });
+    expect(await balance()).toMatchObject({
+      availableCredits: CREDITS - CHARGE,
+      lockedCredits: 0n,
+    });
   });
 });

@@ -36,6 +36,8 @@ const RULES: Readonly<Record<string, string>> = {
   'completions.max-tokens': 'The answer never exceeds the token limit, and says that it was cut.',
   'completions.stop-and-seed':
     'Stop sequences end the text before them; an equal seed gives an equal text where the engine can.',
+  'completions.reasoning':
+    'Reasoning reaches the client, and is neither in the proven text nor in the charge.',
   'completions.slow-reader': 'A client that reads slowly never slows the worker.',
   'completions.unsettled-in-time':
     'A plain answer whose settlement is not confirmed within 10 s comes without that header.',
@@ -102,7 +104,7 @@ const RULES: Readonly<Record<string, string>> = {
     'A model without workers is not listed, is shown by its id, and cannot be asked.',
   'models.unknown': 'An unknown model is a 400 in a completion and a 404 when it is looked up.',
   'models.median-latency':
-    'The latency shown is the median of ten minutes over the pool, 0 while nothing was observed.',
+    'The latency shown is the median of ten minutes over the pool, null while nothing was observed.',
   'models.retirement':
     'A model retires at an announced date at least 30 days ahead, and works until then.',
   'models.context-window':

@@ -106,13 +106,16 @@ describe('a worker that is started with --check', () => {
   });
 });
 
-describe('an API with a foreign signer', () => {
-  it('ends its start with one plain sentence', async () => {
-    const stranger = Keypair.generate();
-    const start = service.startApiProcess({ SVC_SIGNER_KEY: secretOf(stranger) });
-    await expect(start).rejects.toThrow(
-      `"msg":"SVC_SIGNER_KEY ${stranger.publicKey} is no signer of the Gateway`,
-    );
+describe('an API of another deployment', () => {
+  const stranger = Keypair.generate();
+  const address = stranger.publicKey.toBase58();
+  it.each([
+    ['gateway', { SVC_GATEWAY: address }, `SVC_GATEWAY ${address} is no Gateway of`],
+    ['signer', { SVC_SIGNER_KEY: secretOf(stranger) }, `SVC_SIGNER_KEY ${address} is no signer of`],
+    ['program', { SVC_PROGRAM_ID: address }, `SVC_PROGRAM_ID ${address} is no program on`],
+  ])('ends its start with one plain sentence about the %s', async (_part, settings, sentence) => {
+    const start = service.startApiProcess(settings);
+    await expect(start).rejects.toThrow(`"msg":"${sentence}`);
   });
 });
 

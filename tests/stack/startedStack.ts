@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { delay } from '../../common/wait.ts';
 import { findFreePort } from '../../stack/port.ts';
 import { readStackFile, type StackDescription } from '../../stack/stackFile.ts';
+import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 
 const WAIT_MS_MAX = 90_000;
 const POLL_MS = 50;
@@ -47,7 +48,7 @@ export async function createWorkplace(): Promise<Workplace> {
   // The database's own user must be able to get there.
   for (const path of [folder, temporary]) chmodSync(path, 0o755);
   const port = await findFreePort();
-  const environment = { PATH: process.env.PATH, TMPDIR: temporary, PORT: `${port}` };
+  const environment = { ...MACHINE_ENVIRONMENT, TMPDIR: temporary, PORT: `${port}` };
   /** Every process that is started here passes it on, and no other has it. */
   const tag = `TMPDIR=${temporary}`;
 

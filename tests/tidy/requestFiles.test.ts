@@ -10,8 +10,8 @@ jest.setTimeout(60_000);
 
 /** On a busy machine a timer's work may fall into each of only a few. */
 const RUNS = 10;
-/** Read each second, whatever is asked: on a busy machine during each of the runs. */
-const TIMED = ['api/sql/workers.ts'];
+/** Read or written by a timer, whatever is asked: on a busy machine during each of the runs. */
+const TIMED = ['api/sql/workers.ts', 'api/sql/workerHours.ts'];
 
 let service: RunningService;
 

@@ -197,13 +197,14 @@ describe('a worker refuses every job while it', () => {
 });
 
 describe('the engine of a worker', () => {
-  /** Says when it was started and with which signal; its text is there at once. */
+  /** Says when it was started and with which signal; a sign of life and text are there at once. */
   function createWatchedEngine() {
     const starts: AbortSignal[] = [];
     const engine: Engine = {
       kind: 'upstream',
       async *generate(_chat, { signal }) {
         starts.push(signal);
+        yield { type: 'alive' };
         yield { type: 'text', text: 'early' };
         yield { type: 'end', finishReason: 'stop' };
       },
@@ -229,6 +230,20 @@ describe('the engine of a worker', () => {
     await watched.ask(await watched.lock(), { signer: Keypair.generate() });
     expect(starts).toHaveLength(0);
     await watched.close();
+  });
+});
+
+describe('a ledger that leaves a question unanswered', () => {
+  it('is asked once more, and the job runs', async () => {
+    let asked = 0;
+    const rpc = interceptedRpc(scene.ledger.connection.rpcEndpoint, (request, forward) => {
+      asked += 1;
+      return asked === 1 ? new Promise(() => {}) : forward(request);
+    });
+    const ledger = createWorkerLedger({ rpc, programId: PROGRAM_ID, worker: scene.worker });
+    const { address } = await scene.lock();
+    expect(await ledger.readJob(address)).toMatchObject({ job: {}, worker: {} });
+    expect(asked).toBe(2);
   });
 });
 

@@ -15,12 +15,16 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** How many characters of `LONG_TEXT` are decoded one by one from now on. */
+/** Node's client looks at each character of a header that it sends. */
+const CLIENT = 'node:internal/deps/undici';
+
+/** How often `LONG_TEXT` is decoded from now on, which begins with its first character. */
 function countDecoded(): () => number {
   let decoded = 0;
   const original = String.prototype.charCodeAt;
   jest.spyOn(String.prototype, 'charCodeAt').mockImplementation(function (this: string, index) {
-    if (this.length === LONG_TEXT.length) decoded += 1;
+    const isFirst = this.length === LONG_TEXT.length && index === 0;
+    if (isFirst && !new Error().stack?.includes(CLIENT)) decoded += 1;
     return original.call(this, index);
   });
   return () => decoded;

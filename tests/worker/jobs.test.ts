@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createLogger } from '../../common/logger.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
+import type { KeyHolder } from '../../programs/client/proof.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import type { Admitted } from '../../worker/jobs/admission.ts';
 import { createAttempts } from '../../worker/jobs/attempts.ts';
@@ -25,13 +26,17 @@ afterEach(() => {
 });
 
 /** Jobs behind a plain server, with a ledger check that the test decides. */
-async function serveJobs(engine: Engine, admitted: Promise<Admitted>): Promise<string> {
+async function serveJobs(
+  engine: Engine,
+  admitted: Promise<Admitted>,
+  proofKey: KeyHolder = Keypair.generate(),
+): Promise<string> {
   const worker = freshAddress();
   const jobs = createJobs({
     admission: { admit: () => admitted, authorize: async () => undefined },
     attempts: createAttempts(),
     engine,
-    signProof: createProofSigner({ programId: PROGRAM_ID, worker, proofKey: Keypair.generate() }),
+    signProof: createProofSigner({ programId: PROGRAM_ID, worker, proofKey }),
     capacity: 1,
     logger: createLogger({ name: 'worker', level: 'silent' }),
   });
@@ -89,6 +94,23 @@ describe('a running job', () => {
     const url = await serveJobs(engine, Promise.resolve({ ...ADMITTED, proofDueMs: 50 }));
     const { error } = await readAnswer(await fetch(url));
     expect(error).toMatchObject({ code: 'deadline_passed' });
+  });
+
+  it.each([
+    ['never signs', () => new Promise<never>(() => undefined), 'deadline_passed'],
+    ['fails', () => Promise.reject(new Error('CKR_DEVICE_REMOVED')), 'internal_error'],
+  ])('ends without a proof when the keeper of its key %s', async (_case, signMessage, code) => {
+    const engine: Engine = {
+      kind: 'upstream',
+      async *generate() {
+        yield { type: 'text', text: 'word' };
+        yield { type: 'end', finishReason: 'stop' };
+      },
+    };
+    const late = Promise.resolve({ ...ADMITTED, proofDueMs: 50 });
+    const url = await serveJobs(engine, late, { publicKey: freshAddress(), signMessage });
+    const { text, error, proof } = await readAnswer(await fetch(url));
+    expect([text, error?.code, proof]).toEqual(['word', code, undefined]);
   });
 
   it('pauses its engine while its caller does not read', async () => {

@@ -84,7 +84,7 @@ describe('the worker process', () => {
     expect(await readAnswer(response)).toMatchObject({ error: undefined, finishReason: 'length' });
     expect(await process.exited).toBe(0);
     await scene.close();
-  }, 30_000);
+  });
 
   it('names what is wrong with its environment, without any secret', async () => {
     const message = await refusalOf({

@@ -109,7 +109,6 @@ describe('a job with an upstream engine', () => {
   });
 
   it.each([
-    ['reasons', (reply: Reply) => reply.raw('{"choices":[{"delta":{"reasoning_content":"Hm"}}]}')],
     ['sends an empty delta', (reply: Reply) => reply.text('')],
     ['sends a comment', (reply: Reply) => reply.lines(': working\n\n')],
   ])('sends an alive event while the upstream %s', async (_what, think) => {

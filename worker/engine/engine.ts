@@ -3,17 +3,21 @@ import type { ChatRequest } from '../protocol/contracts.ts';
 /** Tokens as the engine's own tokenizer counted them. */
 export interface Usage {
   promptTokens: number;
+  /** With those of the reasoning. */
   completionTokens: number;
+  /** Undefined where the engine does not tell. */
+  reasoningTokens?: number | undefined;
 }
 
 export type FinishReason = 'stop' | 'length' | 'content_filter';
 
 /**
- * A piece of the answer, never empty, or a sign that the model works on it without text; after all
- * of them one `end`, unless the engine throws.
+ * A piece of the answer or of the reasoning before it, never empty, or a sign that the model works on
+ * it without either; after all of them one `end`, unless the engine throws.
  */
 export type EngineEvent =
   | { type: 'text'; text: string }
+  | { type: 'reasoning'; text: string }
   | { type: 'alive' }
   | { type: 'end'; finishReason: FinishReason; usage?: Usage };
 

@@ -133,10 +133,13 @@ export function createUpstreamEngine(upstream: {
             break;
           }
           if (finishReason !== undefined) continue;
+          const { reasoning } = chunk;
+          if (reasoning !== '') yield { type: 'reasoning', text: reasoning };
           const { text, isStopped, rest } = scanner.add(chunk.text);
-          const isThinking = chunk.isDelta && chunk.text === '' && chunk.finishReason === undefined;
+          const isSilent = chunk.text === '' && reasoning === '';
           if (text !== '') yield { type: 'text', text };
-          else if (isThinking) yield { type: 'alive' };
+          else if (chunk.isDelta && isSilent && chunk.finishReason === undefined)
+            yield { type: 'alive' };
           if (isStopped) {
             isCut = true;
             finish('stop');

@@ -202,6 +202,8 @@ export function asUpstreamFailure(error: unknown): WorkerError {
 }
 
 const count = z.number().int().nonnegative();
+const maybeCount = count.nullish().catch(undefined);
+const maybeText = z.string().nullish().catch(undefined);
 
 /** The parts of a chunk that matter here; upstreams differ in everything else. */
 const upstreamChunk = z.object({
@@ -209,13 +211,32 @@ const upstreamChunk = z.object({
     .array(
       z.object({
         index: z.number().nullish(),
-        delta: z.object({ content: z.string().nullish() }).nullish(),
+        delta: z
+          .object({
+            content: z.string().nullish(),
+            // Ollama and others use the shorter name; some use both for the same text.
+            reasoning_content: maybeText,
+            reasoning: maybeText,
+          })
+          .nullish(),
         finish_reason: z.string().nullish(),
       }),
     )
     .nullish(),
   // Malformed counts are treated as missing.
-  usage: z.object({ prompt_tokens: count, completion_tokens: count }).nullish().catch(undefined),
+  usage: z
+    .object({
+      prompt_tokens: count,
+      completion_tokens: count,
+      completion_tokens_details: z
+        .object({ reasoning_tokens: maybeCount })
+        .nullish()
+        .catch(undefined),
+      // SGLang tells it here.
+      reasoning_tokens: maybeCount,
+    })
+    .nullish()
+    .catch(undefined),
   error: z.unknown().optional(),
   object: z.unknown().optional(),
 });
@@ -232,6 +253,7 @@ export function parseUpstreamChunk(
   event?: string,
 ): {
   text: string;
+  reasoning: string;
   /** Whether the chunk is about the answer, not its usage alone. */
   isDelta: boolean;
   finishReason: FinishReason | undefined;
@@ -248,10 +270,18 @@ export function parseUpstreamChunk(
   const choice = choices?.find(({ index }) => !index);
   return {
     text: choice?.delta?.content ?? '',
+    reasoning: choice?.delta?.reasoning_content || choice?.delta?.reasoning || '',
     isDelta: choice?.delta != null,
     finishReason: choice?.finish_reason ? asFinishReason(choice.finish_reason) : undefined,
     usage: usage
-      ? { promptTokens: usage.prompt_tokens, completionTokens: usage.completion_tokens }
+      ? {
+          promptTokens: usage.prompt_tokens,
+          completionTokens: usage.completion_tokens,
+          reasoningTokens:
+            usage.completion_tokens_details?.reasoning_tokens ??
+            usage.reasoning_tokens ??
+            undefined,
+        }
       : undefined,
   };
 }

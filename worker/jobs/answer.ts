@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import {
   answerCharactersMax,
+  boundTokens,
   estimatePromptTokens,
   estimateTokens,
 } from '../../common/tokenizers/tokenCounts.ts';
-import type { Engine, EngineEvent } from '../engine/engine.ts';
+import type { Engine, EngineEvent, Usage } from '../engine/engine.ts';
 import type { JobRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
 import type { EventStream } from '../protocol/eventStream.ts';
@@ -32,20 +33,38 @@ interface Transcript {
 const HIGH_SURROGATE_AT_END = /[\uD800-\uDBFF]$/;
 
 /**
- * Keeps text, hash and counts of an answer in step.
- *
- * Some upstreams split an escaped surrogate pair. UTF-8 cannot carry a half, so a first half is held
- * back until its second arrives. A lone half becomes U+FFFD before it is sent or hashed.
+ * Joins deltas at whole characters. Some upstreams split an escaped surrogate pair. UTF-8 cannot
+ * carry a half, so a first half is held back until its second arrives. A lone half becomes U+FFFD.
  */
+function createCharacterJoiner() {
+  let held = '';
+  return {
+    add(delta: string): string {
+      const ready = held + delta;
+      held = HIGH_SURROGATE_AT_END.exec(ready)?.[0] ?? '';
+      return ready.slice(0, ready.length - held.length).toWellFormed();
+    },
+    /** @returns what was held back */
+    flush(): string {
+      const rest = held.toWellFormed();
+      held = '';
+      return rest;
+    },
+    get heldCharacters() {
+      return held.length;
+    },
+  };
+}
+
+/** Keeps text, hash and counts of an answer in step. */
 function createTranscript(): Transcript {
   const hash = createHash('sha256');
-  let held = '';
+  const joiner = createCharacterJoiner();
   let text = '';
   let bytes = 0;
   let deltas = 0;
 
-  function release(ready: string): string {
-    const sent = ready.toWellFormed();
+  function release(sent: string): string {
     hash.update(sent, 'utf8');
     text += sent;
     bytes += Buffer.byteLength(sent);
@@ -55,15 +74,9 @@ function createTranscript(): Transcript {
   return {
     add(delta) {
       if (delta !== '') deltas += 1;
-      const ready = held + delta;
-      held = HIGH_SURROGATE_AT_END.exec(ready)?.[0] ?? '';
-      return release(ready.slice(0, ready.length - held.length));
+      return release(joiner.add(delta));
     },
-    flush() {
-      const rest = held;
-      held = '';
-      return release(rest);
-    },
+    flush: () => release(joiner.flush()),
     outputHash: () => Uint8Array.from(hash.copy().digest()),
     get text() {
       return text;
@@ -72,7 +85,7 @@ function createTranscript(): Transcript {
       return bytes;
     },
     get characters() {
-      return text.length + held.length;
+      return text.length + joiner.heldCharacters;
     },
     get deltas() {
       return deltas;
@@ -93,12 +106,13 @@ const U32_MAX = 0xffff_ffff;
  * Streams one answer up to its finish chunk and signs the proof of it.
  *
  * The engine starts at once, but no byte is sent before the ledger's check has passed. Counting the
- * engine's deltas enforces a token limit that it ignores: each delta has at least one token.
+ * engine's deltas enforces a token limit that it ignores: each delta has at least one token. The
+ * limit covers the reasoning too; the proof does not.
  *
  * @param admitted the ledger's check, which may still be running
  * @param stop ends the answer early, with a proof of what was sent
  * @param cancel ends it without a proof; its reason is thrown
- * @param onOutput called before the first text is sent
+ * @param onOutput called before the first text or reasoning is sent
  * @throws WorkerError when there is no proof
  */
 export async function answer(work: {
@@ -116,9 +130,15 @@ export async function answer(work: {
   const transcript = createTranscript();
   const chunk = createChunks(request);
 
+  const charactersMax = answerCharactersMax(tokenLimit);
+  const hasTokensLeft = (): boolean => transcript.deltas + reasoningDeltas < tokenLimit;
   let hasBegun = false;
 
-  async function send(text: string): Promise<void> {
+  const reasoning = createCharacterJoiner();
+  let reasoningDeltas = 0;
+  let reasoningCharacters = 0;
+
+  async function send(field: 'content' | 'reasoning_content', text: string): Promise<void> {
     if (text === '') return;
     await admitted;
     if (!hasBegun) {
@@ -126,19 +146,31 @@ export async function answer(work: {
       onOutput();
       await stream.send(chunk({ role: 'assistant' }));
     }
-    await stream.send(chunk({ content: text }));
+    await stream.send(chunk({ [field]: text }));
   }
 
   /** Sends a delta as far as the answer may be so long. @returns whether that was all of it */
   async function sendWithinLimit(delta: string): Promise<boolean> {
     for (let at = 0; at < delta.length; at += PIECE_CHARACTERS_MAX) {
       const piece = delta.slice(at, at + PIECE_CHARACTERS_MAX);
-      const left =
-        transcript.deltas < tokenLimit
-          ? answerCharactersMax(tokenLimit) - transcript.characters
-          : 0;
-      await send(transcript.add(piece.slice(0, left)));
+      const left = hasTokensLeft() ? charactersMax - transcript.characters : 0;
+      await send('content', transcript.add(piece.slice(0, left)));
       if (piece.length > left) return false;
+    }
+    return true;
+  }
+
+  /** As `sendWithinLimit`; reasoning of more characters than any answer can have is only life. */
+  async function sendReasoning(delta: string): Promise<boolean> {
+    if (!hasTokensLeft()) return false;
+    reasoningDeltas += 1;
+    if (reasoningCharacters + delta.length > charactersMax) await stream.alive();
+    else {
+      for (let at = 0; at < delta.length; at += PIECE_CHARACTERS_MAX) {
+        const piece = delta.slice(at, at + PIECE_CHARACTERS_MAX);
+        await send('reasoning_content', reasoning.add(piece));
+      }
+      reasoningCharacters += delta.length;
     }
     return true;
   }
@@ -153,7 +185,8 @@ export async function answer(work: {
         await stream.alive();
         continue;
       }
-      if (!(await sendWithinLimit(event.text))) return CUT_OFF;
+      const sendDelta = event.type === 'text' ? sendWithinLimit : sendReasoning;
+      if (!(await sendDelta(event.text))) return CUT_OFF;
     }
     throw new WorkerError('upstream_failed', 'The answer ended before it was complete');
   }
@@ -172,15 +205,18 @@ export async function answer(work: {
 
   const { finishReason, usage } = await relayUntilStopped();
   await admitted;
-  await send(transcript.flush());
+  await send('reasoning_content', reasoning.flush());
+  await send('content', transcript.flush());
   cancel.throwIfAborted();
   if (transcript.bytes === 0) {
+    // Whoever reads it learns whether the reasoning used the token limit up.
+    if (hasBegun) await stream.send(chunk({}, finishReason));
     throw stop.aborted
       ? new WorkerError('stopped_before_output', 'The job was stopped before it had any output')
       : new WorkerError('empty_output', 'The model gave an empty answer');
   }
   await stream.send(chunk({}, finishReason));
-  return signProof({
+  const outcome = {
     job: request.job_address,
     attempt: request.attempt,
     outputHash: transcript.outputHash(),
@@ -188,11 +224,22 @@ export async function answer(work: {
       usage?.promptTokens ?? estimatePromptTokens(request.chat.messages),
       U32_MAX,
     ),
-    // Some upstreams count hidden reasoning; the proof claims no more than the delivered text can hold.
-    completionTokens: Math.min(
-      usage?.completionTokens || estimateTokens(transcript.text),
-      transcript.bytes,
-      tokenLimit,
-    ),
-  });
+    completionTokens: Math.min(claimableTokens(transcript, usage, reasoningDeltas > 0), tokenLimit),
+  };
+  return await signProof(outcome, cancel);
+}
+
+/**
+ * The tokens of the delivered text alone. An upstream that reasons may tell its reasoning's tokens
+ * wrongly or not at all: then the proof claims no more than the text can hold by any tokenizer.
+ */
+function claimableTokens(
+  { text, bytes }: Transcript,
+  usage: Usage | undefined,
+  hasReasoned: boolean,
+): number {
+  const { completionTokens = 0, reasoningTokens = 0 } = usage ?? {};
+  const told = Math.max(0, completionTokens - reasoningTokens);
+  const most = hasReasoned || reasoningTokens > 0 ? boundTokens(text) : bytes;
+  return Math.min(told || estimateTokens(text), most);
 }

@@ -15,7 +15,7 @@ export interface JobEnd {
   model: string;
   outcome: 'proved' | WorkerErrorCode;
   seconds: number;
-  /** From the request to the first text; undefined without any. */
+  /** From the request to the first text or reasoning; undefined without any. */
   firstTextSeconds?: number | undefined;
   proof?: Proof | undefined;
 }
@@ -28,7 +28,7 @@ export interface Controls {
   stop: AbortController;
   /** Ends it without a proof. */
   cancel: AbortController;
-  /** Called before the first text is sent. */
+  /** Called before the first text or reasoning is sent. */
   onOutput: () => void;
 }
 

@@ -1,11 +1,13 @@
-import type { Keypair, PublicKey } from '@solana/web3.js';
-import { proofMessage, sign } from '../../programs/client/proof.ts';
+import type { PublicKey } from '@solana/web3.js';
+import { unlessAborted } from '../../common/wait.ts';
+import { type KeyHolder, proofMessage, signBy } from '../../programs/client/proof.ts';
 import type { FinishReason } from '../engine/engine.ts';
 import type { JobRequest } from '../protocol/contracts.ts';
 
 interface Delta {
   role?: 'assistant';
   content?: string;
+  reasoning_content?: string;
 }
 
 /** Makes the `chat.completion.chunk` objects of one job. */
@@ -42,17 +44,24 @@ export interface Proof {
   signature: string;
 }
 
-export type SignProof = (outcome: Outcome) => Proof;
+/**
+ * @param cancel ends the wait for a key that is kept elsewhere; its reason is thrown
+ * @throws what the key's keeper throws
+ */
+export type SignProof = (outcome: Outcome, cancel?: AbortSignal) => Promise<Proof>;
+
+const NEVER = new AbortController().signal;
 
 /** Signs proofs of one worker for one deployment of the program. */
 export function createProofSigner(signer: {
   programId: PublicKey;
   worker: PublicKey;
-  proofKey: Keypair;
+  proofKey: KeyHolder;
 }): SignProof {
-  return (outcome) => {
+  return async (outcome, cancel = NEVER) => {
     const { programId, worker, proofKey } = signer;
-    const signature = sign(proofMessage({ ...outcome, programId, worker }), proofKey);
+    const message = proofMessage({ ...outcome, programId, worker });
+    const signature = await unlessAborted(cancel, signBy(message, proofKey));
     return {
       output_hash: `sha256:${Buffer.from(outcome.outputHash).toString('hex')}`,
       prompt_tokens: outcome.promptTokens,

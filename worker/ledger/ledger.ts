@@ -1,5 +1,5 @@
 import { type PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
-import { delay } from '../../common/wait.ts';
+import { delay, within } from '../../common/wait.ts';
 import {
   type AccountName,
   type Accounts,
@@ -54,7 +54,10 @@ export interface WorkerLedger {
 
 /** A lock that is not confirmed may be dropped, and its work would not be paid. */
 const COMMITMENT = 'confirmed';
+/** The RPC client itself has a longer time-out. */
 const READ_TIMEOUT_MS = 2_000;
+/** A lost request, or a moment in which this machine stood still, costs no job. */
+const JOB_TRIES = 2;
 /** Requests may name any account, so each is read only up to the size of our largest one. */
 const BYTES_MAX = Math.max(...(IDL.accounts ?? []).map(({ name }) => accountSize(name)));
 const READING = { commitment: COMMITMENT, dataSlice: { offset: 0, length: BYTES_MAX } } as const;
@@ -68,10 +71,14 @@ export function createWorkerLedger(options: {
   const { rpc, programId, worker } = options;
   const { config } = createAddresses(programId);
 
-  async function read(addresses: PublicKey[]): Promise<(Account | null)[]> {
+  async function read(addresses: PublicKey[], tries = 1): Promise<(Account | null)[]> {
     try {
-      const reading = getMultipleAccounts(rpc, addresses.map(spellingOf), READING);
-      return (await within(READ_TIMEOUT_MS, reading)).value;
+      for (let asked = 0; asked < tries; asked += 1) {
+        const reading = getMultipleAccounts(rpc, addresses.map(spellingOf), READING);
+        const answer = await within(READ_TIMEOUT_MS, reading);
+        if (answer) return answer.value;
+      }
+      throw new Error(`No answer within ${tries * READ_TIMEOUT_MS} ms`);
     } catch (error) {
       throw new WorkerError('ledger_unavailable', 'The ledger did not answer', { cause: error });
     }
@@ -94,7 +101,7 @@ export function createWorkerLedger(options: {
   return {
     async readJob(address) {
       const addresses = [address, worker, config, SYSVAR_CLOCK_PUBKEY];
-      const [job, own, settings, clock] = await read(addresses);
+      const [job, own, settings, clock] = await read(addresses, JOB_TRIES);
       return {
         job: decode('Job', job),
         worker: decode('Worker', own),
@@ -103,7 +110,7 @@ export function createWorkerLedger(options: {
       };
     },
     async readGateway(address) {
-      const [gateway] = await read([address]);
+      const [gateway] = await read([address], JOB_TRIES);
       return decode('Gateway', gateway);
     },
     async readOwn() {
@@ -128,19 +135,6 @@ export function createWorkerLedger(options: {
 function timeOf(clock: Account | null | undefined): bigint {
   if (!clock) throw new WorkerError('ledger_unavailable', 'The ledger has no Clock');
   return unixSecondsOf(clock);
-}
-
-/** The RPC client itself has a longer time-out. */
-async function within<Result>(ms: number, work: Promise<Result>): Promise<Result> {
-  const timer = new AbortController();
-  const late = delay(ms, timer.signal).then((): never => {
-    throw new Error(`No answer within ${ms} ms`);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    timer.abort();
-  }
 }
 
 /**

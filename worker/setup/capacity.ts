@@ -63,7 +63,7 @@ async function measureStep(
     const chat = { model, messages: [{ role: 'user' as const, content }] };
     let isFirst = true;
     for await (const { type } of engine.generate(chat, { tokenLimit: ANSWER_TOKENS, signal })) {
-      if (type !== 'text') continue;
+      if (type !== 'text' && type !== 'reasoning') continue;
       texts += 1;
       if (isFirst) firstTextSeconds = Math.max(firstTextSeconds, secondsSoFar());
       isFirst = false;

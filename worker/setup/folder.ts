@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Keypair } from '@solana/web3.js';
@@ -17,7 +17,6 @@ interface WorkerFolder {
 
 const PRIVATE = 0o600;
 const PRIVATE_FOLDER = 0o700;
-const NOT_OWNER = 0o077;
 
 export function folderAt(path: string): WorkerFolder {
   const folder = resolve(path);
@@ -50,21 +49,17 @@ export function openKeys(folder: WorkerFolder): WorkerKeys {
 /** @throws SetupError when a key is missing, or others can read it */
 export function readKeys(folder: WorkerFolder): WorkerKeys {
   return {
-    authority: readPrivateKey(authorityPath(folder)),
-    proofKey: readPrivateKey(folder.proofKeyPath),
+    authority: readKey(authorityPath(folder)),
+    proofKey: readKey(folder.proofKeyPath),
   };
 }
 
-function readPrivateKey(path: string): Keypair {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (!found) throw new SetupError(`${path} is missing. Make it with svc worker init.`);
-  if (process.platform !== 'win32' && (found.mode & NOT_OWNER) !== 0) {
-    throw new SetupError(`${path} can be read by others. Run: chmod 600 ${path}`);
-  }
+function readKey(path: string): Keypair {
+  if (!existsSync(path)) throw new SetupError(`${path} is missing. Make it with svc worker init.`);
   try {
     return parseKeypair(path);
-  } catch {
-    throw new SetupError(`${path} holds no secret key.`);
+  } catch (error) {
+    throw new SetupError(`${path} ${(error as Error).message}.`);
   }
 }
 

@@ -110,8 +110,8 @@ async function measureUpstream(
 ): Promise<{ models: Map<string, string>; slots: number }> {
   const url = options.upstream;
   const key = options.upstreamKey;
-  const names = await listUpstreamModels(url, key);
-  report(`Upstream         ${names.length} models: ${names.join(', ')}`);
+  const names = await listUpstreamModels(url, { key, chosen: options.model });
+  report(`Upstream         ${names.join(', ')}`);
   const proposed = proposeModels(offered, names, options.model);
   for (const [id, name] of proposed) report(`                 ${id} is its ${name}`);
   if (proposed.size === 0) {
@@ -134,7 +134,7 @@ async function measureUpstream(
         detail(`${jobs} at a time: ${isRefused ? 'refused' : speed}`);
       },
     ));
-  report(`Capacity         ${slots} jobs at the same time`);
+  report(`Capacity         ${slots === 1 ? '1 job' : `${slots} jobs`} at the same time`);
   return { models: new Map([...proposed].filter(([id]) => answered.includes(id))), slots };
 }
 

@@ -1,7 +1,7 @@
 import type { Connection, Keypair, TransactionInstruction } from '@solana/web3.js';
-import { createLogger } from '../../common/logger.ts';
-import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
-import { createSender, LedgerUnavailableError } from '../../programs/client/sender/index.ts';
+import { describePayerShortage } from '../../common/payerShortage.ts';
+import { LedgerUnavailableError } from '../../programs/client/sender/index.ts';
+import { sendOnce } from '../../programs/client/sender/sendOnce.ts';
 import { SetupError } from './setupError.ts';
 
 /** Registration, stake and several models together stay far below. */
@@ -18,25 +18,17 @@ export async function sendTogether(
   payer: Keypair,
   instructions: TransactionInstruction[],
 ): Promise<string> {
-  const sender = createSender({
-    rpc: connectRpc({ url: connection.rpcEndpoint }),
-    feePayers: [payer],
-    commitment: 'confirmed',
-    logger: createLogger({ name: 'svc-cli', level: 'silent' }),
-  });
-  try {
-    const outcome = await sender.send({
-      instructions,
-      signers: [],
-      computeUnitLimit: COMPUTE_UNITS_MAX,
-    });
-    if (outcome.status === 'confirmed') return outcome.signature;
-    if (outcome.status !== 'rejected') throw new SetupError('The ledger dropped it. Try again.');
-    throw new SetupError(`The ledger refused it: ${outcome.error.name}.`);
-  } catch (error) {
+  const sending = { payer, instructions, computeUnitLimit: COMPUTE_UNITS_MAX };
+  const outcome = await sendOnce(connection, sending).catch((error: unknown) => {
     if (!(error instanceof LedgerUnavailableError)) throw error;
     throw new SetupError(`${error.message}. Try again.`, { cause: error });
-  } finally {
-    sender.close();
-  }
+  });
+  if (outcome.status === 'confirmed') return outcome.signature;
+  if (outcome.status !== 'rejected') throw new SetupError('The ledger dropped it. Try again.');
+  const shortage = await describePayerShortage(outcome.error, payer.publicKey, connection);
+  throw new SetupError(
+    shortage
+      ? `${shortage} Send it some, and run this command again.`
+      : `The ledger refused it: ${outcome.error.name}.`,
+  );
 }

@@ -7,20 +7,32 @@ const LIST_TIMEOUT_MS = 10_000;
 /** The first request loads a model. */
 const TRIAL_TIMEOUT_MS = 30 * 60_000;
 
+/** Of servers that answer chats and nothing else. */
+const NO_LIST_STATUSES = [404, 405, 501];
+
 const modelList = z.object({ data: z.array(z.object({ id: z.string() })) });
 
 /**
- * The names that an upstream serves models under.
+ * The names that an upstream serves models under; those that its owner chose where it has no list.
  *
  * @throws SetupError when it does not answer, or not in the form of chat-completions servers
  */
-export async function listUpstreamModels(url: string, key?: string): Promise<string[]> {
+export async function listUpstreamModels(
+  url: string,
+  { key, chosen }: { key?: string | undefined; chosen: ReadonlyMap<string, string> },
+): Promise<string[]> {
   const at = modelsUrl(url);
   const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
   const signal = AbortSignal.timeout(LIST_TIMEOUT_MS);
   const response = await fetch(at, { headers, signal }).catch((cause) => {
     throw new SetupError(`No upstream answers at ${at}. Start it first.`, { cause });
   });
+  if (NO_LIST_STATUSES.includes(response.status)) {
+    if (chosen.size > 0) return [...new Set(chosen.values())];
+    throw new SetupError(
+      `${at} has no list of models: status ${response.status}. Name them: --model id=name.`,
+    );
+  }
   if (!response.ok) throw new SetupError(`${at} answers with status ${response.status}.`);
   const list = modelList.safeParse(await response.json().catch(() => undefined));
   if (!list.success) throw new SetupError(`${at} answers without a list of models.`);

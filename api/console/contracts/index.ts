@@ -38,7 +38,7 @@ export type {
   SignInMessage,
 } from './session.ts';
 export type { CreatedKey, KeyState, Threshold } from './settings.ts';
-export type { LatencyAnswer, UsageAnswer } from './usage.ts';
+export type { JobCountAnswer, LatencyAnswer, UsageAnswer } from './usage.ts';
 export type { Done } from './values.ts';
 export type {
   ConsoleWebhook,

@@ -109,12 +109,14 @@ const statusAnswer = z.object({
     fee_payers: partState,
     catalog: partState,
     workers: partState,
-    mirror: partState.describe('`away` while it is more than 30 s behind the ledger.'),
+    mirror: z
+      .enum(['ok', 'away', 'unknown'])
+      .describe('`away` while it lacks what is 30 s old; `unknown` until that is known.'),
   }),
   mirror: z.object({
     slot: slot.nullable(),
-    ledger_slot: slot.nullable(),
-    lag_slots: z.int().min(0).nullable(),
+    newest_slot: slot.nullable().describe("That of the program's newest transaction."),
+    lag_slots: z.int().min(0).nullable().describe('What the mirror lacks up to it.'),
   }),
   queues: z.object({
     running_jobs: z.int().min(0),

@@ -26,6 +26,24 @@ const usageAnswer = z.object({
 
 export type UsageAnswer = z.infer<typeof usageAnswer>;
 
+/** How many jobs were locked in one slot of time, by what became of them. */
+const jobCountRow = z.object({
+  start: time.describe('Of the slot, UTC.'),
+  settled: z.int().min(0).describe('Disputed ones among them.'),
+  failed: z.int().min(0),
+  refunded: z.int().min(0),
+  unfinished: z.int().min(0),
+});
+
+const jobCountAnswer = z.object({
+  since: time.describe('Where the first slot begins.'),
+  until: time.describe('Where the last slot ends.'),
+  slot_seconds: z.int().min(1).describe('Whole hours; there are at most 96 slots.'),
+  data: z.array(jobCountRow).describe('Oldest first; slots without a job are left out.'),
+});
+
+export type JobCountAnswer = z.infer<typeof jobCountAnswer>;
+
 /** Percentiles over the jobs of a model of which milliseconds are known. */
 const percentiles = z.object({ p50: z.int().min(0), p95: z.int().min(0) }).nullable();
 
@@ -57,7 +75,22 @@ const usageQuery = z.object({
   worker: z.string({ error: 'must be given once' }).optional(),
 });
 
+const jobCountQuery = z.object({
+  since: period.since.optional(),
+  until: period.until.optional(),
+  model: usageQuery.shape.model,
+});
+
 export const usageRoutes = {
+  getJobCounts: {
+    method: 'GET',
+    path: '/job-counts',
+    access: 'session',
+    summary:
+      "the wallet's jobs by slot of time and state, of a day at least, from its first job on",
+    query: jobCountQuery,
+    answer: jobCountAnswer,
+  },
   getUsage: {
     method: 'GET',
     path: '/usage',

@@ -1,9 +1,23 @@
-import type { Express, RequestHandler, Response } from 'express';
-import { APP_PATHS, VERIFY_PATHS } from '../../../console/routes.ts';
+import type { Express, Request, RequestHandler, Response } from 'express';
+import {
+  APP_PAGES,
+  APP_PATHS,
+  type AppPage,
+  documentOf,
+  earlyReadsOf,
+  VERIFY_PATHS,
+} from '../../../console/routes.ts';
 import { html } from '../../docs/page.ts';
 import { ApiError } from '../../http/contracts/errors.ts';
 import type { ConsoleConfig } from '../contracts/session.ts';
-import { type PageFile, type PageFiles, pageFile } from './files.ts';
+import { readSessionCookie } from '../http/cookie.ts';
+import {
+  chooseEncoding,
+  filledDocument,
+  type PageFile,
+  type PageFiles,
+  requireFile,
+} from './files.ts';
 import { appPolicy, verifyPolicy } from './policy.ts';
 
 /** What the pages and their policies name. */
@@ -17,59 +31,79 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 export function servePages(app: Express, files: PageFiles, deployment: Deployment): void {
   const { rpc_url, development_wallet_url } = deployment;
   const appHeaders = { 'content-security-policy': appPolicy([rpc_url, development_wallet_url]) };
-  for (const path of APP_PATHS) app.get(path, serveDocument(files.app, appHeaders));
+  for (const path of APP_PATHS) {
+    const page = APP_PAGES[path];
+    const document = requireFile(files, documentOf(page.module));
+    app.get(
+      path,
+      serveDocument(document, (request) => ({ ...appHeaders, link: earlyReads(request, page) })),
+    );
+  }
 
-  const verify = pageFile('verify.html', withNames(files.verify.bytes, deployment));
+  const verify = filledDocument(withNames(requireFile(files, 'verify.html'), deployment));
   const verifyHeaders = {
     'content-security-policy': verifyPolicy(),
     // A document in a sandbox must not ask for a group of its own.
     'cross-origin-opener-policy': 'unsafe-none',
   };
-  for (const path of VERIFY_PATHS) app.get(path, serveDocument(verify, verifyHeaders));
+  for (const path of VERIFY_PATHS)
+    app.get(
+      path,
+      serveDocument(verify, () => verifyHeaders),
+    );
 
   app.get(`${ASSETS}*file`, serveAsset(files));
 }
 
-function serveDocument(file: PageFile, headers: Record<string, string>): RequestHandler {
+/** Has the browser ask the API for what the page will, before its script does. */
+function earlyReads(request: Request, page: AppPage): string {
+  const { reads, lists } = earlyReadsOf(page, {
+    hasSession: readSessionCookie(request) !== undefined,
+    isFiltered: request.originalUrl.includes('?'),
+  });
+  return [...reads, ...lists]
+    .map((read) => `</console/api${read}>; rel=preload; as=fetch; crossorigin`)
+    .join(', ');
+}
+
+function serveDocument(
+  file: PageFile,
+  headersFor: (request: Request) => Record<string, string>,
+): RequestHandler {
   return (request, response) => {
-    response.set({ ...headers, 'cache-control': 'no-cache' });
-    return send(response, file, request.get('accept-encoding'));
+    response.set({ ...headersFor(request), 'cache-control': 'no-cache' });
+    send(request, response, file);
   };
 }
 
 function serveAsset(files: PageFiles): RequestHandler {
   return (request, response) => {
-    const file = files.assets.get(request.path.slice(ASSETS.length));
+    const file = files.get(`assets/${request.path.slice(ASSETS.length)}`);
     if (!file) throw new ApiError('route_not_found', `There is no GET ${request.path}.`);
     response.set({
       'cache-control': FOR_EVER,
       // Verify has an origin of its own, and loads its script as any other site would.
       'access-control-allow-origin': '*',
     });
-    return send(response, file, request.get('accept-encoding'));
+    send(request, response, file);
   };
 }
 
-async function send(
-  response: Response,
-  file: PageFile,
-  acceptEncoding: string | undefined,
-): Promise<void> {
-  const compressed = await file.compressed(acceptEncoding);
+function send(request: Request, response: Response, file: PageFile): void {
+  const encoding = chooseEncoding(file, request.get('accept-encoding'));
   response.set('content-type', file.type).vary('Accept-Encoding');
-  if (compressed) response.set('content-encoding', compressed.encoding);
-  response.end(compressed?.bytes ?? file.bytes);
+  if (encoding) response.set('content-encoding', encoding);
+  response.end(encoding ? file.compressed[encoding] : file.bytes);
 }
 
 /** Verify cannot ask our API: what it has to know stands in its document. */
-function withNames(document: Buffer, { rpc_url, program_id }: Deployment): Buffer {
-  const named = Object.entries({ 'svc-rpc': rpc_url ?? '', 'svc-program': program_id }).reduce(
+function withNames(document: PageFile, { rpc_url, program_id }: Deployment): string {
+  return Object.entries({ 'svc-rpc': rpc_url ?? '', 'svc-program': program_id }).reduce(
     (text, [name, content]) =>
       text.replace(`<meta name="${name}" content=""`, () => {
         const filled = html`<meta name="${name}" content="${content}"`;
         return filled.text;
       }),
-    document.toString('utf8'),
+    document.bytes.toString('utf8'),
   );
-  return Buffer.from(named);
 }

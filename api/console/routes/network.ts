@@ -1,5 +1,6 @@
 import { creditsNumber, isoTime } from '../../../common/jsonForms.ts';
 import type { Database } from '../../../common/postgres.ts';
+import { getSignaturesForAddress } from '../../../programs/client/rpc/methods.ts';
 import type { Rpc } from '../../../programs/client/rpc/rpc.ts';
 import { ApiError } from '../../http/contracts/errors.ts';
 import { modelView } from '../../http/contracts/views.ts';
@@ -28,11 +29,14 @@ import {
   selectWorkerHours,
 } from '../sql/network.ts';
 import { timeOrNull } from '../views/jobView.ts';
+import { createMirrorLag } from '../views/mirrorLag.ts';
 import { requireRules } from './account.ts';
 
 interface NetworkServices {
   database: Database;
   rpc: Pick<Rpc, 'ask'>;
+  /** In base58. */
+  programId: string;
   catalog: Catalog;
   directory: WorkerDirectory;
   readiness: () => Promise<Readiness>;
@@ -166,44 +170,39 @@ function remember<Result>(ageMsMax: number, read: () => Promise<Result>): () => 
   };
 }
 
-/** A mirror that lacks what the ledger had so long ago is away. */
-const LAG_MS_MAX = 30_000;
-const SAMPLES_MAX = 100;
-
 function createStatus(services: NetworkServices): () => Promise<StatusAnswer> {
-  const { database, rpc, readiness, nowSeconds } = services;
-  const samples: { slot: number; atMs: number }[] = [];
+  const { database, rpc, programId, readiness, nowSeconds } = services;
+  const lag = createMirrorLag(() => performance.now());
 
-  const readSlot = (): Promise<number | null> =>
-    rpc.ask('getSlot', [{ commitment: 'confirmed' }], Number).catch(() => null);
-
-  /** Slots differ in length from ledger to ledger: what counts is what the ledger had by then. */
-  function isBehind(mirrorSlot: number): boolean {
-    const nowMs = performance.now();
-    const old = samples.findLast(({ atMs }) => nowMs - atMs >= LAG_MS_MAX);
-    return old !== undefined && mirrorSlot < old.slot;
+  /** The slot of the program's newest transaction: on an idle ledger, a mirror lacks nothing. */
+  async function readNewest(): Promise<number | null> {
+    const asked = { commitment: 'confirmed', limit: 1 } as const;
+    try {
+      const [newest] = await getSignaturesForAddress(rpc, programId, asked);
+      return newest?.slot ?? 0;
+    } catch {
+      // Then the state of the ledger says so.
+      return null;
+    }
   }
 
   return async () => {
-    const [{ status, parts }, backlog, ledgerSlot, days] = await Promise.all([
+    const [{ status, parts }, backlog, newestSlot, days] = await Promise.all([
       readiness(),
       selectBacklog(database),
-      readSlot(),
+      readNewest(),
       selectDays(database),
     ]);
-    if (ledgerSlot !== null) {
-      samples.push({ slot: ledgerSlot, atMs: performance.now() });
-      if (samples.length > SAMPLES_MAX) samples.shift();
-    }
+    if (newestSlot !== null) lag.note(newestSlot);
     const slot = backlog.slot === null ? null : Number(backlog.slot);
-    const isMirrorOk = slot !== null && !isBehind(slot);
+    const mirror = lag.judge(slot);
     return {
-      is_ready: status === 'ready' && isMirrorOk,
-      parts: { ...parts, mirror: isMirrorOk ? 'ok' : 'away' },
+      is_ready: status === 'ready' && mirror !== 'away',
+      parts: { ...parts, mirror },
       mirror: {
         slot,
-        ledger_slot: ledgerSlot,
-        lag_slots: slot === null || ledgerSlot === null ? null : Math.max(0, ledgerSlot - slot),
+        newest_slot: newestSlot,
+        lag_slots: slot === null || newestSlot === null ? null : Math.max(0, newestSlot - slot),
       },
       queues: {
         running_jobs: backlog.running_jobs,

@@ -1,18 +1,66 @@
 import type pg from 'pg';
 import { creditsNumber, isoTime } from '../../../common/jsonForms.ts';
 import { ApiError } from '../../http/contracts/errors.ts';
-import type { LatencyAnswer, UsageAnswer, usageRoutes } from '../contracts/usage.ts';
+import type {
+  JobCountAnswer,
+  LatencyAnswer,
+  UsageAnswer,
+  usageRoutes,
+} from '../contracts/usage.ts';
 import type { Handlers } from '../http/serveRoutes.ts';
-import { type LatencyRow, selectLatencies, selectUsage, type UsageRow } from '../sql/usage.ts';
+import {
+  type LatencyRow,
+  selectFirstHour,
+  selectJobCounts,
+  selectLatencies,
+  selectUsage,
+  type UsageRow,
+} from '../sql/usage.ts';
+import { overlapOf, slotSecondsOf, slotsAround, wholeHours } from '../views/timeSlots.ts';
 
 const SECONDS = { hour: 3_600, day: 86_400 } as const;
 /** Beyond, a page could not show them either. */
 const ROWS_MAX = 10_000;
 
 /** What the wallet used, by the hours that follow its jobs. */
-export function usageHandlers(options: { pool: pg.Pool }): Handlers<typeof usageRoutes> {
-  const { pool } = options;
+export function usageHandlers(options: {
+  pool: pg.Pool;
+  /** The ledger's time. */
+  nowSeconds: () => bigint;
+}): Handlers<typeof usageRoutes> {
+  const { pool, nowSeconds } = options;
   return {
+    async getJobCounts({ session: { wallet }, query }): Promise<JobCountAnswer> {
+      const since = query.since ? query.since.getTime() / 1_000 : 0;
+      const until = query.until ? query.until.getTime() / 1_000 : Number.POSITIVE_INFINITY;
+      if (since >= until) throw untilNotAfterSince();
+      const end = Number(nowSeconds()) + 1;
+      const first = (await selectFirstHour(pool, wallet)) ?? end;
+      // A day at least, so that the first jobs do not look like all there is.
+      const whole = { since: Math.min(first, end - SECONDS.day), until: end };
+      const times = wholeHours(overlapOf({ since, until }, whole));
+      const slotSeconds = slotSecondsOf(times);
+      const rows = await selectJobCounts(pool, {
+        wallet,
+        sinceSeconds: times.since,
+        untilSeconds: times.until,
+        slotSeconds,
+        modelId: query.model,
+      });
+      const shown = slotsAround(times, slotSeconds);
+      return {
+        since: isoTime(BigInt(shown.since)),
+        until: isoTime(BigInt(shown.until)),
+        slot_seconds: slotSeconds,
+        data: rows.map((row) => ({
+          start: isoTime(row.start),
+          settled: Number(row.settled),
+          failed: Number(row.failed),
+          refunded: Number(row.refunded),
+          unfinished: Number(row.unfinished),
+        })),
+      };
+    },
     async getUsage({ session: { wallet }, query }) {
       const { by, since, until, model, worker } = query;
       assertOrder(query);
@@ -54,8 +102,11 @@ function startOf(time: Date, seconds: number): number {
 
 /** @throws ApiError `invalid_request` */
 function assertOrder({ since, until }: { since: Date; until: Date }): void {
-  if (since < until) return;
-  throw new ApiError('invalid_request', "Invalid value for 'until': must be after since.", {
+  if (since >= until) throw untilNotAfterSince();
+}
+
+function untilNotAfterSince(): ApiError {
+  return new ApiError('invalid_request', "Invalid value for 'until': must be after since.", {
     param: 'until',
   });
 }

@@ -51,6 +51,50 @@ export function selectUsage(
   });
 }
 
+/** @returns ledger seconds of the first hour in which a wallet locked a job; undefined without any */
+export async function selectFirstHour(
+  database: Database,
+  wallet: string,
+): Promise<number | undefined> {
+  const { rows } = await database.query<{ hour: bigint }>(
+    'select hour from mirror.usage_hours where wallet = $1 order by hour limit 1',
+    [wallet],
+  );
+  return rows[0] && Number(rows[0].hour);
+}
+
+interface JobCountRow {
+  /** Ledger seconds. */
+  start: bigint;
+  settled: bigint;
+  failed: bigint;
+  refunded: bigint;
+  unfinished: bigint;
+}
+
+/** By slots of whole hours, oldest first. However many jobs there were, their hours are read. */
+export async function selectJobCounts(
+  database: Database,
+  filter: {
+    wallet: string;
+    sinceSeconds: number;
+    untilSeconds: number;
+    slotSeconds: number;
+    modelId: string | undefined;
+  },
+): Promise<JobCountRow[]> {
+  const { wallet, sinceSeconds, untilSeconds, slotSeconds, modelId } = filter;
+  const { rows } = await database.query<JobCountRow>(
+    `select hour - hour % $4::bigint as start, sum(settled) as settled, sum(failed) as failed,
+       sum(refunded) as refunded, sum(jobs - settled - failed - refunded) as unfinished
+     from mirror.usage_hours
+     where wallet = $1 and hour >= $2 and hour < $3 and ($5::text is null or model_id = $5)
+     group by 1 order by 1`,
+    [wallet, sinceSeconds, untilSeconds, slotSeconds, modelId ?? null],
+  );
+  return rows;
+}
+
 type Percentile = 'lock_p50' | 'lock_p95' | 'first_p50' | 'first_p95' | 'worker_p50' | 'worker_p95';
 
 /** Milliseconds over a model's jobs; null where none of them has any. */

@@ -7,14 +7,22 @@ export const FINISH_REASONS = ['stop', 'length', 'content_filter'] as const;
 const finishReason = z
   .enum(FINISH_REASONS)
   .describe(
-    '`length`: the answer met its token limit, or the time limit of its job. `content_filter`: the ' +
-      'model server held text back.',
+    '`length`: the answer met its token limit, or the time limit of its job; with empty content and ' +
+      'without a charge where reasoning used the token limit up. `content_filter`: the model server ' +
+      'held text back.',
   );
 
 const completionId = z
   .string()
   .regex(/^chatcmpl-job_[0-9a-f]{32}$/)
   .describe('`chatcmpl-` and the job id.');
+
+const reasoningContent = z
+  .string()
+  .optional()
+  .describe(
+    'Our choice: what a reasoning model thought first; neither in the proven text nor in the charge.',
+  );
 
 /** A whole answer. */
 export const chatCompletion = z.object({
@@ -25,11 +33,17 @@ export const chatCompletion = z.object({
   choices: z.array(
     z.object({
       index: z.int(),
-      message: z.object({ role: z.literal('assistant'), content: z.string() }),
+      message: z.object({
+        role: z.literal('assistant'),
+        content: z.string(),
+        reasoning_content: reasoningContent,
+      }),
       finish_reason: finishReason,
     }),
   ),
-  usage: usage.describe('`completion_tokens` is what is charged.'),
+  usage: usage.describe(
+    '`completion_tokens` is what is charged: those of the content, without any reasoning.',
+  ),
 });
 
 export type ChatCompletion = z.infer<typeof chatCompletion>;
@@ -45,7 +59,11 @@ export const chatCompletionChunk = z.object({
       z.object({
         index: z.int(),
         delta: z
-          .object({ role: z.literal('assistant').optional(), content: z.string().optional() })
+          .object({
+            role: z.literal('assistant').optional(),
+            content: z.string().optional(),
+            reasoning_content: reasoningContent,
+          })
           .describe('`role` comes with the first chunk; empty in the last.'),
         finish_reason: finishReason.nullable().describe('Null until the last chunk.'),
       }),
@@ -220,8 +238,9 @@ export const chatCompletionRequest = z
         }),
       ).describe('Our choice: the part of the format that streams need.'),
       max_tokens: optional(tokenCount).describe(
-        'The most tokens to generate. Our choice: by default what `credits_per_request` covers at ' +
-          'the rate per 1,000; never more than the context window leaves.',
+        'The most tokens to generate, those of a reasoning model before its answer included. Our ' +
+          'choice: by default what `credits_per_request` covers at the rate per 1,000; never more ' +
+          'than the context window leaves.',
       ),
       max_completion_tokens: optional(tokenCount).describe(
         'Our choice: another name for `max_tokens`; equal if both are given.',

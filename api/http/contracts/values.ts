@@ -114,6 +114,9 @@ export function parseRequest<Schema extends z.ZodType>(
   const path = isUnknown ? issue.keys.slice(0, 1) : (issue?.path ?? []);
   const param = formatPath(path);
   const fault = issue?.message ?? 'is invalid';
+  if (isUnknown) {
+    throw new ApiError('invalid_request', `There is no parameter '${param}' here.`, { param });
+  }
   if (param && valueAt(value, path) === undefined) {
     throw new ApiError('invalid_request', `'${param}' is required.`, { param });
   }

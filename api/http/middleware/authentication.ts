@@ -43,10 +43,18 @@ const CONDUCT: Readonly<Record<string, string>> = {
   rejected_disputes: 'too many disputes were rejected',
 };
 
+/** @param reason an operator's words, or the indexer's term with how often it happened */
+function wordsOf(reason: string): string {
+  return CONDUCT[reason.replace(/ \(\d+\)$/, '')] ?? reason.replace(/[.\s]+$/, '');
+}
+
 async function suspension(database: Database, keySha256: string): Promise<ApiError> {
   const reason = await selectSuspensionReason(database, keySha256);
-  const why = reason === undefined ? '' : `: ${CONDUCT[reason] ?? reason}`;
-  return new ApiError('key_suspended', `The API key is suspended${why}.`);
+  const why = reason === undefined ? '' : `: ${wordsOf(reason)}`;
+  return new ApiError(
+    'key_suspended',
+    `The API key is suspended${why}. The operator of this service can reinstate it.`,
+  );
 }
 
 const ORIGIN = "Whoever signs in to this service's web app with a wallet can make its key there.";
@@ -147,6 +155,6 @@ export function assertSpender({ spender }: Payer, gateway: string): void {
   if (spender === null || spender === gateway) return;
   throw new ApiError(
     'spender_not_set',
-    `The wallet's spender is not this service. Set it to ${gateway} with spender_set.`,
+    `The wallet's spender is not this service (${gateway}). The wallet names it on the Credits page of the web app, or with \`npx svc credits limits\`.`,
   );
 }

@@ -3,6 +3,7 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import type { Server as HttpsServer } from 'node:https';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import type { Request, RequestHandler } from 'express';
 import express from 'express';
 import { ApiError, errorBody } from '../contracts/errors.ts';
@@ -127,6 +128,7 @@ const rawBodies = new WeakMap<IncomingMessage, Uint8Array>();
 const EMPTY = new Uint8Array();
 /** As many clients spell it. */
 const UTF8 = /(;\s*charset=)(?:utf8|"utf8")(?=\s*(?:;|$))/i;
+const UTF8_NAMED = /;\s*charset=(?:utf-8|"utf-8")(?=\s*(?:;|$))/i;
 
 /**
  * Any content type: some clients send none, and the body itself tells whether it is JSON. It must be
@@ -155,25 +157,59 @@ export function parseJsonBody(largeBodies?: LargeBodies): RequestHandler {
     if (contentType) request.headers['content-type'] = contentType.replace(UTF8, '$1utf-8');
     // The parser would read such a body to its end before it refused it.
     if (Number(request.get('content-length')) > bytesMax) throw tooLarge(bytesMax);
+    if (largeBodies && isPlainAndLarge(request)) {
+      receive(request)
+        .then((chunks) => readLarge(largeBodies, chunks, request, response))
+        .then((isRead) => isRead && next(), next);
+      return;
+    }
     parse(request, response, (error?: unknown) => {
       const type = (error as { type?: unknown } | undefined)?.type;
       if (type === 'entity.too.large') return next(tooLarge(bytesMax));
       if (!(error instanceof LargeBody) || !largeBodies) return next(error);
-      readLarge(largeBodies, request, response).then((isRead) => isRead && next(), next);
+      const chunks = [rawBodyOf(request)];
+      readLarge(largeBodies, chunks, request, response).then((isRead) => isRead && next(), next);
     });
   };
+}
+
+/** Whether it is large as it comes: neither compressed, nor in chunks, nor of another charset. */
+function isPlainAndLarge({ headers }: Request): boolean {
+  const { 'content-length': length, 'content-encoding': encoding } = headers;
+  const isUtf8Alone = !/charset/i.test(headers['content-type']?.replace(UTF8_NAMED, '') ?? '');
+  return Number(length) > SMALL_BYTES_MAX && encoding === undefined && isUtf8Alone;
+}
+
+/**
+ * One chunk in each turn of the event loop: read as fast as it arrives, a body would hold up whatever
+ * else has arrived.
+ */
+async function receive(request: Request): Promise<Uint8Array[]> {
+  const chunks: Uint8Array[] = [];
+  try {
+    for await (const chunk of request) {
+      chunks.push(chunk);
+      await setImmediate();
+    }
+  } catch {
+    throw new BodyFault('request.aborted');
+  }
+  return chunks;
 }
 
 /** @returns whether there is still somebody to be answered */
 async function readLarge(
   largeBodies: LargeBodies,
+  chunks: readonly Uint8Array[],
   request: Request,
   response: ServerResponse,
 ): Promise<boolean> {
-  const body = await largeBodies.read(rawBodyOf(request), () => !response.destroyed);
+  const body = await largeBodies.read(chunks, () => !response.destroyed);
   switch (body?.kind) {
     case undefined:
       return false;
+    case 'not_utf8':
+      throw new BodyFault('encoding.invalid');
     case 'not_json':
       throw new BodyFault('entity.parse.failed');
     case 'invalid': {
@@ -181,6 +217,7 @@ async function readLarge(
       throw new ApiError('invalid_request', message, param === undefined ? {} : { param });
     }
     case 'request':
+      rawBodies.set(request, body.bytes);
       request.body = body.request;
       return true;
   }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Response } from 'express';
 import type { Stages } from '../../telemetry/tracing.ts';
+import type { Piece } from '../../workers/events.ts';
 import type {
   ChatCompletion,
   ChatCompletionChunk,
@@ -76,11 +77,11 @@ interface AnswerIdentity {
 /** How an answer reaches its client: as one body, or as a stream of events. */
 export interface Delivery {
   /**
-   * The first non-empty content was accepted from this worker: there is no way back to another.
-   * Without a worker, the answer is empty.
+   * The first non-empty content or reasoning was accepted from this worker: a stream has no way back
+   * to another. Without a worker, the answer is empty.
    */
   begin(worker?: { address: string; engine: string | null }): void;
-  write(text: string): void;
+  write(piece: Piece): void;
   /** Forgets what was written: another worker begins anew. Never called of a stream. */
   discard(): void;
   /** The text is complete and its proof has been checked. */
@@ -148,22 +149,25 @@ export function createDelivery(options: DeliveryOptions & { isStream: boolean })
 /** The whole answer in one body, sent after its settlement. */
 function createPlainDelivery(options: DeliveryOptions): Delivery {
   const { response, identity, publicUrl } = options;
-  const parts: string[] = [];
+  const parts: Record<Piece['type'], string[]> = { content: [], reasoning: [] };
   let body: string | undefined;
 
   return {
     begin(worker) {
       setWorkerHeaders(response, worker);
     },
-    write(text) {
-      parts.push(text);
+    write({ type, text }) {
+      parts[type].push(text);
     },
     discard() {
-      parts.length = 0;
+      parts.content.length = 0;
+      parts.reasoning.length = 0;
       response.removeHeader('x-svc-engine');
     },
     finish({ finishReason, isTruncated, usage }) {
       if (isTruncated) response.set('x-svc-truncated', 'deadline');
+      const message = { role: 'assistant' as const, content: parts.content.join('') };
+      const reasoning_content = parts.reasoning.join('');
       body = JSON.stringify({
         id: `chatcmpl-${identity.jobId}`,
         object: 'chat.completion',
@@ -172,7 +176,7 @@ function createPlainDelivery(options: DeliveryOptions): Delivery {
         choices: [
           {
             index: 0,
-            message: { role: 'assistant', content: parts.join('') },
+            message: { ...message, ...(reasoning_content && { reasoning_content }) },
             finish_reason: finishReason,
           },
         ],
@@ -198,6 +202,7 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
   const canHaveTrailers = response.req.httpVersion === '1.1';
   let keepAlive: NodeJS.Timeout | undefined;
   let unsent = '';
+  let hasBegun = false;
 
   /**
    * Events of the same moment leave as one chunk: each by itself would cost as much. A client that
@@ -243,6 +248,8 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
 
   return {
     begin(worker) {
+      if (hasBegun) return;
+      hasBegun = true;
       setWorkerHeaders(response, worker);
       response.set({
         'content-type': 'text/event-stream; charset=utf-8',
@@ -255,8 +262,8 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
       response.once('close', () => clearInterval(keepAlive));
       sendDelta({ role: 'assistant', content: '' });
     },
-    write(text) {
-      sendDelta({ content: text });
+    write({ type, text }) {
+      sendDelta(type === 'content' ? { content: text } : { reasoning_content: text });
     },
     discard() {
       throw new Error('what a stream has sent cannot be taken back');

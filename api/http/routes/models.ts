@@ -3,10 +3,10 @@ import { type Catalog, isRetired } from '../../jobs/catalog.ts';
 import type { ModelRow } from '../../sql/workers.ts';
 import type { WorkerDirectory } from '../../workers/directory.ts';
 import { ApiError } from '../contracts/errors.ts';
-import type { ModelList } from '../contracts/model.ts';
+import type { ModelList, ModelObject } from '../contracts/model.ts';
 import { modelView } from '../contracts/views.ts';
 
-interface ModelServices {
+export interface ModelServices {
   catalog: Catalog;
   directory: WorkerDirectory;
   /** The ledger's time. */
@@ -22,13 +22,18 @@ async function modelViewer(services: ModelServices) {
     });
 }
 
-/** GET /v1/models: the models that a request can name, and that at least one worker hosts. */
+/** The models that a request can name, and that at least one worker hosts. */
+export async function listedModels(services: ModelServices): Promise<ModelObject[]> {
+  const view = await modelViewer(services);
+  const nowSeconds = services.nowSeconds();
+  const usable = services.catalog.list().filter((model) => !isRetired(model, nowSeconds));
+  return usable.map(view).filter(({ svc }) => svc.active_workers > 0);
+}
+
+/** GET /v1/models */
 export function listModels(services: ModelServices): RequestHandler {
   return async (_request, response) => {
-    const view = await modelViewer(services);
-    const nowSeconds = services.nowSeconds();
-    const usable = services.catalog.list().filter((model) => !isRetired(model, nowSeconds));
-    const data = usable.map(view).filter(({ svc }) => svc.active_workers > 0);
+    const data = await listedModels(services);
     response.json({ object: 'list', data } satisfies ModelList);
   };
 }

@@ -1,8 +1,10 @@
 import type { Express, RequestHandler } from 'express';
 import { buildDocument } from '../../docs/document.ts';
 import { errorsPage, guidePages } from '../../docs/guidePages.ts';
+import { modelsPage } from '../../docs/modelsPage.ts';
 import { servePage } from '../../docs/page.ts';
 import { referencePage } from '../../docs/referencePage.ts';
+import { listedModels, type ModelServices } from './models.ts';
 import type { Readiness } from './readiness.ts';
 
 /** GET /health: the process is up; 503 once it was told to end, so that balancers leave it. */
@@ -28,10 +30,17 @@ export function getReadiness(options: { readiness: () => Promise<Readiness> }): 
  * GET /openapi.json, and the pages made of it and of the guides. They are the app's own routes: a
  * router would answer OPTIONS by itself.
  */
-export function serveDocs(app: Express, { publicUrl }: { publicUrl: string }): void {
+export function serveDocs(
+  app: Express,
+  { publicUrl, ...services }: { publicUrl: string } & ModelServices,
+): void {
   const document = buildDocument(publicUrl);
   app.get('/openapi.json', serveJson(document));
-  const pages = [referencePage(document), ...guidePages(), errorsPage()];
+  const [start, ...guides] = guidePages(publicUrl);
+  const models = modelsPage(() => listedModels(services));
+  const pages = [start, models, referencePage(document), errorsPage(), ...guides].filter(
+    (page) => page !== undefined,
+  );
   for (const page of pages) app.get(page.path, servePage(page, pages));
 }
 

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useRead } from '../../data/queries.ts';
 import { Address, shortenJobId } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
@@ -10,7 +10,8 @@ import { type Column, Table } from '../../design/table.tsx';
 import { formatLeft } from '../../design/time.tsx';
 import { useLedgerTime } from '../../ledger/useLedgerTime.ts';
 import type { OpenDispute } from './evidence.ts';
-import { VerdictDrawer } from './verdictDrawer.tsx';
+
+const VerdictDrawer = lazy(() => import('./verdictDrawer.tsx'));
 
 const EVERY_MS = 10_000;
 
@@ -76,7 +77,11 @@ export default function ArbiterPage() {
             rowKey={({ job_id }) => job_id}
           />
         ))}
-      {dispute && <VerdictDrawer dispute={dispute} onClose={() => setOpened(undefined)} />}
+      {dispute && (
+        <Suspense>
+          <VerdictDrawer dispute={dispute} onClose={() => setOpened(undefined)} />
+        </Suspense>
+      )}
     </>
   );
 }

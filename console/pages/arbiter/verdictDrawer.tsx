@@ -27,7 +27,7 @@ const VERDICTS = [
 ] as const;
 
 /** One dispute: its facts, the evidence judged in this browser, and the verdict's transaction. */
-export function VerdictDrawer({
+export default function VerdictDrawer({
   dispute,
   onClose,
 }: {

@@ -1,75 +1,62 @@
 import { useState } from 'react';
 import type { ConsoleAccount } from '../../../api/console/contracts/index.ts';
 import { useConfig } from '../../data/ledger.ts';
-import { Button } from '../../design/button.tsx';
-import { formatCount, formatUsdc, parseCredits } from '../../design/credits.tsx';
-import { Dialog } from '../../design/dialog.tsx';
+import { formatUsdc, readCredits } from '../../design/credits.tsx';
 import { TextField } from '../../design/field.tsx';
+import { formatCount } from '../../design/formats.ts';
 import { Notice } from '../../design/notice.tsx';
+import { PlanDialog } from '../../ledger/planDialog.tsx';
 import type { Plan } from '../../ledger/transaction.ts';
 import { SUGGESTED_LIMITS, useLimits } from './limitFields.tsx';
 import { buyPlan } from './plans.ts';
 
-interface DialogProps {
+/** How many credits, and the first time with which limits; one signature for both. */
+export function BuyDialog({
+  account,
+  ...dialog
+}: {
   readonly account: ConsoleAccount;
   readonly onPlan: (plan: Plan) => void;
   readonly onClose: () => void;
-}
-
-/** Why so many credits cannot be bought; undefined where nothing stands against it. */
-function objection(credits: bigint | undefined, account: ConsoleAccount): string | undefined {
-  if (credits === undefined) return 'A whole number of credits, at least 1.';
-  const held = BigInt(account.available_credits) + BigInt(account.locked_credits);
-  const room = BigInt(account.rules.account_credits_max) - held;
-  return credits <= room
-    ? undefined
-    : `An account may hold ${formatCount(account.rules.account_credits_max)} credits: ${formatCount(room)} more fit.`;
-}
-
-/** How many credits, and the first time with which limits; one signature for both. */
-export function BuyDialog({ account, onPlan, onClose }: DialogProps) {
+}) {
   const config = useConfig();
   const [text, setText] = useState('1,000');
   const needsSpender = account.spender?.is_service !== true;
   const { fields, limits } = useLimits(SUGGESTED_LIMITS);
-  const credits = parseCredits(text);
-  const wrong = objection(credits, account);
-  const { deposits_paused: isPaused } = account.rules;
-  const canGoOn =
-    wrong === undefined && !isPaused && config !== undefined && (!needsSpender || limits);
+  const { rules, wallet, is_open: isOpen } = account;
+  const held = BigInt(account.available_credits) + BigInt(account.locked_credits);
+  const room = BigInt(rules.account_credits_max) - held;
+  const { credits, wrong } = readCredits(text, { name: 'Credits', most: room });
+  const isWhole = credits !== undefined && (!needsSpender || limits !== undefined);
   return (
-    <Dialog
+    <PlanDialog
       title="Buy credits"
-      onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind="primary"
-            disabled={!canGoOn}
-            onClick={() => {
-              if (config === undefined || credits === undefined) return;
-              onPlan(
-                buyPlan({
-                  wallet: account.wallet,
-                  programId: config.program_id,
-                  creditMint: account.rules.credit_mint,
-                  gateway: config.gateway,
-                  isOpen: account.is_open,
-                  limits: needsSpender ? limits : undefined,
-                  credits,
-                }),
-              );
-            }}
-          >
-            See what it does
-          </Button>
-        </>
+      {...dialog}
+      makePlan={
+        config && isWhole && !rules.deposits_paused
+          ? () =>
+              buyPlan({
+                wallet,
+                programId: config.program_id,
+                creditMint: rules.credit_mint,
+                gateway: config.gateway,
+                isOpen,
+                limits: needsSpender ? limits : undefined,
+                credits,
+              })
+          : undefined
       }
     >
-      {isPaused && (
+      {rules.deposits_paused && (
         <Notice tone="warn">
           <p>Buying credits is paused by the authority. Nothing was charged.</p>
+        </Notice>
+      )}
+      {room < 1n && (
+        <Notice tone="warn">
+          <p>
+            The account holds all the {formatCount(rules.account_credits_max)} credits that it may.
+          </p>
         </Notice>
       )}
       <TextField
@@ -88,6 +75,6 @@ export function BuyDialog({ account, onPlan, onClose }: DialogProps) {
           {fields}
         </>
       )}
-    </Dialog>
+    </PlanDialog>
   );
 }

@@ -1,46 +1,41 @@
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import type { ConsoleAccount } from '../../../api/console/contracts/index.ts';
-import { useConfig } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
 import { Address } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
-import { Credits, formatCount } from '../../design/credits.tsx';
+import { Credits } from '../../design/credits.tsx';
+import { formatCount } from '../../design/formats.ts';
 import { Empty, ErrorNotice, Loading, Notice } from '../../design/notice.tsx';
 import { Facts, Numbers, PageHeader, Row, Section } from '../../design/page.tsx';
 import { State } from '../../design/state.tsx';
 import { Ago } from '../../design/time.tsx';
-import type { Plan } from '../../ledger/transaction.ts';
-import { TransactionDialog } from '../../ledger/transactionDialog.tsx';
-import { BuyDialog } from './buyDialog.tsx';
+import type { Asked } from './creditsDialogs.tsx';
 import { HistorySection } from './historySection.tsx';
-import { LimitsDialog } from './limitsDialog.tsx';
-import { stopSpenderPlan } from './plans.ts';
-import { WithdrawDialog } from './withdrawDialog.tsx';
 
-type Asked = 'buy' | 'withdraw' | 'limits';
+const load = () => import('./creditsDialogs.tsx');
+const CreditsDialogs = lazy(load);
+/** Of what opens a dialog: its code comes while somebody is about to press. */
+const intent = {
+  onPointerEnter: () => void load().catch(() => undefined),
+  onFocus: () => void load().catch(() => undefined),
+};
 
 export default function CreditsPage() {
   const { data, error, isLoading, refetch } = useRead('/account');
-  const config = useConfig();
   const [asked, setAsked] = useState<Asked>();
-  const [plan, setPlan] = useState<Plan>();
-  const close = () => setAsked(undefined);
-  const show = (made: Plan) => {
-    close();
-    setPlan(made);
-  };
   return (
     <>
       <PageHeader title="Credits">
-        {data && (
+        {data?.is_open && (
           <Row>
             <Button
-              disabled={!data.is_open || data.available_credits === 0}
+              {...intent}
+              disabled={data.available_credits === 0}
               onClick={() => setAsked('withdraw')}
             >
               Withdraw…
             </Button>
-            <Button kind="primary" onClick={() => setAsked('buy')}>
+            <Button {...intent} kind="primary" onClick={() => setAsked('buy')}>
               Buy credits…
             </Button>
           </Row>
@@ -67,7 +62,7 @@ export default function CreditsPage() {
             <Empty title="No credit account yet">
               <p>Your first purchase opens it, with your limits, in the same signature.</p>
               <Row>
-                <Button kind="primary" onClick={() => setAsked('buy')}>
+                <Button {...intent} kind="primary" onClick={() => setAsked('buy')}>
                   Buy the first credits
                 </Button>
               </Row>
@@ -79,14 +74,11 @@ export default function CreditsPage() {
               lead="The program holds the spender to these limits, whatever the service does."
               actions={
                 <Row>
-                  <Button onClick={() => setAsked('limits')}>Change the limits…</Button>
+                  <Button {...intent} onClick={() => setAsked('limits')}>
+                    Change the limits…
+                  </Button>
                   {data.spender && (
-                    <Button
-                      kind="danger"
-                      onClick={() =>
-                        setPlan(stopSpenderPlan(data.wallet, config?.program_id ?? ''))
-                      }
-                    >
+                    <Button {...intent} kind="danger" onClick={() => setAsked('stop')}>
                       Stop the spender…
                     </Button>
                   )}
@@ -97,12 +89,13 @@ export default function CreditsPage() {
             </Section>
           )}
           {data.is_open && <HistorySection />}
-          {asked === 'buy' && <BuyDialog account={data} onPlan={show} onClose={close} />}
-          {asked === 'withdraw' && <WithdrawDialog account={data} onPlan={show} onClose={close} />}
-          {asked === 'limits' && <LimitsDialog account={data} onPlan={show} onClose={close} />}
+          {asked && (
+            <Suspense>
+              <CreditsDialogs asked={asked} account={data} onClose={() => setAsked(undefined)} />
+            </Suspense>
+          )}
         </>
       )}
-      {plan && <TransactionDialog plan={plan} onClose={() => setPlan(undefined)} />}
     </>
   );
 }

@@ -5,7 +5,7 @@ import { useExplorer } from '../../data/ledger.ts';
 import { call } from '../../data/request.ts';
 import { shortenJobId, TransactionLink } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
-import { formatCount } from '../../design/credits.tsx';
+import { formatCount } from '../../design/formats.ts';
 import { ErrorNotice, Loading } from '../../design/notice.tsx';
 import { Row, Section } from '../../design/page.tsx';
 import { Table } from '../../design/table.tsx';

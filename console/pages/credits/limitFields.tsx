@@ -1,5 +1,6 @@
 import { useState } from 'react';
-import { formatUsdc, parseCredits } from '../../design/credits.tsx';
+import { CREDITS_MAX } from 'svc-client/wallet';
+import { formatUsdc, readCredits } from '../../design/credits.tsx';
 import { CheckField, TextField } from '../../design/field.tsx';
 import type { Limits } from './plans.ts';
 
@@ -11,54 +12,62 @@ interface LimitField {
 /** What a wallet that has named no limits yet is offered. docs/deploying.md suggests the same. */
 export const SUGGESTED_LIMITS = { perJob: '400', perDay: '4,000' } as const;
 
+interface LimitsGiven {
+  /** Credits as they are written; null where the wallet has stated that it sets no limit. */
+  readonly perJob: string | null;
+  readonly perDay: string | null;
+}
+
 /** What was entered as limits; undefined where it is not whole yet. */
-export function useLimits(first: { readonly perJob: string; readonly perDay: string }) {
-  const [perJob, setPerJob] = useState<LimitField>({ text: first.perJob, isUnlimited: false });
-  const [perDay, setPerDay] = useState<LimitField>({ text: first.perDay, isUnlimited: false });
+export function useLimits(first: LimitsGiven) {
+  const begin = (given: string | null, suggested: string): LimitField => ({
+    text: given ?? suggested,
+    isUnlimited: given === null,
+  });
+  const [perJob, setPerJob] = useState(() => begin(first.perJob, SUGGESTED_LIMITS.perJob));
+  const [perDay, setPerDay] = useState(() => begin(first.perDay, SUGGESTED_LIMITS.perDay));
   const fields = (
     <>
-      <LimitInput label="At most per job, in credits" field={perJob} onChange={setPerJob} />
-      <LimitInput label="At most per day, in credits" field={perDay} onChange={setPerDay} />
+      <LimitInput of="job" field={perJob} onChange={setPerJob} />
+      <LimitInput of="day" field={perDay} onChange={setPerDay} />
     </>
   );
-  return { fields, limits: limitsOf(perJob, perDay) };
+  const limits: Limits | undefined =
+    isWhole(perJob) && isWhole(perDay)
+      ? { perJobCredits: creditsOf(perJob), perDayCredits: creditsOf(perDay) }
+      : undefined;
+  return { fields, limits };
 }
 
-function limitsOf(perJob: LimitField, perDay: LimitField): Limits | undefined {
-  const read = ({ text, isUnlimited }: LimitField) =>
-    isUnlimited ? ('none' as const) : parseCredits(text);
-  const [job, day] = [read(perJob), read(perDay)];
-  if (job === undefined || day === undefined) return undefined;
-  return {
-    perJobCredits: job === 'none' ? undefined : job,
-    perDayCredits: day === 'none' ? undefined : day,
-  };
-}
+const read = (text: string, period = '') =>
+  readCredits(text, { name: `At most per ${period}`, most: CREDITS_MAX });
+const creditsOf = ({ text, isUnlimited }: LimitField) =>
+  isUnlimited ? undefined : read(text).credits;
+const isWhole = (field: LimitField) => field.isUnlimited || creditsOf(field) !== undefined;
 
 function LimitInput({
-  label,
+  of: period,
   field,
   onChange,
 }: {
-  readonly label: string;
+  readonly of: 'job' | 'day';
   readonly field: LimitField;
   readonly onChange: (field: LimitField) => void;
 }) {
-  const entered = parseCredits(field.text);
-  const isWrong = !field.isUnlimited && entered === undefined;
+  const { credits, wrong } = read(field.text, period);
   return (
     <>
       <TextField
-        label={label}
+        label={`At most per ${period}, in credits`}
         inputMode="numeric"
         disabled={field.isUnlimited}
         value={field.text}
-        error={isWrong ? 'A whole number of credits, at least 1.' : undefined}
-        hint={entered !== undefined && !field.isUnlimited ? formatUsdc(entered) : undefined}
+        error={field.isUnlimited ? undefined : wrong}
+        hint={credits !== undefined && !field.isUnlimited ? formatUsdc(credits) : undefined}
         onChange={(event) => onChange({ ...field, text: event.target.value })}
       />
       <CheckField
-        label="No limit"
+        label={`No limit per ${period}`}
         checked={field.isUnlimited}
         onChange={(event) => onChange({ ...field, isUnlimited: event.target.checked })}
       />

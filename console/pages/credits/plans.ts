@@ -13,7 +13,8 @@ import {
   spenderSet,
   tokenAccountCreate,
 } from 'svc-client/wallet';
-import { formatCount, formatUsdc } from '../../design/credits.tsx';
+import { formatUsdc } from '../../design/credits.tsx';
+import { formatCount } from '../../design/formats.ts';
 import type { Plan } from '../../ledger/transaction.ts';
 
 /** What a spender may lock; undefined means that the wallet states no limit. */

@@ -18,6 +18,12 @@ import { useSignedIn } from '../../session/signedIn.tsx';
 
 const MONEY = 'No dispute was opened. The charge stands as it was.';
 
+/** The service may not open it, and the wallet may. */
+const FOR_WALLET: ReadonlySet<string | null> = new Set([
+  'dispute_limit_reached',
+  'spender_not_set',
+]);
+
 /** How the dispute stands; while its window is open, the way to open one. */
 export function DisputeSection({ job }: { readonly job: ConsoleJob }) {
   const now = useLedgerTime();
@@ -60,8 +66,7 @@ function OpenDispute({ job, leftMs }: { readonly job: ConsoleJob; readonly leftM
       }),
     ['/jobs', '/jobs/:job_id'],
   );
-  const isLimited =
-    open.error instanceof RequestError && open.error.code === 'dispute_limit_reached';
+  const needsWallet = open.error instanceof RequestError && FOR_WALLET.has(open.error.code);
   return (
     <>
       <h3>
@@ -91,7 +96,7 @@ function OpenDispute({ job, leftMs }: { readonly job: ConsoleJob; readonly leftM
         >
           Open a dispute
         </Button>
-        {isLimited && config && (
+        {needsWallet && config && (
           <Button
             onClick={() => setPlan(disputePlan({ job, wallet, hash, program: config.program_id }))}
           >

@@ -3,8 +3,9 @@ import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
 import { useExplorer } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
 import { Address, TransactionLink } from '../../design/address.tsx';
-import { Credits, formatCount } from '../../design/credits.tsx';
+import { Credits } from '../../design/credits.tsx';
 import { Drawer } from '../../design/dialog.tsx';
+import { formatCount } from '../../design/formats.ts';
 import { JobState } from '../../design/jobState.tsx';
 import { ErrorNotice, Loading } from '../../design/notice.tsx';
 import { Facts } from '../../design/page.tsx';
@@ -17,7 +18,13 @@ const InlineVerification = lazy(() => import('../../verification/inlineVerificat
 const EVERY_MS = 4_000;
 
 /** Everything about one job, beside the list. */
-export function JobDrawer({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+export default function JobDrawer({
+  id,
+  onClose,
+}: {
+  readonly id: string;
+  readonly onClose: () => void;
+}) {
   const { wallet } = useSignedIn();
   const { data, error, refetch } = useRead('/jobs/:job_id', {
     params: { job_id: id },

@@ -1,19 +1,26 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a table's own elements cannot be placed by a virtual list
 // biome-ignore-all lint/a11y/useFocusableInteractive: the link in each row takes the focus
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: the link in each row takes the keys
+
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef } from 'react';
+import { memo, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
 import { shortenJobId } from '../../design/address.tsx';
 import { Credits } from '../../design/credits.tsx';
+import { formatMs } from '../../design/formats.ts';
 import { JobState } from '../../design/jobState.tsx';
 import { joinClasses } from '../../design/joinClasses.ts';
-import { Ago, formatMs } from '../../design/time.tsx';
+import { Ago } from '../../design/time.tsx';
+import { afterPaint } from '../../screen/afterPaint.ts';
+import { remPx } from '../../screen/useWidth.ts';
 import styles from './jobList.module.css';
 
-const ROW_PX = 44;
-const OVERSCAN = 12;
+/** As its style says, which grows with the text. */
+const ROW_REM = 2.75;
+const OVERSCAN = 6;
+/** So many rows before the last one the next page is read. */
+const MORE_AHEAD = 12;
 
 /** However many jobs there are, only those in sight are in the page. `j` and `k` go through them. */
 export function JobList({
@@ -33,13 +40,13 @@ export function JobList({
   const virtualizer = useVirtualizer({
     count: jobs.length,
     getScrollElement: () => scroll.current,
-    estimateSize: () => ROW_PX,
+    estimateSize: () => ROW_REM * remPx(),
     overscan: OVERSCAN,
   });
   const items = virtualizer.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (hasMore && last >= jobs.length - OVERSCAN) onMore();
+    if (hasMore && last >= jobs.length - MORE_AHEAD) onMore();
   }, [hasMore, last, jobs.length, onMore]);
   useRowKeys(scroll, jobs.length, (index) => virtualizer.scrollToIndex(index));
 
@@ -74,7 +81,12 @@ export function JobList({
                   data-row={index}
                   className={joinClasses(styles.row, styles.body)}
                   style={{ transform: `translateY(${start}px)` }}
-                  onClick={() => onOpen(job.id)}
+                  onClick={({ currentTarget }) => {
+                    const link = currentTarget.querySelector('a');
+                    // Where the keyboard is again when the job is closed.
+                    afterPaint(() => link?.focus({ preventScroll: true }));
+                    onOpen(job.id);
+                  }}
                 >
                   <Cells job={job} href={linkOf(job.id)} />
                 </div>
@@ -88,7 +100,6 @@ export function JobList({
 }
 
 function Cells({ job, href }: { readonly job: ConsoleJob; readonly href: string }) {
-  const isCharged = job.status === 'settled' || job.status === 'disputed';
   return (
     <>
       <span role="cell">
@@ -99,6 +110,16 @@ function Cells({ job, href }: { readonly job: ConsoleJob; readonly href: string 
           {shortenJobId(job.id)}
         </Link>
       </span>
+      <Values job={job} />
+    </>
+  );
+}
+
+/** Drawn anew for another job alone: the links change with every filter. */
+const Values = memo(function Values({ job }: { readonly job: ConsoleJob }) {
+  const isCharged = job.status === 'settled' || job.status === 'disputed';
+  return (
+    <>
       <span role="cell" className={joinClasses(styles.wide, styles.clip)}>
         {job.model}
       </span>
@@ -113,7 +134,7 @@ function Cells({ job, href }: { readonly job: ConsoleJob; readonly href: string 
       </span>
     </>
   );
-}
+});
 
 /** `j` and `k` move the focus from row to row, also to those that are not in the page yet. */
 function useRowKeys(

@@ -1,3 +1,4 @@
+import { lazy, Suspense, useEffect } from 'react';
 import { useLocation, useParams, useSearch } from 'wouter';
 import { useConfig } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
@@ -10,9 +11,13 @@ import { SelectField, TextField } from '../../design/field.tsx';
 import { JOB_STATES } from '../../design/jobState.tsx';
 import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
 import { Filters, PageHeader } from '../../design/page.tsx';
-import { JobDrawer } from './jobDrawer.tsx';
+import { afterPaint } from '../../screen/afterPaint.ts';
+import { Histogram } from './histogram.tsx';
 import { JobList } from './jobList.tsx';
-import { useJobs } from './useJobs.ts';
+import { fieldTime, useJobs } from './useJobs.ts';
+
+const loadDrawer = () => import('./jobDrawer.tsx');
+const JobDrawer = lazy(loadDrawer);
 
 const FILTERS = ['status', 'model', 'since', 'until', 'id'] as const;
 
@@ -23,6 +28,11 @@ export default function JobsPage() {
   const [filters, setFilters] = useFilters(FILTERS);
   const models = useRead('/models').data?.data ?? [];
   const list = useJobs(filters);
+  const hasJobs = list.jobs !== undefined && list.jobs.length > 0;
+  useEffect(() => {
+    // While the list is read by its reader, so that a drawer opens at once.
+    if (hasJobs) void loadDrawer().catch(() => undefined);
+  }, [hasJobs]);
   const isFiltered = FILTERS.some((name) => filters[name] !== undefined);
   const withSearch = (path: string) => (search ? `${path}?${search}` : path);
   const { status, model, since, until } = list.query;
@@ -52,14 +62,14 @@ export default function JobsPage() {
         />
         <TextField
           label="From (UTC)"
-          type="date"
-          value={filters.since ?? ''}
+          type="datetime-local"
+          value={fieldTime(filters.since)}
           onChange={({ target }) => setFilters({ since: target.value })}
         />
         <TextField
           label="Before (UTC)"
-          type="date"
-          value={filters.until ?? ''}
+          type="datetime-local"
+          value={fieldTime(filters.until)}
           onChange={({ target }) => setFilters({ until: target.value })}
         />
         <TextField
@@ -72,6 +82,22 @@ export default function JobsPage() {
           onChange={({ target }) => setFilters({ id: target.value.trim() })}
         />
       </Filters>
+      {filters.id === undefined && (
+        <Histogram
+          times={{ ...(since && { since }), ...(until && { until }) }}
+          model={filters.model}
+          onNarrow={(times) =>
+            afterPaint(() =>
+              setFilters({ since: fieldTime(times.since), until: fieldTime(times.until) }),
+            )
+          }
+          onWiden={
+            since || until
+              ? () => afterPaint(() => setFilters({ since: undefined, until: undefined }))
+              : undefined
+          }
+        />
+      )}
       {list.error && (
         <ErrorNotice
           error={list.error}
@@ -81,18 +107,22 @@ export default function JobsPage() {
       )}
       {list.isLoading && <Loading what="the jobs" />}
       {list.jobs &&
-        (list.jobs.length > 0 ? (
+        (hasJobs ? (
           <JobList
             jobs={list.jobs}
             hasMore={list.hasMore}
             onMore={list.readMore}
-            onOpen={(id) => navigate(withSearch(`/console/jobs/${id}`))}
+            onOpen={(id) => afterPaint(() => navigate(withSearch(`/console/jobs/${id}`)))}
             linkOf={(id) => withSearch(`/console/jobs/${id}`)}
           />
         ) : (
           <NoJobs isFiltered={isFiltered} />
         ))}
-      {job && <JobDrawer id={job} onClose={() => navigate(withSearch('/console/jobs'))} />}
+      {job && (
+        <Suspense>
+          <JobDrawer id={job} onClose={() => navigate(withSearch('/console/jobs'))} />
+        </Suspense>
+      )}
     </>
   );
 }

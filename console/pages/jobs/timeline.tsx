@@ -1,5 +1,5 @@
 import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
-import { formatCount } from '../../design/credits.tsx';
+import { formatCount } from '../../design/formats.ts';
 import { joinClasses } from '../../design/joinClasses.ts';
 import { Time } from '../../design/time.tsx';
 import styles from './timeline.module.css';

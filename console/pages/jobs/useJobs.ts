@@ -6,16 +6,23 @@ import type { JobFilters } from '../../session/useLiveWallet.ts';
 const JOB_ID = /^job_[0-9a-f]{32}$/;
 const PAGE = '100';
 
-/** What stands in the page's address as the API takes it: days are those of UTC. */
+/** When jobs were locked: from, and before. */
+export type JobTimes = Pick<JobFilters, 'since' | 'until'>;
+
+/** A day or minute of UTC, as it stands in the page's address and in a field. */
+export const fieldTime = (time: string | undefined) =>
+  time?.replace(/^(\d{4}-\d\d-\d\d)$/, '$1T00:00').replace(/(T\d\d:\d\d).*$/, '$1') ?? '';
+
+/** What stands in the page's address as the API takes it. */
 function queryOf(filters: JobFilters): JobFilters {
   const { id, status, model, since, until } = filters;
-  const startOf = (day: string) => `${day}T00:00:00Z`;
+  const isoTime = (time: string) => `${fieldTime(time)}:00Z`;
   return {
     ...(id && { id }),
     ...(status && { status }),
     ...(model && { model }),
-    ...(since && { since: startOf(since) }),
-    ...(until && { until: startOf(until) }),
+    ...(since && { since: isoTime(since) }),
+    ...(until && { until: isoTime(until) }),
   };
 }
 

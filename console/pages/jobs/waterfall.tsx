@@ -1,4 +1,4 @@
-import { formatMs } from '../../design/time.tsx';
+import { formatMs } from '../../design/formats.ts';
 import { spansOf, type Timings } from './spans.ts';
 import styles from './timeline.module.css';
 

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { KeyList } from '../../../api/console/contracts/index.ts';
 import { call } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';
@@ -29,8 +29,8 @@ const STATES = [
   ['revoked', 'revoked'],
 ] as const;
 
-/** Every API key, each to be suspended with a reason or reinstated. */
-export function KeysSection() {
+/** Every API key, each to be suspended with a reason or reinstated. @param onRead once they are there, or are not */
+export function KeysSection({ onRead }: { readonly onRead: () => void }) {
   const [filters, setFilters] = useFilters(['status', 'wallet']);
   const [suspended, setSuspended] = useState<string>();
   const { status, wallet } = filters;
@@ -48,6 +48,10 @@ export function KeysSection() {
     initialPageParam: '',
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
   });
+  const isRead = !list.isLoading;
+  useEffect(() => {
+    if (isRead) onRead();
+  }, [isRead, onRead]);
   const reinstate = useChange(
     (key: string) => call('POST', '/operator/keys/:wallet/reinstate', { params: { wallet: key } }),
     ['/operator/keys'],

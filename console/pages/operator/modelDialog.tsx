@@ -1,8 +1,7 @@
 import { useState } from 'react';
 import type { LedgerRules } from '../../../api/console/contracts/index.ts';
-import { Button } from '../../design/button.tsx';
-import { Dialog } from '../../design/dialog.tsx';
 import { SelectField, TextField } from '../../design/field.tsx';
+import { PlanDialog } from '../../ledger/planDialog.tsx';
 import type { Plan } from '../../ledger/transaction.ts';
 import { modelPlan } from './plans.ts';
 
@@ -84,21 +83,12 @@ export function ModelDialog({
   const isWhole =
     TEXTS.every(([name, , max]) => isText(fields[name], max)) &&
     NUMBERS.every(([name]) => isNumber(fields[name]));
-  const goOn = () => {
-    onPlan(modelPlan(readFields(fields), authority, programId));
-  };
   return (
-    <Dialog
+    <PlanDialog
       title={model ? `Change ${model.id}` : 'Add a model'}
+      onPlan={onPlan}
       onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" disabled={!isWhole} onClick={goOn}>
-            See what it does
-          </Button>
-        </>
-      }
+      makePlan={isWhole ? () => modelPlan(readFields(fields), authority, programId) : undefined}
     >
       {TEXTS.map(([name, label, max]) => (
         <TextField
@@ -131,6 +121,6 @@ export function ModelDialog({
           onChange={set(name)}
         />
       ))}
-    </Dialog>
+    </PlanDialog>
   );
 }

@@ -1,3 +1,5 @@
+import { useCallback, useState } from 'react';
+import { useRead } from '../../data/queries.ts';
 import { PageHeader } from '../../design/page.tsx';
 import { useSignedIn } from '../../session/signedIn.tsx';
 import { KeysSection } from './keysSection.tsx';
@@ -5,11 +7,15 @@ import { RulesSection } from './rulesSection.tsx';
 
 export default function OperatorPage() {
   const { roles } = useSignedIn();
+  const [areKeysRead, setKeysRead] = useState(!roles.operator);
+  const onRead = useCallback(() => setKeysRead(true), []);
+  // Meanwhile, for the section below the keys, which they would move.
+  useRead('/operator/ledger');
   return (
     <>
       <PageHeader title="Operator" />
-      {roles.operator && <KeysSection />}
-      <RulesSection />
+      {roles.operator && <KeysSection onRead={onRead} />}
+      {areKeysRead && <RulesSection />}
     </>
   );
 }

@@ -7,8 +7,7 @@ import {
   RETIREMENT_NOTICE_SECONDS,
 } from 'svc-client/wallet';
 import type { LedgerRules } from '../../../api/console/contracts/index.ts';
-import { formatCount } from '../../design/credits.tsx';
-import { formatTime } from '../../design/time.tsx';
+import { formatCount, formatTime } from '../../design/formats.ts';
 import type { Plan } from '../../ledger/transaction.ts';
 
 type Model = Omit<LedgerRules['models'][number], 'address' | 'retires_at'>;

@@ -1,28 +1,23 @@
-import { useState } from 'react';
-import type { LedgerRules } from '../../../api/console/contracts/index.ts';
+import { lazy, Suspense, useState } from 'react';
 import { useConfig } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
 import { Address } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
-import { formatCount } from '../../design/credits.tsx';
+import { formatCount } from '../../design/formats.ts';
 import { ErrorNotice, Loading } from '../../design/notice.tsx';
 import { Facts, Row, Section } from '../../design/page.tsx';
 import { State } from '../../design/state.tsx';
 import { Table } from '../../design/table.tsx';
 import { Time } from '../../design/time.tsx';
-import type { Plan } from '../../ledger/transaction.ts';
-import { TransactionDialog } from '../../ledger/transactionDialog.tsx';
-import { ModelDialog } from './modelDialog.tsx';
-import { gatewayPlan, pausePlan, retirePlan } from './plans.ts';
+import type { Asked, Model } from './rulesDialogs.tsx';
 
-type Model = LedgerRules['models'][number];
+const RulesDialogs = lazy(() => import('./rulesDialogs.tsx'));
 
 /** What is on the ledger and only signatures change: pauses, the gateway's stop flag, models. */
 export function RulesSection() {
   const rules = useRead('/operator/ledger');
   const programId = useConfig()?.program_id;
-  const [plan, setPlan] = useState<Plan>();
-  const [edited, setEdited] = useState<Model | 'new'>();
+  const [asked, setAsked] = useState<Asked>();
   const { data } = rules;
   if (rules.error) {
     return (
@@ -34,8 +29,6 @@ export function RulesSection() {
     );
   }
   if (data === undefined || programId === undefined) return <Loading what="the ledger's rules" />;
-  const pause = (changes: { deposits_paused?: boolean; locks_paused?: boolean }) =>
-    setPlan(pausePlan({ ...data, ...changes }, programId));
   return (
     <>
       <Section title="Pauses" lead="Signed by the program's authority. No exit can be paused.">
@@ -47,7 +40,9 @@ export function RulesSection() {
               <Switched
                 key="deposits"
                 isOff={data.deposits_paused}
-                onChange={(deposits_paused) => pause({ deposits_paused })}
+                onChange={(deposits_paused) =>
+                  setAsked({ kind: 'pause', changes: { deposits_paused } })
+                }
               />,
             ],
             [
@@ -55,7 +50,7 @@ export function RulesSection() {
               <Switched
                 key="locks"
                 isOff={data.locks_paused}
-                onChange={(locks_paused) => pause({ locks_paused })}
+                onChange={(locks_paused) => setAsked({ kind: 'pause', changes: { locks_paused } })}
               />,
             ],
           ]}
@@ -77,9 +72,7 @@ export function RulesSection() {
                   key="stop"
                   isOff={data.gateway.is_stopped}
                   words={['takes requests', 'stopped', 'Stop it…', 'Start it…']}
-                  onChange={(isStopped) =>
-                    data.gateway && setPlan(gatewayPlan(data.gateway, isStopped, programId))
-                  }
+                  onChange={(isStopped) => setAsked({ kind: 'gateway', isStopped })}
                 />,
               ],
             ]}
@@ -89,7 +82,7 @@ export function RulesSection() {
       <Section
         title="Models"
         lead="Signed by the authority. A price holds for locks after it; jobs under way keep theirs."
-        actions={<Button onClick={() => setEdited('new')}>Add a model…</Button>}
+        actions={<Button onClick={() => setAsked({ kind: 'model' })}>Add a model…</Button>}
       >
         <Table<Model>
           caption="Models on the ledger"
@@ -116,13 +109,13 @@ export function RulesSection() {
               title: 'Action',
               cell: (model) => (
                 <Row>
-                  <Button size="small" onClick={() => setEdited(model)}>
+                  <Button size="small" onClick={() => setAsked({ kind: 'model', model })}>
                     Change…
                   </Button>
                   <Button
                     size="small"
                     kind="danger"
-                    onClick={() => setPlan(retirePlan(model, data.authority, programId))}
+                    onClick={() => setAsked({ kind: 'retire', model })}
                   >
                     {model.retires_at ? 'Keep it…' : 'Retire…'}
                   </Button>
@@ -132,19 +125,16 @@ export function RulesSection() {
           ]}
         />
       </Section>
-      {edited && (
-        <ModelDialog
-          model={edited === 'new' ? undefined : edited}
-          authority={data.authority}
-          programId={programId}
-          onClose={() => setEdited(undefined)}
-          onPlan={(made) => {
-            setEdited(undefined);
-            setPlan(made);
-          }}
-        />
+      {asked && (
+        <Suspense>
+          <RulesDialogs
+            asked={asked}
+            rules={data}
+            programId={programId}
+            onClose={() => setAsked(undefined)}
+          />
+        </Suspense>
       )}
-      {plan && <TransactionDialog plan={plan} onClose={() => setPlan(undefined)} />}
     </>
   );
 }

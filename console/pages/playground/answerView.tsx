@@ -3,11 +3,10 @@ import { Link } from 'wouter';
 import { useRead } from '../../data/queries.ts';
 import { RequestError } from '../../data/request.ts';
 import { shortenJobId } from '../../design/address.tsx';
-import { formatCount } from '../../design/credits.tsx';
+import { formatCount, formatMs } from '../../design/formats.ts';
 import { JobState } from '../../design/jobState.tsx';
 import { ErrorNotice, Loading } from '../../design/notice.tsx';
 import { Numbers, Row } from '../../design/page.tsx';
-import { formatMs } from '../../design/time.tsx';
 import { useSignedIn } from '../../session/signedIn.tsx';
 import { type Stage, spansOf } from '../jobs/spans.ts';
 import styles from './playgroundPage.module.css';
@@ -41,7 +40,11 @@ export function AnswerView({ answer }: { readonly answer: Answer | undefined }) 
     <section className={styles.answer} aria-label="Answer">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
       <div className={styles.text} tabIndex={0} role="log" aria-label="Text of the answer">
-        {answer?.text || <span className="soft">The answer comes here.</span>}
+        {answer?.reasoning && <p className="soft">{answer.reasoning}</p>}
+        {answer?.text}
+        {!answer?.text && !answer?.reasoning && (
+          <span className="soft">The answer comes here.</span>
+        )}
       </div>
       {answer?.error !== undefined && (
         <ErrorNotice error={answer.error} money={moneyOf(answer.error)} />

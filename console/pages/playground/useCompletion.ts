@@ -13,6 +13,8 @@ export interface Question {
 /** An answer as it comes. Milliseconds count from the moment the request was sent. */
 export interface Answer {
   readonly text: string;
+  /** What the model thought before. */
+  readonly reasoning: string;
   readonly jobId: string | null;
   readonly isRunning: boolean;
   readonly headersMs: number | null;
@@ -24,6 +26,7 @@ export interface Answer {
 
 const NOTHING: Answer = {
   text: '',
+  reasoning: '',
   jobId: null,
   isRunning: true,
   headersMs: null,
@@ -64,6 +67,7 @@ export function useCompletion() {
         const piece = choice?.delta.content ?? '';
         show({
           text: current.text + piece,
+          reasoning: current.reasoning + (choice?.delta.reasoning_content ?? ''),
           firstTextMs: current.firstTextMs ?? (piece ? elapsed() : null),
           finishReason: choice?.finish_reason ?? current.finishReason,
         });

@@ -4,10 +4,10 @@ import { useRead } from '../../data/queries.ts';
 import { completionSamples, trialModel } from '../../data/samples.ts';
 import { buttonClass } from '../../design/button.tsx';
 import { CodeTabs } from '../../design/code.tsx';
-import { formatCount, formatUsdc } from '../../design/credits.tsx';
+import { formatUsdc } from '../../design/credits.tsx';
+import { formatCount, formatMs } from '../../design/formats.ts';
 import { ErrorNotice } from '../../design/notice.tsx';
 import { Numbers, PageHeader, Row, Section } from '../../design/page.tsx';
-import { formatMs } from '../../design/time.tsx';
 import styles from './homePage.module.css';
 
 const STEPS = [

@@ -1,12 +1,12 @@
 import type { ConsoleModel } from '../../../api/console/contracts/index.ts';
 import { useRead } from '../../data/queries.ts';
 import { CopyIconButton } from '../../design/copy.tsx';
-import { formatCount, formatUsdc } from '../../design/credits.tsx';
+import { formatUsdc } from '../../design/credits.tsx';
+import { formatCount, formatMs, formatTime } from '../../design/formats.ts';
 import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
 import { PageHeader } from '../../design/page.tsx';
 import { State } from '../../design/state.tsx';
 import { type Column, Table } from '../../design/table.tsx';
-import { formatMs, formatTime } from '../../design/time.tsx';
 import styles from './modelsPage.module.css';
 
 const columns: readonly Column<ConsoleModel>[] = [

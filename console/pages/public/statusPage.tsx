@@ -1,7 +1,7 @@
 import type { StatusAnswer } from '../../../api/console/contracts/index.ts';
 import { useRead } from '../../data/queries.ts';
-import { formatCount } from '../../design/credits.tsx';
 import { DayStrip } from '../../design/dayStrip.tsx';
+import { formatCount } from '../../design/formats.ts';
 import { ErrorNotice, Loading } from '../../design/notice.tsx';
 import { Numbers, PageHeader, Section } from '../../design/page.tsx';
 import { State } from '../../design/state.tsx';
@@ -23,6 +23,12 @@ const CONSEQUENCES = {
   workers: 'Without one that answers, requests get 503 and nothing is locked.',
   mirror: 'While it is behind, balances and jobs shown here are old.',
 } as const satisfies Record<keyof StatusAnswer['parts'], string>;
+
+const STATES = {
+  ok: { tone: 'ok', word: 'works' },
+  away: { tone: 'bad', word: 'away' },
+  unknown: { tone: 'idle', word: 'not known yet' },
+} as const;
 
 export default function StatusPage() {
   const { data, error, isLoading, refetch } = useRead('/status', { everyMs: 5_000 });
@@ -63,12 +69,7 @@ function Content({ status }: { readonly status: StatusAnswer }) {
             { title: 'Part', cell: (name) => name.replaceAll('_', ' ') },
             {
               title: 'State',
-              cell: (name) =>
-                parts[name] === 'ok' ? (
-                  <State tone="ok" word="works" />
-                ) : (
-                  <State tone="bad" word="away" />
-                ),
+              cell: (name) => <State {...STATES[parts[name]]} />,
             },
             { title: 'If it is away', cell: (name) => CONSEQUENCES[name] },
           ]}

@@ -3,12 +3,12 @@ import type { WorkerDetail } from '../../../api/console/contracts/index.ts';
 import { useExplorer } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
 import { Address, TransactionLink } from '../../design/address.tsx';
-import { formatCount } from '../../design/credits.tsx';
 import { DayStrip } from '../../design/dayStrip.tsx';
+import { formatCount, formatMs, formatTime } from '../../design/formats.ts';
 import { ErrorNotice, Loading } from '../../design/notice.tsx';
 import { Facts, Numbers, PageHeader, Section } from '../../design/page.tsx';
 import { Table } from '../../design/table.tsx';
-import { formatMs, formatTime, Time } from '../../design/time.tsx';
+import { Time } from '../../design/time.tsx';
 import { formatShare, formatStake, WorkerState } from './workerValues.tsx';
 
 const HOUR_MS = 3_600_000;

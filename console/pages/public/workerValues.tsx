@@ -1,5 +1,5 @@
 import type { ConsoleWorker } from '../../../api/console/contracts/index.ts';
-import { formatCount } from '../../design/credits.tsx';
+import { formatCount } from '../../design/formats.ts';
 import { State, type Tone } from '../../design/state.tsx';
 
 /** The program counts stakes in whole tokens. */

@@ -3,11 +3,10 @@ import type { ConsoleWorker } from '../../../api/console/contracts/index.ts';
 import { useRead } from '../../data/queries.ts';
 import { Address } from '../../design/address.tsx';
 import { Command } from '../../design/code.tsx';
-import { formatCount } from '../../design/credits.tsx';
+import { formatCount, formatMs } from '../../design/formats.ts';
 import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
 import { PageHeader } from '../../design/page.tsx';
 import { type Column, Table } from '../../design/table.tsx';
-import { formatMs } from '../../design/time.tsx';
 import { formatShare, formatStake, WorkerState } from './workerValues.tsx';
 
 const columns: readonly Column<ConsoleWorker>[] = [
@@ -20,7 +19,7 @@ const columns: readonly Column<ConsoleWorker>[] = [
     ),
   },
   { title: 'State', cell: WorkerState },
-  { title: 'Models', cell: ({ models }) => models.join(', ') || '–' },
+  { title: 'Models', isText: true, cell: ({ models }) => models.join(', ') || '–' },
   { title: 'Uptime, 24 h', isNumber: true, cell: ({ uptime_24h }) => formatShare(uptime_24h) },
   {
     title: 'First token p50 / p95',

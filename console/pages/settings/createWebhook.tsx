@@ -29,20 +29,25 @@ export function CreateWebhook({
   );
   const { error } = create;
   const isUrlWrong = error instanceof RequestError && error.param === 'url';
+  const canAdd = url.trim() !== '' && events.length > 0 && !create.isPending;
+  const add = () => {
+    if (canAdd) create.mutate({ url: url.trim(), events }, { onSuccess: onCreated });
+  };
   const toggle = (kind: WebhookRequest['events'][number], isChosen: boolean) =>
     setEvents(isChosen ? [...events, kind] : events.filter((one) => one !== kind));
   return (
     <Dialog
       title="Add a webhook"
       onClose={onClose}
+      onEnter={add}
       foot={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button
             kind="primary"
-            disabled={url.trim() === '' || events.length === 0}
+            disabled={!canAdd}
             pending={create.isPending && 'Adding…'}
-            onClick={() => create.mutate({ url: url.trim(), events }, { onSuccess: onCreated })}
+            onClick={add}
           >
             Add it
           </Button>

@@ -5,10 +5,11 @@ import { TransactionLink } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
 import { Pre } from '../../design/code.tsx';
 import { Drawer } from '../../design/dialog.tsx';
+import { formatMs } from '../../design/formats.ts';
 import { ErrorNotice, Loading } from '../../design/notice.tsx';
 import { Facts, Stack } from '../../design/page.tsx';
 import { State } from '../../design/state.tsx';
-import { formatMs, Time } from '../../design/time.tsx';
+import { Time } from '../../design/time.tsx';
 import { DeliveryState } from './webhookValues.tsx';
 
 /** One delivery: its body, and each attempt with what the receiver answered. */

@@ -2,9 +2,9 @@ import { useState } from 'react';
 import { call } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';
 import { Button } from '../../design/button.tsx';
-import { formatCount } from '../../design/credits.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { TextField } from '../../design/field.tsx';
+import { formatCount } from '../../design/formats.ts';
 import { ErrorNotice, Notice } from '../../design/notice.tsx';
 
 /** Sends again what was not delivered since a time. */

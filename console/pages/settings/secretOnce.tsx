@@ -21,6 +21,7 @@ export function SecretOnce({
   return (
     <Dialog
       isWide
+      isKept
       title={title}
       onClose={onClose}
       foot={

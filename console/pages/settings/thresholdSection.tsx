@@ -3,16 +3,13 @@ import { useRead } from '../../data/queries.ts';
 import { call } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';
 import { Button } from '../../design/button.tsx';
-import { formatCount, formatUsdc } from '../../design/credits.tsx';
+import { formatUsdc, readCredits } from '../../design/credits.tsx';
 import { TextField } from '../../design/field.tsx';
+import { formatCount } from '../../design/formats.ts';
 import { ErrorNotice, Notice } from '../../design/notice.tsx';
 import { Form, Row, Section } from '../../design/page.tsx';
 
-/** Zero is a threshold, too: the alert then never fires. */
-function parseThreshold(text: string): number | undefined {
-  const digits = text.trim().replaceAll(',', '');
-  return /^\d{1,13}$/.test(digits) ? Number(digits) : undefined;
-}
+const MOST = 1_000_000_000_000n;
 
 /** When `credit.low` fires. */
 export function ThresholdSection() {
@@ -23,8 +20,12 @@ export function ThresholdSection() {
     ['/threshold'],
   );
   const shown = text ?? (data ? String(data.threshold_credits) : '');
-  const entered = parseThreshold(shown);
-  const isWrong = text !== undefined && entered === undefined;
+  // Zero is a threshold, too: the alert then never fires.
+  const { credits, wrong } = readCredits(shown, { name: 'Threshold', least: 0n, most: MOST });
+  const saveEntered = () => {
+    if (credits === undefined || data === undefined || save.isPending) return;
+    save.mutate(Number(credits), { onSuccess: () => setText(undefined) });
+  };
   return (
     <Section
       title="Low-credit alert"
@@ -35,24 +36,21 @@ export function ThresholdSection() {
         </>
       }
     >
-      <Form>
+      <Form onSubmit={saveEntered}>
         <TextField
           label="Threshold in credits"
           inputMode="numeric"
           disabled={data === undefined}
           value={shown}
-          error={isWrong ? 'A whole number from 0 to 1,000,000,000,000.' : undefined}
-          hint={entered === undefined ? ' ' : `${formatUsdc(entered)}. Saving arms the alert anew.`}
+          error={data && wrong}
+          hint={credits === undefined ? ' ' : `${formatUsdc(credits)}. Saving arms the alert anew.`}
           onChange={(event) => setText(event.target.value)}
         />
         <Row>
           <Button
-            disabled={entered === undefined || data === undefined}
+            disabled={credits === undefined || data === undefined}
             pending={save.isPending && 'Saving…'}
-            onClick={() => {
-              if (entered === undefined) return;
-              save.mutate(entered, { onSuccess: () => setText(undefined) });
-            }}
+            onClick={saveEntered}
           >
             Save
           </Button>

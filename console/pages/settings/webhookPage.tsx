@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useLocation, useParams } from 'wouter';
+import { Link, useLocation, useParams } from 'wouter';
 import type { ConsoleWebhook } from '../../../api/console/contracts/index.ts';
 import { useRead } from '../../data/queries.ts';
 import { call } from '../../data/request.ts';
@@ -23,16 +23,22 @@ export default function WebhookPage() {
   const { webhook: id = '' } = useParams();
   const { data, error, refetch } = useRead('/webhooks', { everyMs: EVERY_MS });
   const webhook = data?.data.find((one) => one.id === id);
-  if (error) return <ErrorNotice error={error} money={MONEY} onRetry={() => void refetch()} />;
-  if (data === undefined) return <Loading what="the webhook" />;
-  if (webhook === undefined) {
-    return (
-      <Empty title="There is no such webhook">
-        <p>It was deleted, or belongs to another wallet.</p>
-      </Empty>
-    );
-  }
-  return <Content webhook={webhook} />;
+  if (webhook !== undefined) return <Content webhook={webhook} />;
+  return (
+    <>
+      <PageHeader title="Webhook" />
+      {error && <ErrorNotice error={error} money={MONEY} onRetry={() => void refetch()} />}
+      {!data && !error && <Loading what="the webhook" />}
+      {data && (
+        <Empty title="There is no such webhook">
+          <p>
+            It was deleted, or belongs to another wallet.{' '}
+            <Link href="/console/settings">All webhooks are in Settings.</Link>
+          </p>
+        </Empty>
+      )}
+    </>
+  );
 }
 
 function Content({ webhook }: { readonly webhook: ConsoleWebhook }) {

@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import type { ConsoleWebhook, CreatedWebhook } from '../../../api/console/contracts/index.ts';
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../design/button.tsx';
-import { formatCount } from '../../design/credits.tsx';
+import { formatCount } from '../../design/formats.ts';
 import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
 import { Row, Section } from '../../design/page.tsx';
 import { type Column, Table } from '../../design/table.tsx';

@@ -1,11 +1,11 @@
 import { useRead } from '../../data/queries.ts';
 import { useFilters } from '../../data/useFilters.ts';
-import { formatCount, formatUsdc } from '../../design/credits.tsx';
+import { formatUsdc } from '../../design/credits.tsx';
 import { SelectField } from '../../design/field.tsx';
+import { formatCount, formatMs } from '../../design/formats.ts';
 import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
 import { Filters, Numbers, PageHeader, Section } from '../../design/page.tsx';
 import { Table } from '../../design/table.tsx';
-import { formatMs } from '../../design/time.tsx';
 import { UsageChart } from './usageChart.tsx';
 import { periodOf, SPANS, sumOf } from './usageValues.ts';
 
@@ -82,7 +82,7 @@ export default function UsagePage() {
           </Section>
         </>
       )}
-      {latencies.data && (
+      {usage.data && latencies.data && latencies.data.data.length > 0 && (
         <Section title="Latency" lead="Percentiles over your own jobs of at most 30 days.">
           <Table
             caption="Milliseconds by model"

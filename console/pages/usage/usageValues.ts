@@ -4,6 +4,8 @@ type Row = UsageAnswer['data'][number];
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+/** How long a bar is. */
+export const STEPS_MS = { hour: HOUR_MS, day: DAY_MS } as const;
 /** Times of jobs are kept so long. */
 const LATENCY_DAYS_MAX = 30;
 
@@ -18,7 +20,7 @@ export const SPANS = [
 /** From the beginning of an hour or day to the end of the present one, so that it changes rarely. */
 export function periodOf(span: string) {
   const [, , days, by] = SPANS.find(([value]) => value === span) ?? SPANS[2];
-  const stepMs = by === 'hour' ? HOUR_MS : DAY_MS;
+  const stepMs = STEPS_MS[by];
   const untilMs = Math.floor(Date.now() / stepMs) * stepMs + stepMs;
   const iso = (ms: number) => new Date(ms).toISOString();
   return {
@@ -55,7 +57,7 @@ export interface Bar {
 /** One bar for each hour or day of the period, also for those in which nothing was used. */
 export function barsOf({ data, by, since, until }: UsageAnswer, measure: string): Bar[] {
   const value = MEASURES[measure] ?? ((row: Row) => row.credits_charged);
-  const stepMs = by === 'hour' ? HOUR_MS : DAY_MS;
+  const stepMs = STEPS_MS[by];
   const rows = Map.groupBy(data, ({ start }) => Date.parse(start));
   const count = Math.round((Date.parse(until) - Date.parse(since)) / stepMs);
   return Array.from({ length: count }, (_, index) => {

@@ -1,10 +1,15 @@
 import type pg from 'pg';
 import type { Dispatcher } from 'undici';
 import type { Logger } from '../../../common/logger.ts';
-import { type Database, inTransaction } from '../../../common/postgres.ts';
+import { type Database, gatherApart, inTransaction } from '../../../common/postgres.ts';
 import { type Sealing, SealingError } from '../../../common/sealing.ts';
 import { type SigningSecrets, webhookHeaders } from '../../../webhooks/signature.ts';
-import { concludeAttempt, settleUnclaimed } from './conclude.ts';
+import {
+  concludeAttempt,
+  concludeDelivered,
+  type EndedAttempt,
+  settleUnclaimed,
+} from './conclude.ts';
 import { exchange, type Outcome } from './exchange.ts';
 import type { AttemptJob } from './take.ts';
 
@@ -21,14 +26,18 @@ interface ClaimedAttempt extends AttemptJob {
 }
 
 /**
- * Counts an attempt before it is made, so that a process that dies in it does not take it back.
+ * Counts attempts before they are made, so that a process that dies in one does not take it back.
  *
- * @returns null when it is not to be made now: the event was delivered, given up or taken back, the
- *   attempt was made before or another is under way, or the webhook is gone, is disabled, or has
- *   failed and its owner has not asked for this
+ * @returns for each, null when it is not to be made now: the event was delivered, given up or taken
+ *   back, the attempt was made before or another is under way, or the webhook is gone, is disabled,
+ *   or has failed and its owner has not asked for this
  */
-async function claimAttempt(database: Database, job: AttemptJob): Promise<ClaimedAttempt | null> {
+async function claimAttempts(
+  database: Database,
+  jobs: readonly AttemptJob[],
+): Promise<(ClaimedAttempt | null)[]> {
   const { rows } = await database.query<{
+    id: bigint;
     webhook_id: string;
     url: string;
     event_id: string;
@@ -36,37 +45,50 @@ async function claimAttempt(database: Database, job: AttemptJob): Promise<Claime
     secret: Buffer;
     previous_secret: Buffer | null;
   }>({
-    name: 'claim_attempt',
+    name: 'claim_attempts',
     text: `
-      with claimed as (
-        update service.webhook_deliveries delivery set attempts = $2
-        from service.webhooks webhook
-        where delivery.id = $1 and delivery.status = 'pending' and attempts = $2 - 1
-          and webhook.id = delivery.webhook_id
-          and (webhook.status = 'active' or (webhook.status = 'failed' and $3))
+      with free as (
+        select delivery.id, given.attempt, given.is_requested
+        from unnest($1::bigint[], $2::int[], $3::bool[]) as given (id, attempt, is_requested)
+        join service.webhook_deliveries delivery on delivery.id = given.id
+        where delivery.status = 'pending' and attempts = given.attempt - 1
+        -- Somebody who sets many aside may wait for what this has locked.
+        for no key update of delivery skip locked
+      ), claimed as (
+        update service.webhook_deliveries delivery set attempts = free.attempt
+        from free cross join service.webhooks webhook
+        where delivery.id = free.id and webhook.id = delivery.webhook_id
+          and (webhook.status = 'active' or (webhook.status = 'failed' and free.is_requested))
           and not exists (
             select from service.webhook_attempts under_way
             where under_way.delivery_id = delivery.id and duration_ms is null and error is null
           )
-        returning delivery.id, webhook_id, url, event_id, body, secret,
+        returning delivery.id, attempts, webhook_id, url, event_id, body, secret,
           case when previous_secret_until > now() then previous_secret end as previous_secret
       ), begun as (
-        insert into service.webhook_attempts (delivery_id, attempt) select id, $2 from claimed
+        insert into service.webhook_attempts (delivery_id, attempt) select id, attempts from claimed
       )
       select * from claimed`,
-    values: [job.deliveryId, job.attempt, job.isRequested ?? false],
+    values: [
+      jobs.map(({ deliveryId }) => deliveryId),
+      jobs.map(({ attempt }) => attempt),
+      jobs.map(({ isRequested }) => isRequested ?? false),
+    ],
   });
-  const [row] = rows;
-  if (!row) return null;
-  return {
-    ...job,
-    webhookId: row.webhook_id,
-    url: row.url,
-    eventId: row.event_id,
-    body: row.body,
-    secret: row.secret,
-    previousSecret: row.previous_secret,
-  };
+  const claimed = new Map(rows.map((row) => [row.id, row]));
+  return jobs.map((job) => {
+    const row = claimed.get(job.deliveryId);
+    if (!row) return null;
+    return {
+      ...job,
+      webhookId: row.webhook_id,
+      url: row.url,
+      eventId: row.event_id,
+      body: row.body,
+      secret: row.secret,
+      previousSecret: row.previous_secret,
+    };
+  });
 }
 
 const USER_AGENT = 'svc-webhooks';
@@ -113,15 +135,25 @@ export function createMakeAttempt(options: {
     return exchange(dispatcher, { url, headers, body });
   }
 
+  const claim = gatherApart((jobs: readonly AttemptJob[]) => claimAttempts(pool, jobs));
+  const noteDelivered = gatherApart((ended: readonly EndedAttempt[]) =>
+    concludeDelivered(pool, ended),
+  );
+
+  async function conclude(job: AttemptJob, outcome: Outcome): Promise<void> {
+    if (outcome.error === null) return noteDelivered({ job, outcome });
+    await inTransaction(pool, (client) => concludeAttempt(client, { job, outcome, endedAt: null }));
+  }
+
   return async (job) => {
-    const claimed = await claimAttempt(pool, job);
+    const claimed = await claim(job);
     if (!claimed) {
       const outcome = await inTransaction(pool, (client) => settleUnclaimed(client, job));
       if (outcome) onAttempt(outcome);
       return;
     }
     const outcome = await post(claimed);
-    await inTransaction(pool, (client) => concludeAttempt(client, { job, outcome, endedAt: null }));
+    await conclude(job, outcome);
     onAttempt(outcome);
     const { webhookId: webhook_id, eventId: event_id } = claimed;
     const { error, statusCode: status, durationMs: duration_ms } = outcome;

@@ -61,6 +61,63 @@ export async function concludeAttempt(
   await postpone(database, job.deliveryId, { endedAt, delayMs });
 }
 
+/** An attempt and how it ended. */
+export interface EndedAttempt {
+  readonly job: AttemptJob;
+  readonly outcome: Outcome;
+}
+
+/**
+ * What `concludeAttempt` does, for attempts whose receivers accepted the event, in one statement. The
+ * webhooks are locked in the order of their ids, as by everyone who locks several.
+ */
+export async function concludeDelivered(
+  database: Database,
+  attempts: readonly EndedAttempt[],
+): Promise<undefined[]> {
+  await database.query({
+    name: 'conclude_delivered',
+    text: `
+      with given as (
+        select * from unnest($1::bigint[], $2::int[], $3::int[], $4::int[], $5::text[])
+          as given (delivery_id, attempt, duration_ms, status_code, response)
+      ), locked as (
+        select delivery.id, webhook.id as webhook_id
+        from given join service.webhook_deliveries delivery on delivery.id = given.delivery_id
+        join service.webhooks webhook on webhook.id = delivery.webhook_id
+        order by webhook.id for no key update of webhook
+      ), noted as (
+        update service.webhook_attempts attempt
+        set duration_ms = given.duration_ms, status_code = given.status_code,
+          response = given.response
+        from given join locked on locked.id = given.delivery_id
+        where attempt.delivery_id = given.delivery_id and attempt.attempt = given.attempt
+          and attempt.duration_ms is null and error is null
+        returning attempt.delivery_id
+      ), reactivated as (
+        update service.webhooks webhook set status = 'active'
+        from locked join noted on noted.delivery_id = locked.id
+        where webhook.id = locked.webhook_id and webhook.status = 'failed'
+      )
+      update service.webhook_deliveries delivery
+      set taken_until = null,
+        status = case when noted.delivery_id is null then delivery.status else 'delivered' end,
+        due_at = case when noted.delivery_id is null then due_at end,
+        is_requested = noted.delivery_id is null and is_requested,
+        delivered_at = case when noted.delivery_id is null then delivered_at else now() end
+      from locked left join noted on noted.delivery_id = locked.id
+      where delivery.id = locked.id`,
+    values: [
+      attempts.map(({ job }) => job.deliveryId),
+      attempts.map(({ job }) => job.attempt),
+      attempts.map(({ outcome }) => outcome.durationMs),
+      attempts.map(({ outcome }) => outcome.statusCode),
+      attempts.map(({ outcome }) => outcome.response),
+    ],
+  });
+  return attempts.map(() => undefined);
+}
+
 async function noteEnd(database: Database, job: AttemptJob, outcome: Outcome): Promise<boolean> {
   const { deliveryId, attempt } = job;
   const { durationMs, statusCode, error, response } = outcome;

@@ -255,7 +255,7 @@ export function getLatestBlockhash(
 
 /** Up to 1,000 transactions that name the address, newest first. */
 export function getSignaturesForAddress(
-  rpc: Rpc,
+  rpc: Pick<Rpc, 'ask'>,
   address: string,
   options: {
     readonly commitment: Exclude<Commitment, 'processed'>;

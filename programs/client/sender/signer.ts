@@ -1,11 +1,6 @@
-import {
-  type Keypair,
-  type PublicKey,
-  VersionedMessage,
-  VersionedTransaction,
-} from '@solana/web3.js';
+import { type PublicKey, VersionedMessage, VersionedTransaction } from '@solana/web3.js';
 import { areBytesEqual } from '../platform/bytes.ts';
-import { verifySignature } from '../proof.ts';
+import { type KeyHolder, verifySignature } from '../proof.ts';
 
 /** Signs transactions without showing its secret key: a wallet adapter, or a key kept elsewhere. */
 export interface WalletSigner {
@@ -15,7 +10,7 @@ export interface WalletSigner {
 }
 
 /** Whoever signs a transaction. */
-export type Signer = Keypair | WalletSigner;
+export type Signer = KeyHolder | WalletSigner;
 
 /**
  * Has a wallet sign a compiled message.

@@ -7,7 +7,7 @@ import {
   TransactionInstruction,
   TransactionMessage,
 } from '@solana/web3.js';
-import { sign } from '../proof.ts';
+import { signBy } from '../proof.ts';
 import { type CompiledMessage, compileLegacyMessage } from './legacyMessage.ts';
 import { type Signer, signByWallet } from './signer.ts';
 
@@ -107,9 +107,9 @@ export async function signTransaction(
   for (const key of message.signers) {
     const signer = signerOf(key, [feePayer, ...options.signers]);
     const signature =
-      'secretKey' in signer
-        ? sign(message.bytes, signer)
-        : await signByWallet(message.bytes, signer);
+      'signTransaction' in signer
+        ? await signByWallet(message.bytes, signer)
+        : await signBy(message.bytes, signer);
     signatures.push(signature);
   }
   const bytes = Buffer.concat([Uint8Array.of(signatures.length), ...signatures, message.bytes]);

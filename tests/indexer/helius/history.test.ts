@@ -7,7 +7,7 @@ import type { MirrorContext } from '../../../indexer/mirror/progress.ts';
 import { applyMissing, fillGaps } from '../../../indexer/mirror/sweep.ts';
 import { createHistorySource } from '../../../indexer/source/heliusHistory.ts';
 import { createRpc } from '../../../indexer/source/rpc.ts';
-import type { LedgerSource } from '../../../indexer/source/source.ts';
+
 import { clearMirror, digestTables } from '../../../indexer/sql/digest.ts';
 import { PROGRAM_ID } from '../../../programs/client/index.ts';
 import {
@@ -23,7 +23,7 @@ let mirror: MirrorDatabase;
 let client: pg.PoolClient;
 let helius: FakeHelius;
 let registry: Registry;
-let source: Required<LedgerSource>;
+let source: ReturnType<typeof createHistorySource>;
 let context: MirrorContext;
 let digest: Record<string, string>;
 let slotMax: bigint;

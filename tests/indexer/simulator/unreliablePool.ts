@@ -1,3 +1,5 @@
+import { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import type pg from 'pg';
 import { createPool } from '../../../common/postgres.ts';
 import type { Chance } from './chance.ts';
@@ -66,7 +68,7 @@ export function createUnreliablePool(options: {
 
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
-    const send = client.query.bind(client) as Query;
+    const send = untilDone(client.query.bind(client) as Query);
     const ended = new Promise<void>((resolve) => {
       client.once('end', () => {
         open.delete(client);
@@ -99,6 +101,15 @@ export function createUnreliablePool(options: {
     async receiveNotifications() {
       await Promise.all([...open.values()].map(({ send }) => send('select').catch(ignore)));
     },
+  };
+}
+
+/** Rows that are copied are sent by a stream, which is given back at once. */
+function untilDone(query: Query): Query {
+  return async (...parameters) => {
+    const result = await query(...parameters);
+    if (result instanceof Writable) await finished(result);
+    return result;
   };
 }
 

@@ -1,8 +1,12 @@
 import { createHmac } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { inTransaction } from '../../../common/postgres.ts';
-import { concludeAttempt } from '../../../indexer/webhooks/deliver/conclude.ts';
+import { gatherApart, inTransaction } from '../../../common/postgres.ts';
+import {
+  concludeAttempt,
+  concludeDelivered,
+  type EndedAttempt,
+} from '../../../indexer/webhooks/deliver/conclude.ts';
 import { type TakenAttempt, takeDue } from '../../../indexer/webhooks/deliver/take.ts';
 import { bought } from '../../../testing/indexer/creditEvents.ts';
 import { type Receiver, refuse, startReceiver } from '../../../testing/indexer/receiver.ts';
@@ -353,17 +357,48 @@ describe('an attempt', () => {
     expect(dueInSeconds).toBeGreaterThan(13);
   });
 
-  it('counts once when it is concluded twice, after its process was presumed dead', async () => {
-    const { delivery } = await announceOne();
-    const job = { deliveryId: delivery.id, attempt: 1 };
-    const lateOutcome = { error: null, statusCode: 200, response: '', durationMs: 61_000 };
-    receiver.answer = refuse;
-    await scene.attemptDue();
-    await inTransaction(scene.pool, (client) =>
-      concludeAttempt(client, { job, outcome: lateOutcome, endedAt: null }),
+  it.each(['alone', 'among others'])(
+    'counts once when it is concluded twice, after its process was presumed dead, %s',
+    async (how) => {
+      const { delivery } = await announceOne();
+      const job = { deliveryId: delivery.id, attempt: 1 };
+      const outcome = { error: null, statusCode: 200, response: '', durationMs: 61_000 };
+      receiver.answer = refuse;
+      await scene.attemptDue();
+      if (how === 'among others') await concludeDelivered(scene.pool, [{ job, outcome }]);
+      else {
+        await inTransaction(scene.pool, (client) =>
+          concludeAttempt(client, { job, outcome, endedAt: null }),
+        );
+      }
+      expect(await scene.attempts(delivery.id)).toMatchObject([{ error: 'bad_status' }]);
+      expect(await theDelivery()).toMatchObject({ status: 'pending', attempts: 1 });
+    },
+  );
+
+  it('is concluded although the end of another in its statement cannot be written', async () => {
+    const { webhookId } = await announceOne();
+    await scene.announce([bought({ credits: 5, available: 110 })]);
+    await scene.pool.query('update service.webhook_deliveries set attempts = 1');
+    await scene.pool.query(
+      'insert into service.webhook_attempts select id, 1 from service.webhook_deliveries',
     );
-    expect(await scene.attempts(delivery.id)).toMatchObject([{ error: 'bad_status' }]);
-    expect(await theDelivery()).toMatchObject({ status: 'pending', attempts: 1 });
+    await scene.pool.query(`update service.webhooks set status = 'failed'`);
+    const [sound, broken] = await scene.deliveries();
+    const conclude = gatherApart((ended: readonly EndedAttempt[]) =>
+      concludeDelivered(scene.pool, ended),
+    );
+    const end = (delivery: DeliveryRow | undefined, response: string) =>
+      conclude({
+        job: { deliveryId: delivery?.id ?? 0n, attempt: 1 },
+        outcome: { error: null, statusCode: 200, response, durationMs: 5 },
+      });
+    // No text of the database holds NUL.
+    const ends = await Promise.allSettled([end(sound, 'fine'), end(broken, '\0')]);
+    expect(ends).toMatchObject([{ status: 'fulfilled' }, { reason: { code: '22021' } }]);
+    const statuses = (await scene.deliveries()).map(({ status }) => status);
+    expect(statuses).toEqual(['delivered', 'pending']);
+    expect(await scene.webhookStatus(webhookId)).toBe('active');
   });
 });
 

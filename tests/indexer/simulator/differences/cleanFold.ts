@@ -44,7 +44,8 @@ export async function foldCleanly(options: {
     await client.query('delete from service.credit_alerts');
     const { announce } = createAnnouncer(announcing, floorSlot);
     for (const landed of ledger.transactions) {
-      if (!landed.failed) await applyTransaction(client, show(landed), addresses, announce);
+      if (landed.failed) continue;
+      await applyTransaction(client, show(landed), addresses, { notify: announce });
     }
     const clean = await digestTables(client, CLEAN_SCHEMA);
     const differing = Object.keys(clean).filter((table) => found[table] !== clean[table]);

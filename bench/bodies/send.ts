@@ -1,0 +1,18 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import type { Target } from '../load.ts';
+
+/** Sends one request and reads its answer. @returns its status */
+export async function send(
+  { url, apiKey }: Target,
+  method: string,
+  path: string,
+  body?: Buffer,
+): Promise<number> {
+  const sent = request(`${url}${path}`, { method, headers: { authorization: `Bearer ${apiKey}` } });
+  sent.end(body);
+  const [response] = await once(sent, 'response');
+  response.resume();
+  await once(response, 'end');
+  return response.statusCode;
+}

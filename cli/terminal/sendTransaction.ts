@@ -1,0 +1,29 @@
+import type { Connection } from '@solana/web3.js';
+import { LedgerUnavailableError, type Refusal } from '../../programs/client/sender/index.ts';
+import { sendOnce } from '../../programs/client/sender/sendOnce.ts';
+import { CommandError } from './output.ts';
+
+/**
+ * Sends one transaction.
+ *
+ * @param describe says in a sentence why the ledger refused it
+ * @returns its signature, once it is confirmed
+ * @throws CommandError which says whether anything was changed, as far as that is known
+ */
+export async function sendTransaction(
+  connection: Connection,
+  sending: Parameters<typeof sendOnce>[1],
+  describe: (refusal: Refusal) => Promise<string>,
+): Promise<string> {
+  const outcome = await sendOnce(connection, sending).catch((error: unknown) => {
+    if (!(error instanceof LedgerUnavailableError)) throw error;
+    const fate = error.signature && ` Look up ${error.signature} before sending it again.`;
+    throw new CommandError(`${error.message}.${fate ?? ' Nothing was sent.'}`, { cause: error });
+  });
+  if (outcome.status === 'confirmed') return outcome.signature;
+  const why =
+    outcome.status === 'rejected'
+      ? await describe(outcome.error)
+      : 'It expired: the ledger dropped it.';
+  throw new CommandError(`${why} Nothing was changed.`);
+}

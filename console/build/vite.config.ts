@@ -1,0 +1,54 @@
+import { basename, join } from 'node:path';
+import { defineConfig } from 'vite';
+import { compressedFiles } from './compressed.ts';
+import { pageDocuments } from './documents.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const BASE = '/console/';
+
+/** Files have different names, so that classes have too. The documents know them by this. */
+const classOf = (name: string, path: string) => `${basename(path, '.module.css')}_${name}`;
+
+/**
+ * What every page of the app needs comes in two files: a file for each module would take a browser
+ * longer than their bytes do. Dialogs and what signs transactions are left to pages that have them.
+ */
+const CHUNKS = [
+  {
+    name: 'libraries',
+    test: /node_modules\/(react|react-dom|scheduler|wouter|regexparam|@tanstack\/(query-core|react-query)|@wallet-standard)\//,
+    priority: 2,
+  },
+  {
+    name: 'common',
+    test: /console\/(design\/(?!dialog|confirm|dayStrip)|screen\/|data\/|session\/(?!signInDialog)|wallet\/(?!development)|app\/(navigation|theme|layout\.module)|ledger\/pending\.)/,
+    priority: 1,
+  },
+];
+
+/** Builds the pages into `console/dist`, which the API serves below /console. */
+export default defineConfig({
+  root: ROOT,
+  base: BASE,
+  publicDir: false,
+  plugins: [pageDocuments(BASE, (name) => classOf(name, 'layout.module.css')), compressedFiles],
+  // The pages use the client as browsers get it.
+  resolve: { conditions: ['browser', 'module', 'import', 'default'] },
+  css: { modules: { generateScopedName: (name, path) => classOf(name, path.replace(/\?.*/, '')) } },
+  build: {
+    outDir: join(ROOT, 'dist'),
+    emptyOutDir: true,
+    target: 'es2022',
+    // The policy of the pages takes no data: URL.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    rolldownOptions: {
+      onwarn(warning, warn) {
+        // It means something to servers alone.
+        if (warning.code !== 'MODULE_LEVEL_DIRECTIVE') warn(warning);
+      },
+      output: { codeSplitting: { groups: CHUNKS } },
+      input: ['index.html', 'verify.html'].map((name) => join(ROOT, name)),
+    },
+  },
+});

@@ -1,0 +1,47 @@
+/**
+ * How numbers and times are written, in one fixed form for everybody. Without `Intl`: a browser takes
+ * longer to make its first object than to draw the page.
+ */
+
+/** A whole number with commas between its thousands. */
+export function formatCount(value: number | bigint): string {
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+const SIZES = [
+  [1e9, 'B'],
+  [1e6, 'M'],
+  [1e3, 'K'],
+] as const;
+
+/** A number in at most four digits, as `12.3K`. */
+export function formatCompact(value: number): string {
+  const [size, letter] = SIZES.find(([least]) => value >= least) ?? [1, ''];
+  return `${Number((value / size).toFixed(1))}${letter}`;
+}
+
+const SECOND_MS = 1_000;
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', SECOND_MS],
+] as const;
+
+/** A time that long ago, in its largest unit: `5m ago`. */
+export function formatAgo(ms: number): string {
+  const unit = UNITS.find(([, length]) => ms >= length);
+  return unit ? `${Math.trunc(ms / unit[1])}${unit[0]} ago` : 'now';
+}
+
+/** `05 Nov 2026, 18:14:44 UTC`. */
+export function formatTime(iso: string): string {
+  const text = new Date(iso).toUTCString();
+  return `${text.slice(5, 16)}, ${text.slice(17, 25)} UTC`;
+}
+
+/** Milliseconds to the whole one, from ten thousand on as seconds; null where there are none. */
+export function formatMs(ms: number | null): string {
+  if (ms === null) return '–';
+  return ms < 10_000 ? `${formatCount(Math.round(ms))} ms` : `${(ms / SECOND_MS).toFixed(1)} s`;
+}

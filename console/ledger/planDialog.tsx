@@ -1,0 +1,39 @@
+import type { ReactNode } from 'react';
+import { Button } from '../design/button.tsx';
+import { Dialog } from '../design/dialog.tsx';
+import type { Plan } from './transaction.ts';
+
+/** Asks for what a plan needs. What the plan does is said, and signed, in the next dialog. */
+export function PlanDialog({
+  title,
+  makePlan,
+  onPlan,
+  onClose,
+  children,
+}: {
+  readonly title: string;
+  /** Undefined while something that was entered is wrong; the fields say what. */
+  readonly makePlan: (() => Plan) | undefined;
+  readonly onPlan: (plan: Plan) => void;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}) {
+  const goOn = makePlan && (() => onPlan(makePlan()));
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      onEnter={goOn}
+      foot={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" disabled={goOn === undefined} onClick={goOn}>
+            See what it does
+          </Button>
+        </>
+      }
+    >
+      {children}
+    </Dialog>
+  );
+}

@@ -1,0 +1,95 @@
+import { useMemo, useState } from 'react';
+import { useRead } from '../../data/queries.ts';
+import { Button } from '../../design/button.tsx';
+import { formatCount } from '../../design/formats.ts';
+import { Table } from '../../design/table.tsx';
+import { Bars, endsOf, type Pull } from './bars.tsx';
+import styles from './histogram.module.css';
+import { minute, type Slot, STATES, slotsOf, totalOf } from './slots.ts';
+import type { JobTimes } from './useJobs.ts';
+
+const EVERY_MS = 15_000;
+
+/** The jobs by time and state. A press on a bar, or a pull over several, narrows the list to them. */
+export function Histogram({
+  times,
+  model,
+  onNarrow,
+  onWiden,
+}: {
+  /** Those of the list. */
+  readonly times: JobTimes;
+  readonly model: string | undefined;
+  readonly onNarrow: (times: Required<JobTimes>) => void;
+  /** Undefined where the list has no times. */
+  readonly onWiden: (() => void) | undefined;
+}) {
+  const { data, error } = useRead('/job-counts', {
+    query: { ...times, ...(model && { model }) },
+    everyMs: EVERY_MS,
+  });
+  const [isTable, setTable] = useState(false);
+  const [pull, setPull] = useState<Pull>();
+  const slots = useMemo(() => (data ? slotsOf(data) : []), [data]);
+  const take = (taken: Pull) => {
+    const ends = endsOf(slots, taken);
+    setPull(undefined);
+    if (ends) onNarrow(ends);
+  };
+  return (
+    <section className={styles.histogram} aria-label="Jobs by time">
+      {isTable && data ? (
+        <CountTable slots={slots} />
+      ) : (
+        <Bars slots={slots} pull={pull} onPull={setPull} onTake={take} />
+      )}
+      <div className={styles.foot}>
+        <span className={styles.times}>
+          {error ? 'The counts could not be read.' : wordsOf(endsOf(slots, pull) ?? data)}
+        </span>
+        <ul className={styles.legend}>
+          {STATES.map((state) => (
+            <li key={state}>
+              <svg viewBox="0 0 8 8" width="8" height="8" aria-hidden="true">
+                <rect width="8" height="8" className={styles[state]} />
+              </svg>
+              {state}
+            </li>
+          ))}
+        </ul>
+        {onWiden && (
+          <Button size="small" onClick={onWiden}>
+            Every time
+          </Button>
+        )}
+        <Button size="small" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
+          {isTable ? 'As bars' : 'As a table'}
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+function wordsOf(times: Required<JobTimes> | undefined): string {
+  return times ? `${minute(times.since)} to ${minute(times.until)} UTC` : ' ';
+}
+
+function CountTable({ slots }: { readonly slots: readonly Slot[] }) {
+  return (
+    <div className={styles.table}>
+      <Table
+        caption="Jobs by time and state"
+        rows={slots.filter((slot) => totalOf(slot) > 0)}
+        rowKey={({ start }) => start}
+        columns={[
+          { title: 'From (UTC)', cell: ({ start }) => minute(start) },
+          ...STATES.map((state) => ({
+            title: state,
+            isNumber: true,
+            cell: (slot: Slot) => formatCount(slot[state]),
+          })),
+        ]}
+      />
+    </div>
+  );
+}

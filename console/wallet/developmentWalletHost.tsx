@@ -1,0 +1,32 @@
+import { lazy, Suspense, useEffect } from 'react';
+import { useStore } from '../data/browserStore.ts';
+import { developmentQuestion, registerDevelopmentWallet } from './developmentWallet.ts';
+
+const DevelopmentWalletDialog = lazy(() => import('./developmentWalletDialog.tsx'));
+
+let isRegistered = false;
+
+function registerOnce(url: string, chain: string): void {
+  if (isRegistered) return;
+  isRegistered = true;
+  registerDevelopmentWallet(url, chain);
+}
+
+/** Registers the development wallet; its window is loaded when it asks something. */
+export default function DevelopmentWalletHost({
+  url,
+  chain,
+}: {
+  readonly url: string;
+  readonly chain: string;
+}) {
+  useEffect(() => registerOnce(url, chain), [url, chain]);
+  const question = useStore(developmentQuestion);
+  return (
+    question && (
+      <Suspense>
+        <DevelopmentWalletDialog question={question} />
+      </Suspense>
+    )
+  );
+}

@@ -1,0 +1,49 @@
+import { finished } from 'node:stream/promises';
+import copyStreams from 'pg-copy-streams';
+import type { Database } from '../../common/postgres.ts';
+
+/** A value of a row, as folds and the journal have them; no list. */
+type Cell = string | number | bigint | boolean | null | undefined;
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\r': '\\r',
+};
+
+function cellOf(value: Cell): string {
+  if (typeof value === 'string') return value.replace(/[\\\t\n\r]/g, (mark) => ESCAPES[mark] ?? '');
+  return value === null || value === undefined ? '\\N' : String(value);
+}
+
+/** A row as `COPY` reads it. */
+export function copiedRow(values: readonly Cell[]): string {
+  return `${values.map(cellOf).join('\t')}\n`;
+}
+
+/**
+ * Adds rows to a table by `COPY`, at half the work of an insert.
+ *
+ * @param database a connection on which nothing is under way: others' statements must not come
+ *   between the rows, so that it sends one statement after the other meanwhile
+ * @param options.columns in the order of each row's values
+ * @param options.rows as `copiedRow` makes them
+ */
+export async function copyRows(
+  database: Database,
+  { table, columns, rows }: { table: string; columns: readonly string[]; rows: string },
+): Promise<void> {
+  const client = database as Database & { pipeline?: boolean };
+  const { pipeline } = client;
+  client.pipeline = false;
+  try {
+    const copy = copyStreams.from(`copy ${table} (${columns.join(', ')}) from stdin`);
+    const copied = finished(copy);
+    const sent = client.query(copy);
+    copy.end(rows);
+    await Promise.all([sent, copied]);
+  } finally {
+    if (pipeline !== undefined) client.pipeline = pipeline;
+  }
+}

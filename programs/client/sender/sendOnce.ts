@@ -1,0 +1,41 @@
+import type { Connection, Keypair, TransactionInstruction } from '@solana/web3.js';
+import { connectRpc } from '../rpc/connectRpc.ts';
+import type { Outcome } from './outcome.ts';
+import { createSender, type SenderLog } from './sender.ts';
+
+/** Whoever waits for the outcome needs no log of the way to it. */
+const SILENT: SenderLog = { warn: () => undefined, error: () => undefined };
+
+/**
+ * Sends one transaction from a command, by a sender that lives no longer, and waits until it is
+ * confirmed, refused or expired.
+ *
+ * @param sending.payer signs, and pays the fee
+ * @throws LedgerUnavailableError when its end is not known
+ */
+export async function sendOnce(
+  connection: Connection,
+  sending: {
+    readonly payer: Keypair;
+    readonly signers?: readonly Keypair[];
+    readonly instructions: readonly TransactionInstruction[];
+    readonly computeUnitLimit: number;
+  },
+): Promise<Outcome> {
+  const { payer, signers = [], instructions, computeUnitLimit } = sending;
+  const sender = createSender({
+    rpc: connectRpc({ url: connection.rpcEndpoint }),
+    feePayers: [payer],
+    commitment: 'confirmed',
+    logger: SILENT,
+  });
+  try {
+    return await sender.send({
+      instructions: [...instructions],
+      signers: [...signers],
+      computeUnitLimit,
+    });
+  } finally {
+    sender.close();
+  }
+}

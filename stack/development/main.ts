@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Connection, Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { loadConfig } from '../config.ts';
+import { deriveSettings, setUpDevelopmentLedger } from '../developmentLedger.ts';
+
+// The two steps that a deployment on a local ledger begins with; see docs/deploying.md.
+const USAGE =
+  'settings <folder>: a file for each setting of a new local ledger; ledger <worker endpoint>: its set-up';
+
+const DATABASE_PORT = 5432;
+
+const [step, argument] = process.argv.slice(2);
+if (step === 'settings' && argument) await writeSettings(argument);
+else if (step === 'ledger' && argument) await setUpLedger(argument);
+else {
+  process.stderr.write(`${USAGE}\n`);
+  process.exit(2);
+}
+
+/** Writes every setting that differs from one installation to the next, and overwrites none. */
+async function writeSettings(folder: string): Promise<void> {
+  const authority = Keypair.generate();
+  const derived = deriveSettings(authority, { isBuiltin: false });
+  const password = randomBytes(24).toString('hex');
+  const settings = {
+    ...derived.apiEnvironment,
+    ...derived.indexerEnvironment,
+    ...derived.workerEnvironments[0],
+    SVC_SECRETS_KEY: derived.secretsKey,
+    SVC_WALLET: derived.wallet,
+    SVC_AUTHORITY_KEY: bs58.encode(authority.secretKey),
+    POSTGRES_PASSWORD: password,
+    DATABASE_URL: `postgres://svc:${password}@127.0.0.1:${DATABASE_PORT}/svc`,
+  };
+  // Containers read single files as users of their own, and nobody else gets into the folder.
+  await chmod(folder, 0o700);
+  for (const [name, value] of Object.entries(settings)) {
+    await writeFile(join(folder, name), `${value}\n`, { flag: 'wx', mode: 0o444 });
+  }
+}
+
+/** Does what a set-up on the ledger lacks, with one worker at its endpoint. */
+async function setUpLedger(endpoint: string): Promise<void> {
+  const { SOLANA_RPC_URL: rpcUrl, SVC_AUTHORITY_KEY: authority } = loadConfig();
+  if (!rpcUrl || !authority) throw new Error('SOLANA_RPC_URL and SVC_AUTHORITY_KEY are required');
+  const connection = new Connection(rpcUrl, { commitment: 'confirmed' });
+  const { workers } = await setUpDevelopmentLedger({ connection, authority }, { isBuiltin: true });
+  await workers[0]?.register(endpoint);
+}

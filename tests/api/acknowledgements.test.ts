@@ -1,0 +1,112 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Keypair, type TransactionInstruction } from '@solana/web3.js';
+import type { LockedJob } from '../../api/jobs/job.ts';
+import type { LedgerContext } from '../../api/ledger/context.ts';
+import { createAcknowledgements } from '../../api/ledger/settlement.ts';
+import { createLogger } from '../../common/logger.ts';
+import { createAddresses } from '../../programs/client/addresses.ts';
+import { jobAcknowledge } from '../../programs/client/instructions.ts';
+import { publicKeyOf } from '../../programs/client/keys.ts';
+import { createBatcher } from '../../programs/client/sender/batcher.ts';
+import {
+  LedgerUnavailableError,
+  type Outcome,
+  type Sender,
+} from '../../programs/client/sender/index.ts';
+
+const LINGER_MS = 500;
+const CONFIRMED: Outcome = { status: 'confirmed', signature: 'sent', slot: 1 };
+const address = () => Keypair.generate().publicKey;
+const job = { id: 'job', address: address() } as LockedJob;
+const [worker, other] = [String(address()), String(address())];
+
+beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
+afterEach(() => void jest.useRealTimers());
+
+/** Acknowledgements as the API sends them, of whose transactions the ledger says this. */
+function createScene(answer: () => Promise<Outcome>) {
+  const sent: TransactionInstruction[] = [];
+  const sender: Partial<Sender> = {
+    send({ instructions }) {
+      const of = typeof instructions === 'function' ? instructions(address()) : instructions;
+      sent.push(...of);
+      return answer();
+    },
+  };
+  const context = {
+    addresses: createAddresses(),
+    acknowledgements: createBatcher({
+      ...{ sender: sender as Sender, lingerMs: LINGER_MS, sendsWhenIdle: false },
+      ...{ maxInstructions: 8, computeUnitLimitEach: 1 },
+    }),
+    gateway: address(),
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    signer: Keypair.generate(),
+  } as unknown as LedgerContext;
+  /** The instruction that records this worker's attempt. */
+  const acknowledging = (of: string, attempt: number) =>
+    jobAcknowledge({
+      programId: context.addresses.programId,
+      signer: context.signer.publicKey,
+      gateway: context.gateway,
+      ...{ job: job.address, worker: publicKeyOf(of), attempt },
+    });
+  return { ...createAcknowledgements(context), sent, acknowledging };
+}
+
+async function linger(): Promise<void> {
+  await jest.advanceTimersByTimeAsync(LINGER_MS);
+  await turn();
+}
+
+describe('the acknowledgement of a worker', () => {
+  it('is on the ledger half a second later, and then not sent again with the settlement', async () => {
+    const { announce, collect, sent, acknowledging } = createScene(async () => CONFIRMED);
+    announce(job, worker, 1);
+    await linger();
+    expect(sent).toEqual([acknowledging(worker, 1)]);
+    expect(collect(job)).toBeUndefined();
+  });
+
+  it('travels with a settlement that comes sooner, and is paid for once', async () => {
+    const { announce, collect, sent, acknowledging } = createScene(async () => CONFIRMED);
+    announce(job, worker, 1);
+    expect(collect(job)).toEqual(acknowledging(worker, 1));
+    await linger();
+    expect(sent).toEqual([]);
+  });
+
+  it.each([
+    ['is not confirmed yet', () => new Promise<Outcome>(() => undefined)],
+    [
+      'did not reach the ledger',
+      async () => {
+        throw new LedgerUnavailableError('away', { signature: null });
+      },
+    ],
+  ] as const)('travels with the settlement too while it %s', async (_state, answer) => {
+    const { announce, collect, sent, acknowledging } = createScene(answer);
+    announce(job, worker, 1);
+    await linger();
+    expect(sent).toHaveLength(1);
+    expect(collect(job)).toEqual(acknowledging(worker, 1));
+  });
+
+  it('is that of the last worker alone, once another has the job', async () => {
+    const { announce, collect, sent, acknowledging } = createScene(async () => CONFIRMED);
+    announce(job, worker, 1);
+    announce(job, other, 2);
+    expect(collect(job)).toEqual(acknowledging(other, 2));
+    await linger();
+    expect(sent).toEqual([]);
+  });
+
+  it('is neither sent nor kept once the job has ended', async () => {
+    const { announce, collect, forget, sent } = createScene(async () => CONFIRMED);
+    announce(job, worker, 1);
+    forget(job);
+    await linger();
+    expect([collect(job), sent]).toEqual([undefined, []]);
+  });
+});

@@ -1,0 +1,237 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Keypair, LAMPORTS_PER_SOL, PublicKey, VersionedTransaction } from '@solana/web3.js';
+import type { Command } from 'commander';
+import { createAlertsCommand } from '../../cli/wallet/alerts.ts';
+import { createCreditsCommand } from '../../cli/wallet/credits.ts';
+import { BASE_UNITS_PER_CREDIT, NO_LIMIT } from '../../programs/client/generated/constants.ts';
+import { encodeBase58 } from '../../programs/client/keys.ts';
+import { associatedTokenAddress } from '../../programs/client/token/instructions.ts';
+import { mintTo, submit } from '../../stack/operator.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+
+jest.setTimeout(120_000);
+
+let service: RunningService;
+let gateway: string;
+
+beforeAll(async () => {
+  service = await startRunningService({
+    apiSettings: async ({ SOLANA_RPC_URL }) => ({ SVC_CONSOLE_RPC_URL: SOLANA_RPC_URL }),
+  });
+  gateway = (await service.get('/console/api/config')).gateway;
+});
+afterAll(() => service?.close());
+afterEach(() => void jest.restoreAllMocks());
+
+async function creditMint(): Promise<PublicKey> {
+  const { rows } = await service.pool.query('select credit_mint from mirror.config');
+  return new PublicKey(rows[0].credit_mint);
+}
+
+/** A wallet with SOL, and stablecoin for so many credits. */
+async function fundWallet(credits: bigint): Promise<Keypair> {
+  const wallet = Keypair.generate();
+  await service.ledger.fundLamports(wallet.publicKey, LAMPORTS_PER_SOL);
+  const mint = await creditMint();
+  const baseUnits = credits * BASE_UNITS_PER_CREDIT;
+  const { instructions } = mintTo(service.operator, { mint, owner: wallet.publicKey, baseUnits });
+  await submit(service.operator, instructions);
+  return wallet;
+}
+
+/** @returns what the command prints, and what it says on standard error */
+async function run(command: Command, wallet: Keypair, ...words: string[]) {
+  const print = jest.spyOn(console, 'log').mockReturnValue();
+  const say = jest.spyOn(console, 'error').mockReturnValue();
+  const signer = JSON.stringify([...wallet.secretKey]);
+  await command.parseAsync([...words, '--signer', signer], { from: 'user' });
+  const told = say.mock.calls.map(([line]) => String(line));
+  const printed = String(print.mock.calls.at(-1)?.[0]);
+  jest.restoreAllMocks();
+  return { told, printed };
+}
+
+const credits = (wallet: Keypair, ...words: string[]) =>
+  run(createCreditsCommand(), wallet, ...words, '--service', service.baseUrl);
+
+const LIMITS = ['--per-job', '40', '--per-day', 'none'];
+
+async function stablecoinOf({ publicKey }: Keypair): Promise<string> {
+  const account = associatedTokenAddress(await creditMint(), publicKey);
+  return (await service.ledger.connection.getTokenAccountBalance(account, 'confirmed')).value
+    .amount;
+}
+
+describe('svc credits buy', () => {
+  it('opens the account, names the gateway with its limits, and says all of it beforehand', async () => {
+    const wallet = await fundWallet(500n);
+    const { told, printed } = await credits(wallet, 'buy', '320', ...LIMITS, '--yes');
+    expect(told).toEqual([
+      'You pay 3.20 of the stablecoin for 320 credits.',
+      'Your credit account is opened; your wallet pays its rent in SOL.',
+      `${gateway} becomes the spender of your credits.`,
+      'It may lock 40 credits a job and any number of credits a day.',
+      'You then have 320 credits available.',
+      'Your wallet then holds 1.80 of the stablecoin.',
+    ]);
+    const { value } = await service.ledger.connection.getSignatureStatus(printed);
+    expect(value?.confirmationStatus).not.toBe('processed');
+    const account = await service.account(wallet.publicKey);
+    expect(account).toMatchObject({
+      ...{ availableCredits: 320n, limitPerJobCredits: 40n, limitPerDayCredits: NO_LIMIT },
+    });
+    expect(account.spender.toBase58()).toBe(gateway);
+  });
+
+  it('leaves the spender of an open account as it is', async () => {
+    const wallet = await fundWallet(500n);
+    await credits(wallet, 'buy', '100', ...LIMITS, '--yes');
+    const { told } = await credits(wallet, 'buy', '1', '--yes');
+    expect(told).toEqual([
+      'You pay 0.01 of the stablecoin for 1 credit.',
+      'You then have 101 credits available.',
+      'Your wallet then holds 3.99 of the stablecoin.',
+    ]);
+    expect(await service.account(wallet.publicKey)).toMatchObject({ limitPerJobCredits: 40n });
+  });
+
+  it('without a gateway, says that no service may spend the credits', async () => {
+    const wallet = await fundWallet(5n);
+    const rpc = ['--rpc', service.ledger.rpcUrl, '--yes'];
+    const { told } = await run(createCreditsCommand(), wallet, 'buy', '5', ...rpc);
+    expect(told).toContain('The service may not spend them yet: name it with svc credits limits.');
+    expect((await service.account(wallet.publicKey)).spender).toEqual(PublicKey.default);
+  });
+
+  it.each([
+    [['5'], /^Say both --per-job and --per-day/],
+    [['5', ...LIMITS], /^Nothing was sent\. Without a terminal, --yes says that it is meant\.$/],
+    [
+      ['6', ...LIMITS, '--yes'],
+      /^6 credits cost 0\.06 of the stablecoin, and the wallet holds 0\.05/,
+    ],
+  ])('changes nothing: %j', async (words, refusal) => {
+    const wallet = await fundWallet(5n);
+    await expect(credits(wallet, 'buy', ...words)).rejects.toThrow(refusal);
+    expect(await stablecoinOf(wallet)).toBe('50000');
+  });
+
+  it('names a wallet that cannot pay the fee', async () => {
+    const [rich, poor] = [await fundWallet(5n), Keypair.generate()];
+    const mint = await creditMint();
+    const baseUnits = 5n * BASE_UNITS_PER_CREDIT;
+    const owner = poor.publicKey;
+    await submit(
+      service.operator,
+      mintTo(service.operator, { mint, owner, baseUnits }).instructions,
+    );
+    await expect(credits(poor, 'buy', '5', ...LIMITS, '--yes')).rejects.toThrow(
+      `The first signer, ${owner}, pays the fee and has no SOL. Nothing was sent.`,
+    );
+    expect(await stablecoinOf(rich)).toBe('50000');
+  });
+
+  it('says that a transaction expired which the ledger never saw', async () => {
+    const wallet = await fundWallet(5n);
+    const node = await startForgetfulNode(service.ledger.rpcUrl);
+    const words = ['buy', '5', ...LIMITS, '--yes', '--rpc', node.url];
+    await expect(credits(wallet, ...words)).rejects.toThrow(
+      'It expired: the ledger dropped it. Nothing was changed.',
+    );
+    node.close();
+    expect(await stablecoinOf(wallet)).toBe('50000');
+  });
+});
+
+/** A node that takes transactions and passes none on. */
+async function startForgetfulNode(rpcUrl: string) {
+  const server = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part);
+    const body = Buffer.concat(parts).toString();
+    response.setHeader('content-type', 'application/json');
+    const { id, method, params } = JSON.parse(body);
+    if (method !== 'sendTransaction') {
+      const headers = { 'content-type': 'application/json' };
+      response.end(await (await fetch(rpcUrl, { method: 'POST', headers, body })).text());
+      return;
+    }
+    const { signatures } = VersionedTransaction.deserialize(Buffer.from(params[0], 'base64'));
+    const result = encodeBase58(signatures[0] ?? new Uint8Array());
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+describe('svc credits withdraw', () => {
+  it('turns credits back into stablecoin, at most those available', async () => {
+    const wallet = await fundWallet(500n);
+    await credits(wallet, 'buy', '500', ...LIMITS, '--yes');
+    const { told } = await credits(wallet, 'withdraw', '200', '--yes');
+    expect(told).toEqual([
+      '2.00 of the stablecoin go to your wallet.',
+      'You then have 300 credits available.',
+      'Your wallet then holds 2.00 of the stablecoin.',
+    ]);
+    await expect(credits(wallet, 'withdraw', '301', '--yes')).rejects.toThrow(
+      'The wallet has 300 credits available.',
+    );
+    await credits(wallet, 'withdraw', 'all', '--yes');
+    expect(await stablecoinOf(wallet)).toBe('5000000');
+    await service.expectConserved();
+  });
+});
+
+describe('svc credits limits', () => {
+  it('shows balance and limits, changes them, and takes the spender away', async () => {
+    const wallet = await fundWallet(50n);
+    const { printed: before } = await credits(wallet, 'limits');
+    expect(before).toContain('has no credit account');
+    await credits(wallet, 'buy', '50', ...LIMITS, '--yes');
+    const { told } = await credits(wallet, 'limits', '--per-job', '8', '--per-day', '16', '--yes');
+    expect(told).toEqual(['It may lock 8 credits a job and 16 credits a day.']);
+    expect((await credits(wallet, 'limits')).printed).toBe(
+      `50 credits available, 0 credits locked.\n${gateway} may lock 8 credits a job and 16 credits a day.`,
+    );
+    await credits(wallet, 'limits', '--stop', '--yes');
+    expect((await credits(wallet, 'limits')).printed).toContain('No spender is named.');
+    await expect(credits(wallet, 'limits', '--stop', '--yes')).rejects.toThrow('No spender');
+  });
+});
+
+describe('svc alerts threshold', () => {
+  const threshold = (wallet: Keypair, ...words: string[]) =>
+    run(createAlertsCommand(), wallet, 'threshold', ...words, '--service', service.baseUrl);
+
+  it('signs in with the wallet, sets the threshold, and leaves no session behind', async () => {
+    const { wallet } = service;
+    expect((await threshold(wallet)).printed).toBe(
+      'credit.low is sent when fewer than 100 credits remain.',
+    );
+    expect((await threshold(wallet, '250')).printed).toContain('fewer than 250 credits');
+    expect((await threshold(wallet)).printed).toContain('fewer than 250 credits');
+    const { rows } = await service.pool.query('select 1 from service.sessions where wallet = $1', [
+      wallet.publicKey.toBase58(),
+    ]);
+    expect(rows).toEqual([]);
+  });
+
+  it('signs nothing but a sign-in to the very service that was named', async () => {
+    const { port } = new URL(service.baseUrl);
+    const alias = run(
+      ...([createAlertsCommand(), service.wallet, 'threshold', '5'] as const),
+      ...['--service', `http://localhost:${port}`],
+    );
+    await expect(alias).rejects.toThrow('another text signed than a sign-in to it');
+  });
+});

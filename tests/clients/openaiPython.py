@@ -1,0 +1,34 @@
+"""The official Python client: plain, streamed, parsed, reasoning, and its error."""
+
+import os
+
+import openai
+from pydantic import BaseModel
+
+MODEL = os.environ["MODEL"]
+client = openai.OpenAI(base_url=os.environ["BASE_URL"] + "/v1", api_key=os.environ["API_KEY"])
+messages = [{"role": "user", "content": "Say hello."}]
+
+
+class City(BaseModel):
+    city: str
+
+
+answer = client.chat.completions.create(model=MODEL, messages=messages)
+assert answer.choices[0].message.content == "Good morning.", answer
+assert answer.choices[0].message.reasoning_content == "Hm. "
+assert answer.usage.completion_tokens == 3
+
+pieces = []
+with client.chat.completions.stream(model=MODEL, messages=messages) as stream:
+    pieces = [event.delta for event in stream if event.type == "content.delta"]
+assert "".join(pieces) == "Good morning." and len(pieces) > 1, pieces
+
+parsed = client.chat.completions.parse(model=MODEL, messages=messages, response_format=City)
+assert parsed.choices[0].message.parsed == City(city="Basel")
+
+try:
+    client.chat.completions.create(model="no-such-model", messages=messages)
+    raise AssertionError("a model that does not exist was answered")
+except openai.BadRequestError as error:
+    assert (error.code, error.param) == ("model_not_found", "model"), error

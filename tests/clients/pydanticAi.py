@@ -1,0 +1,32 @@
+"""Pydantic AI: an agent without tools, plain, streamed, and with a native structured output."""
+
+import asyncio
+import os
+
+from pydantic import BaseModel
+from pydantic_ai import Agent, NativeOutput
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
+
+
+class City(BaseModel):
+    city: str
+
+
+provider = OpenAIProvider(base_url=os.environ["BASE_URL"] + "/v1", api_key=os.environ["API_KEY"])
+model = OpenAIChatModel(os.environ["MODEL"], provider=provider)
+
+
+async def main() -> None:
+    agent = Agent(model)
+    assert (await agent.run("Say hello.")).output == "Good morning."
+
+    async with agent.run_stream("Say hello.") as stream:
+        pieces = [piece async for piece in stream.stream_text(delta=True)]
+    assert "".join(pieces) == "Good morning.", pieces
+
+    structured = Agent(model, output_type=NativeOutput(City))
+    assert (await structured.run("Which city?")).output == City(city="Basel")
+
+
+asyncio.run(main())

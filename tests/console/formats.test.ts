@@ -1,0 +1,59 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  formatAgo,
+  formatCompact,
+  formatCount,
+  formatMs,
+  formatTime,
+} from '../../console/design/formats.ts';
+import { createRandom } from '../../testing/random.ts';
+
+const random = createRandom();
+
+describe(`numbers and times in the pages (seed ${random.seed})`, () => {
+  it('are counts with commas, as Intl writes them, of any size', () => {
+    const words = new Intl.NumberFormat('en-US');
+    for (let digits = 1; digits <= 20; digits += 1) {
+      const count = BigInt(Array.from({ length: digits }, () => random.below(10)).join(''));
+      for (const value of [count, -count]) expect(formatCount(value)).toBe(words.format(value));
+      if (digits < 16) expect(formatCount(Number(count))).toBe(words.format(Number(count)));
+    }
+  });
+
+  it.each([
+    [0, '0'],
+    [999, '999'],
+    [1_000, '1K'],
+    [12_345, '12.3K'],
+    [1_250_000, '1.3M'],
+    [3e9, '3B'],
+  ])('%d is %s on an axis', (value, text) => {
+    expect(formatCompact(value)).toBe(text);
+  });
+
+  it.each([
+    [-5_000, 'now'],
+    [999, 'now'],
+    [1_000, '1s ago'],
+    [59_999, '59s ago'],
+    [60_000, '1m ago'],
+    [7_199_999, '1h ago'],
+    [172_800_000, '2d ago'],
+  ])('%d ms are %s', (ms, text) => {
+    expect(formatAgo(ms)).toBe(text);
+  });
+
+  it('are times of UTC, to the second', () => {
+    expect(formatTime('2026-09-05T08:04:09.999Z')).toBe('05 Sep 2026, 08:04:09 UTC');
+  });
+
+  it.each([
+    [null, '–'],
+    [0.4, '0 ms'],
+    [1_234.6, '1,235 ms'],
+    [9_999, '9,999 ms'],
+    [61_250, '61.3 s'],
+  ])('%p are %s as a length', (ms, text) => {
+    expect(formatMs(ms)).toBe(text);
+  });
+});

@@ -1,0 +1,359 @@
+import { beforeAll, expect, it, jest } from '@jest/globals';
+import { ComputeBudgetProgram, Connection, PublicKey, Transaction } from '@solana/web3.js';
+import pg from 'pg';
+import type { BrowserContext, Page } from 'playwright-core';
+import { fetchCreditAccount } from '../../../programs/client/accounts.ts';
+import { createAddresses } from '../../../programs/client/addresses.ts';
+import { advanceSeconds } from '../../../testing/ledger/ledger.ts';
+import { complete, describeInBrowser, type PageScene } from './pageScene.ts';
+import { addStandardWallet, DECLINED, decline, type StandardWallet } from './standardWallet.ts';
+
+jest.setTimeout(120_000);
+
+const NOTHING = 'Nothing was sent and nothing moved.';
+const ODD_AMOUNTS = ['0', '-1', '1e30', '1 000', '1,5', '', '1.5', String(2n ** 64n), '１００'];
+/** A blockhash is valid for a minute. */
+const READING_SECONDS = 30;
+const EXPIRY_SECONDS = 100;
+/** As the stack sets its ledger up. */
+const SERVICE_DISPUTES_MAX = 5;
+
+/** Each test goes on where the one before it ended, with a wallet that does as each one says. */
+describeInBrowser('paying from the web app', (openScene) => {
+  let scene: PageScene;
+  let context: BrowserContext;
+  let page: Page;
+  let wallet: StandardWallet;
+  let ledger: Connection;
+  /** How often a page handed a transaction to the node. */
+  let sendings = 0;
+  let complaints: string[];
+
+  beforeAll(async () => {
+    scene = await openScene();
+    ledger = new Connection(scene.stack.rpcUrl, 'confirmed');
+    context = await scene.browser.newContext();
+    wallet = await addStandardWallet(context, scene, 'stranger');
+    context.on('request', (request) => {
+      if (request.postData()?.includes('"sendTransaction"')) sendings += 1;
+    });
+    ({ page, complaints } = await scene.openIn(context, '/console/credits'));
+  });
+
+  const button = (name: string) => page.getByRole('button', { name, exact: true });
+  const says = (text: string) => page.getByText(text).waitFor();
+  const see = () => button('See what it does').click();
+  /** Asks to buy so many credits, until the ledger has said what it would do. */
+  const askToBuy = async (credits: string) => {
+    await page
+      .getByRole('button', { name: /^Buy (credits…|the first credits)$/ })
+      .last()
+      .click();
+    await page.getByLabel('Credits', { exact: true }).fill(credits);
+    await see();
+    await page.getByText(/^You then have/).waitFor();
+  };
+  const account = async () => {
+    const address = createAddresses(new PublicKey(scene.stack.programId)).creditAccount(
+      new PublicKey(wallet.addressOf('stranger')),
+    );
+    return fetchCreditAccount(ledger, address, { commitment: 'confirmed' });
+  };
+  const available = async () => (await account())?.availableCredits;
+  const signIn = async () => {
+    await page.getByRole('button', { name: new RegExp(wallet.name) }).click();
+  };
+
+  it('signs in by the next try after the wallet has declined one', async () => {
+    wallet.answer = decline;
+    await signIn();
+    await says(DECLINED);
+    await says('You are not signed in. Nothing was signed for any payment.');
+
+    wallet.answer = wallet.sign;
+    await signIn();
+    await page.getByRole('heading', { name: 'Credits' }).waitFor();
+  });
+
+  it('refuses odd amounts at their field before anything is signed', async () => {
+    const before = wallet.asked.length;
+    await button('Buy the first credits').click();
+    for (const label of ['Credits', 'At most per job, in credits', 'At most per day, in credits']) {
+      const field = page.getByLabel(label, { exact: true });
+      const name = label.split(',')[0];
+      for (const odd of ODD_AMOUNTS) {
+        await field.fill(odd);
+        await says(`${name}: a whole number from 1 to `);
+        expect([odd, await button('See what it does').isDisabled()]).toEqual([odd, true]);
+        await field.press('Enter');
+      }
+      expect(await field.getAttribute('aria-invalid')).toBe('true');
+      await field.fill(' 1,000 ');
+    }
+    await button('Cancel').click();
+    expect(wallet.asked.length).toBe(before);
+  });
+
+  it('sends nothing when the wallet declines, and the page states it', async () => {
+    wallet.answer = decline;
+    await askToBuy('500');
+    await button('Sign and send').click();
+
+    await says(`The wallet did not sign: ${DECLINED}`);
+    await says(NOTHING);
+    expect([sendings, await account()]).toEqual([0, null]);
+  });
+
+  it('sends nothing but what it asked for, signed by the wallet that is signed in', async () => {
+    const changed: ((transaction: Transaction) => void)[] = [
+      ({ instructions: [, buy] }) => buy?.data.writeUInt8(9, buy.data.length - 8),
+      (transaction) => transaction.instructions.pop(),
+      (transaction) => transaction.add(...transaction.instructions.slice(-1)),
+      (transaction) => {
+        transaction.recentBlockhash = PublicKey.default.toBase58();
+      },
+    ];
+    for (const change of changed) {
+      wallet.answer = (asked) => {
+        const transaction = Transaction.from(Buffer.from(asked.bytes, 'base64'));
+        change(transaction);
+        return wallet.sign({ ...asked, bytes: wireOf(transaction) });
+      };
+      await button('Sign and send').click();
+      await says('The wallet returned another transaction than this one.');
+    }
+    wallet.answer = async ({ bytes }) => bytes;
+    await button('Sign and send').click();
+    await says('The wallet did not sign with the account that is signed in.');
+    await says(NOTHING);
+    expect([sendings, await account()]).toEqual([0, null]);
+  });
+
+  it('signs nothing while the wallet shows another account', async () => {
+    await wallet.switchTo(page, 'wallet');
+    await says('The wallet shows another account than');
+    expect(await button('Sign and send').isDisabled()).toBe(true);
+
+    await wallet.switchTo(page, 'stranger');
+    await page.locator('button:enabled', { hasText: 'Sign and send' }).waitFor();
+  });
+
+  it('refuses the signature of an account to which the wallet switched while it was asked', async () => {
+    wallet.answer = async (asked) => {
+      await wallet.switchTo(page, 'wallet');
+      const transaction = Transaction.from(Buffer.from(asked.bytes, 'base64'));
+      transaction.feePayer = new PublicKey(wallet.addressOf('wallet'));
+      return wallet.sign({
+        ...asked,
+        address: wallet.addressOf('wallet'),
+        bytes: wireOf(transaction),
+      });
+    };
+    await button('Sign and send').click();
+
+    await page
+      .getByText(/^The wallet returned (another transaction|a transaction of other)/)
+      .waitFor();
+    await wallet.switchTo(page, 'stranger');
+    expect([sendings, await account()]).toEqual([0, null]);
+  });
+
+  it('sends nothing that the wallet signs after the dialog was cancelled', async () => {
+    const late = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    wallet.answer = async (asked) => {
+      answered.resolve();
+      await late.promise;
+      return wallet.sign(asked);
+    };
+    await button('Sign and send').click();
+    await answered.promise;
+    await button('Cancel').click();
+    wallet.answer = wallet.sign;
+    await askToBuy('500');
+    late.resolve();
+
+    expect(await button('Sign and send').isEnabled()).toBe(true);
+    expect([sendings, await account()]).toEqual([0, null]);
+  });
+
+  it('leaves the owner half a minute to read, and takes a fee for priority that the wallet adds', async () => {
+    wallet.answer = async (asked) => {
+      await advanceSeconds(ledger, READING_SECONDS);
+      const transaction = Transaction.from(Buffer.from(asked.bytes, 'base64'));
+      transaction.instructions.unshift(
+        ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 10 }),
+      );
+      return wallet.sign({ ...asked, bytes: wireOf(transaction) });
+    };
+    await button('Sign and send').click();
+
+    await says('Buy 500 credits: confirmed.');
+    expect([sendings, await available()]).toEqual([1, 500n]);
+    wallet.answer = wallet.sign;
+  });
+
+  it('says that it was signed too late, and takes it when it is signed once more', async () => {
+    await askToBuy('100');
+    wallet.answer = async (asked) => {
+      await advanceSeconds(ledger, EXPIRY_SECONDS);
+      return wallet.sign(asked);
+    };
+    await button('Sign and send').click();
+    await says('It was signed too late: the ledger waits about a minute. Sign it once more.');
+    await says(NOTHING);
+    wallet.answer = wallet.sign;
+    await button('Sign and send').click();
+    await says('Buy 100 credits: confirmed.');
+    expect(await available()).toBe(600n);
+  });
+
+  it('says before the wallet is asked that the node does not answer', async () => {
+    const asked = wallet.asked.length;
+    await askToBuy('300');
+    await context.setOffline(true);
+    await says('You are offline.');
+    await button('Sign and send').click();
+
+    await says("The ledger's node does not answer.");
+    await says(NOTHING);
+    await context.setOffline(false);
+    expect(wallet.asked.length).toBe(asked);
+  });
+
+  it('keeps what it could not send, and signs it a second time in no tab, before it is confirmed', async () => {
+    await context.route(`${scene.stack.rpcUrl}/**`, (route) =>
+      route.request().postData()?.includes('"sendTransaction"') ? route.abort() : route.continue(),
+    );
+    const asked = wallet.asked.length;
+    const other = await scene.openIn(context, '/console/credits');
+    await button('Sign and send').click();
+    await says('Buy 300 credits: sent as');
+
+    const before = page;
+    for (const tab of [other.page, before]) {
+      page = tab;
+      await page.reload();
+      await says('Buy 300 credits: sent as');
+      await askToBuy('300');
+      await says('The same is on its way already.');
+      expect(await button('Sign and send').isDisabled()).toBe(true);
+      await button('Cancel').click();
+    }
+    await other.page.close();
+    expect([wallet.asked.length, await available()]).toEqual([asked + 1, 600n]);
+    await context.unroute(`${scene.stack.rpcUrl}/**`);
+
+    await says('Buy 300 credits: confirmed.');
+    expect(await available()).toBe(900n);
+  });
+
+  it('says for certain that a transaction expired, though the browser was offline meanwhile', async () => {
+    await askToBuy('200');
+    wallet.answer = async (asked) => {
+      await context.setOffline(true);
+      return wallet.sign(asked);
+    };
+    await button('Sign and send').click();
+    await says('Buy 200 credits: sent as');
+    await advanceSeconds(ledger, EXPIRY_SECONDS);
+    await context.setOffline(false);
+    wallet.answer = wallet.sign;
+
+    await says('Buy 200 credits: it expired and can never land.');
+    await page.reload();
+    await askToBuy('200');
+    await button('Sign and send').click();
+    await says('Buy 200 credits: confirmed.');
+    expect(await available()).toBe(1_100n);
+  });
+
+  it('withdraws no odd amount and, when the wallet declines, nothing', async () => {
+    await button('Withdraw…').click();
+    const field = page.getByLabel('Credits', { exact: true });
+    for (const odd of [...ODD_AMOUNTS, '1,101']) {
+      await field.fill(odd);
+      await says('Credits: a whole number from 1 to 1,100.');
+      expect([odd, await button('See what it does').isDisabled()]).toEqual([odd, true]);
+    }
+    await field.fill('400');
+    await field.press('Enter');
+    await says('You then have 700 credits available.');
+    wallet.answer = decline;
+    await button('Sign and send').click();
+    await says(`The wallet did not sign: ${DECLINED}`);
+    await says(NOTHING);
+    expect(await available()).toBe(1_100n);
+
+    wallet.answer = wallet.sign;
+    await button('Sign and send').click();
+    await says('Withdraw 400 credits: confirmed.');
+    expect(await available()).toBe(700n);
+  });
+
+  it('keeps what was entered when the session ends, and takes it after a new sign-in', async () => {
+    await page.goto(`${scene.stack.baseUrl}/console/settings`);
+    await page.getByLabel('Threshold in credits').fill('77');
+    await button('Add a webhook').click();
+    await page.getByLabel('Endpoint').fill('https://example.com/hooks');
+    await endSessions(scene);
+    await button('Add it').click();
+    await says('Your session is over.');
+    await page.getByRole('dialog', { name: 'Sign in' }).waitFor();
+    await signIn();
+    await page.getByRole('dialog', { name: 'Sign in' }).waitFor({ state: 'detached' });
+    expect(await page.getByLabel('Endpoint').inputValue()).toBe('https://example.com/hooks');
+    await button('Add it').click();
+    await button('I have kept it').click();
+
+    expect(await page.getByLabel('Threshold in credits').inputValue()).toBe('77');
+    await button('Save').click();
+    await says('Saved: it fires below 77 credits, and is armed.');
+    expect(complaints).toEqual([]);
+  });
+
+  it('disputes by the own signature where the service opens no more disputes, unless it is declined', async () => {
+    for (let count = 0; count < SERVICE_DISPUTES_MAX; count += 1) await disputeByService(scene);
+    const { job } = await complete(scene.stack);
+    const own = await scene.browser.newContext();
+    const holder = await addStandardWallet(own, scene, 'wallet');
+    ({ page } = await scene.openIn(own, `/console/jobs/${job}`));
+    await signIn();
+    await page.getByLabel('The text that you received').fill('Another text.');
+    await button('Open a dispute').click();
+    await says('No dispute was opened. The charge stands as it was.');
+    await button('Open it by your own signature…').click();
+    await says('The ledger notes that you received another text than the proven one.');
+    holder.answer = decline;
+    await button('Sign and send').click();
+    await says(`The wallet did not sign: ${DECLINED}`);
+    await says(NOTHING);
+
+    holder.answer = holder.sign;
+    await button('Sign and send').click();
+    await says(`Dispute ${job}: confirmed.`);
+    await page.getByRole('dialog', { name: job }).getByText('Your text').waitFor();
+    expect(await page.getByLabel('The text that you received').count()).toBe(0);
+  });
+});
+
+/** Has the service dispute a new job of the stack's wallet, as a client of /v1 does. */
+async function disputeByService({ stack }: PageScene): Promise<void> {
+  const { job } = await complete(stack);
+  const response = await fetch(`${stack.baseUrl}/v1/jobs/${job}/dispute`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${stack.apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ received_output_hash: `sha256:${'0'.repeat(64)}` }),
+  });
+  if (!response.ok) throw new Error(await response.text());
+}
+
+const wireOf = (transaction: Transaction) =>
+  transaction.serialize({ verifySignatures: false }).toString('base64');
+
+async function endSessions({ stack }: PageScene): Promise<void> {
+  const database = new pg.Client(stack.databaseUrl);
+  await database.connect();
+  await database.query('delete from service.sessions');
+  await database.end();
+}

@@ -1,0 +1,128 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { parseAllDocuments } from 'yaml';
+import { SETTINGS } from '../../stack/parts.ts';
+import { PROJECT_FOLDER } from '../../testing/childProcess.ts';
+
+const CHART = join(PROJECT_FOLDER, 'deploy/helm');
+const VALUES = [
+  'settings.SOLANA_RPC_URL=https://rpc.example.com',
+  'settings.SOLANA_WS_URL=wss://rpc.example.com',
+  'settings.SVC_PROGRAM_ID=8XLFurbAHp1Zg8Tyg23WoYhyy3XaYf6N17EAv4mKc2ok',
+  'api.settings.PUBLIC_URL=https://api.example.com',
+  'indexer.secretSettings={HELIUS_API_KEY}',
+  'worker.enabled=true',
+  'worker.settings.WORKER_UPSTREAM_URL=http://vllm:8000/v1',
+  'ingress.apiHost=api.example.com',
+  'ingress.workerHost=worker.example.com',
+  'ingress.tlsSecret=tls',
+];
+const SECRET = /(KEYS?|PASSWORD|DATABASE_URL)$/;
+
+interface Container {
+  args: [string, ...string[]];
+  env: { name: string; value: string }[];
+  securityContext: unknown;
+  readinessProbe?: unknown;
+}
+
+interface Manifest {
+  kind: string;
+  metadata: { name: string };
+  spec: {
+    replicas?: number;
+    template: {
+      spec: {
+        securityContext: { runAsNonRoot: boolean; runAsUser: number };
+        automountServiceAccountToken: boolean;
+        volumes: { secret?: { secretName: string; items: { key: string }[] } }[];
+        containers: [Container];
+      };
+    };
+  };
+}
+
+const helm = (...args: string[]) =>
+  spawnSync('helm', [...args, ...VALUES.flatMap((value) => ['--set', value])], {
+    encoding: 'utf8',
+  });
+const isInstalled = spawnSync('helm', ['version']).status === 0;
+
+/** What the chart makes of values as an operator would give them. */
+function render(): Manifest[] {
+  const { status, stdout, stderr } = helm('template', 'svc', CHART);
+  if (status !== 0) throw new Error(stderr);
+  return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
+}
+
+if (!isInstalled) {
+  describe('the Helm chart', () => {
+    it.skip('runs hardened pods with known settings (NOT CHECKED: helm is not installed)', () =>
+      undefined);
+  });
+} else {
+  const manifests = render();
+  const workloads = manifests.filter(({ kind }) => ['Deployment', 'Job'].includes(kind));
+
+  describe('the Helm chart', () => {
+    it('passes its linter', () => {
+      const { status, stdout } = helm('lint', '--strict', CHART);
+      expect([status, stdout]).toEqual([0, expect.stringContaining('0 chart(s) failed')]);
+    });
+
+    it('has two APIs, an indexer with a standby, a worker, and migrates before them', () => {
+      expect(
+        workloads.map(({ metadata, spec }) => [metadata.name, spec.replicas ?? 'once']).sort(),
+      ).toEqual([
+        ['svc-api', 2],
+        ['svc-indexer', 2],
+        ['svc-migrate', 'once'],
+        ['svc-worker', 1],
+      ]);
+    });
+
+    it('lets clients and workers in by a host each', () => {
+      const names = manifests.filter(({ kind }) => kind === 'Ingress').map((one) => one.metadata);
+      expect(names.map(({ name }) => name).sort()).toEqual(['svc-api', 'svc-worker']);
+    });
+  });
+
+  describe.each(workloads.map((each) => [each.metadata.name, each] as const))(
+    'the pods of %s',
+    (name, { spec }) => {
+      const pod = spec.template.spec;
+      const [{ args, env, securityContext, readinessProbe }] = pod.containers;
+      const files = env.filter((one) => one.name.endsWith('_FILE'));
+
+      it('are not root, cannot write, gain no right and have no account of the cluster', () => {
+        expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 10_001 });
+        expect(pod.automountServiceAccountToken).toBe(false);
+        expect(securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+      });
+
+      it('get secrets as files alone, and no more of the Secret than they read', () => {
+        expect(env.filter((one) => SECRET.test(one.name))).toEqual([]);
+        const [secret] = pod.volumes.flatMap((volume) => volume.secret ?? []);
+        expect(secret?.secretName).toBe(name === 'svc-worker' ? 'svc-worker' : 'svc');
+        expect(files.map(({ value }) => value)).toEqual(
+          secret?.items.map(({ key }) => `/run/secrets/${key}`),
+        );
+      });
+
+      it('have settings that their process knows, each once, and a probe where they go on', () => {
+        const [, part] = /^(api|indexer|worker)\/main\.ts$/.exec(args[0]) ?? [];
+        expect(readinessProbe === undefined).toBe(part === undefined);
+        const names = env.map((one) => one.name.replace(/_FILE$/, ''));
+        expect(new Set(names).size).toBe(names.length);
+        if (part === undefined) return;
+        const known = Object.keys(SETTINGS[part as keyof typeof SETTINGS].shape);
+        expect(names.filter((one) => !known.includes(one))).toEqual([]);
+      });
+    },
+  );
+}

@@ -1,0 +1,105 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { findFreePort } from '../../stack/port.ts';
+import { PROJECT_FOLDER, startProcess } from '../../testing/childProcess.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+
+jest.setTimeout(120_000);
+
+interface Panel {
+  id: number;
+  type: string;
+  title: string;
+  datasource?: { uid: string };
+  targets?: { expr: string; datasource: { uid: string } }[];
+}
+
+const dashboard = JSON.parse(
+  readFileSync(join(PROJECT_FOLDER, 'deploy/grafana/service.json'), 'utf8'),
+) as { panels: Panel[]; templating: { list: { name: string; type: string }[] } };
+const targets = dashboard.panels.flatMap((panel) => panel.targets ?? []);
+/** Only with HELIUS_API_KEY, which would ask its service. */
+const ELSEWHERE = ['svc_helius_histories_total'];
+
+let service: RunningService;
+/** What the processes serve, by its `# TYPE` line. */
+let served: string[];
+
+beforeAll(async () => {
+  service = await startRunningService({ apiSettings: { METRICS_PORT: '0' } });
+  const metricsPort = String(await findFreePort());
+  const worker = await startProcess('worker/main.ts', {
+    WORKER_PORT: '0',
+    WORKER_METRICS_PORT: metricsPort,
+    WORKER_AUTHORITY: Keypair.generate().publicKey.toBase58(),
+    WORKER_PROOF_KEY: bs58.encode(Keypair.generate().secretKey),
+    WORKER_ENGINE: 'builtin',
+    WORKER_GATEWAYS: 'any',
+    SOLANA_RPC_URL: service.ledger.rpcUrl,
+    LOG_LEVEL: 'fatal',
+  });
+  const urls = [
+    String(service.metricsUrl),
+    `${service.indexer.url}/metrics`,
+    `http://127.0.0.1:${metricsPort}/metrics`,
+  ];
+  const texts = await Promise.all(urls.map(async (url) => (await fetch(url)).text()));
+  served = texts.flatMap((text) =>
+    [...text.matchAll(/^# TYPE (svc_\w+)/gm)].map(([, name]) => name ?? ''),
+  );
+  await worker.terminate();
+});
+
+afterAll(() => service?.close());
+
+describe('the Grafana dashboard', () => {
+  it('takes its source of data from a variable', () => {
+    expect(dashboard.templating.list).toMatchObject([{ name: 'datasource', type: 'datasource' }]);
+    const sources = [
+      ...dashboard.panels.flatMap((panel) => panel.datasource ?? []),
+      ...targets.map(({ datasource }) => datasource),
+    ];
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's variable
+    expect(new Set(sources.map(({ uid }) => uid))).toEqual(new Set(['${datasource}']));
+  });
+
+  it('has a title and an id of its own for each panel', () => {
+    const ids = dashboard.panels.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(dashboard.panels.filter(({ title }) => !title)).toEqual([]);
+  });
+
+  it('shows every metric that the processes serve, and no other', () => {
+    const shown = targets
+      .flatMap(({ expr }) => [...expr.matchAll(/\bsvc_\w+/g)].map(([name]) => name))
+      .map((name) => (served.includes(name) ? name : name.replace(/_(bucket|count|sum)$/, '')));
+    expect(served.length).toBeGreaterThan(30);
+    expect([...new Set(shown)].sort()).toEqual([...new Set([...served, ...ELSEWHERE])].sort());
+  });
+
+  const title = 'has expressions that Prometheus accepts';
+  if (spawnSync('promtool', ['--version']).status !== 0) {
+    it.skip(`${title} (NOT CHECKED: promtool is not installed)`, () => undefined);
+    return;
+  }
+  it(title, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'dashboard-'));
+    const rules = targets.map(({ expr }, index) => ({
+      record: `panel:${index}`,
+      expr: expr.replaceAll('$__rate_interval', '5m'),
+    }));
+    const path = join(folder, 'rules.json');
+    // JSON is YAML too.
+    writeFileSync(path, JSON.stringify({ groups: [{ name: 'panels', rules }] }));
+    const { stdout, stderr } = spawnSync('promtool', ['check', 'rules', path], {
+      encoding: 'utf8',
+    });
+    rmSync(folder, { recursive: true });
+    expect(`${stdout}${stderr}`).toContain(`SUCCESS: ${rules.length} rules found`);
+  });
+});
