@@ -1,12 +1,15 @@
 import type { Commitment, Connection, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import {
+  associatedTokenAddress,
   readonly,
   signing,
+  tokenAccountCreate,
   tokenInstruction,
   u64,
   writable,
 } from '../../programs/client/token/instructions.ts';
 import { decodeTokenAccount, type TokenAccount } from '../../programs/client/token/layout.ts';
+import { type Operator, submit } from '../../stack/operator.ts';
 
 /** Reads a token account. @throws Error when it does not exist */
 export async function readTokenAccount(
@@ -53,4 +56,15 @@ export function tokenAccountClose(fields: {
   return tokenInstruction('closeAccount', [
     ...[writable(account), writable(destination), signing(owner)],
   ]);
+}
+
+/** Opens a token account for somebody, of the mint of another one, at the operator's cost. */
+export async function openTokens(
+  operator: Operator,
+  { owner, like }: { owner: PublicKey; like: PublicKey },
+): Promise<PublicKey> {
+  const { mint } = await readTokenAccount(operator.connection, like);
+  const payer = operator.authority.publicKey;
+  await submit(operator, [tokenAccountCreate({ payer, owner, mint })]);
+  return associatedTokenAddress(mint, owner);
 }

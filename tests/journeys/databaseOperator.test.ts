@@ -2,12 +2,8 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { createKey, revokeKey } from '../../api/account/keys.ts';
 import { creditWithdraw, limitSet } from '../../programs/client/instructions.ts';
-import {
-  associatedTokenAddress,
-  tokenAccountCreate,
-} from '../../programs/client/token/instructions.ts';
 import { submit } from '../../stack/operator.ts';
-import { readTokenAccount } from '../../testing/ledger/tokens.ts';
+import { openTokens, readTokenAccount } from '../../testing/ledger/tokens.ts';
 import { readBooks } from '../../testing/ledger/walletBooks.ts';
 import { requestCompletion } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
@@ -40,13 +36,9 @@ const writeBalance = (wallet: PublicKey, credits: bigint) =>
   ]);
 
 /** A new token account of somebody's. */
-async function openTokens(owner: PublicKey): Promise<PublicKey> {
-  const { ledger, operator, workers } = service;
-  const [{ payout }] = workers as [(typeof workers)[0]];
-  const { mint } = await readTokenAccount(ledger.connection, payout);
-  const payer = operator.authority.publicKey;
-  await submit(operator, [tokenAccountCreate({ payer, owner, mint })], []);
-  return associatedTokenAddress(mint, owner);
+function openTokensOf(owner: PublicKey): Promise<PublicKey> {
+  const [{ payout: like }] = service.workers as [(typeof service.workers)[0]];
+  return openTokens(service.operator, { owner, like });
 }
 
 describe('an operator of the database', () => {
@@ -82,7 +74,7 @@ describe('an operator of the database', () => {
   it('takes no credit from a wallet: with 0 in the mirror it withdraws all 100', async () => {
     const { address, keypair } = await service.addWallet(CREDITS);
     await writeBalance(address, 0n);
-    const destination = await openTokens(address);
+    const destination = await openTokensOf(address);
     const withdrawal = creditWithdraw({ wallet: address, destination, credits: CREDITS });
     await submit(service.operator, [withdrawal], [keypair]);
     expect(await service.account(address)).toMatchObject({ availableCredits: 0n });
@@ -93,7 +85,7 @@ describe('an operator of the database', () => {
   it('pays no worker’s share elsewhere: another payout in the mirror gets nothing', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const [{ address: worker, payout }] = service.workers as [(typeof service.workers)[0]];
-    const stolen = await openTokens(Keypair.generate().publicKey);
+    const stolen = await openTokensOf(Keypair.generate().publicKey);
     const { connection } = service.ledger;
     const paidBefore = (await readTokenAccount(connection, payout)).amount;
     await service.pool.query('update mirror.workers set payout = $2 where address = $1', [

@@ -162,7 +162,7 @@ describe('a dispute', () => {
     expect(await exposureBaseUnits()).toBe(exposedBefore);
   });
 
-  it('that is upheld returns the charge [disputes.decided]', async () => {
+  it('that is upheld by a receipt of another text returns the charge [disputes.decided] [disputes.evidence]', async () => {
     const { jobId } = await complete();
     await dispute(jobId, sha256('another text'));
     await fillTreasury();
