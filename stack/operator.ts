@@ -7,6 +7,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
+import { reasonOf } from '../common/transientErrors.ts';
 import { delay } from '../common/wait.ts';
 import { TOKEN_PROGRAM } from '../programs/client/addresses.ts';
 import {
@@ -28,16 +29,35 @@ export interface Operator {
   readonly authority: Keypair;
 }
 
+/** A machine that stands still for the life of a blockhash does so once. */
+const TRIES_MAX = 3;
+const BLOCKHASH_GONE = /Blockhash not found/;
+/** What landed before the machine stood still is found all the same. */
+const EVER = { searchTransactionHistory: true };
+
 /**
- * Sends one transaction, paid by the operator, and waits until it is confirmed.
+ * Sends one transaction, paid by the operator, and waits until it is confirmed. One that expired
+ * before it landed never will, so another takes its place.
  *
  * @throws Error when the ledger refuses it
  */
 export async function submit(
-  { connection, authority }: Operator,
+  operator: Operator,
   instructions: TransactionInstruction[],
   signers: Keypair[] = [],
 ): Promise<void> {
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    if (await hasLanded(operator, instructions, signers)) return;
+  }
+  throw new Error(`${TRIES_MAX} transactions expired before they were confirmed`);
+}
+
+/** @returns false when it expired, and never lands */
+async function hasLanded(
+  { connection, authority }: Operator,
+  instructions: TransactionInstruction[],
+  signers: Keypair[],
+): Promise<boolean> {
   // web3.js reuses a blockhash for half a minute, but here it expires after a few seconds.
   const lifetime = await connection.getLatestBlockhash('confirmed');
   const message = new TransactionMessage({
@@ -47,27 +67,36 @@ export async function submit(
   });
   const transaction = new VersionedTransaction(message.compileToV0Message());
   transaction.sign([authority, ...signers]);
-  const signature = await connection.sendTransaction(transaction);
-  await confirm(connection, { signature, ...lifetime });
+  try {
+    const signature = await connection.sendTransaction(transaction);
+    return await isConfirmed(connection, { signature, ...lifetime });
+  } catch (error) {
+    if (BLOCKHASH_GONE.test(reasonOf(error))) return false;
+    throw error;
+  }
 }
 
-/** Polls, because a subscription after the confirmation gets no notification. */
-async function confirm(
+/**
+ * Polls, because a subscription after the confirmation gets no notification.
+ *
+ * @returns false when its blockhash expired before
+ */
+async function isConfirmed(
   connection: Connection,
   sent: { signature: string; lastValidBlockHeight: number },
-): Promise<void> {
+): Promise<boolean> {
   const { signature, lastValidBlockHeight } = sent;
   let isAlive = true;
   do {
     isAlive = (await connection.getBlockHeight('confirmed')) <= lastValidBlockHeight;
-    const { value } = await connection.getSignatureStatus(signature);
+    const { value } = await connection.getSignatureStatus(signature, EVER);
     if (value?.err) {
       throw new Error(`The ledger refused ${signature}: ${JSON.stringify(value.err)}`);
     }
-    if (value && value.confirmationStatus !== 'processed') return;
+    if (value && value.confirmationStatus !== 'processed') return true;
     await delay(POLL_INTERVAL_MS);
   } while (isAlive);
-  throw new Error(`${signature} was not confirmed before its blockhash expired`);
+  return false;
 }
 
 /** Whether an account exists at the address, so that an earlier setup stays as it is. */

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Keypair, SystemProgram, VersionedTransaction } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { type Operator, submit } from '../../stack/operator.ts';
+import {
+  accepted,
+  type Forward,
+  interceptedConnection,
+  type RpcRequest,
+} from '../../testing/ledger/interceptedConnection.ts';
+import { advanceSeconds, startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
+
+/** Longer than a blockhash lives. */
+const STANDSTILL_SECONDS = 10;
+const LAMPORTS = 1_000_000;
+
+let ledger: TestLedger;
+
+beforeAll(async () => {
+  ledger = await startLedger();
+});
+
+afterAll(() => ledger.close());
+
+const stand = () => advanceSeconds(ledger.connection, STANDSTILL_SECONDS);
+
+/** As a node that takes a transaction answers. */
+function acceptedAs(request: RpcRequest): object {
+  const bytes = Buffer.from(String(request.params[0]), 'base64');
+  const [signature] = VersionedTransaction.deserialize(bytes).signatures;
+  return { ...accepted(request), result: bs58.encode(signature ?? new Uint8Array()) };
+}
+
+/** Pays somebody over this connection. @returns what the payee has then */
+async function pay(intercept: (request: RpcRequest, forward: Forward) => Promise<object>) {
+  const connection = interceptedConnection(ledger.rpcUrl, intercept);
+  const operator: Operator = { connection, authority: ledger.payer };
+  const { publicKey: toPubkey } = Keypair.generate();
+  const fromPubkey = ledger.payer.publicKey;
+  await submit(operator, [SystemProgram.transfer({ fromPubkey, toPubkey, lamports: LAMPORTS })]);
+  return ledger.connection.getBalance(toPubkey, 'confirmed');
+}
+
+describe("an operator's transaction whose blockhash expires", () => {
+  it('before it is sent is signed anew', async () => {
+    let blockhashes = 0;
+    const paid = await pay(async (request, forward) => {
+      const answer = await forward(request);
+      if (request.method === 'getLatestBlockhash' && ++blockhashes === 1) await stand();
+      return answer;
+    });
+    expect(paid).toBe(LAMPORTS);
+    expect(blockhashes).toBe(2);
+  });
+
+  it('before it lands is signed anew', async () => {
+    let sendings = 0;
+    const paid = await pay(async (request, forward) => {
+      if (request.method !== 'sendTransaction' || ++sendings > 1) return forward(request);
+      await stand();
+      return acceptedAs(request);
+    });
+    expect(paid).toBe(LAMPORTS);
+    expect(sendings).toBe(2);
+  });
+
+  it('after it landed is sent once, however late that is found', async () => {
+    let sendings = 0;
+    const paid = await pay(async (request, forward) => {
+      const answer = await forward(request);
+      if (request.method !== 'sendTransaction') return answer;
+      sendings += 1;
+      await stand();
+      return answer;
+    });
+    expect([paid, sendings]).toEqual([LAMPORTS, 1]);
+  });
+
+  it('is given up when that happens again and again', async () => {
+    const never = pay(async (request, forward) => {
+      const answer = await forward(request);
+      if (request.method === 'getLatestBlockhash') await stand();
+      return answer;
+    });
+    await expect(never).rejects.toThrow('3 transactions expired before they were confirmed');
+  });
+});
