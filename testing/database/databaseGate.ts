@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { findFreePort } from '../../stack/port.ts';
 
 /** A proxy between a process and the database that can cut all connections. */
 export interface DatabaseGate {
@@ -57,7 +58,8 @@ export async function startDatabaseGate(databaseUrl: string): Promise<DatabaseGa
     for (const socket of sockets) socket.destroy();
     await once(server, 'close');
   };
-  const gatePort = await listen(0);
+  // Nobody else is given this port while the gate is shut.
+  const gatePort = await listen(await findFreePort());
   const gateUrl = new URL(databaseUrl);
   gateUrl.host = `127.0.0.1:${gatePort}`;
   return {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import pg from 'pg';
 import { createLogger } from '../../../common/logger.ts';
 import { createPool } from '../../../common/postgres.ts';
@@ -15,12 +15,15 @@ export interface DatabaseServer {
   prefix: string;
 }
 
+/** Of a file with a whole service; jest runs one file more at a time than there are processors. */
+const CONNECTIONS_OF_FILE = 60;
+
 /** The data is temporary, and every file of a run has its own pools. */
 const SETTINGS = {
   synchronous_commit: 'off',
   wal_level: 'minimal',
   max_wal_senders: '0',
-  max_connections: '500',
+  max_connections: String(Math.max(500, CONNECTIONS_OF_FILE * (availableParallelism() + 1))),
 };
 
 /**
