@@ -26,7 +26,8 @@ beforeAll(async () => {
   finish = Promise.withResolvers();
   logged = [];
   const into = { write: (line: string) => void logged.push(JSON.parse(line)) };
-  scene = await openScene({ engine, logger: createLogger({ name: 'test', level: 'info', into }) });
+  const logger = createLogger({ name: 'test', level: 'info', into });
+  scene = await openScene({ engine, logger, stopsTime: true });
 });
 afterAll(() => scene.close());
 afterEach(async () => {
@@ -86,8 +87,7 @@ describe('a worker that becomes ineligible on the ledger', () => {
   });
 
   it('completes its running jobs with their proofs', async () => {
-    const timestampMs = Date.now() + scene.now.offsetMs;
-    const response = await scene.ask(await scene.lock(), { timestampMs });
+    const response = await scene.ask(await scene.lock());
     expect(response.status).toBe(200);
     await scene.writeWorker({ status: 'deregistered' });
     expect(await refusalOf(await freshHealth())).toEqual(NOT_ELIGIBLE);

@@ -23,7 +23,11 @@ export async function* readEvents(response: Response): AsyncGenerator<EventSourc
   }
 }
 
-export async function readAnswer(response: Response): Promise<WorkerAnswer> {
+/** @param onText called with each delta of text as it arrives */
+export async function readAnswer(
+  response: Response,
+  onText: (text: string) => void = () => undefined,
+): Promise<WorkerAnswer> {
   const answer: WorkerAnswer = {
     ...{ text: '', deltas: [], finishReason: undefined, role: undefined },
     ...{ proof: undefined, error: undefined },
@@ -35,7 +39,10 @@ export async function readAnswer(response: Response): Promise<WorkerAnswer> {
     else {
       const { delta, finish_reason } = json.choices[0];
       answer.role ??= delta.role;
-      if (delta.content) answer.deltas.push(delta.content);
+      if (delta.content) {
+        answer.deltas.push(delta.content);
+        onText(delta.content);
+      }
       answer.finishReason = finish_reason ?? answer.finishReason;
     }
   }

@@ -3,7 +3,7 @@ import { MODEL_ID, openScene, type Scene } from './scene.ts';
 
 let scene: Scene;
 beforeAll(async () => {
-  scene = await openScene({ capacity: 3 });
+  scene = await openScene({ capacity: 3, stopsTime: true });
 });
 afterAll(() => scene.close());
 

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createLogger } from '../../common/logger.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import type { KeyHolder } from '../../programs/client/proof.ts';
+import { until } from '../../testing/until.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import type { Admitted } from '../../worker/jobs/admission.ts';
 import { createAttempts } from '../../worker/jobs/attempts.ts';
@@ -16,12 +17,19 @@ import { readAnswer } from './events.ts';
 import { freshAddress, MODEL_ID } from './scene.ts';
 
 const TOKEN_LIMIT = 1_000_000;
+const PROOF_DUE_MS = 60_000;
 const ADMITTED: Admitted = {
-  ...{ controller: freshAddress(), proofDueMs: 60_000 },
+  ...{ controller: freshAddress(), proofDueMs: PROOF_DUE_MS },
   ...{ unixSeconds: 0n, deadlineSeconds: 65n },
 };
 const servers: ReturnType<typeof createServer>[] = [];
+/** The responses that its callers wait for, in order. */
+let responses: ServerResponse[];
+beforeEach(() => {
+  responses = [];
+});
 afterEach(() => {
+  jest.useRealTimers();
   for (const server of servers.splice(0)) server.close().closeAllConnections();
 });
 
@@ -47,6 +55,7 @@ async function serveJobs(
   };
   const signer = freshAddress();
   const server = createServer((_request, response) => {
+    responses.push(response);
     jobs.run(request, signer, response).catch(() => response.destroy());
   });
   servers.push(server.listen(0, '127.0.0.1'));
@@ -72,11 +81,23 @@ function createEndlessEngine(delta: string) {
   return { engine, asked };
 }
 
+/** Reads an answer whose proof's time is over once its first text has arrived. */
+async function readLate(url: string) {
+  jest.useFakeTimers({ doNotFake: OTHER_TIMERS });
+  return readAnswer(await fetch(url), () => void jest.advanceTimersByTime(PROOF_DUE_MS));
+}
+
+/** All but those that the time of a proof is measured with. */
+const OTHER_TIMERS = [
+  ...(['Date', 'nextTick', 'performance', 'queueMicrotask'] as const),
+  ...(['setImmediate', 'setInterval'] as const),
+];
+
 describe('a running job', () => {
   it('is aborted when its proof would come too late', async () => {
     const { engine } = createEndlessEngine('word ');
-    const url = await serveJobs(engine, Promise.resolve({ ...ADMITTED, proofDueMs: 50 }));
-    const { text, error, proof } = await readAnswer(await fetch(url));
+    const url = await serveJobs(engine, Promise.resolve(ADMITTED));
+    const { text, error, proof } = await readLate(url);
     expect(text).toContain('word ');
     expect(error).toMatchObject({ code: 'deadline_passed' });
     expect(proof).toBeUndefined();
@@ -91,8 +112,8 @@ describe('a running job', () => {
         throw new WorkerError('upstream_failed', 'The connection was reset');
       },
     };
-    const url = await serveJobs(engine, Promise.resolve({ ...ADMITTED, proofDueMs: 50 }));
-    const { error } = await readAnswer(await fetch(url));
+    const url = await serveJobs(engine, Promise.resolve(ADMITTED));
+    const { error } = await readLate(url);
     expect(error).toMatchObject({ code: 'deadline_passed' });
   });
 
@@ -107,9 +128,9 @@ describe('a running job', () => {
         yield { type: 'end', finishReason: 'stop' };
       },
     };
-    const late = Promise.resolve({ ...ADMITTED, proofDueMs: 50 });
-    const url = await serveJobs(engine, late, { publicKey: freshAddress(), signMessage });
-    const { text, error, proof } = await readAnswer(await fetch(url));
+    const key = { publicKey: freshAddress(), signMessage };
+    const url = await serveJobs(engine, Promise.resolve(ADMITTED), key);
+    const { text, error, proof } = await readLate(url);
     expect([text, error?.code, proof]).toEqual(['word', code, undefined]);
   });
 
@@ -131,9 +152,13 @@ describe('a running job', () => {
     const { engine, asked } = createEndlessEngine('word ');
     const { promise, resolve } = Promise.withResolvers<Admitted>();
     const url = await serveJobs(engine, promise);
-    const asking = fetch(url, { signal: AbortSignal.timeout(100) });
-    await expect(asking).rejects.toThrow('timeout');
-    await new Promise((settle) => setTimeout(settle, 50));
+    const leaving = new AbortController();
+    const asking = fetch(url, { signal: leaving.signal });
+    await until(async () => responses.length === 1);
+    const left = once(responses[0] as ServerResponse, 'close');
+    leaving.abort();
+    await expect(asking).rejects.toThrow('aborted');
+    await left;
     resolve(ADMITTED);
     await new Promise(setImmediate);
     expect(asked.started).toBe(false);

@@ -55,6 +55,7 @@ export async function openScene({
   terms,
   metrics,
   logger = createLogger({ name: 'worker', level: 'silent' }),
+  stopsTime = false,
 }: {
   engine?: Engine;
   capacity?: number;
@@ -62,6 +63,8 @@ export async function openScene({
   terms?: Terms;
   metrics?: WorkerMetrics;
   logger?: Logger;
+  /** Whether the worker's time passes only as `now.offsetMs` says, however long a test takes. */
+  stopsTime?: boolean;
 } = {}) {
   const ledger = await startWritableLedger();
   const keys = {
@@ -108,7 +111,12 @@ export async function openScene({
   await writeWorker();
   await writeGateway([keys.hotSigner.publicKey]);
 
-  const now = { offsetMs: 0 };
+  /** Of the worker's clock: how far it is ahead, and the time at which it stands still, if it does. */
+  const now: { offsetMs: number; stoppedMs: number | undefined } = {
+    offsetMs: 0,
+    stoppedMs: stopsTime ? Date.now() : undefined,
+  };
+  const nowMs = (): number => (now.stoppedMs ?? Date.now()) + now.offsetMs;
   const closes: (() => Promise<void>)[] = [];
 
   /** A process of the worker that began before everything that is locked from now on. */
@@ -125,7 +133,7 @@ export async function openScene({
       engine,
       logger,
       metrics,
-      now: () => Date.now() + now.offsetMs,
+      now: nowMs,
     });
     const server = createServer(running.app).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -135,7 +143,7 @@ export async function openScene({
       server.closeAllConnections();
     });
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    await fetch(`${url}/health`);
+    await untilLedgerRead(url);
     return { url, close: running.close };
   }
 
@@ -151,18 +159,19 @@ export async function openScene({
     owner?: PublicKey,
   ): Promise<LockedJob> {
     const nowSeconds = Number(await readClockSeconds(ledger.connection));
-    const nowMs = (nowSeconds - (fields.lockedSecondsAgo ?? 0) - idAgeSeconds) * 1_000;
-    const { bytes, address } = createJobId({ nowMs, creditAccount });
-    await writeJob({ id: formatJobId(bytes), address }, fields, owner);
+    const idSeconds = nowSeconds - (fields.lockedSecondsAgo ?? 0) - idAgeSeconds;
+    const { bytes, address } = createJobId({ nowMs: idSeconds * 1_000, creditAccount });
+    await writeJob({ id: formatJobId(bytes), address }, fields, { owner, nowSeconds });
     return { id: formatJobId(bytes), address };
   }
 
   async function writeJob(
     job: LockedJob,
     { lockedSecondsAgo = 0, ...fields }: JobFields = {},
-    owner?: PublicKey,
+    { owner, nowSeconds }: { owner?: PublicKey | undefined; nowSeconds?: number } = {},
   ): Promise<void> {
-    const lockedAt = Number(await readClockSeconds(ledger.connection)) - lockedSecondsAgo;
+    const atSeconds = nowSeconds ?? Number(await readClockSeconds(ledger.connection));
+    const lockedAt = atSeconds - lockedSecondsAgo;
     const defaults = {
       job_id: [...Buffer.from(job.id.slice('job_'.length), 'hex')],
       credit_account: creditAccount,
@@ -194,12 +203,16 @@ export async function openScene({
       ...changes
     }: RequestChanges,
   ): Promise<Response> {
-    return postSigned({ url: to, kind, worker, job: job.address, signer, content, ...changes });
+    const timestampMs = nowMs();
+    const signed = { url: to, kind, worker, job: job.address, signer, content, timestampMs };
+    return postSigned({ ...signed, ...changes });
   }
 
   return {
-    ...{ url, keys, worker, gateway, ledger, now, lock, writeJob, writeWorker, writeGateway },
-    writeConfig,
+    ...{ url, keys, worker, gateway, ledger, lock, writeJob, writeWorker, writeGateway },
+    ...{ writeConfig, now },
+    /** The worker's time, which is Unix time unless `now` says otherwise. */
+    nowMs,
     close: async () => {
       for (const close of closes) await close();
       await ledger.close();
@@ -231,6 +244,14 @@ export async function openScene({
 }
 
 export type Scene = Awaited<ReturnType<typeof openScene>>;
+
+/** Asks a worker that just began for its health, until it knows when that was by the ledger. */
+async function untilLedgerRead(url: string): Promise<void> {
+  for (;;) {
+    const response = await fetch(`${url}/health`);
+    if (response.ok || (await codeOf(response)) !== 'ledger_unavailable') return;
+  }
+}
 
 /** The code of a refused request. */
 export async function codeOf(response: Response): Promise<string> {

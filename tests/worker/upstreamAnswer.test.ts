@@ -161,7 +161,7 @@ describe('a job with an upstream engine', () => {
     const asked: unknown[] = [];
     for (const model of [MODEL_ID, 'other-1b']) {
       const messages = [{ role: 'user' as const, content: 'Hello' }];
-      const signal = AbortSignal.timeout(5_000);
+      const signal = AbortSignal.timeout(60_000);
       for await (const _event of engine.generate({ model, messages }, { tokenLimit: 9, signal }));
       asked.push(upstream.requests.at(-1)?.body.model);
     }
@@ -372,14 +372,15 @@ describe('a job with an upstream engine', () => {
   });
 
   it('is complete with its finish reason, even if the connection then breaks', async () => {
+    const { promise: read, resolve: onRead } = Promise.withResolvers<void>();
     upstream.answerWith(async (reply) => {
       reply.text('Hello');
       reply.finish('stop');
       // A broken connection loses what was not yet read.
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await read;
       reply.break();
     });
-    const { text, finishReason, proof } = await readAnswer(await ask());
+    const { text, finishReason, proof } = await readAnswer(await ask(), () => onRead());
     expect([text, finishReason]).toEqual(['Hello', 'stop']);
     expect(proof).toMatchObject({ output_hash: hashOf('Hello') });
   });
@@ -460,13 +461,14 @@ describe('an upstream that fails', () => {
     ['names an event an error', ended('event: error\ndata: {"code":500}')],
     ['has a field of errors', ended('error: {"message":"overloaded"}')],
   ])('during its answer (%s) gives an error event and no proof', async (_case, fail) => {
+    const { promise: read, resolve: onRead } = Promise.withResolvers<void>();
     upstream.answerWith(async (reply) => {
       reply.text('Half of');
       // A broken connection loses what was not yet read.
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await read;
       fail(reply);
     });
-    const { text, error, proof, finishReason } = await readAnswer(await ask());
+    const { text, error, proof, finishReason } = await readAnswer(await ask(), () => onRead());
     expect(text).toBe('Half of');
     expect(error).toMatchObject({ code: 'upstream_failed' });
     expect(proof).toBeUndefined();
