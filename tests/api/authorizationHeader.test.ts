@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { WebhookRow } from '../../api/sql/accounts.ts';
 import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 import { type ServedApp, serveApp } from './serveApp.ts';
-
-jest.setTimeout(60_000);
 
 let database: KeyedDatabase;
 let app: ServedApp;

@@ -7,25 +7,31 @@ jest.setTimeout(180_000);
 
 const REQUEST_TIMEOUT_MS = 1_000;
 let scene: RequestScene;
+/** The same with another key, and little patience. */
+let hurried: RequestScene;
 
 beforeAll(async () => {
-  scene = await openRequestScene({
+  scene = await openRequestScene();
+  hurried = await openRequestScene({
     requestTimeout: REQUEST_TIMEOUT_MS,
     headersTimeout: REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: 100,
   });
 });
 
-afterAll(() => scene.close());
+afterAll(async () => {
+  await scene.close();
+  await hurried.close();
+});
 
-function open(): Socket {
-  const { hostname, port } = new URL(scene.url);
+function open(at = scene): Socket {
+  const { hostname, port } = new URL(at.url);
   return connect(Number(port), hostname);
 }
 
 /** All that comes back on a connection, once the other side has closed it. */
-async function exchange(request: string): Promise<string> {
-  const socket = open();
+async function exchange(request: string, at = scene): Promise<string> {
+  const socket = open(at);
   socket.write(request);
   return text(socket);
 }
@@ -33,8 +39,8 @@ async function exchange(request: string): Promise<string> {
 const valid = bodyWith();
 
 /** A completion with these header lines; the connection is to be closed after it. */
-function post(lines: string[], body = valid): string {
-  const own = ['Host: x', `Authorization: Bearer ${scene.apiKey}`, 'Connection: close', ...lines];
+function post(lines: string[], body = valid, { apiKey } = scene): string {
+  const own = ['Host: x', `Authorization: Bearer ${apiKey}`, 'Connection: close', ...lines];
   return `POST /v1/chat/completions HTTP/1.1\r\n${own.join('\r\n')}\r\n\r\n${body}`;
 }
 
@@ -78,12 +84,12 @@ describe('a request of ambiguous length', () => {
 
 describe('a request that does not arrive completely', () => {
   it.each([
-    ['its body never ends', () => post([`Content-Length: ${valid.length + 1}`])],
-    ['its large body never ends', () => post(['Content-Length: 100000'])],
-    ['its chunks never end', () => post(['Transfer-Encoding: chunked'], '5\r\n{"a":\r\n')],
+    ['its body never ends', () => post([`Content-Length: ${valid.length + 1}`], valid, hurried)],
+    ['its large body never ends', () => post(['Content-Length: 100000'], valid, hurried)],
+    ['its chunks never end', () => post(['Transfer-Encoding: chunked'], '5\r\n{"a":\r\n', hurried)],
     ['its headers never end', () => 'GET /v1/models HTTP/1.1\r\nHost: x\r\n'],
   ])('is answered at its time-out: %s [errors.malformed-http]', async (_case, request) => {
-    expectRefused(await exchange(request()), 'did not arrive in time');
+    expectRefused(await exchange(request(), hurried), 'did not arrive in time');
   });
 
   it.each([
@@ -98,7 +104,7 @@ describe('a request that does not arrive completely', () => {
   });
 
   it('is not answered on a connection that was opened but never used', async () => {
-    expect(await text(open())).toBe('');
+    expect(await text(open(hurried))).toBe('');
   });
 
   it.each([valid.length + 1, 100_000])(

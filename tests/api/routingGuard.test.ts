@@ -53,7 +53,7 @@ function asking(
 ) {
   const dispatcher = createGuardedDispatcher({
     allowLoopback,
-    connectTimeoutMs: 2_000,
+    connectTimeoutMs: 60_000,
     ...(resolve && { resolve }),
   });
   dispatchers.push(dispatcher);
@@ -74,7 +74,7 @@ function asking(
   };
   return {
     health: () => probe({ address: worker, endpoint, proof_key: '', payout: '', models: [] }),
-    job: () => client.submit(task, AbortSignal.timeout(5_000)).next(),
+    job: () => client.submit(task, AbortSignal.timeout(60_000)).next(),
     stop: () => client.stop(task),
   };
 }

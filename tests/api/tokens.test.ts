@@ -2,7 +2,16 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  jest,
+} from '@jest/globals';
 import { createLogger } from '../../common/logger.ts';
 import { createTokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { createRandom } from '../../testing/random.ts';
@@ -40,6 +49,18 @@ function denseTokenizer() {
   const vocab = { ...base.vocab, ...Object.fromEntries(words) };
   return { ...smallTokenizer, model: { ...base, vocab, merges } };
 }
+
+// What a slow machine needs for a long text must not pass the time that a count may take.
+beforeEach(() => {
+  jest.useFakeTimers({
+    doNotFake: [
+      ...(['Date', 'nextTick', 'performance', 'queueMicrotask'] as const),
+      ...(['setImmediate', 'setInterval', 'clearInterval'] as const),
+    ],
+  });
+});
+
+afterEach(() => void jest.useRealTimers());
 
 const user = (content: string) => ({ role: 'user', content });
 /** Takes longer to count than whatever comes after it. */

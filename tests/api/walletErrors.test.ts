@@ -1,22 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { Keypair, TransactionInstruction } from '@solana/web3.js';
+import { Connection, type Keypair, type TransactionInstruction } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
 import { limitSet, spenderSet } from '../../programs/client/instructions.ts';
 import { submit } from '../../stack/operator.ts';
 import { UNLIMITED } from '../../testing/kit/setUp.ts';
-import { readClockSeconds } from '../../testing/ledger/ledger.ts';
+import { advanceSeconds, readClockSeconds } from '../../testing/ledger/ledger.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 
 jest.setTimeout(300_000);
 
 const NO_LIMIT = 2n ** 64n - 1n;
 const DAY_SECONDS = 86_400n;
-const TEST_SECONDS_MAX = 300n;
+const TEST_SECONDS_MAX = 900n;
 let service: RunningService;
 let wallet: Keypair;
 
 beforeAll(async () => {
-  service = await startRunningService();
+  service = await startRunningService({
+    async apiSettings({ SOLANA_RPC_URL }) {
+      await avoidMidnight(new Connection(SOLANA_RPC_URL, 'confirmed'));
+      return {};
+    },
+  });
   wallet = service.wallet;
 });
 
@@ -49,11 +54,10 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await delay(100);
 }
 
-/** Moves the ledger to its next day where this one ends before a test may have. */
-async function avoidMidnight(): Promise<void> {
-  const secondsLeft =
-    DAY_SECONDS - ((await readClockSeconds(service.ledger.connection)) % DAY_SECONDS);
-  if (secondsLeft < TEST_SECONDS_MAX) await service.advanceSeconds(Number(secondsLeft));
+/** Moves the ledger to its next day where this one ends before the tests may have. */
+async function avoidMidnight(connection: Connection): Promise<void> {
+  const secondsLeft = DAY_SECONDS - ((await readClockSeconds(connection)) % DAY_SECONDS);
+  if (secondsLeft < TEST_SECONDS_MAX) await advanceSeconds(connection, Number(secondsLeft));
 }
 
 const aboveLimit = { status: 403, code: 'spending_limit_exceeded', type: 'permission_error' };
@@ -66,7 +70,6 @@ describe('a wallet that limits what this service may lock', () => {
   });
 
   it('refuses a job above its limit per day [errors.limits-of-wallet]', async () => {
-    await avoidMidnight();
     await limit({ day: 15n });
     expect(await complete()).toMatchObject(aboveLimit);
     await limit({ day: 16n });
