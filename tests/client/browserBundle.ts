@@ -5,6 +5,8 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { chromium } from 'playwright-core';
 
+/** For what hangs: a machine that does much else takes long to start a browser. */
+const LAUNCH_TIMEOUT_MS = 100_000;
 const checkout = join(import.meta.dirname, '../..');
 
 /** What the program of a test inside the bundle can call. */
@@ -69,6 +71,7 @@ export async function runInChromium(
 ): Promise<Runtime> {
   const browser = await chromium.launch({
     executablePath,
+    timeout: LAUNCH_TIMEOUT_MS,
     args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking'],
   });
   const page = await browser.newPage();

@@ -60,9 +60,15 @@ describe.each(Object.entries(CLIENTS))('%s', (_name, connect) => {
         await reached;
       }
       node.says = echo;
-      const first = ask(3);
+      holdTime();
+      const gathered = [ask(3)];
       await new Promise((resolve) => setImmediate(resolve));
-      expect(await Promise.all([first, ask(4)])).toEqual([3, 4]);
+      gathered.push(ask(4));
+      jest.advanceTimersByTime(4);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(sizes()).toEqual([1, 1]);
+      jest.advanceTimersByTime(1);
+      expect(await Promise.all(gathered)).toEqual([3, 4]);
       expect(sizes()).toEqual([1, 1, 2]);
     });
 
