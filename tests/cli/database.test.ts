@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { withDatabase } from '../../cli/operators/database.ts';
 import { CommandError } from '../../cli/terminal/output.ts';
-import { delay } from '../../common/wait.ts';
 import { createTestDatabase, execute, type TestDatabase } from '../../testing/database/database.ts';
+import { until } from '../../testing/until.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -18,8 +18,8 @@ it('a command survives a lost idle connection', async () => {
     async (pool) => {
       const { rows } = await pool.query('select pg_backend_pid() as id');
       await execute(database.databaseUrl, `select pg_terminate_backend(${rows[0].id})`);
-      // An error that nobody hears would end the process by now.
-      await delay(200);
+      // An error that nobody hears would end the process.
+      await until(async () => pool.totalCount === 0);
       expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
     },
     { DATABASE_URL: database.databaseUrl },

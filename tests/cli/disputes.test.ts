@@ -33,7 +33,7 @@ beforeAll(async () => {
   await scene.dispute(later);
   await scene.dispute(rejected);
   await scene.resolve(rejected, 'rejected');
-}, 60_000);
+});
 
 afterAll(async () => {
   await mirror?.close();

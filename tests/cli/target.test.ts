@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { findTarget, parseServiceUrl } from '../../cli/wallet/target.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
-
-jest.setTimeout(60_000);
 
 const NODE = new URL('http://127.0.0.1:9/');
 

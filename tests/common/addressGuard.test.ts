@@ -194,7 +194,7 @@ describe('a guarded connection', () => {
   });
 
   function guarded(options: { allowLoopback: boolean; resolve?: ResolveName }): Dispatcher {
-    dispatcher = createGuardedDispatcher({ ...options, connectTimeoutMs: 2_000 });
+    dispatcher = createGuardedDispatcher({ ...options, connectTimeoutMs: 60_000 });
     return dispatcher;
   }
 

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Keypair, LAMPORTS_PER_SOL, Message, Transaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import {
@@ -27,6 +27,9 @@ import { conflictingProofs } from '../../testing/kit/jobInstructions.ts';
 import { advanceToVerdict } from '../../testing/ledger/disputes.ts';
 import { startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
 import { checkout, codeBlocks, readDocuments } from './documents.ts';
+
+// Dozens of commands, each a process of its own.
+jest.setTimeout(600_000);
 
 const addresses = createAddresses();
 const document = readDocuments().find(({ path }) => path === 'docs/deploying.md');
@@ -199,7 +202,7 @@ describe('the commands of docs/deploying.md', () => {
       expect(proposed.feePayer).toEqual(vault.publicKey);
       await submit({ connection, authority: vault }, proposed.instructions);
     }
-  }, 240_000);
+  });
 });
 
 describe("the arbiter's commands", () => {
@@ -245,7 +248,7 @@ describe("the arbiter's commands", () => {
     const treasury = await fetchTreasury(ledger.connection, addresses.treasury);
     expect(treasury?.slashedStakeTokens).toBe(0n);
     expect((await fetchWorker(ledger.connection, service.worker))?.status).toBe('suspended');
-  }, 60_000);
+  });
 
   it('are refused by name, and send nothing, when a key or a field is missing', async () => {
     const names = { RPC: scene.ledger.rpcUrl };

@@ -13,8 +13,10 @@ const POLL_MS = 50;
 const QUIET_MS = 800;
 /** To the stop of running answers, past the last proof, past the refund. */
 const CLOCK_STEPS_SECONDS = [106, 10, 15];
-/** A client that has no answer by then never gets one: three times the lease of a process that died. */
-const PATIENCE_MS = 90_000;
+/** A client that has no answer by then never gets one: eight times the lease of a process that died. */
+const PATIENCE_MS = 240_000;
+/** For the keeper of a busy machine, which may have to take over from one that was killed. */
+const KEEPER_MS_MAX = 60_000;
 
 /** Plays many clients at once while something strikes them all. @returns each violation */
 export async function playRound(scene: Scene, random: Random, tally: Tally): Promise<string[]> {
@@ -148,7 +150,7 @@ async function endRound({
   for (const seconds of [0, ...CLOCK_STEPS_SECONDS]) {
     if (seconds > 0) await advanceSeconds(seconds);
     const startMs = performance.now();
-    const waitMs = seconds === CLOCK_STEPS_SECONDS.at(-1) ? 12 * QUIET_MS : QUIET_MS;
+    const waitMs = seconds === CLOCK_STEPS_SECONDS.at(-1) ? KEEPER_MS_MAX : QUIET_MS;
     do {
       open = (await look()).jobs.filter((job) => isOpen(job) && !known.has(job.id));
       if (open.length === 0) return [];

@@ -35,7 +35,7 @@ still owed: 7 credits
 
 describe('the examples', () => {
   it.each(Object.keys(printed))('%s runs as a process and prints its result', async (file) => {
-    const options = { cwd: checkout, timeout: 30_000 };
+    const options = { cwd: checkout, timeout: 100_000 };
     const { stdout } = await run(process.execPath, [`examples/${file}`], options);
     expect(stdout.replace(/job_[0-9a-f]{32}/, 'job_…')).toBe(printed[file]);
   });

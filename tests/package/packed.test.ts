@@ -2,11 +2,13 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type InstalledProject, installPacked } from './installedProject.ts';
 import { checkout, PACKAGE_NAMES } from './packing.ts';
 
-const INSTALL_TIMEOUT_MS = 60_000;
+// Builds, packs and compiles everything, on a machine that may run other tests besides.
+jest.setTimeout(600_000);
+
 const EXPECTED = [
   /^(README\.md|LICENSE|package\.json|svc\.mjs)$/,
   /^dist\/.+\.(js|d\.ts)$/,
@@ -38,7 +40,7 @@ let project: InstalledProject;
 
 beforeAll(async () => {
   project = await installPacked(folder, ['tests/package/consumer.ts', 'examples/disputeJob.ts']);
-}, INSTALL_TIMEOUT_MS);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe.each(PACKAGE_NAMES)('the packed package %s', (name) => {

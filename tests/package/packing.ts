@@ -7,7 +7,8 @@ import { promisify } from 'node:util';
 export const checkout = fileURLToPath(new URL('../..', import.meta.url));
 export const PACKAGE_NAMES = ['svc-webhooks', 'svc-client', 'svc-testing', 'svc'] as const;
 export type PackageName = (typeof PACKAGE_NAMES)[number];
-const COMMAND_TIMEOUT_MS = 60_000;
+/** For what hangs. */
+const COMMAND_TIMEOUT_MS = 500_000;
 
 /** A package.json, as far as the tests read it. */
 interface Description {

@@ -16,7 +16,7 @@ import {
 import { checkout, type PackageName, packPackages } from './packing.ts';
 
 // The registry is asked for all that the packages depend on.
-jest.setTimeout(120_000);
+jest.setTimeout(600_000);
 
 const GZIP_BYTES_MAX = 80_000;
 const SVC_BYTES_MAX = 60_000_000;

@@ -6,7 +6,7 @@ import { type RunningService, startRunningService } from '../../testing/service/
 import { createScriptedEngine } from '../../testing/workers/engines.ts';
 import { ROOT } from './sourceTree.ts';
 
-jest.setTimeout(60_000);
+jest.setTimeout(300_000);
 
 /** On a busy machine a timer's work may fall into each of only a few. */
 const RUNS = 10;
