@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import type { Database } from '../../common/postgres.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
@@ -31,8 +31,6 @@ import { createTraffic } from './simulator/ledger/traffic.ts';
 import { createClock } from './simulator/simulatedClock.ts';
 import { createUnreliableNode } from './simulator/unreliableNode.ts';
 import { subscribeToAll } from './subscribeToAll.ts';
-
-jest.setTimeout(120_000);
 
 const random = createRandom();
 const TRANSACTIONS = 200;

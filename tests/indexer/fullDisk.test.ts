@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { createPool } from '../../common/postgres.ts';
 import { finalize } from '../../indexer/mirror/finalize.ts';
@@ -13,8 +13,6 @@ import { MIRROR_SCHEMA, useSchema } from '../../indexer/sql/schema.ts';
 import { createTestDatabase, execute, type TestDatabase } from '../../testing/database/database.ts';
 import { addresses } from '../../testing/indexer/scene.ts';
 import { createSyntheticSource } from '../../testing/indexer/syntheticSource.ts';
-
-jest.setTimeout(240_000);
 
 const TRANSACTIONS = 6_000;
 const SMALL = '32m';

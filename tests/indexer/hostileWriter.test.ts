@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   ComputeBudgetProgram,
   Keypair,
@@ -52,8 +52,6 @@ import {
   writeExtremes,
 } from './hostileWriter/life.ts';
 import { createStranger, type Stranger } from './hostileWriter/stranger.ts';
-
-jest.setTimeout(120_000);
 
 /** What only the authority or the arbiter can bring about, which is nobody hostile. */
 const RESERVED = [

@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { StartedProcess } from '../../testing/childProcess.ts';
 import { FORMS, requestCompletion } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
-
-jest.setTimeout(120_000);
 
 const PROMPT = 'a private prompt';
 let service: RunningService;

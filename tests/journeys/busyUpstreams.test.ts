@@ -1,10 +1,8 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { FORMS, requestCompletion } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
 import { startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
-
-jest.setTimeout(180_000);
 
 let service: RunningService | undefined;
 let upstreams: UpstreamServer[] = [];

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { fetchWorker } from '../../programs/client/accounts.ts';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
@@ -13,8 +13,6 @@ import { readTokenAccount } from '../../testing/ledger/tokens.ts';
 import { readBooks } from '../../testing/ledger/walletBooks.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { createScriptedEngine, createSolvingEngine } from '../../testing/workers/engines.ts';
-
-jest.setTimeout(180_000);
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 const CREDITS = 1_000n;

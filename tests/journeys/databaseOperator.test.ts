@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { createKey, revokeKey } from '../../api/account/keys.ts';
 import { creditWithdraw, limitSet } from '../../programs/client/instructions.ts';
@@ -10,8 +10,6 @@ import { type RunningService, startRunningService } from '../../testing/service/
 import { until } from '../../testing/until.ts';
 
 // What whoever may write to the database, and nothing else, can do with others' money at most.
-
-jest.setTimeout(180_000);
 
 const CREDITS = 100n;
 /** What a request costs. */

@@ -12,8 +12,6 @@ import { until } from '../../testing/until.ts';
 import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
 import { type Reply, startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
 
-jest.setTimeout(180_000);
-
 const CREDITS = 1_000n;
 /** A second after the moment at which answers under way are stopped. */
 const STOP_SECONDS = 106;

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { TransactionInstruction } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { EscrowErrorCode } from '../../programs/client/errors.ts';
@@ -7,8 +7,6 @@ import { coder } from '../../testing/ledger/anchorCoder.ts';
 import { sentInstructions } from '../../testing/ledger/ledgerGate.ts';
 import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
 import { requestCompletion } from '../../testing/service/requestCompletion.ts';
-
-jest.setTimeout(180_000);
 
 const WRONG_HASH = `sha256:${'0'.repeat(64)}`;
 let service: GatedService;

@@ -1,5 +1,5 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ChatOpenAI } from '@langchain/openai';
 import { generateText, Output } from 'ai';
 import { BadRequestError } from 'openai';
@@ -9,8 +9,6 @@ import { isEnded } from '../../programs/client/accounts.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
 import { startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
-
-jest.setTimeout(120_000);
 
 const messages = [{ role: 'user' as const, content: 'Which city?' }];
 const city = z.object({ city: z.string() });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { modelRetire } from '../../programs/client/instructions.ts';
 import { chargeCredits, lockCredits } from '../../programs/client/pricing.ts';
 import { submit } from '../../stack/operator.ts';
@@ -7,8 +7,6 @@ import { readBooks } from '../../testing/ledger/walletBooks.ts';
 import { requestCompletion } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
-
-jest.setTimeout(180_000);
 
 const CREDITS = 1_000n;
 /** Of the library that reads bodies. */

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
 import { addModel, type CatalogModel, LAUNCH_CATALOG } from '../../stack/bootstrap.ts';
 import { readBooks } from '../../testing/ledger/walletBooks.ts';
 import { FORMS, requestCompletion } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
-
-jest.setTimeout(180_000);
 
 /** Less than the tier's price of a request. */
 const CREDITS = 7n;

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { fetchConfig, isEnded } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
@@ -19,8 +19,6 @@ import {
   startMisbehavingWorker,
   type WorkerMode,
 } from '../../testing/workers/misbehavingWorker.ts';
-
-jest.setTimeout(180_000);
 
 const addresses = createAddresses();
 const messages = [{ role: 'user' as const, content: 'Say hello.' }];

@@ -2,14 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
 import { type DatabaseGate, startDatabaseGate } from '../../testing/database/databaseGate.ts';
 import { openService, startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
-
-jest.setTimeout(60_000);
 
 const AWAY = 'Waiting for the database at DATABASE_URL';
 

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
 import { type Interceptor, nodeUnavailable } from '../../testing/ledger/ledgerGate.ts';
 import { readBooks } from '../../testing/ledger/walletBooks.ts';
 import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
 import { FORMS, requestCompletion } from '../../testing/service/requestCompletion.ts';
 import { until } from '../../testing/until.ts';
-
-jest.setTimeout(120_000);
 
 /** A node that takes everything but tells no time. */
 const timeless: Interceptor = (request, forward) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { TransactionInstruction } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { coder } from '../../testing/ledger/anchorCoder.ts';
@@ -10,8 +10,6 @@ import {
   requestCompletion,
 } from '../../testing/service/requestCompletion.ts';
 import { landUnchecked } from '../indexer/landUnchecked.ts';
-
-jest.setTimeout(180_000);
 
 let service: GatedService;
 

@@ -13,8 +13,6 @@ import {
 } from '../faults/upstreamFaults.ts';
 import { startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
 
-jest.setTimeout(180_000);
-
 const CREDITS = 1_000n;
 const MAX_TOKENS = 10_000;
 /** Longer than an answer may stand still shortly before its deadline. */

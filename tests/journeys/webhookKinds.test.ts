@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { APIError } from 'openai';
 import { fetchConfig, fetchJob } from '../../programs/client/accounts.ts';
@@ -18,8 +18,6 @@ import { until } from '../../testing/until.ts';
 import type { TestWorker } from '../../testing/workers/testWorker.ts';
 import { API_VERSION, EVENT_KINDS, type EventKind } from '../../webhooks/events.ts';
 import { verifyWebhook, type WebhookEvent } from '../../webhooks/index.ts';
-
-jest.setTimeout(180_000);
 
 /** Above the default threshold of 100 before the first charge of 8, and below it afterwards. */
 const CREDITS = 105n;

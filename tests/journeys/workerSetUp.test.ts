@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { fetchConfig, fetchWorker } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
@@ -15,8 +15,6 @@ import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
 import { type Reply, startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
-
-jest.setTimeout(120_000);
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 const UPSTREAM_NAME = 'Qwen/Qwen3-8B-AWQ';

@@ -4,12 +4,10 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { setPassword, startDatabase } from '../../stack/database.ts';
 import { findFreePort } from '../../stack/port.ts';
 import { execute } from '../../testing/database/database.ts';
-
-jest.setTimeout(60_000);
 
 /** What every server of an earlier version had. */
 const CONSTANT_PASSWORD = 'postgres';

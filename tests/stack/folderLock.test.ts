@@ -4,10 +4,8 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { lockFolder } from '../../stack/folderLock.ts';
-
-jest.setTimeout(120_000);
 
 const STARTS = 6;
 const MODULE = new URL('../../stack/folderLock.ts', import.meta.url).href;

@@ -1,10 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { insertLedger } from '../../indexer/sql/progress.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { prepareLocalMirror } from '../../stack/mirrorDatabase.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
-
-jest.setTimeout(60_000);
 
 const [FIRST, SECOND] = ['FirstGenesisHash', 'SecondGenesisHash'];
 const CLUSTER = 'ClusterGenesisHash';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { loadConfig as loadLocalnetConfig } from '../../localnet/config.ts';
@@ -6,8 +6,6 @@ import { withEscrow } from '../../localnet/escrow.ts';
 import { type Localnet, startLocalnet } from '../../localnet/start.ts';
 import { loadConfig } from '../../stack/config.ts';
 import { openLedger } from '../../stack/openLedger.ts';
-
-jest.setTimeout(60_000);
 
 const address = () => Keypair.generate().publicKey.toBase58();
 const secret = () => bs58.encode(Keypair.generate().secretKey);

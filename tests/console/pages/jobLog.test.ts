@@ -1,11 +1,9 @@
-import { beforeAll, expect, it, jest } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { addJobs } from '../../../bench/console/jobs.ts';
 import { createPool } from '../../../common/postgres.ts';
 import type { StackDescription } from '../../../stack/stackFile.ts';
 import { until } from '../../../testing/until.ts';
 import { complete, describeInBrowser, type PageScene } from './pageScene.ts';
-
-jest.setTimeout(60_000);
 
 const JOBS = 3;
 /** Places of bars: the first one that is chosen, and the first one behind them. */

@@ -1,4 +1,4 @@
-import { beforeAll, expect, it, jest } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
 import type { Page } from 'playwright-core';
 import {
@@ -11,8 +11,6 @@ import {
   signAndSend,
   write,
 } from './pageScene.ts';
-
-jest.setTimeout(120_000);
 
 const CREDITS = 1_000;
 

@@ -1,4 +1,4 @@
-import { beforeAll, expect, it, jest } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import type { BrowserContext, Page } from 'playwright-core';
 import { openSignedIn, signIn } from '../../../testing/browser.ts';
 import { until } from '../../../testing/until.ts';
@@ -9,8 +9,6 @@ import {
   press,
   signAndSend,
 } from './pageScene.ts';
-
-jest.setTimeout(60_000);
 
 const SIGN_IN = 'Sign in with your wallet';
 

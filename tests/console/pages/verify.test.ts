@@ -1,8 +1,6 @@
-import { beforeAll, expect, it, jest } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { complete, describeInBrowser, type PageScene, type Received } from './pageScene.ts';
-
-jest.setTimeout(120_000);
 
 /** What a page says of its origin, its cookies, and whether our API answers it. */
 const REACH = `(async () => {

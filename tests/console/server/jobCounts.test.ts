@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { slotSecondsOf } from '../../../api/console/views/timeSlots.ts';
 import { insertMirroredJobs } from '../../../testing/database/jobListings.ts';
 import { type ConsoleScene, LEDGER_SECONDS, openConsoleScene, signIn } from './consoleScene.ts';
-
-jest.setTimeout(120_000);
 
 const NOW = Number(LEDGER_SECONDS);
 const HOUR = 3_600;

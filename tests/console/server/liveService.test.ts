@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { suspendKey } from '../../../api/account/keys.ts';
@@ -12,8 +12,6 @@ import {
 } from '../../../testing/service/runningService.ts';
 import { until } from '../../../testing/until.ts';
 import { type CallConsole, consoleAt, signIn } from './consoleScene.ts';
-
-jest.setTimeout(180_000);
 
 let service: RunningService;
 let call: CallConsole;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createKey } from '../../../api/account/keys.ts';
 import { consoleRoutes } from '../../../api/console/contracts/index.ts';
@@ -8,8 +8,6 @@ import {
   startRunningService,
 } from '../../../testing/service/runningService.ts';
 import { type CallConsole, consoleAt, signIn } from './consoleScene.ts';
-
-jest.setTimeout(180_000);
 
 const operator = Keypair.generate();
 let service: RunningService;

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createKey } from '../../../api/account/keys.ts';
 import { createLimit } from '../../../api/http/middleware/burstLimit.ts';
 import { type ConsoleScene, openConsoleScene, PUBLIC_URL, signIn } from './consoleScene.ts';
-
-jest.setTimeout(120_000);
 
 let scene: ConsoleScene;
 

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { suspendKey } from '../../../api/account/keys.ts';
 import { withdrawn } from '../../../testing/indexer/creditEvents.ts';
 import { createWebhookScene, type WebhookScene } from '../../../testing/indexer/webhookScene.ts';
 import { type ConsoleScene, openConsoleScene, signIn } from './consoleScene.ts';
-
-jest.setTimeout(120_000);
 
 let webhooks: WebhookScene;
 let scene: ConsoleScene;

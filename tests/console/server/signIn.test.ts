@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createBurstLimit } from '../../../api/http/middleware/burstLimit.ts';
 import { sign } from '../../../programs/client/proof.ts';
@@ -12,8 +12,6 @@ import {
   signIn,
   signText,
 } from './consoleScene.ts';
-
-jest.setTimeout(120_000);
 
 let nowMs = Date.now();
 let scene: ConsoleScene;

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { compareUsage } from '../../../indexer/reconcile/usage.ts';
 import { insertMirroredJobs } from '../../../testing/database/jobListings.ts';
 import { type ConsoleScene, LEDGER_SECONDS, openConsoleScene } from './consoleScene.ts';
-
-jest.setTimeout(120_000);
 
 let scene: ConsoleScene;
 let wallet: string;
