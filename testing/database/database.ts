@@ -18,8 +18,8 @@ export interface TestDatabase {
   close(): Promise<void>;
 }
 
-/** The time in which a server notices that a process has ended. */
-const CLOSING_MS_MAX = 10_000;
+/** The time in which a server surely notices that a process has ended. */
+const CLOSING_MS_MAX = 60_000;
 const CLOSING_POLL_MS = 50;
 
 /** The server outside of jest: started for the first open database and closed with the last. */

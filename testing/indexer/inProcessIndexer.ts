@@ -7,7 +7,7 @@ import type { StartedProcess } from '../childProcess.ts';
 /** An indexer for tests, in its own process or in the test's. */
 export type TestIndexer = Pick<StartedProcess, 'url' | 'signal' | 'terminate'>;
 
-const SHUTDOWN_TIMEOUT_MS = 10_000;
+const SHUTDOWN_TIMEOUT_MS = 60_000;
 
 /**
  * Starts the indexer inside this process, which is faster than a second Node.

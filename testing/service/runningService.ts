@@ -97,7 +97,7 @@ const addresses = createAddresses();
 const isUnderWay = ({ data }: FoundJob) => data.status === 'processing';
 /** Tests make parts of the service fail, which would fill the log. */
 const LOG_LEVEL = process.env.LOG_LEVEL ?? 'fatal';
-const WAIT_MS_MAX = 120_000;
+const WAIT_MS_MAX = 240_000;
 const POLL_MS = 50;
 
 export async function startRunningService({
@@ -156,6 +156,8 @@ export async function startRunningService({
     SVC_SIGNER_KEY: bs58.encode(opened.hotSigner.secretKey),
     SVC_FEE_PAYER_KEYS: bs58.encode(feePayer.secretKey),
     SVC_SUBMISSIONS_MAX: '2',
+    // What is under way on a busy machine needs its time.
+    SVC_SHUTDOWN_TIMEOUT_MS: '120000',
     LOG_LEVEL,
     ...(typeof apiSettings === 'function' ? await apiSettings(shared) : apiSettings),
   };

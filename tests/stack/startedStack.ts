@@ -10,7 +10,7 @@ import { findFreePort } from '../../stack/port.ts';
 import { readStackFile, type StackDescription } from '../../stack/stackFile.ts';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 
-const WAIT_MS_MAX = 90_000;
+const WAIT_MS_MAX = 240_000;
 const POLL_MS = 50;
 
 /** A folder in which stacks are started, as a fresh checkout would be, and what they leave there. */
@@ -107,9 +107,9 @@ export async function createWorkplace(): Promise<Workplace> {
   };
 }
 
-export async function until(holds: () => boolean): Promise<void> {
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + WAIT_MS_MAX;
-  while (!holds()) {
+  while (!(await holds())) {
     if (performance.now() > deadline) throw new Error('Gave up waiting');
     await delay(POLL_MS);
   }
