@@ -1,12 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createPool } from '../../common/postgres.ts';
 import type { StackDescription } from '../../stack/stackFile.ts';
 import { createWorkplace, type StartedStack, type Workplace } from './startedStack.ts';
-
-// Each start takes seconds, and many more on a machine that runs other tests besides.
-jest.setTimeout(240_000);
 
 const environment = { SVC_DATA_DIR: 'kept' };
 

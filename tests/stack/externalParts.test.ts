@@ -1,13 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import bs58 from 'bs58';
 import { createPool } from '../../common/postgres.ts';
 import type { StackDescription } from '../../stack/stackFile.ts';
 import { createTestDatabase } from '../../testing/database/database.ts';
 import { startLedger } from '../../testing/ledger/ledger.ts';
 import { createWorkplace, type Workplace } from './startedStack.ts';
-
-// Each start takes seconds, and many more on a machine that runs other tests besides.
-jest.setTimeout(180_000);
 
 let place: Workplace;
 beforeEach(async () => {

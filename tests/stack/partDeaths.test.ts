@@ -1,11 +1,8 @@
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
 import type { StackDescription } from '../../stack/stackFile.ts';
 import { createWorkplace, type StartedStack, until, type Workplace } from './startedStack.ts';
-
-// Each start takes seconds, and many more on a machine that runs other tests besides.
-jest.setTimeout(180_000);
 
 let place: Workplace;
 beforeEach(async () => {

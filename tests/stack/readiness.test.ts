@@ -27,7 +27,8 @@ describe('waiting for a process', () => {
 
   it('times out with its last output when it never becomes ready', async () => {
     const url = await listen((_request, response) => response.writeHead(503).end('lag 7'));
-    await expect(untilReady(url, 200)).rejects.toThrow('The mirror does not catch up: lag 7');
+    // Long enough that it was asked at least once.
+    await expect(untilReady(url, 3_000)).rejects.toThrow('The mirror does not catch up: lag 7');
   });
 
   it('continues when a connection breaks', async () => {
@@ -37,7 +38,7 @@ describe('waiting for a process', () => {
       if (requests === 1) request.socket.destroy();
       else response.writeHead(requests === 2 ? 503 : 200).end('lag 7');
     });
-    await untilReady(url, 5_000);
+    await untilReady(url, 60_000);
     expect(requests).toBe(3);
   });
 });

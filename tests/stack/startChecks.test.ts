@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
+import { findFreePort } from '../../stack/port.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
-
-jest.setTimeout(120_000);
 
 const ROOT = join(import.meta.dirname, '../..');
 let service: RunningService;
@@ -96,7 +95,7 @@ describe('a worker that is started with --check', () => {
     const { code, lines } = await check('worker/main.ts', {
       ...others,
       WORKER_GATEWAYS: stranger,
-      WORKER_UPSTREAM_URL: 'http://127.0.0.1:59999/v1',
+      WORKER_UPSTREAM_URL: `http://127.0.0.1:${await findFreePort()}/v1`,
     });
     expect(code).toBe(1);
     expect(failed(lines)).toEqual([
