@@ -10,6 +10,7 @@ import {
 } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../../localnet/bank/fees.ts';
+import { findFreePort } from '../../stack/port.ts';
 import { callLedger } from '../../testing/ledger/ledger.ts';
 import { createRandom } from '../../testing/random.ts';
 import { until } from '../../testing/until.ts';
@@ -122,13 +123,12 @@ describe(`a ledger that is killed at random moments under load (seed ${random.se
       };
       const promised: Promised[] = [];
       let slot = 0;
-      let port = '0';
+      // Where it comes back each time: no port that the system gives to somebody else meanwhile.
+      const port = String(await findFreePort());
       let booksBefore: Books | undefined;
       for (let kill = 1; kill <= KILLS; kill += 1) {
         ledger = await startLedgerProcess({ ...settings, LOCALNET_PORT: port });
         const { rpcUrl, connection } = ledger;
-        // It comes back where it was.
-        port = new URL(rpcUrl).port;
         booksBefore ??= await readBooks(rpcUrl);
         // A slot that was told before never comes again.
         const slotNow = await connection.getSlot('processed');

@@ -124,13 +124,15 @@ describe('an account', () => {
 
 describe('the signatures of an address', () => {
   it('are listed newest first, between two signatures and up to a limit', async () => {
+    // So slow that nothing of it is final before it is listed.
+    const slow = await openLocalnet({ slotMs: 2_000 });
     const to = somebody();
     const sent: string[] = [];
     for (let lamports = 5_000_000; lamports < 5_000_004; lamports += 1) {
-      sent.unshift(await scene.transfer(to, lamports));
+      sent.unshift(await slow.transfer(to, lamports));
     }
     const list = async (config: object) => {
-      const rows = await scene.ask<{ signature: string }[]>(
+      const rows = await slow.ask<{ signature: string }[]>(
         'getSignaturesForAddress',
         to.toBase58(),
         { ...CONFIRMED, ...config },
@@ -144,7 +146,8 @@ describe('the signatures of an address', () => {
     expect(await list({ before: sent[0], until: sent[3], limit: 1 })).toEqual([1]);
     expect(await list({ commitment: 'finalized' })).toEqual([]);
     const unknown = somebody().toBase58();
-    expect(await scene.ask('getSignaturesForAddress', unknown)).toEqual([]);
+    expect(await slow.ask('getSignaturesForAddress', unknown)).toEqual([]);
+    await slow.close();
   });
 
   it('are not listed before the requested context slot is reached', async () => {

@@ -103,7 +103,9 @@ describe('a ledger with a data folder', () => {
 
   it('refuses a transaction that it executed before its shutdown', async () => {
     const folder = newFolder();
-    const first = await start(folder, { slotMs: 400 });
+    // Its blockhash outlives the restart.
+    const options = { slotMs: 400, blockhashMs: 60_000 };
+    const first = await start(folder, options);
     const transfer = SystemProgram.transfer({
       fromPubkey: first.payer.publicKey,
       toPubkey: first.payer.publicKey,
@@ -115,7 +117,7 @@ describe('a ledger with a data folder', () => {
     expect((await send(first)).error).toBeUndefined();
     await stop(first);
 
-    const second = await start(folder, { slotMs: 400 });
+    const second = await start(folder, options);
     expect((await send(second)).error?.data?.err).toBe('AlreadyProcessed');
   });
 

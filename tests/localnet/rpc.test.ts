@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, type PublicKey } from '@solana/web3.js';
+import { findFreePort } from '../../stack/port.ts';
 import { type LocalnetScene, openLocalnet } from './scene.ts';
 
 let scene: LocalnetScene;
@@ -178,9 +178,10 @@ describe('a subscription', () => {
 
 describe('occupied ports', () => {
   it('are named in the error', async () => {
-    const taken = createServer().listen(0, '127.0.0.1');
+    // Not one that the system gives away: the one before it has to be free.
+    const port = await findFreePort();
+    const taken = createServer().listen(port, '127.0.0.1');
     await once(taken, 'listening');
-    const { port } = taken.address() as AddressInfo;
     await expect(openLocalnet({ port })).rejects.toThrow(`Port ${port} of 127.0.0.1 is taken`);
     await expect(openLocalnet({ port: port - 1 })).rejects.toThrow(`Port ${port} of 127.0.0.1 is`);
     taken.close();

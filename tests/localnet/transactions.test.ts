@@ -39,7 +39,9 @@ describe('a transaction', () => {
     const { wire, signature } = await scene.sign([transfer(5_000_000)]);
     expect(await send(wire)).toMatchObject({ result: signature });
     const { value } = await scene.connection.getSignatureStatus(signature);
-    expect(value).toMatchObject({ confirmationStatus: 'confirmed', err: null });
+    expect(value?.err).toBeNull();
+    // Finality follows within a moment.
+    expect(['confirmed', 'finalized']).toContain(value?.confirmationStatus);
   });
 
   it('is executed once', async () => {
@@ -57,10 +59,10 @@ describe('a transaction', () => {
 
   it('is refused with BlockhashNotFound once its blockhash is too old', async () => {
     const { wire } = await scene.sign([transfer(5_000_000)]);
-    const { value } = await scene.connection.getLatestBlockhashAndContext();
-    const height = await scene.connection.getBlockHeight();
-    expect(value.lastValidBlockHeight - height).toBeGreaterThan(3_000 / 5);
-    await scene.ask('localnet_skipSlots', value.lastValidBlockHeight - height + 40);
+    const { value, context } = await scene.connection.getLatestBlockhashAndContext();
+    const lifeSlots = value.lastValidBlockHeight - context.slot;
+    expect(lifeSlots).toBeGreaterThan(3_000 / 5);
+    await scene.ask('localnet_skipSlots', lifeSlots + 40);
     expect((await send(wire)).error?.data?.err).toBe('BlockhashNotFound');
     expect(await scene.ask('isBlockhashValid', value.blockhash)).toMatchObject({ value: false });
   });
@@ -181,7 +183,8 @@ describe('the fee of getFeeForMessage', () => {
 describe('commitment levels', () => {
   let slow: LocalnetScene;
   beforeAll(async () => {
-    slow = await openLocalnet({ slotMs: 400, confirmSlots: 2 });
+    // Each level is looked at within two slots.
+    slow = await openLocalnet({ slotMs: 1_500, confirmSlots: 2 });
     await slow.ask('localnet_skipSlots', 40);
   });
   afterAll(() => slow.close());
@@ -217,9 +220,15 @@ describe('the Clock', () => {
     return Number(account?.data.readBigInt64LE(32));
   }
 
-  it("follows the machine's clock", async () => {
-    expect(Math.abs((await unixSeconds()) - Date.now() / 1_000)).toBeLessThanOrEqual(1);
-  });
+  /** It is read between two looks at the machine's clock, of which it tells whole seconds. */
+  async function expectOfMachine(): Promise<void> {
+    const before = Math.floor(Date.now() / 1_000);
+    const seconds = await unixSeconds();
+    expect(seconds).toBeGreaterThanOrEqual(before - 1);
+    expect(seconds).toBeLessThanOrEqual(Date.now() / 1_000 + 1);
+  }
+
+  it("follows the machine's clock", expectOfMachine);
 
   it('can be frozen, moved and released', async () => {
     const moved = 2_000_000_000;
@@ -230,8 +239,11 @@ describe('the Clock', () => {
       maxSupportedTransactionVersion: 0,
     });
     expect(told?.blockTime).toBe(moved);
-    await scene.ask('localnet_setClock', { unixMs: Date.now(), isRunning: true });
-    expect(Math.abs((await unixSeconds()) - Date.now() / 1_000)).toBeLessThanOrEqual(1);
+    const released = Date.now();
+    await scene.ask('localnet_setClock', { unixMs: released, isRunning: true });
+    const before = Math.floor(released / 1_000);
+    expect(await unixSeconds()).toBeGreaterThanOrEqual(before);
+    expect(await unixSeconds()).toBeLessThanOrEqual(Date.now() / 1_000);
   });
 });
 

@@ -228,7 +228,8 @@ describe('a websocket', () => {
 describe('a ledger that confirms as slowly as a cluster', () => {
   let slow: LocalnetScene;
   beforeAll(async () => {
-    slow = await openLocalnet({ slotMs: 50, confirmSlots: 2 });
+    // What is not confirmed yet is looked at within two slots.
+    slow = await openLocalnet({ slotMs: 1_000, confirmSlots: 2 });
   });
   afterAll(() => slow.close());
 

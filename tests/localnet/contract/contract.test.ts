@@ -7,7 +7,7 @@ import { type ContractScene, newKeys, openScene } from './scene.ts';
 import { openLocal, openOther, type Target } from './target.ts';
 
 /** A validator with blocks of 400 ms takes its time. */
-const SET_UP_MS = 120_000;
+const SET_UP_MS = 300_000;
 
 let local: Target;
 let other: Target | string;

@@ -7,7 +7,7 @@ import type { ContractScene } from './scene.ts';
 import type { Target } from './target.ts';
 
 const KINDS = ['account', 'logs', 'program', 'signature', 'slot'] as const;
-const WAIT_MS = 10_000;
+const WAIT_MS = 60_000;
 const LAMPORTS = 6_000_000;
 
 interface Message {

@@ -16,7 +16,7 @@ export interface Target {
 }
 
 const MAIN = fileURLToPath(new URL('surfpoolMain.ts', import.meta.url));
-const START_MS = 20_000;
+const START_MS = 60_000;
 const ATTEMPTS = 3;
 
 /** So long that nothing becomes final in the middle of a comparison. */
