@@ -72,6 +72,16 @@ export async function setClockSeconds(connection: Connection, unixSeconds: bigin
   await callLedger(connection.rpcEndpoint, 'localnet_setClock', [{ unixMs }]);
 }
 
+/** Stops a local ledger's Clock: no job becomes overdue until it is moved. Slots go on. */
+export async function stopClock(connection: Connection): Promise<void> {
+  await callLedger(connection.rpcEndpoint, 'localnet_setClock', [{ isRunning: false }]);
+}
+
+/** Lets a Clock that was stopped run on from where it was. */
+export async function startClock(connection: Connection): Promise<void> {
+  await callLedger(connection.rpcEndpoint, 'localnet_setClock', [{ isRunning: true }]);
+}
+
 /** So short that a test can wait until a transaction has expired. */
 export const BLOCKHASH_MS = 3_000;
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
 import type pg from 'pg';
 import {
@@ -25,9 +25,6 @@ import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer
 import { addresses, createScene, type Scene } from '../../testing/indexer/scene.ts';
 import { readClockSeconds } from '../../testing/ledger/ledger.ts';
 import { until } from '../../testing/until.ts';
-
-// Many seconds on a machine that runs other tests besides.
-jest.setTimeout(180_000);
 
 /** What the scene holds against its wallet; see `misbehave`. */
 const UNPAID_ENDINGS = 4;

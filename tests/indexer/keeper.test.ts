@@ -3,21 +3,26 @@ import { startIndexerInProcess } from '../../testing/indexer/indexerProcess.ts';
 import type { TestIndexer } from '../../testing/indexer/inProcessIndexer.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { createScene, type Scene } from '../../testing/indexer/scene.ts';
+import { type LedgerGate, startLedgerGate } from '../../testing/ledger/ledgerGate.ts';
 import { until } from '../../testing/until.ts';
 
 let scene: Scene;
 let mirror: MirrorDatabase;
 let indexer: TestIndexer;
+/** Stands between the indexer and the ledger. */
+let node: LedgerGate;
 
 beforeAll(async () => {
   scene = await createScene();
   mirror = await createMirrorDatabase();
-  indexer = await startIndexerInProcess(scene.ledger, mirror.databaseUrl);
+  node = await startLedgerGate(scene.ledger.rpcUrl);
+  indexer = await startIndexerInProcess({ ...scene.ledger, rpcUrl: node.url }, mirror.databaseUrl);
 });
 
 afterAll(async () => {
   await indexer?.terminate();
   await mirror?.close();
+  await node?.close();
   await scene?.ledger.close();
 });
 
@@ -33,16 +38,22 @@ describe('the keeper', () => {
     const jobs = await scene.lock(3);
     await scene.acknowledge(jobs[0] as (typeof jobs)[0]);
     await until(async () => (await countJobs("status = 'pending'")) === 2);
-    await scene.wait(119);
+    await scene.wait(100);
     expect(await countJobs("status = 'refunded'")).toBe(0);
-    await scene.wait(3);
+    await scene.wait(22);
     await until(async () => (await countJobs("status = 'refunded'")) === 3);
   });
 
   it('counts a refund as done when another process was faster', async () => {
     const [job] = await scene.lock();
+    const refunded = Promise.withResolvers<void>();
+    node.intercept(async (request, forward) => {
+      if (request.method === 'sendTransaction') await refunded.promise;
+      return forward(request);
+    });
     await scene.wait(121);
     await scene.refund(job as NonNullable<typeof job>);
+    refunded.resolve();
     await until(async () => (await countJobs("status = 'refunded'")) === 4);
     const metrics = await (await fetch(new URL('/metrics', indexer.url))).text();
     expect(metrics).toContain('svc_keeper_duties_total{duty="job_refund",result="done"}');

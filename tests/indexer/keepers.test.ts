@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { createLogger } from '../../common/logger.ts';
 import { delay } from '../../common/wait.ts';
@@ -17,9 +17,6 @@ import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer
 import { addresses, createScene, type Scene } from '../../testing/indexer/scene.ts';
 import { writeAccount } from '../../testing/ledger/ledger.ts';
 import { until } from '../../testing/until.ts';
-
-// Many seconds each on a machine that runs other tests besides.
-jest.setTimeout(180_000);
 
 const logger = createLogger({ name: 'test', level: 'silent' });
 const LAMPORTS = 10e9;

@@ -129,7 +129,8 @@ describe('a standby indexer', () => {
     for (let loss = 1; loss <= 4; loss += 1) {
       await until(async () => {
         const { rowCount } = await pool.query(
-          `select pg_terminate_backend(pid) from pg_stat_activity
+          // It is gone when this returns, so that no loss is counted twice.
+          `select pg_terminate_backend(pid, 60000) from pg_stat_activity
            where state = 'idle' and query like 'select pg_try_advisory_lock%'
              and datname = current_database()`,
         );

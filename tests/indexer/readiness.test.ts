@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { IndexerHealth } from '../../indexer/indexer.ts';
 import type { StartedProcess } from '../../testing/childProcess.ts';
 import { runIndexer, startIndexer } from '../../testing/indexer/indexerProcess.ts';
@@ -10,13 +10,12 @@ import { createScene, type Scene } from '../../testing/indexer/scene.ts';
 import { BATCH_REFUSED } from '../../testing/ledger/ledgerGate.ts';
 import { until } from '../../testing/until.ts';
 
-// Many seconds each on a machine that runs other tests besides.
-jest.setTimeout(180_000);
-
 let scene: Scene;
 let mirror: MirrorDatabase;
 let indexer: StartedProcess;
 let rpcUrl: string;
+/** Far more than a stall of the machine makes: a scene's slot is 5 ms. */
+const LAG_SLOTS_MAX = 20_000;
 /** What the node says when it is asked these; everything else is passed on to the ledger. */
 const answers = new Map<string, unknown>();
 
@@ -41,7 +40,7 @@ beforeAll(async () => {
   rpcUrl = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
   indexer = await startIndexer({ ...scene.ledger, rpcUrl }, mirror.databaseUrl, {
     SVC_RECONCILE_INTERVAL_SECONDS: '0.1',
-    INDEXER_LAG_SLOTS_MAX: '1000',
+    INDEXER_LAG_SLOTS_MAX: String(LAG_SLOTS_MAX),
   });
 });
 
@@ -57,8 +56,14 @@ async function ready(): Promise<IndexerHealth & { status: number }> {
   return { status: response.status, ...((await response.json()) as IndexerHealth) };
 }
 
-async function untilReady(isReady: boolean): Promise<void> {
-  await until(async () => (await ready()).isReady === isReady);
+/** The first answer that says so. A slow node may end the readiness again before a second is asked. */
+async function untilReady(isReady: boolean): Promise<IndexerHealth & { status: number }> {
+  let answer = await ready();
+  await until(async () => {
+    answer = await ready();
+    return answer.isReady === isReady;
+  });
+  return answer;
 }
 
 async function metric(name: string): Promise<string | undefined> {
@@ -68,10 +73,9 @@ async function metric(name: string): Promise<string | undefined> {
 
 describe("an indexer's readiness", () => {
   it('begins with the first sweep', async () => {
-    await untilReady(true);
-    const { status, role, lag } = await ready();
+    const { status, role, lag } = await untilReady(true);
     expect({ status, role }).toEqual({ status: 200, role: 'leader' });
-    expect(lag?.slots).toBeLessThan(1_000);
+    expect(lag?.slots).toBeLessThanOrEqual(LAG_SLOTS_MAX);
     expect(await metric('svc_indexer_lag_slots ')).toMatch(/ \d+$/);
     expect(await metric('svc_indexer_lag_seconds ')).toMatch(/ [\d.]+$/);
     expect(await metric('svc_indexer_role{role="leader"}')).toMatch(/ 1$/);
@@ -84,21 +88,19 @@ describe("an indexer's readiness", () => {
     await scene.lock();
     await until(async () => (await mirror.pool.query('select from jobs')).rowCount === 1);
     await mirror.pool.query('update credit_accounts set owed_credits = 5');
-    await untilReady(false);
-    expect((await ready()).reconcileBreaches).toBeGreaterThanOrEqual(3);
-    expect(await metric('svc_indexer_reconciliations_total{result="breach"}')).toMatch(/ [3-9]$/);
+    expect((await untilReady(false)).reconcileBreaches).toBeGreaterThanOrEqual(3);
+    const breaches = await metric('svc_indexer_reconciliations_total{result="breach"}');
+    expect(breaches).toMatch(/ ([3-9]|\d\d+)$/);
     expect(await metric('svc_indexer_reconcile_differences ')).toMatch(/ 2$/);
     await mirror.pool.query('update credit_accounts set owed_credits = 0');
-    await untilReady(true);
-    expect((await ready()).reconcileBreaches).toBe(0);
+    expect((await untilReady(true)).reconcileBreaches).toBe(0);
   });
 
   it('ends while the lag exceeds its limit, and returns', async () => {
     answers.set('getSlot', 1_000_000_000);
-    await untilReady(false);
-    const { status, lag } = await ready();
+    const { status, lag } = await untilReady(false);
     expect(status).toBe(503);
-    expect(lag?.slots).toBeGreaterThan(1_000);
+    expect(lag?.slots).toBeGreaterThan(LAG_SLOTS_MAX);
     answers.delete('getSlot');
     await untilReady(true);
   });

@@ -144,7 +144,7 @@ describe('reconcile', () => {
   });
 
   it('does not report a mirror that is a moment behind', async () => {
-    const checking = check();
+    const checking = check(60_000);
     const [locked] = await scene.lock();
     await catchUp();
     const { differences, behind } = await checking;

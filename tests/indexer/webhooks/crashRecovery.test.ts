@@ -50,17 +50,17 @@ describe('an indexer that is killed during a delivery', () => {
     await until(async () => receiver.received.length === 1);
     const { id, event_id } = (await scene.deliveries())[0] as { id: bigint; event_id: string };
 
-    // When the process dies, and another one takes over a minute later
+    // When the process dies, and another one takes over, however long that takes
     await first.kill();
     receiver.answer = (response) => void response.end();
-    await scene.pool.query(
-      `update service.webhook_deliveries set taken_until = taken_until - interval '61 seconds'`,
-    );
-    await scene.pool.query(
-      `update service.webhook_attempts set started_at = started_at - interval '11 seconds'`,
-    );
+    const take = 'update service.webhook_deliveries set taken_until = now() + $1::interval';
+    await scene.pool.query(take, ['1 hour']);
     const second = await start();
     await untilReady(second);
+    await scene.pool.query(
+      `update service.webhook_attempts set started_at = now() - interval '11 seconds'`,
+    );
+    await scene.pool.query(take, ['-1 second']);
     await until(async () => (await scene.attempts(id))[0]?.error === 'interrupted');
 
     // Then the attempt has counted, and the next one waits as long as after any other
